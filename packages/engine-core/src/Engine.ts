@@ -49,20 +49,20 @@ export class Engine extends Context.Service<
   Engine,
   {
     /**
-     * Follows the ledger, runs operations, posts to webhooks, asks the screening source and gives
-     * scheduled tasks their turns until interrupted; then it stops gracefully.
+     * Follows the ledger, runs operations, posts to webhooks, asks the screening source and runs
+     * scheduled tasks until interrupted; then it stops gracefully.
      */
     readonly run: Effect.Effect<never>
     /**
-     * Projects what is on the ledger, runs what is queued and posts what is due, again and again
-     * until nothing moves: the engine without background work, for tests, scripts and embedders
+     * Projects the ledger, runs the queued operations and posts the due deliveries, repeatedly
+     * until no work is left: the engine without background work, for tests, scripts and embedders
      * that drive it.
      */
     readonly settle: Effect.Effect<void, Unavailable>
   }
 >()("@bursar/engine-core/Engine") {}
 
-/** More rounds than this without coming to rest is a loop, a bug. */
+/** Largest number of rounds; more without coming to rest is a defect. */
 const roundsMax = 10_000
 
 const engine = Layer.effect(
@@ -77,7 +77,7 @@ const engine = Layer.effect(
       run: Effect.scoped(
         Effect.gen(function* () {
           yield* Effect.forkScoped(follower.run)
-          // Side by side, so that both are told to stop at the same time.
+          // Concurrent, so that all are interrupted at the same time.
           const running = yield* Effect.forkScoped(
             Effect.all([runner.run, deliverer.run, screener.run, schedules.run], {
               concurrency: "unbounded"
@@ -101,7 +101,7 @@ const engine = Layer.effect(
   })
 )
 
-/** The ports an embedder gives. */
+/** Ports that an embedder provides. */
 export type Ports =
   | Ledger
   | Ids
@@ -144,15 +144,15 @@ const tasksOf = (of: {
   rescreenings
 ]
 
-/** The engine with writes and readings of an embedder's own choice. */
+/** The engine with the writes and readings that an embedder chooses. */
 export const layerOf = (of: {
   readonly operations: ReadonlyArray<Operation>
   readonly readings: ReadonlyArray<Reading>
-  /** The collections that readings fold; what the ledger has forgotten of them is forgotten here. */
+  /** Collections that readings fold; retention deletes their records that the ledger has pruned. */
   readonly history?: ReadonlyArray<Collection>
-  /** The collections whose clock moves are noted; actions are among them in any case. */
+  /** Collections whose clock moves are noted; actions are always included. */
   readonly clocked?: ReadonlyArray<Collection>
-  /** The writes that the engine opens by itself. */
+  /** Scheduled writes, which the engine opens by itself. */
   readonly timely?: ReadonlyArray<Timely.Timely>
 }): Layer.Layer<Services, never, Ports> =>
   engine.pipe(

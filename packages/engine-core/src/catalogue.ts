@@ -72,7 +72,7 @@ export const judged = rooms.flatMap((room) => room.judged ?? [])
 const isValueSet = (value: unknown): value is ValueSet =>
   typeof value === "object" && value !== null && "growth" in value && "members" in value
 
-/** The sets of words that have no states behind them, in the order of their names. */
+/** Sets of words other than states, sorted by name. */
 export const valueSets: ReadonlyArray<ValueSet> = Object.values(vocabulary)
   .filter((value) => isValueSet(value))
   .toSorted((a, b) => (a.name < b.name ? -1 : 1))
@@ -94,40 +94,40 @@ const table = {
 export const events: { readonly [T in EventType]: Declared<(typeof table)[T]["payload"]["Type"]> } =
   table
 
-/** Closing a holder asks every room that may still bind it, so it is declared where all are there. */
+/** Closing a holder, with the checks that every room contributes on what still binds the holder. */
 const close = CloseOperations.closing({
   ...admissions.holderTies,
   ...restraints.holderTies,
   ...orders.holderTies
 })
 
-/** Every write, in the order of the rooms. */
+/** All writes, in the order of the rooms. */
 export const operations: ReadonlyArray<Operation> = [
   ...rooms.flatMap((room) => room.operations ?? []),
   close
 ]
 
-/** Every read that is generated from its declaration; the feeds are paged by hand. */
+/** All reads that are generated from declarations; the feeds page by their own services. */
 export const reads: ReadonlyArray<Read> = rooms.flatMap((room) => room.reads ?? [])
 
 type OperationsOf<C> = C extends { readonly operations: ReadonlyArray<infer O> } ? O : never
 type ReadsOf<C> = C extends { readonly reads: ReadonlyArray<infer R> } ? R : never
 
-/** Every declared write with its own types, for whoever finds one by its kind. */
+/** Union of the declared writes with their own types, to find one by its kind. */
 export type DeclaredOperation = OperationsOf<(typeof declaring)[number]> | typeof close
 
-/** Every declared read with its own types, for whoever finds one by its name. */
+/** Union of the declared reads with their own types, to find one by its name. */
 export type DeclaredRead = ReadsOf<(typeof declaring)[number]>
 
 /** Readings of all rooms. */
 export const readings: ReadonlyArray<Reading> = rooms.flatMap((room) => room.readings ?? [])
 
-/** Every kind of record. */
+/** Collections of all rooms: every kind of record. */
 export const collections: ReadonlyArray<Collection> = rooms.flatMap(
   (room) => room.collections ?? []
 )
 
-/** The writes that the engine opens by itself when a record comes to its time. */
+/** Scheduled writes, which the engine opens by itself at an instant of a record. */
 export const timely: ReadonlyArray<Timely> = rooms.flatMap((room) => room.timely ?? [])
 
 /** Events that investors and apps do not read. */
@@ -136,11 +136,12 @@ export const concealed: ConcealedEvents = {
   types: rooms.flatMap((room) => room.concealed?.types ?? [])
 }
 
-/** Every formula a basis may name. */
+/** Formulas that a basis may name. */
 export const formulas: ReadonlyArray<AnyFormula> = rooms.flatMap((room) => room.formulas ?? [])
 
 /**
- * Computes a figure again from its basis and nothing else: no storage, ledger or network. Its text
- * where the basis is as the formula makes it; otherwise what in it is not.
+ * Recomputes a figure from its basis alone, without storage, ledger or network. Returns the
+ * figure's text where the basis is correct; otherwise the member that is not as the formula makes
+ * it.
  */
 export const verify = (basis: Basis.Basis) => Basis.verify(basis, formulas)

@@ -1,4 +1,4 @@
-/** The engine for whoever embeds or serves it: what is declared, and the services that answer. */
+/** Public interface of the engine: its declarations and services, for embedders and hosts. */
 export * as Engine from "./Engine.ts"
 export * as Gauges from "./feeds/GaugesRunner.ts"
 export * as Metrics from "./engine/Metrics.ts"

@@ -17,7 +17,9 @@ import type { WaitingAction } from "../vocabulary/WaitingAction.ts"
 /** Sentences on the states, as they differ from one agreement to the next. */
 type Means = Readonly<Record<"proposed" | "agreed" | "declined" | "ended", string>>
 
-/** Declares the state set of an agreement: its states and moves are the same for every agreement. */
+/**
+ * Declares the state set of an agreement: its states and moves are the same for every agreement.
+ */
 export const declareStates = (
   name: string,
   of: {
@@ -46,7 +48,7 @@ export const declareStates = (
       end: { by: of.endedBy }
     },
     initial: "proposed",
-    // Where a projection begins from a snapshot, an agreement made before it opens as agreed.
+    // A projection that begins from a snapshot opens agreements made before it as agreed.
     opensIn: ["proposed", "agreed"],
     opens: {
       by: [of.proposedBy, "ledger"],
@@ -72,12 +74,12 @@ export type State = Machine.State<States>
 export interface Life {
   readonly instrumentId: string
   readonly state: State
-  /** Who has signed the proposal; absent where only one party is asked. */
+  /** Parties that have signed the proposal; absent where only one party is asked. */
   readonly acceptedBy?: ReadonlyArray<Party.Party>
   readonly proposedAt: Instant.Instant
   /** The offset of the proposal. */
   readonly offset: Offset.Offset
-  /** When it ends by its date; absent where it has none. */
+  /** Date at which the agreement ends; absent where such agreements have none. */
   readonly until?: Instant.Instant | null
   readonly endedAt: Instant.Instant | null
   readonly proposalCid: string | null
@@ -85,9 +87,9 @@ export interface Life {
 
 /** Names of the members that each agreement stores under names of its own. */
 export interface Names<C extends string, A extends string> {
-  /** The contract of the agreement; kept once the agreement has ended. */
+  /** Name of the member that holds the contract, which is kept after the end. */
   readonly cid: C
-  /** When it was agreed. */
+  /** Name of the member that holds the time of agreement. */
   readonly agreedAt: A
 }
 
@@ -101,7 +103,7 @@ const at = Instant.schema
 /** Facts of an agreement, stored with the contract under the name that the agreement gives it. */
 const factsOf = (cid: string) =>
   Schema.Union([
-    /** One of two accepted: the proposal is made anew with that signature, and the state stays. */
+    /** The first of two signatures: the proposal is created again with it, and the state stays. */
     Schema.Struct({
       on: Schema.Literal("accept"),
       party: Party.schema,
@@ -109,7 +111,7 @@ const factsOf = (cid: string) =>
     }),
     Schema.Struct({
       on: Schema.Literal("agree"),
-      /** Who signed last; absent where only one party is asked. */
+      /** The last party to sign; absent where only one party is asked. */
       party: Schema.optionalKey(Party.schema),
       cid: Field.contractId,
       at

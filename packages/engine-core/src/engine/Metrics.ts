@@ -11,16 +11,16 @@ export interface Measured {
 
 const states = ["queued", "running", "succeeded", "failed"] as const
 
-/** Operations that came to a state on this instance, by `kind` and `state`. */
+/** Counter of operations that came to a state on this instance, by `kind` and `state`. */
 export const operations = Metric.counter("bursar.operations", {
   description: "Operations that came to a state on this instance.",
   incremental: true
 })
 
-/** Seconds, of which the ledger's share is most; buckets reach to where an operation is given up. */
+/** Buckets in seconds, up to the 15 minutes after which an operation is given up. */
 const operationBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900]
 
-/** Seconds from an operation's opening to its end, by `kind`. */
+/** Histogram of the seconds from an operation's opening to its end, by `kind`. */
 export const operationDuration = Metric.histogram("bursar.operation.duration", {
   description: "From an operation's opening to its end.",
   boundaries: operationBuckets,
@@ -63,7 +63,7 @@ export const auditUnlogged = Metric.counter("bursar.audit.unlogged", {
   incremental: true
 })
 
-/** How an attempt to deliver ends: taken by the receiver, or why it was not. */
+/** Outcomes of an attempt to deliver: taken by the receiver, or the reason of its failure. */
 const outcomes: Readonly<Record<Failure | "taken", string>> = {
   taken: "The receiver answered that it took it.",
   dns: "The receiver's name was not resolved.",
@@ -74,7 +74,7 @@ const outcomes: Readonly<Record<Failure | "taken", string>> = {
   status: "It answered something else than success."
 }
 
-/** The one table of what the engine measures. */
+/** Table of all metrics of the engine. */
 export const measured: ReadonlyArray<Measured> = [
   { metric: operations, labels: { kind: OperationKind.members, state: states } },
   { metric: operationDuration, labels: { kind: OperationKind.members } },
@@ -88,15 +88,15 @@ export const measured: ReadonlyArray<Measured> = [
   { metric: auditUnlogged, labels: {} }
 ]
 
-/** An attempt to deliver an event to a webhook ended. */
+/** Counts an attempt to deliver an event to a webhook. */
 export const attempted = (outcome: keyof typeof outcomes): Effect.Effect<void> =>
   Metric.update(Metric.withAttributes(webhookAttempts, { outcome }), 1)
 
-/** An operation came to a state; told once what made it so is committed. */
+/** Counts an operation that came to a state; called after the commit. */
 export const cameTo = (kind: OperationKind, state: (typeof states)[number]): Effect.Effect<void> =>
   Metric.update(Metric.withAttributes(operations, { kind, state }), 1)
 
-/** An operation ended, so many nanoseconds after it was opened. */
+/** Counts an ended operation and records its duration, given in nanoseconds. */
 export const ended = (
   kind: OperationKind,
   state: "succeeded" | "failed",

@@ -34,7 +34,7 @@ export const kept = {
 >
 export type Kept = keyof typeof kept
 
-/** Null: never deleted. */
+/** Retention period of each kind; null: never deleted. */
 export type Periods = Readonly<Record<Kept, Duration.Duration | null>>
 
 export const periods: Periods = {
@@ -50,13 +50,13 @@ export const everKept: ReadonlySet<string> = new Set(["policy-version", "restric
 
 export const nobody: LegalHold = { holderIds: [], instrumentIds: [] }
 
-/** Records that ended before this instant are due for deletion; undefined: none ever is. */
+/** Computes the instant before which ended records are due for deletion; undefined: none are. */
 export const dueBefore = (
   now: Instant.Instant,
   period: Duration.Duration | null
 ): Instant.Instant | undefined => (period === null ? undefined : Instant.subtract(now, period))
 
-/** Whether a legal hold exempts the record. */
+/** Checks whether a legal hold exempts the record from deletion. */
 export const isHeld = (
   hold: LegalHold,
   of: { readonly holderId: string | null; readonly instrumentId: string | null }
@@ -67,7 +67,7 @@ export const isHeld = (
 /** Progress of a run, stored between its batches, so that a crash loses and repeats nothing. */
 export const Run = Schema.fromJsonString(
   Schema.Struct({
-    /** When the run began: records that were due then are deleted. */
+    /** Start of the run: records that are due at this instant are deleted. */
     began: Instant.schema,
     /** Index of the step, from 0. */
     step: Schema.Int,
@@ -81,13 +81,13 @@ export type Run = typeof Run.Type
 const decodeRun = Schema.decodeUnknownSync(Run)
 const encodeRun = Schema.encodeSync(Run)
 
-/** The run a turn goes on with; an empty state begins one. */
+/** Decodes the run that a turn continues; an empty state begins a run. */
 export const runOf = (state: string, now: Instant.Instant): Run =>
   state === "" ? { began: now, step: 0, after: null, counts: {} } : decodeRun(state)
 
 export const stateOf = (run: Run): string => encodeRun(run)
 
-/** One batch of a step. */
+/** Result of one batch of a step. */
 export interface Batch {
   /** Number of deleted records, by kind. */
   readonly counts: Readonly<Record<string, number>>
@@ -95,7 +95,7 @@ export interface Batch {
   readonly after: string | null
 }
 
-/** The run after a batch. */
+/** Adds a batch to the run, and moves to the next step where the step is done. */
 export const advance = (run: Run, batch: Batch): Run => {
   const counts: Record<string, number> = { ...run.counts }
   for (const [name, count] of Object.entries(batch.counts)) {

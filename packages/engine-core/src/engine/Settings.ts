@@ -15,45 +15,47 @@ export interface Settings {
   readonly bodyKeyWindow: number
   /** Milliseconds after which an awaiting action lapses; null: never. */
   readonly approvalExpiry: number | null
-  /** How many operations one instance runs at a time. */
+  /** Number of operations that one instance runs at a time. */
   readonly operationsAtOnce: number
   /**
-   * The keys that sign cursors, shared by every instance; the first one signs, the others still
-   * verify. Empty: an instance makes one for itself when it starts, and with it every place that a
-   * caller kept is lost.
+   * Keys that sign cursors, shared by all instances; the first one signs, the others verify. Empty:
+   * each instance makes a key when it starts, and cursors of an earlier start are refused.
    */
   readonly cursorKeys: ReadonlyArray<{ readonly id: number; readonly secret: Uint8Array }>
-  /** Milliseconds a worker holds an operation without renewing. */
+  /** Milliseconds of a lease of an operation, which its worker renews. */
   readonly lease: number
-  /** Milliseconds between looks at the queue when nothing wakes it. */
+  /** Milliseconds between polls of the queue without a wake-up. */
   readonly poll: number
-  /** Milliseconds for which a ledger that is busy or away is asked again before an operation fails. */
+  /** Milliseconds for which a busy or unavailable ledger is retried before an operation fails. */
   readonly giveUpAfter: number
   /**
-   * The keys that seal the secrets a deployment keeps; the first one seals, the others still open.
-   * Without one nothing that holds a secret can be written.
+   * Keys that encrypt stored secrets; the first one encrypts, the others decrypt. Without a key, a
+   * write that holds a secret dies.
    */
   readonly sealingKeys: ReadonlyArray<SealingKey>
-  /** The keys that sign deliveries; the public parts are told to receivers. */
+  /** Keys that sign deliveries; their public parts are published to receivers. */
   readonly webhookKeys: ReadonlyArray<SigningKey>
-  /** The webhooks of the configuration; what it no longer names is removed when an engine starts. */
+  /** Webhooks of the configuration; an engine that starts removes the ones it no longer names. */
   readonly webhooks: ReadonlyArray<ConfiguredWebhook>
   /**
-   * The keys that sign checkpoints of the audit log; the public parts are told to everybody. Without
-   * one the log is chained and not signed.
+   * Keys that sign checkpoints of the audit log; their public parts are published. Without a key,
+   * the log is chained and not signed.
    */
   readonly auditKeys: ReadonlyArray<AuditKey>
-  /** How long what has ended is kept. */
+  /** Retention periods of ended records. */
   readonly retention: Retention.Periods
-  /** How long the audit log is kept: what `bursar audit prune` prunes; null: for ever. */
+  /** Period of the audit log, which `bursar audit prune` applies; null: no end. */
   readonly auditLogKept: Duration | null
   /** Holders and instruments whose records retention never deletes. */
   readonly legalHold: LegalHold
-  /** How long after its registration a successor may be used. */
+  /** Delay after its registration until a successor may be used. */
   readonly successorCooling: Duration
-  /** How long a clear screening counts, where the source does not say so; null: as long as its lists do. */
+  /**
+   * Validity of a clear screening whose source names none; null: as long as the source's lists are
+   * valid.
+   */
   readonly rescreenAfter: Duration | null
-  /** Ledger updates projected in one transaction. */
+  /** Largest number of ledger updates projected in one transaction. */
   readonly batchMax: number
   /**
    * Largest number of contracts of earlier transactions that one ledger transaction uses

@@ -29,6 +29,6 @@ export const textMap = Schema.Record(Schema.String, Schema.String)
 export const asset = Schema.Struct({ admin: party, id: text })
 export type Asset = typeof asset.Type
 
-/** What a mint, burn or settlement is for. */
+/** Purpose of a mint, burn or settlement. */
 export const reference = Schema.Struct({ kind: text, id: text })
 export type Reference = typeof reference.Type

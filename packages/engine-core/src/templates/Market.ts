@@ -29,7 +29,7 @@ const market = {
   until: Field.optional(Field.instant)
 }
 
-/** One of the listed parties speaks; the contract says which may. */
+/** Argument of a choice that one of several parties exercises, named by `party`. */
 const by = Schema.Struct({ party: Field.party })
 
 export const PrimaryMarketProposal = define({
@@ -50,7 +50,7 @@ export const PrimaryMarketProposal = define({
   }
 })
 
-/** What an order in units will cost beside its units' price; absent where the cash is known. */
+/** Cost of an order in units beside its units' price; absent where its cash amount is fixed. */
 const dues = {
   /** A fraction of the units' price, on top of it. */
   feeRate: Field.optional(Field.decimal),
@@ -253,9 +253,10 @@ export const Lot = define({
   payload: Schema.Struct(priced),
   choices: {
     /**
-     * Mints through the market where one is given, else asks the registrar to. Either way the holder's
-     * live credential is named, so that nothing is delivered to a holder whose admission has ended
-     * since the delivery was judged: its recovery ends it in the transaction that moves its units.
+     * Mints through the market where one is given, else asks the registrar to. Either way the
+     * holder's live credential is named, so that nothing is delivered to a holder whose admission
+     * has ended since the delivery was judged: its recovery ends it in the transaction that moves
+     * its units.
      */
     Deliver: {
       consuming: true,
@@ -280,10 +281,10 @@ export const Lot = define({
         credentialCid: cid,
         configurationCid: Field.optional(cid),
         intentCid: Field.optional(cid),
-        /** What of the cash goes back to the holder: no more than the units' price leaves. */
+        /** Cash that goes back to the holder: at most what the units' price leaves. */
         refund: Field.optional(Field.decimal)
       }),
-      /** What the fund keeps of the cash, and what went back to the holder. */
+      /** Cash that the fund keeps, and cash that went back to the holder. */
       result: Schema.Struct({ holding: cid, cash: cid, refund: Field.optional(cid) })
     },
     Release: {
@@ -345,8 +346,8 @@ export const DeliveredLot = define({
 })
 
 /**
- * A debt of the fund to the holder of a closed wire-paid order: cash that bought no units. The holder
- * sees the contract until bank lines show that the debt is paid.
+ * A debt of the fund to the holder of a closed wire-paid order: cash that bought no units. The
+ * holder sees the contract until bank lines show that the debt is paid.
  */
 export const OwedRefund = define({
   typeRef: named("OwedRefund"),

@@ -17,7 +17,7 @@ const cid = Field.contractId
 const made = Schema.Struct({ contractId: cid })
 const nothing = { consuming: true, argument: Field.unit, result: Field.unit } as const
 
-/** One of the two parties of an agreement speaks; the contract says which may. */
+/** Argument of a choice that either party of an agreement exercises, named by `party`. */
 const by = Schema.Struct({ party: Field.party })
 
 /** Powers of an issuer: move units under a cited order, or to a registered successor. */
@@ -31,13 +31,16 @@ const agreement = {
   issuer: Field.party,
   registrar: Field.party,
   powers: Field.list(IssuerPower),
-  /** Whether a holder that consented to these powers may take its consent back by itself. */
+  /** True where a holder that consented to these powers may revoke its consent by itself. */
   consentRevocable: Field.flag,
   /** No move is forced at or after it; absent, until the issuer or the registrar ends it. */
   until: Field.optional(Field.instant)
 } as const
 
-/** The venue asks an instrument's issuer and its registrar for powers; each accepts once, in any order. */
+/**
+ * The venue asks an instrument's issuer and its registrar for powers; each accepts once, in any
+ * order.
+ */
 export const IssuerPowersAgreementProposal = define({
   typeRef: named("IssuerPowersAgreementProposal"),
   payload: Schema.Struct({ ...agreement, accepted: Field.parties }),
@@ -67,14 +70,16 @@ export const ReleasedLock = Schema.Literals([
   "allocation",
   "burn-request",
   "transfer-offer",
-  /** What the holder has committed to a standing settlement, behind an allocation. */
+  /** Commitment of the holder to a standing settlement, behind an allocation. */
   "standing-commitment",
-  /** The lock's own time is past: its owner alone releases it, and no contract stands behind it. */
+  /** A lock that has lapsed: its owner alone releases it, and no contract keeps it. */
   "lapsed"
 ])
 export type ReleasedLock = typeof ReleasedLock.Type
 
-/** A locked holding that is to move, and the contract that locks it; none where the lock has lapsed. */
+/**
+ * A locked holding that is to move, and the contract that locks it; none where the lock has lapsed.
+ */
 const release = {
   holdingCid: cid,
   lockedBy: ReleasedLock,
@@ -85,7 +90,7 @@ const release = {
 const portion = { holdingCid: cid, amount: Field.decimal } as const
 
 const moving = {
-  /** What moved, in the order asked for: from which holding, to which, and what stayed. */
+  /** Moves in the order of the request: source holding, target holding, and the rest that stays. */
   moved: Field.list(Schema.Struct({ ...portion, received: cid, change: Field.optional(cid) })),
   /** Sum of the moved units. */
   units: Field.decimal,
@@ -94,8 +99,9 @@ const moving = {
 } as const
 
 /**
- * Why units are moved. Forced: under an order, named by the SHA-256 of its document, so that nothing
- * of a person is on the ledger. Recovery: to the holder's registered successor, who is the receiver.
+ * Why units are moved. Forced: under an order, named by the SHA-256 of its document, so that
+ * nothing of a person is on the ledger. Recovery: to the holder's registered successor, who is the
+ * receiver.
  */
 export const ForceCause = Schema.Struct({
   kind: Schema.Literals(["forced", "recovery"]),
@@ -125,17 +131,20 @@ export const IssuerPowersAgreement = define({
   typeRef: named("IssuerPowersAgreement"),
   payload: Schema.Struct(agreement),
   choices: {
-    /** Moves units of one holder to one receiver. Several holders or instruments take one each. */
+    /**
+     * Moves units of one holder to one receiver. Several holders or instruments need one exercise
+     * each.
+     */
     ForceMove: {
       consuming: false,
       argument: Schema.Struct({
         consentCid: cid,
         holdingCids: Field.list(cid),
-        /** One for each holding: positive, and at most the holding. */
+        /** Amounts, one for each holding: above 0, and at most the holding. */
         amounts: Field.list(Field.decimal),
         receiverCredentialCid: cid,
         cause: ForceCause,
-        /** One for each of the holdings that is locked. */
+        /** Locks, one for each locked holding. */
         releases: Field.list(Schema.Struct(release))
       }),
       result: Schema.Struct(moving)
@@ -150,20 +159,20 @@ const consent = {
   issuerPowersConsentId: Field.text,
   holderId: Field.text,
   holder: Field.party,
-  /** The one instrument consented to; absent, every instrument, also one that comes later. */
+  /** Instrument of the consent; absent: every instrument, also future ones. */
   instrument: Field.optional(Field.asset),
   /** For one instrument, its issuer alone; else the issuers that observe the consent. */
   issuers: Field.parties,
   /** The registrars of the issuers' instruments, who observe the consent. */
   registrars: Field.parties,
   /**
-   * What the holder consents to. It stands here beside the agreement, so that a wider agreement made
-   * later does not widen what the holder has signed.
+   * Powers that the holder consents to, repeated from the agreement, so that a wider agreement made
+   * later does not widen the signed consent.
    */
   powers: Field.list(IssuerPower),
-  /** Whether the holder may take it back by itself, as the agreement says. */
+  /** True where the holder may revoke the consent by itself, as the agreement allows. */
   revocable: Field.flag,
-  /** It allows nothing at or after it; absent, it lasts until it is taken back. */
+  /** End of the consent, excluded; absent: the consent lasts until it is revoked. */
   validUntil: Field.optional(Field.instant)
 } as const
 
@@ -172,7 +181,7 @@ export const IssuerPowersConsentOffer = define({
   typeRef: named("IssuerPowersConsentOffer"),
   payload: Schema.Struct({
     ...consent,
-    /** Until when the holder may accept. */
+    /** Last instant at which the holder may accept. */
     expiresAt: Field.optional(Field.instant)
   }),
   choices: {

@@ -155,7 +155,7 @@ export const PricedRedemption = define({
       consuming: true,
       argument: Schema.Struct({
         ...put.fields,
-        /** Whether the holder takes the order back, rather than the venue letting it go. */
+        /** True where the holder withdraws the order, false where the venue releases it. */
         withdrawn: Schema.optionalKey(Schema.NullOr(Field.flag))
       }),
       result: Field.unit

@@ -126,7 +126,10 @@ export const Holding = define({
     },
     Unlock: {
       consuming: true,
-      /** Who releases: the lock's holders beside the owner, or the owner alone after expiry. */
+      /**
+       * Parties that release the lock: its holders beside the owner, or the owner alone after
+       * expiry.
+       */
       argument: Schema.Struct({ releasers: Field.parties }),
       result: created
     },
@@ -253,7 +256,10 @@ export const Credential = define({
       argument: Schema.Struct({
         amount: Field.decimal,
         reference: Field.reference,
-        /** Tells whether the instrument has holder requirements; without it the units are restricted. */
+        /**
+         * Tells whether the instrument has holder requirements; without it the units are
+         * restricted.
+         */
         configurationCid: Field.optional(cid)
       }),
       result: Schema.Struct({ holding: cid })

@@ -43,7 +43,7 @@ export const StandingSettlement = define({
     paused: Field.flag,
     /** The end that the parties agreed to; absent, it lasts as long as the commitments. */
     deadline: Field.optional(Field.instant),
-    /** Until when what is committed stays committed. */
+    /** End of the commitments. */
     expiresAt: Field.instant
   }),
   choices: {
@@ -66,7 +66,7 @@ export const StandingSettlement = define({
         lots: Field.list(
           Schema.Struct({
             lotCid: cid,
-            /** What the lot costs; the lot refuses another amount. */
+            /** Cash that the lot costs; the lot refuses another amount. */
             due: Field.decimal,
             credentialCid: cid,
             configurationCid: Field.optional(cid),
@@ -82,7 +82,7 @@ export const StandingSettlement = define({
           })
         )
       }),
-      /** What is still committed of what it drew on, each under a new contract where it was drawn on. */
+      /** Commitments after the iteration; each that it drew on is a new contract. */
       result: Schema.Struct({ commitments: Field.list(cid) })
     },
     Pause: { consuming: true, argument: Field.unit, result: made },
@@ -94,9 +94,9 @@ export const StandingSettlement = define({
       result: Field.unit
     },
     /**
-     * The fund ends it, and what it names of what is still committed goes back to its parties in the
-     * same transaction; a party takes back by itself what was not named. An end that was written
-     * before the fund could name any names none.
+     * The fund ends it, and what it names of what is still committed goes back to its parties in
+     * the same transaction; a party takes back by itself what was not named. An end that was
+     * written before the fund could name any names none.
      */
     End: {
       consuming: true,
@@ -109,9 +109,10 @@ export const StandingSettlement = define({
 })
 
 /**
- * Commitment of a party's cash or units to a standing settlement, behind an allocation. Without this
- * contract the venue could neither split a committed allocation between orders nor give it back, since both take the
- * party's own authority (docs/domain/standing-settlements.md#commitments).
+ * Commitment of a party's cash or units to a standing settlement, behind an allocation. Without
+ * this contract the venue could neither split a committed allocation between orders nor give it
+ * back, since both take the party's own authority
+ * (docs/domain/standing-settlements.md#commitments).
  */
 export const StandingCommitment = define({
   typeRef: named("StandingCommitment"),

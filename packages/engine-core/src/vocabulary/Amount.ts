@@ -49,7 +49,7 @@ export const cashLeast = Decimal.plainOf({
   description: `The least cash, at least 0, with ${Decimal.digits}.`
 })
 
-/** How far a figure may lie from another, in what it counts; 0 or more. */
+/** Largest absolute difference between two figures, in their unit; 0 or more. */
 export const tolerance = Decimal.plainOf({
   ...atLeastZero,
   description: `A difference that is tolerated, at least 0, with ${Decimal.digits}.`
@@ -89,7 +89,10 @@ export const part = Decimal.plainOf({
  */
 const orderBelow = Decimal.of("1000000000000000")
 
-/** Whether a figure is within the bound of one order; on the ledger any figure can be signed. */
+/**
+ * Checks that a figure is within the bound of one order; a wallet can sign any figure on the
+ * ledger.
+ */
 export const isBelowOrderLimit = (size: Decimal.Decimal): boolean =>
   Decimal.lessThan(size, orderBelow)
 

@@ -68,7 +68,7 @@ export const controlEvents = {
   "webhook.test": "Somebody asked for a test delivery to a webhook."
 } as const satisfies Readonly<Record<string, string>>
 
-/** The ledger's facts: on the feed for who asks for them, never posted to a webhook. */
+/** The ledger's facts: on the feed for readers that ask for them, and never posted to a webhook. */
 export const journalEvents = {
   "settlement.proposed": "A settlement intent was created on the ledger.",
   "price.point": "An oracle point was created on the ledger.",

@@ -1,8 +1,8 @@
 /** Kinds of write, named by the record and the verb. */
 import * as ValueSet from "../kernel/ValueSet.ts"
 
-/** What a caller can ask for; each has one route. */
-const asked = [
+/** Kinds of write that a caller can ask for; each has one route. */
+const requestable = [
   "instrument.record",
   "policy.set",
   "admission-consent.propose",
@@ -71,11 +71,11 @@ export const engineOpened = ["mint.settle", "reserve-redemption.settle"] as cons
 export const OperationKind = ValueSet.extensible(
   "OperationKind",
   "What a write does, as <record>.<verb>.",
-  [...asked, ...engineOpened]
+  [...requestable, ...engineOpened]
 )
 export type OperationKind = ValueSet.Member<typeof OperationKind>
-export type AskedOperationKind = (typeof asked)[number]
+export type AskedOperationKind = (typeof requestable)[number]
 export type EngineOpenedOperationKind = (typeof engineOpened)[number]
 
 /** The kinds a caller can ask for: all but those the engine opens by itself. */
-export const askedOperationKinds: ReadonlyArray<AskedOperationKind> = asked
+export const askedOperationKinds: ReadonlyArray<AskedOperationKind> = requestable

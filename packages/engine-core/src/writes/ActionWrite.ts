@@ -1,4 +1,4 @@
-/** Makes four-eyes actions, and answers whoever asks for one that was made before. */
+/** Opens four-eyes actions, and answers repeated calls from the action that exists. */
 import { Effect } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
@@ -14,7 +14,7 @@ import * as Logged from "./Logged.ts"
 import { finishesInCall, type Operation } from "./Operation.ts"
 import { flagsOf, operationById, resourceOf, traceOf } from "./OpenWrite.ts"
 
-/** The action that a key names. */
+/** Loads the action that an idempotency key names; a missing one is a defect. */
 export const approvalById = (id: string) =>
   Effect.flatMap(Records, (records) => records.get(Approval.approvals, id)).pipe(
     Effect.catchTag("Refused", () =>
@@ -22,7 +22,7 @@ export const approvalById = (id: string) =>
     )
   )
 
-/** A new action of its own: judged now, and shown to its approvers with the figures it comes to. */
+/** Opens a new action: judges the write now, and stores the figures that its approvers sign. */
 export const make = Effect.fnUntraced(function* (of: {
   readonly operation: Operation
   readonly call: Call
@@ -111,7 +111,7 @@ export const answerTo = Effect.fnUntraced(function* (
   )
 })
 
-/** The answer to a repeated call; a removal that the caller signed answers without a body. */
+/** Answers a repeated call; to the approver of a removal without a body. */
 export const answerToRepeat = Effect.fnUntraced(function* (
   operation: Operation,
   action: Approval.Approval,

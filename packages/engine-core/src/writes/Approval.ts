@@ -21,7 +21,7 @@ export const Signature = Schema.Struct({
   sub: Schema.String,
   role: Role.schema,
   at: Instant.schema,
-  /** The figures it signs, by their hash; absent where the write has none. */
+  /** Hash of the signed figures; absent where the write has none. */
   figuresHash: Schema.optionalKey(Schema.String)
 })
 
@@ -35,9 +35,9 @@ export const Approval = Schema.Struct({
   method: Schema.String,
   path: Schema.String,
   fingerprint: Schema.String,
-  /** What will run: the request as it was made, completed by the engine. */
+  /** The request as it was made, completed by the engine; an approval runs it. */
   request: PlainSchema,
-  /** The secrets of the request, sealed, by their members; the request shows a few digits of each. */
+  /** Sealed secrets, by member of the request, which shows a few digits of each. */
   sealed: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   maker: Schema.String,
   makerName: Schema.NullOr(Schema.String),
@@ -49,14 +49,14 @@ export const Approval = Schema.Struct({
   /** The figures that await signatures; absent where the write declares none. */
   figures: Schema.optionalKey(Figures.Figures),
   figuresHash: Schema.optionalKey(Schema.String),
-  /** The key the maker's call was keyed with, sent or derived. */
+  /** Idempotency key of the maker's call, sent or derived from its body. */
   key: Schema.String,
   rejectedBy: Schema.NullOr(Schema.String),
   rejectedAt: Schema.NullOr(Instant.schema),
-  /** The key of the call that rejected it; null when none was sent. */
+  /** Idempotency key of the rejecting call; null when none was sent. */
   rejectedKey: Schema.NullOr(Schema.String),
   reason: Schema.NullOr(Schema.String),
-  /** Set once it has run. */
+  /** The operation that the last signature opened; null before. */
   operationId: Schema.NullOr(Schema.String),
   expiresAt: Schema.NullOr(Instant.schema),
   requestId: Schema.String,
@@ -78,7 +78,7 @@ const Refusal = Schema.Struct({
   key: Schema.NullOr(Schema.String),
   reason: Schema.NullOr(Schema.String)
 })
-/** The figures moved: found at a signature, or at the run. */
+/** The figures moved, and the signatures are void: found at a signature, or at the run. */
 const Moved = Schema.Struct({
   on: Schema.Literals(["reopen", "void"]),
   figures: Figures.Figures,
@@ -92,7 +92,7 @@ export const signedBy = (self: Pick<Approval, "signatures">): ReadonlyArray<stri
   self.signatures.map((signature) => signature.sub)
 
 /**
- * Who may sign at all: never an auditor, never the maker
+ * Checks that a caller may sign: it is an approver, no auditor, and not the maker
  * (docs/contract/four-eyes.md#who-may-approve).
  */
 export const mayApprove = (
@@ -105,7 +105,7 @@ export const mayApprove = (
     [self.maker === caller.sub, "same-approver"]
   )
 
-/** The refusal of a signature by the action's state; undefined while it awaits. */
+/** Checks that the action's state takes signatures: refuses one that is rejected or decided. */
 export const decided = (
   self: Approval
 ): Result.Result<void, Refused<"approval-rejected" | "approval-decided">> =>
@@ -115,8 +115,8 @@ export const decided = (
   )
 
 /**
- * The fact of a person's signature: one more, or the last, which opens the operation. A person
- * signs once; the caller of this function has checked `signedBy`.
+ * Makes the fact of a signature: one more, or the last one, which opens the operation. A person
+ * signs once, which the caller of this function has checked by `signedBy`.
  */
 export const sign = (
   self: Approval,

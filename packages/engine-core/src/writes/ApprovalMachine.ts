@@ -29,8 +29,8 @@ export const ApprovalMachine = Machine.declare("ApprovalState", {
       withdraw: "rejected",
       lapse: "lapsed"
     },
-    // The figures moved between the last signature and the run: nothing ran, and the action awaits
-    // again.
+    // The figures moved between the last signature and the run: the operation was refused, and the
+    // action awaits signatures again.
     approved: { void: "awaiting" },
     rejected: {},
     lapsed: {}

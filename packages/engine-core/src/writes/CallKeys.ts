@@ -1,4 +1,4 @@
-/** The idempotency keys of calls: whose they are, and which operation or action each one names. */
+/** Idempotency keys of calls: their scope, and the operation or action that each names. */
 import { Effect } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
@@ -10,24 +10,26 @@ import { stored } from "../records/PortFailure.ts"
 import type { Caller } from "./Caller.ts"
 import * as Idempotency from "./Idempotency.ts"
 
-/** The key that a call is keyed with: the one that was sent, or the one made of what the call says. */
+/** Idempotency key of a call: the one that was sent, or one derived from method, path and body. */
 export type CallKey = Pick<KeyRow, "scope" | "key" | "fingerprint"> & { readonly isSent: boolean }
 
 /** Key scope of a caller: its subject, within the venue. */
 export const scopeOf = (caller: Pick<Caller, "sub">) =>
   Effect.map(Settings, ({ tenantId }) => `${tenantId}/${caller.sub}`)
 
-/** Key scope of the engine's own writes: a tenant's id has no colon, so no subject shares it. */
+/**
+ * Key scope of the engine's own writes; a tenant's id has no colon, so that no caller shares it.
+ */
 export const engineScope = Effect.map(Settings, ({ tenantId }) => `engine:${tenantId}`)
 
-/** The key names another call than the one that was sent with it. */
+/** Refuses a call whose key was used for another call. */
 export const reused = () => Effect.fail(refused("idempotency-key-reused"))
 
-/** The key of a caller's call. */
+/** Finds the idempotency key of a caller's call. */
 export const of = (
   caller: Pick<Caller, "sub">,
   call: Pick<CallKey, "fingerprint"> & {
-    /** The key as sent; null: none was. */
+    /** The key as sent; null: none was sent. */
     readonly sent: string | null
   }
 ) =>
@@ -42,9 +44,9 @@ export const of = (
   )
 
 /**
- * Binds a call's key to the action the call is about. A key that was sent is bound for good; one that
- * is made of the body moves on to this action, once what it named no longer binds it. Answers what
- * the key named before, or names from now on. Refuses `idempotency-key-reused`.
+ * Binds a call's key to the action that the call is about. A key that was sent is bound for good;
+ * one derived from the body is rebound to this action, as its earlier target no longer binds it.
+ * Returns the kind of target that the key had, or has now. Refuses `idempotency-key-reused`.
  */
 export const bindTo = Effect.fnUntraced(function* (actionKey: string, of: CallKey) {
   const keys = yield* Keys
@@ -60,7 +62,7 @@ export const bindTo = Effect.fnUntraced(function* (actionKey: string, of: CallKe
   return Idempotency.parseTarget(claim.winner.target).kind
 })
 
-/** Fingerprint of `:approve` and `:reject`. */
+/** Fingerprint of a call of `:approve` or `:reject`. */
 export const ofVerb = (
   verb: "approve" | "reject",
   of: { readonly actionKey: string; readonly body?: Plain }

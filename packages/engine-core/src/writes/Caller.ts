@@ -6,23 +6,25 @@ export interface Caller {
   readonly name: string | null
   readonly email: string | null
   readonly roles: ReadonlyArray<Role>
-  /** The holder an investor is, from its token's holder claim. */
+  /** The holder id of an investor, from its token's holder claim. */
   readonly holderId: string | null
-  /** The party a registrar is, from its token's party claim [its instruments are the ones it keeps]. */
+  /**
+   * The party of a registrar, from its token's party claim; it reads the instruments it registers.
+   */
   readonly party: string | null
 }
 
-/** Where a request came from, for its answer, its audit record and its trace. */
+/** Ids of a request for its answer, its audit record and its trace. */
 export interface RequestIdentity {
   readonly requestId: string
   readonly traceId: string | null
-  /** Flags of that trace, to be passed on; absent: it is recorded. */
+  /** Flags of the trace, to be passed on; absent: the trace is recorded. */
   readonly traceFlags?: number
-  /** The key of the request's verified signature; null: the request is not signed. */
+  /** Id of the key of the request's verified signature; null: the request is not signed. */
   readonly keyId: string | null
 }
 
-/** The first of the admitted roles that the caller holds; undefined: none admits it. */
+/** Finds the first admitted role that the caller holds; undefined: none. */
 export const roleOf = (
   caller: Pick<Caller, "roles">,
   admitted: ReadonlyArray<Role>

@@ -1,4 +1,7 @@
-/** A worker's claim of an operation: what it may do with the operation's record and its queue item. */
+/**
+ * Claim of an operation by a worker: the fenced lease of its queue item, and changes of its record
+ * under the lease.
+ */
 import { Effect, Option, Tracer } from "effect"
 import * as Concealment from "./Concealment.ts"
 import * as Metrics from "../engine/Metrics.ts"
@@ -15,29 +18,34 @@ import { type OperationRecord, operations } from "./OperationRecord.ts"
 import * as OperationTransitions from "./OperationTransitions.ts"
 import * as QueuedOperation from "./QueuedOperation.ts"
 
-/** One claim, from the lease to its release; `mayCommit` changes while the worker sends. */
+/** One claim, from the lease to its release; the worker changes `mayCommit` as it sends. */
 export interface Claim {
   readonly lease: Lease
   /**
-   * Whether a submission of this claim was taken, or sent and not answered definitely: it may commit
-   * whatever becomes of the claim, and nothing on record says so yet.
+   * Whether the ledger took a submission of this claim, or gave no definite answer to it: it may
+   * still commit after the claim has ended, and the record does not say so yet.
    */
   mayCommit: boolean
 }
 
 export const make = (lease: Lease): Claim => ({ lease, mayCommit: false })
 
-/** Demands that the lease is still this worker's until the transaction ends. Only inside `transact`. */
+/**
+ * Locks the lease until the transaction ends; fails where the worker has lost it. Only inside
+ * `transact`.
+ */
 export const hold = ({ lease }: Claim) =>
   Effect.flatMap(WorkQueue, (work) => stored(work.hold(lease)))
 
-/** Takes the item off the queue; a worker that has lost its lease leaves nothing of the transaction. */
+/**
+ * Deletes the item from the queue; where the worker has lost its lease, the transaction rolls back.
+ */
 export const finish = ({ lease }: Claim) =>
   Effect.flatMap(WorkQueue, (work) => stored(work.finish(lease)))
 
 /**
- * Gives the item back for so many milliseconds. Unless a submission of this claim may still commit,
- * the item then says that this claim was answered.
+ * Releases the item for so many milliseconds. Unless a submission of this claim may still commit,
+ * the item then records that this claim got an answer to everything it sent.
  */
 export const release = ({ lease, mayCommit }: Claim, delay: number) =>
   Effect.flatMap(WorkQueue, (work) => {
@@ -47,11 +55,11 @@ export const release = ({ lease, mayCommit }: Claim, delay: number) =>
     return stored(work.release(lease, { delay, payload }))
   })
 
-/** Milliseconds, up to a quarter more: spread by the item, which two instances never hold at once. */
+/** Jitter: lengthens a pause by up to a quarter, depending on the item. */
 export const spread = ({ lease }: Claim, millis: number): number =>
   millis + ((lease.fence * 97) % Math.max(1, Math.floor(millis / 4)))
 
-/** The claimed operation's record. */
+/** Loads the claimed operation's record. */
 export const load = ({ lease }: Claim) =>
   Effect.flatMap(Records, (records) => records.get(operations, lease.itemId)).pipe(
     Effect.catchTag("Refused", () =>
@@ -59,11 +67,11 @@ export const load = ({ lease }: Claim) =>
     )
   )
 
-/** Whether the operation has ended. */
+/** Checks whether the operation has ended. */
 export const isFinal = ({ state }: OperationRecord): boolean =>
   state === "succeeded" || state === "failed"
 
-/** The act of the claimed operation, judged at `now`. */
+/** Builds the act of the claimed operation, judged at `now`. */
 export const actOf = (record: OperationRecord, now: Instant.Instant) =>
   JudgeWrite.actOf(record.operationId, now, {
     actor: record.actor,
@@ -72,13 +80,13 @@ export const actOf = (record: OperationRecord, now: Instant.Instant) =>
     trace: Trace.of(record.traceId, record.traceFlags)
   })
 
-/** A claimed operation that runs, and the act it runs as. */
+/** A claimed operation that is running, and its act. */
 export interface Running {
   readonly record: Stored<OperationRecord>
   readonly act: OperationAct
 }
 
-/** The operation as running: its first claim sets when it started, and nothing changes that. */
+/** Sets the operation running; only its first claim sets the time at which it started. */
 const asRunning = Effect.fnUntraced(function* ({ lease }: Claim, record: Stored<OperationRecord>) {
   const act = yield* actOf(record, yield* Instant.now)
   if (record.state !== "queued") return { record, act }
@@ -90,8 +98,8 @@ const asRunning = Effect.fnUntraced(function* ({ lease }: Claim, record: Stored<
 })
 
 /**
- * The claimed operation as running; undefined where it has ended, and then its item has left the
- * queue. Only inside `transact`.
+ * Sets the claimed operation running; where it has ended, deletes its queue item and returns
+ * undefined. Only inside `transact`.
  */
 export const begin = Effect.fnUntraced(function* (claim: Claim) {
   const record = yield* load(claim)
@@ -109,7 +117,7 @@ export const end = Effect.fnUntraced(function* (
   yield* finish(claim)
 })
 
-/** What a refusal is to the readers of the operation that it ended. */
+/** Maps the refusal that ended an operation to the problems that its readers are shown. */
 export const failing =
   (cause: Refused | Unavailable) =>
   (requestId: string): OperationTransitions.Failure => {
@@ -138,14 +146,15 @@ export const fail = Effect.fnUntraced(function* (
 export const refuse = (claim: Claim, cause: Refused | Unavailable) => fail(claim, failing(cause))
 
 /**
- * Links the worker's span to the trace of the call that opened the operation. Of that call only its
- * trace is kept; the last digits of the trace's id stand for the call's span, which is not kept.
+ * Links the worker's span to the trace of the call that opened the operation. The record
+ * keeps the trace of the call and not its span, so the last digits of the trace's id serve as span
+ * id.
  */
 export const linkSpan = ({ traceId }: OperationRecord) =>
   Effect.map(Effect.option(Effect.currentSpan), (current) => {
     if (traceId === null || Option.isNone(current)) return
     const span = current.value
-    // What runs in a transaction may run again.
+    // A transaction may be retried, and the span would be linked twice.
     if (span.links.some((link) => link.span.traceId === traceId)) return
     const call = Tracer.externalSpan({ traceId, spanId: traceId.slice(16) })
     span.addLinks([{ span: call, attributes: {} }])

@@ -25,8 +25,8 @@ const batchMax = 100
 const every = 5_000
 
 /**
- * Milliseconds by which a transaction's effective time may be before its place on the ledger: until
- * then an update that happened before the clock's move may still come
+ * Milliseconds by which a transaction's effective time may precede its offset: until then the
+ * ledger may still show an update that happened before the clock's move
  * (docs/domain/ledger-writes.md#clock-tolerance).
  */
 const tolerance = 60_000
@@ -34,7 +34,7 @@ const tolerance = 60_000
 /** Milliseconds until the projection is polled again. */
 const projectedFor = 1_000
 
-/** Milliseconds until a record whose processing failed is taken up again. */
+/** Milliseconds until a record whose processing failed is retried. */
 const failedFor = 60_000
 
 /** Milliseconds for which a kind of record unknown to this version is left to newer versions. */
@@ -65,20 +65,19 @@ const unprojected = Effect.fnUntraced(function* (
   if (settled > of.now) return { delay: Math.max(1, ClockQueue.until(of.now, settled)) }
   const ledger = yield* Ledger
   const { head } = yield* ProjectionLog
-  const seen = endOf(lease.payload)
-  const end = seen ?? (yield* Effect.mapError(ledger.ledgerEnd, ledgerUnavailable))
+  const end = endOf(lease.payload) ?? (yield* Effect.mapError(ledger.ledgerEnd, ledgerUnavailable))
   return (yield* stored(head)).offset >= end
     ? undefined
     : { delay: projectedFor, payload: `end:${end}` }
 })
 
-/** What an item's payload says: the ledger's end to wait for, or how often a write was opened. */
+/** Decodes an item's payload: the ledger's end to wait for, or the number of writes opened. */
 const endOf = (payload: string): number | undefined =>
   payload.startsWith("end:") ? Number(payload.slice(4)) : undefined
 const timesOf = (payload: string): number =>
   payload.startsWith("times:") ? Number(payload.slice(6)) : 0
 
-/** Appends every clock move that is due as a notice; the fold never needed them. */
+/** Appends a notice for each clock move that is due; reads compute the moves without notices. */
 const noted = Effect.fnUntraced(function* <R, F>(
   collection: Collection<R, F>,
   before: Stored<R>,
@@ -95,8 +94,8 @@ const noted = Effect.fnUntraced(function* <R, F>(
 
 /**
  * Opens the scheduled writes that are due, each under a key of record, instant and number of
- * earlier tries, so that a repeated turn finds the same operation. Answers the delay until the next
- * look; undefined: nothing was due.
+ * earlier tries, so that a repeated turn finds the same operation. Returns the delay until the next
+ * check; undefined: nothing was due.
  */
 const opened = Effect.fnUntraced(function* <R, F>(
   collection: Collection<R, F>,
@@ -107,13 +106,13 @@ const opened = Effect.fnUntraced(function* <R, F>(
   const records = yield* Records
   const declared = yield* Timely.Declared
   let wait: { readonly delay: number; readonly payload: string } | undefined
-  for (const one of declared) {
-    if (one.collection.name !== collection.name) continue
-    const at = one.at(record)
+  for (const write of declared) {
+    if (write.collection.name !== collection.name) continue
+    const at = write.at(record)
     if (at === undefined || at > of.now) continue
-    const about = `${one.name}:${collection.id(record)}@${Instant.sortable(at)}`
+    const about = `${write.name}:${collection.id(record)}@${Instant.sortable(at)}`
     const answer = yield* fourEyes
-      .open(one.operation, one.request(record), `${about}#${of.times}`)
+      .open(write.operation, write.request(record), `${about}#${of.times}`)
       .pipe(Effect.catchTag("Refused", broken(about)))
     const id = answer.location.slice(answer.location.lastIndexOf("/") + 1)
     const operation = yield* records.find(operations, id)
@@ -124,7 +123,7 @@ const opened = Effect.fnUntraced(function* <R, F>(
   return wait
 })
 
-/** A refusal of the engine's own request is a mistake in its declaration, and dies. */
+/** Dies on a refusal of the engine's own request: its declaration is wrong. */
 const broken = (about: string) => (refusal: Refused) =>
   Effect.die(new Error(`${about} could not be opened: ${refusal.slug}`))
 
@@ -175,7 +174,7 @@ const locked = Effect.fnUntraced(function* (of: {
 })
 
 /** Processes one record; its failure does not stop the others. */
-const one = (
+const processed = (
   lease: Lease,
   collections: ReadonlyMap<string, Collection>
 ): Effect.Effect<void, Unavailable, Needs> =>
@@ -187,7 +186,7 @@ const one = (
     if (isLost(exit.cause)) return
     yield* Effect.logError(`the clock's moves of ${lease.itemId} could not be noted`, exit.cause)
     yield* stored(work.release(lease, { delay: failedFor })).pipe(
-      // Another instance has the lease by now, and does the same.
+      // Another instance has taken the lease, and processes the record.
       Effect.catchTag("LeaseLost", () => Effect.void)
     )
   }).pipe(Effect.catchTag("LeaseLost", () => Effect.void))
@@ -240,26 +239,26 @@ const adopted = Effect.fnUntraced(
       )
     }
   },
-  // As they were kept: what the clock has done to them by now is what is still to be noted.
+  // As stored, not ripened: the due clock moves are what the sweep queues.
   Effect.provideService(JudgedAt, Instant.fromNanos(0n))
 )
 
 /**
  * Notes clock moves (docs/domain/every-record.md#clock-states) of these collections and opens what
- * is Timely, some seconds after its time: a record waits in the queue from the version that will
- * come to it, so nothing is ever searched for. A deployment that was down catches up in batches.
- * The turn's state says for which kinds of record that holds: another version, with others, sets
- * down what there is of them.
+ * is Timely, some seconds after its time. A record is queued by the version that will come to the
+ * move, so that no search is needed; a deployment that was down catches up in batches. The turn's
+ * state lists the kinds of record whose records are queued: a version with further kinds sweeps
+ * them once.
  */
 export const clock = (collections: ReadonlyArray<Collection>): Task<Needs> => {
-  const byName = new Map(collections.map((one) => [one.name, one]))
+  const byName = new Map(collections.map((collection) => [collection.name, collection]))
   const batch = Effect.gen(function* () {
     const work = yield* WorkQueue
     const { lease: leaseMillis } = yield* Settings
     const leases = yield* stored(
       work.lease({ queue: ClockQueue.queue, worker: "clock", limit: batchMax, leaseMillis })
     )
-    yield* Effect.forEach(leases, (lease) => one(lease, byName), {
+    yield* Effect.forEach(leases, (lease) => processed(lease, byName), {
       concurrency: "unbounded",
       discard: true
     })
@@ -272,13 +271,13 @@ export const clock = (collections: ReadonlyArray<Collection>): Task<Needs> => {
     run: Effect.fnUntraced(function* (turn) {
       const timely = yield* Timely.Declared
       const names = new Set(timely.map(({ collection }) => collection.name))
-      const clocked = collections.filter((one) => one.due !== never || names.has(one.name))
-      const known = new Set(turn.state.split(" ").filter((kind) => kind !== ""))
+      const clocked = collections.filter(({ due, name }) => due !== never || names.has(name))
+      const swept = new Set(turn.state.split(" ").filter((kind) => kind !== ""))
       const kinds = kindsOf(clocked, timely)
-      if (!kinds.every((kind) => known.has(kind))) yield* adopted(clocked)
+      if (!kinds.every((kind) => swept.has(kind))) yield* adopted(clocked)
       // The kinds of other versions stay listed, so that two versions running side by side do not
       // sweep for each other's.
-      const state = [...new Set([...known, ...kinds])].toSorted().join(" ")
+      const state = [...new Set([...swept, ...kinds])].toSorted().join(" ")
       yield* Effect.repeat(batch, { while: (leased: number) => leased === batchMax })
       yield* turn.next({ delay: every, state })
     })

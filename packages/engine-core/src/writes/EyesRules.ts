@@ -5,7 +5,7 @@ import type { OperationKind } from "../vocabulary/OperationKind.ts"
 export interface Eyes {
   /** Distinct approvers besides the maker; 0: one person, at once. */
   readonly approvers: 0 | 1 | 2
-  /** The setting of the record that a widening waits for once all have signed; null: it does not. */
+  /** Name of the setting that delays a loosening after the last signature; null: no delay. */
   readonly delay: "loosenDelay" | null
   readonly doc: string
 }
@@ -13,8 +13,8 @@ export interface Eyes {
 /**
  * Kinds of effect of a write, and how many approvers each takes: tighten alone, loosen together
  * (docs/domain/every-record.md#tighten-alone-loosen-together); docs/roles.md says who makes and who
- * approves each. A change that loosens anything loosens (`kernel/Direction`), and so takes the eyes
- * of a loosening.
+ * approves each. A change that loosens any term counts as loosening (`kernel/Direction`), and needs
+ * the approvers of one.
  */
 export const eyes = {
   tighten: {

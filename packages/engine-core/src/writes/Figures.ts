@@ -5,31 +5,36 @@ import { failed } from "../kernel/Gates.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 import type { Told } from "../kernel/Refusal.ts"
 
-/** One figure: a number, which may move within the tolerance, or a text, which may not move at all. */
+/**
+ * One figure: a number, which may move within the tolerance, or a text, which may not move at all.
+ */
 export type Figure = Decimal.Decimal | string
 
 /**
- * What an operation's declaration derives: units, cash, counts, rates and the price point, each under
- * the name its approver reads it by. What is too long to show, such as the list of a cycle's orders,
- * is a text too: its hash.
+ * Derived figures of a write: units, cash, counts, rates and the price point, each under the name
+ * that approvers read. A value that is too long to show, such as the list of a cycle's orders, is a
+ * text too: its hash.
  */
 export interface Derived {
   readonly figures: Readonly<Record<string, Figure>>
   /**
    * Largest relative change of a number that does not count as a move: tolerance key `figures` of
-   * the policy in force, 0 where it says nothing (docs/contract/four-eyes.md#figures).
+   * the policy in force, 0 where the policy does not set it (docs/contract/four-eyes.md#figures).
    */
   readonly tolerance: Decimal.Decimal
 }
 
-/** The figures as they are kept, shown and hashed: decimals as strings, in least plain form. */
+/**
+ * Encoded figures, as they are stored, shown and hashed: decimals as strings without trailing
+ * zeros.
+ */
 export const Figures = Schema.Record(Schema.String, Schema.String).annotate({
   identifier: "Figures",
   description: "The figures of a write, by name: decimals as strings in least plain form."
 })
 export type Figures = typeof Figures.Type
 
-/** The figures as they are kept. */
+/** Encodes derived figures. */
 export const shown = ({ figures }: Derived): Figures =>
   Object.fromEntries(
     Object.entries(figures).map(([name, figure]) => [
@@ -38,21 +43,21 @@ export const shown = ({ figures }: Derived): Figures =>
     ])
   )
 
-/** The text whose SHA-256 is the figures' hash (docs/contract/four-eyes.md#figures). */
+/** Canonical text whose SHA-256 is the hash of figures (docs/contract/four-eyes.md#figures). */
 export const hashText = (figures: Figures): string =>
   `bursar-figures-v1\n${PlainJson.canonical(figures)}`
 
-/** The hash of kept figures, in lower-case hex. */
+/** Computes the hash of encoded figures, in lower-case hex. */
 export const hashOf = (
   figures: Figures,
   crypto: { readonly sha256: (text: string) => string }
 ): string => crypto.sha256(hashText(figures))
 
 /**
- * The names of the figures that have moved since they were kept, in the order of the names; a figure
- * that came or went has moved. A number's move equal to the tolerance is within it, and is measured
- * from what was signed, exactly: steps that are each within it do not add up to more. Nothing is
- * near 0 but 0.
+ * Finds the figures that have moved since they were stored, sorted by name; a figure that was added
+ * or is missing has moved. The change of a number is measured exactly, from the signed value, so
+ * that small steps do not add up; a change equal to the tolerance is within it. From 0, any change
+ * is a move.
  */
 export const moved = (kept: Figures, { figures, tolerance }: Derived): ReadonlyArray<string> =>
   [...new Set([...Object.keys(kept), ...Object.keys(figures)])]
@@ -77,7 +82,7 @@ const hasMoved = (
 
 const magnitude = (count: bigint): bigint => (count < 0n ? -count : count)
 
-/** The refusal of a signature, or of a run, whose figures have moved. */
+/** Refusal of a signature, or of a run, because its figures have moved. */
 export const movedTold = (names: ReadonlyArray<string>, actionKey: string): Told =>
   failed("figures-moved", {
     detail:

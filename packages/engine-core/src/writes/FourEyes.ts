@@ -5,15 +5,15 @@ import type { Refused, Unavailable } from "../kernel/Refusal.ts"
 import type { Caller, RequestIdentity } from "./Caller.ts"
 import type { Operation } from "./Operation.ts"
 
-/** A call on a write's route, as it came. */
+/** A call on a write's route, before its input is decoded. */
 export interface Call {
   readonly caller: Caller
   readonly identity: RequestIdentity
   /** The Idempotency-Key as sent, unquoted; null: the write is keyed on its body. */
   readonly key: string | null
-  /** What the If-Match header names, unquoted; null or absent: none was sent. */
+  /** The If-Match header, unquoted; null or absent: none was sent. */
   readonly ifMatch?: string | null
-  /** Path and raw query as sent; what the fingerprint is made of. */
+  /** Path and raw query as sent, which the fingerprint is computed from. */
   readonly path: string
   readonly query: string
   /** The body as sent: parsed JSON, or absent. */
@@ -28,11 +28,11 @@ export interface Call {
  */
 export interface Answer {
   /**
-   * 202 when this call opened it, or signed it; 200 when it was there already; 204, and nothing to
-   * show, when it was a removal that this call, or an earlier one of the same approver, finished.
+   * 202 when this call opened or signed the write; 200 when the write existed; 204, without a body,
+   * when this call, or an earlier one of the same approver, finished a removal.
    */
   readonly status: 200 | 202 | 204
-  /** The write answer on the wire's shape; null with 204. */
+  /** The encoded write answer; null with 204. */
   readonly value: Plain
   /** `/v1/operations/{id}` or `/v1/approvals/{actionKey}`. */
   readonly location: string
@@ -41,10 +41,10 @@ export interface Answer {
   readonly retryAfter: number | null
 }
 
-/** An action's record, as the call that rejected it is answered. */
+/** Answer to a rejection: the record of the action. */
 export interface Decided {
   readonly value: Plain
-  /** Whether an earlier call under the same key had rejected it. */
+  /** True where an earlier call under the same key rejected the action. */
   readonly replayed: boolean
 }
 
@@ -52,7 +52,7 @@ export class FourEyes extends Context.Service<
   FourEyes,
   {
     /**
-     * Makes a write, or counts as an approval of an action that awaits
+     * Submits a call: makes a write, or approves an action that awaits
      * (docs/contract/four-eyes.md#a-call-on-a-four-eyes-route). The order of refusals is:
      * idempotency, record, four eyes, then the rules of the domain.
      */
@@ -61,8 +61,8 @@ export class FourEyes extends Context.Service<
       call: Call
     ) => Effect.Effect<Answer, Refused | Unavailable>
     /**
-     * Opens a write of the engine's own; nobody is its actor. `key` names the occasion: opened again
-     * under it, however often and by whichever instance, it is the operation it already is.
+     * Opens a write of the engine's own, without an actor. `key` identifies the occasion: repeated
+     * under one key, by any instance, the call returns the operation that exists.
      */
     readonly open: (
       operation: Operation,
@@ -70,24 +70,26 @@ export class FourEyes extends Context.Service<
       key: string
     ) => Effect.Effect<Answer, Refused | Unavailable>
     /**
-     * Signs an action. A key that is sent names this call; without one a person signs once anyway.
-     * Refuses at gate four-eyes, check figures-moved, when the figures are no more those that were
-     * signed, or not those that were `seen`; under the same key it refuses that for good, so that the
-     * call sent again never signs figures its sender has not seen.
+     * Signs an action, once for each person. Refuses at gate four-eyes, check figures-moved, when
+     * the figures have changed since they were signed, or differ from those that were `seen`. A
+     * repeat under the same key is refused again, so that it never signs figures its sender has not
+     * seen.
      */
     readonly approve: (of: {
       readonly actionKey: string
       readonly caller: Caller
       readonly identity: RequestIdentity
       readonly key?: string | null
-      /** The figuresHash the caller saw, as its If-Match says; null or absent: it does not say. */
+      /**
+       * Hash of the figures that the caller saw, from its If-Match; null or absent: none was sent.
+       */
       readonly seen?: string | null
       /** The body as sent; absent when there was none. */
       readonly body?: Plain
     }) => Effect.Effect<Answer, Refused | Unavailable>
     /**
-     * Rejects, or withdraws when the caller is the maker; answers the approval's record. The same
-     * call again, by its key or without one by its body, answers the record as it is.
+     * Rejects an action, or withdraws it when the caller is its maker; returns the action's record.
+     * A repeat, by its key or else by its body, returns the record as it is.
      */
     readonly reject: (of: {
       readonly actionKey: string

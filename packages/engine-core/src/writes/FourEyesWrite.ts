@@ -1,4 +1,4 @@
-/** Answers a call on a four-eyes route: a repeat, a signature, or a new action of its own. */
+/** Answers a call on a four-eyes route as a repeat, a signature, or a new action. */
 import { Effect, Option, Result } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
@@ -23,7 +23,10 @@ const sameMax = 100
 
 type Action = Stored<Approval.Approval>
 
-/** The actions of a request in one state, newest first, until `take` has taken enough. */
+/**
+ * Loads the actions of a fingerprint in one state that `take` accepts, newest first: all that
+ * await, and of other states the newest one.
+ */
 const matching = Effect.fnUntraced(function* <R>(
   of: { readonly fingerprint: string; readonly state: Action["state"] },
   take: (action: Action) => Effect.Effect<boolean, Unavailable, R>
@@ -48,7 +51,7 @@ const matching = Effect.fnUntraced(function* <R>(
   }
 })
 
-/** A call on a four-eyes route, decoded, with what is known of its caller. */
+/** A decoded call on a four-eyes route, with the caller's role and key. */
 export interface FourEyesCall {
   readonly operation: Operation
   readonly call: Call
@@ -62,8 +65,8 @@ export interface FourEyesCall {
 }
 
 /**
- * Rows a and b: the caller has used this key; one made of the body binds for a while, or for good
- * once what it named was rejected.
+ * Rows a and b: the caller has used this key before. A key derived from the body binds for a
+ * limited time, or for good where its action was rejected.
  */
 const usedBefore = Effect.fnUntraced(function* (of: FourEyesCall) {
   const keys = yield* Keys
@@ -79,7 +82,7 @@ const usedBefore = Effect.fnUntraced(function* (of: FourEyesCall) {
   return undefined
 })
 
-/** Whether the key that was sent is one the action's maker has used for it. */
+/** Checks whether the action's maker has used the key that was sent for this action. */
 const isNamed = Effect.fnUntraced(function* ({ call: { key }, now }: FourEyesCall, action: Action) {
   if (key === null || action.key === key) return true
   const keys = yield* Keys
@@ -91,7 +94,7 @@ const isNamed = Effect.fnUntraced(function* ({ call: { key }, now }: FourEyesCal
   )
 })
 
-/** Rows d and e: repeating the call of another's action is an approval of it, or was one. */
+/** Rows d and e: a repeat of another maker's call approves its action, or has approved it. */
 const asApprover = Effect.fnUntraced(function* (of: FourEyesCall, awaiting: ReadonlyArray<Action>) {
   const records = yield* Records
   const settings = yield* Settings
@@ -105,8 +108,8 @@ const asApprover = Effect.fnUntraced(function* (of: FourEyesCall, awaiting: Read
   if (candidates.length > 1) return yield* Effect.fail(refused("approval-ambiguous"))
   const [candidate] = candidates
   if (candidate !== undefined) {
-    // The signer has used the key from now on: with another request it is refused. The key before
-    // the action, as `approve` and `reject` take them, so that none waits for another in a ring.
+    // The key now belongs to the signer: another request under it is refused. The key is locked
+    // before the action, as in `approve` and `reject`, so that there is no deadlock.
     if (keyed.isSent) yield* CallKeys.bindTo(candidate.actionKey, keyed)
     yield* records.lock(`action:${settings.tenantId}:${candidate.actionKey}`)
     return yield* SignWrite.sign(yield* ActionWrite.approvalById(candidate.actionKey), call, {
@@ -125,7 +128,7 @@ const asApprover = Effect.fnUntraced(function* (of: FourEyesCall, awaiting: Read
     : Result.succeed(yield* ActionWrite.answerToRepeat(operation, ran, { caller, now }))
 })
 
-/** Rows f and h: the refusal for callers who may not make the write. */
+/** Rows f and h: refuses callers who may not make the write. */
 const mayNotMake = Effect.fnUntraced(function* ({ fingerprint }: FourEyesCall) {
   const [rejected] = yield* matching({ fingerprint, state: "rejected" }, () => Effect.succeed(true))
   if (rejected !== undefined) return yield* Effect.fail(refused("approval-rejected"))
@@ -133,7 +136,7 @@ const mayNotMake = Effect.fnUntraced(function* ({ fingerprint }: FourEyesCall) {
 })
 
 /**
- * A call on a four-eyes route, by the first row of the table that matches
+ * Answers a call on a four-eyes route by the first row of the table that matches
  * (docs/contract/four-eyes.md#a-call-on-a-four-eyes-route).
  */
 export const run = Effect.fnUntraced(function* (of: FourEyesCall) {
@@ -145,7 +148,7 @@ export const run = Effect.fnUntraced(function* (of: FourEyesCall) {
   const before = yield* usedBefore(of)
   if (before !== undefined) return Result.succeed(before)
   const awaiting = yield* matching({ fingerprint, state: "awaiting" }, () => Effect.succeed(true))
-  // c: the caller made an action with this request that still awaits.
+  // Row c: the caller made an action with this request that still awaits.
   const own = awaiting.find((action) => action.maker === call.caller.sub)
   if (own !== undefined) {
     yield* CallKeys.bindTo(own.actionKey, keyed)
@@ -154,7 +157,7 @@ export const run = Effect.fnUntraced(function* (of: FourEyesCall) {
   const signed = yield* asApprover(of, awaiting)
   if (signed !== undefined) return signed
   if (role === undefined) return yield* mayNotMake(of)
-  // g
+  // Row g: a new action.
   const actionKey = yield* ids.make("ak")
   yield* CallKeys.bindTo(actionKey, keyed)
   return Result.succeed(yield* ActionWrite.make({ ...of, key: keyed.key, role, actionKey }))

@@ -1,4 +1,4 @@
-/** Idempotency: key and fingerprint by which two calls are the same write. */
+/** Idempotency: fingerprint and key that identify two calls as the same write. */
 import * as PlainJson from "../kernel/PlainJson.ts"
 
 /**
@@ -18,26 +18,30 @@ export const fingerprintText = (call: {
     call.body === undefined ? "" : PlainJson.canonical(call.body)
   ].join("\n")
 
-/** The key of a call that was sent without one: it is keyed on what it says. */
+/** Derives the key of a call that was sent without one, from the fingerprint of its content. */
 export const bodyKey = (fingerprint: string): string => `b:${fingerprint}`
 
 /**
- * Target of a key: an operation, an action, or a signature that was refused because the action's
- * figures had moved. That refusal is kept, so that the same call sent again, its answer having been
- * lost, does not sign figures that nobody has seen.
+ * Kinds of target of a key: an operation, an action, or a signature that was refused because the
+ * figures of its action had moved. That refusal is kept, so that the same call, repeated because
+ * its answer was lost, does not sign figures that nobody has seen.
  */
-export type Used = "operation" | "action" | "moved"
+export type TargetKind = "operation" | "action" | "moved"
 
-const used: ReadonlyArray<string> = ["operation", "action", "moved"] satisfies ReadonlyArray<Used>
+const targetKinds: ReadonlyArray<string> = [
+  "operation",
+  "action",
+  "moved"
+] satisfies ReadonlyArray<TargetKind>
 
-const isUsed = (kind: string): kind is Used => used.includes(kind)
+const isTargetKind = (kind: string): kind is TargetKind => targetKinds.includes(kind)
 
-/** The target as the key's row stores it. */
-export const target = (kind: Used, id: string): string => `${kind}:${id}`
+/** Encodes a target as the key's row stores it. */
+export const target = (kind: TargetKind, id: string): string => `${kind}:${id}`
 
-export const parseTarget = (text: string): { readonly kind: Used; readonly id: string } => {
+export const parseTarget = (text: string): { readonly kind: TargetKind; readonly id: string } => {
   const at = text.indexOf(":")
   const kind = text.slice(0, at)
-  if (!isUsed(kind)) throw new Error(`a key names nothing: ${text}`)
+  if (!isTargetKind(kind)) throw new Error(`a key names nothing: ${text}`)
   return { kind, id: text.slice(at + 1) }
 }

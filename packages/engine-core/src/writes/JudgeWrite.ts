@@ -41,9 +41,9 @@ const rules = (operation: Operation, input: unknown, act: OperationAct) => {
 }
 
 /**
- * Judges a write as it would run now, derives its figures where it declares any, and writes nothing.
- * The rules come first: figures are derived only for a write that may run, from the records before
- * it, since what judging wrote is rolled back.
+ * Judges a write as it would run now, derives its figures where it declares any, and rolls back.
+ * The rules come first: figures are derived only for a write that may run, from the records as they
+ * were before it.
  */
 export const precheck = Effect.fnUntraced(function* (
   operation: Operation,
@@ -57,14 +57,14 @@ export const precheck = Effect.fnUntraced(function* (
   return yield* records.rehearse(operation.figures(input, of.act))
 })
 
-/** The figures as they are kept with an action, under their hash. */
+/** Encodes derived figures as an action stores them, with their hash. */
 export const keep = (derived: Figures.Derived): Effect.Effect<Kept, never, Crypto> =>
   Effect.map(Crypto, (crypto) => {
     const figures = Figures.shown(derived)
     return { figures, figuresHash: Figures.hashOf(figures, crypto) }
   })
 
-/** The request as it is kept, its secrets sealed beside it. */
+/** Encodes a request as it is stored, with its encrypted secrets beside it. */
 export const hide = Effect.fnUntraced(function* (operation: Operation, input: unknown) {
   const request = Request.encode(operation, input)
   const secrets = operation.secrets ?? []
@@ -75,7 +75,7 @@ export const hide = Effect.fnUntraced(function* (operation: Operation, input: un
   return Secrets.hide(request, { secrets, keys, chance }, yield* Crypto)
 })
 
-/** The kept request as a write's input, its secrets as they were sent. */
+/** Decodes a stored request into the write's input, with its secrets decrypted. */
 export const inputOf = Effect.fnUntraced(function* (
   operation: Operation,
   kept: Pick<Approval, "request" | "sealed">
@@ -84,7 +84,7 @@ export const inputOf = Effect.fnUntraced(function* (
   return Request.decode(operation, Secrets.reveal(kept, { keys }, yield* Crypto))
 })
 
-/** The act of an operation, by whoever asked for it and signed it, judged at `now`. */
+/** Builds the act of an operation from its actor and signers, judged at `now`. */
 export const actOf = (
   operationId: string,
   now: Instant.Instant,
@@ -98,11 +98,13 @@ export const actOf = (
     ...of
   }))
 
-/** The prefix of an id the engine makes. */
+/** Prefix of ids that the engine makes for a write. */
 const prefixOf = ({ resource }: Operation): string =>
   resource.prefix ?? resource.kind.replaceAll("-", "")
 
-/** Completes the input with what the caller left to the engine, such as the id of a new record. */
+/**
+ * Fills members of the input that the caller left to the engine, such as the id of a new record.
+ */
 export const complete = Effect.fnUntraced(function* (operation: Operation, input: unknown) {
   if (operation.complete === undefined) return input
   const ids = yield* Ids

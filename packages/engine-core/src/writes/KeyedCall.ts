@@ -8,7 +8,7 @@ import type { KeyRow, Keys } from "../ports/storage/Keys.ts"
 import { stored } from "../records/PortFailure.ts"
 import type { Records } from "../records/Records.ts"
 
-/** How long a call waits for another that was sent under its key at the same time. */
+/** Milliseconds that a call waits for a concurrent call under its key. */
 const waitMillis = 5_000
 
 /** Outcome of claiming a call's key: first, or an earlier call's target. */
@@ -17,22 +17,22 @@ export type Claimed = { readonly first: true } | { readonly first: false; readon
 type Refusals = Refused<"idempotency-key-reused" | "idempotency-in-progress">
 
 const inProgress = refused("idempotency-in-progress", {
-  detail: "The same call is still running; ask again for what became of it.",
+  detail: "The same call is still running; repeat it later for its answer.",
   retryAfter: 1
 })
 
 /**
- * Runs `effect` in a transaction of its own that holds the call's key: of calls under one key one
- * is first; the others wait for it up to 5 s and answer its target. Whatever `effect` refuses
- * leaves the key free. Refuses `idempotency-key-reused` when the key named another call, before
- * `effect` is asked anything (docs/contract/idempotency.md#writes-that-finish-in-the-call).
+ * Runs `effect` in a transaction of its own that locks the call's key: one of several calls under a
+ * key is first, and the others wait for it up to 5 s and get its target. A refusal by `effect`
+ * leaves the key free. Refuses `idempotency-key-reused`, before `effect` runs, when the key named
+ * another call (docs/contract/idempotency.md#writes-that-finish-in-the-call).
  */
 export const run = <A, E, R>(
   of: { readonly records: Records["Service"]; readonly keys: Keys["Service"] },
   row: KeyRow,
   effect: (claimed: Claimed) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | Refusals | Unavailable, R> =>
-  // In a transaction of its own: calls that shared it would wait as well.
+  // Calls that shared a transaction with this one would wait for the key as well.
   of.records.transactAlone(
     Effect.gen(function* () {
       const now = Instant.sortable(yield* Instant.now)

@@ -5,7 +5,7 @@
 import { refused, type Refused } from "../kernel/Refusal.ts"
 import type { Refused as LedgerRefused } from "../ports/Ledger.ts"
 
-/** Error codes of a contract that was archived in the meantime. */
+/** Error codes of commands on a contract that was archived in the meantime. */
 const stale: ReadonlySet<string> = new Set([
   "CONTRACT_NOT_FOUND",
   "CONTRACT_NOT_ACTIVE",

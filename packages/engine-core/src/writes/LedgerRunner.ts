@@ -28,14 +28,14 @@ const reading = <A, R>(effect: Effect.Effect<A, Ledger.ReadError, R>) =>
 const millisSince = (then: Instant.Instant, now: Instant.Instant): number =>
   Instant.toEpochMillis(now) - Instant.toEpochMillis(then)
 
-/** How old a step is, and how long ago an answer left open whether it committed. */
+/** Milliseconds since the step was planned, and since an answer left open whether it committed. */
 const agesOf = (step: Step | null, now: Instant.Instant) => ({
   age: step === null ? 0 : millisSince(step.plannedAt, now),
   inDoubtFor:
     step === null || step.unknownSince === null ? null : millisSince(step.unknownSince, now)
 })
 
-/** What is known of a ledger write before anything is looked up. */
+/** Progress of a ledger write as its record and its lease show it, before any look-up. */
 const progressOf = Effect.fnUntraced(function* (
   { lease }: Claim.Claim,
   of: {
@@ -56,7 +56,7 @@ const progressOf = Effect.fnUntraced(function* (
   return progress
 })
 
-/** Looks up what the next move depends on. */
+/** Looks up the fact that the next move depends on, at the projection or the ledger. */
 const lookUp = Effect.fnUntraced(function* (what: Rules.LookUp["what"], step: Step) {
   const projection = yield* ProjectionLog
   const ledger = yield* Ledger.Ledger
@@ -66,7 +66,7 @@ const lookUp = Effect.fnUntraced(function* (what: Rules.LookUp["what"], step: St
       return { isProjected: Option.isSome(update) }
     }
     case "committed": {
-      // Measured before the question: the ledger's end that is asked about is later.
+      // The ages are taken before the ledger is asked, so that they are never too high.
       const ages = agesOf(step, yield* Instant.now)
       const through = yield* reading(ledger.ledgerEnd)
       const { commandId, dedupOffset: from } = step
@@ -104,7 +104,7 @@ const noteCommit = (claim: Claim.Claim, { updateId, offset }: Rules.Committed) =
     record.updateId === updateId ? undefined : { on: "commit", updateId, offset }
   )
 
-/** Records that a step may have committed, so that no claim fails it too early. */
+/** Records that a step may have committed, so that no claim fails the operation too early. */
 export const doubt = Effect.fnUntraced(function* (claim: Claim.Claim, step: Step, why: string) {
   const { commandId } = step
   yield* Effect.logWarning("the outcome of a ledger write is unknown", { commandId, why })
@@ -115,8 +115,8 @@ export const doubt = Effect.fnUntraced(function* (claim: Claim.Claim, step: Step
 })
 
 /**
- * Judges a step and records it before it is sent for the first time; undefined where the operation
- * has ended, also because its figures have moved.
+ * Judges a step and records it before its first submission; undefined where the operation has
+ * ended, also because its figures have moved.
  */
 const plan = Effect.fnUntraced(function* (
   operation: OnLedger,
@@ -133,7 +133,7 @@ const plan = Effect.fnUntraced(function* (
       if (running === undefined) return undefined
       const { act, record } = running
       const input = Request.decode(operation, record.request)
-      // Once its first step has committed, the figures are what it does, not what it would.
+      // A later step is not stopped by moved figures: the first step has committed already.
       const isFirst = count === 1
       if (isFirst && (yield* SignedFigures.haveMoved(claim, operation, { ...running, input }))) {
         return undefined
@@ -158,9 +158,9 @@ const plan = Effect.fnUntraced(function* (
 })
 
 /**
- * Judges a recorded step anew that the ledger has not taken so far: a hold or a restriction may have
- * come since it was planned, or its figures moved. The step itself stays what it was, under its
- * command id. Answers whether it is sent; where its figures have moved the operation has ended.
+ * Judges again a recorded step that the ledger has not taken: a hold or a restriction may have been
+ * set since it was planned, or its figures may have moved. The step and its command id do not
+ * change. Returns whether to send it; where its figures have moved, the operation has ended.
  */
 const maySend = Effect.fnUntraced(function* (
   operation: OnLedger,
@@ -187,7 +187,9 @@ const dedups: Readonly<Record<Rules.Dedup, (step: Step) => Ledger.Dedup>> = {
   "seven-days": () => ({ _tag: "For", duration: Duration.days(7) })
 }
 
-/** Sends a step once, under the trace of the call that opened its operation, with a new parent span. */
+/**
+ * Sends a step once, under the trace of the call that opened its operation, with a new parent span.
+ */
 const submit = Effect.fnUntraced(function* (
   claim: Claim.Claim,
   step: Step,
@@ -212,19 +214,19 @@ const submit = Effect.fnUntraced(function* (
   return answer.failure
 })
 
-/** A ledger write under a claim, as far as this claim has brought it. */
+/** State of a ledger write while one claim works on it. */
 interface LedgerWrite {
   readonly operation: OnLedger
   readonly claim: Claim.Claim
   readonly trace: Trace.Trace | null
   readonly step: Step | null
   readonly progress: Rules.LedgerWriteProgress
-  /** What this claim's latest submission was answered; undefined: it has sent none. */
+  /** The answer to this claim's latest submission; undefined: it has sent none. */
   readonly answer: Rules.SubmitAnswer | undefined
   readonly move: Rules.Move
 }
 
-/** The write with the move that its progress asks for. */
+/** Decides the next move from the progress of the write. */
 const decided = (write: Omit<LedgerWrite, "move">): LedgerWrite => {
   const { answer, progress } = write
   const { step } = progress
@@ -238,7 +240,10 @@ const alarm = ({ step }: LedgerWrite, message: string | undefined) =>
     ? Effect.void
     : Effect.logError(message, { commandId: step?.commandId ?? null })
 
-/** Makes the write's move; answers the write with its next one, undefined where the claim has ended. */
+/**
+ * Performs the write's move and returns the write with its next one; undefined: the claim has
+ * ended.
+ */
 const perform = Effect.fnUntraced(function* (
   write: LedgerWrite
 ): Effect.fn.Return<LedgerWrite | undefined, Refused | Unavailable | LeaseLost, Needs> {
@@ -281,7 +286,7 @@ const perform = Effect.fnUntraced(function* (
   }
 })
 
-/** Runs the claimed write as far as this claim gets it; a refusal by its rules is the caller's to end. */
+/** Runs the claimed write as far as possible; the caller ends it where its rules refuse. */
 export const run = Effect.fnUntraced(function* (operation: OnLedger, claim: Claim.Claim) {
   const record = yield* Claim.load(claim)
   yield* Claim.linkSpan(record)
@@ -296,8 +301,8 @@ export const run = Effect.fnUntraced(function* (operation: OnLedger, claim: Clai
 })
 
 /**
- * Whether the operation may be failed after a fault that is not the ledger's answer: not while a step
- * of it may commit. A port that is away leaves that open.
+ * Checks whether the operation may be failed after a fault other than the ledger's answer: not
+ * while a step of it may commit. False where a port is unavailable.
  */
 export const mayGiveUp = (claim: Claim.Claim, record: Pick<OperationRecord, "state" | "step">) =>
   Effect.gen(function* () {

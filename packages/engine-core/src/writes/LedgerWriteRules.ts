@@ -1,8 +1,9 @@
 /**
- * State machine of one ledger write: from what is recorded, projected and answered to the next move.
+ * State machine of one ledger write: from what is recorded, projected and answered to the next
+ * move.
  *
- * A step is sent under a command id that the ledger commits at most once. As long as a submission of
- * it may still commit, it is only sent again under the same command id: it is neither failed nor
+ * A step is sent under a command id that the ledger commits at most once. As long as a submission
+ * of it may still commit, it is only sent again under the same command id: it is neither failed nor
  * planned anew under another one.
  */
 import { Duration } from "effect"
@@ -12,7 +13,7 @@ import type { Receipt, Refused as LedgerRefused, SubmitError } from "../ports/Le
 import * as LedgerRefusal from "./LedgerRefusal.ts"
 import type { OperationRecord, Step } from "./OperationRecord.ts"
 
-/** How often a step may be planned anew because a contract it needs was used up. */
+/** Number of times that a step may be planned anew because a contract it needs was archived. */
 export const replansMax = 3
 
 /**
@@ -21,16 +22,16 @@ export const replansMax = 3
  */
 export const certainAfter = 120_000
 
-/** Milliseconds a committed step waits for the projection before it is looked at again. */
+/** Milliseconds between checks whether the projection has read a committed step. */
 const projectedWithin = 500
 
-/** Milliseconds until a refused step that may have committed is looked at again. */
+/** Milliseconds between checks of a refused step that may have committed. */
 const refusedInDoubt = 5_000
 
-/** Milliseconds until a step is looked at again whose repeats the ledger cannot recognise. */
+/** Milliseconds between checks of a step whose repeats the ledger cannot recognise. */
 const unrecognised = 30_000
 
-/** Milliseconds until the projection is looked at again that a new plan has to wait for. */
+/** Milliseconds between checks of the projection that a new plan waits for. */
 const behind = 250
 
 /** Milliseconds until a step is sent again after the ledger did not accept the credential. */
@@ -40,27 +41,27 @@ const signedOut = 1_000
 export const backoff = (attempt: number): number =>
   Math.min(60_000, 1_000 * 2 ** Math.min(attempt, 6))
 
-/** What is on the ledger of a step, as much of a receipt as is kept. */
+/** Commit of a step on the ledger: the part of its receipt that is kept. */
 export type Committed = Pick<Receipt, "updateId" | "offset">
 
-/** How a repeat is recognised: by every commit since the step was planned, or in the last 7 days. */
+/** Deduplication window: all commits since the step was planned, or those of the last 7 days. */
 export type Dedup = "since-planned" | "seven-days"
 
-/** What the next move depends on of a step. */
+/** Members of a step that the next move depends on. */
 export type PlannedStep = Pick<Step, "step" | "replan" | "last" | "dedupOffset">
 
-/** What is known of a ledger write; what was not looked up yet is undefined. */
+/** Progress of a ledger write; members that were not looked up are undefined. */
 export interface LedgerWriteProgress {
   readonly state: OperationRecord["state"]
-  /** The step on record; null: none was planned yet. */
+  /** The recorded step; null: none was planned. */
   readonly step: PlannedStep | null
-  /** Whether the projection has read the step's commit. */
+  /** True once the projection has read the step's commit. */
   readonly isProjected?: boolean
-  /** The step's commit as the ledger shows it; null: it shows none up to its present end. */
+  /** The step's commit on the ledger; null: there is none up to the ledger's end. */
   readonly committed?: Committed | null
-  /** Whether the claim before this one left no submission without an answer. */
+  /** True where the claim before this one got an answer to every submission. */
   readonly isPreviousAnswered: boolean
-  /** How often the operation has been claimed, this claim included. */
+  /** Number of claims of the operation, this claim included. */
   readonly attempt: number
   /** Milliseconds since the step was planned. */
   readonly age: number
@@ -69,30 +70,30 @@ export interface LedgerWriteProgress {
    * was asked for the commit; null: no answer left it open.
    */
   readonly inDoubtFor: number | null
-  /** The ledger's end, and then how far the projection has read and from where on it has history. */
+  /** Offsets: the ledger's end, the last one projected, and the first of the projected history. */
   readonly positions?: { readonly end: number; readonly head: number; readonly horizon: number }
-  /** How the submission that was answered asked the ledger to recognise repeats. */
+  /** Deduplication window of the submission that was answered. */
   readonly dedup: Dedup
-  /** Milliseconds after which a step that the ledger does not take is given up. */
+  /** Milliseconds after planning at which a step that the ledger does not take is given up. */
   readonly giveUpAfter: number
 }
 
-/** What is known of a ledger write whose step was sent. */
+/** Progress of a ledger write whose step was sent. */
 export type SentProgress = LedgerWriteProgress & { readonly step: PlannedStep }
 
-/** What to look up before the next move is certain. */
+/** Looks up a fact that decides the next move. */
 export interface LookUp {
   readonly move: "look-up"
   readonly what: "isProjected" | "committed" | "positions"
 }
 
-/** Gives the operation back to the queue for a while. */
+/** Releases the operation to the queue for a while. */
 export interface Wait {
   readonly move: "wait"
   readonly millis: number
-  /** Whether the pause is spread, so that writes that failed together are not repeated together. */
+  /** Adds jitter to the pause, so that writes that failed together are not repeated together. */
   readonly isSpread: boolean
-  /** What an operator has to be told. */
+  /** Message for operators, logged as an error. */
   readonly alarm?: string
 }
 
@@ -100,7 +101,7 @@ export interface Wait {
 export interface Send {
   readonly move: "send"
   readonly dedup: Dedup
-  /** Whether its gates are judged again first: not where it may have committed already. */
+  /** Judges the gates again first: not for a step that may have committed. */
   readonly isJudged: boolean
 }
 
@@ -129,7 +130,7 @@ export interface Note {
 export interface Refuse {
   readonly move: "refuse"
   readonly cause: Refused | Unavailable
-  /** What an operator has to be told. */
+  /** Message for operators, logged as an error. */
   readonly alarm?: string
 }
 
@@ -144,14 +145,17 @@ const lookUp = (what: LookUp["what"]): LookUp => ({ move: "look-up", what })
 const wait = (millis: number): Wait => ({ move: "wait", millis, isSpread: false })
 const spread = (millis: number): Wait => ({ move: "wait", millis, isSpread: true })
 
-/** Sends a step that was judged just now, or must not be. */
+/** Sends a step that was judged just now, or that may have committed and is not judged again. */
 export const firstSend: Send = { move: "send", dedup: "since-planned", isJudged: false }
 
-/** Whether nothing of the step has committed or can: by the ledger, long enough after every doubt. */
+/**
+ * Checks that the step has not committed and cannot: the ledger shows none, long enough after the
+ * last open answer.
+ */
 const isAbsent = ({ committed, inDoubtFor }: LedgerWriteProgress): boolean =>
   inDoubtFor === null || (inDoubtFor >= certainAfter && committed === null)
 
-/** Whether only the ledger can say that the step is absent. */
+/** Checks whether the ledger must be asked before the step counts as absent. */
 const needsOutcome = ({ committed, inDoubtFor }: LedgerWriteProgress): boolean =>
   inDoubtFor !== null && inDoubtFor >= certainAfter && committed === undefined
 
@@ -161,14 +165,14 @@ const note = (committed: Committed): Note => ({
   then: wait(projectedWithin)
 })
 
-/** The move of a claim that has sent nothing so far. */
+/** Decides the move of a claim that has sent nothing. */
 export const next = (progress: LedgerWriteProgress): Move => {
   const { committed, isProjected, state, step } = progress
   if (state === "succeeded" || state === "failed") return { move: "finish" }
   if (step === null) return { move: "plan", step: 1, replan: 0 }
   if (isProjected === undefined) return lookUp("isProjected")
   if (isProjected) {
-    // The projection ends the operation with its last step; any other one is followed by the next.
+    // The projection ends the operation with its last step; after any other step, the next is planned.
     return step.last ? wait(projectedWithin) : { move: "plan", step: step.step + 1, replan: 0 }
   }
   if (committed === undefined) return lookUp("committed")
@@ -186,11 +190,11 @@ export type SubmitAnswer = { readonly _tag: "Receipt" } | SubmitError
 /** The answer to a submission that the ledger has committed. */
 export const receipt: SubmitAnswer = { _tag: "Receipt" }
 
-/** Whether an answer leaves open whether the submission commits. */
+/** Checks whether an answer leaves open if the submission commits. */
 export const isOpen = ({ _tag }: SubmitError): boolean =>
   _tag === "OutcomeUnknown" || _tag === "ProtocolError"
 
-/** The move after the ledger's answer; nothing that was looked up before the answer counts. */
+/** Decides the move after the ledger's answer; look-ups from before the answer are ignored. */
 export const afterAnswer = (answer: SubmitAnswer, progress: SentProgress): Move => {
   switch (answer._tag) {
     case "Receipt":
@@ -213,7 +217,10 @@ export const afterAnswer = (answer: SubmitAnswer, progress: SentProgress): Move 
   }
 }
 
-/** The ledger has not taken the submission: sent again after a pause, until it is given up. */
+/**
+ * Move where the ledger has not taken the submission: it is sent again after a pause, until it is
+ * given up.
+ */
 const notTaken = (progress: LedgerWriteProgress, millis: number): Move => {
   const again = spread(Math.max(millis, 50))
   if (progress.age <= progress.giveUpAfter) return again
@@ -224,14 +231,18 @@ const notTaken = (progress: LedgerWriteProgress, millis: number): Move => {
     : again
 }
 
-/** The submission may have committed: the ledger is asked until it shows which. */
+/**
+ * Move where the submission may have committed: the ledger is asked until the outcome is certain.
+ */
 const inDoubt = ({ attempt }: LedgerWriteProgress, why: string): Doubt => ({
   move: "doubt",
   why,
   then: spread(Math.min(30_000, backoff(attempt - 1)))
 })
 
-/** The ledger refused the submission: the step is failed or planned anew where it is absent. */
+/**
+ * Move where the ledger refused the submission: once absent, the step is failed or planned anew.
+ */
 const refusedBy = (refusal: LedgerRefused, progress: SentProgress): Move => {
   const { committed, positions, step } = progress
   if (committed === undefined) return lookUp("committed")
@@ -241,13 +252,16 @@ const refusedBy = (refusal: LedgerRefused, progress: SentProgress): Move => {
     return { move: "refuse", cause: LedgerRefusal.from(refusal) }
   }
   if (positions === undefined) return lookUp("positions")
-  // The gates are judged again only against what the ledger refused by.
+  // A new plan waits until the projection has read as far as the ledger was when it refused.
   return positions.head < positions.end
     ? wait(behind)
     : { move: "plan", step: step.step, replan: step.replan + 1 }
 }
 
-/** The ledger looks back less far than the step's offset: the projection does, or an operator decides. */
+/**
+ * Move where the ledger deduplicates only after the step's offset: the projection is asked, or an
+ * operator decides.
+ */
 const unrecognisable = ({ dedup, positions, step }: SentProgress): Move => {
   if (positions === undefined) return lookUp("positions")
   if (positions.horizon > step.dedupOffset) {
@@ -261,7 +275,9 @@ const unrecognisable = ({ dedup, positions, step }: SentProgress): Move => {
     : wait(unrecognised)
 }
 
-/** The credential lacks the right to act: the operation fails, where the step is absent. */
+/**
+ * Move where the credential lacks the right to act: the operation fails, once the step is absent.
+ */
 const forbidden = (progress: LedgerWriteProgress, detail: string): Move => {
   if (needsOutcome(progress)) return lookUp("committed")
   const alarm = `the ledger does not let the engine act: ${detail}`
@@ -271,8 +287,8 @@ const forbidden = (progress: LedgerWriteProgress, detail: string): Move => {
 }
 
 /**
- * Whether an operation may be failed after a fault that is not the ledger's answer: only where no
- * step of it is under way, since what may have committed needs somebody who looks.
+ * Decides whether an operation may be failed after a fault other than the ledger's answer: only
+ * where no step of it may commit, since a possible commit needs an operator.
  */
 export const mayGiveUp = (progress: LedgerWriteProgress): boolean | LookUp => {
   const { isProjected, step } = progress

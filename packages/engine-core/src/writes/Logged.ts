@@ -25,7 +25,7 @@ const about = (
   resourceId: of.resource.id
 })
 
-/** Who makes a call that is accepted, and what proves what it asked. */
+/** Caller of an accepted call, its ids, and the fingerprint of its content. */
 export interface Asked {
   readonly caller: Pick<Caller, "sub" | "roles">
   readonly identity: RequestIdentity

@@ -30,20 +30,20 @@ import * as QueuedOperation from "./QueuedOperation.ts"
 import * as Request from "./Request.ts"
 import type * as Secrets from "./Secrets.ts"
 
-/** Members of a call's trace that are stored to be passed on. */
+/** Members of a stored record that hold the trace of its call. */
 type KeptTrace = Pick<RequestIdentity, "traceId" | "traceFlags">
 export const traceOf = ({ traceId, traceFlags }: KeptTrace) => Trace.of(traceId, traceFlags)
 export const flagsOf = ({ traceFlags }: KeptTrace) =>
   traceFlags === undefined ? {} : { traceFlags }
 
-/** The record a write acts on, as its answer names it. */
+/** Names the record that a write acts on. */
 export const resourceOf = (operation: Operation, input: unknown) => ({
   kind: operation.resource.kind,
   id: operation.resource.id(input),
   href: operation.resource.href(input)
 })
 
-/** An operation to open, with everything its record says of where it came from. */
+/** An operation to open, with the origin that its record stores. */
 export interface ToOpen {
   readonly operation: Operation
   readonly operationId: string
@@ -57,11 +57,11 @@ export interface ToOpen {
   readonly identity: RequestIdentity
   readonly action: Approval.Approval | null
   readonly now: Instant.Instant
-  /** Who runs it: a worker, once this is committed, or this call itself. */
+  /** A worker runs it after the commit, or the call runs it in the same transaction. */
   readonly by: "worker" | "call"
 }
 
-/** The operation's row, its place in the queue: one transaction with whatever led to it. */
+/** Opens an operation and queues it, in the transaction of the call or signature that led to it. */
 export const open = Effect.fnUntraced(function* (of: ToOpen) {
   const records = yield* Records
   const { operation, operationId, input, action } = of
@@ -118,7 +118,7 @@ export const open = Effect.fnUntraced(function* (of: ToOpen) {
   return opened
 })
 
-/** The operation that a key or an action names. */
+/** Loads the operation that a key or an action names; a missing one is a defect. */
 export const operationById = (id: string) =>
   Effect.flatMap(Records, (records) => records.get(operations, id)).pipe(
     Effect.catchTag("Refused", () =>
@@ -127,8 +127,8 @@ export const operationById = (id: string) =>
   )
 
 /**
- * Claims a key for a new operation: answers the id to open it under, or the operation that the same
- * call opened earlier under this key. Refuses `idempotency-key-reused`.
+ * Claims a key for a new operation: returns the id of the operation to open, or the operation that
+ * the same call opened earlier under this key. Refuses `idempotency-key-reused`.
  */
 const claimKey = Effect.fnUntraced(function* (
   of: Pick<KeyRow, "scope" | "key" | "fingerprint"> & {
@@ -157,7 +157,7 @@ const claimKey = Effect.fnUntraced(function* (
   return { operationId, earlier: yield* operationById(id) }
 })
 
-/** One person's write: judged and opened, or the operation that its key opened earlier. */
+/** Judges and opens one person's write, or returns the operation that its key opened earlier. */
 export const single = Effect.fnUntraced(function* (
   operation: Operation,
   call: Call,
@@ -204,7 +204,7 @@ export const single = Effect.fnUntraced(function* (
   return Answers.ofOperation(opened, now, { status: 202, replayed: false })
 })
 
-/** A write of the engine's own: opened once under its key, without being judged before it runs. */
+/** Opens a write of the engine's own, once for its key; its rules are judged only when it runs. */
 export const openOwn = Effect.fnUntraced(function* (
   operation: Operation,
   request: Plain,

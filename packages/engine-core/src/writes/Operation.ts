@@ -19,76 +19,78 @@ export type Route = `${"POST" | "DELETE"} /v1/${string}`
 /** Members of every write's declaration. */
 export interface Declared<K extends OperationKind, I, R, S extends Slug> {
   readonly kind: K
-  /** One sentence: what it does to whose record. */
+  /** One sentence: the verb and the record that it changes. */
   readonly doc: string
   readonly route: Route
-  /** Who may make it, in the order in which a caller's role is chosen. */
+  /** Roles that may make it; a caller acts in the first of them that it holds. */
   readonly makers: ReadonlyArray<Role>
   /** Distinct approvers besides the maker; 0: it runs at once. */
   readonly approvers: 0 | 1 | 2
   /** The record it acts on or makes. */
   readonly resource: {
     readonly kind: ResourceKind
-    /** What ids the engine makes begin with; absent: the kind, without its dashes. */
+    /** Prefix of the ids that the engine makes; absent: the kind, without its dashes. */
     readonly prefix?: string
     /** The id the record has or will have. */
     id(input: NoInfer<I>): string
-    /** Where it is read; no path when the record is read through another. */
+    /** Path at which the record is read; null where it is read through another. */
     href(input: NoInfer<I>): string
     /** The instrument and holder that the write concerns, for scopes and the feed. */
     instrumentId?(input: NoInfer<I>): string | null
     holderId?(input: NoInfer<I>): string | null
   }
   /**
-   * The path's ids and the body's members in one struct: a path parameter is the member of its name.
+   * The path's ids and the body's members in one struct: a path parameter is the member of its
+   * name.
    */
   readonly input: Schema.Codec<I, unknown>
   /**
-   * The member of the input, an optional text, that the If-Match header fills: what the caller saw
-   * and means to replace. It is part of the request that is kept and judged, not of its fingerprint.
+   * Name of the member of the input, an optional text, that the If-Match header fills: the version
+   * that the caller means to replace. It is stored and judged, and not part of the fingerprint.
    */
   readonly ifMatch?: string
   /**
-   * The members of the body that are secrets: they are kept sealed, and nobody is shown more of them
-   * than a few digits of their digest.
+   * Names of the members of the body that are secrets: they are stored encrypted, and shown by a
+   * few digits of their digest.
    */
   readonly secrets?: ReadonlyArray<string>
   /**
-   * Asks an outside judgement (such as a name server's) before the write is judged: outside of any
-   * transaction, when it is made, when it is approved and when it runs; its refusal is the write's.
+   * Asks an outside system (such as a name server) before the write is judged: outside of any
+   * transaction, when the write is made, when it is approved and when it runs. Its refusal refuses
+   * the write.
    */
   judge?(input: I): Effect.Effect<void, Refused<S> | Unavailable>
   /**
-   * Every check of every gate that judges the act, whether it refuses or not, and what a precheck
-   * shows: `run`, `plan` or `begin` judges by these very rows and by no other. What is no gate (the
-   * record is not there, its state does not answer) is refused here as it is there. It only reads.
+   * Computes every check that judges the act, passed or failed, for its precheck: `run`, `plan` or
+   * `begin` judges by the same rows. Refuses as they do where the record is missing or its state
+   * does not allow the act. It only reads.
    */
   gates?(
     input: NoInfer<I>,
     act: OperationAct
   ): Effect.Effect<ReadonlyArray<Objection>, Refused<S> | Unavailable, Records | Crypto>
   /**
-   * The figures of a four-eyes write, where it declares any: derived once `run`, `plan` or `begin`
-   * has judged it, when it is made and at each signature, and again when it runs, before its first
-   * step. Approvers sign them; once they have moved by more than the tolerance nothing runs until
-   * all have signed the new ones (docs/contract/four-eyes.md#figures). It only reads.
+   * Derives the figures of a four-eyes write, after `run`, `plan` or `begin` has judged it: when it
+   * is made, at each signature, and when it runs, before its first step. Approvers sign the
+   * figures; once they have moved by more than the tolerance, the write runs only after all have
+   * signed the new ones (docs/contract/four-eyes.md#figures). It only reads.
    */
   figures?(
     input: NoInfer<I>,
     act: OperationAct
   ): Effect.Effect<Derived, Refused<S> | Unavailable, Records | Crypto>
-  /** Fills what a caller may leave to the engine, such as the id of the record to make. */
+  /** Fills members that a caller may leave to the engine, such as the id of the new record. */
   complete?(input: I, makeId: () => string): I
   readonly result: Schema.Codec<R, unknown>
   /** Every refusal that judging or running it can give. */
   readonly refuses: ReadonlyArray<S>
 }
 
-/** What a step sends to the ledger: one transaction, as the venue. */
+/** Commands of one step: one ledger transaction, submitted as the venue. */
 export interface Plan {
   readonly commands: readonly [Command, ...ReadonlyArray<Command>]
   readonly disclosed?: ReadonlyArray<Disclosed>
-  /** Whether this is the operation's last step; steps count from 1. */
+  /** True for the operation's last step; steps count from 1. */
   readonly last: boolean
 }
 
@@ -103,7 +105,7 @@ export interface OnRecords<
   run(input: I, act: OperationAct): Effect.Effect<R, Refused<S> | Unavailable, Records>
 }
 
-/** A write on the ledger: `plan` judges and says what to send; `finish` reads what it became. */
+/** A write on the ledger: `plan` judges and returns the commands; `finish` reads the result. */
 export interface OnLedger<
   K extends OperationKind = OperationKind,
   I = unknown,
@@ -111,13 +113,15 @@ export interface OnLedger<
   S extends Slug = Slug
 > extends Declared<K, I, R, S> {
   readonly on: "ledger"
-  /** Judges every gate against the projection at its head and says what to send as this step. */
+  /**
+   * Judges every gate against the projection at its head, and returns the commands of this step.
+   */
   plan(
     input: I,
     act: OperationAct,
     step: number
   ): Effect.Effect<Plan, Refused<S> | Unavailable, Records | Crypto>
-  /** The result, once the last step's update has been projected; in the same transaction. */
+  /** Reads the result, in the transaction that projects the last step's update. */
   finish(input: I, act: OperationAct, receipt: Receipt): Effect.Effect<R, Unavailable, Records>
 }
 
@@ -182,7 +186,7 @@ export const finishesInCall = ({ route }: Pick<Operation, "route">): boolean =>
 export const pathNames = (route: string): ReadonlyArray<string> =>
   [...route.matchAll(/\{([a-zA-Z]+)\}/g)].map((match) => match[1] ?? "")
 
-/** The members of a call in one: its body's, its path's, and the one that its If-Match fills. */
+/** Merges the members of a call: body, path, and the one that If-Match fills. */
 export const membersOf = (
   operation: Pick<Operation, "ifMatch">,
   call: {

@@ -20,10 +20,10 @@ import { Commands, DisclosedContracts } from "./Submission.ts"
 export const Step = Schema.Struct({
   /** Counts from 1. */
   step: Integer.schema,
-  /** How often this step was planned anew; a new plan has a new command id. */
+  /** Number of times that this step was planned anew; a new plan has a new command id. */
   replan: Integer.schema,
   commandId: Schema.String,
-  /** The ledger's end when it was planned: a commit of the command id since then is this one. */
+  /** The ledger's end at planning: a commit of the command id after this offset is the step's. */
   dedupOffset: Offset.schema,
   /** The commands as the port takes them. */
   commands: Commands,
@@ -42,15 +42,15 @@ export const OperationRecord = Schema.Struct({
   resource: Resource,
   instrumentId: Schema.NullOr(Schema.String),
   holderId: Schema.NullOr(Schema.String),
-  /** The body it was opened with, beside the ids its path named; completed by the engine. */
+  /** Body of the call and ids of its path, completed by the engine. */
   request: PlainSchema,
-  /** The secrets of the request, sealed, by their members; the request shows a few digits of each. */
+  /** Sealed secrets, by member of the request, which shows a few digits of each. */
   sealed: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   result: Schema.NullOr(PlainSchema),
   problem: Schema.NullOr(Problem),
-  /** The problem for callers who must not learn which gate refused. */
+  /** Problem for callers that restrictions and screening are concealed from. */
   problemInstead: Schema.optionalKey(Problem),
-  /** Who asked, by sub; `engine` for what the engine opened itself. */
+  /** Subject of the caller; `engine` for writes that the engine opens by itself. */
   actor: Schema.String,
   actorName: Schema.NullOr(Schema.String),
   actorEmail: Schema.NullOr(Schema.String),
@@ -71,7 +71,7 @@ export const OperationRecord = Schema.Struct({
   requestId: Schema.String,
   traceId: Schema.NullOr(Schema.String),
   traceFlags: Schema.optionalKey(Integer.schema),
-  /** The ledger step it is at; null before the first, and for a write of the engine's own records. */
+  /** Current ledger step; null before the first, and for writes of the engine's own records. */
   step: Schema.NullOr(Step)
 })
 export type OperationRecord = typeof OperationRecord.Type

@@ -27,18 +27,18 @@ import * as OutsideRunner from "./OutsideRunner.ts"
 import * as QueuedOperation from "./QueuedOperation.ts"
 import * as RecordsRunner from "./RecordsRunner.ts"
 
-/** How often an operation that dies is tried before it is failed: the same bug would die for ever. */
+/** Number of attempts after which an operation that dies of a defect is failed. */
 const deathsMax = 5
 
 export class OperationRunner extends Context.Service<
   OperationRunner,
   {
     /**
-     * Leases what is due and runs it to where it can get; answers how many it took. For tests and
-     * for embedders that drive the engine themselves.
+     * Leases the operations that are due, runs each as far as possible, and returns how many were
+     * leased. For tests and for embedders that drive the engine themselves.
      */
     readonly once: Effect.Effect<number, Unavailable>
-    /** Runs until interrupted: takes no new operation then, and finishes those it has. */
+    /** Runs until interrupted; then leases no more operations, and finishes the running ones. */
     readonly run: Effect.Effect<never>
   }
 >()("@bursar/engine-core/writes/OperationRunner") {}
@@ -48,7 +48,7 @@ const stopWithin = 20_000
 
 type Needs = Records | WorkQueue | ProjectionLog | Ledger | Operations | Crypto | Ids
 
-/** Runs the claimed operation as far as this claim gets it. */
+/** Runs the claimed operation by the runner of its kind: records, ledger or outside system. */
 const perform = (claim: Claim.Claim) =>
   Effect.gen(function* () {
     const declared = yield* Operations
@@ -60,7 +60,7 @@ const perform = (claim: Claim.Claim) =>
       : yield* OutsideRunner.run(operation, claim)
   }).pipe(Effect.catchTag("Refused", (refusal) => Claim.refuse(claim, refusal)))
 
-/** Asks the world outside about a write that now runs, where its declaration asks it anything. */
+/** Asks for the outside judgement of a running write, where its declaration has one. */
 const askOutside = Effect.fnUntraced(function* (operation: Operation, claim: Claim.Claim) {
   if (operation.judge === undefined) return
   const record = yield* Claim.load(claim)
@@ -69,7 +69,10 @@ const askOutside = Effect.fnUntraced(function* (operation: Operation, claim: Cla
   yield* Effect.fromResult(yield* JudgeWrite.ask(operation, input))
 })
 
-/** Why an operation is not tried again: the same bug would die for ever, the ledger is long away. */
+/**
+ * Reason for which an operation is not retried: repeated defects, or a ledger that stayed
+ * unavailable.
+ */
 const failureOf = Effect.fnUntraced(function* (
   { lease }: Claim.Claim,
   cause: Cause.Cause<Unavailable | LeaseLost>
@@ -90,7 +93,10 @@ const failureOf = Effect.fnUntraced(function* (
     : undefined
 })
 
-/** A port that is away, or a bug: the operation goes back to the queue, or fails where it may. */
+/**
+ * After an unavailable port or a defect: requeues the operation, or fails it where no commit is
+ * possible.
+ */
 const afterFault = (claim: Claim.Claim, cause: Cause.Cause<Unavailable | LeaseLost>) =>
   Effect.gen(function* () {
     const { lease } = claim
@@ -102,7 +108,7 @@ const afterFault = (claim: Claim.Claim, cause: Cause.Cause<Unavailable | LeaseLo
         ? yield* LedgerRunner.doubt(claim, record.step, "it died before the answer")
         : record.step
     const failure = yield* failureOf(claim, cause)
-    // A step that may have committed is never given up: somebody has to look.
+    // A step that may have committed is never given up: an operator has to look into it.
     if (failure !== undefined && (yield* LedgerRunner.mayGiveUp(claim, { ...record, step }))) {
       return yield* Claim.fail(claim, failure)
     }
@@ -113,7 +119,7 @@ const afterFault = (claim: Claim.Claim, cause: Cause.Cause<Unavailable | LeaseLo
     )
   )
 
-/** Works on a leased operation while the lease is renewed, and gives it back whatever happens. */
+/** Runs a leased operation while renewing its lease, and releases the lease after any failure. */
 const workOn = Effect.fnUntraced(function* (lease: Lease) {
   const work = yield* WorkQueue
   const { lease: leaseMillis } = yield* Settings
@@ -128,7 +134,10 @@ const workOn = Effect.fnUntraced(function* (lease: Lease) {
   )
 })
 
-/** What running an operation asks for; two of them have defaults, and so no type demands them. */
+/**
+ * Services of the runner; `Settings` and `WebhookSender` have defaults, so that no type demands
+ * them.
+ */
 const needs = [
   Records,
   WorkQueue,
@@ -145,7 +154,7 @@ const make = Effect.gen(function* () {
   const work = yield* WorkQueue
   const settings = yield* Settings
   const worker = `runner-${Math.floor(Number(yield* Instant.now) / 1e3)}`
-  // These alone: the current span is that of whoever runs an operation, not that of the start.
+  // These services alone: the context at the start holds its span, which no operation may inherit.
   const services = Context.pick(...needs)(yield* Effect.context<Needs>())
   const runLease = (lease: Lease) => Effect.provideContext(workOn(lease), services)
 
@@ -165,7 +174,7 @@ const make = Effect.gen(function* () {
       const ring = Queue.offer(bell, undefined)
       yield* work.wakes(QueuedOperation.queue).pipe(
         Stream.runForEach(() => ring),
-        // Without wakes the poll below still finds the work.
+        // Where no wake-up arrives, the poll below finds the work.
         Effect.catchTag("StorageUnavailable", () => Effect.sleep(Duration.millis(settings.poll))),
         Effect.forever,
         Effect.forkScoped

@@ -1,4 +1,7 @@
-/** Takes, succeeds and fails an operation: its fact, its audit record and its metric, in one transaction. */
+/**
+ * Takes, succeeds and fails an operation: its fact, its audit record and its metric, in one
+ * transaction.
+ */
 import { Effect } from "effect"
 import * as Metrics from "../engine/Metrics.ts"
 import type * as Instant from "../kernel/Instant.ts"
@@ -13,12 +16,12 @@ import * as Request from "./Request.ts"
 
 type Transition = Effect.fn.Return<Stored<OperationRecord>, Unavailable, Records>
 
-/** Why an operation failed, and what is shown to readers who may not learn which gate refused. */
+/** Problem of a failed operation, and its substitute for readers it is concealed from. */
 export type Failure = Pick<OperationRecord, "problemInstead"> & {
   readonly problem: Problem.Problem
 }
 
-/** The queued operation as running since `at`, the time of its first claim. */
+/** Sets a queued operation running since `at`, the time of its first claim. */
 export const take = Effect.fnUntraced(function* (
   queued: Stored<OperationRecord>,
   of: { readonly at: Instant.Instant; readonly act: Act }
@@ -29,7 +32,7 @@ export const take = Effect.fnUntraced(function* (
   return running
 })
 
-/** The running operation as succeeded with `result`, as its declaration's `run` or `finish` gave it. */
+/** Ends a running operation as succeeded, with the result of its `run` or `finish`. */
 export const succeed = Effect.fnUntraced(function* (
   running: Stored<OperationRecord>,
   of: { readonly operation: Operation; readonly result: unknown; readonly act: Act }
@@ -45,7 +48,7 @@ export const succeed = Effect.fnUntraced(function* (
   return succeeded
 })
 
-/** The running operation as failed. */
+/** Ends a running operation as failed. */
 export const fail = Effect.fnUntraced(function* (
   running: Stored<OperationRecord>,
   of: { readonly failure: Failure; readonly act: Act }

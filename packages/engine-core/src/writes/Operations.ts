@@ -7,7 +7,10 @@ export class Operations extends Context.Service<
   Operations,
   {
     readonly all: ReadonlyArray<Operation>
-    /** The write of a kind; a kind that is not declared is a defect: its operation was stored once. */
+    /**
+     * Finds the write of a kind; an undeclared kind is a defect, since an operation of it is
+     * stored.
+     */
     readonly of: (kind: OperationKind) => Operation
   }
 >()("@bursar/engine-core/writes/Operations") {}

@@ -1,4 +1,4 @@
-/** Runs a write that reaches somebody outside, between a transaction before and one after. */
+/** Runs a write that calls an outside system, between a transaction before and one after. */
 import { Effect } from "effect"
 import { Records } from "../records/Records.ts"
 import * as Claim from "./Claim.ts"
@@ -7,7 +7,7 @@ import type { OnOutside } from "./Operation.ts"
 import * as OperationTransitions from "./OperationTransitions.ts"
 import * as SignedFigures from "./SignedFigures.ts"
 
-/** Records what is about to be tried; undefined where the operation has ended. */
+/** Records the attempt before the call; undefined where the operation has ended. */
 const begin = Effect.fnUntraced(function* (operation: OnOutside, claim: Claim.Claim) {
   yield* Claim.hold(claim)
   const running = yield* Claim.begin(claim)
@@ -19,7 +19,7 @@ const begin = Effect.fnUntraced(function* (operation: OnOutside, claim: Claim.Cl
   return { input, act }
 })
 
-/** Records what came of it, and ends the operation. */
+/** Records the outcome of the call, and ends the operation. */
 const finish = Effect.fnUntraced(function* (
   operation: OnOutside,
   claim: Claim.Claim,
@@ -34,7 +34,10 @@ const finish = Effect.fnUntraced(function* (
   yield* Claim.finish(claim)
 })
 
-/** Runs the claimed write to its end, unless its figures have moved; a refusal is the caller's to end. */
+/**
+ * Runs the claimed write to its end, unless its figures have moved; the caller ends it where it is
+ * refused.
+ */
 export const run = Effect.fnUntraced(function* (operation: OnOutside, claim: Claim.Claim) {
   const records = yield* Records
   const begun = yield* records.transact(begin(operation, claim))

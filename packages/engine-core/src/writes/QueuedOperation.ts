@@ -1,4 +1,4 @@
-/** The queue that operations wait in, and the codec of what its items say of an operation. */
+/** Queue of operations, and the codec of the payload of its items. */
 import { Option, Schema } from "effect"
 import type { Lease } from "../ports/storage/WorkQueue.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
@@ -6,18 +6,18 @@ import { OperationKind } from "../vocabulary/OperationKind.ts"
 /** The queue's name. */
 export const queue = "operations"
 
-/** What an item says, so that a worker knows it before it has read the operation's record. */
+/** Payload of an item, which a worker reads before the operation's record. */
 export interface QueuedOperation {
-  /** Which write to run. */
+  /** Kind of the write to run. */
   readonly kind: OperationKind
   /**
-   * The last claim that ended with an answer to everything it had sent, so that nothing of it can
-   * still commit; null: no claim has ended so.
+   * Number of the last claim that got an answer to every submission, so that none of them can still
+   * commit; null: there is no such claim.
    */
   readonly answeredAttempt: number | null
 }
 
-/** `holder.onboard` from its opening on, `holder.onboard answered 3` once its third claim has ended. */
+/** `holder.onboard` from its opening on, `holder.onboard answered 3` after its third claim. */
 const Payload = Schema.Union([
   OperationKind.schema,
   Schema.TemplateLiteralParser([OperationKind.schema, " answered ", Schema.FiniteFromString])
@@ -26,11 +26,11 @@ const Payload = Schema.Union([
 const decodePayload = Schema.decodeUnknownOption(Payload)
 const encodePayload = Schema.encodeSync(Payload)
 
-/** The payload of an item. */
+/** Encodes the payload of an item. */
 export const encode = ({ kind, answeredAttempt }: QueuedOperation): string =>
   encodePayload(answeredAttempt === null ? kind : [kind, " answered ", answeredAttempt])
 
-/** What a claimed item says; a payload that nobody wrote is a defect. */
+/** Decodes a claimed item's payload; one that does not parse is a defect. */
 export const decode = ({ itemId, payload }: Pick<Lease, "itemId" | "payload">): QueuedOperation => {
   const read = Option.getOrUndefined(decodePayload(payload))
   if (read === undefined) throw new Error(`operation ${itemId} is queued as ${payload}`)

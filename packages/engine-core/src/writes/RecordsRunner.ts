@@ -7,7 +7,10 @@ import type { OnRecords } from "./Operation.ts"
 import * as OperationTransitions from "./OperationTransitions.ts"
 import * as SignedFigures from "./SignedFigures.ts"
 
-/** Runs the claimed write to its end, unless its figures have moved; a refusal is the caller's to end. */
+/**
+ * Runs the claimed write to its end, unless its figures have moved; the caller ends it where it is
+ * refused.
+ */
 export const run = Effect.fnUntraced(function* (operation: OnRecords, claim: Claim.Claim) {
   const records = yield* Records
   yield* records.transact(

@@ -16,7 +16,7 @@ import * as OpenWrite from "./OpenWrite.ts"
 import { Operations } from "./Operations.ts"
 import * as SignWrite from "./SignWrite.ts"
 
-/** Rejects an action, or withdraws it where its maker calls; the same call again is answered the same. */
+/** Rejects an action, or withdraws it where its maker calls; a repeat gets the same answer. */
 export const reject = Effect.fnUntraced(function* (
   of: Parameters<FourEyes["Service"]["reject"]>[0]
 ) {
@@ -38,7 +38,7 @@ export const reject = Effect.fnUntraced(function* (
     key,
     fingerprint,
     target: Idempotency.target("action", actionKey),
-    // A rejection is final, and so is the answer to a repeated call.
+    // A rejection is final, so that a repeated call gets the same answer.
     bindsUntil: null
   }
   return yield* KeyedCall.run({ records, keys }, row, (claimed) =>

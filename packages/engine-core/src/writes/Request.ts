@@ -1,4 +1,4 @@
-/** A write's request as it is stored: what the caller said, completed, in JSON. */
+/** Codec of the stored request of a write: the caller's input, completed, in JSON. */
 import { Result, Schema } from "effect"
 import type { Plain } from "../kernel/PlainJson.ts"
 import { refused, type Refused } from "../kernel/Refusal.ts"
@@ -11,41 +11,44 @@ interface Codec {
   readonly encodeResult: (result: unknown) => unknown
 }
 
-const made = new WeakMap<Operation, Codec>()
+/** Cache of the codecs of writes. */
+const codecs = new WeakMap<Operation, Codec>()
 
 const of = (operation: Operation): Codec => {
-  const known = made.get(operation)
-  if (known !== undefined) return known
+  const cached = codecs.get(operation)
+  if (cached !== undefined) return cached
   const codec: Codec = {
     encode: Schema.encodeUnknownSync(operation.input),
     decode: Schema.decodeUnknownSync(operation.input),
     encodeResult: Schema.encodeUnknownSync(operation.result)
   }
-  made.set(operation, codec)
+  codecs.set(operation, codec)
   return codec
 }
 
 export const encode = (operation: Operation, input: unknown): Plain =>
   of(operation).encode(input) as Plain
 
-/** A stored request that no longer decodes is a bug: requests only grow. */
+/**
+ * Decodes a stored request; one that does not decode is a defect, since requests only gain members.
+ */
 export const decode = (operation: Operation, request: Plain): unknown =>
   of(operation).decode(request)
 
 export const encodeResult = (operation: Operation, result: unknown): Plain =>
   of(operation).encodeResult(result) as Plain
 
-/** A write's decoder, made once. */
+/** Cache of the decoders of calls. */
 const decoders = new WeakMap<Operation, Shape.Decoder<unknown>>()
 const decoderOf = (operation: Operation): Shape.Decoder<unknown> => {
-  const known = decoders.get(operation)
-  if (known !== undefined) return known
+  const cached = decoders.get(operation)
+  if (cached !== undefined) return cached
   const decoder = Shape.decoder(operation.input)
   decoders.set(operation, decoder)
   return decoder
 }
 
-/** The call's input: the ids its path named and the members of its body, decoded as one. */
+/** Decodes a call's input from the ids of its path and the members of its body. */
 export const decodeCall = (
   operation: Operation,
   call: {

@@ -3,20 +3,20 @@ import * as Base64 from "../kernel/Base64.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import type { Crypto } from "../ports/Crypto.ts"
 
-/** A key that seals what is kept; 32 bytes. */
+/** Key of 32 bytes that encrypts stored secrets. */
 export interface SealingKey {
   /** 1 to 64 of A-Z a-z 0-9 _ -. */
   readonly keyId: string
   readonly secret: Uint8Array
 }
 
-/** The sealed texts of a request, by the member each was. */
+/** Encrypted texts of a request, by member. */
 export type Sealed = Readonly<Record<string, string>>
 
-/** A request as it may be kept: its secrets are sealed beside it. */
+/** A request as it is stored, with its encrypted secrets beside it. */
 export interface Hidden {
   readonly request: Plain
-  /** Null: it has none. */
+  /** Null: the request has none. */
   readonly sealed: Sealed | null
 }
 
@@ -24,17 +24,17 @@ type Sealing = Pick<Crypto["Service"], "seal" | "unseal" | "sha256">
 
 const nonceBytes = 12
 
-/** How many random bytes the secrets of a request need. */
+/** Number of random bytes that the secrets of a request need. */
 export const chanceBytes = (secrets: ReadonlyArray<string>): number => secrets.length * nonceBytes
 
-/** A secret as everybody may see it: its kind, and the first 8 hex digits of its SHA-256. */
+/** Masks a secret as every reader sees it: its kind, and the first 8 hex digits of its SHA-256. */
 export const shown = (secret: string, { sha256 }: Pick<Sealing, "sha256">): string =>
   `${/^[a-z]{1,16}_/.exec(secret)?.[0] ?? ""}…${sha256(secret).slice(0, 8)}`
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
-/** The text that is kept of a secret: the key's id, the nonce and what was sealed. */
+/** Encrypts a secret into its stored text: the key's id, the nonce and the ciphertext. */
 export const seal = (
   secret: string,
   of: { readonly keys: ReadonlyArray<SealingKey>; readonly nonce: Uint8Array },
@@ -49,14 +49,14 @@ export const seal = (
   return [key.keyId, Base64.encode(nonce), Base64.encode(sealed)].join(".")
 }
 
-/** The secret again. Dies where the key is gone or the text is not what was sealed: both are faults. */
+/** Decrypts a secret; dies where the key is missing or the stored text was changed. */
 export const unseal = (
   text: string,
   of: { readonly keys: ReadonlyArray<SealingKey> },
   crypto: Sealing
 ): string => {
   const [keyId, nonceText = "", sealedText = ""] = text.split(".")
-  const key = of.keys.find((one) => one.keyId === keyId)
+  const key = of.keys.find((candidate) => candidate.keyId === keyId)
   const nonce = Base64.decode(nonceText)
   const sealed = Base64.decode(sealedText)
   if (key === undefined)
@@ -73,7 +73,7 @@ type Members = { readonly [member: string]: Plain }
 
 const membersOf = (request: Plain): Members => request as Members
 
-/** Takes the secrets out of a request; `chance` is as many random bytes as `chanceBytes` says. */
+/** Replaces the secrets of a request by their masks; `chance` holds `chanceBytes` random bytes. */
 export const hide = (
   request: Plain,
   of: {
@@ -104,7 +104,7 @@ export const hide = (
   }
 }
 
-/** The request as it was made, to be run. */
+/** Restores the request as it was made, to run it. */
 export const reveal = (
   { request, sealed }: { readonly request: Plain; readonly sealed?: Sealed | null },
   of: { readonly keys: ReadonlyArray<SealingKey> },

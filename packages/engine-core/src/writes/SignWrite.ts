@@ -1,4 +1,6 @@
-/** Signs actions: who may sign, the operation that the last signature opens, void signatures. */
+/**
+ * Signs actions: checks the signer and the figures, and opens the operation on the last signature.
+ */
 import { Effect, Option, Result } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
@@ -25,7 +27,7 @@ import type { OperationRecord } from "./OperationRecord.ts"
 import { Operations } from "./Operations.ts"
 import * as OperationTransitions from "./OperationTransitions.ts"
 
-/** Refuses a caller that holds none of the roles that the call takes. */
+/** Refuses a caller that holds no role of the call. */
 export const denied = (detail: string) => Effect.fail(refused("permission-denied", { detail }))
 
 /** A signing call: time, route, and the figures that its sender saw. */
@@ -33,13 +35,13 @@ export interface SigningCall {
   readonly now: Instant.Instant
   readonly outside: JudgeWrite.Outside
   readonly by: "worker" | "call"
-  /** The route that was called: the action's own verb, or the write's. */
+  /** The route that was called: `:approve`, or the route of the write. */
   readonly route: string
-  /** The hash of the figures that the signer says it saw; null: it does not say. */
+  /** Hash of the figures that the signer saw; null: it named none. */
   readonly seen: string | null
 }
 
-/** Runs an operation in the transaction that opened it: it ends with the call that approved it. */
+/** Runs an operation in the transaction of the approval that opened it. */
 const runInCall = Effect.fnUntraced(function* (
   operation: Operation,
   queued: Stored<OperationRecord>,
@@ -58,11 +60,11 @@ type Signer = Pick<Call, "caller" | "identity">
 type Refusal = Refused<"rule-refused">
 
 /**
- * Whether the figures are still those that await signatures, within the tolerance. Where they
- * have moved the action is kept with the new ones and without signatures; so the refusal is a
- * value, and the transaction around it ends well. A signer who names other figures than the
- * action's is refused alike, but changes nothing: else whoever may sign could void everybody's
- * signatures by naming none that ever were (docs/contract/four-eyes.md#figures).
+ * Checks that the figures are those that await signatures, within the tolerance. Where they have
+ * moved, stores the new ones and voids the signatures; the refusal is a value, so that the
+ * transaction commits. A signer that names other figures than the action's is refused too and
+ * changes nothing: otherwise any signer could void all signatures by naming invented figures
+ * (docs/contract/four-eyes.md#figures).
  */
 const checkFigures = Effect.fnUntraced(function* (
   before: Stored<Approval.Approval>,
@@ -92,8 +94,8 @@ const checkFigures = Effect.fnUntraced(function* (
 })
 
 /**
- * One signature; the last opens the operation with the stored request, judged again now. Where the
- * write has figures, every signature judges it and derives them.
+ * Adds one signature; the last one judges the stored request again and opens its operation. Where
+ * the write has figures, every signature judges the write and derives them.
  */
 export const sign = Effect.fnUntraced(function* (
   before: Stored<Approval.Approval>,
@@ -146,7 +148,7 @@ export const sign = Effect.fnUntraced(function* (
   return Result.succeed(Answers.finished(answer))
 })
 
-/** The operation of an action that all have signed: what runs is the request as it was made. */
+/** Opens the operation of an action that all have signed; it runs the stored request. */
 const openSigned = (
   operation: Operation,
   action: Stored<Approval.Approval>,
@@ -175,7 +177,7 @@ const openSigned = (
     action
   })
 
-/** What the world outside says of an action that awaits; of any other it is not asked. */
+/** Asks for the outside judgement of an action that awaits signatures. */
 const askOf = Effect.fnUntraced(function* (actionKey: string) {
   const records = yield* Records
   const declared = yield* Operations

@@ -1,4 +1,4 @@
-/** Whether the figures that approvers signed have moved by the time the write runs. */
+/** Guard at the run: voids the signatures of an action whose figures have moved. */
 import { Effect, Result } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import { refused } from "../kernel/Refusal.ts"
@@ -11,9 +11,9 @@ import * as Logged from "./Logged.ts"
 import type { Operation } from "./Operation.ts"
 
 /**
- * Derives the figures again, judged as the write would run now. Where they have moved nothing runs:
- * the operation ends refused, and its action awaits again with the new figures and without
- * signatures, all in the transaction that would have run it. Answers whether they have moved.
+ * Judges the write and derives its figures again. Where they have moved, the operation ends refused
+ * and its action awaits signatures of the new figures, in the transaction that would have run the
+ * write. Returns whether they have moved.
  */
 export const haveMoved = Effect.fnUntraced(function* (
   claim: Claim.Claim,

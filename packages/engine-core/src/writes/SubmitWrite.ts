@@ -22,7 +22,9 @@ import * as RejectWrite from "./RejectWrite.ts"
 import * as Request from "./Request.ts"
 import * as SignWrite from "./SignWrite.ts"
 
-/** Makes a call's write, or counts it as an approval; the refusals are those of `FourEyes.submit`. */
+/**
+ * Makes a call's write, or counts it as an approval; the refusals are those of `FourEyes.submit`.
+ */
 export const submit = Effect.fnUntraced(function* (operation: Operation, call: Call) {
   const records = yield* Records
   const crypto = yield* Crypto
@@ -50,7 +52,9 @@ export const submit = Effect.fnUntraced(function* (operation: Operation, call: C
 
 type Needs = Records | Keys | Ids | Crypto | Ledger | Operations
 
-/** What a write asks for; two of them have defaults, and so no type demands them. */
+/**
+ * Services of a write; `Settings` and `WebhookSender` have defaults, so that no type demands them.
+ */
 const needs = [Records, Keys, Ids, Crypto, Ledger, Operations, Settings, WebhookSender] as const
 
 const make = Effect.gen(function* () {

@@ -9,7 +9,7 @@ import * as sets from "../vocabulary/sets.ts"
 import type { Figures } from "./Figures.ts"
 
 export const TermChange = Schema.Struct({
-  /** Which term, as a pointer (RFC 6901) into the terms. */
+  /** The changed term, as a JSON pointer (RFC 6901) into the terms. */
   path: Schema.String,
   from: PlainSchema,
   to: PlainSchema,
@@ -20,8 +20,8 @@ export const TermChange = Schema.Struct({
 })
 export type TermChange = typeof TermChange.Type
 
-/** The changes with the values they are between, read off both terms as they are shown. */
-export const told = (
+/** Adds to each change its values before and after, from both terms as they are shown. */
+export const withValues = (
   changes: ReadonlyArray<Direction.Change>,
   shown: Direction.Pair<PlainJson.Plain>
 ): ReadonlyArray<TermChange> =>
@@ -40,7 +40,7 @@ const valueAt = (value: PlainJson.Plain, path: ReadonlyArray<string>): PlainJson
   return member === undefined ? null : valueAt(member[1], rest)
 }
 
-/** The direction of all of them together. */
+/** Direction of the changes together: one that loosens makes the whole loosen; null: no change. */
 export const directionOf = (changes: ReadonlyArray<TermChange>): sets.ChangeDirection | null => {
   if (changes.length === 0) return null
   return changes.some(({ direction }) => direction === "loosen") ? "loosen" : "tighten"
@@ -50,8 +50,8 @@ export const directionOf = (changes: ReadonlyArray<TermChange>): sets.ChangeDire
 const shownMax = 200
 
 /**
- * The figures that the approver of a change of terms signs: the direction of the whole, `none` where
- * nothing becomes wider or tighter, and by its path each term that does.
+ * Figures that the approver of a change of terms signs: the direction of the whole, or `none`, and
+ * by its path each changed term with its values.
  */
 export const figuresOf = (
   changes: ReadonlyArray<TermChange>,

@@ -1,4 +1,4 @@
-/** The one shape that every write answers: an operation, or an action that awaits its approvers. */
+/** Answer to every write: an operation, or an action that awaits its approvers. */
 import { Schema } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import * as Integer from "../kernel/Integer.ts"
@@ -52,9 +52,9 @@ const fields = {
 const state = Schema.Union([OperationMachine.schema, ApprovalMachine.schema])
 
 /**
- * Whole seconds after which to look at an operation again, by how old it is
- * (docs/contract/operations.md#polling); null when there is nothing to wait for: it has ended, or
- * it is an action that awaits people.
+ * Polling interval of an operation in whole seconds, by its age
+ * (docs/contract/operations.md#polling); null where it has ended or is an action that awaits
+ * people.
  */
 export const lookAgain = (
   self: { readonly state: string; readonly createdAt: Instant.Instant | null },
@@ -128,9 +128,11 @@ const recovery = (self: Approval): string | null => {
   return `${people} other than the maker must call POST /v1/approvals/${self.actionKey}:approve.`
 }
 
-/** An action waits on its approvers, who find it by its key. */
+/** Lists the approvers that an action waits on, with the key by which they find it. */
 export const awaits = (self: Approval): ReadonlyArray<RecordView.Waiting> =>
-  approvals.waitingOn(self).map((one) => ({ ...RecordView.shown(one), actionKey: self.actionKey }))
+  approvals
+    .waitingOn(self)
+    .map((waiting) => ({ ...RecordView.shown(waiting), actionKey: self.actionKey }))
 
 const ofAction = (self: Approval): Omit<WriteAnswer, "state"> => ({
   operationId: null,
@@ -172,7 +174,10 @@ export const approvalView = (self: Approval): ApprovalView => ({
   method: self.method,
   path: self.path,
   fingerprint: self.fingerprint,
-  signatures: self.signatures.map((one) => ({ ...one, figuresHash: one.figuresHash ?? null })),
+  signatures: self.signatures.map((signature) => ({
+    ...signature,
+    figuresHash: signature.figuresHash ?? null
+  })),
   rejectedBy: self.rejectedBy,
   rejectedAt: self.rejectedAt,
   reason: self.reason,

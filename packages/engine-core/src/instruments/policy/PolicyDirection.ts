@@ -106,8 +106,9 @@ const turnsOf = (now: Instant.Instant, courses: ReadonlyArray<Course>) => [
 
 /**
  * Compares two courses of policy terms and lists each term that differs at an instant from `now`
- * on, with the direction of its change: bringing a looser version forward loosens, and so does putting a tighter one off. A term that
- * changes both against the terms in force and against the scheduled ones is listed twice.
+ * on, with the direction of its change: bringing a looser version forward loosens, and so does
+ * putting a tighter one off. A term that changes both against the terms in force and against the
+ * scheduled ones is listed twice.
  */
 export const changesOf = (
   courses: Direction.Pair<Course>,
@@ -126,7 +127,7 @@ export const changesOf = (
 
 /** What changes from one manifest to another, with the values as a policy's body shows them. */
 const between = ({ from, to }: Direction.Pair<Manifest>): ReadonlyArray<TermChange.TermChange> =>
-  TermChange.told(scale.changes({ from: bodyOf(from), to: bodyOf(to) }), {
+  TermChange.withValues(scale.changes({ from: bodyOf(from), to: bodyOf(to) }), {
     from: shownOf(from),
     to: shownOf(to)
   })

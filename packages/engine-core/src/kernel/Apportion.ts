@@ -11,11 +11,10 @@ export interface Weighted {
 }
 
 /**
- * What each gets of `total`: the floor of its exact part, then one more each for the largest
- * remainders, ties to the lower id, until `total` is given out
- * (docs/domain/figures.md#cycle-figures). The shares stand in the order of the weights, and no
- * order of the weights changes one. A total above zero with nobody to take it is a bug of the
- * caller.
+ * Divides `total` by the weights: each claimant gets the floor of its exact part, then the largest
+ * remainders get one more each, ties to the lower id, until `total` is used up
+ * (docs/domain/figures.md#cycle-figures). Shares are returned in the order of the weights, and do not
+ * depend on that order. Throws on a total above zero without a claimant, a bug of the caller.
  */
 export const shares = (total: bigint, weights: ReadonlyArray<Weighted>): ReadonlyArray<bigint> => {
   if (total < 0n) throw new RangeError("Apportion: there is no sharing out less than nothing")

@@ -7,7 +7,7 @@ const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 const MILLIS_MAX = 2 ** 48 - 1
 const RANDOM_BYTES = 10
 
-/** An id: An id: 26 characters, no I, L, O or U. */
+/** An id: 26 characters, no I, L, O or U. */
 export const pattern = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 
 /** 10 characters of time, 16 of chance: 48 bit milliseconds and the 80 random bits given. */
@@ -21,7 +21,7 @@ export const encode = (millis: number, random: Uint8Array): string => {
   return time(millis) + chance(random)
 }
 
-/** The millisecond an id was made at; undefined for a text that is no such id. */
+/** Parses the millisecond at which an id was made; undefined for a text that is no such id. */
 export const millis = (id: string): number | undefined => {
   if (!pattern.test(id)) return undefined
   let value = 0

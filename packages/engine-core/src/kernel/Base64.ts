@@ -8,7 +8,7 @@ export const encode = (bytes: Uint8Array): string => {
 
 const grammar = /^[A-Za-z0-9+/]*={0,2}$/
 
-/** The bytes of a text; undefined unless it is the one text that encodes them. */
+/** Decodes a text; undefined unless it is exactly the text that `encode` prints for the bytes. */
 export const decode = (text: string): Uint8Array | undefined => {
   if (text.length % 4 !== 0 || !grammar.test(text)) return undefined
   const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0))

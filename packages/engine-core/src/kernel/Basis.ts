@@ -41,7 +41,7 @@ export const Step = Schema.Struct({
 export type Step = typeof Step.Type
 
 /**
- * How one figure was computed, so that it can be recomputed offline; the last step gives the figure
+ * Provenance of one figure, by which it can be recomputed offline; the last step gives the figure
  * (docs/domain/figures.md#basis).
  */
 export const Basis = Schema.Struct({
@@ -56,10 +56,10 @@ export const Basis = Schema.Struct({
 })
 export type Basis = typeof Basis.Type
 
-/** Which record an input was read from. */
+/** Source of an input: the record it was read from. */
 export type Source = Pick<Input, "resourceKind" | "id" | "offset">
 
-/** Where the figures of one formula stand in one record, and where its inputs come from. */
+/** Fields of a record that hold the figures of a formula, and the sources of its inputs. */
 export interface Telling<I extends Inputs, F extends Shapes> {
   readonly given: Given<I>
   /** Figure of the formula, by the field of the record that holds it. */
@@ -68,7 +68,7 @@ export interface Telling<I extends Inputs, F extends Shapes> {
   readonly source: (name: keyof I & string, id: string | null) => Source
 }
 
-/** One basis for each field, out of the same text that `Formula.compute` computes the figure by. */
+/** Returns one basis for each field, interpreted from the formula that `Formula.compute` computes. */
 export const of = <I extends Inputs, F extends Shapes>(
   formula: Formula<I, F>,
   { given, fields, source }: Telling<I, F>
@@ -79,9 +79,9 @@ export const of = <I extends Inputs, F extends Shapes>(
       inputs.push({ name, value, ...source(name, id) })
     }
   }
-  const told = orThrow(formula, Story.tell(formula, inputs))
+  const storyOf = orThrow(formula, Story.tell(formula, inputs))
   return Object.entries(fields).map(([field, figure]) => {
-    const { used, steps } = orThrow(formula, told(figure))
+    const { used, steps } = orThrow(formula, storyOf(figure))
     return {
       field,
       formula: formula.name,
@@ -110,8 +110,8 @@ const texts = (
 }
 
 /**
- * Recomputes the figure from its basis and the formulas alone: answers its text, or which part of
- * the basis the formula does not give. A changed input, place, rounding or value fails.
+ * Recomputes a figure from its basis and the formulas alone: returns the text of the figure, or
+ * fails with the part of the basis that the formula does not give. A changed input, place, rounding or value fails.
  */
 export const verify = (
   basis: Basis,
@@ -123,17 +123,17 @@ export const verify = (
   if (!Object.hasOwn(formula.figures, figure)) {
     return Result.fail(`${formula.name} does not come to ${figure}.`)
   }
-  const told = Result.flatMap(Story.tell(formula, basis.inputs), (tell) => tell(figure))
-  return Result.flatMap(told, ({ used, steps }) => {
+  const story = Result.flatMap(Story.tell(formula, basis.inputs), (tell) => tell(figure))
+  return Result.flatMap(story, ({ used, steps }) => {
     const idle = basis.inputs.find((_, index) => !used.has(index))
     if (idle !== undefined) return Result.fail(`The input ${idle.name} is not used.`)
     const wrong = steps.findIndex((step, index) => !same(step, basis.steps[index]))
     if (wrong >= 0) return Result.fail(`Step ${wrong + 1} is not ${steps[wrong]?.op ?? ""}.`)
-    const last = steps.at(-1)
-    if (last === undefined || steps.length !== basis.steps.length) {
+    const final = steps.at(-1)
+    if (final === undefined || steps.length !== basis.steps.length) {
       return Result.fail(`${figure} takes ${steps.length} steps.`)
     }
-    return Result.succeed(last.value)
+    return Result.succeed(final.value)
   })
 }
 

@@ -7,9 +7,9 @@ import type { Gate } from "./Refusal.ts"
 interface Row {
   /** Null: the refusal names no gate. */
   readonly gate: Gate | null
-  /** What holds where the check passes. */
+  /** Condition that holds where the check passes, as a sentence. */
   readonly sentence: string
-  /** Null: the refusal says it all. */
+  /** Null: the refusal needs no recovery text. */
   readonly recovery: string | null
 }
 
@@ -138,7 +138,7 @@ export const checks = {
   "webhooks-max": { gate: null, sentence: "There are fewer webhooks than there may be.", recovery: null }
 } as const satisfies Readonly<Record<string, Row>>
 
-/** The name of a check: what `check` of a problem and of a precheck says. */
+/** Name of a check: the value of `check` in a problem and in a precheck. */
 export type CheckName = keyof typeof checks
 
 /**

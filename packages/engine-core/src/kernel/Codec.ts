@@ -1,7 +1,7 @@
 /** Makes the schemas of kernel values for wire and store from one parser and one printer each. */
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 
-/** Why a text is not the value it should be, in words a caller may read. */
+/** Fault of a text that does not parse, with a reason that callers may read. */
 export interface Fault {
   readonly detail: string
 }

@@ -8,7 +8,7 @@ import type * as Instant from "./Instant.ts"
 import type { Invariants } from "./Invariant.ts"
 import type { WaitingAction } from "../vocabulary/WaitingAction.ts"
 
-/** What the store adds to a record: columns, not part of its body. */
+/** Columns that the store adds to a record; they are not part of its body. */
 export interface Kept {
   readonly version: number
   readonly createdAt: Instant.Instant
@@ -16,7 +16,7 @@ export interface Kept {
 }
 
 /**
- * Who must act next on a record that has not ended: the party or role, the action, the deadline.
+ * Next act that a record waits for until it has ended: the party or role, the action, the deadline.
  */
 export interface WaitingOn {
   readonly party?: string
@@ -32,8 +32,8 @@ export interface Due<F> {
 }
 
 /**
- * Functions of a record, written as methods so that a list of all collections can be typed: one of
- * known records stands where one of any records is asked for.
+ * Functions of a record, written as methods: their parameters are bivariant, so that collections of
+ * different records can share one list.
  */
 export type Column<R> = { of(record: R): string | null }["of"]
 export type Expectation<R, F> = { of(before: R, fact: F): boolean }["of"]
@@ -44,16 +44,16 @@ export interface Collection<R = unknown, F = unknown> {
   id(record: R): string
   readonly record: Schema.Codec<R, unknown>
   readonly fact: Schema.Codec<F, unknown>
-  /** The record after a fact. It decides nothing. */
+  /** Fold: the record after a fact. It decides nothing. */
   evolve(self: R, fact: F): R
   /**
    * `ledger`: asOf selects by the offset it resolves to. `engine`: by recorded instant. `own`: a
    * record that no offset dates (an operation, an approval): always the latest.
    */
   readonly keptBy: "ledger" | "engine" | "own"
-  /** Who makes its ids. An id that the engine made is new, so no look-up precedes its first use. */
+  /** `made`: the engine makes the ids, so an id is new and needs no look-up; `given`: callers do. */
   readonly ids: "made" | "given"
-  /** What lists are ordered by; the id when absent. */
+  /** Sort key of lists; the id when absent. */
   sortKey(record: R, createdAt: Instant.Instant): string
   /** The columns lists filter by. */
   readonly filters: Readonly<Record<string, Column<R>>>
@@ -68,7 +68,7 @@ export interface Collection<R = unknown, F = unknown> {
   readonly invariants: Invariants<R>
   /** Events of the record's opening (`fact` undefined) or of a fact that moves it. */
   announce(after: R, fact: F | undefined): ReadonlyArray<Announcement>
-  /** What we expect of facts that outside parties make true; a breach is a finding, never a refusal. */
+  /** Expectations of facts that outside parties cause; a breach is a finding, never a refusal. */
   readonly expectations: Readonly<Record<string, Expectation<R, F>>>
 }
 
@@ -107,7 +107,7 @@ export const define = <R, F>(
   ...of
 })
 
-/** The most clock moves one record can have due at once; more is a loop in `due`, a bug. */
+/** Largest number of clock moves of a record that are computed; more are a loop in `due`, a bug. */
 const ripenLimit = 16
 
 /** Ripens a record: applies every clock move that is due at `now`. The result is never stored. */
@@ -120,7 +120,7 @@ export const ripen = <R, F>(collection: Collection<R, F>, record: R, now: Instan
   return self
 }
 
-/** The future clock moves of a record, one by one, if no other fact comes. */
+/** Yields the future clock moves of a record, as they follow if no other fact comes. */
 export function* ahead<R, F>(
   collection: Collection<R, F>,
   record: R

@@ -18,10 +18,10 @@ const codes: ReadonlySet<string> = new Set(
     .split(/\s+/u)
 )
 
-/** Whether the standard lists it as a currency with a minor unit. */
+/** Checks that ISO 4217 lists the code as a currency with a minor unit. */
 export const isCurrency = (code: string): boolean => codes.has(code)
 
-/** Only where it is not two. */
+/** Decimal places of currencies that do not have two. */
 const exceptions: Readonly<Record<string, number>> = {
   BIF: 0,
   CLP: 0,

@@ -46,7 +46,7 @@ export const fromParts = (parts: Gregorian.Civil): Date => {
   return `${Gregorian.digits(year, 4)}-${Gregorian.digits(month, 2)}-${Gregorian.digits(day, 2)}` as Date
 }
 
-/** How many days after 1970-01-01. */
+/** Number of days after 1970-01-01. */
 export const epochDay = (self: Date): number => Gregorian.toEpochDay(civil(self))
 
 export const fromEpochDay = (day: number): Date => {
@@ -58,7 +58,7 @@ export const addDays = (self: Date, days: number): Date => fromEpochDay(epochDay
 export const next = (self: Date): Date => addDays(self, 1)
 export const previous = (self: Date): Date => addDays(self, -1)
 
-/** The date that many months later; a day the month lacks becomes its last day. */
+/** Adds months to a date; a day that the month lacks becomes its last day. */
 export const addMonths = (self: Date, months: number): Date => {
   const { year, month, day } = civil(self)
   const count = year * 12 + month - 1 + months
@@ -66,7 +66,7 @@ export const addMonths = (self: Date, months: number): Date => {
   return fromParts({ ...moved, day: Math.min(day, Gregorian.lengthOfMonth(moved)) })
 }
 
-/** How many days `to` is after `from`; below zero where it is before. */
+/** Number of days from `from` to `to`; below zero where `to` is before. */
 export const daysBetween = (span: { readonly from: Date; readonly to: Date }): number =>
   epochDay(span.to) - epochDay(span.from)
 

@@ -9,10 +9,10 @@ export type { Rounding, RoundTo } from "./Rounding.ts"
 /** A count of 10^-10 units: at most 28 digits before the point and exactly 10 after it. */
 export type Decimal = bigint & Brand.Brand<"Decimal">
 
-/** Why a text or number is no decimal. */
+/** Fault of a text or number that is no decimal. */
 export type DecimalFault = Codec.Fault
 
-/** How many places every decimal carries. */
+/** Number of decimal places of every decimal. */
 export { placesMax as places } from "./Rounding.ts"
 
 const ATOMS_PER_ONE = 10n ** 10n
@@ -33,7 +33,7 @@ export const one = ATOMS_PER_ONE as Decimal
 
 /** The decimal that counts this many 10^-10. */
 export const fromAtoms = (count: bigint): Decimal => bounded(count)
-/** How many 10^-10 the decimal is. */
+/** The decimal as a count of 10^-10. */
 export const atoms = (self: Decimal): bigint => self
 
 export const fromInteger = (integer: bigint | number): Decimal => {
@@ -65,7 +65,7 @@ export const parse = (text: string): Result.Result<Decimal, DecimalFault> => {
     : Result.succeed(value)
 }
 
-/** Whether only the digits before the point are too many. */
+/** Checks for a number whose only fault is too many digits before the point. */
 const isTooLong = (text: string): boolean => /^-?[1-9][0-9]{28,40}(?:\.[0-9]{1,10})?$/.test(text)
 
 const whyNot = (text: string): string => {
@@ -140,7 +140,7 @@ export const round = (self: Decimal, to: RoundTo): Decimal => {
   return bounded(quotient(self, unit, to.rounding) * unit)
 }
 
-/** Whether it has no more than so many places: nothing of it would be rounded away. */
+/** Checks that rounding to `n` places would not change the decimal. */
 export const fits = (self: Decimal, places: number): boolean => self % unitAt(places) === 0n
 
 export const sum = (decimals: Iterable<Decimal>): Decimal => {
@@ -216,19 +216,19 @@ export const plain: Schema.Codec<Decimal, PlainNumber.PlainNumber> = numeric({
   description: `A decimal in plain notation, with ${digits}, printed in least form.`
 })
 
-/** What a kind of decimal takes, of all decimals. */
+/** Kind of decimals: a subset of all decimals that a member accepts. */
 export interface Kind {
-  /** What it takes, in words that name its digits before the point or its highest value. */
+  /** Sentence for a refusal: the digits before the point, or the highest value, that are accepted. */
   readonly expected: string
   readonly is: (self: Decimal) => boolean
-  /** What the document says of it: what it counts, its range, its digits. */
+  /** Description for the API document: what the decimal counts, its range, its digits. */
   readonly description: string
 }
 
 /**
  * A caller's own decimal of a kind: a JSON number, printed in least plain form, or with all 10 places
- * where it is kept as a figure. What has too many digits before the point for any decimal is told the
- * limit of the kind, which may be a narrower one.
+ * where it is kept as a figure. A number with too many digits before the point for any decimal is
+ * refused with the limit of the kind, which may be narrower.
  */
 export const plainOf = (
   { expected, is, description }: Kind,

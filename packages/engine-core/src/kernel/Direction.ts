@@ -8,7 +8,7 @@ import { Equal } from "effect"
 export const directions = ["loosen", "tighten"] as const
 export type Direction = (typeof directions)[number]
 
-/** One member that lets more happen than before, or less: its names, outermost first. */
+/** One member that permits more than before, or less: the path of its names, outermost first. */
 export interface Change {
   readonly path: ReadonlyArray<string>
   readonly direction: Direction
@@ -24,7 +24,7 @@ export interface Scale<in A> {
   readonly changes: (pair: Pair<A>) => ReadonlyArray<Change>
 }
 
-/** The direction of a whole: what loosens anything loosens, however much else it tightens. */
+/** Direction of several changes: loosening as soon as one of them loosens. */
 export const whole = (changes: ReadonlyArray<Change>): Direction | "none" => {
   if (changes.length === 0) return "none"
   return changes.some(({ direction }) => direction === "loosen") ? "loosen" : "tighten"
@@ -38,8 +38,8 @@ const loosened: ReadonlyArray<Change> = [{ path: [], direction: "loosen" }]
 const tightened: ReadonlyArray<Change> = [{ path: [], direction: "tighten" }]
 
 /**
- * A term of one value. `contains` answers whether one value lets happen all that another does; where
- * neither contains the other, something can happen now that could not before.
+ * A term of one value. `contains` checks that one value permits all that another does; where neither
+ * contains the other, the change permits something new and so counts as loosening.
  */
 export const byContainment = <A>(
   contains: (of: { readonly whole: A; readonly part: A }) => boolean
@@ -52,10 +52,10 @@ export const byContainment = <A>(
   }
 })
 
-/** The larger value lets more happen; values are compared as numbers are. */
+/** The larger number permits more. */
 export const larger: Scale<bigint | number> = byContainment(({ whole, part }) => part <= whole)
 
-/** The smaller value lets more happen. */
+/** The smaller number permits more. */
 export const smaller: Scale<bigint | number> = byContainment(({ whole, part }) => part >= whole)
 
 /** Reads another value off the term and compares that. */
@@ -73,9 +73,9 @@ export const ranked = <A extends string | boolean>(...narrowestFirst: ReadonlyAr
 /** True permits more than false. */
 export const whenTrue: Scale<boolean> = ranked(false, true)
 
-/** The larger set lets more happen. */
+/** The larger set permits more. */
 export const inclusion: Scale<ReadonlyArray<string>> = byContainment(({ whole, part }) =>
-  part.every((one) => whole.includes(one))
+  part.every((member) => whole.includes(member))
 )
 
 /**
@@ -85,8 +85,8 @@ export const inclusion: Scale<ReadonlyArray<string>> = byContainment(({ whole, p
 export const neither: Scale<unknown> = byContainment(({ whole, part }) => Equal.equals(whole, part))
 
 /**
- * What the absence of a term says: that nothing is limited, that nothing is let through, or something
- * that compares with no value.
+ * Meaning of an absent term. `widest`: nothing is limited. `narrowest`: nothing is permitted.
+ * `apart`: comparable with no value, so that adding or removing the term loosens.
  */
 export type Absence = "widest" | "narrowest" | "apart"
 
@@ -115,7 +115,7 @@ const within = (name: string, changes: ReadonlyArray<Change>): ReadonlyArray<Cha
 /** Every member has its row: one that has none does not compile. */
 export type Rows<A> = { readonly [Name in keyof A]-?: Scale<A[Name]> }
 
-/** A struct lets happen what all of its members let happen, so it is ordered member by member. */
+/** A struct permits what all of its members permit, so it is ordered member by member. */
 export const struct = <A extends object>(rows: Rows<A>): Scale<A> => {
   const names = namesOf(rows)
   return {

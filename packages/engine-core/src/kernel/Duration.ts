@@ -82,16 +82,16 @@ export const minutes = (count: number): Duration => seconds(count * 60)
 export const hours = (count: number): Duration => seconds(count * 3600)
 export const days = (count: number): Duration => of(`P${count}D`)
 
-/** Whether it has no years and no months, and so a length. */
+/** Checks that the duration has no years and months, and so a length in nanoseconds. */
 export const isExact = (self: Duration): boolean => self.years === 0 && self.months === 0
 
-/** How many nanoseconds it lasts; asking this of years or months is a bug. */
+/** Length in nanoseconds; throws on years and months, a bug of the caller. */
 export const nanos = (self: Duration): bigint => {
   if (!isExact(self)) throw new RangeError(`Duration: ${format(self)} has no exact length`)
   return BigInt(self.days) * NANOS_PER_DAY + self.time
 }
 
-/** How many whole milliseconds it lasts. */
+/** Length in whole milliseconds. */
 export const toMillis = (self: Duration): number => Number(nanos(self) / 1_000_000n)
 
 export const isDuration = (value: unknown): value is Duration =>

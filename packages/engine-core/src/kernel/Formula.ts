@@ -7,10 +7,10 @@ import * as Decimal from "./Decimal.ts"
 import * as Rational from "./Rational.ts"
 import { type Rounding, tenTo, unitAt } from "./Rounding.ts"
 
-/** What an input is: an amount, how many places something has, a rule's word, or many amounts. */
+/** Kind of an input: an amount, a number of places, the name of a rounding, or many amounts. */
 export type Kind = "amount" | "places" | "word" | "amounts"
 
-/** One of many amounts, and whose it is. */
+/** One of many amounts, with the id of its item. */
 export interface Item {
   readonly id: string
   readonly amount: Decimal.Decimal

@@ -17,7 +17,7 @@ export type GatedName = {
   [N in CheckName]: (typeof checks)[N]["gate"] extends null ? never : N
 }[CheckName]
 
-/** What a use says besides the row of its check, or in place of it; null or undefined: nothing. */
+/** Details of a use: added to the row of its check, or in place of its members. */
 type Details = {
   readonly [M in Exclude<keyof Told, "check" | "instead">]?: Told[M] | null | undefined
 }

@@ -44,7 +44,7 @@ const LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 export const isLeapYear = (year: number): boolean =>
   year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
 
-/** How many days the month has; a month outside 1 to 12 has none. */
+/** Number of days of the month; 0 for a month outside 1 to 12. */
 export const lengthOfMonth = (month: { readonly year: number; readonly month: number }): number =>
   month.month === 2 && isLeapYear(month.year) ? 29 : (LENGTHS[month.month - 1] ?? 0)
 

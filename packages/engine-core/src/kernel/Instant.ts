@@ -68,7 +68,7 @@ const floorDivide = (value: bigint, by: bigint): bigint => {
   return value < 0n && quotient * by !== value ? quotient - 1n : quotient
 }
 
-/** The instant that many nanoseconds after 1970. */
+/** The instant that is this many nanoseconds after 1970. */
 export const fromNanos = (nanos: bigint): Instant => bounded(nanos)
 export const fromEpochMillis = (millis: number): Instant =>
   bounded(BigInt(millis) * NANOS_PER_MILLI)
@@ -108,7 +108,7 @@ const addMonths = (self: Instant, months: number): bigint => {
   return fromDate(Date.addMonths(day, months)) + (self - fromDate(day))
 }
 
-/** How long it is from one instant to a later one. */
+/** Duration from one instant to a later one. */
 export const between = (span: {
   readonly from: Instant
   readonly to: Instant

@@ -13,7 +13,7 @@ export type Plain =
   | ReadonlyArray<Plain>
   | { readonly [member: string]: Plain }
 
-/** Why a text is refused, and where: an RFC 6901 pointer to the value or member at fault. */
+/** Fault of a text: the reason, and an RFC 6901 pointer to the value or member at fault. */
 export interface JsonFault {
   readonly pointer: string
   readonly detail: string
@@ -33,7 +33,7 @@ export interface Limits {
   readonly string: number
 }
 
-/** What a step of the reader returns instead of a value once it has refused. */
+/** Returned in place of a value by every step of the reader after a refusal. */
 export const FAULT = Symbol("fault")
 type Fault = typeof FAULT
 

@@ -5,7 +5,7 @@ import type { OperationKind } from "../vocabulary/OperationKind.ts"
 import { type Refused, refuse } from "./Refusal.ts"
 import * as ValueSet from "./ValueSet.ts"
 
-/** Who can pull a trigger. `approver` and `maker` move only a four-eyes action. */
+/** Actor that can pull a trigger. `approver` and `maker` move only a four-eyes action. */
 export type By =
   | OperationKind
   | "ledger"
@@ -51,7 +51,7 @@ export interface Machine<
   readonly initial: S
   /** Every state a record may open in; just `initial` unless the table says more. */
   readonly opensIn: ReadonlyArray<S>
-  /** Who opens a record and what that announces. */
+  /** Actor that opens a record, and the events that this announces. */
   readonly opens: Trigger
   readonly moves: M
   /**
@@ -59,7 +59,7 @@ export interface Machine<
    * (docs/domain/every-record.md#waiting-on).
    */
   readonly forward: ReadonlyArray<T>
-  /** Why no state ends such a record, where none does; null for a machine that can end. */
+  /** Reason why the machine has no end state; null for a machine that has one. */
   readonly endless: string | null
   /** The set's one schema: wire, storage, query filter. */
   readonly schema: Schema.Literals<ReadonlyArray<S>>
@@ -112,7 +112,7 @@ const target = (machine: Machine, state: string, on: string): string | undefined
   return row !== undefined && Object.hasOwn(row, on) ? row[on] : undefined
 }
 
-/** May this trigger move a record in this state? Refuses `state-conflict`, naming the state set. */
+/** Guard: refuses `state-conflict`, naming the state set, where the trigger does not move the state. */
 export const admit = <S extends string, T extends string>(
   machine: Machine<S, T>,
   self: { readonly state: S },
@@ -126,8 +126,8 @@ export const admit = <S extends string, T extends string>(
     : Result.void
 
 /**
- * Whether the table has the move: asked of facts that outside parties made, which nobody can
- * refuse.
+ * Checks that the table has the move, for facts that outside parties have caused and that cannot be
+ * refused.
  */
 export const allows = <S extends string, T extends string>(
   machine: Machine<S, T>,

@@ -23,7 +23,7 @@ export const parts = (self: Month): { readonly year: number; readonly month: num
   month: Number(self.slice(5, 7))
 })
 
-/** How many months after 0000-01. */
+/** Number of months after 0000-01. */
 const count = (self: Month): number => {
   const { year, month } = parts(self)
   return year * 12 + month - 1
@@ -41,13 +41,13 @@ export const add = (self: Month, months: number): Month => fromCount(count(self)
 export const next = (self: Month): Month => add(self, 1)
 export const previous = (self: Month): Month => add(self, -1)
 
-/** How many months `to` is after `from`. */
+/** Number of months from `from` to `to`. */
 export const monthsBetween = (span: { readonly from: Month; readonly to: Month }): number =>
   count(span.to) - count(span.from)
 
 export const daysInMonth = (self: Month): number => Gregorian.lengthOfMonth(parts(self))
 
-/** That day of the month, or its last day where the month is shorter. */
+/** The date of a day of the month, or of its last day where the month is shorter. */
 export const clampDay = (self: Month, day: number): Date.Date =>
   Date.fromParts({ ...parts(self), day: Math.min(day, daysInMonth(self)) })
 

@@ -12,15 +12,15 @@ export const at = (offset: Offset.Offset): Pin => ({ by: "offset", offset })
 export const asOf = (instant: Instant.Instant): Pin => ({ by: "instant", instant })
 
 /**
- * A pin after the projection has been asked: which offset answers for ledger facts, how the engine's
- * own records are selected, and at which instant what depends on time is judged.
+ * A resolved pin: the offset that answers for ledger facts, the selection of the engine's own records,
+ * and the instant at which clock states are judged.
  */
 export interface Resolved {
   readonly offset: Offset.Offset
   /** The ledger time of that offset; null where the projection records none. */
   readonly ledgerTime: Instant.Instant | null
   /**
-   * How versions of records are selected. `offset`: by the ledger's offset, for `at`. `instant`: by
+   * Selection of versions of records. `offset`: by the ledger's offset, for `at`. `instant`: by
    * recorded instant, for `asOf`, except that records of the ledger are selected by offset.
    * `snapshot`: everything written by an instant, for reads of the latest, their later pages, and
    * instants that were answered for. `latest`: records that no offset dates, as they are.

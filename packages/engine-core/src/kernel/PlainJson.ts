@@ -30,7 +30,7 @@ export const limits: Limits = {
   string: 65_536
 }
 
-/** What the service itself stored: no limit but the depth that keeps the stack safe. */
+/** Limits for text that the service has stored itself: only the depth, which keeps the stack safe. */
 const trusted: Limits = {
   depth: 64,
   tokens: Number.MAX_SAFE_INTEGER,
@@ -181,7 +181,7 @@ const isPlainArray = (value: object): value is ReadonlyArray<Plain> => Array.isA
 const WRITTEN_OUT_MAX = 400
 
 /**
- * The one shortest way to write a number: `1`, `1.0` and `1.00` are `1`, and `-0` is `0`. A number
+ * Prints a number in its shortest form: `1`, `1.0` and `1.00` are `1`, and `-0` is `0`. A number
  * with an exponent is written out, unless that takes more than 400 digits: then it is its digits,
  * `e`, and the exponent, which is as unique and cannot be made huge by a caller.
  */

@@ -41,14 +41,14 @@ export const slugOf = (problem: Pick<Problem, "type">): string =>
 
 /** Maps a refusal, or a port that is unavailable, to its problem. */
 export const from = (cause: Refused | Unavailable, requestId: string): Problem => {
-  const told = cause._tag === "Refused" ? cause.told : cause
+  const common = cause._tag === "Refused" ? cause.told : cause
   const row = refusals[cause.slug as Slug]
   const given = cause._tag === "Refused" ? cause.told : {}
   return {
     type: `${prefix}${cause.slug}`,
     title: row.title,
     status: row.status,
-    detail: told.detail ?? row.title,
+    detail: common.detail ?? row.title,
     requestId,
     gate: given.gate ?? null,
     check: given.check ?? null,
@@ -57,7 +57,7 @@ export const from = (cause: Refused | Unavailable, requestId: string): Problem =
     party: given.party ?? null,
     contractId: given.contractId ?? null,
     reason: given.reason ?? null,
-    retryAfter: told.retryAfter ?? null,
+    retryAfter: common.retryAfter ?? null,
     retryable: given.retryable ?? row.retryable,
     projectionOffset: given.projectionOffset ?? null,
     ledgerEnd: given.ledgerEnd ?? null,

@@ -10,7 +10,7 @@ export interface Rational {
 }
 
 const UNIT = Decimal.atoms(Decimal.one)
-/** Above this the common factors are taken out, so that a long computation stays small. */
+/** A fraction above this size is reduced, so that its integers stay small in long computations. */
 const REDUCE_ABOVE = 2n ** 512n
 
 const fraction = (numerator: bigint, denominator: bigint): Rational => {
@@ -88,7 +88,7 @@ export const isPositive = (self: Rational): boolean => self.numerator > 0n
 export const isNegative = (self: Rational): boolean => self.numerator < 0n
 export const order: Order.Order<Rational> = Order.make(compare)
 
-/** The one rounding of a computation: the decimal this fraction becomes. */
+/** Rounds the fraction to a decimal: the only rounding of a computation. */
 export const round = (self: Rational, to: RoundTo): Decimal.Decimal =>
   Decimal.fromAtoms(
     quotient(self.numerator * tenTo(to.places), self.denominator, to.rounding) * unitAt(to.places)

@@ -12,10 +12,10 @@ export type RecordId<Name extends string> = string & Brand.Brand<Name>
 
 export const pattern = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/u
 
-/** Whether the text can name a record. */
+/** Checks that the text is a valid record id. */
 export const isRecordId = (text: string): boolean => pattern.test(text)
 
-/** Reads a record's name off a path or a query. */
+/** Parses a record id of a path or a query. */
 export const parse = <Name extends string>(
   text: string
 ): Result.Result<RecordId<Name>, Codec.Fault> =>

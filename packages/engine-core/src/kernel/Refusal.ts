@@ -3,13 +3,13 @@ import { Result } from "effect"
 
 interface Row {
   readonly status: number
-  /** Whether the same call may succeed later without change. */
+  /** True: the same call may succeed later without change. */
   readonly retryable: boolean
   readonly title: string
 }
 
 /**
- * The one table of refusals, drawn as docs/refusals.md; the shape of the answer is
+ * Table of all refusals, drawn as docs/refusals.md; the shape of the answer is
  * docs/contract/problems.md#members.
  */
 export const refusals = {
@@ -212,7 +212,7 @@ export const objections = <const S extends Slug>(
 ): ReadonlyArray<Refused<S>> =>
   rows.filter(([holds]) => holds).map(([, slug, told]) => refused(slug, told))
 
-/** The slugs that mean "a port may answer later". */
+/** Slugs of a port that is unavailable and may answer later. */
 export type UnavailableSlug = Extract<
   Slug,
   | "not-ready"

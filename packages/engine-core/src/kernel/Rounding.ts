@@ -1,7 +1,7 @@
-/** Rounding: the one place where digits are dropped, always by a named rule. */
+/** Rounding: all digits of figures are dropped here, by a named rule. */
 
 /**
- * How a quotient becomes an integer:
+ * Rounding of a quotient to an integer:
  * - `floor`: down, towards minus infinity;
  * - `ceiling`: up, towards plus infinity;
  * - `half-up`: to the nearest, a tie away from zero (0.5 → 1, −0.5 → −1);
@@ -12,7 +12,7 @@
  */
 export type Rounding = "floor" | "ceiling" | "half-up" | "half-even" | "nearest"
 
-/** To how many places, and how: every division names both. */
+/** Places and rounding rule: every division names both. */
 export interface RoundTo {
   readonly places: number
   readonly rounding: Rounding
@@ -58,19 +58,19 @@ const divided = (numerator: bigint, divisor: Divisor, rounding: Rounding): bigin
 const isTie = (magnitude: bigint, { denominator, half }: Divisor): boolean =>
   magnitude % denominator === half && half * 2n === denominator
 
-/** How many places a decimal carries, and so the most a rounding can name. */
+/** Number of places of every decimal: the largest number that a rounding can name. */
 export const placesMax = 10
 
 const POWERS = Array.from({ length: placesMax + 1 }, (_, n) => 10n ** BigInt(n))
 
 /** 10^n for n from 0 to 10; any other number of places is a bug. */
 export const tenTo = (n: number): bigint => {
-  const known = POWERS[n]
-  if (known === undefined) throw new RangeError(`Decimal: places must be 0 to 10, not ${n}`)
-  return known
+  const power = POWERS[n]
+  if (power === undefined) throw new RangeError(`Decimal: places must be 0 to 10, not ${n}`)
+  return power
 }
 
-/** How many 10^-10 one unit at `n` places is. */
+/** One unit at `n` places, as a count of 10^-10. */
 export const unitAt = (n: number): bigint => tenTo(placesMax - n)
 
 /** The product of two counts of 10^-10 as such a count, rounded to its places. */

@@ -30,18 +30,18 @@ type Segment = PropertyKey | { readonly key: PropertyKey }
 const keyOf = (segment: Segment): string =>
   String(typeof segment === "object" ? segment.key : segment)
 
-/** The faults of a schema's issue; `place` says under which root a first member lies. */
+/** Lists the faults of a schema's issue; `place` returns the root pointer of a first member. */
 export const faults = (
   issue: SchemaIssue.Issue,
   place: (member: string | undefined) => string
 ): ReadonlyArray<Fault> => {
-  const seen = new Map<string, Fault>()
-  for (const one of format(issue).issues) {
-    const path = (one.path ?? []).map(keyOf)
+  const faultAt = new Map<string, Fault>()
+  for (const { path: segments, message } of format(issue).issues) {
+    const path = (segments ?? []).map(keyOf)
     const at = `${place(path[0])}${pointer(path)}`
-    if (!seen.has(at)) seen.set(at, { pointer: at, detail: one.message })
+    if (!faultAt.has(at)) faultAt.set(at, { pointer: at, detail: message })
   }
-  return [...seen.values()].slice(0, faultsMax)
+  return [...faultAt.values()].slice(0, faultsMax)
 }
 
 export interface Decoder<A> {
@@ -67,7 +67,7 @@ export const decoder = <A>(schema: Schema.Codec<A, unknown>): Decoder<A> => {
       }
       const exit = decode(input, { errors: "all", onExcessProperty: "error" })
       if (Exit.isSuccess(exit)) return Result.succeed(exit.value)
-      const reason = exit.cause.reasons.find((one) => one._tag === "Fail")
+      const reason = exit.cause.reasons.find((candidate) => candidate._tag === "Fail")
       if (reason === undefined)
         throw new Error("a decoder died on outside input", { cause: exit.cause })
       const errors = faults(reason.error.issue, place)

@@ -78,11 +78,11 @@ const closure = (taken: ReadonlyArray<Taken>, figure: string): Result.Result<Tol
   const needed = new Set<number>()
   const used = new Set<number>()
   for (let index = taken.length - 1; index >= 0; index--) {
-    const one = taken[index]
-    if (one === undefined || (one.figure !== figure && !needed.has(index))) continue
+    const step = taken[index]
+    if (step === undefined || (step.figure !== figure && !needed.has(index))) continue
     needed.add(index)
-    for (const step of one.stands.steps) needed.add(step)
-    for (const input of one.stands.inputs) used.add(input)
+    for (const earlier of step.stands.steps) needed.add(earlier)
+    for (const input of step.stands.inputs) used.add(input)
   }
   const steps: Array<Step> = []
   for (const index of [...needed].toSorted((a, b) => a - b)) {
@@ -329,7 +329,7 @@ const sheetOf = (inputs: ReadonlyArray<Input>, taken: Array<Taken>): Sheet<Term>
       const items = itemsOf(by)
       const isKnown = of.value !== undefined && count !== undefined && canBeShared(of.value, items)
       const shared = isKnown ? shareOut({ of: of.value, items, places: count }) : undefined
-      const standing = onBoth(onBoth(of.stands, stands), standsOn(by))
+      const dependencies = onBoth(onBoth(of.stands, stands), standsOn(by))
       items.forEach(({ id, amount }, index) => {
         const value = shared?.[index]
         taken.push({
@@ -343,7 +343,7 @@ const sheetOf = (inputs: ReadonlyArray<Input>, taken: Array<Taken>): Sheet<Term>
                   rounding: "largest-remainder",
                   value: Decimal.formatPlaces(value, count)
                 },
-          stands: standing
+          stands: dependencies
         })
       })
     }

@@ -14,7 +14,7 @@ export type Trace = typeof Trace.Type
 /** Flags of a trace that is recorded and whose id is not known to be random. */
 export const sampled = 0b01
 
-/** The trace of an id, where there is one. */
+/** Makes the trace of a trace id; null where there is none. */
 export const of = (traceId: string | null, flags: number | undefined): Trace | null =>
   traceId === null ? null : { traceId, flags: flags ?? sampled }
 

@@ -9,14 +9,14 @@ export interface ValueSet<V extends string = string> {
   readonly doc: string
   readonly growth: Growth
   readonly members: ReadonlyArray<V>
-  /** What a request may carry and a record may hold: the listed members, nothing else. */
+  /** Schema of requests and records: accepts the listed members and nothing else. */
   readonly schema: Schema.Literals<ReadonlyArray<V>>
   readonly has: (text: string) => text is V
 }
 
 /**
- * The schema of a set of words: the listed ones and nothing else, and on it whether the set may grow,
- * so that whoever reads an answer by its schema needs no list of the sets there are.
+ * Schema of a set of words: accepts the listed ones and nothing else. Its annotation `growth` says
+ * whether the set may grow, so that a client that reads answers by their schema can tolerate new words.
  */
 export const schemaOf = <V extends string>(of: {
   readonly name: string
@@ -30,21 +30,21 @@ export const schemaOf = <V extends string>(of: {
     growth: of.growth
   })
 
-/** Whether a schema is one of a set that may grow. */
+/** Checks that a schema is of a set that may grow. */
 export const mayGrow = ({ annotations }: SchemaAST.AST): boolean =>
   annotations?.["growth"] === ("extensible" satisfies Growth)
 
 const make =
   (growth: Growth) =>
   <const V extends string>(name: string, doc: string, members: ReadonlyArray<V>): ValueSet<V> => {
-    const known = new Set<string>(members)
+    const memberSet = new Set<string>(members)
     return {
       name,
       doc,
       growth,
       members,
       schema: schemaOf({ name, doc, members, growth }),
-      has: (text): text is V => known.has(text)
+      has: (text): text is V => memberSet.has(text)
     }
   }
 

@@ -71,7 +71,7 @@ export const dateAt = (zone: Zone, instant: Instant.Instant): Date.Date => {
 }
 
 /**
- * When the wall clock first shows that time on that date. A time the clock skips is the instant it
+ * The first instant at which the wall clock shows that time on that date. A time the clock skips is the instant it
  * skips at; a time it shows twice is the first of the two.
  */
 export const instantAt = (
@@ -82,7 +82,7 @@ export const instantAt = (
   return Instant.fromNanos(BigInt(firstSecond(zone, second)) * NANOS)
 }
 
-/** What generated values are drawn from: east, west, halves, and both ways of changing at midnight. */
+/** Zones that test generators draw from: east, west, half hours, and both changes at midnight. */
 const SAMPLES = [
   "UTC",
   "Europe/Zurich",
@@ -131,7 +131,7 @@ const changeBetween = (
   return high
 }
 
-/** How many seconds the zone's wall clock is ahead of UTC. */
+/** Seconds by which the zone's wall clock is ahead of UTC. */
 const offsetAt = (zone: Zone, second: number): number => {
   const format = clock(zone)
   if (format === undefined) throw new RangeError(`Zone: ${zone} is unknown`)
@@ -153,7 +153,7 @@ const SHOWN = /^(\d+)\/(\d+)\/(\d+) (A|AD|B|BC), (\d+):(\d+):(\d+)$/
 const CLOCKS_MAX = 64
 const clocks = new Map<string, Intl.DateTimeFormat>()
 
-/** How many formatters are kept; never above 64. */
+/** Number of cached formatters; never above 64. */
 export const cached = (): number => clocks.size
 
 const clock = (name: string): Intl.DateTimeFormat | undefined => {

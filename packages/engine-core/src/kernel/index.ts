@@ -1,4 +1,4 @@
-/** The kernel's table of contents. */
+/** Index of the kernel. */
 export * as Base32 from "./Base32.ts"
 export * as Basis from "./Basis.ts"
 export * as Codec from "./Codec.ts"

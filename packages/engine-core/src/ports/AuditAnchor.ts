@@ -1,8 +1,8 @@
-/** Port: a place outside the engine's reach that keeps checkpoints of the audit log. */
+/** Port: external storage of checkpoints of the audit log, which the engine cannot change. */
 import { Context, Data, Effect } from "effect"
 import type { Anchor } from "../feeds/Checkpoint.ts"
 
-/** The place is unavailable; the same checkpoint is offered again. */
+/** The anchor is unavailable; the same checkpoint is offered again. */
 export class AnchorUnavailable extends Data.TaggedError("AnchorUnavailable")<{
   readonly detail: string
 }> {}
@@ -15,7 +15,7 @@ interface Place {
   readonly keep: (anchor: Anchor) => Effect.Effect<void, AnchorUnavailable>
 }
 
-/** Default: no place outside; checkpoints stand in the audit log alone. */
+/** Default: no anchor; checkpoints are kept in the audit log alone. */
 export const AuditAnchor = Context.Reference<Place>("@bursar/engine-core/ports/AuditAnchor", {
   defaultValue: () => ({ keep: () => Effect.void })
 })

@@ -25,7 +25,7 @@ export class Crypto extends Context.Service<
       readonly nonce: Uint8Array
       readonly data: Uint8Array
     }) => Uint8Array
-    /** What was sealed; undefined when key, nonce or bytes are not those of the seal. */
+    /** Decrypts sealed bytes; undefined when key, nonce or bytes are not those of the seal. */
     readonly unseal: (of: {
       readonly key: Uint8Array
       readonly nonce: Uint8Array

@@ -49,7 +49,7 @@ export interface CreateAndExercise {
 
 export type Command = Create | Exercise | CreateAndExercise
 
-/** How far back an earlier commit of the same commandId makes this one a duplicate. */
+/** Deduplication window: an earlier commit of the same commandId within it makes this one a duplicate. */
 export type Dedup =
   | { readonly _tag: "Since"; readonly offset: Offset.Offset }
   | { readonly _tag: "For"; readonly duration: Duration.Duration }
@@ -157,7 +157,7 @@ export interface Checkpoint {
   readonly recordTime: Option.Option<Instant.Instant>
 }
 
-/** An update of a kind the engine does not fold; kept as it came. */
+/** An update of a kind the engine does not fold; stored as received. */
 export interface Foreign {
   readonly _tag: "Foreign"
   readonly offset: Offset.Offset
@@ -167,7 +167,7 @@ export interface Foreign {
 
 export type Update = Transaction | Checkpoint | Foreign
 
-/** What to read: the union of what the lists name; all empty means everything the venue sees. */
+/** Filter of a read: the union of the lists; with all lists empty, everything the venue sees. */
 export interface Filter {
   readonly templates: ReadonlyArray<TypeRef>
   readonly interfaces: ReadonlyArray<TypeRef>
@@ -193,7 +193,7 @@ export interface PackageStatus {
   readonly packageId: Option.Option<string>
 }
 
-/** The ledger's error as it answered it. */
+/** Error of the ledger, in the members of its answer. */
 export interface Answer {
   readonly code: string
   readonly cause: string
@@ -273,7 +273,7 @@ export type ReadError = NotAuthorized | BeforeHorizon | AfterEnd | Unreachable |
 /** An active contract with the synchronizer it lives on. */
 export type Active = Created & { readonly synchronizerId: string }
 
-/** Where to look for the outcome of a commandId: after `from`, up to and including `through`. */
+/** Search of the outcome of a commandId, after `from`, up to and including `through`. */
 export interface OutcomeQuery {
   readonly commandId: CommandId
   readonly from: Offset.Offset

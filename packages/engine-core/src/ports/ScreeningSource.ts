@@ -13,7 +13,7 @@ export interface Request {
   readonly legalName: string | null
   readonly lei: string | null
   readonly classification: string | null
-  /** Where it is taxed, as ISO 3166 codes of two letters. */
+  /** Countries of tax residence, as ISO 3166 codes of two letters. */
   readonly countries: ReadonlyArray<string>
 }
 
@@ -26,9 +26,9 @@ const Found = Schema.Struct({
   found: Schema.Literals(["none", "possible", "confirmed"]),
   screenedAt: Instant.schema,
   listVersion: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(idMax)),
-  /** When the answer is too old, where the source says so. */
+  /** Instant after which the answer is too old; null: the source names none. */
   validUntil: Schema.NullOr(Instant.schema),
-  /** Why a possible hit is one, or is none after all; kept, and shown to nobody outside the venue. */
+  /** Reason of a possible hit, or of its dismissal; stored, and never shown outside the venue. */
   reason: Schema.NullOr(Schema.String.check(Schema.isMaxLength(textMax)))
 })
 export type Found = typeof Found.Type
@@ -46,7 +46,7 @@ export class SourceUnavailable extends Data.TaggedError("SourceUnavailable")<{
 }> {}
 
 interface Source {
-  /** Whether the source screens; without screening every holder passes. */
+  /** True: the source screens; without screening every holder passes. */
   readonly screens: "yes" | "no"
   /** The version of its lists that answers are given under now. */
   readonly listVersion: Effect.Effect<string, SourceUnavailable>

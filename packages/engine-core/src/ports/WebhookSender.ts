@@ -2,11 +2,11 @@
 import { Context, Effect } from "effect"
 import type { Trace } from "../kernel/Trace.ts"
 
-/** Why an attempt failed, in the words a caller may read (docs/contract/webhooks.md#retries). */
+/** Reasons of a failed attempt, as callers read them (docs/contract/webhooks.md#retries). */
 export const failures = ["dns", "address-refused", "connect", "tls", "timeout", "status"] as const
 export type Failure = (typeof failures)[number]
 
-/** One attempt: where to, and exactly these headers and bytes. */
+/** One attempt: the address, the headers and the bytes to post. */
 export interface Post {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -15,7 +15,7 @@ export interface Post {
   readonly trace: Trace | null
 }
 
-/** Outcome of an attempt: a status, or why there is none. */
+/** Outcome of an attempt: a status, or the reason why there is none. */
 export type Answered =
   | {
       readonly status: number
@@ -28,7 +28,7 @@ export type Answered =
 export type Judgement = string | undefined
 
 export interface Sender {
-  /** Whether the sender sends; one that does not refuses every address. */
+  /** True: the sender posts deliveries; one that does not refuses every address. */
   readonly sends: "yes" | "no"
   /**
    * Judges an address as it would be judged before an attempt: its form, and every address that its

@@ -1,4 +1,4 @@
-/** The engine's ports, to be implemented by adapters and proven by the exported suites. */
+/** Index of the engine's ports: adapters implement them, and the exported suites test the adapters. */
 export * as AuditAnchor from "./AuditAnchor.ts"
 export { Crypto } from "./Crypto.ts"
 export { Ids } from "./Ids.ts"

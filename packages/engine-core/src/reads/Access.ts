@@ -19,8 +19,8 @@ export const sightOf = (
 }
 
 /**
- * Who asks, under which role. Refuses `permission-denied` where no role of the caller is in the
- * audience: the role is judged before any record is looked up.
+ * Resolves the role and sight of a caller. Refuses `permission-denied` where no role of the caller is
+ * in the audience; the role is judged before any record is looked up.
  */
 export const askerOf = (
   audience: Audience,

@@ -1,4 +1,4 @@
-/** Look-up of the four-eyes actions that await a decision about records, for the views of those records. */
+/** Look-up of the four-eyes actions that await a decision about records, for the records' views. */
 import { Effect } from "effect"
 import type * as Pin from "../kernel/Pin.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
@@ -9,7 +9,7 @@ import { awaits } from "../writes/WriteAnswer.ts"
 import { approvalAudience } from "./WriteReads.ts"
 import type { Waiting } from "../records/RecordView.ts"
 
-/** Actions that are looked at in one go. */
+/** Largest number of actions that one look-up returns. */
 const batchMax = 1_000
 
 /** A view that says whom its record waits on. */
@@ -20,7 +20,7 @@ interface Waits {
 const waits = (view: unknown): view is Waits =>
   typeof view === "object" && view !== null && "waitingOn" in view && Array.isArray(view.waitingOn)
 
-/** The path of a read, its parameters filled in: where an action says that its record is read. */
+/** Path of a read with its parameters filled in: the `href` by which an action names its record. */
 export const pathOf = (route: string, params: unknown): string =>
   route
     .slice(route.indexOf(" ") + 1)
@@ -30,7 +30,7 @@ export const pathOf = (route: string, params: unknown): string =>
         : ""
     )
 
-/** Actions that awaited the records at these paths, by path, oldest first. */
+/** Loads the actions that awaited the records at these paths, by path, oldest first. */
 const awaiting = Effect.fnUntraced(function* (hrefs: ReadonlyArray<string>, pin: Pin.Resolved) {
   const records = yield* Records
   const found = new Map<string, Array<Waiting>>()
@@ -52,15 +52,15 @@ const awaiting = Effect.fnUntraced(function* (hrefs: ReadonlyArray<string>, pin:
 })
 
 /**
- * Whether anything awaits a record that is read at a path under this one: asked once before all of a
- * list is shown, which would else be asked for every few hundred of its records.
+ * Checks whether any action awaits a record whose path is under this one. A streamed list checks it
+ * once, in place of a look-up for each batch of records.
  */
 export const any = Effect.fnUntraced(function* (path: string, pin: Pin.Resolved) {
   const records = yield* Records
   const rows = yield* records.list(approvals, {
     pin,
     where: { state: ["awaiting"] },
-    // Everything that begins with the path and a slash: 0 is what follows a slash.
+    // Prefix search for the path and a slash: `0` is the character after `/`.
     ranges: { href: { from: `${path}/`, to: `${path}0` } },
     limit: 1
   })
@@ -68,17 +68,17 @@ export const any = Effect.fnUntraced(function* (path: string, pin: Pin.Resolved)
 })
 
 /**
- * The views with the four-eyes actions that awaited their records, for roles that read approvals
- * (docs/domain/every-record.md#waiting-on). No action is of an offset, so a read that names one is
- * answered without.
+ * Adds to views the four-eyes actions that awaited their records, for roles that read approvals
+ * (docs/domain/every-record.md#waiting-on). Actions have no ledger offset, so a read at an offset is
+ * answered without them.
  */
 export const shown = <V>(
   views: ReadonlyArray<V>,
   of: {
     readonly role: Role
-    /** The instant of the answer; undefined: nothing awaits what is shown, or no instant is known. */
+    /** The pin of the answer; undefined: no action can await these records. */
     readonly pin: Pin.Resolved | undefined
-    /** Where the record of the view at this place is read. */
+    /** Path of the record that the view of this index shows. */
     readonly href: (index: number) => string
   }
 ): Effect.Effect<ReadonlyArray<V>, Unavailable, Records> => {

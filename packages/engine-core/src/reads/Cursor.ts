@@ -5,7 +5,7 @@ import * as Offset from "../kernel/Offset.ts"
 import { type Refused, refuse } from "../kernel/Refusal.ts"
 import type { Crypto } from "../ports/Crypto.ts"
 
-/** One of the deployment's keys, shared by all its instances; older ones still verify. */
+/** Signing key of cursors, shared by all instances of a deployment; older keys still verify. */
 export interface CursorKey {
   /** 0 to 255. */
   readonly id: number
@@ -13,12 +13,12 @@ export interface CursorKey {
   readonly secret: Uint8Array
 }
 
-/** Where a page ended, and at which point of the history the next one reads. */
+/** Place between two pages of a list: the pin of the list, and the sort key of the page's end. */
 export interface Place {
   readonly offset: Offset.Offset
   /** Ledger epoch of the offset: offsets start anew with each ledger. */
   readonly ledgerEpoch: number
-  /** How the engine's own records are selected, with the instant where there is one. */
+  /** The selection of the pin, with its instant where it has one. */
   readonly select: "latest" | "offset" | "instant" | "snapshot"
   readonly instant: Instant.Instant | null
   readonly ledgerTime: Instant.Instant | null
@@ -113,11 +113,11 @@ export interface Bound {
   readonly bound: string
 }
 
-/** Where a list goes on: at which offset it is pinned, after which keys. */
+/** Content of a cursor: the offset that pins the list, and the keys that the next page begins after. */
 export interface Going {
   /** 0 where no offset pins the list. */
   readonly offset: Offset.Offset
-  /** The values that the last record is found by, and what else the next page has to know. */
+  /** The sort key of the last record, and the other values that the next page needs. */
   readonly keys: ReadonlyArray<string>
 }
 
@@ -159,7 +159,7 @@ export const make = (
       if (bytes === undefined || bytes.length < 2 + macBytes || bytes[0] !== format) {
         return malformed()
       }
-      const key = keys.find((one) => one.id === bytes[1])
+      const key = keys.find(({ id }) => id === bytes[1])
       const head = bytes.subarray(0, bytes.length - macBytes)
       const given = bytes.subarray(bytes.length - macBytes)
       if (key === undefined || !crypto.equal(mac(key, head), given)) return malformed()
@@ -175,7 +175,7 @@ export const make = (
   }
 }
 
-/** Keys of one id could not be told apart, and a short one could be guessed: neither starts. */
+/** Throws on keys that share an id, and on a key that is short enough to guess. */
 const checkKeys = (keys: ReadonlyArray<CursorKey>): void => {
   const ids = new Set(keys.map(({ id }) => id))
   if (ids.size !== keys.length) throw new Error("two cursor keys have one id")
@@ -190,7 +190,7 @@ const hexBytes = (hex: string): Uint8Array =>
     Number.parseInt(hex.slice(at * 2, at * 2 + 2), 16)
   )
 
-/** A place as what a cursor holds. */
+/** Encodes a place as the content of a cursor. */
 export const goingOn = (place: Place): Going => ({
   offset: place.offset,
   keys: [
@@ -208,15 +208,15 @@ export const placeKeys = 6
 const selects = ["latest", "offset", "instant", "snapshot"] as const
 
 /**
- * The place that a cursor says; it is signed, so anything that is none is our own bug. Refused where
- * the call names another instant than the pages before it were as of.
+ * Decodes the place of a cursor; the content is signed, so a malformed one is a bug and throws.
+ * Refuses `invalid-request` where the call names another `asOf` than the pages before it.
  */
 export const placeOf = (
   { offset, keys }: Going,
   asOf: Instant.Instant | undefined
 ): Result.Result<Place, Refused<"invalid-request">> => {
   const [epoch = "", select = "", instant = "", ledgerTime = "", judgedAt = "", sortKey = ""] = keys
-  const selected = selects.find((one) => one === select)
+  const selected = selects.find((known) => known === select)
   if (selected === undefined) throw new Error(`a signed cursor selects ${select}`)
   const read = (text: string) => (text === "" ? null : Instant.fromNanos(BigInt(text)))
   if (asOf !== undefined && read(instant) !== asOf) return malformed()

@@ -6,12 +6,12 @@ import { ResponseFormat } from "../vocabulary/sets.ts"
 /** The parameter of every answer that can be exported; JSON when it is absent. */
 export const parameters = { format: Schema.optionalKey(ResponseFormat.schema) } as const
 
-/** A text, a number, a truth value, or nothing. */
+/** Value of a cell: a text, a number, a boolean, or empty. */
 export type Cell = null | boolean | string | PlainJson.PlainNumber
 
-/** How a value of a read becomes a table. */
+/** Conversion of a read's value to a table. */
 export interface Export<P = unknown, V = unknown> {
-  /** The form that these parameters ask for. */
+  /** The format that the parameters ask for. */
   format(params: P): ResponseFormat
   readonly columns: ReadonlyArray<string>
   /** The lines of a value, one after another; throws on a row that is not flat, a bug. */

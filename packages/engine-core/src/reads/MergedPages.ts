@@ -4,7 +4,7 @@ import type { Collection } from "../kernel/Collection.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import type { Query, Records, Stored } from "../records/Records.ts"
 
-/** As much of the repository as a list needs. */
+/** The part of the repository that a merge needs. */
 type Listing = Pick<Records["Service"], "list">
 
 export interface Row<R> {
@@ -37,7 +37,7 @@ export const page = <R, F>(
     }
   )
 
-/** All of them, in the same order, a step at a time: the query's pin holds them still meanwhile. */
+/** Streams the merged list a page at a time; the pin of the query keeps the pages consistent. */
 export const stream = <R, F>(
   records: Listing,
   collections: ReadonlyArray<Collection<R, F>>,

@@ -30,7 +30,7 @@ export interface Resolved extends Pin.Resolved {
 }
 
 /**
- * How a read without `at` or `asOf` is pinned. `answered`: to an instant given out for this answer,
+ * Pin of a read without `at` or `asOf`. `answered`: to an instant given out for this answer,
  * which is `judgedAt`; a read as of that instant always answers the same. `snapshot`: to
  * everything written so far, also for a list's later pages. `as-it-is`: not pinned, for one record
  * that no offset dates.

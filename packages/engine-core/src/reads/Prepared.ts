@@ -35,7 +35,7 @@ export interface Prepared {
   readonly asking: Asking
   readonly pin: Point.Resolved
   readonly withMemo: WithMemo
-  /** What the list's cursors are bound to. */
+  /** Text that the list's cursors are bound to. */
   readonly bound: string
   readonly query: Query
 }
@@ -46,7 +46,7 @@ export const provided =
   <A, E>(effect: Effect.Effect<A, E, Records | Crypto>): Effect.Effect<A, E> =>
     effect.pipe(Effect.provideService(Records, records), Effect.provideService(Crypto, crypto))
 
-/** What a caller asks of a list. */
+/** Request for a list: caller, parameters, point and page. */
 export interface ListAsked<P> {
   readonly caller: Caller
   readonly params: P

@@ -15,13 +15,13 @@ import type { Export } from "./Export.ts"
 export type ReadRoute = `GET /v1/${string}`
 
 /**
- * How much a role sees: everything, what is its own (an investor's holder, an app's operations),
+ * Records that a role sees: all, what is its own (an investor's holder, an app's operations),
  * what is near (a registrar's instruments), or a redacted view (the monitor).
  */
 export type Sight = "all" | "own" | "near" | "redacted"
 export type Audience = { readonly [R in Role]?: Sight }
 
-/** Who asks and at which point; every clock state is judged at `pin.judgedAt`. */
+/** The caller and the point of a read; every clock state is judged at `pin.judgedAt`. */
 export interface Asking {
   readonly caller: Caller
   /** The role the read is answered under: the first of the audience that the caller holds. */
@@ -33,7 +33,7 @@ export interface Asking {
   readonly now: Instant.Instant
 }
 
-/** Who asks, before it is known at which point. */
+/** The caller of a read whose point is not resolved yet. */
 export type Who = Omit<Asking, "pin">
 
 /** Filter columns that must hold for a caller who does not see everything. */
@@ -47,7 +47,7 @@ interface Declared {
   readonly audience: Audience
   /** Present where each answer is logged in the audit log: the record that its path names. */
   readonly audited?: { readonly resourceKind: ResourceKind; readonly named: string }
-  /** Whether it takes at and asOf and answers with the ledger time; else its offset is 0. */
+  /** True: the read takes at and asOf and answers with the ledger time; else its offset is 0. */
   readonly pinned: boolean
 }
 
@@ -61,7 +61,7 @@ export interface One<P = unknown, V = unknown, S extends Slug = Slug> extends De
   readonly params: Schema.Codec<P, unknown>
   readonly value: Schema.Codec<V, unknown>
   readonly refuses: ReadonlyArray<S>
-  /** Whole seconds after which asking again makes sense, where what is answered may still move. */
+  /** Whole seconds after which to poll again; null: the answer is final. */
   lookAgain?(value: V, now: Instant.Instant): number | null
   /** Present where the answer can be exported as a table. */
   readonly csv?: Export<NoInfer<P>, NoInfer<V>>
@@ -73,41 +73,41 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
   readonly shape: "list"
   readonly collection: Collection<R, F>
   /**
-   * Further collections whose records stand in the same list, in one order with the first one's: they
-   * have its filter columns, and no two of them share a sort key.
+   * Further collections that are merged into the list: they have the filter columns of `collection`,
+   * and no two records of any of them share a sort key.
    */
   readonly beside?: ReadonlyArray<Collection<R, F>>
   readonly params: Schema.Codec<P, unknown>
   readonly item: Schema.Codec<V, unknown>
-  /** The order by the collection's sort key, said in words in the docs. */
+  /** Direction of the collection's sort key; `order` describes it in the docs. */
   readonly direction: "asc" | "desc"
   readonly order: string
-  /** Whether it takes updatedFrom and updatedTo. */
+  /** True: the list takes updatedFrom and updatedTo. */
   readonly changes: boolean
-  /** Said where no write acts on a record of the list, so that none of them ever awaits an action. */
+  /** `never`: no write acts on records of the list, so no four-eyes action ever awaits them. */
   readonly acted?: "never"
-  /** The record that the path names: refuses when there is none, or none in this caller's sight. */
+  /** Checks the record that the path names: refuses `not-found` where the caller cannot see one. */
   parent?(
     params: P,
     asking: Asking
   ): Effect.Effect<void, Refused<"not-found"> | Unavailable, Records>
-  /** The filter columns that the parameters ask for, as of the instant time is judged at. */
+  /** Filter columns that the parameters ask for, as of the instant at which clock states are judged. */
   where(params: P): Scope
   /** The ranges of filter columns that the parameters ask for. */
   ranges?(params: P): Ranges
-  /** Ranges of filter columns that follow from the instant at which the read judges what time does. */
+  /** Ranges of filter columns that follow from the instant at which clock states are judged. */
   judged?(judgedAt: Instant.Instant): Ranges
-  /** Filter columns that follow from records as they stand at the point of the read. */
+  /** Filter columns that follow from other records at the point of the read. */
   narrow?(params: P, asking: Asking): Effect.Effect<Scope, Unavailable, Records>
   /**
-   * The filter columns that must hold for this caller; absent: everybody sees everything. It is
-   * asked before the point is looked at: what is not one's own is denied first.
+   * Filter columns that must hold for this caller; absent: every caller sees all records. Evaluated
+   * before the point is resolved, so that missing access is refused first.
    */
   scope?(
     who: Who,
     params: P
   ): Effect.Effect<Scope, Refused<"permission-denied"> | Unavailable, Records>
-  /** What a page's records look like to the caller, in the same order; one look-up for all. */
+  /** Views of a page's records for the caller, in the same order, with one look-up for all. */
   view(
     records: ReadonlyArray<Stored<R>>,
     asking: Asking,
@@ -117,7 +117,7 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
 
 export type Read = One | List
 
-/** A read keeps its name as a type, so that a client finds it by it. */
+/** Keeps the name of a read as a literal type, for the typed client. */
 type Named<N> = { readonly name: N }
 
 export const one = <P, V, const S extends Slug, const N extends Declared["name"]>(

@@ -1,4 +1,4 @@
-/** Coalesces writes of the feed's head: reads of the latest that wait at the same time share one instant. */
+/** Coalesces writes of the feed's head: waiting reads of the latest share one instant. */
 import { Deferred, Effect, Exit, Option, Queue } from "effect"
 import type * as Instant from "../kernel/Instant.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
@@ -11,10 +11,9 @@ interface Waiting {
 }
 
 /**
- * Gives out the head at an instant, one call of `give` at a time. Every read that came while one was
- * under way is answered by the next, which is given the latest of their clocks: it has begun after all
- * of them, so it shows each of them what was written before it asked. The scope that this is made in
- * ends the reads that still wait.
+ * Calls `give` for the head at an instant, one call at a time. Reads that arrive during a call share
+ * the next call, which takes the latest of their clocks: it begins after all of them, so each sees
+ * what was written before it arrived. Closing the scope interrupts the reads that still wait.
  */
 export const make = Effect.fnUntraced(function* (
   give: (now: Instant.Instant) => Effect.Effect<FeedHead, Unavailable>
@@ -27,7 +26,7 @@ export const make = Effect.fnUntraced(function* (
     Effect.onExit(give(reads.map(({ now }) => now).reduce(latest)), (exit) =>
       end(reads, exit)
     ).pipe(
-      // Whoever waits has been told; a defect of one call is not the end of the next.
+      // The waiting reads have the defect as their answer; the next call still runs.
       Effect.ignoreCause
     )
   )
@@ -40,7 +39,7 @@ export const make = Effect.fnUntraced(function* (
 
   return (now: Instant.Instant): Effect.Effect<FeedHead, Unavailable> =>
     Effect.flatMap(Effect.serviceOption(UnitOfWork.Current), (work) =>
-      // An open transaction may hold the head itself, so its own connection asks.
+      // An open transaction may hold the lock of the head, so it asks on its own connection.
       Option.isSome(work) && work.value !== undefined
         ? give(now)
         : Effect.gen(function* () {

@@ -28,7 +28,7 @@ const given = (params: Readonly<Record<string, ReadonlyArray<string> | undefined
     )
   )
 
-/** Who reads approvals, and is shown them with the records they are about. */
+/** Audience of approvals; views of records show these roles the actions that await them. */
 export const approvalAudience = {
   operator: "all",
   approver: "all",

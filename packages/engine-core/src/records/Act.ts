@@ -20,15 +20,15 @@ export interface Act {
   readonly trace?: Trace | null
 }
 
-/** An operation's act, as its `run` and `plan` see it. */
+/** The act of an operation, for its `run` and `plan`. */
 export interface OperationAct extends Act {
   readonly operationId: string
   /** The party the engine acts as; it has no other. */
   readonly venue: Party.Party
-  /** Who asked, by sub; `engine` for what the engine opened itself. */
+  /** The caller, by sub; `engine` for an operation that the engine opened itself. */
   readonly actor: string
   /** The distinct approvers, in the order they signed. */
   readonly signedBy: ReadonlyArray<string>
-  /** The request's secrets as they may be kept; null: it has none. */
+  /** The sealed secrets of the request; null: it has none. */
   readonly sealed: Sealed | null
 }

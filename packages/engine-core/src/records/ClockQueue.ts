@@ -1,20 +1,20 @@
-/** Alarms: queues a record for its next clock move or `Timely` write. */
+/** Queue `clock`: holds each record until its next clock move or `Timely` write is due. */
 import type { Collection } from "../kernel/Collection.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { WorkItem } from "../ports/storage/WorkQueue.ts"
 import type { Timely } from "./Timely.ts"
 
-/** The queue in which records wait for their time. */
+/** Name of the queue. */
 export const queue = "clock"
 
 /** Longest delay of a queue item in milliseconds; a record that waits longer is queued again. */
 const waitMax = 30 * 24 * 3_600_000
 
-/** Milliseconds until an instant as the engine's clock says; 0 when that has passed. */
+/** Milliseconds from `now` until an instant, at most `waitMax`; 0 when the instant has passed. */
 export const until = (now: Instant.Instant, then: Instant.Instant): number =>
   Math.min(waitMax, Math.max(0, Instant.toEpochMillis(then) - Instant.toEpochMillis(now)))
 
-/** The next clock move or scheduled write of the record. */
+/** The instant of the record's next clock move or `Timely` write; undefined: none comes. */
 export const next = <R, F>(
   collection: Collection<R, F>,
   record: R,
@@ -22,17 +22,19 @@ export const next = <R, F>(
 ): Instant.Instant | undefined =>
   [
     collection.due(record)?.at,
-    ...timely.map((one) => (one.collection.name === collection.name ? one.at(record) : undefined))
+    ...timely.map((write) =>
+      write.collection.name === collection.name ? write.at(record) : undefined
+    )
   ].reduce(
     (first, at) => (at === undefined ? first : first === undefined || at < first ? at : first),
     undefined
   )
 
-/** Queue item id of a version: a version is written once, and so is its item. */
+/** Id of the queue item of a version; each version is queued at most once. */
 export const itemId = (collection: string, recordId: string, version: number): string =>
   `${collection}/${recordId}/${version}`
 
-/** Which record an item is about; a record's id may have slashes of its own. */
+/** Parses the record out of a queue item id; a record id may itself contain slashes. */
 export const recordOf = (
   item: string
 ): { readonly collection: string; readonly recordId: string } => {

@@ -13,10 +13,10 @@ export interface Codecs<R, F> {
 
 const made = new WeakMap<object, unknown>()
 
-/** The codecs of a collection, built once. A text that does not decode dies: the store is corrupt. */
+/** Codecs of a collection, built once. Throws on a text that does not decode: the store is corrupt. */
 export const of = <R, F>(collection: Collection<R, F>): Codecs<R, F> => {
-  const known = made.get(collection) as Codecs<R, F> | undefined
-  if (known !== undefined) return known
+  const cached = made.get(collection) as Codecs<R, F> | undefined
+  if (cached !== undefined) return cached
   const encodeRecord = Schema.encodeSync(collection.record)
   const decodeRecord = Schema.decodeUnknownSync(collection.record)
   const encodeFact = Schema.encodeSync(collection.fact)
@@ -38,5 +38,5 @@ export const of = <R, F>(collection: Collection<R, F>): Codecs<R, F> => {
   return codecs
 }
 
-/** The fact that opens every record: the record as it was made. */
+/** Stored text of the fact that opens a record; it holds the whole record. */
 export const openedText = (body: string): string => `{"on":"open","record":${body}}`

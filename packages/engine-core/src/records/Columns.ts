@@ -7,10 +7,10 @@ import type { Range } from "./Records.ts"
 /** Largest number of future clock transitions kept for filtering. */
 const movesMax = 2
 
-/** How many future clock moves are computed. */
-const looked = 8
+/** Number of future clock moves that are computed; those that change no filter column are dropped. */
+const computedMax = 8
 
-/** No column of a collection is named like these: they hold a `:`. */
+/** Names of the added columns; a `:` keeps them apart from the columns that a collection declares. */
 const afterMove = (column: string, move: number): string => `${column}:${move}`
 const moveAt = (move: number): string => `clock:${move}`
 
@@ -35,11 +35,12 @@ export const of = <R, F>(collection: Collection.Collection<R, F>, record: R): St
     const changed = Object.keys(values).filter((column) => values[column] !== before[column])
     for (const column of changed) {
       if (!collection.ripens.includes(column)) {
-        throw new Error(`${collection.name}: the clock moves ${column}, which it does not say`)
+        throw new Error(`${collection.name}: the clock moves ${column}, which is not in ripens`)
       }
     }
     if (changed.length === 0) continue
-    if (++moves > movesMax) throw new Error(`${collection.name}: more clock moves than lists know`)
+    if (++moves > movesMax)
+      throw new Error(`${collection.name}: more clock moves than filter columns are kept for`)
     for (const column of collection.ripens)
       stored[afterMove(column, moves)] = values[column] ?? null
     stored[moveAt(moves)] = Instant.sortable(at)
@@ -47,12 +48,12 @@ export const of = <R, F>(collection: Collection.Collection<R, F>, record: R): St
   return stored
 }
 
-/** The first of its moves: some records have moves ahead of them without an end. */
+/** Takes the first moves of a record: some have an endless sequence of them. */
 function* firstOf<A>(moves: Iterable<A>): Generator<A> {
-  let seen = 0
+  let count = 0
   for (const move of moves) {
     yield move
-    if (++seen === looked) return
+    if (++count === computedMax) return
   }
 }
 

@@ -1,4 +1,4 @@
-/** How a room declares the events that it announces: the kind of record, and the payload. */
+/** Declaration of the events that a room announces: the kind of record, and the payload. */
 import { Schema } from "effect"
 import type { Plain } from "../kernel/PlainJson.ts"
 import type { EventType } from "../vocabulary/EventType.ts"
@@ -6,7 +6,7 @@ import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 
 /** One type of event. Payloads are thin: ids, states, counts; no names, no text of cited orders. */
 export interface Declared<P> {
-  /** The kind of record the event is about; `any`: whichever one the write acts on. */
+  /** The kind of record the event is about; `any`: the kind that the write acts on. */
   readonly resourceKind: ResourceKind | "any"
   /** The members of its payload, in order. */
   readonly members: ReadonlyArray<string>

@@ -9,20 +9,20 @@ import type { Records, Stored } from "./Records.ts"
  * one read.
  */
 export const of = (records: Records["Service"]): Records["Service"] => {
-  const known = new WeakMap<Pin.Resolved, Map<string, unknown>>()
+  const found = new WeakMap<Pin.Resolved, Map<string, unknown>>()
   const find: Records["Service"]["find"] = <R, F>(
     collection: Collection<R, F>,
     id: string,
     pin?: Pin.Resolved
   ) => {
     if (pin === undefined) return records.find(collection, id)
-    const kept = known.get(pin) ?? new Map<string, unknown>()
-    known.set(pin, kept)
+    const foundAtPin = found.get(pin) ?? new Map<string, unknown>()
+    found.set(pin, foundAtPin)
     const key = `${collection.name}/${id}`
-    const before = kept.get(key) as Option.Option<Stored<R>> | undefined
-    if (before !== undefined) return Effect.succeed(before)
-    return Effect.tap(records.find(collection, id, pin), (found) =>
-      Effect.sync(() => void kept.set(key, found))
+    const memo = foundAtPin.get(key) as Option.Option<Stored<R>> | undefined
+    if (memo !== undefined) return Effect.succeed(memo)
+    return Effect.tap(records.find(collection, id, pin), (record) =>
+      Effect.sync(() => void foundAtPin.set(key, record))
     )
   }
   return {

@@ -17,8 +17,8 @@ import type { Draft, UnitOfWork } from "./UnitOfWork.ts"
 const payloadMax = 16_384
 
 /**
- * How many versions are written by one statement. A statement of many thousands joins them with one
- * another, and takes longer than as many statements of some hundreds.
+ * Largest number of versions that one statement writes. A statement that writes many thousands joins
+ * them with one another, and takes longer than several statements of some hundreds.
  */
 const batchMax = 400
 

@@ -49,7 +49,7 @@ export interface GroupCommit {
   readonly join: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Unavailable, R>
 }
 
-/** What a group commit needs of the transaction around it. */
+/** Parts that a group commit runs and flushes its transactions by. */
 interface Parts {
   readonly scope: Scope.Scope
   readonly atomically: Atomically["Service"]

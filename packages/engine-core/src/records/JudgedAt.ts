@@ -1,16 +1,18 @@
-/** At which instant what the clock has done to a record is judged: now, unless the ledger says when. */
+/** Instant at which clock states of loaded records are judged: the clock's, or that of a ledger update. */
 import { Context, Effect } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 
 /**
- * A projection that is late reads today what happened yesterday: an offer that ran out this morning
- * was open when its holder took it. So what is read off an update is judged at its effective time.
+ * Effective time of the ledger update that is being folded; null outside of one. A late projection
+ * reads updates of yesterday: an offer that has expired since was open when its holder accepted it,
+ * so records are judged at the update's effective time.
  */
 export const JudgedAt = Context.Reference<Instant.Instant | null>(
   "@bursar/engine-core/records/JudgedAt",
   { defaultValue: () => null }
 )
 
+/** The instant to judge at: that of the update being folded, else the engine's clock. */
 export const judgedAt: Effect.Effect<Instant.Instant> = Effect.flatMap(JudgedAt, (at) =>
   at === null ? Instant.now : Effect.succeed(at)
 )

@@ -1,4 +1,4 @@
-/** Work under a lease: renewed while it runs, given back when it fails, dropped when somebody else has it. */
+/** Runs work under a lease: renews the lease, releases it when the work fails, stops when it is lost. */
 import { Cause, Duration, Effect } from "effect"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
@@ -8,11 +8,11 @@ import { stored } from "./PortFailure.ts"
 export interface Held {
   readonly work: WorkQueue["Service"]
   readonly lease: Lease
-  /** Milliseconds for which it is held without renewing. */
+  /** Milliseconds after which the lease ends unless it is renewed. */
   readonly leaseMillis: number
 }
 
-/** Renews the lease for as long as the work takes; a lost lease ends the work at once. */
+/** Renews the lease for ever; fails with `LeaseLost` once another worker holds it. */
 export const kept = ({
   work,
   lease,
@@ -24,8 +24,8 @@ export const kept = ({
   )
 
 /**
- * Does the work of an item and ends with it, whatever comes: work that fails is logged and given
- * back for `failedFor` milliseconds, work that is interrupted at once.
+ * Runs the work of an item while its lease is renewed; it never fails. Work that fails is logged and
+ * released for `failedFor` milliseconds; work that is interrupted is released at once.
  */
 export const under = <R>(
   of: Held & { readonly failed: string; readonly failedFor: number },
@@ -51,7 +51,7 @@ export const under = <R>(
   )
 }
 
-/** A round of a runner that never ends it: what fails is logged, and the next round waits. */
+/** One cycle of a runner, which never ends the runner: a failure is logged and followed by a pause. */
 export const round = <E, R>(
   cycle: Effect.Effect<void, E, R>,
   of: { readonly failed: string; readonly pause: Effect.Effect<void> }

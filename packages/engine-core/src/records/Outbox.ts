@@ -48,7 +48,7 @@ const draftOf = (
   version: of.version,
   fact: of.fact,
   cause: causeText({ by: "event", seq: of.seq }),
-  // No offset dates it.
+  // Deliveries are records of the engine that no ledger offset dates.
   offset: 0,
   body: of.body,
   sortKey: (createdAt) => deliveries.sortKey(delivery, createdAt),
@@ -104,10 +104,10 @@ export interface Outbox {
 
 export const make = (documents: Documents["Service"]): Outbox => {
   /** Cache of the active webhooks, keyed by the counter of their changes. */
-  let known: { readonly moved: number; readonly all: ReadonlyArray<Webhook> } | undefined
+  let cache: { readonly moved: number; readonly all: ReadonlyArray<Webhook> } | undefined
 
   const current = Effect.fnUntraced(function* (moved: number) {
-    if (known?.moved === moved) return known.all
+    if (cache?.moved === moved) return cache.all
     const rows = yield* documents.list({
       collection: webhooks.name,
       pin: { by: "latest" },
@@ -117,7 +117,7 @@ export const make = (documents: Documents["Service"]): Outbox => {
     })
     const { decodeRecord } = Codecs.of(webhooks)
     const all = rows.map(({ body }) => decodeRecord(body))
-    known = { moved, all }
+    cache = { moved, all }
     return all
   })
 
@@ -127,15 +127,16 @@ export const make = (documents: Documents["Service"]): Outbox => {
     at: Instant.Instant
   ): ReadonlyArray<UnitOfWork.Draft> => {
     const codecs = Codecs.of(deliveries)
-    // An attempt that this transaction records itself takes precedence.
-    const own = work.written.get(UnitOfWork.keyOf(deliveries, row.recordId))
-    const before = own === undefined ? codecs.decodeRecord(row.body) : (own.record as Delivery)
+    // A delivery that this transaction has written itself is cancelled as written.
+    const written = work.written.get(UnitOfWork.keyOf(deliveries, row.recordId))
+    const before =
+      written === undefined ? codecs.decodeRecord(row.body) : (written.record as Delivery)
     if (before.state !== "pending") return []
     const fact: Fact = { on: "cancel", at }
     const after = deliveries.evolve(before, fact)
     return [
       draftOf(after, {
-        version: (own?.version ?? row.version) + 1,
+        version: (written?.version ?? row.version) + 1,
         fact: codecs.encodeFact(fact),
         body: codecs.encodeRecord(after),
         createdAt: Instant.of(row.createdAt),
@@ -169,16 +170,16 @@ export const make = (documents: Documents["Service"]): Outbox => {
 
   const owed: Outbox["owed"] = Effect.fnUntraced(function* ({ work, head, events, traces }) {
     const changed = work.drafts.some(({ collection }) => collection === webhooks.name)
-    if (!changed && known?.moved === head.webhooksMoved && known.all.length === 0) return nothing
+    if (!changed && cache?.moved === head.webhooksMoved && cache.all.length === 0) return nothing
     if (!changed && events.length === 0) return nothing
     const all = yield* current(head.webhooksMoved)
-    const gone = new Set<string>()
+    const removed = new Set<string>()
     for (const [key, written] of work.written) {
       if (!key.startsWith(`${webhooks.name}/`)) continue
       const webhook = webhookOf(written)
-      if (!isActive(webhook)) gone.add(webhook.webhookId)
+      if (!isActive(webhook)) removed.add(webhook.webhookId)
     }
-    const takers = all.filter(({ webhookId }) => !gone.has(webhookId))
+    const takers = all.filter(({ webhookId }) => !removed.has(webhookId))
     const drafts: Array<UnitOfWork.Draft> = []
     const items: Array<WorkItem> = []
     for (const [index, event] of takers.length === 0 ? [] : events.entries()) {
@@ -189,7 +190,7 @@ export const make = (documents: Documents["Service"]): Outbox => {
       drafts.push(...owed.map(opened))
       items.push(...itemsOf(event, owed))
     }
-    for (const webhookId of gone) {
+    for (const webhookId of removed) {
       drafts.push(...(yield* cancelled(work, webhookId, Instant.of(head.at))))
       // Their queue items are removed by the dispatcher, after this commit.
       items.push({ queue: drains, itemId: webhookId, resource: webhookId, payload: "", delay: 0 })

@@ -13,7 +13,7 @@ import type { Query, Records, Stored } from "./Records.ts"
  */
 export interface Supposition {
   readonly collection: string
-  /** A method, so that what is supposed of known records stands among what is supposed of any. */
+  /** A method, so that suppositions of different collections can share one list. */
   become(record: unknown): unknown
   readonly absent: (id: string) => unknown
 }
@@ -32,15 +32,15 @@ export const suppose = <R, F>(
 })
 
 /**
- * `Records` whose default pin is `pin`: operations read the latest without naming it, and so judge
- * as they would have judged then. Writing through it is a defect.
+ * `Records` whose default pin is `pin`: an operation names no pin when it loads records, so it judges
+ * an act as it would have at that point. Writing through it is a defect.
  */
 export const at = (
   records: Records["Service"],
   pin: Pin.Resolved,
   supposed: ReadonlyArray<Supposition> = []
 ): Records["Service"] => {
-  const by = new Map(supposed.map((one) => [one.collection, one]))
+  const by = new Map(supposed.map((supposition) => [supposition.collection, supposition]))
   const become = <R, F>({ name }: Collection<R, F>, record: Stored<R>): Stored<R> => {
     const supposition = by.get(name)
     return supposition === undefined ? record : (supposition.become(record) as Stored<R>)
@@ -54,8 +54,8 @@ export const at = (
     own: Pin.Resolved = pin
   ) =>
     Effect.map(records.many(collection, ids, own), (found) => {
-      const there = new Set(found.map((record) => collection.id(record)))
-      const missing = [...new Set(ids)].filter((id) => !there.has(id))
+      const foundIds = new Set(found.map((record) => collection.id(record)))
+      const missing = [...new Set(ids)].filter((id) => !foundIds.has(id))
       const made = missing.flatMap((id) => (by.get(collection.name)?.absent(id) as Stored<R>) ?? [])
       return [...found.map((record) => become(collection, record)), ...made]
     })

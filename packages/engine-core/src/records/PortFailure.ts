@@ -4,9 +4,7 @@ import { type Unavailable, unavailable } from "../kernel/Refusal.ts"
 import type { ReadError } from "../ports/Ledger.ts"
 import type { StorageUnavailable } from "../ports/storage/StorageError.ts"
 
-/**
- * Failures that were deadlocks: unavailable to a caller, a reason to run again for a transaction.
- */
+/** `Unavailable` values made from a deadlock, on which a transaction runs again before it fails. */
 const deadlocks = new WeakSet<object>()
 
 /** Maps an unavailable store to `not-ready`. */
@@ -16,13 +14,13 @@ export const storeUnavailable = (error: StorageUnavailable): Unavailable => {
   return made
 }
 
-/** Whether the store ended this transaction because it and another waited for each other. */
+/** Checks for a deadlock: the store ended the transaction, and running it again succeeds. */
 export const isDeadlock = (error: unknown): boolean =>
   typeof error === "object" &&
   error !== null &&
   (deadlocks.has(error) || ("isDeadlock" in error && error.isDeadlock === true))
 
-/** Runs an effect on storage with its failures mapped to the engine's. */
+/** Maps the failures of an effect on storage to `Unavailable`. */
 export const stored = <A, E, R>(
   effect: Effect.Effect<A, E | StorageUnavailable, R>
 ): Effect.Effect<A, Exclude<E, StorageUnavailable> | Unavailable, R> =>

@@ -36,7 +36,7 @@ export const schemaOf = <F extends Schema.Struct.Fields>(
   of: { readonly identifier: string; readonly description: string }
 ) => Schema.Struct({ ...members, ...fields }).annotate(of)
 
-/** Who must act next on a record, as every view shows it. */
+/** The parties and roles that must act next on a record, as every view shows them. */
 export const waitingOn = <R, F>(
   collection: Collection<R, F>,
   record: Stored<R>
@@ -88,12 +88,12 @@ export const keep = (record: object): void => void kept.add(record)
 export const remembered = <R extends object, P extends ReadonlyArray<unknown>, V>(
   view: (record: R, ...parts: P) => V
 ): ((record: R, ...parts: P) => V) => {
-  const known = new WeakMap<R, { readonly parts: P; readonly view: V }>()
+  const memos = new WeakMap<R, { readonly parts: P; readonly view: V }>()
   return (record, ...parts) => {
-    const before = known.get(record)
-    if (before?.parts.every((part, index) => part === parts[index]) === true) return before.view
+    const memo = memos.get(record)
+    if (memo?.parts.every((part, index) => part === parts[index]) === true) return memo.view
     const made = view(record, ...parts)
-    if (kept.has(record)) known.set(record, { parts, view: made })
+    if (kept.has(record)) memos.set(record, { parts, view: made })
     return made
   }
 }

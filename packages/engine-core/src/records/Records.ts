@@ -1,4 +1,4 @@
-/** The typed repository of every collection: get, list, open and record, one transaction at a time. */
+/** Repository of the records of every collection: loads, lists and writes them in transactions. */
 import { Context, type Effect, type Option, type Stream } from "effect"
 import type { Entry, Late } from "./Audit.ts"
 import type { Announcement } from "../kernel/Announcement.ts"
@@ -9,7 +9,7 @@ import type { Refused, Unavailable } from "../kernel/Refusal.ts"
 import type { WorkItem } from "../ports/storage/WorkQueue.ts"
 import type { Act } from "./Act.ts"
 
-/** A record and what the store keeps beside it. */
+/** A record with its version, and the times of its creation and last change. */
 export type Stored<R> = R & Kept
 
 /** A range of a filter column's texts, compared by code unit: from ≤ value < to. */
@@ -37,16 +37,16 @@ export class Records extends Context.Service<
     /**
      * Runs `effect` as one transaction. What it opens, records, announces and queues is written at
      * its end under one stamp of the feed, all or nothing; an effect that fails leaves nothing. The
-     * effect may run more than once, and so does nothing but read, judge and write through ports:
-     * again when another writer was first at a record (at most 16 times), and again when somebody
-     * it shared a transaction with failed. A call inside another joins it.
+     * effect may run more than once, and so must only read, judge and write through ports: again
+     * when another writer was first at a record (at most 16 times), and again when another member of
+     * its group commit failed. A call inside another joins the outer transaction.
      */
     readonly transact: <A, E, R>(
       effect: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | Unavailable, R>
     /**
-     * The same, in a transaction of its own. `transact` shares one with whoever writes at the same
-     * time; a long one would keep the others waiting.
+     * Runs `effect` as a transaction that shares no group commit: for long ones, which would keep the
+     * other members of a group waiting.
      */
     readonly transactAlone: <A, E, R>(
       effect: Effect.Effect<A, E, R>
@@ -58,7 +58,7 @@ export class Records extends Context.Service<
       effect: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | Unavailable, R>
 
-    /** The record as it stands at the pin, ripened by its clock; refuses `not-found`. */
+    /** Loads the record at the pin, with the clock moves due by then; refuses `not-found`. */
     readonly get: <R, F>(
       collection: Collection<R, F>,
       id: string,
@@ -76,9 +76,10 @@ export class Records extends Context.Service<
       pin?: Pin.Resolved
     ) => Effect.Effect<ReadonlyArray<Stored<R>>, Unavailable>
     /**
-     * Reads these records with few look-ups, for `find`, `get`, `many` and `open` to find until the
-     * next call: for whoever knows what a long transaction will ask for one by one. What another
-     * writer does meanwhile is found out when the record is written. Only inside `transact`.
+     * Prefetches records in one look-up a collection, for `find`, `get`, `many` and `open` of this
+     * transaction, until the next call: for a long transaction that loads them one by one. A version
+     * that another writer makes meanwhile is noticed when the record is written. Only inside
+     * `transact`.
      */
     readonly prefetch: (
       records: ReadonlyArray<{
@@ -87,8 +88,8 @@ export class Records extends Context.Service<
       }>
     ) => Effect.Effect<void, Unavailable>
     /**
-     * At most `limit` records in the order of the sort key. It reads what is committed: what this
-     * transaction wrote itself is seen by get, find and many only.
+     * Lists at most `limit` records in the order of the sort key. It reads committed records only:
+     * writes of this transaction are visible to get, find and many.
      */
     readonly list: <R, F>(
       collection: Collection<R, F>,
@@ -97,35 +98,35 @@ export class Records extends Context.Service<
       ReadonlyArray<{ readonly sortKey: string; readonly record: Stored<R> }>,
       Unavailable
     >
-    /** Every record the query matches, in order, in constant memory. */
+    /** Streams every record that the query matches, in order, in constant memory. */
     readonly stream: <R, F>(
       collection: Collection<R, F>,
       query: Query
     ) => Stream.Stream<{ readonly sortKey: string; readonly record: Stored<R> }, Unavailable>
     /**
-     * The ids of what this transaction has written itself and a list by this column will find once it
-     * is committed. Only inside `transact`.
+     * The ids of records written in this transaction with this value in a filter column: a list finds
+     * them once it has committed. Only inside `transact`.
      */
     readonly uncommitted: (
       collection: { readonly name: string },
       by: { readonly column: string; readonly value: string }
     ) => Effect.Effect<ReadonlyArray<string>>
-    /** How many records match for each value of a filter column; one look-up. */
+    /** Counts the matching records by each value of a filter column, in one look-up. */
     readonly countBy: <R, F>(
       collection: Collection<R, F>,
       column: string,
       query: Omit<Query, "after" | "direction">
     ) => Effect.Effect<ReadonlyMap<string, number>, Unavailable>
 
-    /** Makes a record; refuses `already-exists` when the id is taken. Only inside `transact`. */
+    /** Opens a record; refuses `already-exists` when the id is taken. Only inside `transact`. */
     readonly open: <R, F>(
       collection: Collection<R, F>,
       record: NoInfer<R>,
       act: Act
     ) => Effect.Effect<Stored<R>, Refused<"already-exists"> | Unavailable>
     /**
-     * The record after a fact, which is appended to its log. Clock moves that were due are appended
-     * before it as notices. Only inside `transact`.
+     * Appends a fact to the record's log and returns the record after it. Clock moves that were due
+     * are appended before it as notices. Only inside `transact`.
      */
     readonly record: <R, F>(
       collection: Collection<R, F>,
@@ -134,20 +135,20 @@ export class Records extends Context.Service<
       act: Act
     ) => Effect.Effect<Stored<R>, Unavailable>
     /**
-     * Deletes records whole, with their facts: retention's end, for records nothing else names. Only
-     * inside `transact`.
+     * Deletes records with all versions and facts, at the end of their retention; no other record may
+     * refer to them. Only inside `transact`.
      */
     readonly forget: <R, F>(
       collection: Collection<R, F>,
       ids: ReadonlyArray<string>
     ) => Effect.Effect<void, Unavailable>
-    /** Announces what no record's fact announces by itself. Only inside `transact`. */
+    /** Announces events that follow from no fact of a record. Only inside `transact`. */
     readonly announce: (announcements: ReadonlyArray<Announcement>) => Effect.Effect<void>
     /** Queues work that starts once the transaction is committed. Only inside `transact`. */
     readonly enqueue: (items: ReadonlyArray<WorkItem>) => Effect.Effect<void>
     /**
-     * Does this once everything the transaction around it writes is committed, and never when it is
-     * not: for what is only counted or told. A crash in between loses it.
+     * Runs an effect after the transaction has committed, and never after a rollback: for metrics and
+     * logs. A crash in between loses it.
      */
     readonly whenCommitted: (effect: Effect.Effect<void>) => Effect.Effect<void>
     /** Logs acts in the audit log, under this transaction's stamp. Only inside `transact`. */

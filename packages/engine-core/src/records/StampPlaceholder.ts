@@ -1,4 +1,4 @@
-/** Placeholder of a transaction's stamp: what a write's result shows of records written with it. */
+/** Placeholder of a transaction's stamp, in the results of writes that are read before the stamp exists. */
 import * as Instant from "../kernel/Instant.ts"
 
 /**
@@ -9,7 +9,7 @@ import * as Instant from "../kernel/Instant.ts"
 export const stamp = (now: Instant.Instant): Instant.Instant =>
   Instant.fromNanos(Instant.toMicros(now) + 999n)
 
-/** How a text shows an instant whose last three digits are those of a placeholder. */
+/** Pattern of an instant in a text whose last three digits are those of a placeholder. */
 const placeholder = /[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}999Z/gu
 
 /**

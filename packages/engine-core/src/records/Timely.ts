@@ -18,18 +18,18 @@ export interface Timely<R = unknown> {
   readonly doc: string
   readonly collection: Pick<Collection<R>, "name">
   readonly operation: Operation
-  /** When it is to be opened, as the record stands; undefined: it is not. */
+  /** The instant at which the write is due for this record; undefined: it is not. */
   at(record: R): Instant.Instant | undefined
-  /** The request, as a caller's path and body would say it. */
+  /** The request, in the members of a caller's path and body. */
   request(record: R): Plain
 }
 
-/** Declares one; its record's type follows from the collection. */
+/** Declares a scheduled write; the type of its record follows from the collection. */
 export const define = <R, F>(
   of: Omit<Timely<R>, "collection"> & { readonly collection: Collection<R, F> }
 ): Timely<R> => of
 
-/** All scheduled writes; asked at every write of a record for its next one. */
+/** All scheduled writes; every write of a record looks up the next one of the record. */
 export const Declared = Context.Reference<ReadonlyArray<Timely>>(
   "@bursar/engine-core/records/Timely",
   { defaultValue: () => [] }

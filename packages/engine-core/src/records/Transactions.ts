@@ -8,7 +8,7 @@ import { isDeadlock, stored, storeUnavailable } from "./PortFailure.ts"
 import type { Records } from "./Records.ts"
 import * as UnitOfWork from "./UnitOfWork.ts"
 
-/** How often a transaction runs again when another writer was first at a record. */
+/** Largest number of attempts of a transaction whose records other writers keep moving. */
 const attemptsMax = 16
 
 /** The fiber's unit of work; undefined outside a transaction. */

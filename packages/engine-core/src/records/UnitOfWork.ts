@@ -17,16 +17,16 @@ export interface Draft {
   readonly version: number
   readonly fact: string
   readonly cause: string
-  /** Undefined: one past the projection's head, known when the feed is taken. */
+  /** Undefined: one past the projection's head, which the flush takes from the feed. */
   readonly offset: number | undefined
   readonly body: string
   readonly sortKey: (createdAt: Instant.Instant) => string
   readonly filters: Readonly<Record<string, string | null>>
-  /** Undefined for a record that opens here: then the stamp is. */
+  /** Undefined for a record that opens here: it is created at the stamp. */
   readonly createdAt: Instant.Instant | undefined
 }
 
-/** A record as this transaction left it. */
+/** A record as this transaction has written it last. */
 export interface Written {
   readonly record: unknown
   readonly version: number
@@ -37,7 +37,7 @@ export interface UnitOfWork {
   readonly outer: UnitOfWork | undefined
   readonly drafts: Array<Draft>
   readonly written: Map<string, Written>
-  /** Keys this transaction looked for and did not find, on which its decision may rest. */
+  /** Keys that this transaction has looked up without a record: its decision may depend on that. */
   readonly absent: Set<string>
   /** Prefetched versions; null: the record does not exist. */
   readonly prefetched: Map<string, StoredVersion | null>
@@ -132,7 +132,7 @@ export class Current extends Context.Service<Current, UnitOfWork>()(
 const moved = (error: unknown): error is VersionMoved =>
   typeof error === "object" && error !== null && "_tag" in error && error._tag === "VersionMoved"
 
-/** Whether another writer was first at a record, and nothing else went wrong. */
+/** Checks that a transaction failed because another writer was first, and for no other reason. */
 export const isMoved = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.length > 0 &&
   cause.reasons.every((reason) => Cause.isFailReason(reason) && moved(reason.error))

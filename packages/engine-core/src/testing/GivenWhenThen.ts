@@ -4,7 +4,7 @@ import { expect } from "vitest"
 import * as Machine from "../kernel/Machine.ts"
 import type { Refused, Slug, Told } from "../kernel/Refusal.ts"
 
-/** A machine's two functions: what a command makes true, and what a fact leaves behind. */
+/** The two functions of a machine: `decide` turns a command into a fact, `evolve` applies a fact. */
 export interface Decider<R, C, F, S extends Slug> {
   readonly decide: (self: R, command: C) => Result.Result<F, Refused<S>>
   readonly evolve: (self: R, fact: F) => R
@@ -15,11 +15,11 @@ export interface Then<R, F, S extends Slug> {
   readonly thenFact: (fact: F) => void
   /** The command is admitted, and the record it leaves has these members. */
   readonly thenRecord: (members: Partial<R>) => void
-  /** The command is refused, first by this slug; `told` names what the refusal must tell. */
+  /** The command is refused, first with this slug; `told` holds members that the refusal must have. */
   readonly thenRefused: (slug: S, told?: Told) => void
 }
 
-/** A record as its facts left it, and what a command does to it. */
+/** Applies facts to a record; `when` decides a command on it, and expects a fact, record or refusal. */
 export const given =
   <R, C, F, S extends Slug>(decider: Decider<R, C, F, S>) =>
   (record: R, ...facts: ReadonlyArray<F>) => {
@@ -44,7 +44,7 @@ export const given =
 const outcome = <A, S extends Slug>(result: Result.Result<A, Refused<S>>) =>
   Result.isSuccess(result) ? { makes: result.success } : { refused: result.failure }
 
-/** The same for the table alone: given a state, when a trigger is pulled, then a state or a refusal. */
+/** Given a state, when a trigger of the machine is pulled, then expects a state or a refusal. */
 export const givenState = <S extends string, T extends string>(
   machine: Machine.Machine<S, T>,
   state: S

@@ -8,13 +8,13 @@ import { OperationKind } from "../vocabulary/OperationKind.ts"
 
 type AnyMachine = Machine.Machine
 
-/** Names what breaks a law; nothing where it holds. */
+/** A law of machines: returns the states or moves that break it. */
 export type Law = (machine: AnyMachine) => ReadonlyArray<string>
 
 const statesOf = (machine: AnyMachine): ReadonlyArray<string> => Object.keys(machine.states)
 const triggersOf = (machine: AnyMachine): ReadonlyArray<string> => Object.keys(machine.triggers)
 
-/** The table read naively, as a person would: not by the code under test. */
+/** Reads the target of a move from the table itself, without the code under test. */
 const targetOf = (machine: AnyMachine, state: string, on: string): string | undefined =>
   Object.entries(machine.moves[state] ?? {}).find(([trigger]) => trigger === on)?.[1]
 
@@ -22,10 +22,10 @@ const nextOf = (machine: AnyMachine, state: string): ReadonlyArray<string> =>
   Object.values(machine.moves[state] ?? {}).filter((to) => to !== undefined)
 
 const reach = (machine: AnyMachine, from: ReadonlyArray<string>): ReadonlySet<string> => {
-  const seen = new Set(from)
-  // A set visits what is added while it is walked, so this ends once nothing new is found.
-  for (const state of seen) for (const next of nextOf(machine, state)) seen.add(next)
-  return seen
+  const reached = new Set(from)
+  // Iteration of a set also visits states that are added meanwhile, so this reaches all of them.
+  for (const state of reached) for (const next of nextOf(machine, state)) reached.add(next)
+  return reached
 }
 
 const isEnd = (machine: AnyMachine, state: string): boolean => nextOf(machine, state).length === 0
@@ -108,10 +108,10 @@ export const laws: Readonly<Record<string, Law>> = {
       )
 }
 
-/** Triggers nobody declared, among them names that every object answers to. */
+/** Undeclared triggers, among them names of members that every object inherits. */
 const strays = ["constructor", "toString", "hasOwnProperty", "__proto__", "", "nothing"]
 
-/** Any sequence of triggers, mostly those the machine knows. */
+/** Generates sequences of triggers, mostly declared ones. */
 const walks = (machine: AnyMachine): fc.Arbitrary<ReadonlyArray<string>> =>
   fc.array(
     fc.oneof(
@@ -121,7 +121,7 @@ const walks = (machine: AnyMachine): fc.Arbitrary<ReadonlyArray<string>> =>
     { maxLength: 40 }
   )
 
-/** What `follow` does instead of naming a state. */
+/** Marks that `follow` has thrown and returned no state. */
 const thrown = Symbol("thrown")
 
 const followed = (machine: AnyMachine, state: string, on: string): string | typeof thrown => {
@@ -132,7 +132,7 @@ const followed = (machine: AnyMachine, state: string, on: string): string | type
   }
 }
 
-/** One walk: at every step admit, allows and follow say what the table says; returns what did not. */
+/** Walks the machine by triggers and compares admit, allows and follow with its table; returns faults. */
 export const walk = (
   machine: AnyMachine,
   from: string,

@@ -12,19 +12,19 @@ export interface VersionRow {
   readonly version: number
   /** The record as JSON text, without the columns beside it here. */
   readonly body: string
-  /** What the collection's lists are ordered by: plain text compared by code unit, unique in the collection. */
+  /** Sort key of the collection's lists: plain text compared by code unit, unique in the collection. */
   readonly sortKey: string
   /** The columns lists filter by; null does not match any value. */
   readonly filters: Readonly<Record<string, string | null>>
   /** When the record's first version was recorded (sortable text). */
   readonly createdAt: string
-  /** The first projection offset at which this version is the one. */
+  /** The first projection offset at which this version is valid. */
   readonly fromOffset: number
-  /** The recorded instant from which this version is the one (sortable text): its `updatedAt`. */
+  /** The recorded instant from which this version is valid (sortable text): its `updatedAt`. */
   readonly fromInstant: string
 }
 
-/** Which version of a record is meant. */
+/** Selection of one version of a record. */
 export type StoredPin =
   | { readonly by: "latest" }
   /** The version with fromOffset ≤ offset < toOffset. */
@@ -42,7 +42,7 @@ export interface StoredVersion {
   readonly fromInstant: string
 }
 
-/** What one filter column has to meet; texts are compared by code unit. */
+/** Condition on one filter column; texts are compared by code unit. */
 export type Clause =
   /** The column is one of these values; null matches none. */
   | { readonly column: string; readonly anyOf: ReadonlyArray<string> }
@@ -50,7 +50,7 @@ export type Clause =
       readonly column: string
       readonly is: "before" | "at-most" | "from" | "after"
       readonly than: string
-      /** Whether a null column matches. */
+      /** `pass`: a null column matches. */
       readonly nulls: "fail" | "pass"
     }
 
@@ -98,13 +98,13 @@ export class Documents extends Context.Service<
     /** Every version the query matches, in order, in constant memory and from one snapshot. */
     readonly stream: (query: ListQuery) => Stream.Stream<StoredVersion, StorageUnavailable>
     /**
-     * How many records match for each value of `column` that occurs; one statement. A record whose
+     * Counts the matching records for each value of `column` that occurs, in one statement. A record whose
      * column is null is not counted.
      */
     readonly countBy: (
       query: Omit<ListQuery, "after" | "direction"> & { readonly column: string }
     ) => Effect.Effect<ReadonlyMap<string, number>, StorageUnavailable>
-    /** Deletes every version of these records, within the caller's transaction: retention's end. */
+    /** Deletes every version of these records, within the caller's transaction, when retention ends. */
     readonly forget: (of: {
       readonly collection: string
       readonly recordIds: ReadonlyArray<string>

@@ -34,7 +34,7 @@ export class FactLog extends Context.Service<
       readonly recordId: string
       readonly through?: number
     }) => Effect.Effect<ReadonlyArray<FactRow>, StorageUnavailable>
-    /** Deletes every fact of these records, within the caller's transaction: retention's end. */
+    /** Deletes every fact of these records, within the caller's transaction, when retention ends. */
     readonly forget: (of: {
       readonly collection: string
       readonly recordIds: ReadonlyArray<string>

@@ -2,7 +2,7 @@
 import { Context, type Effect, type Stream } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
 
-/** Head of the feed as this transaction took it. */
+/** Head of the feed: the last number and stamp, and the heads of projection and audit log. */
 export interface FeedHead {
   /** The last sequence number used; 0 for an empty feed. */
   readonly seq: number
@@ -17,7 +17,7 @@ export interface FeedHead {
   readonly ledgerEpoch: number
   /** Counter that rises with every change of the set of webhooks: the key of its cache. */
   readonly webhooksMoved: number
-  /** Control events up to this number are pruned; a cursor before it has lost its place. 0: none. */
+  /** Control events up to this number are pruned, and cursors before it are refused. 0: none. */
   readonly prunedTo: number
   /** Head of the audit log. */
   readonly audit: AuditHead
@@ -53,7 +53,7 @@ export interface FeedEntries {
   readonly audit: ReadonlyArray<AuditRow>
   /** The number of the last checkpoint among `audit`, if there is one. */
   readonly checkpoint?: number
-  /** Whether this transaction changes the set of webhooks. */
+  /** `moved`: this transaction changes the set of webhooks. */
   readonly webhooks: "same" | "moved"
 }
 
@@ -69,7 +69,7 @@ export interface AuditQuery {
   readonly to?: string
 }
 
-/** Records that retention leaves alone, whatever their age. */
+/** Records that retention never deletes, whatever their age. */
 export interface LegalHold {
   readonly holderIds: ReadonlyArray<string>
   readonly instrumentIds: ReadonlyArray<string>
@@ -160,7 +160,7 @@ export class Feed extends Context.Service<
      * was is committed. Which offset answers for it stays open.
      */
     readonly pass: (instant: string) => Effect.Effect<void, StorageUnavailable>
-    /** Of these sources, the ones already in the feed. */
+    /** Returns those of the sources whose event is in the feed already. */
     readonly known: (
       sources: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<string>, StorageUnavailable>

@@ -5,10 +5,10 @@ import { Context, type Effect, type Option } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
 
 export interface KeyRow {
-  /** Who the key belongs to: tenant and subject in one text. */
+  /** Owner of the key: tenant and subject in one text. */
   readonly scope: string
   readonly key: string
-  /** What the key was used for; another fingerprint under the same key is another write. */
+  /** Fingerprint of the write; another fingerprint under the same key is another write. */
   readonly fingerprint: string
   /** Target of the key: the operation, action or record that the write became. */
   readonly target: string
@@ -34,13 +34,13 @@ export class Keys extends Context.Service<
       readonly key: string
       readonly now: string
     }) => Effect.Effect<Option.Option<KeyRow>, StorageUnavailable>
-    /** Rewrites the target of a key that is held; of a key that nobody holds it is a defect. */
+    /** Replaces the target of a claimed key; a defect for a key that is not claimed. */
     readonly retarget: (of: {
       readonly scope: string
       readonly key: string
       readonly target: string
     }) => Effect.Effect<void, StorageUnavailable>
-    /** Frees every key of these targets: what they name is being forgotten. Answers how many. */
+    /** Deletes every key of these targets, whose records are being deleted. Answers how many. */
     readonly free: (targets: ReadonlyArray<string>) => Effect.Effect<number, StorageUnavailable>
     /**
      * True for the first use of the nonce in its scope. It MUST be remembered for `keep`
@@ -52,8 +52,8 @@ export class Keys extends Context.Service<
       readonly keep: number
     }) => Effect.Effect<boolean, StorageUnavailable>
     /**
-     * Forgets keys that lapsed before this instant, and nonces whose time is over by the store's
-     * own clock; answers how many. At most `limit`.
+     * Deletes keys that lapsed before this instant, and nonces that expired by the store's own clock,
+     * at most `limit`; answers how many.
      */
     readonly forget: (of: {
       readonly before: string

@@ -29,7 +29,7 @@ export interface UpdateRow {
   readonly recordTime: string
   /** The running maximum (sortable text). */
   readonly ledgerTime: string
-  /** The update as it was received, as JSON text. */
+  /** The received update, as JSON text. */
   readonly raw: string
 }
 
@@ -37,13 +37,13 @@ export interface UpdateRow {
 export interface AsOf {
   readonly offset: number
   /**
-   * Whether no update to come can change it: the ledger time is past the instant, or an answer was
-   * given for it or for a later one.
+   * True: no future update can change it, because the ledger time is past the instant, or an answer
+   * was given for it or for a later one.
    */
   readonly settled: boolean
   /**
-   * Whether answers at this very offset were given for it, or for instants on both sides of it. Then
-   * whatever led to the offset was stamped at or before the instant, and whatever led on after it.
+   * True: answers at this offset were given for the instant, or for instants on both sides of it.
+   * Then the writes up to the offset were stamped at or before the instant, and all others after.
    */
   readonly answered: boolean
 }
@@ -52,7 +52,7 @@ export class ProjectionLog extends Context.Service<
   ProjectionLog,
   {
     readonly head: Effect.Effect<ProjectionHead, StorageUnavailable>
-    /** Fencing: becomes the only writer by raising the epoch, and answers the head under it. */
+    /** Fencing: makes the caller the only writer by raising the epoch, and answers the head under it. */
     readonly takeOver: (of: {
       readonly participant: string
     }) => Effect.Effect<ProjectionHead, StorageUnavailable>

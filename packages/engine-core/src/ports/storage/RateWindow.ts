@@ -7,8 +7,8 @@ export class RateWindow extends Context.Service<
   {
     /**
      * The generic cell rate algorithm, in microseconds of the store's clock: admits `cost` calls if
-     * the theoretical arrival time stays within `tolerance`, and moves it; a refusal moves nothing. What was
-     * taken stays taken, also when a transaction around it is taken back.
+     * the theoretical arrival time stays within `tolerance`, and moves it; a refusal moves nothing. An
+     * admitted cost stays counted, also when a transaction around the call is rolled back.
      */
     readonly take: (of: {
       readonly subject: string
@@ -25,7 +25,7 @@ export class RateWindow extends Context.Service<
       },
       StorageUnavailable
     >
-    /** Forgets subjects whose budget has been whole for this many microseconds; at most `limit`. */
+    /** Deletes subjects whose budget has been full for this many microseconds; at most `limit`. */
     readonly forget: (of: {
       readonly idle: number
       readonly limit: number

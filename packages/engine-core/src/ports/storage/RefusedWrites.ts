@@ -10,9 +10,9 @@ export interface RefusedWrites {
    * written.
    */
   readonly note: (reason: string) => void
-  /** Why the last write was refused; null: none was since a write was last taken. */
+  /** Reason of the last refused write; null: none was refused since the last that succeeded. */
   readonly reason: () => string | null
-  /** A write succeeded again. */
+  /** Notes that a write has succeeded. */
   readonly taken: () => void
 }
 

@@ -23,13 +23,13 @@ export interface Lease {
   readonly payload: string
   /** Rises with every claim: a write with an older fence MUST be refused. */
   readonly fence: number
-  /** How many times it has been claimed, this one included. */
+  /** Number of claims of the item, this one included. */
   readonly attempt: number
   /** The store's time of the first claim (sortable text); never changes. */
   readonly startedAt: string
 }
 
-/** Only the store's clock counts here: callers give durations, never instants. */
+/** Times are of the store's clock: callers give durations, never instants. */
 export class WorkQueue extends Context.Service<
   WorkQueue,
   {
@@ -56,11 +56,11 @@ export class WorkQueue extends Context.Service<
       lease: Lease,
       leaseMillis: number
     ) => Effect.Effect<void, LeaseLost | StorageUnavailable>
-    /** The item is done and leaves the queue. */
+    /** Removes a finished item from the queue. */
     readonly finish: (lease: Lease) => Effect.Effect<void, LeaseLost | StorageUnavailable>
     /**
-     * The work was done elsewhere (the projection read it): the item leaves the queue, whoever
-     * holds its lease.
+     * Removes an item whose work was done elsewhere (the projection has read its outcome), whichever
+     * worker holds its lease.
      */
     readonly settle: (of: {
       readonly queue: string

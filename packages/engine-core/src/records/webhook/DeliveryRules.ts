@@ -76,13 +76,13 @@ export const isTaken = (status: number): boolean => status >= 200 && status < 30
  */
 export const eventId = (tenantId: string, seq: number): string => `evt_${tenantId}_${seq}`
 
-/** The prefix of the delivery that a test makes at once; the others are named by event and webhook. */
+/** Id prefix of the delivery of a test; ids of other deliveries name event and webhook. */
 const testPrefix = "test."
 export const testDelivery = (operationId: string): string => `${testPrefix}${operationId}`
 export const isTest = ({ deliveryId }: Pick<Delivery, "deliveryId">): boolean =>
   deliveryId.startsWith(testPrefix)
 
-/** Whether the event is the test of this webhook, which is posted there whatever types it takes. */
+/** Checks for the test event of a webhook, which is posted to it whatever types it takes. */
 const isTestOf = (event: EventRow, webhook: Pick<Webhook, "webhookId">): boolean =>
   event.type === "webhook.test" && event.resourceId === webhook.webhookId
 

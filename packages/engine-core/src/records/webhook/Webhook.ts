@@ -27,7 +27,7 @@ export const Webhook = Schema.Struct({
   source: WebhookSource.schema,
   /** The secret, encrypted; null: none, or the configuration holds it. */
   sealed: Schema.NullOr(Schema.String),
-  /** Who registered it, by sub; `config` for one of the configuration. */
+  /** The caller that registered it, by sub; `config` for a webhook of the configuration. */
   createdBy: Schema.String,
   /** Null while the webhook is active. */
   removedAt: Schema.NullOr(Instant.schema)
@@ -92,9 +92,9 @@ export const webhooks = Collection.define<Webhook, Fact>("webhook", {
   }
 })
 
-/** Whether an event of this type is posted to the webhook. */
+/** Checks that an event of this type is posted to the webhook. */
 export const takes = (self: Pick<Webhook, "events">, type: string): boolean =>
-  self.events.length === 0 || self.events.some((one) => one === type)
+  self.events.length === 0 || self.events.some((taken) => taken === type)
 
 /** A webhook as a caller reads it: without its secret, and without whether it has one. */
 export const WebhookView = Schema.Struct({

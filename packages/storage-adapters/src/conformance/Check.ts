@@ -1,6 +1,6 @@
 /**
- * Conformance check: one promise of a port as a function that succeeds, or fails with what is
- * broken.
+ * Conformance check: one promise of a port as an effect that succeeds, or fails with the broken
+ * promise.
  */
 import { Clock, Data, Effect, type Exit, type Scope } from "effect"
 import { isDeepStrictEqual } from "node:util"
@@ -18,7 +18,7 @@ export class Broken extends Data.TaggedError("Broken")<{
 
 export interface Check {
   readonly port: string
-  /** The promise, as a sentence that a failure makes untrue. */
+  /** The promise, as a sentence. */
   readonly name: string
   readonly run: Effect.Effect<void, unknown, Storage | Scope.Scope>
 }
@@ -38,7 +38,7 @@ export const same = (
     ? Effect.void
     : Effect.fail(new Broken({ what, expected, actual }))
 
-/** How an effect ended, as a word: the tag of its failure, or that it died. */
+/** Outcome of an effect as a word: "success", the tag of its failure, or "defect". */
 export const ending = (exit: Exit.Exit<unknown, unknown>): string => {
   if (exit._tag === "Success") return "success"
   for (const reason of exit.cause.reasons) {
@@ -53,7 +53,7 @@ export const ending = (exit: Exit.Exit<unknown, unknown>): string => {
   return "interrupt"
 }
 
-/** Fails unless the effect ends as promised. */
+/** Fails unless the effect has the promised outcome. */
 export const ends = <A, E, R>(
   what: string,
   effect: Effect.Effect<A, E, R>,
@@ -63,7 +63,7 @@ export const ends = <A, E, R>(
 
 let names = 0
 
-/** A name that is unique also on a database that is kept from run to run. */
+/** Returns a name that is unique also in a database that is kept between runs. */
 export const fresh = (word: string): Effect.Effect<string> =>
   Effect.map(Clock.currentTimeMillis, (now) => `${word}-${now.toString(36)}-${++names}`)
 

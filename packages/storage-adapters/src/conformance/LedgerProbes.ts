@@ -1,4 +1,4 @@
-/** Test templates of the ledger suite: their choices attempt what no honest template would. */
+/** Test templates of the ledger suite, whose choices attempt illegal transactions. */
 import * as Templates from "@bursar/engine-core/templates"
 import { Result, Schema } from "effect"
 import * as Entity from "../simulated-ledger/Entity.ts"

@@ -9,7 +9,7 @@ import { LedgerUnderTest, type Session } from "./LedgerUnderTest.ts"
 
 export const everything: Ledger.Filter = { templates: [], interfaces: [] }
 
-/** The port, a registrar and a fund, and a counter that names commands. */
+/** Opens a scene: the port, a registrar, a fund, and a counter for command ids. */
 export const open = Effect.gen(function* () {
   const under = yield* LedgerUnderTest
   const registrar = yield* under.party("registrar")
@@ -22,7 +22,7 @@ export const open = Effect.gen(function* () {
 
 export type Scene = Effect.Success<typeof open>
 
-/** A proposal of the venue to the registrar: the plainest contract that the venue alone can make. */
+/** Command of the venue: a proposal to the registrar, which the venue creates alone. */
 export const proposal = (scene: Scene, name = "instrument") =>
   Templates.create(Templates.AdmissionConsentProposal, {
     venue: scene.venue.venue,
@@ -33,7 +33,7 @@ export const proposal = (scene: Scene, name = "instrument") =>
     terms: ""
   })
 
-/** An agreement that needs the registrar's signature beside the venue's. */
+/** Command that needs the registrar's signature besides the venue's. */
 export const consent = (scene: Scene) =>
   Templates.create(Templates.AdmissionConsent, {
     venue: scene.venue.venue,
@@ -44,7 +44,7 @@ export const consent = (scene: Scene) =>
     terms: ""
   })
 
-/** A contract that the registrar signs alone. */
+/** Command of the registrar: a contract that it signs alone. */
 export const configuration = (scene: Scene, registrar: Party.Party = scene.registrar.party) =>
   Templates.create(Templates.InstrumentConfiguration, {
     registrar,
@@ -68,7 +68,7 @@ export const mintRequest = (scene: Scene, amount: Decimal.Decimal) =>
     executeBefore: null
   })
 
-/** A settlement that shows the interface of an allocation request. */
+/** Command of a settlement with the interface of an allocation request. */
 export const intent = (scene: Scene) =>
   Templates.create(Templates.SettlementIntent, {
     venue: scene.venue.venue,
@@ -118,7 +118,7 @@ export const createdIn = (receipt: Ledger.Receipt): ReadonlyArray<Ledger.Created
     onSome: ({ events }) => events.filter((event) => event._tag === "Created")
   })
 
-/** The contract that a submission created; it created exactly one. */
+/** Returns the only contract that a submission created. */
 export const soleCreated = (receipt: Ledger.Receipt): Effect.Effect<Ledger.Created> => {
   const [created, ...more] = createdIn(receipt)
   return created === undefined || more.length > 0
@@ -131,7 +131,7 @@ type Reader = Pick<Session, "updates" | "acs">
 const isTransaction = (update: Ledger.Update): update is Ledger.Transaction =>
   update._tag === "Transaction"
 
-/** The transactions of a bounded stretch. */
+/** Reads the transactions of a range of offsets. */
 export const transactions = (
   reader: Reader,
   range: { readonly after: Offset.Offset; readonly through: Offset.Offset },
@@ -149,7 +149,7 @@ export const active = (
     Effect.map((ids) => [...ids].sort())
   )
 
-/** The contracts left when the updates are folded by inAcs alone. */
+/** Active contracts as the fold of updates, by their `inAcs` alone. */
 export const fold = (
   updates: ReadonlyArray<Ledger.Transaction>,
   from: ReadonlyArray<string> = []
@@ -165,7 +165,7 @@ export const fold = (
   return [...left].sort()
 }
 
-/** The failure of an effect that must fail. */
+/** Returns the failure of an effect, which must fail. */
 export const failure = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<E, unknown, R> =>
   Effect.flatMap(Effect.result(effect), (result) =>
     result._tag === "Failure"
@@ -175,7 +175,10 @@ export const failure = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<
 
 const shown = (_: string, value: unknown) => (typeof value === "bigint" ? value.toString() : value)
 
-/** Runs a reader that waits, moving the test's clock until it is done; it must be done in time. */
+/**
+ * Runs a waiting reader and advances the test clock until the reader ends; fails where that takes
+ * too long.
+ */
 export const whileTimePasses = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(effect)

@@ -12,7 +12,7 @@ export interface Session {
   readonly party: Party.Party
   readonly submit: (
     submission: Ledger.Submission & {
-      /** The session's own party when absent. */
+      /** Parties to act as; the session's own party by default. */
       readonly actAs?: ReadonlyArray<Party.Party>
     }
   ) => Effect.Effect<Ledger.Receipt, Ledger.SubmitError>
@@ -34,7 +34,7 @@ export class LedgerUnderTest extends Context.Service<
   {
     /** The port, bound to the venue. */
     readonly venue: Ledger.Ledger["Service"]
-    /** A new local party and its session, which may also act as the further parties. */
+    /** Adds a local party and opens its session, which may also act as the further parties. */
     readonly party: (hint: string, further?: ReadonlyArray<Party.Party>) => Effect.Effect<Session>
     readonly prune: (upTo: Offset.Offset) => Effect.Effect<void>
     readonly plant: (mishap: Mishap) => Effect.Effect<void>

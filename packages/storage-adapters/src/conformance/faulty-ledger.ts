@@ -18,7 +18,7 @@ const onPort = (under: Under, change: (port: Port) => Partial<Port>): Under => (
   venue: { ...under.venue, ...change(under.venue) }
 })
 
-/** Maps each update to a list: dropped, kept or doubled. */
+/** Maps each update to a list, so that a fault can drop, keep or duplicate it. */
 const updatesThrough =
   (show: (update: Ledger.Update) => ReadonlyArray<Ledger.Update>) =>
   (under: Under): Under =>
@@ -35,7 +35,7 @@ const sessionsThrough = (under: Under, change: (session: Session) => Session): U
   party: (hint, further) => Effect.map(under.party(hint, further), change)
 })
 
-/** Keeps the names of the faults in the type. */
+/** Identity function that keeps the names of the faults in the type. */
 const named = <const N extends string>(of: Readonly<Record<N, Fault>>) => of
 
 export const faults = named({
@@ -331,7 +331,7 @@ export const faults = named({
 
 export type FaultName = keyof typeof faults
 
-/** The ledger with the fault planted in it. */
+/** Layer of the ledger with the fault applied. */
 export const layer = <E>(
   name: FaultName,
   honest: Layer.Layer<LedgerUnderTest, E>

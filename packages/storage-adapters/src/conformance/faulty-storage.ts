@@ -18,12 +18,12 @@ import type { Storage } from "../memory/Memory.ts"
 interface Fault {
   /** The fault, as a sentence. */
   readonly does: string
-  /** The checks that must notice it, by the beginning of their names. */
+  /** Beginnings of the names of the checks that must notice the fault. */
   readonly noticedBy: ReadonlyArray<string>
   readonly spoil: (sound: Context.Context<Storage>) => Context.Context<Storage>
 }
 
-/** Replaces some calls of a port by faulty ones, which are given the sound ones. */
+/** Replaces some methods of a port by faulty ones, which receive the correct port. */
 const replace =
   <I extends Storage, S>(
     port: Context.Key<I, S>,
@@ -67,7 +67,7 @@ export const faults = {
     does: "commits a run inside another by itself",
     noticedBy: ["joins a run inside another"],
     spoil: (all) => {
-      // What the inner run appended is appended again once the outer one has ended.
+      // Appends the facts of the inner transaction again after the outer one has ended.
       const sound = Context.get(all, Atomically)
       const facts = Context.get(all, FactLog)
       let depth = 0
@@ -302,7 +302,7 @@ export const faults = {
         lease: (of) =>
           Effect.map(sound.lease(of), (leases) =>
             leases.map((lease) => {
-              // Only an item's first attempt can be mistaken for that of its next life.
+              // Only the first attempt of an item can be confused with that of its successor.
               if (lease.attempt === 1) latest.set(`${lease.queue} ${lease.itemId}`, lease.fence)
               return lease
             })
@@ -909,7 +909,7 @@ export const faults = {
 
 export type FaultName = keyof typeof faults
 
-/** A store in memory with one fault. */
+/** Layer of a memory store with one fault. */
 export const layer = (name: FaultName): Layer.Layer<Storage> =>
   Layer.effectContext(
     Effect.map(Layer.build(Layer.fresh(Memory.layer)), (sound) => faults[name].spoil(sound))

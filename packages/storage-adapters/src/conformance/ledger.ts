@@ -21,11 +21,14 @@ export const ledgerLaws: ReadonlyArray<Law> = [
   ...Time.laws
 ]
 
-/** Whether the adapter has the abilities that the law needs. */
+/** Checks whether the adapter has the abilities that a law needs. */
 export const asked = (law: Law, supports: Supports): boolean =>
   law.needs === undefined || supports[law.needs]
 
-/** Asks every law of a ledger that the layer builds anew for each; what is not supported is skipped, by name. */
+/**
+ * Runs every law against a ledger that the layer builds anew for each law; unsupported laws are
+ * skipped by name.
+ */
 export const ledgerSuite = <E>(
   name: string,
   layer: Layer.Layer<LedgerUnderTest, E>,

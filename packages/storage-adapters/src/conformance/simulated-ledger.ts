@@ -19,7 +19,7 @@ const plans: { readonly [tag in Mishap["_tag"]]: Faults.Plan } = {
   None: {}
 }
 
-/** Over any node; the venue is made as one of its parties. */
+/** Harness over any node; the venue is added as one of its parties. */
 export const layer: Layer.Layer<LedgerUnderTest, never, Participant> = Layer.effect(
   LedgerUnderTest,
   Effect.gen(function* () {

@@ -17,7 +17,7 @@ import { retention } from "./storage-checks/retention.ts"
 import { rate } from "./storage-checks/rate.ts"
 import { work } from "./storage-checks/work.ts"
 
-/** All checks as plain functions of a store, for other runners than vitest. */
+/** All checks as plain effects, for runners other than vitest. */
 export const storageChecks: ReadonlyArray<Check> = [
   ...atomically,
   ...facts,
@@ -36,8 +36,8 @@ export const storageChecks: ReadonlyArray<Check> = [
 const STARTED_WITHIN = 120_000
 
 /**
- * Runs every check against one store, which may hold other data and may be kept from run to run.
- * The clock is the real one, since a store counts by its own.
+ * Runs every check against one store, which may hold other data and may be kept between runs. Uses
+ * the real clock, because a store counts by its own.
  */
 export const storageSuite = <E>(name: string, layer: Layer.Layer<Storage, E>): void => {
   describe(`storage: ${name}`, () => {

@@ -6,15 +6,15 @@ import { readFile, stat } from "node:fs/promises"
 import { failed } from "./EmbeddedFailed.ts"
 
 export interface Account {
-  /** Null: the same as the host. */
+  /** Null: the host's own account. */
   readonly switchTo: { readonly uid: number; readonly gid: number; readonly name: string } | null
 }
 
 const PREFERRED = ["postgres", "nobody"]
 
 /**
- * PostgreSQL refuses to run as root. A folder that holds a database already keeps its owner, so a
- * database made by a user goes on under that user when root starts it.
+ * Chooses the account. PostgreSQL refuses to run as root. A folder with a database keeps its owner,
+ * so a user's database runs under that user also when root starts it.
  */
 export const choose = async (cluster: string): Promise<Account> => {
   if (process.getuid?.() !== 0) return { switchTo: null }
@@ -31,7 +31,7 @@ export const choose = async (cluster: string): Promise<Account> => {
   )
 }
 
-/** initdb looks its own account up by name, so a bare number would not do. */
+/** initdb resolves its own account by name, so a uid without a name would not do. */
 const known = async (): Promise<ReadonlyArray<{ uid: number; gid: number; name: string }>> => {
   const text = await readFile("/etc/passwd", "utf8").catch(() => "")
   return text.split("\n").flatMap((line) => {

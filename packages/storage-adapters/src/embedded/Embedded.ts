@@ -13,9 +13,9 @@ import * as Postmaster from "./Postmaster.ts"
 export { EmbeddedFailed } from "./EmbeddedFailed.ts"
 
 export interface EmbeddedOptions {
-  /** Where the database lives; made where it is missing. */
+  /** Folder of the database; created where it is missing. */
   readonly dataFolder: string
-  /** On 127.0.0.1; any free one where it is left out. */
+  /** Port on 127.0.0.1; any free one by default. */
   readonly port?: number
 }
 
@@ -26,14 +26,17 @@ export interface Running {
 }
 
 /**
- * Starts the database and stops it with the scope. It survives restarts of its host; after a host
- * that was killed, it stops what that one left running; of two hosts on one folder, one is refused.
+ * Starts the database and stops it with the scope. After a host was killed, its database is stopped
+ * first; of two hosts on one folder, the second is refused.
  */
 export const start = (
   options: EmbeddedOptions
 ): Effect.Effect<Running, EmbeddedFailed, Scope.Scope> => startWith({ ...options, settings: {} })
 
-/** The storage ports and a plain client on the embedded database, which runs as long as the layer. */
+/**
+ * Layer of the storage ports and a plain client on the embedded database, which runs as long as the
+ * layer.
+ */
 export const layer = (
   options: EmbeddedOptions & Omit<Postgres.PostgresOptions, "url">
 ): Layer.Layer<Postgres.Provided, EmbeddedFailed | Postgres.PostgresFailed> =>
@@ -41,7 +44,7 @@ export const layer = (
     Effect.map(start(options), ({ url }) => Postgres.layer({ ...options, url: Redacted.make(url) }))
   )
 
-/** Starts it with settings of the database's own, which tests use to run without a disk's delay. */
+/** Starts the database with further PostgreSQL settings, by which tests avoid disk flushes. */
 export const startWith = Effect.fnUntraced(function* (
   options: EmbeddedOptions & { readonly settings: Readonly<Record<string, string>> }
 ): Effect.fn.Return<Running, EmbeddedFailed, Scope.Scope> {
@@ -71,7 +74,7 @@ export const startWith = Effect.fnUntraced(function* (
   return { url, port: postmaster.port }
 })
 
-/** The role that prunes the audit log belongs to the server, so it is there before the schema is. */
+/** The role that prunes the audit log belongs to the server, so it is created before the schema. */
 const makePruner = (url: string): Effect.Effect<void, EmbeddedFailed> =>
   Effect.scoped(
     Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** Why the embedded PostgreSQL does not run here, and what to do instead. */
+/** Error of the embedded PostgreSQL, with the reason and an alternative. */
 import { Data, Effect } from "effect"
 
 export class EmbeddedFailed extends Data.TaggedError("EmbeddedFailed")<{
@@ -14,7 +14,7 @@ const ELSEWHERE = "Or run any PostgreSQL from 15 on and set DATABASE_URL to its 
 export const failed = (detail: string): EmbeddedFailed =>
   new EmbeddedFailed({ detail: `${detail} ${ELSEWHERE}` })
 
-/** A step with files or processes; what it throws says which step it was. */
+/** Runs a step with files or processes; the error names the step. */
 export const step = <A>(
   what: string,
   f: (signal: AbortSignal) => Promise<A>

@@ -20,7 +20,7 @@ export interface StartOptions {
   readonly dataFolder: string
   readonly account: Account
   readonly binaries: Binaries
-  /** Undefined: any free one. */
+  /** Undefined: any free port. */
   readonly port: number | undefined
   readonly settings: Readonly<Record<string, string>>
   readonly signal: AbortSignal
@@ -34,7 +34,7 @@ const PORT_TRIES = 5
 const LOG_MAX = 10 * 1024 * 1024
 const LOG_SHOWN = 2_000
 
-/** Durable as PostgreSQL is by default, and reachable from this machine alone. */
+/** PostgreSQL's default durability; reachable from this machine only. */
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: HOST,
   unix_socket_directories: "",
@@ -51,14 +51,14 @@ export const start = async (of: StartOptions): Promise<Postmaster> => {
     const port = of.port ?? (await freePort())
     const started = await tryStart(of, port)
     if (typeof started !== "string") return started
-    // Between finding a free port and taking it somebody else may take it.
+    // Another process may take a free port before PostgreSQL does.
     const isRaced =
       of.port === undefined && started.includes("could not bind") && tries < PORT_TRIES
     if (!isRaced) throw failed(`The database did not start: ${started}`)
   }
 }
 
-/** Answers what the database wrote last where it does not become ready. */
+/** Starts the server; returns its last log lines where it does not become ready. */
 const tryStart = async (of: StartOptions, port: number): Promise<Postmaster | string> => {
   const cluster = Cluster.path(of.dataFolder)
   const log = await turnLog(join(of.dataFolder, "postgres.log"))
@@ -137,7 +137,7 @@ const watch = (child: ChildProcess, account: Account): ChildProcess | undefined 
   })
   watcher.on("error", () => {})
   watcher.stdin?.on("error", () => {})
-  // A number that has become free must not be signalled: the watcher goes when the database does.
+  // A freed pid must not be signalled: the watchdog ends with the database.
   child.once("exit", () => watcher.kill("SIGKILL"))
   watcher.unref()
   const pipe: unknown = watcher.stdin
@@ -148,14 +148,14 @@ const watch = (child: ChildProcess, account: Account): ChildProcess | undefined 
 const hasUnref = (value: unknown): value is { readonly unref: () => void } =>
   typeof value === "object" && value !== null && "unref" in value
 
-/** The first line of the file names the process, the eighth how far it has come. */
+/** The first line of the pid file is the process id, the eighth its status. */
 const isReady = async (cluster: string, pid: number | undefined): Promise<boolean> => {
   const text = await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "")
   const lines = text.split("\n")
   return lines[0] === String(pid) && lines[7]?.trim() === "ready"
 }
 
-/** Rotates the log and keeps one older, so that it does not fill the disk. */
+/** Rotates the log and keeps one older file, so that it does not fill the disk. */
 const turnLog = async (file: string): Promise<{ file: string; size: number }> => {
   const size = await stat(file).then(
     (status) => status.size,
@@ -186,7 +186,9 @@ const freePort = async (): Promise<number> => {
   return port
 }
 
-/** Waits for the end, but no longer; a timer left behind would keep the host from exiting. */
+/**
+ * Waits for the end with a timeout, and clears the timer, which would keep the host from exiting.
+ */
 const within = (end: Promise<void>, millis: number): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, millis)

@@ -13,14 +13,14 @@ export interface Ended {
 
 const SAID_MAX = 16_384
 
-/** No PGDATA, PGPORT or locale of the host's own environment may reach the database. */
+/** No PGDATA, PGPORT or locale of the host's environment reaches the database. */
 const environment = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" }
 
 export const start = (of: {
   readonly program: string
   readonly args: ReadonlyArray<string>
   readonly account: Account
-  /** Entered before the account is switched, so it may lie where the account cannot go. */
+  /** Working folder, entered before the account is switched, which may lack access to it. */
   readonly folder: string
   readonly stdio: Array<"ignore" | "pipe" | number>
 }): ChildProcess =>
@@ -28,14 +28,14 @@ export const start = (of: {
     cwd: of.folder,
     env: environment,
     stdio: of.stdio,
-    // A session of its own: a Ctrl-C meant for the host must not stop the database under it.
+    // A process group of its own: a Ctrl-C of the host must not reach the database.
     detached: true,
     ...(of.account.switchTo === null
       ? {}
       : { uid: of.account.switchTo.uid, gid: of.account.switchTo.gid })
   })
 
-/** Runs a program to its end. */
+/** Runs a program until it exits. */
 export const run = (of: {
   readonly program: string
   readonly args: ReadonlyArray<string>

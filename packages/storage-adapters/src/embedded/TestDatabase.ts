@@ -10,12 +10,12 @@ import * as Embedded from "./Embedded.ts"
 import { EmbeddedFailed, failed, reasonOf, step } from "./EmbeddedFailed.ts"
 import { isAlive } from "./Process.ts"
 
-/** The environment variable under which a test run tells its workers where databases are given out. */
+/** Environment variable with the address at which the workers of a test run request databases. */
 export const GIVEN_OUT_AT = "TEST_DATABASES_OF_BURSAR"
 
 const FOLDER = "bursar-test-"
 const TEMPLATE = "bursar_template"
-/** Tests throw their data away, so nothing has to reach the disk. */
+/** Test data is discarded, so nothing needs to reach the disk. */
 const SETTINGS = {
   fsync: "off",
   synchronous_commit: "off",
@@ -24,7 +24,7 @@ const SETTINGS = {
   shared_buffers: "64MB"
 }
 
-/** The address of a new, empty and migrated database, which is dropped with the scope. */
+/** Creates an empty, migrated database and returns its address; it is dropped with the scope. */
 export const url: Effect.Effect<string, EmbeddedFailed, Scope.Scope> = Effect.gen(function* () {
   const at = process.env[GIVEN_OUT_AT]
   const given = at === undefined ? yield* Effect.flatMap(server, fresh) : yield* ask(at)
@@ -37,8 +37,8 @@ export const layer: Layer.Layer<Postgres.Provided, EmbeddedFailed | Postgres.Pos
   Layer.unwrap(Effect.map(url, (given) => Postgres.layer({ url: Redacted.make(given) })))
 
 /**
- * Gives out databases to the workers of a test run. The server is started by the first that asks,
- * so a run of tests that need none pays nothing; it ends with this process, however that ends.
+ * Serves databases to the workers of a test run. The first request starts the server, so a run
+ * without such tests pays nothing; the server ends with this process, however it ends.
  */
 export const giveOut = async (): Promise<{
   readonly address: string
@@ -48,7 +48,7 @@ export const giveOut = async (): Promise<{
   const started = await Effect.runPromise(Effect.cached(Scope.provide(server, scope)))
   const turn = Semaphore.makeUnsafe(1)
   const http = createServer((_request, response) => {
-    // A template can be copied by one at a time.
+    // Only one copy of a template can be made at a time.
     const next = turn.withPermit(Effect.flatMap(started, fresh))
     Effect.runPromise(next).then(
       (given) => response.end(given),
@@ -74,7 +74,7 @@ export const giveOut = async (): Promise<{
   }
 }
 
-/** A server in a folder of its own, with the template that every test's database is copied from. */
+/** A server in a temporary folder, with the template that every test database is copied from. */
 const server: Effect.Effect<string, EmbeddedFailed, Scope.Scope> = Effect.gen(function* () {
   const dataFolder = yield* Effect.acquireRelease(
     step("No folder for test databases", async () => {
@@ -128,7 +128,7 @@ const ask = (at: string): Effect.Effect<string, EmbeddedFailed> =>
     return text
   })
 
-/** Folders of test runs that were killed. */
+/** Removes folders of test runs that were killed. */
 const sweep = async (): Promise<void> => {
   for (const name of await readdir(tmpdir())) {
     if (!name.startsWith(FOLDER)) continue

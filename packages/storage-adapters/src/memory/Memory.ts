@@ -22,7 +22,7 @@ import * as MemoryWorkQueue from "./MemoryWorkQueue.ts"
 import * as Transactions from "./Transactions.ts"
 import * as Wakes from "./Wakes.ts"
 
-/** The nine services the engine stores by. */
+/** The nine storage services of the engine. */
 export type Storage =
   | Atomically
   | Blobs
@@ -40,7 +40,7 @@ const storage = Effect.sync((): Context.Context<Storage> => {
   const head = MemoryFeed.makeHead()
   return Context.make(Atomically, {
     run: transactions.run,
-    // One transaction at a time already keeps everybody else out.
+    // Only one transaction runs at a time, which excludes everybody else.
     lock: () => transactions.inside("Atomically.lock", () => {})
   }).pipe(
     Context.add(Blobs, MemoryBlobs.make(transactions)),
@@ -54,5 +54,5 @@ const storage = Effect.sync((): Context.Context<Storage> => {
   )
 })
 
-/** A store of its own each time the layer is built; its clock is effect's. */
+/** Layer of a new, empty store; its clock is Effect's. */
 export const layer: Layer.Layer<Storage> = Layer.effectContext(storage)

@@ -6,11 +6,11 @@ import * as Undo from "./Undo.ts"
 /** Head of an empty log. */
 export const EMPTY: AuditHead = { seq: 0, hash: "0".repeat(64), checkpoint: 0 }
 
-/** The one kind of record a pruned log may begin with. */
+/** Action of the only records with which a pruned log may begin. */
 export const CHECKPOINT = "audit.checkpoint"
 
 export interface MemoryAudit {
-  /** Adds the records and answers where the log stands then. */
+  /** Appends the records and returns the new head. */
   readonly append: (transaction: Transaction, entries: FeedEntries) => AuditHead
   readonly read: Feed["Service"]["readAudit"]
   readonly prune: Feed["Service"]["pruneAudit"]
@@ -22,7 +22,7 @@ export const make = (of: {
 }): MemoryAudit => {
   const { transactions, head } = of
   const records: Array<AuditRow> = []
-  /** The record with this number lies at its number less that of the first one. */
+  /** Index of a record: its sequence number less that of the first record. */
   const placeOf = (seq: number): number => seq - (records[0]?.seq ?? 1)
 
   return {
@@ -60,7 +60,7 @@ export const make = (of: {
   }
 }
 
-/** Fault of records that are to follow this head; undefined: none. */
+/** Returns the fault of records that do not follow the head; undefined where they do. */
 export const faultOf = (head: AuditHead, records: ReadonlyArray<AuditRow>): string | undefined => {
   let { seq, hash } = head
   for (const record of records) {
@@ -72,7 +72,7 @@ export const faultOf = (head: AuditHead, records: ReadonlyArray<AuditRow>): stri
   return undefined
 }
 
-/** Head of the log after these entries. */
+/** Head of the log after appending these entries. */
 export const after = (
   head: AuditHead,
   {

@@ -17,7 +17,10 @@ interface Version extends VersionRow {
   toInstant: string | null
 }
 
-/** Open versions are apart from closed ones, so a list at latest never walks over history. */
+/**
+ * Open versions are indexed apart from closed ones, so a list at the latest point never scans
+ * history.
+ */
 interface Index {
   readonly open: SortedRows.SortedRows<Version>
   readonly closed: SortedRows.SortedRows<Version>
@@ -68,7 +71,7 @@ export const make = (transactions: Transactions): Documents["Service"] => {
         }
         return found
       }),
-    // The snapshot is a list of references: the versions themselves never change once read.
+    // The snapshot is a list of references: versions are immutable once read.
     stream: (query) =>
       Stream.unwrap(transactions.read(() => Stream.fromIterable([...matches(query)].map(stored)))),
     countBy: ({ column, ...query }) =>
@@ -101,7 +104,7 @@ export const make = (transactions: Transactions): Documents["Service"] => {
         const from = collection(name)
         let pruned = 0
         for (const versions of from.records.values()) {
-          // Versions end in the order in which they began, so what has ended lies in front.
+          // Versions end in the order in which they began, so ended versions are at the front.
           const begun = versions.findIndex((v) => v.toOffset === null || v.toOffset > through)
           const count = Math.min(begun, limit - pruned)
           if (count < 1) continue
@@ -138,7 +141,7 @@ const putOne = (transaction: Transaction, into: Collection, row: VersionRow): vo
   move(transaction, into, version, "open", "add")
 }
 
-/** Adds a version to its indexes, or removes it from them. */
+/** Adds a version to the indexes, or removes it. */
 const move = (
   transaction: Transaction,
   into: Collection,
@@ -167,7 +170,7 @@ const indexesOf = (into: Collection, version: Version): ReadonlyArray<Index> => 
 
 function* none(): Generator<Version> {}
 
-/** Walks the smallest set of candidates an index offers, in order, and judges each. */
+/** Scans the smallest candidate set of any index, in order, and filters it. */
 function* matchesIn(from: Collection, query: ListQuery): Generator<Version> {
   const after = query.after
   const sides: ReadonlyArray<keyof Index> =
@@ -237,7 +240,10 @@ const covers = (version: Version, pin: StoredPin): boolean => {
   }
 }
 
-/** The last version that had begun at the pin: versions are in order and leave no gap. */
+/**
+ * Binary search for the last version that had begun at the pin: versions are ordered and without
+ * gaps.
+ */
 const at = (versions: ReadonlyArray<Version>, pin: StoredPin): Version | undefined =>
   versions.findLast((version) => covers(version, pin))
 

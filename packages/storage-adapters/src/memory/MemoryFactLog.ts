@@ -49,7 +49,7 @@ export const make = (transactions: Transactions): FactLog["Service"] => {
         for (const recordId of recordIds) {
           const at = place.get(recordId)
           if (at === undefined) continue
-          // The slot stays empty, so that the indexes of later records do not move.
+          // The slot stays empty, so that the positions of later records do not change.
           Undo.put(transaction, born, at, undefined)
           Undo.remove(transaction, place, recordId)
           Undo.remove(transaction, facts, recordId)
@@ -72,7 +72,7 @@ export const make = (transactions: Transactions): FactLog["Service"] => {
   }
 }
 
-/** The first row whose version is not one more than the record's last. */
+/** Finds the first row whose version is not one more than the record's latest. */
 const firstMoved = (
   rows: ReadonlyArray<FactRow>,
   lastVersion: (row: FactRow) => number

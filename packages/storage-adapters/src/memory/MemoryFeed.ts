@@ -22,11 +22,11 @@ export interface Head {
   prunedTo: number
   audit: AuditHead
   projection: ProjectionHead
-  /** The ledger time at the horizon, where the history begins with a snapshot. */
+  /** Ledger time of the horizon, where the history begins with a snapshot. */
   horizonLedgerTime: string | null
-  /** The first and the last answer that was given at the offset projected; null: none was. */
+  /** Instants of the first and the last answer at the projected offset; null: none. */
   answered: { readonly first: string; readonly last: string } | null
-  /** The transaction that took the head last. */
+  /** Id of the last transaction that locked the head. */
   takenBy: number
 }
 
@@ -58,7 +58,7 @@ export const make = (of: {
   readonly wakes: Wakes
 }): Feed["Service"] => {
   const { transactions, head, wakes } = of
-  // A place stays empty where an event was pruned: the one with number n lies at n - 1.
+  // A pruned event leaves an empty slot: the event with number n is at index n - 1.
   const events: Array<EventRow | undefined> = []
   const audit = MemoryAudit.make({ transactions, head })
   const sources = new Map<string, number>()
@@ -87,7 +87,7 @@ export const make = (of: {
         if (head.takenBy !== transaction.id || head.seq !== taken.seq || taken.at < head.at) {
           throw new Error("Feed.append: the head was not taken in this transaction")
         }
-        // The head is used up: another append of this transaction takes it again.
+        // The lock is used up: a further append of this transaction must take it again.
         head.takenBy = 0
         const moved = audit.append(transaction, entries)
         const rows = entries.events

@@ -6,7 +6,7 @@ import * as Undo from "./Undo.ts"
 
 export const make = (transactions: Transactions): Keys["Service"] => {
   const keys = new Map<string, KeyRow>()
-  /** Until when each is remembered, in milliseconds. */
+  /** Expiry of each nonce in milliseconds. */
   const nonces = new Map<string, number>()
 
   const held = (of: { scope: string; key: string; now: string }): KeyRow | undefined => {

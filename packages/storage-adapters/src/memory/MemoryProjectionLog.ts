@@ -23,16 +23,16 @@ export const make = (of: {
 }): ProjectionLog["Service"] => {
   const { transactions, head } = of
   const updates: Array<UpdateRow> = []
-  /** The offsets before the head's at which answers were given, with the first and the last one's. */
+  /** First and last answer's instant of each earlier offset that has any. */
   const answers: Array<Answers> = []
   const byCommand = new Map<string, UpdateRow>()
   const turn = (transaction: Transaction, members: Partial<Head["projection"]>): void =>
     Undo.patch(transaction, head, { projection: { ...head.projection, ...members } })
-  /** The head leaves its offset: the answers that were given there stay its own. */
+  /** Called when the head leaves an offset: stores the answers that were given at it. */
   const leave = (transaction: Transaction): void => {
     if (head.answered === null) return
     Undo.push(transaction, answers, { ...head.answered, offset: head.projection.offset })
-    // Whoever is answered next sees another offset, and is given another instant.
+    // The next answer has another offset, so it is given a later instant.
     Undo.patch(transaction, head, { answered: null, at: stamp(head.at, head.at) })
   }
   const datedBy = (instant: string): number | undefined => {
@@ -49,7 +49,7 @@ export const make = (of: {
   const timeAt = (offset: number): string | null => {
     const { horizonOffset } = head.projection
     const last = lastBefore(updates, (row) => row.offset <= offset)
-    // The snapshot stands for everything up to the horizon.
+    // The snapshot covers every offset up to the horizon.
     return offset >= horizonOffset && (last?.offset ?? 0) <= horizonOffset
       ? (head.horizonLedgerTime ?? last?.ledgerTime ?? null)
       : (last?.ledgerTime ?? null)
@@ -87,7 +87,7 @@ export const make = (of: {
     bootstrap: ({ epoch, offset, ledgerTime, horizonTime }) =>
       transactions.attempt((transaction) => {
         if (head.projection.writerEpoch !== epoch) return Result.fail(new WriterFenced({ epoch }))
-        // What was read beyond the snapshot before is read again from there.
+        // Updates after the previous snapshot are projected again.
         while (updates.length > 0 && Number(updates.at(-1)?.offset) > offset) {
           const dropped = updates.pop()
           if (dropped === undefined) break
@@ -151,7 +151,7 @@ export const make = (of: {
   }
 }
 
-/** Offsets and ledger times only grow, so the rows that hold come first or last. */
+/** Binary search: offsets and ledger times only increase. */
 const firstIndex = (rows: ReadonlyArray<UpdateRow>, holds: (row: UpdateRow) => boolean): number => {
   let low = 0
   let high = rows.length

@@ -1,10 +1,10 @@
-/** In-memory rate limiter: the theoretical arrival time of each subject that called lately. */
+/** In-memory rate limiter: theoretical arrival time of each recent subject. */
 import { Clock, Effect } from "effect"
 import type { RateWindow } from "@bursar/engine-core/ports"
 
 const SUBJECTS_BEFORE_SWEEP = 10_000
 
-/** A window is no part of a transaction: a call counts although its write is taken back. */
+/** Outside transactions: a call counts although its write is rolled back. */
 export const make = (): RateWindow["Service"] => {
   const arrivals = new Map<string, number>()
   let sweepAt = SUBJECTS_BEFORE_SWEEP

@@ -11,16 +11,19 @@ interface Item extends WorkItem {
   readonly place: number
   payload: string
   runAt: number
-  /** Null while nobody works on it; the instant is in milliseconds of the clock. */
+  /** Lease expiry in milliseconds of the clock; null: not leased. */
   leasedUntil: number | null
-  /** The transaction that held the lease last: it does not run out before that ends. */
+  /**
+   * Id of the transaction that last used the lease, which cannot expire before that transaction
+   * ends.
+   */
   heldBy: number
   fence: number
   attempt: number
   startedAt: string | null
 }
 
-/** Items wait behind the oldest of their resource, so only those in front are looked at. */
+/** Items wait behind the oldest item of their resource, so only the front items are scanned. */
 interface Queue {
   readonly items: Map<string, Item>
   readonly lines: Map<string, SortedRows.SortedRows<Item>>
@@ -50,7 +53,7 @@ export const make = (of: {
     transaction.afterCommit.push(() => wakes.wake(`work:${name}`))
   }
 
-  /** The item, if the lease on it still holds. */
+  /** Returns the item of a lease that is still valid. */
   const held = (
     transaction: Transaction,
     lease: Lease,
@@ -161,7 +164,7 @@ export const make = (of: {
     release: (lease, { delay, payload }) =>
       leased(lease, (transaction, item, now) => {
         const { fronts } = queue(item.queue)
-        // A leased item stands in front of its resource, and among the fronts by when it is due.
+        // A leased item stays at the front of its resource, ordered by its due time.
         fronts.remove(item)
         transaction.undo.push(() => fronts.add(item))
         Undo.patch(transaction, item, {
@@ -207,7 +210,7 @@ const byDue = (a: Item, b: Item): number => a.runAt - b.runAt || byPlace(a, b)
 const frontOf = (line: SortedRows.SortedRows<Item> | undefined): Item | undefined =>
   line?.walk({ direction: "asc" }).next().value
 
-/** Queues an item behind its resource's others, and makes it claimable where it is the first. */
+/** Queues an item behind the others of its resource; the first of a resource becomes claimable. */
 const stepIn = (queue: Queue, item: Item): void => {
   const line = queue.lines.get(item.resource) ?? SortedRows.make<Item>(byPlace)
   queue.lines.set(item.resource, line)

@@ -6,10 +6,10 @@ export interface SortedRows<Row> {
   readonly add: (row: Row) => void
   readonly remove: (row: Row) => void
   readonly size: () => number
-  /** The rows from the first that is not before `from`, or all, in either direction. */
+  /** Iterates the rows from the first that is not before `from`, or all, in either direction. */
   readonly walk: (of: {
     readonly direction: "asc" | "desc"
-    /** Negative where a row lies before the start in ascending order. */
+    /** Comparator: negative where a row is before the start in ascending order. */
     readonly from?: (row: Row) => number
   }) => Generator<Row>
 }
@@ -18,7 +18,7 @@ export const make = <Row>(compare: (a: Row, b: Row) => number): SortedRows<Row> 
   const pieces: Array<Array<Row>> = []
   let size = 0
 
-  /** The piece whose last row is the first that is not before the probe. */
+  /** Index of the piece whose last row is the first that is not before the probe. */
   const pieceAt = (probe: (row: Row) => number): number => {
     let low = 0
     let high = pieces.length
@@ -66,7 +66,7 @@ export const make = <Row>(compare: (a: Row, b: Row) => number): SortedRows<Row> 
       }
       return
     }
-    // Descending, the start is the last row that is before the probe or on it.
+    // Descending iteration starts at the last row that is not after the probe.
     const after = from === undefined ? undefined : (row: Row) => (from(row) <= 0 ? -1 : 1)
     const last =
       after === undefined ? pieces.length - 1 : Math.min(pieceAt(after), pieces.length - 1)
@@ -94,7 +94,7 @@ const indexIn = <Row>(piece: ReadonlyArray<Row>, probe: (row: Row) => number): n
   return low
 }
 
-/** Walks several ordered rows as one. */
+/** Merges several ordered iterations into one. */
 export function* merge<Row>(
   walks: ReadonlyArray<Iterator<Row>>,
   compare: (a: Row, b: Row) => number

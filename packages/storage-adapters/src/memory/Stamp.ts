@@ -2,7 +2,7 @@
 import { Instant } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 
-/** The later of now and one microsecond after the last stamp. */
+/** Returns the later of now and one microsecond after the previous stamp. */
 export const stamp = (last: string, now: string): string => {
   if (last === "") return now
   const next = Instant.fromNanos(instantOf(last) + 1_000n)

@@ -11,15 +11,16 @@ export interface Transaction {
 }
 
 /**
- * Everything waits for the one open transaction, readers too, so nobody sees what may yet be taken
- * back. A run that waits for another fiber's call outside the transaction therefore never ends.
+ * Serial transactions: everybody waits for the open one, readers too, so that nobody sees a change
+ * that may be rolled back. A transaction that waits for a call of another fiber outside of it
+ * deadlocks.
  */
 export interface Transactions {
   readonly run: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   readonly read: <A>(f: () => A) => Effect.Effect<A>
-  /** Runs `f` in the open transaction, or in one of its own; what it throws is a defect. */
+  /** Runs `f` in the open transaction, or in a new one; an exception is a defect. */
   readonly write: <A>(f: (transaction: Transaction) => A) => Effect.Effect<A>
-  /** The same for a write that may be refused: a refusal leaves nothing behind. */
+  /** As `write`, for a write that may be refused: a refusal is rolled back. */
   readonly attempt: <A, E>(
     f: (transaction: Transaction) => Result.Result<A, E>
   ) => Effect.Effect<A, E>
@@ -31,7 +32,8 @@ let stores = 0
 
 export const make = (): Transactions => {
   const turn = Semaphore.makeUnsafe(1)
-  // A reference of its own for each store: two memory stores in one program do not meet.
+  // A reference for each store, so that two memory stores in one program have separate
+  // transactions.
   const Current = Context.Reference<Transaction | undefined>(
     `@bursar/storage-adapters/memory/Transaction/${++stores}`,
     { defaultValue: () => undefined }

@@ -23,7 +23,7 @@ export const push = <V>(transaction: Transaction, list: Array<V>, value: V): voi
   transaction.undo.push(() => list.pop())
 }
 
-/** Puts another value in a place of a list. */
+/** Replaces an element of a list. */
 export const put = <V>(transaction: Transaction, list: Array<V>, index: number, value: V): void => {
   const before = list[index] as V
   list[index] = value
@@ -32,7 +32,7 @@ export const put = <V>(transaction: Transaction, list: Array<V>, index: number, 
   })
 }
 
-/** Takes values out of a list, from a place on. */
+/** Removes the elements of a list from an index on. */
 export const cut = <V>(
   transaction: Transaction,
   list: Array<V>,

@@ -12,7 +12,7 @@ export const make = (): Wakes => {
     wake: (topic) => {
       for (const queue of waiting.get(topic) ?? []) Queue.offerUnsafe(queue, undefined)
     },
-    // One element is enough to say that something came, so a slow listener holds one.
+    // A sliding buffer of one: an element only says that something changed.
     stream: (topic) =>
       Stream.unwrap(
         Effect.gen(function* () {

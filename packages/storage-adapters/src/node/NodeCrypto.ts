@@ -17,7 +17,10 @@ import { Base32 } from "@bursar/engine-core/kernel"
 import { Crypto, Ids } from "@bursar/engine-core/ports"
 import { Clock, Effect, Layer } from "effect"
 
-/** DER of an Ed25519 private key (RFC 8410) up to its seed, and of a public one up to its bytes. */
+/**
+ * DER prefix of an Ed25519 private key (RFC 8410) before its seed, and of a public key before its
+ * bytes.
+ */
 const privateHead = Buffer.from("302e020100300506032b657004220420", "hex")
 const publicHead = Buffer.from("302a300506032b6570032100", "hex")
 
@@ -74,7 +77,7 @@ export const layerCrypto = Layer.succeed(Crypto, {
     try {
       return new Uint8Array(Buffer.concat([opened, decipher.final()]))
     } catch {
-      // The tag does not fit: other bytes, another key or another nonce.
+      // Authentication failed: other bytes, another key or another nonce.
       return undefined
     }
   }
@@ -90,5 +93,5 @@ export const layerIds = Layer.succeed(Ids, {
   bytes: (count) => Effect.sync(() => new Uint8Array(randomBytes(count)))
 })
 
-/** Both ports. */
+/** Layer of both ports. */
 export const layer = Layer.merge(layerCrypto, layerIds)

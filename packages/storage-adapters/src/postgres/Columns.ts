@@ -8,13 +8,13 @@ const VOID = 2278
 
 const READABLE: ReadonlySet<number> = new Set([...Object.values(PgTypes.OID), VOID])
 
-/** One description serves all answers of a prepared statement, so it is judged once. */
+/** Cache: all results of a prepared statement share one description, so it is checked once. */
 const judged = new WeakSet<PgConnection.Result["fields"]>()
 
 /**
- * The driver takes the bytes of any other type for text. Where they are not, as for a log position
- * above 127, the row fails and takes the connection with it; where they are by chance, words that
- * were never stored would be served. So the statement is refused whatever its values are.
+ * Runs a statement and checks its column types. The driver decodes any other type as text: some
+ * values, such as a log position above 127, would break the connection, and others would silently
+ * be wrong. So the statement is refused whatever its values are.
  */
 export const ask = (
   connection: PgConnection.PgConnection,

@@ -1,8 +1,8 @@
 /**
- * Group commit. Transactions pass the lock on the feed's head one by one and must not each wait for
- * the disk under it: they commit asynchronously, release the lock, and then wait together for the
- * next flush of the write-ahead log. No commit is answered, and no row of it is shown, before that
- * flush, so that a crash loses only what nobody has seen.
+ * Group commit: transactions commit asynchronously and wait together for the next flush of the
+ * write-ahead log, so that they do not hold the lock on the feed's head during the flush. No commit
+ * is answered, and no row of it is shown, before that flush, so that a crash loses only what nobody
+ * has seen.
  */
 import { type PgConnection, PgPool } from "@effect/sql-pg"
 import { Deferred, Effect, type Scope } from "effect"
@@ -13,19 +13,23 @@ export interface Durability {
   /** Waits until all that had been committed when this was called is on disk. */
   readonly settle: Effect.Effect<void, SqlError>
   /**
-   * The same, if anything that this connection may have read before is not on disk yet. Another
-   * host's commits count as well, so the database is asked.
+   * Waits for the flush where this connection may have read rows that are not on disk. Commits of
+   * other hosts count too, so the database is asked.
    */
   readonly settleFor: (connection: PgConnection.PgConnection) => Effect.Effect<void, SqlError>
 }
 
-/** Commits return before they are on disk: only for connections whose commits are settled here. */
+/**
+ * Connection setting of asynchronous commits, only for connections whose commits are settled here.
+ */
 export const UNSETTLED = { synchronous_commit: "off" }
 
-/** Commits a word to the log and waits for the disk, which has all earlier commits then too. */
+/** Writes a message to the log and waits for the flush, which includes all earlier commits. */
 const FLUSH = "select pg_logical_emit_message(true, 'bursar', '')::text"
 
-/** Asked after the read: what it saw was inserted into the log before the second position. */
+/**
+ * Evaluated after a read: the rows it saw were inserted into the log before the second position.
+ */
 const IS_SETTLED = "select pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn() as settled"
 
 export const make = Effect.fnUntraced(function* (
@@ -35,9 +39,7 @@ export const make = Effect.fnUntraced(function* (
   const scope = yield* Effect.scope
   type Flush = Deferred.Deferred<void, SqlError>
   let running = false
-  /**
-   * A caller that comes during a flush may have committed after it began, and waits for the next.
-   */
+  /** A caller during a flush may have committed after it began, and waits for the next one. */
   let next: Flush | undefined
 
   const flushOn: Effect.Effect<void> = Effect.suspend(() => {

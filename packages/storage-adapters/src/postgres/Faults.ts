@@ -1,4 +1,4 @@
-/** Maps errors of the database: unavailable for now, or a defect. */
+/** Maps errors of the database: temporarily unavailable, or a defect. */
 import { RefusedWrites, StorageUnavailable } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -12,7 +12,7 @@ const AWAY: ReadonlySet<string> = new Set([
   "StatementTimeoutError"
 ])
 
-/** Errors of transactions that the database ended in favour of another. */
+/** Errors of transactions that the database aborted in favour of another one. */
 const DEADLOCKS: ReadonlySet<string> = new Set(["DeadlockError", "SerializationError"])
 
 /**
@@ -21,12 +21,14 @@ const DEADLOCKS: ReadonlySet<string> = new Set(["DeadlockError", "SerializationE
  */
 const AWAY_STATES = ["08", "53", "57P", "58", "25P03", "25P04", "25006"]
 
-/** The database itself takes no writes: its disk is full or broken, or it is a read-only standby. */
+/**
+ * SQLSTATE codes of a database that refuses writes: disk full or broken, or a read-only standby.
+ */
 const REFUSED_STATES = ["53100", "58030", "25006"]
 
 const RETRY_SECONDS = 1
 
-/** The five characters by which PostgreSQL says what happened. */
+/** The SQLSTATE of an error. */
 export const sqlState = (error: SqlError): string | undefined => {
   const cause: unknown = error.reason.cause
   if (typeof cause !== "object" || cause === null || !("code" in cause)) return undefined
@@ -34,8 +36,8 @@ export const sqlState = (error: SqlError): string | undefined => {
 }
 
 /**
- * Unavailable where waiting may help; anything else is a defect and dies. A database that refuses
- * what is written is told of at once, with its own reason, which names a file and never a value.
+ * Fails with `StorageUnavailable` where waiting may help; dies on any other error. A refused write
+ * is reported at once with the database's message, which names a file and never a value.
  */
 export const judge = (error: SqlError): Effect.Effect<never, StorageUnavailable> => {
   const state = sqlState(error) ?? ""

@@ -1,4 +1,4 @@
-/** Migrations: bring a database's schema up to this version of the adapter. */
+/** Migrations: apply the schema changes of this version of the adapter. */
 import type { PgConnection } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -12,7 +12,7 @@ interface Migration {
   readonly statements: ReadonlyArray<string>
 }
 
-/** In order, and never changed once released: a change of the schema is a further row. */
+/** In order, and immutable once released: a change of the schema is a new migration. */
 const MIGRATIONS: ReadonlyArray<Migration> = [
   { id: 1, name: "storage", statements: Storage.statements },
   { id: 2, name: "audit-and-retention", statements: AuditAndRetention.statements },
@@ -21,7 +21,7 @@ const MIGRATIONS: ReadonlyArray<Migration> = [
 
 const folderOf = ({ id, name }: Migration): string => `${String(id).padStart(4, "0")}-${name}`
 
-/** Any number, but the same in every host: only one of them migrates at a time. */
+/** Advisory lock id, the same in every host: only one of them migrates at a time. */
 const LOCK = 4_217_001
 
 type Say = (
@@ -29,7 +29,7 @@ type Say = (
   parameters?: ReadonlyArray<unknown>
 ) => Effect.Effect<PgConnection.Result, SqlError>
 
-/** Where nothing is left to do a host needs no right to change the schema: only its owner migrates. */
+/** Checks whether no migration is pending. Then a host needs no right to change the schema. */
 const isDone = (say: Say): Effect.Effect<boolean, SqlError> =>
   Effect.gen(function* () {
     const { rows } = yield* say("select to_regclass('bursar.migration') is not null as there")
@@ -40,8 +40,8 @@ const isDone = (say: Say): Effect.Effect<boolean, SqlError> =>
   })
 
 /**
- * All in one transaction: a host that is killed midway leaves the schema as it was. Answers which
- * migrations it ran, by the names of their folders, in order; none where nothing was left to do.
+ * Applies the pending migrations in one transaction, so that a killed host leaves the schema
+ * unchanged. Returns the names of their folders in order.
  */
 export const run = (
   connection: PgConnection.PgConnection

@@ -3,7 +3,7 @@ import type { Atomically } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
 import type { Sessions } from "./Sessions.ts"
 
-/** Apart from the locks of work resources, which are taken with another seed. */
+/** Hash seed of these locks; the locks of work resources have another one. */
 const SEED = 1
 
 export const make = (sessions: Sessions): Atomically["Service"] => ({

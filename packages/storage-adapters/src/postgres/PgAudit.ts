@@ -6,7 +6,7 @@ import { asking, scannedTo } from "./Scanned.ts"
 import type { Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
-/** The only role whose DELETE the table's trigger lets through (migration 0002). */
+/** Name of the only role whose DELETE the table's trigger permits (migration 0002). */
 export const PRUNER = "bursar_pruner"
 
 const COLUMNS = "seq, at, action, actor, resource_kind, resource_id, text, prev_hash, hash"
@@ -18,7 +18,7 @@ const APPEND = `insert into bursar.audit (${COLUMNS})
 select * from unnest($1::int8[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
   $7::text[], $8::text[], $9::text[])`
 
-/** Sends the records, in one statement. */
+/** Inserts the records in one statement. */
 export const append = (session: Session, records: ReadonlyArray<AuditRow>): Effect.Effect<void> => {
   const [first, ...more] = records
   if (first === undefined) return Effect.void
@@ -49,7 +49,7 @@ const columnsOf = (records: ReadonlyArray<AuditRow>): ReadonlyArray<unknown> => 
   Values.texts(records.map((record) => record.hash))
 ]
 
-/** One statement, so that the records and the head they were read under are of one moment. */
+/** One statement, so that records and head are of one snapshot. */
 export const read = (
   sessions: Sessions,
   query: AuditQuery
@@ -76,8 +76,8 @@ export const read = (
 }
 
 /**
- * Sets the pruning role for one statement. A user without the right dies with what to ask an
- * administrator for: repeating it would not help.
+ * Sets the pruning role for one statement. A user without the right gets a defect that says what to
+ * ask an administrator for, because a retry would not help.
  */
 export const prune = (
   sessions: Sessions,

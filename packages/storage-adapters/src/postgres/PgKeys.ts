@@ -4,10 +4,13 @@ import { Effect, Option } from "effect"
 import type { Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
-/** A key that lapses or is forgotten between losing it and reading its winner is claimed again. */
+/**
+ * Number of tries: a key that expires between a lost claim and the read of its winner is claimed
+ * again.
+ */
 const CLAIM_TRIES = 5
 
-/** `instant` as the sortable text that instants are kept in. */
+/** SQL of `instant` as the sortable text of stored instants. */
 const STORED_TEXT = `to_char(instant at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') || '000Z'`
 
 export const make = (sessions: Sessions): Keys["Service"] => {
@@ -24,7 +27,7 @@ export const make = (sessions: Sessions): Keys["Service"] => {
   const claim: Keys["Service"]["claim"] = Effect.fnUntraced(function* (row) {
     const { scope, key, fingerprint, target, bindsUntil, now } = row
     for (let tries = 0; tries < CLAIM_TRIES; tries++) {
-      // Waits for a claim of the same key that has not committed yet.
+      // Waits for an uncommitted claim of the same key.
       const { rows } = yield* sessions.ask(
         `insert into bursar.key as held (scope, key, fingerprint, target, binds_until)
          values ($1, $2, $3, $4, $5)

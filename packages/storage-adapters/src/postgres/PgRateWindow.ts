@@ -21,7 +21,10 @@ with asked as (
 )
 select admitted, greatest(arrival - now, 0) as ahead from counted, asked`
 
-/** A subject that calls meanwhile is not forgotten: its row is looked at again where it is locked. */
+/**
+ * Deletes idle subjects. A row is checked again once it is locked, so a subject that calls
+ * meanwhile is kept.
+ */
 const FORGET = `
 with asked as materialized (
   select (extract(epoch from clock_timestamp()) * 1000000)::int8 - $1::int8 as whole
@@ -34,7 +37,7 @@ with asked as materialized (
 )
 select count(*) as gone from gone`
 
-/** A call counts although its write is taken back, so it is never counted inside a transaction. */
+/** Outside transactions: a call counts although its write is rolled back. */
 export const make = (sessions: Sessions): RateWindow["Service"] => ({
   take: ({ subject, cost, interval, tolerance }) =>
     Effect.map(

@@ -5,10 +5,10 @@ import type { Wakes } from "../memory/Wakes.ts"
 import type { Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
-/** Apart from the named locks of the engine. */
+/** Hash seed of these locks; the named locks of the engine have another one. */
 const SEED = 2
 
-/** A place is taken under the resource's lock, so no older item of it can commit later. */
+/** The place is assigned under the resource's lock, so no older item of it can commit later. */
 const ENQUEUE = `
 with given as materialized (
   select r.*, pg_advisory_xact_lock(hashtextextended(queue || chr(31) || resource, ${SEED})) as held
@@ -23,7 +23,7 @@ select queue, item_id, resource, payload, clock_timestamp() + delay * interval '
 from given order by n
 on conflict (queue, item_id) do nothing`
 
-/** One item, which is nearly every call. */
+/** Inserts one item, the most frequent call. */
 const ENQUEUE_ONE = `
 insert into bursar.work (queue, item_id, resource, payload, run_at)
 select $1, $2, $3, $4, clock_timestamp() + $5::int8 * interval '1 millisecond'
@@ -54,7 +54,7 @@ returning w.item_id, (extract(epoch from w.run_at) * 1000000)::int8 as due, w.pl
 
 const UNDER_FENCE = "queue = $1 and item_id = $2 and fence = $3::int8 and leased_until is not null"
 
-/** Whose lease it is: the fence alone is not enough once the lease has run out. */
+/** Condition of a valid lease: after its expiry the fence alone does not suffice. */
 const HELD = `${UNDER_FENCE} and leased_until > clock_timestamp()`
 
 export const make = (of: {
@@ -63,7 +63,7 @@ export const make = (of: {
 }): WorkQueue["Service"] => {
   const { sessions, wakes } = of
 
-  /** Wakes the queue's workers after the commit. */
+  /** Notifies the queue's workers after the commit. */
   const awaken = (queues: Iterable<string>): Effect.Effect<void> =>
     Effect.map(sessions.current, (session) => {
       for (const queue of new Set(queues)) {
@@ -72,7 +72,7 @@ export const make = (of: {
       }
     })
 
-  /** A statement for whoever has the lease; held in this transaction, it does not run out in it. */
+  /** Runs a statement for the holder of a lease, which does not expire within this transaction. */
   const leased = (
     lease: Lease,
     statement: (condition: string) => string,

@@ -1,4 +1,4 @@
-/** The storage of a deployment: every storage port on PostgreSQL 15 or newer. */
+/** Storage layer on PostgreSQL 15 or newer: every storage port. */
 import {
   Atomically,
   Blobs,
@@ -30,7 +30,10 @@ import * as Wakes from "./Wakes.ts"
 
 export type { Storage } from "../memory/Memory.ts"
 
-/** The database cannot serve as the store: too old, not reachable at the start, or not ours. */
+/**
+ * The database cannot be used as the store: too old, unreachable at the start, or of another
+ * application.
+ */
 export class PostgresFailed extends Data.TaggedError("PostgresFailed")<{
   readonly detail: string
 }> {
@@ -42,23 +45,22 @@ export class PostgresFailed extends Data.TaggedError("PostgresFailed")<{
 export interface PostgresOptions {
   readonly url: Redacted.Redacted
   /**
-   * Connections for transactions of the ports; 10 where it is left out. They are short and pass the
-   * feed's head one by one, so more of them get in each other's way on a small machine. Some 16 more
-   * carry single statements, streams and wakes, opened as they are needed.
+   * Connections for transactions of the ports; 10 by default. Transactions are short and take the
+   * feed's head one by one, so that more of them block each other on a small machine. About 16
+   * further connections are opened on demand, for single statements, streams and notifications.
    */
   readonly maxConnections?: number
-  /** Connections of the plain SqlClient beside the ports; 10 where it is left out. */
+  /** Connections of the plain SqlClient; 10 by default. */
   readonly clientConnections?: number
-  /** After this a statement is given up; 60 seconds where it is left out. */
+  /** Timeout of a statement in milliseconds; 60 seconds by default. */
   readonly statementMillis?: number
   /**
-   * After this a transaction that sends nothing is ended by the database; 15 seconds where it is
-   * left out. A host that was stopped or cut off in the middle of one may hold the feed's head, and
-   * then every other host waits for it: no longer than work of a killed instance waits
-   * (docs/contract/instances.md#leases).
+   * Milliseconds after which the database ends an idle transaction; 15 seconds by default. A host
+   * that was stopped within a transaction may hold the feed's head, for which every other host
+   * waits: no longer than for the work of a killed instance (docs/contract/instances.md#leases).
    */
   readonly transactionIdleMillis?: number
-  /** Off for poolers that lend connections by statement and keep no prepared ones. */
+  /** False for poolers that assign connections by statement and keep no prepared ones. */
   readonly prepare?: boolean
 }
 
@@ -68,7 +70,7 @@ const STATEMENT_MILLIS = 60_000
 const TRANSACTION_IDLE_MILLIS = 15_000
 const OLDEST_VERSION = 150_000
 
-/** The nine ports, and a plain client of the same database for whoever stores beside them. */
+/** The nine ports, and a plain client of the same database. */
 export type Provided = Storage | PgClient.PgClient | SqlClient
 
 export const layer = (options: PostgresOptions): Layer.Layer<Provided, PostgresFailed> =>
@@ -105,8 +107,8 @@ const storage = (
   }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(notUsable(error))))
 
 /**
- * Brings the schema of the database up to date, as every opening of the store does, and nothing
- * else. Answers the names of the migrations that were missing, in order.
+ * Applies the pending migrations, as every opening of the store does, and nothing else. Returns
+ * their names in order.
  */
 export const migrate = (
   options: Pick<PostgresOptions, "url">
@@ -115,7 +117,7 @@ export const migrate = (
     Effect.catchTag("SqlError", (error) => Effect.fail(notUsable(error)))
   )
 
-/** A plain client of the database, for whoever stores beside the ports. */
+/** Layer of a plain client of the database. */
 export const layerClient = (
   options: PostgresOptions
 ): Layer.Layer<PgClient.PgClient | SqlClient, PostgresFailed> =>
@@ -129,7 +131,7 @@ export const layerClient = (
     (error) => Layer.effectContext(Effect.fail(notUsable(error)))
   )
 
-/** Judges the server and brings its schema up to date, on a connection of its own. */
+/** Checks the server's version and applies the migrations, on a connection of its own. */
 const prepare = Effect.fnUntraced(function* (options: Pick<PostgresOptions, "url">) {
   const connection = yield* PgConnection.make({ url: options.url, applicationName: "bursar start" })
   const { rows } = yield* connection.query(

@@ -1,17 +1,17 @@
 /**
- * SQL of a feed's page: conditions, and the last number scanned, so that a filtered reader moves
- * on.
+ * SQL of a feed's page: conditions, and the last number scanned, so that a filtered reader
+ * advances.
  */
 import type { FeedQuery } from "@bursar/engine-core/ports"
 import * as Values from "./Values.ts"
 
-/** Members that the queries of all feeds share. */
+/** Members common to the queries of all feeds. */
 type Asked = Pick<
   FeedQuery,
   "order" | "after" | "limit" | "resourceKind" | "resourceId" | "from" | "to"
 >
 
-/** The conditions of a page: those of every feed, and those that its own columns add. */
+/** Conditions of a page: those of every feed, and those of its own columns. */
 export const asking = (query: Asked) => {
   const values: Array<unknown> = []
   const add = (value: unknown): string => `$${values.push(value)}`
@@ -24,7 +24,7 @@ export const asking = (query: Asked) => {
   }
   const holds = (column: string, value: string | undefined): void => {
     if (value !== undefined) {
-      // The second half is the partial index's own condition.
+      // The second half repeats the condition of the partial index.
       all.push(`${column} @> array[${add(value)}::text] and ${column} <> '{}'`)
     }
   }
@@ -47,7 +47,7 @@ export const asking = (query: Asked) => {
   }
 }
 
-/** A full page was scanned to its last record, any other to the end of the feed. */
+/** Last number scanned: that of the last record of a full page, otherwise the end of the feed. */
 export const scannedTo = (
   query: Pick<FeedQuery, "order" | "after" | "limit">,
   {

@@ -2,11 +2,11 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Result } from "effect"
 
-/** A column of texts for `unnest`; null is null. */
+/** Parameter for `unnest`: a column of texts; null is null. */
 export const texts = (values: ReadonlyArray<string | null>): PgTypes.Parameter =>
   Result.getOrThrow(PgTypes.array(values, PgTypes.OID.text))
 
-/** A column of whole numbers for `unnest`. */
+/** Parameter for `unnest`: a column of whole numbers. */
 export const integers = (values: ReadonlyArray<number | null>): PgTypes.Parameter =>
   Result.getOrThrow(
     PgTypes.array(
@@ -15,7 +15,7 @@ export const integers = (values: ReadonlyArray<number | null>): PgTypes.Paramete
     )
   )
 
-/** One whole number. */
+/** Parameter: one whole number. */
 export const integer = (value: number): PgTypes.Parameter => PgTypes.int8(BigInt(value))
 
 export type Row = Readonly<Record<string, unknown>>
@@ -29,7 +29,7 @@ export const text = (row: Row, column: string): string => {
 export const textOrNull = (row: Row, column: string): string | null =>
   row[column] === null ? null : text(row, column)
 
-/** A whole number that a JavaScript number holds exactly. */
+/** Reads a whole number that a JavaScript number represents exactly. */
 export const number = (row: Row, column: string): number => {
   const value = row[column]
   const whole = typeof value === "bigint" ? Number(value) : value

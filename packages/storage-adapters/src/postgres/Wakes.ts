@@ -8,7 +8,10 @@ import * as Local from "../memory/Wakes.ts"
 import type { Sessions } from "./Sessions.ts"
 
 const CHANNEL = "bursar"
-/** Notifying in the writing transaction would make all commits wait in one line, so it comes after. */
+/**
+ * Sent after the commit, in batches: `notify` inside the writing transactions would serialise all
+ * commits.
+ */
 const GATHER = "20 millis"
 const RECONNECT = Schedule.spaced("5 seconds")
 
@@ -26,7 +29,7 @@ export const make = Effect.fnUntraced(function* (of: {
     news.closeUnsafe()
     const topics = [...pending]
     pending.clear()
-    // A wake may be lost: whoever waits for it polls as well.
+    // A notification may be lost: subscribers poll as well.
     yield* Effect.catch(
       of.sessions.askApart(`select pg_notify('${CHANNEL}', topic) from unnest($1::text[]) topic`, [
         topics

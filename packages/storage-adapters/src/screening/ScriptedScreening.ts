@@ -5,16 +5,16 @@ import { Effect, Layer, Option, Schema } from "effect"
 import { readFile } from "node:fs/promises"
 
 const found = Schema.Literals(["nothing-yet", "none", "possible", "confirmed"])
-/** Answers to the first request, the second, and so on; the last one repeats. */
+/** Answers to the first request, the second, and so on; the last answer repeats. */
 const answers = Schema.Array(found).check(Schema.isMinLength(1), Schema.isMaxLength(20))
 
-/** The most holders that a script names. */
+/** Largest number of holders in a script. */
 const namedMax = 10_000
 
 export const Script = Schema.Struct({
-  /** The version of its lists. */
+  /** Version of the source's lists. */
   listVersion: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),
-  /** Who is answered otherwise than everybody: by holder id, party or legal name. */
+  /** Holders with answers of their own: by holder id, party or legal name. */
   named: Schema.Array(
     Schema.Struct({
       who: Schema.String,
@@ -22,18 +22,20 @@ export const Script = Schema.Struct({
       reason: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(2_000)))
     })
   ).check(Schema.isMaxLength(namedMax)),
-  /** Answers for everybody else. */
+  /** Answers for all other holders. */
   others: answers
 })
 export type Script = typeof Script.Type
 
-/** A script in which nobody is on any list. */
+/** A script without hits. */
 export const clear: Script = { listVersion: "1", named: [], others: ["none"] }
 
-/** Requests whose turn is remembered; the oldest are forgotten first, and begin anew. */
+/**
+ * Largest number of requests whose progress is kept; the oldest are dropped first and start again.
+ */
 const requestsMax = 10_000
 
-/** A source that reads its script each time it is asked, so that the script may change meanwhile. */
+/** Makes a source that reads its script at each request, so that the script may change. */
 export const make = (
   script: Effect.Effect<Script, ScreeningSource.SourceUnavailable>
 ): ScreeningSource.ScreeningSource => {
@@ -62,7 +64,7 @@ export const make = (
   }
 }
 
-/** A source with a script that stays as it is. */
+/** Layer of a source with a fixed script. */
 export const layer = (script: Script): Layer.Layer<never> =>
   Layer.succeed(ScreeningSource.ScreeningSource, make(Effect.succeed(script)))
 
@@ -70,7 +72,7 @@ const away = (detail: string) => new ScreeningSource.SourceUnavailable({ detail 
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Script))
 
-/** Reads the script from its file; an unreadable file is an unavailable source. */
+/** Reads the script from a file; an unreadable file is an unavailable source. */
 const read = (file: string) =>
   Effect.tryPromise({
     try: () => readFile(file, "utf8"),
@@ -84,6 +86,6 @@ const read = (file: string) =>
     )
   )
 
-/** A source whose script is a JSON file, read anew each time. */
+/** Layer of a source whose script is a JSON file, read at each request. */
 export const layerFile = (file: string): Layer.Layer<never> =>
   Layer.succeed(ScreeningSource.ScreeningSource, make(read(file)))

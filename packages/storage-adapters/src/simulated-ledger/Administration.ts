@@ -13,7 +13,7 @@ import * as Users from "./Users.ts"
 const lost = (error: StoreLost): LedgerError.LedgerError =>
   LedgerError.make("SERVICE_NOT_RUNNING", error.detail)
 
-/** A key pair whose private half is thrown away: a local party acts by token only. */
+/** Generates a key pair and discards its private half: a local party acts by token only. */
 const madeKey = (): Uint8Array =>
   generateKeyPairSync("ed25519").publicKey.export({ format: "der", type: "spki" }).subarray(-32)
 
@@ -21,11 +21,11 @@ const invalid = (why: string) => LedgerError.make("INVALID_ARGUMENT", why)
 
 const hintPattern = /^[A-Za-z0-9_-]{1,185}$/
 
-/** Works on the store alone, so that a command line may use it beside a running node. */
+/** Works on the store alone, so that a command line can use it while a node runs. */
 export const make = (options: {
   readonly store: Pick<SimStore, "parties" | "putParty" | "users" | "putUser">
   readonly prune: Admin["prune"]
-  /** Called when a user changed, so that what was remembered of it is forgotten. */
+  /** Called when a user has changed, to invalidate the cache of users. */
   readonly changed: () => void
 }): Admin => {
   const { store, changed } = options

@@ -1,6 +1,6 @@
 /**
  * Maps an error of the simulated ledger to a failure of the Ledger port, by whether the effect may
- * exist and may be tried again.
+ * exist and whether a retry may help.
  */
 import { Offset } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
@@ -51,7 +51,7 @@ const unsupported = (error: LedgerError): Ledger.DedupUnsupported => {
   })
 }
 
-/** The outcome of a write that the ledger answered with this error. */
+/** Outcome of a submission that ended with this error. */
 export const submitError = (error: LedgerError, commandId: string): Ledger.SubmitError => {
   const unknown = () =>
     new Ledger.OutcomeUnknown({ commandId, why: error.cause, retryAfter: retryAfter(error) })
@@ -77,7 +77,7 @@ export const submitError = (error: LedgerError, commandId: string): Ledger.Submi
   }
 }
 
-/** The outcome of a read that the ledger answered with this error. */
+/** Outcome of a read that ended with this error. */
 export const readError = (error: LedgerError): Ledger.ReadError => {
   const earliest = offsetIn(error, "earliest_offset")
   if (error.code === "PARTICIPANT_PRUNED_DATA_ACCESSED" && earliest !== undefined) {

@@ -27,17 +27,17 @@ export const defaults: Settings = {
   gap: "sparse"
 }
 
-/** State of the ledger; changed in place, for it is as large as the ledger. */
+/** State of the ledger; mutable, because a copy would be as large as the ledger. */
 export interface State {
   readonly ledgerId: string
   readonly participantId: string
   offset: Offset.Offset
   clockFloor: Instant.Instant
   prunedOffset: Offset.Offset
-  /** Commits at or before this offset are no longer known by their change. */
+  /** Commits at or before this offset are no longer in `commits`. */
   forgottenOffset: Offset.Offset
   readonly contracts: Map<string, Entry.Contract>
-  /** The last commit of each change, oldest first. */
+  /** The last commit of each change id, oldest first. */
   readonly commits: Map<string, Committed>
 }
 
@@ -60,16 +60,16 @@ export interface Request {
   readonly disclosed: ReadonlyArray<Ledger.Disclosed>
   readonly minLedgerTime: Instant.Instant | null
   readonly traceparent: string | null
-  /** The inputs a wallet signed for; the transaction must use exactly these. */
+  /** Inputs that a wallet signed for; the transaction must use exactly these. */
   readonly pinned: ReadonlyArray<string> | null
 }
 
-/** Time of a judgement, and the fault injected into it. */
+/** Time of a submission, and the faults injected into it. */
 export interface Moment {
   readonly clock: Instant.Instant
   /** Nanoseconds by which the effective time leads the record time. */
   readonly skew: bigint
-  /** A rejection planted by a fault. */
+  /** Rejection by an injected fault; null: none. */
   readonly verdict: LedgerError.LedgerError | null
 }
 
@@ -117,7 +117,7 @@ export const judge = (
   )
 }
 
-/** Refuses texts that some store cannot keep, so that no store refuses a commit. */
+/** Checks that every store can keep the request's texts, so that no store refuses a commit. */
 const isKept = (request: Request): boolean =>
   [request.submissionId, request.workflowId, request.traceparent].every(
     (text) => text === null || (text.length <= 1_024 && isText(text))
@@ -137,7 +137,7 @@ const isValue = (value: Ledger.LfValue): boolean =>
       typeof value === "boolean" ||
       Object.entries(value).every(([name, member]) => isText(name) && isValue(member))
 
-/** Makes the entry part of the state. */
+/** Applies an entry to the state. */
 export const apply = (state: State, entry: Entry.Entry, settings: Settings): void => {
   const { completion } = entry
   state.offset = entry.offset
@@ -178,7 +178,8 @@ const nextOffset = (
 }
 
 /**
- * Whether an earlier commit lies in the deduplication window, or why the window is not available.
+ * Finds an earlier commit within the deduplication window, or refuses a window that is not
+ * available.
  */
 const dedupWindow = (
   { state, settings }: { readonly state: State; readonly settings: Settings },
@@ -212,7 +213,10 @@ interface Ran {
   readonly seed: Uint8Array
 }
 
-/** Inputs are known only once it ran; one created later than its time makes it run again, later. */
+/**
+ * A transaction's inputs are determined by running it; where one was created later than its ledger
+ * time, it runs again at a later time.
+ */
 const atLedgerTime = (
   world: { readonly registry: Registry; readonly settings: Settings; readonly state: State },
   request: Request,

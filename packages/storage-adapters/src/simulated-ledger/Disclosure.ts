@@ -1,6 +1,4 @@
-/**
- * Blob of a disclosed contract: encoded to be handed over outside the ledger, and verified on use.
- */
+/** Codec of a disclosed contract's blob: passed on outside the ledger, and verified on use. */
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import type { Contract } from "./Entry.ts"
@@ -19,7 +17,7 @@ export const blob = (contract: Contract): string =>
     "utf8"
   ).toString("base64")
 
-/** Members in one order, so that a store that keeps no order gives the same blob. */
+/** Sorts members, so that stores without an order of members give the same blob. */
 const canonical = (value: Templates.LfValue): unknown => {
   if (value === null || typeof value !== "object") return value
   if (isList(value)) return value.map(canonical)
@@ -32,7 +30,7 @@ const canonical = (value: Templates.LfValue): unknown => {
 
 const isList = (value: object): value is ReadonlyArray<Templates.LfValue> => Array.isArray(value)
 
-/** The id of the contract that the blob is about, or null when it is no blob of ours. */
+/** Id of a blob's contract; null where the text is no valid blob. */
 export const contractId = (text: string): string | null => {
   try {
     const read: unknown = JSON.parse(Buffer.from(text, "base64").toString("utf8"))

@@ -30,7 +30,7 @@ export interface Scope {
     template: T,
     contractId: string
   ) => Result.Result<Templates.Payload<T>, Refusal>
-  /** Ends a contract by the choice every template has. */
+  /** Archives a contract by the choice that every template has. */
   readonly archive: (
     template: Templates.Template,
     contractId: string
@@ -50,7 +50,7 @@ export interface ChoiceRules<T extends Templates.Template, K extends Templates.C
   ) => Result.Result<Templates.Outcome<T, K>, Refusal>
 }
 
-/** An interface the template implements; its choices bear the same names as ours. */
+/** An interface that the template implements; its choices have the same names as the template's. */
 export interface Implements<P> {
   readonly typeRef: Ledger.TypeRef
   readonly view: (self: P) => Ledger.LfRecord
@@ -64,7 +64,7 @@ export interface Rules<T extends Templates.Template> {
   readonly choices: { readonly [K in Templates.ChoiceName<T>]: ChoiceRules<T, K> }
 }
 
-/** A choice about to be exercised, with its argument read. */
+/** A choice to be exercised, with its decoded argument. */
 export interface Pending {
   readonly consuming: boolean
   readonly controllers: Parties
@@ -73,7 +73,7 @@ export interface Pending {
   readonly run: (scope: Scope) => Result.Result<Ledger.LfValue, Refusal>
 }
 
-/** A contract's payload, read by its template. */
+/** A contract's payload, decoded by its template. */
 export interface Instance {
   readonly payload: Ledger.LfRecord
   readonly signatories: Parties
@@ -98,7 +98,7 @@ const unread = (what: string, error: Schema.SchemaError): Refusal =>
 
 export const distinct = (parties: Parties): Parties => [...new Set(parties)]
 
-/** Binds the rules to their template, so that the interpreter need not know any payload's type. */
+/** Binds the rules to their template, so that the interpreter is independent of payload types. */
 export const define = <const T extends Templates.Template>(
   template: T,
   rules: Rules<T>
@@ -165,11 +165,11 @@ export const archive = (signatories: Parties): Pending => ({
   run: () => Result.succeed({})
 })
 
-/** A body's own refusal. */
+/** Refusal by a choice's body. */
 export const abort = (message: string): Result.Result<never, Refusal> =>
   Result.fail(LedgerError.make("DAML_FAILURE", message))
 
-/** Aborts on the first demand that does not hold; it is told in the message. */
+/** Aborts on the first requirement that is not met, with its message. */
 export const demand = (
   ...demands: ReadonlyArray<readonly [holds: boolean, message: string]>
 ): Result.Result<void, Refusal> => {

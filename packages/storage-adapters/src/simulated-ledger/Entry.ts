@@ -24,7 +24,7 @@ interface NodeOf {
   readonly packageId: string
   readonly signatories: ReadonlyArray<Party.Party>
   readonly observers: ReadonlyArray<Party.Party>
-  /** Everyone who sees the node: its informees and those of every ancestor. */
+  /** Parties that see the node: its informees and those of every ancestor. */
   readonly witnesses: ReadonlyArray<Party.Party>
   /** The contract was created and consumed in this one transaction. */
   readonly transient: boolean

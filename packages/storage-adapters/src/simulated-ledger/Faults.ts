@@ -4,42 +4,42 @@ import * as LedgerError from "./LedgerError.ts"
 
 /** A plan of faults. Submissions are counted from 1, in the order the ledger takes them. */
 export interface Plan {
-  /** The connection dies before these submissions are judged: nothing happens. */
+  /** The connection is lost before these submissions are judged: they have no effect. */
   readonly dropBeforeCommit?: ReadonlyArray<number>
-  /** The connection dies after these submissions are judged and kept. */
+  /** The connection is lost after these submissions are committed. */
   readonly dropAfterCommit?: ReadonlyArray<number>
   /** These submissions are rejected asynchronously, each for its own reason. */
   readonly contention?: ReadonlyArray<number>
   readonly inFlight?: ReadonlyArray<number>
   readonly backpressure?: ReadonlyArray<number>
-  /** A receipt comes this long before its update can be read. */
+  /** Delay between a receipt and the visibility of its update. */
   readonly visibilityDelay?: Duration.Duration
-  /** How far effective time may lie from record time, in milliseconds; it wanders between the two. */
+  /** Range of the difference between effective and record time in milliseconds. */
   readonly skew?: { readonly minMillis: number; readonly maxMillis: number }
   readonly gap?: "sparse" | "dense"
-  /** The participant answers under this name. */
+  /** Participant id that the node answers with. */
   readonly participantChange?: string
   /** Tokens expire: every call is refused with 401. */
   readonly tokenExpiry?: true
   /** A tail ends with an error after this many updates. */
   readonly wsCut?: number
-  /** Each transaction of a tail comes twice. */
+  /** Each transaction of a tail is sent twice. */
   readonly duplicateFrame?: true
-  /** A tail gives checkpoints alone. */
+  /** A tail sends checkpoints only. */
   readonly checkpointOnly?: true
   readonly wire?: Wire
 }
 
-/** Faults of the HTTP door alone. */
+/** Faults of the HTTP door. */
 export interface Wire {
   /** These requests are answered with plain text and status 503. */
   readonly text503?: ReadonlyArray<number>
   /** These requests are answered with an HTML page and status 502. */
   readonly html502?: ReadonlyArray<number>
   readonly slowBodyMillis?: number
-  /** The list limit is hit although the list is under it. */
+  /** Every list is refused as too long. */
   readonly list413?: true
-  /** Errors come with category -1 and free text for a code. */
+  /** Errors have category -1 and free text as their code. */
   readonly redactedError?: true
   readonly explicitNulls?: true
   readonly unknownArm?: true
@@ -49,11 +49,11 @@ export interface Wire {
 
 export const none: Plan = {}
 
-/** The plan in force. Its counts start anew when it is replaced. */
+/** The plan in force. A new plan restarts the counts. */
 export interface Faults {
   readonly plan: () => Plan
   readonly replace: (plan: Plan) => void
-  /** The number of the submission now taken. */
+  /** Counts a submission and returns its number. */
   readonly count: () => number
 }
 
@@ -99,7 +99,7 @@ export const fate = (plan: Plan, submission: number): Fate => {
 export const dropped = (): LedgerError.LedgerError =>
   LedgerError.make("SERVICE_NOT_RUNNING", "The connection was lost")
 
-/** Nanoseconds of skew for a submission: a walk that is not monotone and never random. */
+/** Skew of a submission in nanoseconds: deterministic and not monotonic. */
 export const skew = (plan: Plan, submission: number): bigint => {
   if (plan.skew === undefined) return 0n
   const { minMillis, maxMillis } = plan.skew

@@ -25,7 +25,7 @@ export interface Ask {
 
 export interface World {
   readonly registry: Registry.Registry
-  /** The contract if it is active. */
+  /** Returns the contract if it is active. */
   readonly active: (contractId: string) => Contract | undefined
   readonly seed: Uint8Array
   readonly offset: Offset.Offset
@@ -35,13 +35,13 @@ export interface World {
 
 export interface Interpretation {
   readonly nodes: ReadonlyArray<Node>
-  /** Contracts of earlier transactions that were used. */
+  /** Contracts of earlier transactions that the transaction used. */
   readonly inputs: ReadonlyMap<string, Contract>
   readonly created: ReadonlyArray<Contract>
   readonly archived: ReadonlyArray<string>
 }
 
-/** Largest depth of nested exercises, so that no choice runs for ever. */
+/** Largest depth of nested exercises, so that every choice terminates. */
 const depthMax = 64
 
 /** Context of a node: authorizing parties, witnesses of its parent, depth. */
@@ -51,7 +51,7 @@ interface Context {
   readonly depth: number
 }
 
-/** One contract as this transaction sees it. */
+/** A contract as this transaction has used it. */
 interface Used {
   readonly contract: Contract
   readonly instance: Entity.Instance
@@ -207,7 +207,7 @@ class Run {
     return this.consequences(context, { contract, pending, act, iface: typed.success })
   }
 
-  /** Appends the exercise before its consequences, and completes it once they have run. */
+  /** Appends the exercise before its consequences, and completes it after them. */
   private consequences(
     context: Context,
     of: {
@@ -305,7 +305,7 @@ class Run {
       : Result.fail(LedgerError.notAuthorized(`fetch of ${Templates.key(template)}`, stakeholders))
   }
 
-  /** The contract, if it is there, visible to the submission and not yet consumed. */
+  /** Returns the contract if it exists, is visible to the submission and not yet consumed. */
   private use(contractId: string): Result.Result<Used, Refusal> {
     if (this.consumed.has(contractId)) {
       return Result.fail(
@@ -343,7 +343,7 @@ class Run {
     return blob !== undefined && blob === Disclosure.blob(contract)
   }
 
-  /** Null for a template, the interface through which the contract is used otherwise. */
+  /** The interface through which the contract is used; null for its template. */
   private typed(
     contract: Contract,
     instance: Entity.Instance,
@@ -361,7 +361,7 @@ class Run {
     )
   }
 
-  /** The missing authorizers; an empty requirement authorizes nothing either. */
+  /** Returns the missing authorizers. An empty requirement authorizes nothing. */
   private lacking(context: Context, required: Parties): Parties | null {
     if (required.length === 0) return []
     const lacking = required.filter((party) => !context.authority.has(party))
@@ -369,7 +369,7 @@ class Run {
   }
 }
 
-/** Decodes a value that a body of the same registry gave; a mismatch is a bug of the simulator. */
+/** Decodes a value that a choice's body returned; a mismatch is a bug of the simulator. */
 const readBack = <A>(read: Result.Result<A, { readonly message: string }>) => {
   if (Result.isFailure(read)) throw new Error(read.failure.message)
   return Result.succeed(read.success)

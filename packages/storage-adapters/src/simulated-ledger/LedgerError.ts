@@ -71,9 +71,9 @@ export class LedgerError extends Data.TaggedError("LedgerError")<{
   readonly grpc: number
   readonly context: { readonly [key: string]: string }
   readonly resources: ReadonlyArray<Resource>
-  /** Null where trying again makes no sense. */
+  /** Null where a retry does not help. */
   readonly retryAfterMillis: number | null
-  /** False when the effect may exist nevertheless. */
+  /** False where the effect may exist nevertheless. */
   readonly definiteAnswer: boolean
 }> {
   override get message(): string {
@@ -81,7 +81,7 @@ export class LedgerError extends Data.TaggedError("LedgerError")<{
   }
 }
 
-/** A refusal of the ledger with the category that belongs to its id. */
+/** Makes an error with the category of its id. */
 export const make = (
   code: ErrorId,
   cause: string,
@@ -103,7 +103,7 @@ export const make = (
   })
 }
 
-/** The error as it is stored with a rejected completion. */
+/** Form of an error in a rejected completion. */
 export interface Stored {
   readonly code: string
   readonly cause: string

@@ -11,7 +11,7 @@ const counts = Schema.optionalKey(Schema.Array(Schema.Int.check(Schema.isGreater
 const on = Schema.optionalKey(Schema.Literal(true))
 const natural = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 86_400_000 }))
 
-/** A fault plan as it is written in a file; see Faults.ts for what each does. */
+/** Schema of a fault plan's file; Faults.ts describes each member. */
 const FaultFile = Schema.Struct({
   dropBeforeCommit: counts,
   dropAfterCommit: counts,
@@ -46,7 +46,7 @@ const FaultFile = Schema.Struct({
   )
 })
 
-/** The file is no fault plan; the message says where. */
+/** The file is not a valid fault plan; the message has the place. */
 export class NoPlan extends Data.TaggedError("NoPlan")<{ readonly message: string }> {}
 
 const decode = Schema.decodeUnknownResult(FaultFile, { onExcessProperty: "error" })
@@ -78,7 +78,7 @@ const Wishes = Schema.Array(
 const decodeWishes = Schema.decodeUnknownEffect(Wishes)
 const parse = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
 
-/** The pruned offset, as the database has it. */
+/** Reads the pruned offset from the database. */
 export const pruned = (sql: SqlClient.SqlClient) =>
   sql`select pruned_offset::text as "offset" from ledger_sim.head`.pipe(
     Effect.flatMap(
@@ -91,7 +91,7 @@ const lookEvery = Duration.seconds(1)
 
 type Node = Pick<Participant["Service"], "faults" | "admin" | "horizon" | "ledgerEnd">
 
-/** Applies the operator's commands to the running node within a second; ends with the node. */
+/** Polls the operator's commands every second and applies them to the running node. */
 export const attend = (sql: SqlClient.SqlClient, node: Node): Effect.Effect<void> => {
   let planText = "{}"
   const look = Effect.gen(function* () {

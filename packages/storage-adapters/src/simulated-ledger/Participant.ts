@@ -1,4 +1,4 @@
-/** Interface of the simulated node, for every party by its own token. */
+/** Interface of the simulated node, which every party uses with its own token. */
 import type { Instant, Offset, Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Context } from "effect"
@@ -8,15 +8,15 @@ import type { Faults } from "./Faults.ts"
 import type { LedgerError } from "./LedgerError.ts"
 import type * as Users from "./Users.ts"
 
-/** One submission as a user makes it. */
+/** A submission of a user. */
 export interface Attempt {
   readonly commandId: string
   readonly actAs: ReadonlyArray<Party.Party>
   readonly readAs: ReadonlyArray<Party.Party>
   readonly commands: ReadonlyArray<Ledger.Command>
-  /** Null means the longest window. */
+  /** Null: the longest window. */
   readonly dedup: Ledger.Dedup | null
-  /** Fresh per attempt; the caller makes it. */
+  /** New for each attempt. */
   readonly submissionId: string
   readonly workflowId: string | null
   readonly disclosed: ReadonlyArray<Ledger.Disclosed>
@@ -38,7 +38,7 @@ export interface Reading {
   readonly byParty: ReadonlyMap<Party.Party, PartyFilter>
 }
 
-/** The end of a contract as ACS_DELTA shows it. */
+/** The archival of a contract, as ACS_DELTA shows it. */
 export interface Archived {
   readonly _tag: "Archived"
   readonly nodeId: number
@@ -57,7 +57,7 @@ export type SeenActive = Ledger.Active & { readonly createdOffset: Offset.Offset
 
 export type SeenEvent = Ledger.Created | SeenExercised | Archived
 
-/** A transaction cut to what the readers see. */
+/** A transaction filtered to the nodes that the readers see. */
 export interface SeenTransaction extends Omit<Ledger.Transaction, "events"> {
   readonly traceparent: string | null
   readonly events: ReadonlyArray<SeenEvent>
@@ -94,11 +94,14 @@ export class Participant extends Context.Service<
     readonly ledgerId: string
     readonly participantId: Effect.Effect<string>
     readonly synchronizerId: string
-    /** 401 unless the token stands. */
+    /** Returns the user of a token; fails with 401 where the token is not valid. */
     readonly authenticate: (token: string | undefined) => Answer<Users.User>
-    /** Commits, or fails; 403 before anything else unless the user may act as each actAs. */
+    /**
+     * Submits and waits for the commit; fails with 403 first unless the user may act as each party
+     * of `actAs`.
+     */
     readonly submit: (user: Users.User, attempt: Attempt) => Answer<Entry.Transaction>
-    /** As `submit`, answered once it is queued; the completion has the outcome. */
+    /** As `submit`, but returns once it is queued; the completion has the outcome. */
     readonly submitAsync: (user: Users.User, attempt: Attempt) => Answer<void>
     readonly updates: (
       user: Users.User,
@@ -115,7 +118,7 @@ export class Participant extends Context.Service<
         readonly reading: Reading
       }
     ) => Answer<SeenTransaction>
-    /** A committed transaction as these readers see it; None where they see no node. */
+    /** A committed transaction as these readers see it; None where they see no node of it. */
     readonly seen: (
       user: Users.User,
       query: { readonly transaction: Entry.Transaction; readonly reading: Reading }
@@ -124,7 +127,7 @@ export class Participant extends Context.Service<
       user: Users.User,
       query: { readonly at: Offset.Offset; readonly reading: Reading }
     ) => Stream.Stream<SeenActive, LedgerError>
-    /** Completions of this user for these parties; a tail unless `through` is given. */
+    /** Completions of this user for these parties; without `through` an endless tail. */
     readonly completions: (
       user: Users.User,
       query: {
@@ -133,7 +136,10 @@ export class Participant extends Context.Service<
         readonly through: Option.Option<Offset.Offset>
       }
     ) => Stream.Stream<Entry.Completion | Ledger.Checkpoint, LedgerError>
-    /** The created event of a contract and, when it has ended, its end, as the parties see it. */
+    /**
+     * The created event of a contract and, where it has ended, its archival, as the parties see
+     * them.
+     */
     readonly contractById: (
       user: Users.User,
       query: { readonly contractId: string; readonly reading: Reading }
@@ -147,7 +153,10 @@ export class Participant extends Context.Service<
     readonly packages: Effect.Effect<
       ReadonlyArray<{ readonly name: string; readonly version: string; readonly packageId: string }>
     >
-    /** Interprets for an external party and answers what its wallet must sign. */
+    /**
+     * Interprets commands for an external party and returns the transaction that its wallet must
+     * sign.
+     */
     readonly prepare: (
       user: Users.User,
       ask: {
@@ -160,7 +169,7 @@ export class Participant extends Context.Service<
         readonly minLedgerTime: Instant.Instant | null
       }
     ) => Answer<Prepared>
-    /** Runs what was prepared, on the signatures of every party it acts as. */
+    /** Executes a prepared transaction with the signatures of all its acting parties. */
     readonly execute: (
       user: Users.User,
       ask: {
@@ -169,32 +178,35 @@ export class Participant extends Context.Service<
         readonly submissionId: string
       }
     ) => Answer<Entry.Transaction>
-    /** The parties for which the user has a right. */
+    /** Parties for which the user has a right. */
     readonly parties: (user: Users.User) => Answer<ReadonlyArray<Users.PartyRecord>>
     readonly admin: Admin
-    /** The faults in force, of which the HTTP door reads its part. */
+    /** The faults in force; the HTTP door reads its own part. */
     readonly faults: Faults
   }
 >()("@bursar/storage-adapters/simulated-ledger/Participant") {}
 
-/** Administration by the node's operator; never offered over HTTP. */
+/** Administration by the node's operator, never offered over HTTP. */
 export interface Admin {
-  /** A local party gets a user that may act as it; an external one a user that may read and execute only. */
+  /**
+   * Adds a party with a user: the user of a local party may act as it, the user of an external one
+   * may only read and execute.
+   */
   readonly addParty: (party: {
     readonly hint: string
     readonly kind: "local" | "external"
-    /** 32 bytes; for a local party one is made when absent, and its private half thrown away. */
+    /** 32 bytes; generated for a local party where absent. */
     readonly publicKey?: Uint8Array
-    /** The hint when absent. */
+    /** The hint by default. */
     readonly userId?: string
-    /** Further rights, such as those of the parties a custodian hosts. */
+    /** Further rights, such as those for the parties that a custodian hosts. */
     readonly rights?: ReadonlyArray<Ledger.Right>
   }) => Answer<PartyAdded>
   readonly parties: Answer<ReadonlyArray<Users.PartyRecord>>
   readonly users: Answer<ReadonlyArray<Users.User>>
-  /** A new token for the user; the old one ends. */
+  /** Issues a new token for the user and revokes the old one. */
   readonly issueToken: (userId: string, validFor?: Duration.Duration) => Answer<string>
   readonly revokeToken: (userId: string) => Answer<void>
-  /** Everything at or before the offset is gone from the stream of updates; active contracts stay. */
+  /** Removes updates at or before the offset; active contracts stay. */
   readonly prune: (upTo: Offset.Offset) => Answer<void>
 }

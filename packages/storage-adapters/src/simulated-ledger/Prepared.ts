@@ -155,7 +155,7 @@ export const toCommand = (
   }))
 }
 
-/** Ed25519 public keys in DER begin so; the raw 32 bytes follow. */
+/** DER prefix of an Ed25519 public key, before its raw 32 bytes. */
 const derPrefix = Buffer.from("302a300506032b6570032100", "hex")
 
 const verifies = (record: PartyRecord, hash: Uint8Array, signature: Uint8Array): boolean =>
@@ -171,7 +171,10 @@ const verifies = (record: PartyRecord, hash: Uint8Array, signature: Uint8Array):
     signature
   )
 
-/** Refuses unless every acting party is external and its own key signed exactly these bytes. */
+/**
+ * Refuses unless every acting party is external and has signed exactly these bytes with its own
+ * key.
+ */
 export const verifySignatures = (ask: {
   readonly bytes: Uint8Array
   readonly actAs: ReadonlyArray<Party.Party>

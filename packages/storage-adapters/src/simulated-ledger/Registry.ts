@@ -56,7 +56,7 @@ const unknownEntity = (ref: Ledger.TypeRef): LedgerError.LedgerError =>
     { resources: [["PACKAGE_NAME", ref.packageName]] }
   )
 
-/** The template's rules, or which part of its name is unknown. */
+/** Finds a template's rules, or fails with the unknown part of its name. */
 export const entity = (
   registry: Registry,
   ref: Ledger.TypeRef
@@ -71,7 +71,7 @@ export const entity = (
 export const isInterface = (registry: Registry, ref: Ledger.TypeRef): boolean =>
   registry.interfaces.has(Templates.key(ref))
 
-/** A type a reader may name in a filter: a template or an interface. */
+/** Checks whether a type that a filter names exists: a template or an interface. */
 export const known = (
   registry: Registry,
   ref: Ledger.TypeRef

@@ -255,7 +255,7 @@ export const users = (rows: unknown) =>
     )
   )
 
-/** The entries as the four JSON lists that one statement inserts. */
+/** The four JSON parameters of the statement that inserts entries. */
 export const batch = (entries: ReadonlyArray<Entry.Entry>) => {
   const ended = new Map(
     entries.flatMap((entry) => entry.archived.map((id) => [id, entry.offset] as const))

@@ -10,7 +10,7 @@ import type * as Users from "./Users.ts"
 export interface Head {
   readonly ledgerId: string
   readonly participantId: string
-  /** The last offset taken, by a commit or a rejected completion. */
+  /** Last offset of a commit or a rejected completion. */
   readonly offset: Offset.Offset
   /** The latest record time; the ledger's clock never falls behind it. */
   readonly clockFloor: Instant.Instant
@@ -34,7 +34,7 @@ export interface Loaded {
   readonly forgottenOffset: Offset.Offset
 }
 
-/** The store did not take the write. After `fenced` another process owns the ledger. */
+/** The store refused the write. After `fenced` another process owns the ledger. */
 export class StoreLost extends Data.TaggedError("StoreLost")<{
   readonly fenced: boolean
   readonly detail: string
@@ -51,9 +51,9 @@ export interface Range {
 }
 
 export interface SimStore {
-  /** Takes the ledger for this process and reads what it needs to go on. MUST fence earlier owners. */
+  /** Acquires the ledger for this process and loads its state. MUST fence earlier owners. */
   readonly load: (since: Instant.Instant) => Effect.Effect<Loaded, StoreLost>
-  /** Appends the entries in order, all or none, on top of the head last loaded or committed. */
+  /** Appends the entries in order, all or none, after the head last loaded or committed. */
   readonly commit: (entries: ReadonlyArray<Entry.Entry>) => Effect.Effect<void, StoreLost>
   readonly transactions: (
     range: Range
@@ -62,13 +62,13 @@ export interface SimStore {
     by: { readonly updateId: string } | { readonly offset: Offset.Offset }
   ) => Effect.Effect<Option.Option<Entry.Transaction>, StoreLost>
   readonly completions: (range: Range) => Effect.Effect<ReadonlyArray<Entry.Completion>, StoreLost>
-  /** The contracts active at the offset, ordered by (createdOffset, contractId), after the given one. */
+  /** A page of the contracts active at the offset, ordered by (createdOffset, contractId). */
   readonly activeAt: (page: {
     readonly at: Offset.Offset
     readonly after: Pick<Entry.Contract, "createdOffset" | "contractId"> | null
     readonly limit: number
   }) => Effect.Effect<ReadonlyArray<Entry.Contract>, StoreLost>
-  /** The contract, active or archived, unless it is pruned away. */
+  /** Finds a contract, active or archived, unless it is pruned. */
   readonly contract: (contractId: string) => Effect.Effect<Option.Option<StoredContract>, StoreLost>
   readonly prune: (upTo: Offset.Offset) => Effect.Effect<void, StoreLost>
   readonly parties: Effect.Effect<ReadonlyArray<Users.PartyRecord>, StoreLost>

@@ -5,7 +5,7 @@ import type * as Entry from "./Entry.ts"
 import type { Head, Range, SimStore, StoredContract } from "./SimStore.ts"
 import type * as Users from "./Users.ts"
 
-/** The first of the rows, ordered by offset, that lies after it. */
+/** Index of the first row after an offset, in rows ordered by offset. */
 const indexAfter = (rows: ReadonlyArray<{ readonly offset: number }>, offset: number): number => {
   let low = 0
   let high = rows.length
@@ -69,7 +69,7 @@ export const make = (names: {
     }
   }
 
-  /** In (createdOffset, contractId) order, as the database gives them. */
+  /** Ordered by (createdOffset, contractId), as in the database. */
   const ordered = (at: Offset.Offset): ReadonlyArray<Entry.Contract> =>
     [...contracts.values()]
       .filter(
@@ -79,7 +79,7 @@ export const make = (names: {
       .map(({ contract }) => contract)
       .sort(inOrder)
 
-  /** An archived contract outlives pruning no longer than its archival does. */
+  /** An archived contract is pruned with its archival. */
   const prune = (upTo: Offset.Offset): void => {
     for (const one of transactions.splice(0, indexAfter(transactions, upTo))) {
       byUpdateId.delete(one.updateId)

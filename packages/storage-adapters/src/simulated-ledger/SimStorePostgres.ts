@@ -14,7 +14,7 @@ const lost = (error: SqlError.SqlError | Schema.SchemaError): StoreLost =>
 const reasons = (error: unknown): ReadonlyArray<string> =>
   error instanceof Error ? [error.message, ...reasons(error.cause)] : []
 
-/** A lock that only one process of a database can hold; the number is the schema's own. */
+/** Id of the advisory lock that only one process of a database can hold. */
 const lockKey = 7_262_501
 
 export const make = (names: {
@@ -31,7 +31,7 @@ export const make = (names: {
       lost
     )
     yield* holdLock(sql)
-    /** Fencing epoch of this process, and the head it has written. */
+    /** Fencing epoch of this process, and the head that it has written. */
     let epoch = -1n
     let offset = Offset.zero
 
@@ -145,8 +145,8 @@ export const make = (names: {
   })
 
 /**
- * Advisory lock on a connection of its own until the scope ends; it is released when the process
- * dies.
+ * Holds an advisory lock on a connection of its own until the scope ends; it is released when the
+ * process dies.
  */
 const holdLock = (sql: SqlClient.SqlClient) =>
   Effect.gen(function* () {
@@ -165,7 +165,9 @@ const holdLock = (sql: SqlClient.SqlClient) =>
 
 const micros = (column: string): string => `(extract(epoch from ${column}) * 1000000)::bigint::text`
 
-/** Offsets are read as text; ordering therefore names the table, or it would sort the text. */
+/**
+ * Offsets are selected as text, so `order by` must name the table's column, or it would sort texts.
+ */
 const transactionColumns = `"offset"::text as "offset", update_id, change_id, command_id, user_id,
   workflow_id, to_json(act_as)::text as act_as, ${micros("effective_at")} as effective_at,
   ${micros("record_time")} as record_time, nodes::text as nodes, traceparent`
@@ -234,7 +236,7 @@ const reading = (
     )
 })
 
-/** Parties and users alone, which a command line may change beside a running node. */
+/** Parties and users alone, which a command line may change while a node runs. */
 export const people = (
   sql: SqlClient.SqlClient
 ): Pick<SimStore, "parties" | "putParty" | "users" | "userByToken" | "putUser"> => ({

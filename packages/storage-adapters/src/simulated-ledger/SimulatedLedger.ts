@@ -54,20 +54,21 @@ export interface Options {
   /** Templates beside those of the engine. */
   readonly entities?: ReadonlyArray<Entity.Entity>
   readonly settings?: Partial<Core.Settings>
-  /** A tail gives a checkpoint after this long without a matching update. */
+  /** Interval after which a tail without matching updates sends a checkpoint. */
   readonly checkpointAfter?: Duration.Duration
   readonly faults?: Faults.Faults
 }
 
 /**
- * Milliseconds for which a token's user is cached; a revocation made elsewhere shows after that.
+ * Milliseconds for which a token's user is cached; a revocation by another process takes effect
+ * after that.
  */
 const rememberedMillis = 1_000
 const acsPage = 500
 
 type Service = Participant["Service"]
 
-/** The node in memory. */
+/** Layer of the node in memory. */
 export const layerMemory = (options: Options): Layer.Layer<Participant, StoreLost> =>
   Layer.effect(
     Participant,
@@ -75,8 +76,8 @@ export const layerMemory = (options: Options): Layer.Layer<Participant, StoreLos
   )
 
 /**
- * The node on a database: schema ledger_sim of the provided SqlClient. It applies its operator's
- * commands.
+ * Layer of the node on a database: schema ledger_sim of the provided SqlClient. It applies its
+ * operator's commands.
  */
 export const layerPostgres = (
   options: Options
@@ -91,7 +92,7 @@ export const layerPostgres = (
     })
   )
 
-/** The node over a store that is given. */
+/** Layer of the node on a given store. */
 export const layerStore = (
   store: SimStore,
   options: Options
@@ -138,7 +139,7 @@ export const make = (
 
 const lost = (error: StoreLost): LedgerError.LedgerError => Writer.unavailable(error)
 
-/** Cache of tokens' users, read from the store at most once a second. */
+/** Cache of the tokens' users, read from the store at most once a second. */
 const remembered = (store: SimStore, faults: Faults.Faults) => {
   const known = new Map<string, { readonly user: Users.User | undefined; readonly until: bigint }>()
   const authenticate: Service["authenticate"] = (token) =>
@@ -160,7 +161,7 @@ const remembered = (store: SimStore, faults: Faults.Faults) => {
   return { authenticate, forget: () => known.clear() }
 }
 
-/** Submitting, and preparing and executing for external parties. */
+/** Submission, and preparation and execution for external parties. */
 const acting = (of: {
   readonly registry: Registry.Registry
   readonly settings: Core.Settings
@@ -233,7 +234,7 @@ const acting = (of: {
         })
       )
       const now = yield* Instant.now
-      // Beyond the deduplication window a second execution could not be told from the first.
+      // Beyond the deduplication window a second execution could not be recognised.
       const latest = Instant.fromNanos(now + Core.nanos(settings.dedupMax))
       if (now > content.maxRecordTime || content.maxRecordTime > latest) {
         return yield* LedgerError.make("INVALID_EXTERNAL_TRANSACTION", "past its maxRecordTime")
@@ -265,7 +266,7 @@ const acting = (of: {
   }
 }
 
-/** The reads, cut to what the user's parties see. */
+/** Reads, filtered to the nodes that the user's parties see. */
 const reading = (of: {
   readonly store: SimStore
   readonly registry: Registry.Registry

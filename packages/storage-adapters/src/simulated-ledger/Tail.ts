@@ -12,7 +12,7 @@ export interface Source<A> {
   readonly end: () => Offset.Offset
   readonly pruned: () => Offset.Offset
   readonly moved: () => Effect.Effect<void>
-  /** Matches in the range, and the offset up to which it was read. */
+  /** Returns the matches in the range, and the offset up to which it was read. */
   readonly read: (
     range: Range
   ) => Effect.Effect<
@@ -29,9 +29,9 @@ export interface Query {
 
 interface Position {
   readonly at: Offset.Offset
-  /** The last offset sent to the reader. */
+  /** Last offset that was sent to the reader. */
   readonly told: Offset.Offset
-  /** When, in milliseconds, the reader was last sent anything. */
+  /** Instant in milliseconds at which the reader was last sent anything. */
   readonly silentSince: number
 }
 
@@ -54,7 +54,7 @@ export const follow = <A extends { readonly offset: Offset.Offset }>(
   const step = (position: Position): Effect.Effect<Step<A>, LedgerError> =>
     Effect.suspend((): Effect.Effect<Step<A>, LedgerError> => {
       const end = through === null ? source.end() : Offset.min(through, source.end())
-      // Subscribed together with reading the end, so that no change between the two is missed.
+      // Subscribed together with the read of the end, so that no change in between is missed.
       const moved = source.moved()
       const { at, told } = position
       if (at < source.pruned()) return Effect.fail(Core.pruned(source.pruned()))
@@ -79,7 +79,7 @@ export const follow = <A extends { readonly offset: Offset.Offset }>(
       return [matched, Option.some({ at: readTo, told, silentSince })]
     })
 
-  /** Waits for a change of the end, at most until the next checkpoint is due. */
+  /** Waits for a new end, at most until the next checkpoint is due. */
   const remind = (position: Position, moved: Effect.Effect<void>): Effect.Effect<Step<A>> =>
     Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis

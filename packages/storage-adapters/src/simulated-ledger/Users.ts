@@ -6,7 +6,7 @@ import { Result } from "effect"
 import * as Identifiers from "./Identifiers.ts"
 import * as LedgerError from "./LedgerError.ts"
 
-/** A party of this ledger. A local one acts by token, an external one by its own key only. */
+/** A party of this ledger. A local one acts by token, an external one with its own key only. */
 export interface PartyRecord {
   readonly party: Party.Party
   readonly hint: string
@@ -24,12 +24,12 @@ export interface User {
   readonly active: boolean
 }
 
-/** A bearer token; only its SHA-256 is ever stored. */
+/** Generates a bearer token; only its SHA-256 is stored. */
 export const makeToken = (): string => `blt_${randomBytes(32).toString("base64url")}`
 
 export const hash = Identifiers.tokenHash
 
-/** Message of every failed authorization, which says nothing of its cause. */
+/** Message of every failed authorization, without its cause. */
 const redacted = "A security-sensitive error has been received"
 
 export const unauthenticated = (): LedgerError.LedgerError =>
@@ -38,7 +38,7 @@ export const unauthenticated = (): LedgerError.LedgerError =>
 export const permissionDenied = (): LedgerError.LedgerError =>
   LedgerError.make("PERMISSION_DENIED", redacted)
 
-/** The user whose token it is, if the token still stands. */
+/** Returns the user of a token that is not revoked. */
 export const admit = (
   user: User | undefined,
   now: Instant.Instant
@@ -53,11 +53,11 @@ const implied: { readonly [kind in Ledger.Right["kind"]]: ReadonlyArray<Ledger.R
   CanExecuteAs: ["CanActAs", "CanExecuteAs"]
 }
 
-/** Whether the user has the right for the party; CanActAs implies the other two. */
+/** Checks whether the user has the right for the party; CanActAs implies the other two. */
 export const can = (user: User, kind: Ledger.Right["kind"], party: string): boolean =>
   user.rights.some((right) => right.party === party && implied[kind].includes(right.kind))
 
-/** Refuses unless the user has the right for every party named. */
+/** Refuses unless the user has the right for every party. */
 export const demand = (
   user: User,
   kind: Ledger.Right["kind"],
@@ -69,7 +69,7 @@ export const demand = (
   return Result.void
 }
 
-/** Preparing needs the right to read or to execute as the party. */
+/** Preparation needs the right to read or to execute as the party. */
 export const demandPrepare = (
   user: User,
   parties: Iterable<string>

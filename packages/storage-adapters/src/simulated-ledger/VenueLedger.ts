@@ -20,7 +20,7 @@ import * as Views from "./Views.ts"
 
 export const version = "3.5.0+bursar-sim"
 
-/** Opens the port with a token that may act as exactly one party and hold no other right. */
+/** Opens the port with a token that may act as exactly one party and has no other right. */
 export const layer = (options: {
   readonly token: string
 }): Layer.Layer<Ledger.Ledger, LedgerError.LedgerError, Participant> =>
@@ -87,7 +87,7 @@ export const make = (options: {
         )
       }).pipe(
         Effect.mapError((error) =>
-          // The change is committed; its update cannot be read, or not yet.
+          // The change is committed; its update cannot be read (yet).
           error.code === "UPDATE_NOT_FOUND"
             ? new Ledger.OutcomeUnknown({
                 commandId: submission.commandId,
@@ -170,7 +170,7 @@ const soleParty = (user: Users.User) => {
       )
 }
 
-/** Where the earlier commit of a duplicate lies. */
+/** Offset of the earlier commit that a duplicate refers to. */
 export const completionOffset = (duplicate: LedgerError.LedgerError): Offset.Offset =>
   Offset.of(Number(duplicate.context["completion_offset"]))
 

@@ -1,6 +1,6 @@
 /**
- * Projection of transactions and contracts to their readers: the nodes they witness, and not who
- * else does.
+ * Projection of transactions and contracts to their readers: the nodes they witness, without the
+ * other witnesses.
  */
 import type { Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
@@ -13,7 +13,7 @@ import * as Registry from "./Registry.ts"
 
 export const synchronizerId = "bursar::sim"
 
-/** Everything one party sees, as the engine reads it. */
+/** Filter of the engine's reads: everything that one party sees. */
 export const everything: PartyFilter = {
   wildcard: true,
   templates: [],
@@ -21,7 +21,7 @@ export const everything: PartyFilter = {
   blobs: []
 }
 
-/** Every type a reading names must be known: a filter that names another is an error, not silence. */
+/** Refuses a filter with an unknown type, which would otherwise match nothing without notice. */
 export const validate = (registry: Registry.Registry, reading: Reading) => {
   for (const filter of reading.byParty.values()) {
     for (const ref of [...filter.templates, ...filter.interfaces.map(({ ref }) => ref)]) {
@@ -32,7 +32,7 @@ export const validate = (registry: Registry.Registry, reading: Reading) => {
   return Result.void
 }
 
-/** None where no node is visible: such a transaction is not delivered. */
+/** None where no node is visible: the transaction is not delivered. */
 export const transaction = (
   registry: Registry.Registry,
   reading: Reading,
@@ -60,7 +60,7 @@ export const transaction = (
   })
 }
 
-/** An active contract as the readers who are its stakeholders see it; null for others. */
+/** An active contract as those readers see it who are its stakeholders; null for others. */
 export const active = (
   registry: Registry.Registry,
   reading: Reading,
@@ -148,7 +148,7 @@ const created = (
   }
 }
 
-/** The readers among the parties whose filter lets the template through. */
+/** Parties whose filter includes the template. */
 const matching = (
   registry: Registry.Registry,
   reading: Reading,

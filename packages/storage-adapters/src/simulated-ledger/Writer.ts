@@ -13,18 +13,20 @@ import type { Registry } from "./Registry.ts"
 import type { SimStore, StoreLost } from "./SimStore.ts"
 
 export interface Writer {
-  /** Waits for the completion: the transaction, or why there is none. */
+  /** Waits for the completion: the transaction, or the rejection. */
   readonly submit: (
     request: Core.Request
   ) => Effect.Effect<Entry.Transaction, LedgerError.LedgerError>
-  /** Waits until the submission is taken; a synchronous refusal fails, all else is in the completion. */
+  /** Queues a submission; a synchronous refusal fails, every other outcome is in the completion. */
   readonly hand: (request: Core.Request) => Effect.Effect<void, LedgerError.LedgerError>
   readonly state: () => Core.State
-  /** Everything up to here is kept and may be read. */
+  /** Last offset that is stored and may be read. */
   readonly readable: () => Offset.Offset
-  /** Succeeds when `readable` has moved. */
+  /** Succeeds when `readable` has increased. */
   readonly moved: () => Effect.Effect<void>
-  /** Transactions after the offset while they are still at hand; null when the store must be asked. */
+  /**
+   * Recent transactions after the offset, from memory; null where they must be read from the store.
+   */
   readonly recent: (after: Offset.Offset) => ReadonlyArray<Entry.Transaction> | null
   readonly prune: (upTo: Offset.Offset) => Effect.Effect<void, LedgerError.LedgerError>
 }
@@ -72,7 +74,7 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
 
     const publish = (offset: Offset.Offset) =>
       Effect.sync(() => {
-        // Delayed publications may come out of order: the readable end never goes back.
+        // Delayed publications may be out of order: the readable end never decreases.
         readable = Offset.max(readable, offset)
         const before = moved
         moved = Deferred.makeUnsafe()
@@ -102,7 +104,8 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
         if (fate.dropAfter) return ends(Exit.fail(Faults.dropped()), entry)
         return ends(answerOf(entry), entry)
       } catch (defect) {
-        // A choice body that throws is our bug: its caller learns of it, the ledger goes on.
+        // An exception of a choice's body is a bug of the simulator: its caller gets it, and the
+        // ledger continues.
         return ends(Exit.die(defect), null)
       }
     }
@@ -143,7 +146,7 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
       }
     }
 
-    // Waiting for work may be interrupted, so that the node stops; a round under way may not.
+    // Waiting for work is interruptible, so that the node can stop; a batch in progress is not.
     const waiting = Queue.takeBetween(queue, 1, batchMax)
     const round = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>) {
       if (lost !== null && !lost.fenced) yield* Effect.ignore(reload)
@@ -208,7 +211,7 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
     }
   })
 
-/** Searched from the end: followers ask for the last few. */
+/** Searched from the end, because readers usually need the last few. */
 const since = (
   recent: ReadonlyArray<Entry.Transaction>,
   after: Offset.Offset

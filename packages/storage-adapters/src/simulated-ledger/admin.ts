@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `bursar-ledger`: what the operator of the simulated ledger's node does at its own machine. */
+/** `bursar-ledger`: commands of the operator of the simulated ledger's node, at its own machine. */
 import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs"
 import { parseArgs } from "node:util"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -24,7 +24,7 @@ bursar-ledger faults <file>|off
 
 The ledger's database is named by --database URL or DATABASE_URL.`
 
-/** The command was not understood or could not be done; the message is for the person who gave it. */
+/** The command is not valid or failed; the message is for the person who gave it. */
 class Told extends Data.TaggedError("Told")<{ readonly message: string }> {}
 
 const told = (message: string) => new Told({ message })
@@ -70,7 +70,10 @@ const tokenFile = (values: Values): Effect.Effect<string, Told> => {
   return file === undefined ? Effect.fail(told("--token-out is missing")) : Effect.succeed(file)
 }
 
-/** The file is there, private and empty, before the token is made: a token shown once must not be lost. */
+/**
+ * Creates the file, private and empty, before the token is issued: a token that is shown once must
+ * not be lost.
+ */
 const intoFile = <A extends { readonly token: string }, E>(
   file: string,
   make: Effect.Effect<A, E>

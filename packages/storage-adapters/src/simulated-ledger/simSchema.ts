@@ -1,10 +1,10 @@
-/** The tables of the simulated ledger, in a schema of their own that no engine repository reads. */
+/** Schema migration of the simulated ledger's tables, which no repository of the engine reads. */
 import { Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
 const schema = "ledger_sim"
 
-/** Tables and indexes by their names; each statement leaves what is there as it is. */
+/** Tables and indexes by name; each statement leaves existing ones as they are. */
 const relations: Readonly<Record<string, string>> = {
   head: `create table if not exists ledger_sim.head (
     one boolean primary key default true check (one),
@@ -79,13 +79,13 @@ const relations: Readonly<Record<string, string>> = {
   )`
 }
 
-/** Any number, but the same in every process: only one of them makes tables at a time. */
+/** Advisory lock id, the same in every process: only one of them creates tables at a time. */
 const lock = 7_262_502
 
 /**
- * Makes the ledger's schema and tables where any is missing, in one transaction. Where all are
- * there nothing is sent but the question, so that a role which may not create anything can start
- * the node: `create … if not exists` asks for the right to create before it looks.
+ * Creates missing tables in one transaction. Where none is missing, only the catalogue is queried,
+ * so that a role without the right to create can start the node: `create … if not exists` requires
+ * that right before it checks.
  */
 export const migrate = (
   sql: SqlClient.SqlClient
@@ -101,7 +101,7 @@ export const migrate = (
     return "made"
   }).pipe(sql.withTransaction)
 
-/** Read from the catalogue, which shows every role what is there, also where it may not use it. */
+/** Queries the catalogue, which lists a table also to a role without rights on it. */
 const isWhole = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> =>
   Effect.map(
     sql`select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace

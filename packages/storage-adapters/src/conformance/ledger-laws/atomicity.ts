@@ -11,7 +11,7 @@ const missing = "00".repeat(33)
 const withdraw = (contractId: string) =>
   Templates.exercise(Templates.AdmissionConsentProposal, contractId, "Withdraw", {})
 
-/** A contract of the venue's alone. */
+/** Submits a contract that only the venue signs. */
 const proposed = Effect.gen(function* () {
   const scene = yield* Scene.open
   const receipt = yield* scene.venue.submit(Scene.submission(scene, Scene.proposal(scene)))

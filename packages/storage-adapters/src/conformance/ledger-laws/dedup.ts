@@ -12,7 +12,7 @@ const effects = (scene: Scene.Scene, commandId: string) =>
     return seen.filter((one) => Option.getOrNull(one.commandId) === commandId)
   })
 
-/** What happens when the connection is lost on the first try and the same submission is sent again. */
+/** Submits with a connection that is lost at the first try, and submits the same command again. */
 const afterMishap = (mishap: Mishap) =>
   Effect.gen(function* () {
     const scene = yield* Scene.open

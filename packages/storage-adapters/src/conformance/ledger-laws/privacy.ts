@@ -1,11 +1,14 @@
-/** Laws of privacy: each reader sees the nodes it witnesses, and not who else does. */
+/** Laws of privacy: each reader sees the nodes it witnesses, and no other witness of them. */
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Option, Stream } from "effect"
 import { expect } from "vitest"
 import * as Scene from "../LedgerScene.ts"
 import type { Law } from "../LedgerUnderTest.ts"
 
-/** The registrar accepts a proposal of the venue: the fund sees the agreement, not how it came about. */
+/**
+ * The registrar accepts a proposal of the venue: the fund sees the agreement and not the
+ * acceptance.
+ */
 const accepted = Effect.gen(function* () {
   const scene = yield* Scene.open
   const stranger = yield* scene.party("stranger")

@@ -12,7 +12,7 @@ import type { Law } from "../LedgerUnderTest.ts"
 
 const zero = Offset.zero
 
-/** Some creates and an end, by the venue and by others; the offsets it was at on the way. */
+/** Submits creates and an archive by several parties, and returns the offsets between them. */
 const history = Effect.gen(function* () {
   const scene = yield* Scene.open
   const first = yield* scene.venue.submit(Scene.submission(scene, Scene.proposal(scene, "one")))

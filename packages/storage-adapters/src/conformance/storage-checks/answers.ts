@@ -1,4 +1,7 @@
-/** Checks of an answer's instant: what is stamped by it is seen, what is projected later is not. */
+/**
+ * Checks of an answer's instant: updates stamped before it are visible, updates projected later are
+ * not.
+ */
 import { Atomically, Feed, ProjectionLog } from "@bursar/engine-core/ports"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Effect, Option } from "effect"
@@ -21,14 +24,17 @@ const stampedAt = (now: string) =>
 const later = (text: string, micros: number): string =>
   Instant.sortable(Instant.fromNanos(Instant.of(text) + BigInt(micros) * 1_000n))
 
-/** An answer for an instant that none was given for. */
+/** Takes an answer's instant where none was given before. */
 const answerAt = (now: string) =>
   Effect.flatMap(Feed, (feed) => feed.answer({ now, since: later(now, 1) }))
 
 const afterHead = (micros: number) =>
   Effect.flatMap(Feed, (feed) => Effect.map(feed.head, ({ at }) => later(at || instant(0), micros)))
 
-/** A book that begins with a snapshot, and how an update of an early time is read into it. */
+/**
+ * Sets up a projection that begins with a snapshot, and a function that projects an update with a
+ * given time.
+ */
 const book = Effect.gen(function* () {
   const log = yield* ProjectionLog
   const { writerEpoch: epoch, offset } = yield* log.takeOver({ participant: "p" })
@@ -88,7 +94,7 @@ export const answers: ReadonlyArray<Check> = [
     const write = (n: number) =>
       run(
         Effect.gen(function* () {
-          // Their clocks are one second apart.
+          // The clocks of the two callers differ by one second.
           const head = yield* feed.take(later(base, n % 2 === 0 ? 1_000_000 + n : n))
           const rows = [event({ seq: head.seq + 1, at: head.at, type })]
           yield* feed.append(head, entries(rows))
@@ -114,7 +120,7 @@ export const answers: ReadonlyArray<Check> = [
     yield* same("the answer's offset", (yield* answerAt(at)).projectionOffset, base)
     const answered = { offset: 0, settled: true, answered: true }
     yield* same("what was answered", yield* asOf(at), answered)
-    // An update whose effective time is long before the answer that did not show it.
+    // An update whose effective time is long before the answer that did not include it.
     yield* read(0, 3, instant(11))
     yield* same("after an early update", yield* asOf(at), answered)
     yield* same("just after the answer", yield* asOf(later(at, 1)), { ...none, offset: 3 })
@@ -131,7 +137,7 @@ export const answers: ReadonlyArray<Check> = [
     yield* same("the first", yield* asOf(at), answered)
     const past = { offset: 3, settled: true, answered: false }
     yield* same("after the third", yield* asOf(later(third, 1)), past)
-    // The ledger's clock is ahead of whoever asked: it saw the update all the same.
+    // The ledger's clock is ahead of the caller's; the caller saw the update nevertheless.
     const ahead = yield* answerAt(later(third, 20))
     yield* same("ahead", yield* asOf(ahead.at), { ...answered, offset: 7 })
   }),
@@ -140,7 +146,7 @@ export const answers: ReadonlyArray<Check> = [
     const { at } = yield* answerAt(yield* afterHead(10))
     yield* advance({ epoch, from: base, to: base + 4, ledgerTime: null, updates: [] })
     const feed = yield* Feed
-    // By a clock that is slow, and for whom the first answer is young enough.
+    // The caller's clock is slow, and an earlier answer is recent enough for it.
     const next = yield* feed.answer({ now: instant(0), since: instant(0) })
     yield* same("whether it is later", next.at > at, true)
     const answered = { settled: true, answered: true }

@@ -15,7 +15,9 @@ import { audit, entries, event, fact, hash, item, version } from "./rows.ts"
 
 const PORT = "Atomically"
 
-/** One write through each port under a common name, and a look at what of them is there. */
+/**
+ * One write through each port under a common name, and a function that counts which of them exist.
+ */
 const writes = Effect.fnUntraced(function* (name: string) {
   const facts = yield* FactLog
   const documents = yield* Documents
@@ -79,7 +81,10 @@ const each = (n: 0 | 1) => ({
 const nothing = each(0)
 const everything = each(1)
 
-/** Runs the first steps and ends as told; nothing may be left, and the head may not have moved. */
+/**
+ * Runs the first writes and ends the transaction as given; nothing may remain, and the head may not
+ * have moved.
+ */
 const leavesNothing = (how: Effect.Effect<never, string>, ended: string) =>
   Effect.gen(function* () {
     const atomically = yield* Atomically
@@ -163,7 +168,7 @@ export const atomically: ReadonlyArray<Check> = [
       )
     )
     yield* Deferred.await(started)
-    // A store may let the reader wait for the writer, so it is asked beside it.
+    // In a fiber of its own: a store may block the reader until the writer ends.
     const reader = yield* Effect.forkChild(seen)
     yield* Effect.sleep("30 millis")
     yield* Deferred.succeed(go, undefined)
@@ -223,7 +228,7 @@ export const atomically: ReadonlyArray<Check> = [
     const at = { scope: name, key: "count" }
     const now = instant(0)
     yield* keys.claim({ ...at, fingerprint: "", target: "0", bindsUntil: null, now })
-    // What is read under the lock may not have been read by another who writes after it.
+    // Two transactions under the lock may not read the same count.
     const countUp = Effect.gen(function* () {
       yield* lock(name)
       const held = Option.getOrThrow(yield* keys.find({ ...at, now }))

@@ -13,7 +13,7 @@ import { audit, entries, hash } from "./rows.ts"
 
 const PORT = "Feed"
 
-/** Appends in a transaction of its own what is made of the head; answers the head. */
+/** Appends records derived from the head in a transaction of their own; returns the head. */
 const appendOf = Effect.fnUntraced(function* (of: (head: FeedHead) => Partial<FeedEntries>) {
   const { run } = yield* Atomically
   const feed = yield* Feed
@@ -29,7 +29,7 @@ const appendOf = Effect.fnUntraced(function* (of: (head: FeedHead) => Partial<Fe
 const append = (...rows: ReadonlyArray<Partial<AuditRow>>) =>
   appendOf((head) => ({ audit: audit(head, rows) }))
 
-/** Every record after a number, by pages. */
+/** Reads every record after a sequence number, page by page. */
 const readOn = Effect.fnUntraced(function* (of: {
   readonly after: number
   readonly limit: number
@@ -51,7 +51,9 @@ const isChain = (start: FeedHead["audit"], records: ReadonlyArray<AuditRow>) =>
     return record.seq === before.seq + 1 && record.prevHash === before.hash
   })
 
-/** Appends some records of which the second is a checkpoint; answers its number and the head. */
+/**
+ * Appends records of which the second is a checkpoint; returns its sequence number and the head.
+ */
 const withCheckpoint = Effect.gen(function* () {
   const before = yield* appendOf((head) => ({
     audit: audit(head, [{}, { action: "audit.checkpoint" }, {}]),
@@ -211,7 +213,7 @@ export const auditLog: ReadonlyArray<Check> = [
     const left = yield* feed.readAudit({ order: "asc", limit: 100_000 })
     yield* same("the head", yield* feed.head, before)
     if (exit._tag === "Failure") {
-      // An application that may not prune is told so, and nothing is gone.
+      // A role without the right to prune gets a defect, and no record is deleted.
       yield* same("how it is told", ending(exit), "defect")
       yield* same("what is left", left, kept)
       return

@@ -28,7 +28,7 @@ const all = (collection: string, of: Partial<ListQuery> = {}): ListQuery & { lim
 const ids = (found: ReadonlyArray<{ readonly recordId: string }>): string =>
   found.map((row) => row.recordId).join(" ")
 
-/** A history of many versions that share offsets and instants, the same on every run. */
+/** A pseudo-random history of versions that share offsets and instants; the same on every run. */
 const history = (collection: string): ReadonlyArray<VersionRow> => {
   let seed = 7
   const next = (below: number): number => {
@@ -56,7 +56,7 @@ const history = (collection: string): ReadonlyArray<VersionRow> => {
   })
 }
 
-/** The version of each record that a plain reading of the promise selects. */
+/** Model: the version of each record that a query must return. */
 const expected = (
   rows: ReadonlyArray<VersionRow>,
   begun: (row: VersionRow) => boolean
@@ -273,7 +273,7 @@ export const documents: ReadonlyArray<Check> = [
       ]
       const state = (value: string) => ({ column: "state", anyOf: [value] })
       for (const [what, meets, wanted] of [
-        // Texts are compared by code unit: "10" is before "2".
+        // Texts are ordered by code unit: "10" is before "2".
         ["before", [at("before")], "a f"],
         ["at most", [at("at-most")], "a b d f"],
         ["from", [at("from")], "b d e"],
@@ -331,7 +331,7 @@ export const documents: ReadonlyArray<Check> = [
     function* () {
       const { list, put } = yield* Documents
       const collection = yield* fresh("documents")
-      // Upper case before lower case, and digits before both: by code unit, not by a language.
+      // Order of code units, not of a language: digits, upper case, lower case.
       const keys = ["Z", "a", "0", "b", "B", "_", "10", "9", "é", "aa"]
       yield* put(keys.map((sortKey) => version({ collection, recordId: `r${sortKey}`, sortKey })))
       const inOrder = keys.toSorted((a, b) => (a < b ? -1 : 1))
@@ -442,7 +442,7 @@ export const documents: ReadonlyArray<Check> = [
     const rows = Array.from({ length: 2_500 }, (_, n) => version({ collection, recordId: name(n) }))
     for (let n = 0; n < rows.length; n += 500) yield* put(rows.slice(n, n + 500))
     const found: Array<string> = []
-    // While the first elements are read, one record further on changes and one is added.
+    // While the first rows are consumed, a later record changes and another is added.
     yield* Stream.runForEach(stream(all(collection)), (row) =>
       Effect.gen(function* () {
         found.push(`${row.recordId}@${row.version}`)

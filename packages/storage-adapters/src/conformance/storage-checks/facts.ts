@@ -1,4 +1,4 @@
-/** Checks of FactLog: an append at the expected version, in order, for ever. */
+/** Checks of FactLog: appends at the expected version (optimistic lock), in order, permanent. */
 import { Atomically, FactLog } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
 import { type Check, check, ending, ends, fresh, same } from "../Check.ts"

@@ -31,7 +31,10 @@ const numbered = (
 ): ReadonlyArray<EventRow> =>
   rows.map((row, index) => event({ at: head.at, ...row, seq: head.seq + index + 1 }))
 
-/** Many writers, of whom some fail, while a reader goes on from the last number it scanned. */
+/**
+ * Parallel writers, some of which fail, and a reader that continues after the last number it
+ * scanned.
+ */
 const gapless = (writers: number) =>
   Effect.gen(function* () {
     const { run } = yield* Atomically

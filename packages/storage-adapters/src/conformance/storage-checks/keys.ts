@@ -147,7 +147,7 @@ export const keys: ReadonlyArray<Check> = [
       const before = "0001-01-02T00:00:00.000000000Z"
       const row = { scope, fingerprint: "f", target: "t", now: early }
       const keep = 3_600_000
-      // A store that is kept from run to run may hold what an earlier run left.
+      // A store that is kept between runs may hold keys of an earlier run.
       yield* forget({ before, limit: 10_000 })
       yield* claim({ ...row, key: "lapsed", bindsUntil: early })
       yield* claim({ ...row, key: "bound", bindsUntil: before })

@@ -6,7 +6,7 @@ import { entries, update } from "./rows.ts"
 
 const PORT = "ProjectionLog"
 
-/** Takes over and starts anew from a snapshot well after what is stored. */
+/** Takes over the projection and starts it from a snapshot well after the stored offsets. */
 const setUp = Effect.gen(function* () {
   const log = yield* ProjectionLog
   const { writerEpoch: epoch, offset } = yield* log.takeOver({ participant: "p" })
@@ -15,7 +15,7 @@ const setUp = Effect.gen(function* () {
   return { ...log, epoch, base }
 })
 
-/** How far from the base an instant's offset is. */
+/** Distance between the base and the offset of an instant. */
 const offsetOf =
   (base: number) =>
   (found: Option.Option<AsOf>): number =>
@@ -133,7 +133,7 @@ export const projection: ReadonlyArray<Check> = [
     "moves the horizon up to what was pruned, never down nor past the head",
     function* () {
       const { advance, base, epoch, head, ledgerTimeAt, offsetAsOf, prune, read } = yield* setUp
-      // What other checks have left before it.
+      // Removes the rows of other checks.
       while ((yield* prune({ offset: base, limit: 1000 })) > 0) {}
       const updates = [2, 3, 5, 7].map((n) =>
         update({ offset: base + n, ledgerTime: instant(10 + n), commandId: `c${base + n}` })

@@ -55,7 +55,7 @@ export const rate: ReadonlyArray<Check> = [
           if (more < 1000) return gone
         }
       })
-    // A store that is kept from run to run may hold what an earlier run left.
+    // A store that is kept between runs may hold windows of an earlier run.
     yield* all(0)
     const [owing, ...idle] = yield* Effect.forEach([0, 1, 2, 3], () => fresh("subject"))
     const budget = { subject: owing ?? "", cost: 1, interval, tolerance: interval }

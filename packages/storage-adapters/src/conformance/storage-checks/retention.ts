@@ -8,10 +8,10 @@ import { entries, event } from "./rows.ts"
 
 const PORT = "Feed"
 const nobody: LegalHold = { holderIds: [], instrumentIds: [] }
-/** Later than any instant another check names, so that stamps rise with the numbers of the feed. */
+/** Later than the instants of all other checks, so that stamps increase with sequence numbers. */
 const now = "2026-02-01T00:00:00.000000000Z"
 
-/** Appends events in a transaction of their own, stamped with it; answers the stamp. */
+/** Appends events in a transaction of their own and with a stamp, which it returns. */
 const append = Effect.fnUntraced(function* (...rows: ReadonlyArray<Partial<EventRow>>) {
   const { run } = yield* Atomically
   const feed = yield* Feed
@@ -27,7 +27,7 @@ const append = Effect.fnUntraced(function* (...rows: ReadonlyArray<Partial<Event
   )
 })
 
-/** Prunes everything before a stamp that nobody holds. */
+/** Prunes every event before a stamp, without a legal hold. */
 const clear = Effect.fnUntraced(function* (before: string) {
   const feed = yield* Feed
   for (;;) {
@@ -117,7 +117,7 @@ export const retention: ReadonlyArray<Check> = [
     const own = yield* fresh("own")
     const journal = (type: string, offset: number) =>
       ({ type, kind: "journal", offset, at: null, resourceId: own }) as const
-    // Offsets of their own, before those of any ledger.
+    // Offsets below those of any other check.
     const prune = (through: number, limit: number) => feed.pruneJournal({ through, limit })
     yield* prune(-1, 10_000)
     yield* append(

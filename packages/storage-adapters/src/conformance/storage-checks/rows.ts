@@ -1,4 +1,4 @@
-/** Row builders with defaults, of which a check names only the members it is about. */
+/** Row builders with defaults: a check names only the members that it tests. */
 import type {
   AuditRow,
   EventRow,
@@ -52,13 +52,13 @@ export const event = (of: Partial<EventRow>): EventRow => ({
   ...of
 })
 
-/** What a transaction leaves behind its head: events, and nothing else where nothing else is given. */
+/** Entries that a transaction appends to the feed: events, and nothing else by default. */
 export const entries = (
   events: ReadonlyArray<EventRow>,
   of: Partial<FeedEntries> = {}
 ): FeedEntries => ({ events, audit: [], webhooks: "same", ...of })
 
-/** Audit records that follow a head, one after another. */
+/** Audit records chained to a head, one after another. */
 export const audit = (
   { at, audit: head }: FeedHead,
   rows: ReadonlyArray<Partial<AuditRow>>

@@ -11,7 +11,7 @@ const SHORT = 40
 const names = (leases: ReadonlyArray<Lease>): string =>
   leases.map((lease) => lease.itemId).join(" ")
 
-/** A queue of its own, and the calls with their usual arguments. */
+/** Makes a queue and its calls with default arguments. */
 const setUp = Effect.gen(function* () {
   const work = yield* WorkQueue
   const queue = yield* fresh("queue")
@@ -32,7 +32,7 @@ const one = (leases: ReadonlyArray<Lease>): Effect.Effect<Lease> => {
     : Effect.succeed(first)
 }
 
-/** Every write that a lease allows, each of which a lost one must not do. */
+/** Every write that needs a valid lease, each of which must fail with a lost one. */
 const refusals = (work: WorkQueue["Service"], lease: Lease, what: string) =>
   Effect.gen(function* () {
     const { run } = yield* Atomically
@@ -202,7 +202,7 @@ export const work: ReadonlyArray<Check> = [
   check(PORT, "leases what was due first, then what was queued first", function* () {
     const { add, claim, release } = yield* setUp
     yield* add({ itemId: "a" }, { itemId: "b" }, { itemId: "c" })
-    // Far more than a busy store takes from one call to the next.
+    // Milliseconds, far more than a busy store needs between two calls.
     yield* release(yield* one(yield* claim(1)), { delay: 500 })
     yield* add({ itemId: "d", delay: 1_000 }, { itemId: "e" })
     yield* Effect.sleep("1200 millis")

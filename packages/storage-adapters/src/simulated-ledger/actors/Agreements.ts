@@ -1,4 +1,4 @@
-/** Plans shared by several wallets: accepting proposals, and allocating holdings. */
+/** Plans of several wallets: accepting proposals, and allocating holdings. */
 import { Decimal, Instant, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Policy from "./Policy.ts"
@@ -6,7 +6,7 @@ import * as World from "./World.ts"
 
 type Market = Templates.Payload<typeof Templates.PrimaryMarketProposal>
 
-/** The fund and the registrar each agree to a primary market, in any order. */
+/** The fund or the registrar accepts a primary market, in any order. */
 export const primaryMarkets =
   (policy: Policy.Policy, mine: (market: Market, party: Party.Party) => boolean): World.Plan =>
   (world) =>
@@ -26,7 +26,7 @@ export const primaryMarkets =
       }
     })
 
-/** The party's own live credential for the instrument, where it has one. */
+/** Returns the party's valid credential for the instrument, if any. */
 export const credentialOf = (
   world: World.World,
   of: { readonly holder: Party.Party; readonly instrument: Templates.Asset }
@@ -40,7 +40,7 @@ export const credentialOf = (
       (payload.validUntil === null || world.now < payload.validUntil)
   )?.contractId ?? null
 
-/** Holdings that are offered to the party. */
+/** Accepts holdings that are offered to the party. */
 export const transferOffers =
   (policy: Policy.Policy): World.Plan =>
   (world) =>
@@ -62,12 +62,12 @@ export const transferOffers =
       }
     })
 
-/** At most so many holdings are joined at a time, as CIP-56 advises of a transaction's inputs. */
+/** Largest number of holdings merged at a time, as CIP-56 recommends for a transaction's inputs. */
 const joinedMax = 100
 
 /**
- * Acts on one holding of the asset that is large enough. Where only several together are, they are
- * joined first, and the act follows at the next look.
+ * Uses one holding of the asset that is large enough. Where only several together are, they are
+ * merged first, and the act follows at the next evaluation of the plan.
  */
 export const from = (
   world: World.World,
@@ -99,7 +99,7 @@ const free = World.remembered((world) =>
 
 type Found = World.Found<typeof Templates.Holding>
 
-/** The largest holdings of one kind that are enough together; none where they are not. */
+/** Returns the largest holdings of one kind whose sum suffices; none where it does not. */
 const together = (
   smallestFirst: ReadonlyArray<Found>,
   amount: Decimal.Decimal
@@ -129,7 +129,7 @@ const join = (first: Found, others: ReadonlyArray<Found>): World.Act => ({
   told: { instrumentId: first.payload.instrument.id, holdings: String(others.length + 1) }
 })
 
-/** The legs of a settlement that the party pays, while it has no allocation for them. */
+/** Allocates the legs of a settlement that the party pays and has not allocated. */
 export const legs =
   (policy: Policy.Policy): World.Plan =>
   (world) =>
@@ -140,7 +140,7 @@ export const legs =
       return payload.legs.flatMap((leg) => {
         const { sender, receiver, instrument, amount } = leg
         if (sender !== world.party || has(allocated(world), [reference.id], instrument)) return []
-        // Named after the intent, not the holding: one leg is paid once, from whichever holding.
+        // Named after the intent and not the holding: a leg is paid once, from any holding.
         const commandId = `allocate:${contractId}:${leg.legId}`.slice(0, 255)
         const put = { venue, receiver, amount, settleBefore, reference: reference.id }
         return from(world, { instrument, amount }, (holdingCid) =>
@@ -149,9 +149,9 @@ export const legs =
       })
     })
 
-/** Funding that an order needs of a party, beside the legs that a settlement asks for. */
+/** Funding of an order by a party, besides the legs of settlements. */
 export interface Put {
-  /** The contract that asks for it; each contract is answered once. */
+  /** Contract that requests the funding; each is answered once. */
   readonly about: string
   /** Ids of the order: the first is the allocation's reference. */
   readonly ids: readonly [string, ...ReadonlyArray<string | null>]
@@ -163,7 +163,8 @@ export interface Put {
 }
 
 /**
- * Allocates an asset to the venue for an order, unless it is allocated or a settlement asks for it.
+ * Allocates an asset to the venue for an order, unless it is allocated already or a settlement
+ * requests it.
  */
 export const put = (world: World.World, of: Put): ReadonlyArray<World.Act> => {
   const { about, ids, instrument, amount } = of
@@ -177,7 +178,7 @@ export const put = (world: World.World, of: Put): ReadonlyArray<World.Act> => {
 const legKey = (reference: string, { admin, id }: Templates.Asset): string =>
   JSON.stringify([admin, id, reference])
 
-/** The party's allocations, by order and asset. */
+/** Index of the party's allocations, by order and asset. */
 const allocated = World.remembered(
   (world) =>
     new Set(
@@ -187,7 +188,7 @@ const allocated = World.remembered(
     )
 )
 
-/** Legs that settlements ask of the party, by order and asset. */
+/** Index of the legs that settlements request of the party, by order and asset. */
 const askedFor = World.remembered(
   (world) =>
     new Set(

@@ -7,7 +7,7 @@ import * as World from "./World.ts"
 
 type Claim = Templates.Payload<typeof Templates.SubscriptionClaim>
 
-/** What an attestor knows of an instrument beside the ledger. */
+/** Terms of an instrument that are not on the ledger. */
 export const Terms = Pricing.Terms
 export type Terms = Pricing.Terms
 
@@ -62,7 +62,7 @@ const attest = (
   ]
 }
 
-/** An order in units is taken as it is; one in cash buys what the formula says. */
+/** Figures of a claim: one in units stays as it is, one in cash buys units by the formula. */
 const counted = (claim: Claim, price: Decimal.Decimal, terms: Terms): Decimal.Decimal | null =>
   claim.orderedUnits ??
   (claim.cash === null ? null : Pricing.unitsFor(claim.cash, { price, terms }))

@@ -1,4 +1,7 @@
-/** Runtime of a party's bot: reads what the party sees, and performs each act of its plan once. */
+/**
+ * Runtime of a party's bot: reads the contracts that the party sees, and performs each act of its
+ * plan once.
+ */
 import { Instant } from "@bursar/engine-core/kernel"
 import { Duration, Effect, FiberMap, Option, Semaphore, Stream } from "effect"
 import type { DoorError } from "./DoorClient.ts"
@@ -7,11 +10,11 @@ import type { Done, PartySession, SubmitError } from "./PartySession.ts"
 import type { Contract } from "./Wire.ts"
 import * as World from "./World.ts"
 
-/** Output of the program for the person who runs it. */
+/** Messages of the program for the person who runs it. */
 export type Told =
   | { readonly _tag: "Ready"; readonly offset: number }
   | { readonly _tag: "Acted"; readonly act: World.Act; readonly done: Done }
-  /** A contract it meant to use was gone: somebody else was first. */
+  /** A contract of the act was consumed by somebody else first. */
   | { readonly _tag: "Overtaken"; readonly act: World.Act }
   | { readonly _tag: "Failed"; readonly act: World.Act; readonly error: SubmitError }
 
@@ -19,20 +22,23 @@ export interface Options {
   readonly session: PartySession
   readonly plan: World.Plan
   readonly tell: (told: Told) => Effect.Effect<void>
-  /** Between seeing what is to be done and doing it. */
+  /** Delay between an act's decision and its execution. */
   readonly delay?: Duration.Duration
 }
 
-/** Acts that run at a time. */
+/** Number of acts that run in parallel. */
 const atOnce = 8
-/** The plan is also asked again when nothing happens: a deadline or a file may have changed it. */
+/**
+ * Interval at which the plan is evaluated again without updates: time or a file may have changed
+ * it.
+ */
 const askAgain = Duration.seconds(1)
 
-/** The last read offset is pruned: the program reads the active contracts again. */
+/** The last offset read is pruned: the program reads the active contracts again. */
 const isLeftBehind = (error: DoorRefused): boolean =>
   error.code === "PARTICIPANT_PRUNED_DATA_ACCESSED"
 
-/** Runs until it is interrupted. */
+/** Runs the bot until it is interrupted. */
 export const run = (options: Options): Effect.Effect<never, DoorError> =>
   Effect.gen(function* () {
     const answered = new Set<string>()
@@ -100,7 +106,7 @@ const perform = (
     })
   )
 
-/** Does the first thing the plan finds, waiting for it as long as told. */
+/** Performs the first act that the plan has, within the given time. */
 export const once = (
   options: Pick<Options, "session" | "plan"> & { readonly within: Duration.Duration }
 ): Effect.Effect<Option.Option<{ readonly act: World.Act; readonly done: Done }>, SubmitError> =>

@@ -16,7 +16,7 @@ import * as RegistrarBot from "./RegistrarBot.ts"
 import * as Wallet from "./Wallet.ts"
 import type * as World from "./World.ts"
 
-/** Policy that agrees to one id alone. */
+/** Policy that accepts one id only. */
 const only = (id: string): Policy.Policy => ({ accept: [id] })
 const never = (id: string): Policy.Policy => ({ accept: [], reject: [id] })
 
@@ -30,7 +30,7 @@ const byId =
       (id) => once(plan(id))
     )
 
-/** What a holder can be told to do, by its own wallet or by the custodian that hosts it. */
+/** Commands of a holder, for its own wallet or for the custodian that hosts it. */
 const holder: { readonly [command: string]: Read } = {
   "accept-invitation": byId("holder-id", (id) => Wallet.invitations(only(id))),
   "decline-invitation": byId("holder-id", (id) => Wallet.invitations(never(id))),
@@ -101,7 +101,7 @@ const assetOf = (flags: Flags.Flags, what: "instrument" | "payment") =>
 const inDays = (now: Instant.Instant, days: number): Instant.Instant =>
   Instant.add(now, Duration.days(days))
 
-/** What an issuer and its registrar can each be told about powers over their instrument. */
+/** Commands of an issuer and its registrar about powers over their instrument. */
 const powers: { readonly [command: string]: Read } = {
   "accept-powers": byId("reference", (id) => Powers.agreements(only(id))),
   "decline-powers": byId("reference", (id) => Powers.agreements(never(id))),

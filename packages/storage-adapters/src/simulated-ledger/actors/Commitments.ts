@@ -9,8 +9,9 @@ type Standing = World.Found<typeof Templates.StandingSettlement>
 type Funding = Standing["payload"]["funding"][number]
 
 /**
- * It is committed within this time of the asking, and not later without a person's word: what was
- * used up leaves nothing to tell it by, and the ledger knows a command again for seven days.
+ * Longest time between a request and its automatic commitment; later ones need a person. A
+ * commitment that has been used up is no longer visible, and the ledger deduplicates a command for
+ * seven days only.
  */
 const committedWithin = Duration.days(6)
 
@@ -50,7 +51,7 @@ const commit = (
   name: "commit",
   about: contractId,
   change: {
-    // Named after the settlement, which a pause makes anew: each asset is committed once.
+    // Named after the settlement, which is created anew at each pause: an asset is committed once.
     commandId: `commit:${payload.standingSettlementId}:${asset.id}:${asset.admin}`.slice(0, 255),
     commands: [
       Templates.exercise(Templates.StandingSettlement, contractId, "Commit", {

@@ -8,7 +8,7 @@ export interface Options {
   readonly policy: Policy.Policy
 }
 
-/** It acts as the hosted party, whose holdings it keeps. */
+/** Acts as the hosted party, whose holdings the custodian keeps. */
 export const plan = ({ policy }: Options): World.Plan =>
   Agreements.all(
     Agreements.transferOffers(policy),

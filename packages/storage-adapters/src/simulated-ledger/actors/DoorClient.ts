@@ -2,13 +2,13 @@
 import { Cause, Data, Duration, Effect, Queue, Schema, Stream } from "effect"
 
 export interface Address {
-  /** `http://host:port`, without a slash at its end. */
+  /** `http://host:port`, without a trailing slash. */
   readonly url: string
-  /** Asked before every call, so that a token that was replaced is noticed. */
+  /** Evaluated before every call, so that a replaced token takes effect. */
   readonly token: Effect.Effect<string, DoorLost>
 }
 
-/** The ledger said no. */
+/** The ledger refused the call. */
 export class DoorRefused extends Data.TaggedError("DoorRefused")<{
   readonly status: number
   readonly code: string
@@ -21,10 +21,10 @@ export class DoorRefused extends Data.TaggedError("DoorRefused")<{
   }
 }
 
-/** No answer of the ledger's came; what was asked may have happened. */
+/** No answer was received; the call may have had an effect. */
 export class DoorLost extends Data.TaggedError("DoorLost")<{
   readonly detail: string
-  /** The socket was never open: the way there may not carry sockets. */
+  /** The socket was never opened: the network may not support sockets. */
   readonly unopened: boolean
 }> {
   override get message(): string {
@@ -56,10 +56,13 @@ const refused = (status: number, body: typeof Refusal.Type): DoorRefused =>
 const isUnknownToken = (error: DoorRefused): boolean =>
   error.status === 401 || error.code === "UNAUTHENTICATED"
 
-/** A token that was replaced is read anew; one that is unknown again and again has ended. */
+/**
+ * Number of calls refused for an unknown token after which the token has ended; a replaced one is
+ * read again.
+ */
 const tokenTries = 4
 
-/** Whether the same request may find another answer later; `tried` counts how often it did not. */
+/** Checks whether a retry may have another outcome; `tried` counts the tries so far. */
 export const isPassing = (error: DoorError, tried = 0): boolean =>
   error._tag === "DoorLost" ||
   (isUnknownToken(error) && tried < tokenTries) ||
@@ -75,7 +78,7 @@ const parsed = (text: string): Effect.Effect<unknown, DoorLost> =>
     catch: () => lost(`the door answered no JSON: ${text.slice(0, 200)}`)
   })
 
-/** One call: GET without a body, POST with one. */
+/** Makes one call: GET without a body, POST with one. */
 export const call = (
   address: Address,
   ask: { readonly path: string; readonly body?: unknown }
@@ -114,10 +117,13 @@ const reason = (error: unknown): string =>
       : error.message
     : String(error)
 
-/** Frames wait here while a program is busy; with more of them the socket is given up and opened anew. */
+/**
+ * Largest number of frames buffered while a program is busy; beyond it the socket is closed and
+ * opened again.
+ */
 const framesMax = 4_096
 
-/** The frames of a socket, until the ledger has no more to send or refuses. */
+/** Streams the frames of a socket until the ledger closes or refuses it. */
 export const frames = (
   address: Address,
   ask: { readonly path: string; readonly body: unknown }

@@ -37,7 +37,7 @@ const keeping: { readonly [actor in Actor]: Read } = {
       yield* Known.quotesOf(path)
       const audience = yield* Known.audienceOf(flags)
       const known = yield* Known.termsAtEveryLook(flags)
-      // A line that is half written is read at the next look.
+      // A line that is not complete is read at the next evaluation.
       const quotes = () => Result.getOrElse(Known.quotesOf(path), () => [])
       const { policy } = known()
       return keep((world) => OracleBot.plan({ quotes, ...audience, ...known() })(world), policy)

@@ -11,7 +11,7 @@ export interface Keep {
   readonly kind: "keep"
   readonly plan: World.Plan
   readonly delaySeconds: number
-  /** A custodian acts as every party its token may act as; everybody else as itself. */
+  /** A custodian acts as every party that its token may act as; every other actor as itself. */
   readonly actsAs: "itself" | "hosted"
 }
 
@@ -33,5 +33,5 @@ export const once = (plan: World.Plan): Duty => ({ kind: "once", plan })
 export const make = (act: (party: Party.Party) => World.Act): Duty =>
   once(({ party }) => [act(party)])
 
-/** How a duty is read from what is written after the program's name. */
+/** Parses a duty from the command line's flags. */
 export type Read = (flags: Flags.Flags) => Told<Duty>

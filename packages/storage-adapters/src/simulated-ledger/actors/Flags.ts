@@ -3,7 +3,7 @@ import { parseArgs } from "node:util"
 import { Decimal, Instant, Party } from "@bursar/engine-core/kernel"
 import { Data, Result, Schema } from "effect"
 
-/** The command line is not understood; the message says what is wrong with it. */
+/** The command line is not valid; the message has the fault. */
 export class Usage extends Data.TaggedError("Usage")<{ readonly why: string }> {
   override get message(): string {
     return this.why
@@ -119,7 +119,7 @@ export const parties = (
     )
   )
 
-/** A value that stands in a file or in the flags, as its schema has it. */
+/** Decodes a value of a file or a flag by its schema. */
 export const shaped = <A>(
   schema: Schema.Codec<A, unknown>,
   value: unknown

@@ -27,11 +27,11 @@ export const plan = ({ policy }: Options): World.Plan =>
     nets(policy)
   )
 
-/** Agrees to a market for what it issues. */
+/** Accepts markets of the instruments that it issues. */
 export const markets = (policy: Policy.Policy): World.Plan =>
   Agreements.primaryMarkets(policy, ({ fund }, party) => fund === party)
 
-/** Agrees that the venue pays the fund's legs out of cash that the fund names. */
+/** Accepts that the venue pays the fund's legs out of cash that the fund names. */
 export const provisions =
   (policy: Policy.Policy): World.Plan =>
   (world) =>
@@ -50,10 +50,12 @@ export const provisions =
       }
     })
 
-/** How long the venue has for what was put in its hands. */
+/** Time that the venue has to use an allocation. */
 const within = Duration.days(7)
 
-/** The proceeds of redemptions that are settled by themselves; a cycle's are part of its net. */
+/**
+ * Pays the proceeds of redemptions that are settled singly; those of a cycle are part of its net.
+ */
 export const redemptions =
   (policy: Policy.Policy): World.Plan =>
   (world) =>

@@ -7,7 +7,7 @@ import * as OracleBot from "./OracleBot.ts"
 import * as Policy from "./Policy.ts"
 import * as Pricing from "./Pricing.ts"
 
-/** A policy file holds what is agreed to, and what the actor must know beside the ledger. */
+/** Schema of a policy file: consents, and terms that are not on the ledger. */
 const File = Schema.Struct({
   ...Policy.Policy.fields,
   instruments: Schema.optionalKey(Schema.Unknown),
@@ -29,7 +29,7 @@ const json = (path: string): Told<unknown> => {
   }
 }
 
-/** What an actor that prices orders agrees to, and the terms it goes by. */
+/** Policy and instrument terms of an actor that prices orders. */
 export interface Terms {
   readonly policy: Policy.Policy
   readonly instruments: ReadonlyArray<Pricing.Terms>
@@ -43,7 +43,10 @@ export const terms = (flags: Flags.Flags): Told<Terms> =>
     return { policy, instruments: flagged === null ? listed : [...listed, flagged] }
   })
 
-/** The same at every look: a price told later is seen, and a file half written is read at the next. */
+/**
+ * Reads the file at every evaluation of the plan: a new price takes effect, and an incomplete file
+ * is read at the next.
+ */
 export const termsAtEveryLook = (flags: Flags.Flags): Told<() => Terms> =>
   Result.map(terms(flags), (first) => {
     let last = first
@@ -73,7 +76,7 @@ const termsOf = (flags: Flags.Flags): Told<Pricing.Terms | null> => {
 const numberOf = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Number(text)
 
-/** A price file: a JSON object a line. */
+/** Parses a price file: one JSON object a line. */
 export const quotesOf = (path: string): Told<ReadonlyArray<OracleBot.Quote>> => {
   try {
     const lines = readFileSync(path, "utf8")

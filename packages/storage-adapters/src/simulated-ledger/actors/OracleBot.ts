@@ -9,7 +9,7 @@ import * as World from "./World.ts"
 /** One line of a price file. */
 export const Quote = Schema.Struct({
   instrumentId: Schema.String,
-  /** `price` where nothing is said; also `index` or `income`. */
+  /** `price` by default. */
   metric: Schema.optionalKey(Schema.Literals(["price", "index", "income"])),
   value: Decimal.text,
   valuationTime: Instant.schema,
@@ -19,7 +19,7 @@ export const Quote = Schema.Struct({
 })
 export type Quote = typeof Quote.Type
 
-/** Who gets to see an oracle's points of an instrument. */
+/** Readers of an oracle's points of an instrument. */
 export interface Audience {
   readonly venue: Party.Party
   readonly fund: Party.Party
@@ -28,13 +28,13 @@ export interface Audience {
 }
 
 export interface Options {
-  /** Asked at every look: a file may have grown. */
+  /** Evaluated each time, because the file may have grown. */
   readonly quotes: () => ReadonlyArray<Quote>
-  /** For instruments without a market that names this oracle. */
+  /** Readers for instruments without a market that names this oracle. */
   readonly audience?: Audience
-  /** The terms by which it prices redemptions; one of an instrument that is not here waits. */
+  /** Terms by which the oracle prices redemptions; redemptions of other instruments wait. */
   readonly instruments?: ReadonlyArray<Pricing.Terms>
-  /** Which redemptions it prices; all where nothing is said. */
+  /** Redemptions that the oracle prices; all by default. */
   readonly policy?: Policy.Policy
 }
 
@@ -70,17 +70,17 @@ const isSame = (point: Published, quote: Quote): boolean =>
 const keyOf = (quote: Quote): string =>
   `${quote.instrumentId}:${metricOf(quote)}:${Instant.format(quote.valuationTime)}`
 
-/** A later line about the same instrument, metric and time replaces an earlier one. */
+/** A later line of the same instrument, metric and time replaces an earlier one. */
 const latest = (quotes: ReadonlyArray<Quote>): ReadonlyArray<Quote> => [
   ...new Map(quotes.map((quote) => [keyOf(quote), quote])).values()
 ]
 
-/** The market that names this oracle says who reads its points. */
+/** Readers of the oracle's points, as the market with this oracle names them. */
 const audienceOf = (world: World.World, instrumentId: string): Audience | undefined =>
   World.find(world, Templates.PrimaryMarket)
     .map(({ payload }) => payload)
     .filter(({ instrument, oracle }) => instrument.id === instrumentId && oracle === world.party)
-    // One past its time still tells who settles under it, where no other has come.
+    // An expired market still names its readers, where it has no successor.
     .toSorted((a, b) => Number(isPast(world, a)) - Number(isPast(world, b)))[0]
 
 const isPast = (
@@ -136,7 +136,7 @@ const correct = (before: World.Found<typeof Templates.OraclePoint>, quote: Quote
     told(quote)
   )
 
-/** Redemptions of its instruments, each at the point that its instrument's rule names. */
+/** Prices redemptions of its instruments, each at the point that the instrument's rule selects. */
 export const redemptions =
   ({ instruments = [], policy = Policy.acceptAll }: Omit<Options, "quotes">): World.Plan =>
   (world) =>
@@ -165,7 +165,7 @@ export const redemptions =
 
 type Claim = Templates.Payload<typeof Templates.RedemptionClaim>
 
-/** An order in units pays what they are worth, one in cash takes the units that pay it. */
+/** Figures of a claim: one in units pays their value, one in cash takes the units that pay it. */
 const counted = (claim: Claim, price: Decimal.Decimal, terms: Pricing.Terms) => {
   const { orderedUnits, orderedAmount } = claim
   const units =

@@ -8,10 +8,10 @@ import * as World from "./World.ts"
 type Lot = Templates.Payload<typeof Templates.Lot>
 type Priced = World.Found<typeof Templates.PricedRedemption>
 
-/** How long the venue has for what was put in its hands. */
+/** Time that the venue has to use an allocation. */
 const within = Duration.days(7)
 
-/** What a lot ordered in units costs: its price and the fee on it, each rounded up. */
+/** Cash due for a lot ordered in units: its price and the fee on it, each rounded up. */
 export const dueOf = (lot: Lot): Decimal.Decimal | null => {
   if (lot.cash !== null) return lot.cash
   if (lot.cashDecimals === null) return null
@@ -21,7 +21,7 @@ export const dueOf = (lot: Lot): Decimal.Decimal | null => {
   return Decimal.add(Rational.round(price, taken), Rational.round(fee, taken))
 }
 
-/** Cash for lots that were ordered in units: nobody could ask for it before there was a price. */
+/** Pays lots ordered in units, whose cash is fixed only by the price. */
 export const dues =
   (policy: Policy.Policy): World.Plan =>
   (world) =>
@@ -43,7 +43,7 @@ export const dues =
       })
     })
 
-/** Units of redemptions that are paid on the ledger. */
+/** Allocates the units of redemptions that are paid on the ledger. */
 export const units =
   (policy: Policy.Policy): World.Plan =>
   (world) =>
@@ -62,12 +62,15 @@ export const units =
     )
 
 /**
- * A burn is asked for within this time of the price, and not later without a person's word: once it
- * is done nothing on the ledger tells, and the ledger knows a command again for seven days.
+ * Longest time between a price and the automatic request of a burn; later ones need a person. A
+ * completed burn is no longer visible, and the ledger deduplicates a command for seven days only.
  */
 const askedWithin = Duration.days(6)
 
-/** Burns of redemptions that are paid by wire, asked for where the holder's side is to ask. */
+/**
+ * Requests the burns of redemptions that are paid by wire, where the holder's side makes the
+ * request.
+ */
 export const burns =
   (policy: Policy.Policy, asks: (custodian: Party.Party | null) => boolean): World.Plan =>
   (world) =>
@@ -126,7 +129,7 @@ const burn = (
   told: { redemptionId: payload.redemptionId, units: Decimal.formatPlain(payload.units) }
 })
 
-/** Takes back burn requests whose redemption is no more, so that their units are free again. */
+/** Withdraws burn requests whose redemption has ended, which unlocks their units. */
 export const strays: World.Plan = (world) => {
   const standing = new Set(
     World.find(world, Templates.PricedRedemption).map(({ payload }) => payload.redemptionId)

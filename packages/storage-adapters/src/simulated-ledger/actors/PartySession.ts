@@ -8,7 +8,7 @@ import * as Prepared from "./Prepared.ts"
 import type { SigningKey } from "./SigningKey.ts"
 import * as Wire from "./Wire.ts"
 
-/** One change of the ledger, named by its commandId: however often it is submitted, it happens once. */
+/** A change of the ledger, identified by its commandId: repeated submissions commit once. */
 export interface Change {
   readonly commandId: string
   readonly commands: readonly [Templates.Command, ...ReadonlyArray<Templates.Command>]
@@ -16,7 +16,7 @@ export interface Change {
 
 export interface Done {
   readonly offset: Offset.Offset
-  /** Null when an earlier submission had done it. */
+  /** Null where an earlier submission committed the change. */
   readonly updateId: string | null
   readonly changes: ReadonlyArray<Wire.Change>
   readonly duplicate: boolean
@@ -27,9 +27,12 @@ export type SubmitError = DoorRefused | DoorLost | Prepared.NotSigned
 export interface PartySession {
   readonly party: Party.Party
   readonly userId: string
-  /** Tries again while the outcome is not known; succeeds only when the change is on the ledger. */
+  /** Retries while the outcome is uncertain; succeeds only when the change is committed. */
   readonly submit: (change: Change) => Effect.Effect<Done, SubmitError>
-  /** Every update after the offset, once and in order; a cut connection is opened anew where it was cut. */
+  /**
+   * Streams every update after the offset, once and in order; reconnects where a connection was
+   * lost.
+   */
   readonly updates: (after: Offset.Offset) => Stream.Stream<Wire.Update, DoorRefused>
   readonly acs: (
     at: Offset.Offset
@@ -38,17 +41,17 @@ export interface PartySession {
 }
 
 export interface Options extends DoorClient.Address {
-  /** Where the token has rights for several parties, or the wallet wants to be sure. */
+  /** Party to act as, for a token with rights for several. */
   readonly party?: Party.Party
-  /** An external party's own; without it the party acts by its token. */
+  /** Key of an external party; without it the party acts by its token. */
   readonly key?: SigningKey
-  /** Told what is about to be signed, so that a person can see it. */
+  /** Called with what is about to be signed, so that a person can read it. */
   readonly show?: (signing: {
     readonly commandId: string
     readonly commands: ReadonlyArray<Wire.WireCommand>
     readonly hash: string
   }) => Effect.Effect<void>
-  /** Sockets are not used at all where a way there is known not to carry them. */
+  /** `polling` avoids sockets where the network does not support them. */
   readonly transport?: "socket" | "polling"
 }
 
@@ -60,7 +63,7 @@ const backoff = Schedule.exponential("250 millis").pipe(
   )
 )
 
-/** How often a submission of unknown outcome is sent again before its program gives up. */
+/** Number of retries of a submission with an uncertain outcome. */
 const triesMax = 12
 
 const passing = <A, E extends { readonly _tag: string }>(
@@ -91,7 +94,7 @@ const allowed = (options: DoorClient.Address) =>
     return { user, rights }
   })
 
-/** The parties that the token may act as by itself: those a custodian hosts, and its own. */
+/** Parties that the token may act as by itself: those that a custodian hosts, and its own. */
 export const hosted = (
   options: DoorClient.Address
 ): Effect.Effect<ReadonlyArray<Party.Party>, DoorClient.DoorError> =>
@@ -128,7 +131,7 @@ export const open = (options: Options): Effect.Effect<PartySession, DoorClient.D
 
 type Rights = Effect.Success<ReturnType<typeof Wire.readRights>>["rights"]
 
-/** The party whose key this is, or the first the token may act as. */
+/** The party of this key, or the first that the token may act as. */
 const ownParty = ({ key }: Options, rights: Rights): Party.Party | undefined => {
   const parties = rights.flatMap(({ kind }) =>
     key === undefined
@@ -146,7 +149,7 @@ interface Submitting {
   readonly change: Change
 }
 
-/** The ledger knows this change already: it is done, and was done once. */
+/** The ledger has deduplicated the change: it is committed once. */
 const already = (error: DoorRefused): Done => ({
   offset: Offset.of(Number(error.context["completion_offset"] ?? "0")),
   updateId: null,
@@ -187,7 +190,7 @@ const byToken = (options: Options, { party, userId, change }: Submitting) =>
 
 const hashingScheme = "HASHING_SCHEME_VERSION_V2"
 
-/** The same signed bytes are sent until their outcome is known: they can be executed once only. */
+/** Sends the same signed bytes until their outcome is certain: they can be executed once only. */
 const byKey = (
   options: Options,
   key: SigningKey,
@@ -287,7 +290,7 @@ const reads = (options: Options, party: Party.Party) => {
   }
 }
 
-/** How many updates one polling call asks for. */
+/** Number of updates requested by one polling call. */
 const pollMax = 200
 
 const tail = (
@@ -326,12 +329,12 @@ const tail = (
         )
       ).pipe(
         Effect.tap(() => Effect.sync(() => void (asked = Math.min(pollMax, asked * 2)))),
-        // What comes in one piece no more may still come in smaller ones.
+        // An answer that is too long may fit in smaller pages.
         Effect.tapError(() => Effect.sync(() => void (asked = Math.max(1, asked >> 2))))
       )
     ).pipe(
       Stream.flatMap((list) => Stream.fromIterable(list)),
-      // A way that carries no sockets now may carry them later.
+      // Tries sockets again later, because the network may support them by then.
       Stream.interruptWhen(
         options.transport === "polling" ? Effect.never : Effect.sleep("1 minute")
       ),

@@ -3,12 +3,12 @@ import { Schema } from "effect"
 
 const Which = Schema.Union([Schema.Literal("all"), Schema.Array(Schema.String)])
 
-/** Ids are contract ids or the business's own, such as a holderId or an instrumentId. */
+/** Ids are contract ids or those of the business, such as a holderId or an instrumentId. */
 export const Policy = Schema.Struct({
   accept: Schema.optionalKey(Which),
-  /** Rejections win over acceptances. */
+  /** A rejection overrides an acceptance. */
   reject: Schema.optionalKey(Which),
-  /** Seconds to wait before anything is answered. */
+  /** Seconds to wait before any answer. */
   delay: Schema.optionalKey(Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 86_400 })))
 })
 export type Policy = typeof Policy.Type
@@ -20,6 +20,6 @@ export type Verdict = "accept" | "reject" | "wait"
 const names = (which: typeof Which.Type | undefined, ids: ReadonlyArray<string>): boolean =>
   which !== undefined && (which === "all" || ids.some((id) => which.includes(id)))
 
-/** Without a word about it, everything is accepted; with a list, what is not on it waits. */
+/** Without a list everything is accepted; with one, other ids wait. */
 export const judge = (policy: Policy, ids: ReadonlyArray<string>): Verdict =>
   names(policy.reject, ids) ? "reject" : names(policy.accept ?? "all", ids) ? "accept" : "wait"

@@ -7,7 +7,7 @@ import * as World from "./World.ts"
 const isPast = (until: Instant.Instant | null, { now }: World.World): boolean =>
   until !== null && Instant.atOrAfter(now, until)
 
-/** The issuer and the registrar each agree to powers over an instrument, in any order. */
+/** The issuer or the registrar accepts powers over an instrument, in any order. */
 export const agreements =
   (policy: Policy.Policy): World.Plan =>
   (world) =>
@@ -34,7 +34,7 @@ export const agreements =
       }
     )
 
-/** The issuer or the registrar ends the agreement of this name, or of this instrument. */
+/** The issuer or the registrar ends the agreement with this id, or of this instrument. */
 export const endAgreement =
   (id: string): World.Plan =>
   (world) =>
@@ -68,7 +68,8 @@ export const consents =
         instrumentId: instrument?.id ?? "all",
         powers: payload.powers.join(" ")
       }
-      // By its own name alone: who lists its holderId or an instrument has not spoken of forced moves.
+      // Judged by the consent's own ids: a policy that lists a holderId or an instrumentId does not
+      // cover forced moves.
       switch (Policy.judge(policy, [contractId, issuerPowersConsentId])) {
         case "accept":
           return [World.answer("grant-consent", { ...to, choice: "Accept" }, {}, told)]
@@ -79,7 +80,7 @@ export const consents =
       }
     })
 
-/** A holder takes back the consent of this name, where it may by itself. */
+/** A holder revokes the consent with this id, where it may do so alone. */
 export const revokeConsent =
   (id: string): World.Plan =>
   (world) =>

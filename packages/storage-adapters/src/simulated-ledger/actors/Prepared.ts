@@ -1,12 +1,13 @@
 /**
- * Check of a prepared transaction by its wallet: decoded, compared with the request, hashed again.
+ * Verification of a prepared transaction by its wallet: decoded, compared with the request, hashed
+ * again.
  */
 import { createHash } from "node:crypto"
 import { Instant, type Party } from "@bursar/engine-core/kernel"
 import { Data, Result, Schema } from "effect"
 import type { WireCommand } from "./Wire.ts"
 
-/** The wallet does not sign this; the reason is for the person whose wallet it is. */
+/** The wallet refuses to sign; the reason is for its owner. */
 export class NotSigned extends Data.TaggedError("NotSigned")<{ readonly why: string }> {
   override get message(): string {
     return `not signed: ${this.why}`
@@ -36,7 +37,10 @@ const decode = Schema.decodeUnknownResult(Schema.fromJsonString(Content), {
   onExcessProperty: "error"
 })
 
-/** A prepared transaction is good for at most a day, and the wallet's clock may be off by a minute. */
+/**
+ * Validity of a prepared transaction: at most a day, with a minute of tolerance for the wallet's
+ * clock.
+ */
 const lastsNanos = 86_400_000_000_000n + 60_000_000_000n
 
 export const hash = (bytes: Uint8Array): Uint8Array =>
@@ -46,12 +50,12 @@ export const hash = (bytes: Uint8Array): Uint8Array =>
     .update(bytes)
     .digest()
 
-/** The hash to sign, computed here, if the bytes say exactly what was asked and no more. */
+/** Computes the hash to sign, if the bytes say exactly what was requested. */
 export const check = (
   asked: Asked,
   given: {
     readonly bytes: Uint8Array
-    /** As the ledger computed it, in base64. */
+    /** Base64 of the hash as the ledger computed it. */
     readonly hash: string
     readonly now: Instant.Instant
   }
@@ -75,7 +79,7 @@ export const check = (
   return Result.succeed({ hash: own, content })
 }
 
-/** JSON with its members in one order: equal values print alike. */
+/** Prints JSON with sorted members, so that equal values have equal texts. */
 const sorted = (value: unknown): string =>
   JSON.stringify(value, (_, member: unknown) =>
     typeof member === "object" && member !== null && !Array.isArray(member)

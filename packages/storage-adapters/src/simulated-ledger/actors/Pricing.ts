@@ -17,21 +17,21 @@ export type Point = World.Found<typeof Templates.OraclePoint>
 const places = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10 }))
 const text = (schema: typeof Decimal.text) => Schema.optionalKey(schema)
 
-/** What is known of an instrument beside the ledger: the terms its figures follow. */
+/** Terms of an instrument that are not on the ledger and determine its figures. */
 export const Terms = Schema.Struct({
   instrumentId: Schema.String,
   unitDecimals: places,
-  /** 2 where nothing is said. */
+  /** 2 by default. */
   cashDecimals: Schema.optionalKey(places),
-  /** A fraction of a subscription's cash; 0 where nothing is said. */
+  /** A fraction of a subscription's cash; 0 by default. */
   feeRate: text(Decimal.text),
-  /** A fraction of a redemption's cash; 0 where nothing is said. */
+  /** A fraction of a redemption's cash; 0 by default. */
   redemptionFeeRate: text(Decimal.text),
-  /** What one unit is worth by definition; then only the income is published. */
+  /** Fixed value of a unit; then only the income is published. */
   parValue: text(Decimal.text),
-  /** `latest` takes the newest point there is. */
+  /** `latest` selects the newest point. */
   pricing: Schema.optionalKey(Schema.Literals(["latest", "forward", "historic"])),
-  /** Without one, forward begins at the claim itself. */
+  /** Without a cut-off, forward pricing begins at the claim itself. */
   cutOff: Schema.optionalKey(
     Schema.Struct({
       time: TimeOfDay.schema,
@@ -39,14 +39,16 @@ export const Terms = Schema.Struct({
       zone: Zone.schema
     })
   ),
-  /** Where it is given, orders deal only at a price told here for their point: swung, or as published. */
+  /**
+   * If present, orders deal only at a price listed here for their point: swung, or as published.
+   */
   swung: Schema.optionalKey(
     Schema.Array(Schema.Struct({ valuationTime: Instant.schema, price: Decimal.text }))
   )
 })
 export type Terms = typeof Terms.Type
 
-/** The price that orders deal at by this point; undefined while it is still to be told. */
+/** Price of orders at this point; undefined until it is listed. */
 export const priceOf = ({ payload }: Point, terms: Terms): Decimal.Decimal | undefined => {
   if (terms.swung !== undefined) {
     return terms.swung.findLast(({ valuationTime }) =>
@@ -61,7 +63,7 @@ interface Figures {
   readonly terms: Terms
 }
 
-/** units = ⌊(A − ⌈A·f⌉)/p⌋: cash is taken rounded up, units are given rounded down. */
+/** units = ⌊(A − ⌈A·f⌉)/p⌋: the fee is rounded up, units are rounded down. */
 export const unitsFor = (amount: Decimal.Decimal, of: Figures): Decimal.Decimal => {
   const { terms } = of
   const fee = Rational.round(
@@ -74,21 +76,21 @@ export const unitsFor = (amount: Decimal.Decimal, of: Figures): Decimal.Decimal 
   )
 }
 
-/** What one unit pays out: its price less the fee on it. */
+/** Proceeds of one unit: its price less the fee on it. */
 const netPrice = ({ price, terms }: Figures): Rational.Rational =>
   Rational.multiply(
     Rational.of(price),
     Rational.subtract(Rational.one, Rational.of(terms.redemptionFeeRate ?? Decimal.zero))
   )
 
-/** proceeds = ⌊U·p·(1 − f)⌋: cash is given rounded down. */
+/** proceeds = ⌊U·p·(1 − f)⌋: rounded down. */
 export const proceedsFor = (units: Decimal.Decimal, of: Figures): Decimal.Decimal =>
   Rational.round(Rational.multiply(Rational.of(units), netPrice(of)), {
     places: of.terms.cashDecimals ?? 2,
     rounding: "floor"
   })
 
-/** units = ⌈A/(p·(1 − f))⌉: units are taken rounded up. Null where a fee takes everything. */
+/** units = ⌈A/(p·(1 − f))⌉: rounded up. Null where the fee takes everything. */
 export const unitsToPay = (amount: Decimal.Decimal, of: Figures): Decimal.Decimal | null => {
   const net = netPrice(of)
   if (!Rational.isPositive(net)) return null
@@ -100,20 +102,23 @@ export const unitsToPay = (amount: Decimal.Decimal, of: Figures): Decimal.Decima
 
 const metrics: ReadonlySet<string> = new Set(["price", "index", "income"])
 
-/** What a claim's price is chosen by. */
+/** Members of a claim that select its price. */
 export interface Claimed {
   readonly venue: Party.Party
   readonly instrument: Templates.Asset
-  /** Null takes anybody's point. */
+  /** Null: a point of any oracle. */
   readonly oracle: Party.Party | null
-  /** Who prices after another goes by the same point. */
+  /** The point that an earlier attestor used, which the next must use too. */
   readonly pointCid: string | null
   readonly claimedAt: Instant.Instant
-  /** The cut-off that what a gate left over waits for; every other order's follows from its claim. */
+  /**
+   * Cut-off of an order that is a gate's remainder; that of every other order follows from its
+   * claim.
+   */
   readonly cutOffAt?: Instant.Instant | null
 }
 
-/** The point that prices the claim by its instrument's rule; undefined while there is none. */
+/** Selects the point of a claim by its instrument's rule; undefined while there is none. */
 export const pointFor = (world: World.World, claim: Claimed, terms: Terms): Point | undefined => {
   const points = World.find(world, Templates.OraclePoint).filter(
     ({ payload }) =>
@@ -144,10 +149,10 @@ export const pointFor = (world: World.World, claim: Claimed, terms: Terms): Poin
   }
 }
 
-/** A week, and a day on either side for zones whose clock jumps over a midnight. */
+/** A week, and a day on either side for zones whose clock skips a midnight. */
 const daysLookedAt = 9
 
-/** The cut-off next after the claim, on one of its days in its own zone. */
+/** First cut-off after the claim, on one of the instrument's days in its own zone. */
 const cutOffAfter = ({ cutOff }: Terms, claimedAt: Instant.Instant): Instant.Instant => {
   if (cutOff === undefined) return claimedAt
   const { zone, time, days } = cutOff

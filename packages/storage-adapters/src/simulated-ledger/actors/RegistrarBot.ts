@@ -22,10 +22,10 @@ const requirements = Schema.optionalKey(Schema.Array(requirement))
 /** An instrument on the registrar's register. */
 export const Instrument = Schema.Struct({
   instrumentId: Schema.String,
-  /** Who administers it: the venue. */
+  /** Party that administers the instrument: the venue. */
   provider: Party.schema,
   issuer: Party.schema,
-  /** The registrar's own id of it where nothing is said. */
+  /** Id of the instrument at the registrar; the registrar's own by default. */
   defaultIdentifier: Schema.optionalKey(identifier),
   additionalIdentifiers: Schema.optionalKey(Schema.Array(identifier)),
   holderRequirements: requirements,
@@ -105,7 +105,7 @@ const consents =
       }
     })
 
-/** Units are minted to a holder whose credential stands; a request without one waits for it. */
+/** Mints units to holders with a valid credential; other requests wait. */
 const mints =
   (policy: Policy.Policy): World.Plan =>
   (world) =>
@@ -128,8 +128,8 @@ const mints =
     })
 
 /**
- * Units are burned for a redemption that stands and is for as many; one whose price is not there
- * waits for it, and a request past its time is rejected, so that its units are free again.
+ * Burns units for a redemption that exists and has the same units. A request without a price waits;
+ * an expired one is rejected, which unlocks its units.
  */
 export const burns =
   (policy: Policy.Policy): World.Plan =>
@@ -160,7 +160,10 @@ const isOwed = (world: World.World, { reference, holder, amount, instrument }: B
       Decimal.equals(payload.units, amount)
   )
 
-/** Opening cash of an asset the registrar administers: its own holding, offered to whom it belongs. */
+/**
+ * Issues opening cash of an asset that the registrar administers: creates a holding of its own and
+ * offers it to the owner.
+ */
 export const issue = (
   registrar: Party.Party,
   of: {
@@ -169,7 +172,7 @@ export const issue = (
     readonly receiver: Party.Party
     readonly amount: Decimal.Decimal
     readonly executeBefore: Templates.Payload<typeof Templates.TransferOffer>["executeBefore"]
-    /** Names this issue; the same reference is issued once. */
+    /** Idempotency key of the issue. */
     readonly reference: string
   }
 ): World.Act => {

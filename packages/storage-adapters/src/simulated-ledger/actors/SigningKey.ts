@@ -12,7 +12,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs"
 export interface SigningKey {
   /** 32 bytes. */
   readonly publicKey: Uint8Array
-  /** As it stands in the party's id after `::`. */
+  /** The part of the party's id after `::`. */
   readonly fingerprint: string
   readonly sign: (message: Uint8Array) => Uint8Array
 }
@@ -30,7 +30,7 @@ const from = (key: KeyObject): SigningKey => {
   }
 }
 
-/** Ed25519 private keys in DER begin so; the 32 bytes of the seed follow. */
+/** DER prefix of an Ed25519 private key, before the 32 bytes of the seed. */
 const seedPrefix = Buffer.from("302e020100300506032b657004220420", "hex")
 
 export const fromSeed = (seed: Uint8Array): SigningKey =>
@@ -44,7 +44,7 @@ export const fromSeed = (seed: Uint8Array): SigningKey =>
 
 export const generate = (): SigningKey => from(generateKeyPairSync("ed25519").privateKey)
 
-/** Reads a key file, which only its owner may be able to read. */
+/** Reads a key file, which must be readable for its owner only. */
 export const read = (file: string): SigningKey => {
   if ((statSync(file).mode & 0o077) !== 0) {
     throw new Error(`${file} can be read by others; make it private with chmod 600`)
@@ -52,7 +52,7 @@ export const read = (file: string): SigningKey => {
   return from(createPrivateKey(readFileSync(file, "utf8")))
 }
 
-/** Makes a key and keeps it in a new file; one that is there is never overwritten. */
+/** Generates a key and writes it to a new file; never overwrites one. */
 export const create = (file: string): SigningKey => {
   const { privateKey } = generateKeyPairSync("ed25519")
   writeFileSync(file, privateKey.export({ format: "pem", type: "pkcs8" }), {

@@ -10,11 +10,13 @@ import * as World from "./World.ts"
 
 export interface Options {
   readonly policy: Policy.Policy
-  /** The SHA-256 of the terms the holder has read and signs once it is registered; none, none. */
+  /**
+   * SHA-256 of the terms that the holder has read and signs once it is registered; absent: none.
+   */
   readonly terms?: string
 }
 
-/** A wallet left to itself: it agrees to what its policy says. */
+/** Plan of an unattended wallet, which accepts what its policy permits. */
 export const plan = ({ policy, terms }: Options): World.Plan =>
   Agreements.all(
     invitations(policy),
@@ -67,7 +69,7 @@ export const offers =
       }
     })
 
-/** Signs the document as the registered holder; a document is signed once. */
+/** Signs the terms as the registered holder, once for each document. */
 export const signTerms =
   (of: { readonly documentHash: string; readonly holderId?: string }): World.Plan =>
   (world) =>
@@ -115,14 +117,14 @@ export interface Order {
   readonly expiresAt: Instant.Instant | null
 }
 
-/** An order that is paid on the ledger. */
+/** Creates a subscription order that is paid on the ledger. */
 export const order = (holder: Party.Party, of: Order): World.Act => {
   const { ordered, ...rest } = of
   const payload = { ...rest, ...counted(ordered), holder }
   return placed("order", of, Templates.create(Templates.SubscriptionOrder, payload))
 }
 
-/** An order to give units back for cash on the ledger. */
+/** Creates a redemption order that is paid on the ledger. */
 export const redeem = (
   holder: Party.Party,
   of: Order & { readonly custodian: Party.Party | null }
@@ -153,7 +155,7 @@ const placed = (
   }
 })
 
-/** Locks cash for an order, for the venue to move; asked by the order where no request stands for it. */
+/** Allocates cash of an order to the venue; by the order itself where no request exists for it. */
 export const allocate =
   (of: {
     readonly reference: string
@@ -182,7 +184,7 @@ export const allocate =
       told: { reference: of.reference, amount: Decimal.formatPlain(of.amount) }
     }))
 
-/** Takes back an order that nobody has claimed. */
+/** Withdraws an order that has not been claimed. */
 export const withdrawOrder =
   (orderId: string): World.Plan =>
   (world) =>
@@ -199,7 +201,7 @@ export const withdrawOrder =
         )
     )
 
-/** The wallet's holdings, as text. */
+/** Lists the wallet's holdings as text. */
 export const holdings = (world: World.World) =>
   World.find(world, Templates.Holding)
     .filter(({ payload }) => payload.owner === world.party)

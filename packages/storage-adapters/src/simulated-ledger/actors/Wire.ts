@@ -35,7 +35,7 @@ export const command = (of: Templates.Command): WireCommand => {
   }
 }
 
-/** Everything the party sees, as it bears on its contracts. */
+/** Event format of everything that the party sees, from the view of its contracts. */
 export const eventFormat = (party: Party.Party) => ({
   filtersByParty: {
     [party]: {
@@ -64,7 +64,7 @@ export type Change =
   | { readonly _tag: "Created"; readonly contract: Contract }
   | { readonly _tag: "Archived"; readonly contractId: string }
 
-/** A step of the ledger; without an updateId it only says how far it went. */
+/** An update of the ledger; without an updateId it is a checkpoint. */
 export interface Update {
   readonly offset: Offset.Offset
   readonly updateId: string | null
@@ -145,7 +145,7 @@ const update = (of: typeof Transaction.Type): Update => ({
   changes: of.events.flatMap(change)
 })
 
-/** What cannot be read is as good as not received: the same is asked again. */
+/** Decodes an answer; an unreadable one counts as lost, and the call is retried. */
 export const read =
   <A>(schema: Schema.Codec<A, unknown>) =>
   (answer: unknown): Effect.Effect<A, DoorLost> =>
@@ -154,7 +154,7 @@ export const read =
       ({ message }) => new DoorLost({ detail: `not understood: ${message}`, unopened: false })
     )
 
-/** Kinds of update that are not known move nobody. */
+/** Updates of unknown kinds are ignored. */
 export const readUpdate = (answer: unknown): Effect.Effect<Update | null, DoorLost> =>
   Effect.map(read(UpdateElement)(answer), ({ update: { Transaction: told, OffsetCheckpoint } }) =>
     told !== undefined

@@ -1,4 +1,4 @@
-/** World of a bot: the contracts its party sees now, and the acts that its plans decide on. */
+/** World of a bot: the contracts that its party sees now, and the acts that its plans decide on. */
 import type { Instant, Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
@@ -11,13 +11,13 @@ export interface World {
   readonly contracts: ReadonlyMap<string, Contract>
 }
 
-/** One thing to do, and what it answers. */
+/** An act of a plan. */
 export interface Act {
   readonly name: string
-  /** The contract it answers, or what it makes. */
+  /** Contract that the act answers, or that it creates. */
   readonly about: string
   readonly change: Change
-  /** What a person wants to read about it. */
+  /** Details of the act for a person. */
   readonly told?: { readonly [name: string]: string }
 }
 
@@ -30,7 +30,7 @@ export interface Found<T extends Templates.Template> {
   readonly createdAt: Instant.Instant
 }
 
-/** The live contracts of one template; one that does not read as such is none of ours. */
+/** Live contracts of one template; those that do not decode are ignored. */
 export const find = <T extends Templates.Template>(
   world: World,
   template: T
@@ -57,7 +57,7 @@ export const remembered = <A extends object>(read: (world: World) => A): ((world
   }
 }
 
-/** Takes an update into the contracts. */
+/** Applies an update to the contracts. */
 export const apply = (contracts: Map<string, Contract>, { changes }: Pick<Update, "changes">) => {
   for (const change of changes) {
     if (change._tag === "Created") contracts.set(change.contract.contractId, change.contract)
@@ -65,7 +65,7 @@ export const apply = (contracts: Map<string, Contract>, { changes }: Pick<Update
   }
 }
 
-/** An answer to a contract: its commandId follows from it, so that it is given once. */
+/** Act that answers a contract: its commandId is derived from it, so that it is answered once. */
 export const answer = <T extends Templates.Template, K extends Templates.ChoiceName<T>>(
   name: string,
   to: { readonly template: T; readonly contractId: string; readonly choice: K },

@@ -20,7 +20,7 @@ Without a command the program stays and does its duty until it is told to stop.`
 const print = (line: object): Effect.Effect<void> =>
   Effect.sync(() => void process.stdout.write(`${JSON.stringify(line)}\n`))
 
-/** 0 done, 1 failed, 2 not understood, 3 nothing to do. */
+/** Exit codes: 0 done, 1 failed, 2 invalid command line, 3 nothing to do. */
 class Ended extends Error {
   readonly code: 1 | 2 | 3
   constructor(code: 1 | 2 | 3, message: string) {
@@ -86,7 +86,7 @@ const sayAs =
   (line: object): Effect.Effect<void> =>
     print({ actor, party, ...line })
 
-/** Keeps at it, as itself or as each party that it hosts. */
+/** Runs a duty until it is stopped, as the party itself or as each party that it hosts. */
 const keepAt = (actor: Duties.Actor, duty: Keep, options: PartySession.Options) =>
   Effect.gen(function* () {
     const parties =
@@ -177,7 +177,7 @@ const program = Effect.gen(function* () {
   )
 )
 
-/** Told to stop, a program has ended well. */
+/** A program that is interrupted has ended well. */
 const codeOf = (exit: Exit.Exit<unknown, unknown>): number => {
   if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return 0
   const error = Option.getOrUndefined(Exit.findErrorOption(exit))

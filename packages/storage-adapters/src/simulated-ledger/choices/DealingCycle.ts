@@ -9,7 +9,7 @@ import { sameAsset } from "./Registry.ts"
 type Cycle = Templates.Payload<typeof Templates.DealingCycle>
 type Settling = Templates.Argument<typeof Templates.DealingCycle, "Settle">
 
-/** The fund's own cash for a cycle: it allocates to itself, and the venue executes. */
+/** The fund's net cash of a cycle as an order: it allocates to itself, and the venue executes. */
 const netOf = (self: Cycle): Order => ({
   ids: [self.cycleId],
   venue: self.venue,
@@ -50,7 +50,7 @@ export const dealingCycle = define(Templates.DealingCycle, {
   }
 })
 
-/** Every member is of this cycle, and one point has priced them all. */
+/** Checks that every member belongs to this cycle and that one point has priced them all. */
 const ofOnePrice = (scope: Scope, self: Cycle, { lots, redemptions }: Settling) =>
   Result.gen(function* () {
     let first: string | null = null
@@ -87,7 +87,7 @@ const settleLot = (scope: Scope, marketCid: string, of: Settling["lots"][number]
   )
 }
 
-/** The fund's own cash: what it allocated to the cycle, and what it lets itself be drawn on for. */
+/** The fund's own cash: its allocation to the cycle, and the provisions it permits to be used. */
 const fromFund = (scope: Scope, self: Cycle, { allocations, provision }: Settling) =>
   Result.gen(function* () {
     const own = [...allocations]
@@ -131,13 +131,13 @@ const draw = (scope: Scope, self: Cycle, provision: NonNullable<Settling["provis
     return allocation
   })
 
-/** Cash of the fund that one provider keeps; only such can be one holding. */
+/** Cash of the fund at one provider; only such cash can be merged into one holding. */
 interface Purse {
   readonly contractId: string
   readonly amount: Decimal.Decimal
 }
 
-/** All the cash that came in, as one holding for each provider that keeps some of it. */
+/** Merges all incoming cash into one holding for each provider. */
 const gathered = (scope: Scope, cash: ReadonlyArray<string>) =>
   Result.gen(function* () {
     const kinds = new Map<string, Array<Purse>>()
@@ -166,7 +166,7 @@ const merged = (scope: Scope, parts: ReadonlyArray<Purse>) =>
 
 /**
  * Pays every redemption, out of the fund's own allocation to its holder or else out of a purse. The
- * fund allocates each part by itself, so that no holder sees what is left in the purse.
+ * fund allocates each part separately, so that no holder sees the purse's rest.
  */
 const payOut = (scope: Scope, self: Cycle, argument: Settling, full: ReadonlyArray<Purse>) =>
   Result.gen(function* () {
@@ -202,7 +202,7 @@ const payOut = (scope: Scope, self: Cycle, argument: Settling, full: ReadonlyArr
     return { fund: purses.map(({ contractId }) => contractId), remainders }
   })
 
-/** Takes a part out of the fullest purse. */
+/** Takes an amount out of the fullest purse. */
 const take = (
   scope: Scope,
   self: Cycle,

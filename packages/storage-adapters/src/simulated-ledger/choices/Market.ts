@@ -1,6 +1,6 @@
 /**
- * Choice bodies of primary markets: agreed by its parties, it authorizes the venue to claim, open,
- * mint and burn.
+ * Choice bodies of primary markets: an agreed market authorizes the venue to claim, open, mint and
+ * burn.
  */
 import { Decimal, type Instant, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
@@ -13,7 +13,7 @@ type Market = Templates.Payload<typeof Templates.PrimaryMarket>
 
 const ends = () => Result.succeed({})
 
-/** Whether so many of these attestors can be had. */
+/** Checks whether so many of these attestors exist. */
 export const reachable = (self: {
   readonly attestors: ReadonlyArray<Party.Party>
   readonly required: number
@@ -177,7 +177,7 @@ export const primaryMarket = define(Templates.PrimaryMarket, {
 
 const isOpen = (self: Market, { now }: Scope): boolean => self.until === null || now < self.until
 
-/** Whether an order that its holder signed is one to this market. */
+/** Checks whether a signed order is one for this market. */
 const takes = (
   scope: Scope,
   self: Market,
@@ -194,8 +194,8 @@ const takes = (
   )
 
 /**
- * The name of the cycle that an order joins: of its market's instrument, before its cut-off, and of
- * the order's own day where it names one.
+ * Name of the cycle that an order joins: of its market's instrument, before its cut-off, and on the
+ * order's own day where it has one.
  */
 export const joined = (
   scope: Scope,
@@ -217,7 +217,10 @@ export const joined = (
     return cycle.cycleId
   })
 
-/** Burns what was asked of the units that a holder allocated, and gives the holder back the rest. */
+/**
+ * Burns the requested part of the units that a holder allocated, and returns the rest to the
+ * holder.
+ */
 const burn = (
   scope: Scope,
   self: Market,

@@ -1,6 +1,6 @@
 /**
- * Checks shared by all orders on the ledger: signatories, and that a contract passed for an order
- * is its own.
+ * Checks of all orders on the ledger: their signatories, and that a contract passed to an order
+ * belongs to it.
  */
 import { Decimal, type Party, Rational } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
@@ -15,7 +15,10 @@ interface Signed {
   readonly mode: "wire" | "ledger"
 }
 
-/** Paid on the ledger, the fund and the holder have signed; paid by wire, the venue alone. */
+/**
+ * Signatories: the fund and the holder of an order paid on the ledger, the venue alone of one paid
+ * by wire.
+ */
 export const bound = (self: Signed): ReadonlyArray<Party.Party> =>
   self.mode === "ledger" && self.fund !== null ? [self.venue, self.fund, self.holder] : [self.venue]
 
@@ -24,7 +27,7 @@ export const custodianOf = ({ custodian }: { readonly custodian: Party.Party | n
 
 /** Expected allocation of an order's leg; a different one belongs to another order. */
 export interface Order {
-  /** The names an allocation or a request may call the order by. */
+  /** Ids by which an allocation or a request may name the order. */
   readonly ids: ReadonlyArray<string | null>
   readonly venue: Party.Party
   readonly sender: Party.Party | null
@@ -32,7 +35,7 @@ export interface Order {
   readonly asset: Templates.Asset | null
 }
 
-/** The allocation, if it is this leg's. */
+/** Returns the allocation, if it is that of this leg. */
 export const fitting = (scope: Scope, order: Order, allocationCid: string) =>
   Result.gen(function* () {
     const allocation = yield* scope.fetch(Templates.Allocation, allocationCid)
@@ -54,21 +57,21 @@ const ownIntent = (scope: Scope, { ids }: Order, intentCid: string) =>
     demand([ids.includes(reference.id), "the settlement is of another order"])
   )
 
-/** The venue's request for the order's legs is done with. */
+/** Completes the venue's request for the order's legs. */
 export const complete = (scope: Scope, order: Order, intentCid: string) =>
   Result.gen(function* () {
     yield* ownIntent(scope, order, intentCid)
     yield* scope.exercise(Templates.SettlementIntent, intentCid, "Complete", {})
   })
 
-/** The allocation is undone, and its sender has what it allocated. */
+/** Cancels the allocation, which returns the holding to its sender. */
 export const giveBack = (scope: Scope, order: Order, allocationCid: string) =>
   Result.gen(function* () {
     yield* fitting(scope, order, allocationCid)
     return yield* scope.exercise(Templates.Allocation, allocationCid, "Allocation_Cancel", {})
   })
 
-/** The venue's request for the order's legs is taken back. */
+/** Withdraws the venue's request for the order's legs. */
 export const takeBack = (scope: Scope, order: Order, intentCid: string) =>
   Result.gen(function* () {
     yield* ownIntent(scope, order, intentCid)
@@ -76,7 +79,7 @@ export const takeBack = (scope: Scope, order: Order, intentCid: string) =>
     yield* scope.exercise(Templates.SettlementIntent, intentCid, withdraw, {})
   })
 
-/** The venue lets the cash of an order go back, and takes back its request for it. */
+/** Releases the cash of an order, and withdraws the venue's request for it. */
 export const letGo = (
   scope: Scope,
   order: Order,
@@ -99,5 +102,5 @@ export const worth = ({ units, price }: Worth): Rational.Rational =>
 
 const most = Rational.of(Decimal.of(`1${"0".repeat(26)}`))
 
-/** Whether what they are worth is a figure that fees can be added to and still be counted. */
+/** Checks whether the value, with fees added, stays within the range of decimals. */
 export const isCountable = (of: Worth): boolean => Rational.atMost(worth(of), most)

@@ -21,7 +21,7 @@ const ends = () => Result.succeed({})
 const isPast = (until: Consent["validUntil"], { now }: Scope): boolean =>
   until !== null && until <= now
 
-/** Some powers, and none of them twice. */
+/** Checks that there are powers, and none of them twice. */
 const isSome = (powers: ReadonlyArray<Templates.IssuerPower>): boolean =>
   powers.length > 0 && new Set(powers).size === powers.length
 
@@ -102,7 +102,10 @@ export const issuerPowersAgreement = define(Templates.IssuerPowersAgreement, {
   }
 })
 
-/** The agreement's part: the power is there, the cause fits it, and the consent is one given to it. */
+/**
+ * Requirements of the agreement: it has the power, the cause fits it, and the consent was given to
+ * it.
+ */
 const forceMove = (scope: Scope, self: Agreement, argument: Forcing) =>
   Result.gen(function* () {
     const { consentCid, holdingCids, amounts, receiverCredentialCid, cause, releases } = argument
@@ -186,7 +189,10 @@ export const issuerPowersConsent = define(Templates.IssuerPowersConsent, {
   }
 })
 
-/** The consent's part: it is in force for this, and the receiver is another who may have the units. */
+/**
+ * Requirements of the consent: it is in force, and the receiver is another holder who may have the
+ * units.
+ */
 const use = (scope: Scope, self: Consent, asked: Using) =>
   Result.gen(function* () {
     const { instrument, issuer, power, portions, receiverCredentialCid, releases } = asked
@@ -240,7 +246,10 @@ const isOnce = (named: ReadonlyArray<{ readonly holdingCid: string }>): boolean 
 
 type Release = Using["releases"][number]
 
-/** The holding unlocked, whatever locked it ended with it, so that nothing is left to name it. */
+/**
+ * Unlocks the holding and ends the contract that locked it, so that no reference to the holding
+ * remains.
+ */
 const free = (
   scope: Scope,
   holding: Holding,
@@ -262,7 +271,9 @@ const free = (
     }
   })
 
-/** Ends what locks the holding by the choice that is its owner's, and gives the holding it leaves. */
+/**
+ * Ends the contract that locks a holding by its owner's choice, and returns the unlocked holding.
+ */
 const end = (
   scope: Scope,
   { owner, lock }: Holding,

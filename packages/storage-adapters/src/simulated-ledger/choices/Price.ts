@@ -1,5 +1,5 @@
 /**
- * Choice bodies of price points: corrected by the oracle alone, by a new point that names the old.
+ * Choice bodies of price points: only the oracle corrects one, by a new point that names the old.
  */
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"

@@ -29,7 +29,9 @@ const ends = () => Result.succeed({})
 
 const ids = (self: Claim) => [self.redemptionId, self.orderId]
 
-/** The units of a redemption go from its holder to the fund, where they are burned. */
+/**
+ * The units of a redemption as an order's leg: from its holder to the fund, where they are burned.
+ */
 const unitsOf = (self: Claim): Order => ({
   ids: ids(self),
   venue: self.venue,
@@ -38,7 +40,7 @@ const unitsOf = (self: Claim): Order => ({
   asset: self.instrument
 })
 
-/** Its cash goes the other way. */
+/** The cash of a redemption as an order's leg: from the fund to the holder. */
 const cashOf = (self: Claim): Order => ({
   ids: ids(self),
   venue: self.venue,
@@ -140,7 +142,7 @@ export const redemptionClaim = define(Templates.RedemptionClaim, {
   }
 })
 
-/** What a gate left over is priced on its own dealing day, by a point of that day or a later one. */
+/** A gate's remainder is priced on its own dealing day, by a point of that day or a later one. */
 const ofItsDay = (
   { cutOffAt }: Claim,
   { valuationTime }: Templates.Payload<typeof Templates.OraclePoint>,
@@ -156,7 +158,7 @@ const ofItsDay = (
 const isWithin = (of: Parameters<typeof worth>[0], proceeds: Decimal.Decimal): boolean =>
   Rational.atMost(Rational.of(proceeds), worth(of))
 
-/** Units and cash go back to who allocated them, and the venue's request is taken back. */
+/** Returns units and cash to those who allocated them, and withdraws the venue's request. */
 const release = (scope: Scope, self: Claim, argument: LettingGo) =>
   Result.gen(function* () {
     if (argument.unitsAllocationCid !== null) {
@@ -183,7 +185,7 @@ export const pricedRedemption = define(Templates.PricedRedemption, {
   }
 })
 
-/** Paid by wire: units and cash are elsewhere, so nothing here may move. */
+/** Paid by wire: units and cash are outside the ledger, so nothing may move on it. */
 const ended = (argument: Settling) =>
   Result.map(
     demand(
@@ -214,8 +216,8 @@ const settle = (scope: Scope, self: Priced, argument: Settling) =>
   })
 
 /**
- * A gate lets a part through at the price of the whole, and leaves a part over. Of a small order that
- * part may be nothing, or worth nothing that can be paid.
+ * Checks a partial fill by a gate: a part at the price of the whole, and a remainder. The part of a
+ * small order may be nothing, or worth nothing that can be paid.
  */
 const isPart = (self: Priced, fill: Templates.Fill) =>
   demand(
@@ -224,7 +226,7 @@ const isPart = (self: Priced, fill: Templates.Fill) =>
       "a gate fills no less than nothing"
     ],
     [Decimal.lessThan(fill.units, self.units), "a gate leaves units over"],
-    // What is left over may be too little to be paid.
+    // The remainder may be too small to be paid.
     [Decimal.atMost(fill.proceeds, self.proceeds), "a part pays no more than the whole"],
     [isWithin({ ...self, units: fill.units }, fill.proceeds), "more than the part's price"],
     [isItsShare(self, fill), "less than the part's share of the proceeds"],
@@ -244,13 +246,14 @@ const isItsShare = (self: Priced, fill: Templates.Fill): boolean => {
   return Rational.lessThan(Rational.subtract(share, place), Rational.of(fill.proceeds))
 }
 
-/** The places it takes to write it. */
+/** Number of decimal places of an amount. */
 const placesOf = (amount: Decimal.Decimal): number =>
   Decimal.formatPlain(amount).split(".")[1]?.length ?? 0
 
 /**
- * Burns what the holder allocated. Without an allocation the units must be gone already, which the
- * ledger cannot see: then only cash that the fund itself allocated to this redemption may pay it.
+ * Burns the units that the holder allocated. Without an allocation the units must be burned
+ * already, which the ledger cannot check: then only cash that the fund itself allocated to this
+ * redemption may pay it.
  */
 const burn = (scope: Scope, self: Priced, argument: Settling, units: Decimal.Decimal) =>
   Result.gen(function* () {
@@ -282,7 +285,9 @@ const burn = (scope: Scope, self: Priced, argument: Settling, units: Decimal.Dec
     return change === null ? [] : [change]
   })
 
-/** Pays the proceeds from the fund's own allocation, or else out of cash it has named. */
+/**
+ * Pays the proceeds from the fund's own allocation, or else from cash that the fund has provided.
+ */
 const pay = (scope: Scope, self: Priced, argument: Settling, proceeds: Decimal.Decimal) =>
   Result.gen(function* () {
     const { allocationCid, holdingCids } = argument
@@ -336,7 +341,7 @@ const payFrom = (
     return { cash: received, change: change === null ? [] : [change] }
   })
 
-/** What a gate left over is claimed again, unpriced, under a name of its own, for a later day. */
+/** Claims a gate's remainder again, unpriced, under an id of its own, for a later day. */
 const leaveOver = (scope: Scope, self: Priced, fill: Templates.Fill) =>
   Result.gen(function* () {
     const { units, price: _, proceeds: __, pointCid: ___, valuationTime: ____, ...claim } = self

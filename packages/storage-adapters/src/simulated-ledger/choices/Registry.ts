@@ -11,7 +11,7 @@ type Credential = Templates.Payload<typeof Templates.Credential>
 export const sameAsset = (left: Templates.Asset, right: Templates.Asset): boolean =>
   left.admin === right.admin && left.id === right.id
 
-/** Whether the credential lets this holder have this instrument now. */
+/** Checks whether the credential permits this holder this instrument now. */
 export const admits = (
   credential: Credential,
   to: {
@@ -50,7 +50,7 @@ export const instrumentConfiguration = define(Templates.InstrumentConfiguration,
   }
 })
 
-/** The asked amount as `part`, the rest, if any, as it was. */
+/** Splits an amount into the requested `part` and the rest, if any. */
 const divide = (
   scope: Scope,
   self: Holding,
@@ -70,7 +70,7 @@ const divide = (
     return { part: created, change }
   })
 
-/** Locked to the registrar, so that only what was agreed with the registrar's word can release it. */
+/** Locked to the registrar, so that only it can release the holding, as agreed. */
 const lockedFor = (
   self: Holding,
   to: {
@@ -429,7 +429,7 @@ export const burnRequest = define(Templates.BurnRequest, {
   }
 })
 
-/** Restricted unless the instrument's own configuration asks nothing of its holders. */
+/** Checks whether the instrument requires credentials; its own configuration may waive them. */
 const isRestricted = (scope: Scope, self: Credential, configurationCid: string | null) =>
   Result.gen(function* () {
     if (configurationCid === null) return true

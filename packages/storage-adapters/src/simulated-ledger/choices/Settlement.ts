@@ -105,7 +105,10 @@ export const provisionSettlement = define(Templates.ProvisionSettlement, {
   }
 })
 
-/** The cash the fund named, as one holding: its own, of the asset agreed, with the venue to see it. */
+/**
+ * Merges the cash that the fund provided into one holding: its own, of the agreed asset, visible to
+ * the venue.
+ */
 const named = (scope: Scope, self: Provision, holdingCids: ReadonlyArray<string>) =>
   Result.gen(function* () {
     const [first, ...others] = holdingCids

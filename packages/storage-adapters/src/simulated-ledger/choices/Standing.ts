@@ -88,7 +88,10 @@ export const standingSettlement = define(Templates.StandingSettlement, {
   }
 })
 
-/** Locks what a party commits. It goes to the fund, or stays the fund's own until an order names a holder. */
+/**
+ * Locks a party's commitment. It goes to the fund, or stays the fund's own until an order names a
+ * holder.
+ */
 const commit = (
   scope: Scope,
   self: Pick<Commitment, "venue" | "fund" | "standingSettlementId" | "expiresAt">,
@@ -114,7 +117,7 @@ const ofThis = (scope: Scope, self: Standing, contractId: string) =>
     return commitment
   })
 
-/** Gives commitments back to their parties, under the settlement's authority. */
+/** Returns commitments to their parties, by the settlement's authority. */
 const giveBack = (scope: Scope, self: Standing, commitments: ReadonlyArray<string>) =>
   Result.gen(function* () {
     for (const contractId of commitments) {
@@ -144,7 +147,7 @@ const iterate = (scope: Scope, self: Standing, argument: Iteration) =>
       yield* demand([!committed.has(key), "two commitments of one party and asset"])
       committed.set(key, contractId)
     }
-    /** Takes an order's leg out of what its payer committed. */
+    /** Takes an order's leg out of the commitment of its payer. */
     const draw = (
       from: { readonly party: Party.Party; readonly asset: Templates.Asset },
       leg: Templates.Argument<typeof Templates.StandingCommitment, "Use">

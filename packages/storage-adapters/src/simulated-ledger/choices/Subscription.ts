@@ -25,7 +25,7 @@ type Lot = Templates.Payload<typeof Templates.Lot>
 const ends = () => Result.succeed({})
 const made = (contractId: string) => ({ contractId })
 
-/** The cash of a subscription goes from its holder to the fund. */
+/** The cash of a subscription as an order's leg: from its holder to the fund. */
 const ordered = (self: Claim | Lot): Order => ({
   ids: [self.subscriptionId, self.orderId],
   venue: self.venue,
@@ -64,7 +64,10 @@ export const subscriptionOrder = define(Templates.SubscriptionOrder, {
   }
 })
 
-/** A fee is a part of what it is on, and cash has no more places than the ledger counts. */
+/**
+ * Checks that the fee rate is a fraction (0 to 1), and that cash has no more places than the ledger
+ * has.
+ */
 const isDue = ({ feeRate, cashDecimals }: Claim): boolean =>
   (feeRate === null || (!Decimal.isNegative(feeRate) && Decimal.atMost(feeRate, Decimal.one))) &&
   (cashDecimals === null || cashDecimals <= Decimal.places)
@@ -124,7 +127,7 @@ export const subscriptionClaim = define(Templates.SubscriptionClaim, {
   }
 })
 
-/** Units come through the market: its registrar's word, the venue's and the attestors' together. */
+/** Mints units through the market, by the authority of registrar, venue and attestors together. */
 const mint = (
   scope: Scope,
   self: Lot,
@@ -153,13 +156,13 @@ const mint = (
     return holding
   })
 
-/** The credential that a delivery names; none is delivered without. */
+/** The credential that a delivery must name. */
 const named = (credentialCid: string | null) =>
   credentialCid === null
     ? abort("the delivery names no credential of the holder")
     : Result.succeed(credentialCid)
 
-/** The registrar is asked for the units of a holder that the venue's live credential admits. */
+/** Requests the units of the registrar, for a holder with the venue's valid credential. */
 const request = (
   scope: Scope,
   self: Lot,
@@ -184,7 +187,10 @@ const request = (
     })
   })
 
-/** The cash a lot is worth: what was ordered, or the units' price and the fee on it, each rounded up. */
+/**
+ * Checks the cash of a lot: the amount ordered, or the units' price and the fee on it, each rounded
+ * up.
+ */
 const isWorth = (self: Lot, amount: Decimal.Decimal): boolean => {
   if (self.cash !== null) return self.cash === amount
   if (self.cashDecimals === null) return false
@@ -207,14 +213,17 @@ const pay = (scope: Scope, self: Lot, allocationCid: string) =>
     return { received, amount }
   })
 
-/** Whether so much of the cash is more than the units' price leaves of it. */
+/** Checks whether an amount exceeds the cash that the units' price leaves over. */
 const isBeyondChange = (
   self: Lot,
   of: { readonly cash: Decimal.Decimal; readonly refund: Decimal.Decimal }
 ): boolean =>
   Rational.lessThan(Rational.subtract(Rational.of(of.cash), worth(self)), Rational.of(of.refund))
 
-/** What bought no units goes from the fund back to the holder, out of the cash that was just paid. */
+/**
+ * Pays change, the cash that bought no units, from the fund to the holder, out of the cash just
+ * paid.
+ */
 const giveChange = (
   scope: Scope,
   self: Lot,
@@ -348,7 +357,7 @@ export const deliveredLot = define(Templates.DeliveredLot, {
   }
 })
 
-/** The debt of an order that is paid by wire: with what is paid back, no more than the units leave. */
+/** Debt of an order that is paid by wire: at most what the units' price leaves over. */
 const owe = (
   scope: Scope,
   self: Lot,

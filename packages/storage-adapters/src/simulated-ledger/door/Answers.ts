@@ -15,7 +15,7 @@ import type * as Users from "../Users.ts"
 import type { JsonObject } from "./Json.ts"
 import * as TypeNames from "./TypeNames.ts"
 
-/** Node data that every answer needs. */
+/** Data of the node that every answer needs. */
 export interface Setting {
   readonly names: TypeNames.TypeNames
   readonly synchronizerId: string
@@ -103,7 +103,7 @@ export const transaction = (setting: Setting, seen: SeenTransaction): JsonObject
   events: seen.events.map((event) => eventOf(setting, event, seen.offset))
 })
 
-/** A transaction just committed of which its readers asked to see no node. */
+/** A committed transaction of which the readers' filter shows no node. */
 export const emptied = (setting: Setting, committed: Entry.Transaction): SeenTransaction => ({
   _tag: "Transaction",
   offset: committed.offset,
@@ -151,7 +151,7 @@ export const activeContract = (setting: Setting, active: SeenActive): JsonObject
   }
 })
 
-/** A rejection is told as the ledger API tells it: `CODE(category,trace): cause`. */
+/** Status of a rejection in the ledger API's format: `CODE(category,trace): cause`. */
 const statusOf = ({ outcome }: Entry.Completion): JsonObject =>
   outcome._tag === "Committed"
     ? { code: 0, message: "", details: [] }
@@ -195,7 +195,7 @@ export const right = ({ kind, party }: Ledger.Right): JsonObject => ({
   kind: { [kind]: { value: { party } } }
 })
 
-/** The node hosts every party it knows, also those that sign for themselves. */
+/** Every known party is hosted by the node, external ones too. */
 export const party = (record: Users.PartyRecord): JsonObject => ({
   party: record.party,
   isLocal: true,

@@ -11,7 +11,7 @@ import type { JsonObject } from "./Json.ts"
 import * as Requests from "./Requests.ts"
 import * as Submissions from "./Submissions.ts"
 
-/** Refuses a reading that would fail once the change is made: a commit must be told of as one. */
+/** Refuses an invalid format before the commit: afterwards a failure would hide the commit. */
 export const readable = (desk: Desk, user: Users.User, reading: Reading) =>
   desk.participant.update(user, { by: { updateId: "" }, reading }).pipe(
     Effect.asVoid,
@@ -21,7 +21,9 @@ export const readable = (desk: Desk, user: Users.User, reading: Reading) =>
     )
   )
 
-/** The transaction as its caller asked to see it; without a node that fits, with no events. */
+/**
+ * The transaction in the format that its caller requested; without events where no node matches.
+ */
 export const shown = (
   desk: Desk,
   ask: {
@@ -32,7 +34,7 @@ export const shown = (
 ): Effect.Effect<JsonObject> =>
   desk.participant.seen(ask.user, { transaction: ask.committed, reading: ask.reading }).pipe(
     Effect.map(Option.getOrElse(() => Answers.emptied(desk, ask.committed))),
-    // It was read the same way just before; what fails now would hide a commit.
+    // The format was checked before; a failure now would hide the commit.
     Effect.catch(() => Effect.succeed(Answers.emptied(desk, ask.committed))),
     Effect.map((seen) => ({ transaction: Answers.transaction(desk, seen) }))
   )

@@ -10,27 +10,27 @@ import type { Json } from "./Json.ts"
 import type { Refusal } from "./Refusals.ts"
 import * as TypeNames from "./TypeNames.ts"
 
-/** Which release line of the ledger API the door speaks. */
+/** Release line of the ledger API that the door imitates. */
 export type Profile = "3.4" | "3.5"
 
 export interface Desk extends Setting {
   readonly participant: Participant["Service"]
   readonly profile: Profile
-  /** A caller that has waited this long is told nothing definite. */
+  /** Timeout of a call, after which its outcome is uncertain to the caller. */
   readonly answerWithin: Duration.Duration
 }
 
 export interface Call {
   readonly user: Users.User
   readonly body: PlainJson.Plain
-  /** The one segment of the path that varies; empty where none does. */
+  /** The variable segment of the path; empty where there is none. */
   readonly name: string
   readonly traceparent: string | null
 }
 
 export type Handler = (desk: Desk, call: Call) => Effect.Effect<Json, Refusal>
 
-/** An endpoint that gives elements one by one: all of them on a socket, a bounded list over HTTP. */
+/** An endpoint that streams elements: all of them on a socket, a bounded list over HTTP. */
 export type Opener = (
   desk: Desk,
   call: Call

@@ -18,12 +18,12 @@ import * as Wires from "./Wires.ts"
 export type { Profile } from "./Desk.ts"
 
 export interface Options {
-  /** Only this machine unless told otherwise. */
+  /** 127.0.0.1 by default. */
   readonly host?: string
-  /** 0 takes any port that is free. */
+  /** 0 takes any free port. */
   readonly port?: number
   readonly profile?: Desk.Profile
-  /** How long a call may take before it is answered with nothing definite. */
+  /** Timeout of a call, after which its outcome is uncertain to the caller. */
   readonly answerWithin?: Duration.Duration
 }
 
@@ -34,7 +34,7 @@ export const defaults = {
   answerWithin: Duration.seconds(20)
 } as const
 
-/** The door could not be opened; the message says what to do. */
+/** The door could not be opened; the message says how to fix it. */
 export class DoorFailed extends Data.TaggedError("DoorFailed")<{ readonly message: string }> {}
 
 export class Door extends Context.Service<
@@ -42,14 +42,14 @@ export class Door extends Context.Service<
   {
     readonly host: string
     readonly port: number
-    /** `http://host:port`, without a slash at its end. */
+    /** `http://host:port`, without a trailing slash. */
     readonly url: string
   }
 >()("@bursar/storage-adapters/simulated-ledger/Door") {}
 
-/** At most so many sockets at a time. */
+/** Largest number of open sockets. */
 const socketsMax = 512
-/** Requests under way may take this long to finish once the door closes. */
+/** Grace period of requests in flight when the door closes. */
 const grace = Duration.seconds(5)
 
 export const layer = (options: Options = {}): Layer.Layer<Door, DoorFailed, Participant> =>
@@ -62,7 +62,7 @@ export const make = (
     const { host, port, ...answering } = { ...defaults, ...options }
     const desk = yield* Desk.make(answering)
     const wires = Wires.make(desk.participant.faults)
-    // Its own scope, so that requests under way outlive the moment in which the door begins to close.
+    // A scope of its own, so that requests in flight outlive the beginning of the close.
     const requests = yield* Scope.make()
     const stopping = yield* Deferred.make<void>()
     const server = createServer()
@@ -111,7 +111,7 @@ const whyNot = (
     ? `The ledger's door cannot open: ${at.host}:${at.port} is taken by another program. Stop it, or set another port.`
     : `The ledger's door cannot open at ${at.host}:${at.port}: ${error.message}`
 
-/** Takes nobody new and ends with the last connection; one is not kept for requests that may follow. */
+/** Refuses new connections and waits for the last one; idle connections are closed. */
 const close = (server: Server): Effect.Effect<void> =>
   Effect.raceFirst(
     Effect.callback<void>((resume) => {
@@ -123,7 +123,7 @@ const close = (server: Server): Effect.Effect<void> =>
     )
   )
 
-/** Opens sockets for the paths that stream, and answers everything else without one. */
+/** Handler of upgrades: opens sockets for the streaming paths and refuses other paths. */
 const upgrades = (of: {
   readonly desk: Desk.Desk
   readonly wires: Wires.Wires
@@ -180,7 +180,7 @@ const upgrades = (of: {
     }
   })
 
-/** Answers an upgrade that is not granted. */
+/** Answers a refused upgrade. */
 const turnAway = (socket: Duplex, error: LedgerError.LedgerError): void => {
   const status = Refusals.status(error)
   const body = JSON.stringify(Refusals.body(error, { traceparent: null, wire: undefined }))

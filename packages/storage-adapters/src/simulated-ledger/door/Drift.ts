@@ -5,14 +5,14 @@ import type { Json, JsonObject } from "./Json.ts"
 const isObject = (value: Json): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Members that a node may omit and older ones send as null. */
+/** Members that a node may omit, and that older versions send as null. */
 const optionalOf: { readonly [marker: string]: ReadonlyArray<string> } = {
   signatories: ["contractKey", "contractKeyHash", "createdEventBlob"],
   choice: ["interfaceId", "exerciseResult"],
   updateId: ["commandId", "workflowId", "traceContext", "externalTransactionHash"]
 }
 
-/** A member that is empty or not there is sent as null. */
+/** Sends missing and empty members as null. */
 const withNulls = (object: JsonObject): JsonObject => {
   const marker = Object.keys(optionalOf).find((name) => Object.hasOwn(object, name))
   if (marker === undefined) return object
@@ -22,7 +22,7 @@ const withNulls = (object: JsonObject): JsonObject => {
 
 const withoutDelta = ({ acsDelta: _, ...rest }: JsonObject): JsonObject => rest
 
-/** Payload members, whose fields are not changed. */
+/** Payload members, whose fields stay unchanged. */
 const payloads = new Set(["createArgument", "choiceArgument", "exerciseResult", "viewValue"])
 
 const reshape = (wire: Faults.Wire, value: Json): Json => {
@@ -47,7 +47,7 @@ export const answer = (wire: Faults.Wire | undefined, value: Json): Json =>
     ? reshape(wire, value)
     : value
 
-/** The element, and before it one of a kind nobody knows. */
+/** Adds an element of an unknown kind before each element. */
 export const elements = (wire: Faults.Wire | undefined, value: Json): ReadonlyArray<Json> => {
   const shaped = answer(wire, value)
   return wire?.unknownArm === true && isObject(shaped) && Object.hasOwn(shaped, "update")

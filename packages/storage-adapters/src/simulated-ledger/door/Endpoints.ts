@@ -15,10 +15,10 @@ export type Endpoint =
 
 interface Row {
   readonly method: "GET" | "POST"
-  /** `{}` stands for a segment that varies. */
+  /** `{}` is a variable segment. */
   readonly path: string
   readonly endpoint: Endpoint
-  /** Told only by nodes of the later line. */
+  /** Present only in nodes of the later release line. */
   readonly since?: "3.5"
 }
 
@@ -76,7 +76,7 @@ const rows: ReadonlyArray<Row> = [
 
 export interface Found {
   readonly endpoint: Endpoint
-  /** The segment that varies. */
+  /** Value of the variable segment. */
   readonly name: string
 }
 
@@ -84,7 +84,10 @@ const split = (path: string): ReadonlyArray<string> => path.split("/").slice(1)
 
 const table = rows.map((row) => ({ ...row, segments: split(row.path) }))
 
-/** The segment where the path has `{}`, empty where it has none; null when the path is another. */
+/**
+ * Matches a path: returns the segment at `{}`, empty where there is none; null where the path
+ * differs.
+ */
 const matched = (pattern: ReadonlyArray<string>, given: ReadonlyArray<string>): string | null => {
   if (pattern.length !== given.length) return null
   let name = ""

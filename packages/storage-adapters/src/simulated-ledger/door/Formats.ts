@@ -18,7 +18,7 @@ export const parties = (texts: ReadonlyArray<string>) => Result.all(texts.map(pa
 
 const everything: PartyFilter = { wildcard: true, templates: [], interfaces: [], blobs: [] }
 
-/** A wildcard for each: what is shown where the caller asks for nothing special. */
+/** Default filter: a wildcard for each party. */
 export const wildcards = (parties: ReadonlyArray<Party.Party>): Reading["byParty"] =>
   new Map(parties.map((party) => [party, everything]))
 
@@ -27,7 +27,7 @@ type Blobs = PartyFilter["blobs"]
 const withBlobs = (blobs: Blobs, more: Blobs): Blobs =>
   blobs === "all" || more === "all" ? "all" : [...blobs, ...more]
 
-/** The filters of one party widen each other; none at all means everything. */
+/** The filters of one party are a union; an empty list means everything. */
 const partyFilter = (
   names: TypeNames.TypeNames,
   filters: Requests.Filters
@@ -90,7 +90,7 @@ const byParty = (
   format: Requests.EventFormat
 ): Result.Result<Reading["byParty"], Refusal> =>
   Result.gen(function* () {
-    // Nobody has the right to read as any party.
+    // No user has the right to read as any party.
     if (format.filtersForAnyParty !== null) return yield* Result.fail(Users.permissionDenied())
     const found = new Map<Party.Party, PartyFilter>()
     for (const [text, filters] of Object.entries(format.filtersByParty ?? {})) {
@@ -104,7 +104,7 @@ const byParty = (
     return found
   })
 
-/** The contracts of an active set or of a contract's life. */
+/** Event format of an active set or of a contract's history. */
 export const ofEvents = (
   names: TypeNames.TypeNames,
   format: Requests.EventFormat
@@ -125,7 +125,7 @@ export const ofTransaction = (
         byParty: found
       }))
 
-/** Without transactions in the format, a reader is moved on by checkpoints alone. */
+/** A format without transactions yields checkpoints only. */
 export const ofUpdates = (
   names: TypeNames.TypeNames,
   format: Requests.UpdateFormat | null

@@ -18,7 +18,7 @@ import * as Wires from "./Wires.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** An answer that is not the endpoint's JSON. */
+/** An answer as plain text, not as the endpoint's JSON. */
 const plain = (status: number, text: string): Response =>
   HttpServerResponse.text(text, { status, contentType: "text/plain; charset=UTF-8" })
 
@@ -28,7 +28,7 @@ const json = (status: number, body: Json): Response =>
 const late = (): Response =>
   plain(503, "The server was not able to produce a timely response to your request.")
 
-/** A header's value, where it was sent once. */
+/** Bearer token of a header that was sent once. */
 export const bearer = (authorization: string | undefined): string | undefined =>
   /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1]
 
@@ -126,7 +126,7 @@ const refuse = (
   }
 }
 
-/** A bug of ours: its caller learns that it happened, the log learns what. */
+/** Answers a defect without its details, and logs them. */
 const crashed = (defect: unknown): Effect.Effect<Response> =>
   Effect.as(
     Effect.logError("the door failed to answer", defect),
@@ -170,7 +170,7 @@ const answer = (
   )
 }
 
-/** The head at once, the body after a while. */
+/** Sends the head at once and the body after a delay. */
 const slowly = (response: Response, millis: number): Response => {
   const { body } = response
   if (body._tag !== "Uint8Array") return response
@@ -181,7 +181,7 @@ const slowly = (response: Response, millis: number): Response => {
   )
 }
 
-/** Every request of the door that is not for a socket. */
+/** Handler of every request that is not for a socket. */
 export const serve = (
   desk: Desk,
   wires: Wires.Wires

@@ -7,7 +7,7 @@ import type { JsonObject } from "./Json.ts"
 import * as Requests from "./Requests.ts"
 import * as TypeNames from "./TypeNames.ts"
 
-/** How often at least a quiet stream says how far it is; as the node's default has it. */
+/** Longest interval between two checkpoints of a quiet stream; the node's default. */
 const checkpointDelay = { seconds: 1, nanos: 0 }
 
 export const version = ({ profile }: Desk): JsonObject => ({

@@ -108,7 +108,7 @@ const run = (desk: Desk, { user, body }: Call): Effect.Effect<Executed, Refusal>
     return { transaction, ask }
   })
 
-/** Whether an error is reported in a completion instead of an answer. */
+/** Checks whether an error is reported in the completion and not in the answer. */
 const isVerdict = ({ code }: LedgerError.LedgerError): boolean =>
   code.startsWith("LOCAL_VERDICT_") || code === "DUPLICATE_COMMAND"
 

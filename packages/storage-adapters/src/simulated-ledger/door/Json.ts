@@ -1,4 +1,4 @@
-/** JSON as the door sends and receives it; a number received keeps its digits as text. */
+/** JSON of the door; a received number keeps its digits as text. */
 import { PlainJson } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Result } from "effect"
@@ -7,7 +7,7 @@ import { Undecodable } from "./Refusals.ts"
 export type Json = string | number | boolean | null | ReadonlyArray<Json> | JsonObject
 export type JsonObject = { readonly [member: string]: Json }
 
-/** The largest body the door reads, in bytes. */
+/** Longest body in bytes. */
 export const bodyMax = 1_048_576
 
 const limits: PlainJson.Limits = { ...PlainJson.limits, string: bodyMax }
@@ -18,7 +18,7 @@ export const parse = (input: string | Uint8Array): Result.Result<PlainJson.Plain
     ({ pointer, detail }) => new Undecodable({ what: `body (${detail} at "${pointer}")` })
   )
 
-/** A ledger value as it was sent: a number is taken by its text, so that no digit is lost. */
+/** Converts JSON to a ledger value; numbers become texts, so that no digit is lost. */
 export const toLfValue = (plain: PlainJson.Plain): Ledger.LfValue => {
   if (plain === null || typeof plain === "string" || typeof plain === "boolean") return plain
   if (PlainJson.isPlainNumber(plain)) return plain.text

@@ -1,4 +1,4 @@
-/** The endpoints that give many elements: updates, completions, active contracts. */
+/** Endpoints that return many elements: updates, completions, active contracts. */
 import { Offset } from "@bursar/engine-core/kernel"
 import { Duration, Effect, Option, Stream } from "effect"
 import * as LedgerError from "../LedgerError.ts"
@@ -9,9 +9,9 @@ import type { Json } from "./Json.ts"
 import * as Requests from "./Requests.ts"
 import * as Submissions from "./Submissions.ts"
 
-/** The most elements of a list over HTTP. */
+/** Largest number of elements of a list over HTTP. */
 export const listMax = 200
-/** A list over HTTP is complete when nothing more came for this long. */
+/** Milliseconds without a new element after which a list over HTTP is complete. */
 export const idleMillis = 500
 const idleMillisMax = 20_000
 
@@ -61,7 +61,7 @@ const tooMany = (): LedgerError.LedgerError =>
     `The number of matching elements is greater than the limit of ${listMax}`
   )
 
-/** The first elements of a stream as a list; one that would be longer than allowed is refused. */
+/** Collects a stream into a list; refuses one that is too long. */
 export const collect = (
   stream: Stream.Stream<Json, LedgerError.LedgerError>,
   ask: { readonly limit: number | null; readonly idleMillis: number | null }
@@ -77,5 +77,5 @@ export const collect = (
     return elements.length > listMax ? yield* tooMany() : elements
   })
 
-/** As if the list were too long. */
+/** The refusal of a list that is too long. */
 export const refused = tooMany

@@ -1,4 +1,4 @@
-/** The endpoints that read one thing: an update, a contract, the ledger's ends. */
+/** Endpoints that read a single value: an update, a contract, the ledger's end and horizon. */
 import { Effect } from "effect"
 import * as LedgerError from "../LedgerError.ts"
 import type { Reading } from "../Participant.ts"
@@ -38,7 +38,9 @@ const contract = (
       : error
   )
 
-/** The event that ended the contract; its place in its transaction is lost once that is pruned. */
+/**
+ * The archival of a contract; its position in its transaction is not available once that is pruned.
+ */
 const archived = (
   desk: Desk,
   user: Users.User,

@@ -1,4 +1,4 @@
-/** The endpoints that give many elements page by page, for callers that hold no connection open. */
+/** Endpoints with pages, for callers that hold no connection open. */
 import { Offset } from "@bursar/engine-core/kernel"
 import { Effect, Option, Result, Schema, Stream } from "effect"
 import * as LedgerError from "../LedgerError.ts"
@@ -24,7 +24,10 @@ const sizeOf = (asked: number | null): Result.Result<number, LedgerError.LedgerE
 
 const Natural = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
-/** A token is two counts; who makes one up can read no more than by asking outright. */
+/**
+ * A token is two numbers and needs no signature: a forged one reads no more than a request without
+ * one.
+ */
 const Token = Schema.fromJsonString(Schema.Tuple([Natural, Natural]))
 
 const printToken = (token: typeof Token.Type): string =>
@@ -62,7 +65,7 @@ interface Paged {
   readonly updates: ReadonlyArray<SeenTransaction>
   readonly lowest: Offset.Offset
   readonly highest: Offset.Offset
-  /** The part of the range that is left to be read; null where none is. */
+  /** Rest of the range; null where all was read. */
   readonly rest: Range | null
 }
 
@@ -108,7 +111,8 @@ export const updates: Handler = (desk, { user, body }) =>
         ? first
         : {
             after: Offset.of(token[0]),
-            // An open-ended read moves on with the ledger; any other keeps the end it began with.
+            // An open-ended read follows the ledger's end; any other keeps the end of its first
+            // page.
             through: down ? Offset.of(token[1]) : first.through
           }
     if (range.after > range.through) {

@@ -7,9 +7,9 @@ import type * as Faults from "../Faults.ts"
 import type { LedgerError } from "../LedgerError.ts"
 import type { JsonObject } from "./Json.ts"
 
-/** The request has not the declared shape; nothing was looked at, nothing was done. */
+/** The request does not have the declared shape; it had no effect. */
 export class Undecodable extends Data.TaggedError("Undecodable")<{
-  /** Which part: `body (…)` or `query parameter limit`. */
+  /** The faulty part: `body (…)` or `query parameter limit`. */
   readonly what: string
 }> {}
 
@@ -39,7 +39,7 @@ export const status = (error: LedgerError): number =>
     ? 413
     : (statusOf[error.grpc] ?? 500)
 
-/** Redacted, an error tells its gRPC code and nothing else that a program could rely on. */
+/** A redacted error has its gRPC code, and nothing else that a program could use. */
 export const body = (
   error: LedgerError,
   told: { readonly traceparent: string | null; readonly wire: Faults.Wire | undefined }
@@ -59,7 +59,7 @@ export const body = (
   }
 }
 
-/** As Scala prints a duration. */
+/** Prints a duration in Scala's format. */
 const seconds = (millis: number): string => {
   const whole = Math.max(1, Math.ceil(millis / 1_000))
   return whole === 1 ? "1 second" : `${whole} seconds`

@@ -1,11 +1,11 @@
-/** The shapes of what callers send to the door, restricted to the fields it understands; others are ignored. */
+/** Schemas of requests, restricted to the fields that the door understands; others are ignored. */
 import { Integer, Offset, type PlainJson, PlainSchema } from "@bursar/engine-core/kernel"
 import { Effect, Result, Schema } from "effect"
 import { Undecodable } from "./Refusals.ts"
 
 type Plain = PlainJson.Plain
 
-/** Null and absent are the same everywhere. */
+/** Makes a field optional: null and absent are the same. */
 const optional = <S extends Schema.Constraint>(schema: S) =>
   Schema.NullOr(schema).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 
@@ -15,7 +15,7 @@ const texts = Schema.Array(Schema.String)
 const record = Schema.Record(Schema.String, PlainSchema)
 const value = <S extends Schema.Constraint>(schema: S) => Schema.Struct({ value: schema })
 
-/** An object with exactly one member, whose name says how the rest is to be read. */
+/** An object with exactly one member, whose name is the tag of a union. */
 const union = record.check(
   Schema.makeFilter((given) =>
     Object.keys(given).length === 1 ? undefined : "expected exactly one of the known members"
@@ -23,7 +23,7 @@ const union = record.check(
 )
 export type Union = typeof union.Type
 
-/** Fields of older versions, which change what is meant: refused, never ignored. */
+/** Fields of older versions that change the meaning: refused, never ignored. */
 const outdated = {
   filter: optional(Schema.Never),
   verbose: optional(Schema.Never)
@@ -205,7 +205,7 @@ export const VettedPackages = Schema.Struct({
   )
 })
 
-/** The request as declared, or which part of the body is not. */
+/** Decodes a request, or fails with the faulty part of the body. */
 export const decode = <A>(
   schema: Schema.Codec<A, unknown>,
   body: Plain
@@ -215,13 +215,13 @@ export const decode = <A>(
     ({ message }) => new Undecodable({ what: `body (${message})` })
   )
 
-/** The one member of a union, by its name. */
+/** Returns the only member of a union with its name. */
 export const arm = (given: Union): readonly [name: string, plain: Plain] => {
   const [first] = Object.entries(given)
   if (first === undefined) throw new Error("a union that was decoded has a member")
   return first
 }
 
-/** A union with a member that is not known. */
+/** Refusal of a union with an unknown member. */
 export const strange = (name: string): Undecodable =>
   new Undecodable({ what: `body (${name} is not supported)` })

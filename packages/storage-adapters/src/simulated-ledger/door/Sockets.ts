@@ -1,4 +1,7 @@
-/** One WebSocket at the door: one request frame, then its elements, each a frame, until it ends or is refused. */
+/**
+ * Handler of one WebSocket: a request frame, then a frame for each element, until it ends or is
+ * refused.
+ */
 import type { IncomingMessage } from "node:http"
 import type { NodeWS } from "@effect/platform-node"
 import { Cause, Data, Duration, Effect, Queue, Stream } from "effect"
@@ -11,19 +14,19 @@ import { type Json, parse } from "./Json.ts"
 import * as Refusals from "./Refusals.ts"
 import type * as Wires from "./Wires.ts"
 
-/** The subprotocol the door agrees to; the one before it carries the token. */
+/** The subprotocol of the door; the other one that a client offers carries the token. */
 export const protocol = "daml.ws.auth"
 const tokenPrefix = "jwt.token."
 
-/** A caller that sends no request, or takes no answer, for this long is let go. */
+/** Timeout of a caller that sends no request or takes no answer. */
 const patience = Duration.seconds(30)
-/** How soon a stream notices that its token has ended. */
+/** Interval at which a stream checks its token. */
 const watchEvery = Duration.seconds(1)
 
-/** The caller is gone, or too slow to be kept. */
+/** The caller has disconnected, or is too slow. */
 class Gone extends Data.TaggedError("Gone") {}
 
-/** The token a socket is opened with, in its subprotocols or as a header. */
+/** Token of a socket, from its subprotocols or a header. */
 export const tokenOf = (request: IncomingMessage): string | undefined => {
   const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",")
   const carried = offered.map((one) => one.trim()).find((one) => one.startsWith(tokenPrefix))
@@ -32,7 +35,10 @@ export const tokenOf = (request: IncomingMessage): string | undefined => {
     : carried.slice(tokenPrefix.length)
 }
 
-/** Answers once the frame is on its way, so that a slow reader slows the stream and not our memory. */
+/**
+ * Waits until the frame is written, so that a slow reader slows the stream and does not fill the
+ * memory.
+ */
 const send = (socket: NodeWS.WebSocket, frame: Json): Effect.Effect<void, Gone> =>
   Effect.callback<void, Gone>((resume) => {
     socket.send(JSON.stringify(frame), (error) =>
@@ -45,7 +51,7 @@ type Frames = Queue.Queue<Uint8Array, Gone>
 const bytesOf = (data: NodeWS.RawData): Uint8Array =>
   Array.isArray(data) ? Buffer.concat(data) : new Uint8Array(data)
 
-/** The frames the caller sends; they end when the caller goes. Must be called before any can come. */
+/** Streams the caller's frames until it disconnects. Must be called before any frame can arrive. */
 export const receive = (socket: NodeWS.WebSocket): Frames => {
   const frames: Frames = Effect.runSync(Queue.dropping<Uint8Array, Gone>(2))
   const end = () => void Queue.failCauseUnsafe(frames, Cause.fail(new Gone()))
@@ -69,7 +75,7 @@ const secondFrame = (frames: Frames) =>
 const sameRights = (left: Users.User, right: Users.User): boolean =>
   JSON.stringify(left.rights) === JSON.stringify(right.rights)
 
-/** A stream outlives neither its token nor the rights it was opened with. */
+/** Ends a stream when its token or its rights end. */
 const watch = (
   desk: Desk,
   ask: { readonly token: string | undefined; readonly user: Users.User }
@@ -95,7 +101,7 @@ export interface Session {
   readonly token: string | undefined
   readonly open: Opener
   readonly wires: Wires.Wires
-  /** Succeeds when the door is about to close. */
+  /** Succeeds when the door begins to close. */
   readonly stopping: Effect.Effect<void>
 }
 
@@ -127,7 +133,7 @@ const errorFrame = (error: Refusals.Refusal, session: Session): Json =>
         wire: session.wires.wire()
       })
 
-/** Runs one socket to its end. An error is a frame; then the socket is closed. */
+/** Runs one socket. An error is sent as a frame; then the socket is closed. */
 export const serve = (desk: Desk, session: Session): Effect.Effect<void> =>
   Effect.raceFirst(elements(desk, session), closing(session)).pipe(
     Effect.catchIf(

@@ -22,7 +22,7 @@ export const instant = (
         LedgerError.make("INVALID_FIELD", `${field}: ${detail}`)
       )
 
-/** A token speaks for its own user only. */
+/** A token may name its own user only. */
 export const ownUser = (
   user: Users.User,
   named: string | null
@@ -77,7 +77,7 @@ export const commands = (
 ): Result.Result<ReadonlyArray<Ledger.Command>, Refusal> =>
   Result.all(given.map((one) => command(names, one)))
 
-/** Of the window the node needs to know only where it begins. */
+/** Converts a deduplication window to its beginning, which is all that the node needs. */
 const dedup = (given: Requests.Union | null): Result.Result<Ledger.Dedup | null, Refusal> =>
   Result.gen(function* () {
     if (given === null) return null

@@ -28,7 +28,10 @@ export const unknownPackage = (name: string): LedgerError.LedgerError =>
 
 const grammar = /^(#?)([A-Za-z0-9_-]{1,255}):([A-Za-z0-9_.]{1,255}):([A-Za-z0-9_.]{1,255})$/
 
-/** Reads `#package-name:Module:Entity`; also `package-id:Module:Entity`, as our own answers say it. */
+/**
+ * Parses `#package-name:Module:Entity`, and `package-id:Module:Entity`, the form of the door's own
+ * answers.
+ */
 export const read = (
   names: TypeNames,
   text: string
@@ -48,6 +51,6 @@ export const read = (
 export const print = (packageId: string, ref: Ledger.TypeRef): string =>
   `${packageId}:${ref.module}:${ref.entity}`
 
-/** Prints a type by the package now in force under its name. */
+/** Prints a type with the id of the package that is in force under its name. */
 export const printCurrent = (names: TypeNames, ref: Ledger.TypeRef): string =>
   print(names.byName.get(ref.packageName)?.packageId ?? `#${ref.packageName}`, ref)

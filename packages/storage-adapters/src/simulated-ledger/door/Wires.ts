@@ -3,7 +3,7 @@ import type * as Faults from "../Faults.ts"
 
 export interface Wires {
   readonly wire: () => Faults.Wire | undefined
-  /** The number of the request now taken, from 1; it starts anew when the plan is replaced. */
+  /** Counts a request and returns its number, from 1; a new plan restarts the count. */
   readonly count: () => number
 }
 

@@ -14,7 +14,7 @@ export const statements: ReadonlyArray<string> = [
      recorded_at text collate "C" not null,
      primary key (collection, record_id, version)
    )`,
-  // Records in the order in which they came, for replays.
+  // Records in the order of their creation, for replays.
   `create index fact_born on bursar.fact (collection, position) where version = 1`,
 
   `create table bursar.document (
@@ -36,7 +36,7 @@ export const statements: ReadonlyArray<string> = [
    where to_offset is null`,
   `create index document_filters on bursar.document using gin (filters jsonb_path_ops)
    where to_offset is null`,
-  // Versions that have been closed since a pin: how a list is read at a point in the past.
+  // Versions closed since a pin: a list at a point in the past reads them.
   `create index document_closed_at on bursar.document (collection, to_instant)
    where to_instant is not null`,
   `create index document_closed_by on bursar.document (collection, to_offset)

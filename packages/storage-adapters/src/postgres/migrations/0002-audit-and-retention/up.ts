@@ -1,4 +1,4 @@
-/** The audit log's table, and what the deletes of retention need. */
+/** Migration: the audit log's table, and the indexes that retention needs. */
 export const statements: ReadonlyArray<string> = [
   `alter table bursar.head
      add column webhooks_moved int8 not null default 0,
@@ -21,7 +21,7 @@ export const statements: ReadonlyArray<string> = [
   `create index audit_actor on bursar.audit (actor, seq) where actor is not null`,
   `create index audit_resource on bursar.audit (resource_id, seq) where resource_id is not null`,
 
-  // A trigger of the statement: it also hears of a truncation, and of a change that finds no row.
+  // A statement trigger fires for a truncation too, and for a change that matches no row.
   `create function bursar.audit_stays() returns trigger language plpgsql as $$
    begin
      if tg_op = 'DELETE' and current_user = 'bursar_pruner' then return null; end if;
@@ -30,7 +30,7 @@ export const statements: ReadonlyArray<string> = [
    end $$`,
   `create trigger audit_stays before update or delete or truncate on bursar.audit
    for each statement execute function bursar.audit_stays()`,
-  // Also from the owner, who has them by itself otherwise.
+  // Revoked from the owner too, which has the rights by default.
   `revoke update, delete, truncate on bursar.audit from public, current_user`,
   `do $$ begin
      if exists (select from pg_roles where rolname = 'bursar_pruner') then
@@ -39,11 +39,11 @@ export const statements: ReadonlyArray<string> = [
      end if;
    end $$`,
 
-  // Items are claimed by when they are due: what waits for a later try is not looked at.
+  // Items are claimed by due time: items that wait for a later try are not scanned.
   `drop index bursar.work_place`,
   `create index work_due on bursar.work (queue, run_at, place)`,
 
-  // Keys are freed by what they name. Their targets are compared and never ordered.
+  // Keys are deleted by their targets, which are compared and never ordered.
   `create index key_target on bursar.key using hash (target)`,
   `create index event_journal on bursar.event ("offset") where kind = 'journal'`
 ]

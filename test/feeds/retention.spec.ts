@@ -329,7 +329,7 @@ const opened = (
 const states = Effect.flatMap(Records, (records) => records.countBy(deliveries, "state", {}))
 
 describe("deliveries", () => {
-  it("never: of one outcome go by another's period, or before they are over", () =>
+  it("of each outcome are deleted by that outcome's period, once they are over", () =>
     inWorld(
       Effect.gen(function* () {
         const at = yield* Instant.now

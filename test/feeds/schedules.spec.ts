@@ -79,7 +79,7 @@ describe("a task", () => {
       })
     ))
 
-  it("never: that fails keeps others from their turns, or is not tried again after a minute", () =>
+  it("that fails leaves others their turns, and is tried again after a minute", () =>
     inStore(
       Effect.gen(function* () {
         const { task, turns } = counting("other")
@@ -112,7 +112,7 @@ describe("a task", () => {
       })
     ))
 
-  it("never: of a worker that was killed is never had again, or before its lease has run out", () =>
+  it("of a worker that was killed is taken again once its lease has run out", () =>
     inStore(
       Effect.gen(function* () {
         const { task, turns } = counting()
@@ -131,7 +131,7 @@ describe("a task", () => {
       })
     ))
 
-  it("never: whose worker wakes after its lease writes what another has written", () =>
+  it("whose worker wakes after its lease overwrites nothing that another worker wrote", () =>
     inStore(
       Effect.gen(function* () {
         const reached = yield* Deferred.make<void>()
@@ -178,7 +178,7 @@ describe("a task", () => {
       })
     ))
 
-  it("never: of a version that this one does not know is taken out, or had by this one", () =>
+  it("of a version that this one does not know is neither removed nor taken", () =>
     inStore(
       Effect.gen(function* () {
         const later = counting("of a later version")
@@ -197,7 +197,7 @@ describe("a task", () => {
       })
     ))
 
-  it("never: that ends its turn itself is given another interval, or loses its state", () =>
+  it("that ends its turn itself keeps its interval and its state", () =>
     inStore(
       Effect.gen(function* () {
         const states: Array<string> = []

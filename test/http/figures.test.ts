@@ -90,7 +90,7 @@ describe("the figures of an action", () => {
     expect(figuresHash).toMatch(/^[0-9a-f]{64}$/)
   })
 
-  it("never: moved between two signatures, and the second one counted", async () => {
+  it("that moved between two signatures: the second one does not count", async () => {
     const action = await make()
     const before = await read(action)
     expect((await approve(action, "ann", { "if-match": `"${before.figuresHash}"` })).status).toBe(
@@ -121,7 +121,7 @@ describe("the figures of an action", () => {
     expect(last).toMatchObject({ status: 202, written: { figuresHash: moved.figuresHash } })
   })
 
-  it("never: moved before it ran, and it ran", async () => {
+  it("that moved before it ran send it back to its signers", async () => {
     const action = await make()
     await approve(action, "ann")
     price = 100
@@ -149,7 +149,7 @@ describe("the figures of an action", () => {
     ).toEqual(["failed", "succeeded"])
   })
 
-  it("never: refused once under a key are signed by the same call sent again", async () => {
+  it("refused once under a key are not signed by the same call sent again", async () => {
     const action = await make()
     price = 101
     const sent = { "idempotency-key": `again-${action}` }
@@ -171,7 +171,7 @@ describe("the figures of an action", () => {
     }
   )
 
-  it("never: that were never shown void what others signed", async () => {
+  it("that were never shown leave what others signed", async () => {
     const action = await make()
     await approve(action, "ann")
     expect(await approve(action, "bob", { "if-match": "0".repeat(64) })).toMatchObject({

@@ -143,7 +143,7 @@ describe("the route called again (4.3)", () => {
     expect(told(again)).toEqual([409, "approval-decided"])
   })
 
-  it("never: c: its maker makes a second one under another key, which binds to nothing", async () => {
+  it("c: its maker makes no second one under another key, which is bound to the first", async () => {
     const id = fresh()
     const made = await release(id, { as: "olga", key: `c1-${id}` })
     const again = await release(id, { as: "olga", key: `c2-${id}` })
@@ -468,7 +468,7 @@ describe("a rejection keeps its key as every write does (1.5)", () => {
     expect((await reject(other, "ann", { key: `${key}-2` })).status).toBe(200)
   })
 
-  it("never: twenty at once under one key are not one rejection and nineteen replays", async () => {
+  it("twenty at once under one key are one rejection and nineteen replays", async () => {
     const action = actionOf(await release(fresh(), { as: "olga" }))
     const all = await Promise.all(
       Array.from({ length: 20 }, () => reject(action, "ann", { key: `once-${action}` }))
@@ -478,7 +478,7 @@ describe("a rejection keeps its key as every write does (1.5)", () => {
     expect(new Set(all.map(({ text }) => text)).size).toBe(1)
   })
 
-  it("never: a key that approves one action is free for another", async () => {
+  it("a key that approves one action is refused for another", async () => {
     const one = actionOf(await release(fresh(), { as: "olga" }))
     const two = actionOf(await release(fresh(), { as: "olga" }))
     const sign = (action: string) =>

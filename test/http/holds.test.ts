@@ -213,7 +213,7 @@ describe("an instrument that is paused", () => {
     expect(JSON.parse(answer.text).errors).toMatchObject([{ pointer }])
   })
 
-  it("never: that does not exist is held all the same, or a hold's id is taken twice", async () => {
+  it("that does not exist is not found, and a hold's id is taken once", async () => {
     const as = await Venue.bearer(["risk"])
     const body = '{"reason":"r"}'
     const none = await People.write(venue, { path: "/v1/instruments/none:pause", as, body })
@@ -325,7 +325,7 @@ describe("the release of a hold", () => {
     }
   )
 
-  it("never: of one that is released, or that there is none of, is made", async () => {
+  it("of one that is released, or does not exist, is refused", async () => {
     const { holdId } = await paused(await recorded())
     await released(holdId)
     const again = await asks(holdId)

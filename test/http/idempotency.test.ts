@@ -38,7 +38,7 @@ describe("fifty calls at once", () => {
     for (const one of statuses(all, 202)) expect(one.replayed).toBeNull()
   })
 
-  it("never: under one key with two bodies are two operations, or a conflict, or an error", async () => {
+  it("under one key with two bodies are one operation, and the other body is refused", async () => {
     const bodies = Array.from({ length: 50 }, (_, index) => note("p-2", index % 2 ? "2" : "1"))
     const all = await Promise.all(bodies.map((body) => post(body, "p-2")))
     expect(statuses(all, 202).length).toBe(1)
@@ -114,7 +114,7 @@ describe("a call sent again", () => {
     expect([again.status, again.written?.state, again.retryAfter]).toEqual([200, "succeeded", null])
   })
 
-  it("never: after it failed is tried again", async () => {
+  it("after it failed answers the failed operation", async () => {
     await post(note("e-2"), "e-2")
     await post(note("e-2"), "e-3")
     await venue.settle()

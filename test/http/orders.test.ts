@@ -294,7 +294,7 @@ describe("a primary market", () => {
     expect(await market()).toMatchObject({ state: "ended" })
   })
 
-  it("never: revoked takes an order, or leaves one unsettled that opened while it was agreed", async () => {
+  it("revoked takes no order, and settles those that opened while it was agreed", async () => {
     await trading()
     await signs("subscription", { orderId: "mine-1", amount: "100000" })
     await subscribes("s1", { payment: "ledger", orderId: "mine-1" })
@@ -321,7 +321,7 @@ describe("a primary market", () => {
 })
 
 describe("a subscription", () => {
-  it("never: by wire goes astray between claim and close", async () => {
+  it("by wire goes from claim to close", async () => {
     await trading()
     await subscribes("s1", { amount: 100000 })
     const path = "/v1/subscriptions/s1"
@@ -420,7 +420,7 @@ const holding = async () => {
 }
 
 describe("a redemption", () => {
-  it("never: by wire goes astray between claim and settlement, or comes back once it is burned", async () => {
+  it("by wire goes from claim to settlement, and cannot be withdrawn once it is burned", async () => {
     await holding()
     const path = "/v1/redemptions/r1"
     await redeems("r1", { units: 1234.567891 })
@@ -492,7 +492,7 @@ describe("a redemption", () => {
     ).toBe(200)
   })
 
-  it("never: on the ledger is burned unpaid, paid unburned, or settled before both are locked", async () => {
+  it("on the ledger is burned and paid at once, when both sides are locked", async () => {
     await holding()
     await gives(fund, "5000")
     await signs("redemption", { orderId: "back-1", units: "1234.567891" })

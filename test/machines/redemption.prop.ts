@@ -153,7 +153,7 @@ const walks = fc.tuple(
 const endOf = ([beginning, steps, start]: typeof walks extends fc.Arbitrary<infer W> ? W : never) =>
   walked(start, [...beginning.map((what) => ({ outside: what })), ...steps])
 
-test("never: a walk rewinds a burn, pays less than is owed, burns twice, or leaves an end", () => {
+test("no walk takes back a burn, pays less than is owed, burns twice or leaves an end", () => {
   fc.assert(
     fc.property(walks, (walk) => void endOf(walk)),
     { numRuns: 3_000 }

@@ -201,7 +201,7 @@ const walks = fc.tuple(
 const endOf = ([steps, payment, mints]: typeof walks extends fc.Arbitrary<infer W> ? W : never) =>
   walked(claimed({ payment, attesting }), steps, mints)
 
-test("never: a walk breaks an invariant, leaves an end, or lets units go unpaid", () => {
+test("no walk breaks an invariant, leaves an end or delivers units unpaid", () => {
   fc.assert(
     fc.property(walks, (walk) => void endOf(walk)),
     { numRuns: 3_000 }

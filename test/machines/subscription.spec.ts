@@ -236,7 +236,7 @@ describe("guards", () => {
 })
 
 describe("what a fact leaves behind", () => {
-  test("never: pricing loses a figure, or leaves the claim's contract standing", () => {
+  test("pricing keeps every figure, and the claim's contract is archived", () => {
     expect(wire(price)).toMatchObject({
       state: "priced",
       units: Decimal.of("95812.973076"),

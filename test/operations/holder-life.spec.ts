@@ -88,29 +88,27 @@ describe("holder.set-attributes", () => {
     }).pipe(engine())
   )
 
-  it.effect(
-    "never: on a holder that has not answered leaves it an invitation with an old digest",
-    () =>
-      Effect.gen(function* () {
-        const stage = yield* Stage.opened()
-        yield* registering(stage)
-        const before = yield* Stage.standing(Templates.HolderInvitation)
-        yield* setting()
-        const after = yield* Stage.standing(Templates.HolderInvitation)
-        assert.notStrictEqual(after.cid, before.cid)
-        assert.strictEqual(after.payload.attributesDigest, yield* digestOf)
-        assert.strictEqual((yield* holder()).invitationCid, after.cid)
-        assert.strictEqual(yield* Stage.count(Templates.HolderInvitation), 1)
-        // A holder that declined is invited anew in the same way.
-        yield* stage.holder.act(
-          Templates.exercise(Templates.HolderInvitation, after.cid, "Decline", {})
-        )
-        assert.isNull((yield* holder()).invitationCid)
-        yield* setting({ attributes: [{ ...kyc, name: "accredited" }] })
-        yield* Stage.accepts(stage)
-        assert.isNotNull((yield* holder()).registrationCid)
-        assert.deepStrictEqual(yield* Stage.surprises, [])
-      }).pipe(engine())
+  it.effect("gives a holder that has not answered an invitation with the new digest", () =>
+    Effect.gen(function* () {
+      const stage = yield* Stage.opened()
+      yield* registering(stage)
+      const before = yield* Stage.standing(Templates.HolderInvitation)
+      yield* setting()
+      const after = yield* Stage.standing(Templates.HolderInvitation)
+      assert.notStrictEqual(after.cid, before.cid)
+      assert.strictEqual(after.payload.attributesDigest, yield* digestOf)
+      assert.strictEqual((yield* holder()).invitationCid, after.cid)
+      assert.strictEqual(yield* Stage.count(Templates.HolderInvitation), 1)
+      // A holder that declined is invited anew in the same way.
+      yield* stage.holder.act(
+        Templates.exercise(Templates.HolderInvitation, after.cid, "Decline", {})
+      )
+      assert.isNull((yield* holder()).invitationCid)
+      yield* setting({ attributes: [{ ...kyc, name: "accredited" }] })
+      yield* Stage.accepts(stage)
+      assert.isNotNull((yield* holder()).registrationCid)
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
   )
 
   it.effect("never makes whoever must verify what was stated anybody but compliance", () =>
@@ -260,7 +258,7 @@ describe("holder.register-successor", () => {
   )
 
   it.effect(
-    "never: names a second one, the holder itself, the venue, or somebody who is a holder",
+    "refuses a second one, the holder itself, the venue, and a party that is a holder",
     () =>
       Effect.gen(function* () {
         const stage = yield* Stage.opened()

@@ -319,7 +319,7 @@ describe("what is shown of holders", () => {
       return page.value.map(({ holderId }) => holderId)
     })
 
-  it.effect("never: an investor sees another holder, or another role too little", () =>
+  it.effect("is its own holder to an investor, and every holder to other roles", () =>
     Effect.gen(function* () {
       const stage = yield* Stage.opened()
       yield* registering(stage)

@@ -362,7 +362,7 @@ describe("proposals", () => {
   )
 
   it.effect(
-    "never: list what a stranger shows: terms in another's name, a mint or a burn nobody of ours asked for",
+    "list nothing that a stranger shows: terms in another's name, mints and burns that nobody asked for",
     () =>
       Effect.gen(function* () {
         const stage = yield* Stage.opened()

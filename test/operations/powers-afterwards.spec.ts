@@ -255,7 +255,7 @@ describe("a registration that ran out", () => {
   const until = (holderId: string, validUntil: string) =>
     Stage.write("holder.set-attributes", { holderId }, { attributes: [kyc], validUntil })
 
-  it.effect("never: of the holder keeps its units from its successor", () =>
+  it.effect("of the holder lets its units go to its successor", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1, { waits: "no" })
@@ -268,7 +268,7 @@ describe("a registration that ran out", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: of the successor lets it receive, at the very instant and after", () =>
+  it.effect("of the successor stops it from receiving, at the very instant and after", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1, { waits: "no" })
@@ -283,7 +283,7 @@ describe("a registration that ran out", () => {
 })
 
 describe("the very instant at which", () => {
-  it.effect("never: a consent or an agreement ends still lets units move", () =>
+  it.effect("a consent or an agreement ends lets no units move", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* Cycles.opened(["h1", "h2"])
       const [h1] = holders
@@ -305,7 +305,7 @@ describe("the very instant at which", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: a restriction ends by its own date still stops or follows units", () =>
+  it.effect("a restriction ends by its own date neither stops nor follows units", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1, { waits: "no" })

@@ -333,7 +333,7 @@ describe("a forced transfer", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: of a holding in very many parts is silently made in part, or twice", () =>
+  it.effect("of a holding in very many parts is made as a whole, and once", () =>
     Effect.gen(function* () {
       const { stage, h1, h2 } = yield* Powers.founded("1")
       for (let nth = 1; nth < 25; nth++) yield* Powers.mints(stage, h1, "1")
@@ -404,7 +404,7 @@ describe("a forced transfer", () => {
 })
 
 describe("a forced transfer is refused", () => {
-  it.effect("never: by no gate of its own: agreement, consent, receiver, units", () =>
+  it.effect("by each gate of its own: agreement, consent, receiver, units", () =>
     Effect.gen(function* () {
       const { stage, h1, h2, h3 } = yield* Powers.founded()
       const why = (of: Readonly<Record<string, Stage.Json>>, to = "h2", from = "h1") =>
@@ -460,7 +460,7 @@ describe("a forced transfer is refused", () => {
       }).pipe(engine())
   )
 
-  it.effect("never: by no limit of its request: units, lists, ids, members", () =>
+  it.effect("by each limit of its request: units, lists, ids, members", () =>
     Effect.gen(function* () {
       const { h1 } = yield* Powers.founded()
       const why = (of: Readonly<Record<string, Stage.Json>>) =>

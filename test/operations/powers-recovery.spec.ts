@@ -213,7 +213,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: of a holding in very many parts is told in parts, or not at all", () =>
+  it.effect("of a holding in very many parts is announced once, as a whole", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded("1")
       for (let nth = 1; nth < 25; nth++) yield* Powers.mints(stage, h1, "1")
@@ -239,32 +239,30 @@ describe("a recovery (T-REX, lost wallet)", () => {
     }).pipe(engine(16))
   )
 
-  it.effect(
-    "never: that was broken off is counted twice, or forgotten, by the one that ends it",
-    () =>
-      Effect.gen(function* () {
-        const { stage, h1 } = yield* Powers.founded("1")
-        for (let nth = 1; nth < 25; nth++) yield* Powers.mints(stage, h1, "1")
-        yield* Powers.succeeds(stage, h1)
-        const started = yield* Powers.recovers("h1")
-        yield* Stage.revokesPowers(h1)
-        const broken = yield* Powers.ran(started, "holder.recover")
-        assert.strictEqual(broken.why, "rule-refused consent issuer-powers-consent")
-        assert.deepEqual(yield* Powers.summed, [])
-        assert.strictEqual(yield* state("h1"), "active")
-        yield* Powers.consents(h1)
-        const again = yield* Powers.recovers("h1")
-        assert.strictEqual((yield* Powers.ran(again, "holder.recover")).why, "")
-        assert.deepEqual(yield* Powers.summed, ["holder.recovered h1 fund-a to h1-next 25"])
-        assert.strictEqual(yield* state("h1"), "succeeded")
-      }).pipe(engine(16))
+  it.effect("that was broken off is counted once by the one that ends it", () =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* Powers.founded("1")
+      for (let nth = 1; nth < 25; nth++) yield* Powers.mints(stage, h1, "1")
+      yield* Powers.succeeds(stage, h1)
+      const started = yield* Powers.recovers("h1")
+      yield* Stage.revokesPowers(h1)
+      const broken = yield* Powers.ran(started, "holder.recover")
+      assert.strictEqual(broken.why, "rule-refused consent issuer-powers-consent")
+      assert.deepEqual(yield* Powers.summed, [])
+      assert.strictEqual(yield* state("h1"), "active")
+      yield* Powers.consents(h1)
+      const again = yield* Powers.recovers("h1")
+      assert.strictEqual((yield* Powers.ran(again, "holder.recover")).why, "")
+      assert.deepEqual(yield* Powers.summed, ["holder.recovered h1 fund-a to h1-next 25"])
+      assert.strictEqual(yield* state("h1"), "succeeded")
+    }).pipe(engine(16))
   )
 })
 
 describe("a recovery is refused", () => {
   const why = Effect.map(Powers.recovers("h1"), (ended) => ended.why)
 
-  it.effect("never: by nothing where there is no successor, or before it may be used", () =>
+  it.effect("where there is no successor, or before it may be used", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       assert.strictEqual(yield* why, "rule-refused policy successor-registered")
@@ -275,7 +273,7 @@ describe("a recovery is refused", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: by nothing where the successor is admitted to nothing", () =>
+  it.effect("where the successor is admitted to nothing", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1, { admitted: [] })
@@ -288,37 +286,35 @@ describe("a recovery is refused", () => {
     }).pipe(engine())
   )
 
-  it.effect(
-    "never: by nothing where the holder did not consent, or its consent ran out or was taken back",
-    () =>
-      Effect.gen(function* () {
-        const { stage, holders } = yield* Cycles.opened(["h1"])
-        const [h1] = holders
-        if (h1 === undefined) throw new Error("no holder")
-        yield* Powers.mints(stage, h1, "10")
-        yield* Powers.agrees(stage)
-        yield* Powers.succeeds(stage, h1)
-        const consent = "rule-refused consent issuer-powers-consent"
-        assert.strictEqual(yield* why, consent)
-        yield* Powers.offers("h1")
-        assert.strictEqual(yield* why, consent)
-        yield* Stage.answersPowers(h1, "Decline")
-        assert.strictEqual(yield* why, consent)
-        yield* Powers.consents(h1, { validUntil: "2026-08-01T13:00:00Z" })
-        yield* TestClock.adjust("1 hour")
-        assert.strictEqual(yield* why, consent)
-        yield* Powers.consents(h1, { powers: ["force-transfer"] })
-        assert.strictEqual(yield* why, consent)
-        yield* Stage.revokesPowers(h1)
-        yield* Powers.consents(h1)
-        yield* Stage.revokesPowers(h1)
-        assert.strictEqual(yield* why, consent)
-        yield* Powers.consents(h1)
-        assert.strictEqual(yield* why, "")
-      }).pipe(engine())
+  it.effect("where the holder did not consent, or its consent ran out or was taken back", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1"])
+      const [h1] = holders
+      if (h1 === undefined) throw new Error("no holder")
+      yield* Powers.mints(stage, h1, "10")
+      yield* Powers.agrees(stage)
+      yield* Powers.succeeds(stage, h1)
+      const consent = "rule-refused consent issuer-powers-consent"
+      assert.strictEqual(yield* why, consent)
+      yield* Powers.offers("h1")
+      assert.strictEqual(yield* why, consent)
+      yield* Stage.answersPowers(h1, "Decline")
+      assert.strictEqual(yield* why, consent)
+      yield* Powers.consents(h1, { validUntil: "2026-08-01T13:00:00Z" })
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* why, consent)
+      yield* Powers.consents(h1, { powers: ["force-transfer"] })
+      assert.strictEqual(yield* why, consent)
+      yield* Stage.revokesPowers(h1)
+      yield* Powers.consents(h1)
+      yield* Stage.revokesPowers(h1)
+      assert.strictEqual(yield* why, consent)
+      yield* Powers.consents(h1)
+      assert.strictEqual(yield* why, "")
+    }).pipe(engine())
   )
 
-  it.effect("never: by nobody where the consent ends between the last signature and the run", () =>
+  it.effect("where the consent ends between the last signature and the run", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       yield* Powers.succeeds(stage, h1)

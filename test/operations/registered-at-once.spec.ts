@@ -54,7 +54,7 @@ describe("two registrations at once", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: of one id give a holder a successor that is somebody else", () =>
+  it.effect("of one id never give a holder a successor that is another person", () =>
     Effect.gen(function* () {
       const { holders: all } = yield* Cycles.opened(["h1"])
       const [h1] = all

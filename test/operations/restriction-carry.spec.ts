@@ -134,7 +134,7 @@ describe("a restriction", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("never: that was lifted of one instrument comes back with the units of another", () =>
+  it.effect("that was lifted of one instrument does not come back with the units of another", () =>
     Effect.gen(function* () {
       yield* restricted
       yield* carries({ left: "other-instruments" })
@@ -164,7 +164,7 @@ describe("a restriction", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("never: that has ended is carried, or one that ends by itself ends otherwise", () =>
+  it.effect("that has ended is not carried, and one with a date keeps its date", () =>
     Effect.gen(function* () {
       yield* founded(2)
       yield* restricts("h1", "lifted")

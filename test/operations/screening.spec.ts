@@ -136,7 +136,7 @@ describe("a holder of a venue that screens", () => {
     }
   )
 
-  it.effect("never: confirmed to be on a list is admitted, or asked about again by itself", () => {
+  it.effect("confirmed to be on a list is not admitted, nor screened again by itself", () => {
     const one = source({ named: [{ who: "A Fund", answers: ["confirmed"] }] })
     return Effect.gen(function* () {
       const stage = yield* Stage.opened()
@@ -270,7 +270,7 @@ describe("a holder of a venue that screens", () => {
   )
 
   it.effect(
-    "never: asked for while a request is under way, or after it ended, is asked about",
+    "asked for while a request is under way, or after it ended, is not screened again",
     () => {
       const one = source({ others: ["nothing-yet"] })
       return Effect.gen(function* () {

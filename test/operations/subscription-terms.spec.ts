@@ -52,28 +52,26 @@ const told = (resourceId: string) =>
   })
 
 describe("the policy's terms", () => {
-  it.effect(
-    "never: of a later version change an order that was claimed before, or miss one after",
-    () =>
-      Effect.gen(function* () {
-        const { stage } = yield* oneHolder()
-        yield* claims("h1", { subscriptionId: "s1", amount: 100000 })
-        const set = yield* policies(1, { fees: { subscription: 0.005, redemption: 0 } })
-        assert.strictEqual(set.why, "")
-        yield* claims("h1", { subscriptionId: "s2", amount: 100000 })
-        includes(yield* order("s1"), { policyVersion: 1, feeRate: Decimal.zero, fee: Decimal.zero })
-        includes(yield* order("s2"), {
-          policyVersion: 2,
-          feeRate: Decimal.of("0.005"),
-          fee: Decimal.of("500")
-        })
-        yield* Stage.publishes(stage, "1.0437", Cycles.friday)
-        yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
-        // G3.
-        yield* Cycles.attests(stage, { id: "s2", units: "95333.908211", price: "1.0437" })
-        includes(yield* order("s2"), { state: "priced", units: Decimal.of("95333.908211") })
-        assert.deepStrictEqual(yield* Stage.surprises, [])
-      }).pipe(engine())
+  it.effect("of a later version apply to orders that were claimed after it alone", () =>
+    Effect.gen(function* () {
+      const { stage } = yield* oneHolder()
+      yield* claims("h1", { subscriptionId: "s1", amount: 100000 })
+      const set = yield* policies(1, { fees: { subscription: 0.005, redemption: 0 } })
+      assert.strictEqual(set.why, "")
+      yield* claims("h1", { subscriptionId: "s2", amount: 100000 })
+      includes(yield* order("s1"), { policyVersion: 1, feeRate: Decimal.zero, fee: Decimal.zero })
+      includes(yield* order("s2"), {
+        policyVersion: 2,
+        feeRate: Decimal.of("0.005"),
+        fee: Decimal.of("500")
+      })
+      yield* Stage.publishes(stage, "1.0437", Cycles.friday)
+      yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
+      // G3.
+      yield* Cycles.attests(stage, { id: "s2", units: "95333.908211", price: "1.0437" })
+      includes(yield* order("s2"), { state: "priced", units: Decimal.of("95333.908211") })
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+    }).pipe(engine())
   )
 
   it.effect("never let an order through outside the window, or below and above the limits", () =>
@@ -267,23 +265,21 @@ describe("the price of a day", () => {
     }).pipe(engine())
   )
 
-  it.effect(
-    "never: of an historic order may be as old as it likes, against the policy's grace",
-    () =>
-      Effect.gen(function* () {
-        const { stage } = yield* oneHolder({ pricing: "historic" })
-        yield* policies(1, { grace: { "nav-usable": "P1D" } })
-        yield* Stage.publishes(stage, "1.0437", "2026-07-30T12:00:00Z")
-        yield* claims("h1", { subscriptionId: "s1", amount: 100000 })
-        yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
-        assert.deepStrictEqual(yield* Stage.surprises, [])
-        yield* TestClock.adjust("1 second")
-        yield* claims("h1", { subscriptionId: "s2", amount: 100000 })
-        yield* Cycles.attests(stage, { id: "s2", units: "95812.973076", price: "1.0437" })
-        assert.deepStrictEqual(yield* Stage.surprises, [
-          "subscription price: The point that would price the order is stale."
-        ])
-      }).pipe(engine())
+  it.effect("of an historic order is no older than the policy's grace", () =>
+    Effect.gen(function* () {
+      const { stage } = yield* oneHolder({ pricing: "historic" })
+      yield* policies(1, { grace: { "nav-usable": "P1D" } })
+      yield* Stage.publishes(stage, "1.0437", "2026-07-30T12:00:00Z")
+      yield* claims("h1", { subscriptionId: "s1", amount: 100000 })
+      yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
+      assert.deepStrictEqual(yield* Stage.surprises, [])
+      yield* TestClock.adjust("1 second")
+      yield* claims("h1", { subscriptionId: "s2", amount: 100000 })
+      yield* Cycles.attests(stage, { id: "s2", units: "95812.973076", price: "1.0437" })
+      assert.deepStrictEqual(yield* Stage.surprises, [
+        "subscription price: The point that would price the order is stale."
+      ])
+    }).pipe(engine())
   )
 })
 
@@ -328,7 +324,7 @@ describe("an order that is not settled in time", () => {
       }).pipe(engine())
   )
 
-  it.effect("never: by wire is let go by the clock, though a bank's cash has no end", () =>
+  it.effect("by wire is not released by the clock, for a bank's cash has no end", () =>
     Effect.gen(function* () {
       const { stage } = yield* oneHolder()
       yield* claims("h1", { subscriptionId: "s1", amount: 100000 })

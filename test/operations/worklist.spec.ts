@@ -21,49 +21,41 @@ const subscription = { collection: subscriptions, machine: SubscriptionMachine }
 const redemption = { collection: redemptions, machine: RedemptionMachine }
 
 describe("an order is brought to its end by the moves it waits for", () => {
-  it.effect(
-    "never: but for one that waits for nobody, for the wrong one, or when it has ended",
-    () =>
-      Effect.gen(function* () {
-        const play = yield* ordered
-        const member = "dealing-cycle.settle"
-        const bought = {
-          wire: yield* walk(play, { ...subscription, id: "s-wire" }),
-          units: yield* walk(play, { ...subscription, id: "s-units" }),
-          alone: yield* walk(play, { ...subscription, id: "s-alone" }),
-          cycle: yield* walk(play, { ...subscription, id: "s-cycle", until: member })
-        }
-        const sold = {
-          wire: yield* walk(play, { ...redemption, id: "r-wire" }),
-          alone: yield* walk(play, { ...redemption, id: "r-alone" }),
-          cycle: yield* walk(play, { ...redemption, id: "r-cycle", until: member })
-        }
-        const cycle = yield* walk(play, {
-          collection: dealingCycles,
-          machine: DealingCycleMachine,
-          id: "c1"
-        })
-        assert.deepStrictEqual(cycle.actions, ["dealing-cycle.settle"])
-        assert.strictEqual((yield* walk(play, { ...subscription, id: "s-cycle" })).state, "closed")
-        assert.strictEqual((yield* walk(play, { ...redemption, id: "r-cycle" })).state, "settled")
-        assert.deepStrictEqual(bought.wire.states, ["claimed", "priced", "delivered", "closed"])
-        assert.deepStrictEqual(bought.units.actions, [
-          "SubscriptionClaim.Attest",
-          "subscription.deliver",
-          "subscription.settle"
-        ])
-        assert.deepStrictEqual(sold.wire.states, [
-          "claimed",
-          "priced",
-          "funded",
-          "burned",
-          "settled"
-        ])
-        assert.deepStrictEqual([bought.cycle.state, sold.cycle.state], ["priced", "priced"])
-        assert.strictEqual(bought.alone.state, "closed")
-        assert.strictEqual(sold.alone.state, "settled")
-        assert.include(sold.alone.actions, "Holding.Allocate")
-      }).pipe(engine())
+  it.effect("and waits for the right party until it has ended, then for nobody", () =>
+    Effect.gen(function* () {
+      const play = yield* ordered
+      const member = "dealing-cycle.settle"
+      const bought = {
+        wire: yield* walk(play, { ...subscription, id: "s-wire" }),
+        units: yield* walk(play, { ...subscription, id: "s-units" }),
+        alone: yield* walk(play, { ...subscription, id: "s-alone" }),
+        cycle: yield* walk(play, { ...subscription, id: "s-cycle", until: member })
+      }
+      const sold = {
+        wire: yield* walk(play, { ...redemption, id: "r-wire" }),
+        alone: yield* walk(play, { ...redemption, id: "r-alone" }),
+        cycle: yield* walk(play, { ...redemption, id: "r-cycle", until: member })
+      }
+      const cycle = yield* walk(play, {
+        collection: dealingCycles,
+        machine: DealingCycleMachine,
+        id: "c1"
+      })
+      assert.deepStrictEqual(cycle.actions, ["dealing-cycle.settle"])
+      assert.strictEqual((yield* walk(play, { ...subscription, id: "s-cycle" })).state, "closed")
+      assert.strictEqual((yield* walk(play, { ...redemption, id: "r-cycle" })).state, "settled")
+      assert.deepStrictEqual(bought.wire.states, ["claimed", "priced", "delivered", "closed"])
+      assert.deepStrictEqual(bought.units.actions, [
+        "SubscriptionClaim.Attest",
+        "subscription.deliver",
+        "subscription.settle"
+      ])
+      assert.deepStrictEqual(sold.wire.states, ["claimed", "priced", "funded", "burned", "settled"])
+      assert.deepStrictEqual([bought.cycle.state, sold.cycle.state], ["priced", "priced"])
+      assert.strictEqual(bought.alone.state, "closed")
+      assert.strictEqual(sold.alone.state, "settled")
+      assert.include(sold.alone.actions, "Holding.Allocate")
+    }).pipe(engine())
   )
 
   it.effect("but for one without a market, whose units the registrar mints", () =>

@@ -53,7 +53,7 @@ const cycle = (cycleId: string, cutOffAt: Instant.Instant): DealingCycle => ({
 })
 
 describe("among more than are looked at in one go", () => {
-  it("never: the cycle of an earlier cut-off is not seen, or not the first, or another than the next", () =>
+  it("the cycles are found in the order of their cut-offs", () =>
     asked(
       Effect.gen(function* () {
         // The lower its id, the later its cut-off, and all of them are still to come.
@@ -123,7 +123,7 @@ describe("among more than are looked at in one go", () => {
       })
     ))
 
-  it("never: a fund that has the cash is called short of it, or drawn on more than it consented to", () =>
+  it("a fund that has the cash is not short of it, nor drawn on beyond its consent", () =>
     asked(
       Effect.gen(function* () {
         const cid = (nth: number) => `bb${digits(nth)}`

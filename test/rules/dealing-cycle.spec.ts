@@ -37,7 +37,7 @@ const fillsOf = ({ fills }: Rules.Settlement) =>
   Object.fromEntries([...fills].map(([id, fill]) => [id, plain({ ...fill })]))
 
 describe("golden vectors of docs/domain/figures.md#golden-vectors", () => {
-  test("never: G11: a side or the fund's net comes to something else", () => {
+  test("G11: each side and the fund's net are those of the worked example", () => {
     const cycle = settle({
       bought: [bought("a", "100000", "95812.973076"), bought("b", "50000", "47906.486538")],
       sold: [sold("c", "30000", "31311.00")]
@@ -63,7 +63,7 @@ describe("golden vectors of docs/domain/figures.md#golden-vectors", () => {
     expect(plain(cycle.fundNet)).toEqual({ cash: "66.85", units: "5" })
   })
 
-  test("never: G12: a gate fills otherwise, or loses an atom", () => {
+  test("G12: a gate fills as in the worked example, to the atom", () => {
     const cycle = settle({
       sold: [
         sold("a", "1000.000001", "1043.70"),
@@ -102,7 +102,7 @@ describe("golden vectors of docs/domain/figures.md#golden-vectors", () => {
     expect(units).toEqual(filled)
   })
 
-  test("never: G10: swing goes the other way, or deals at more places", () => {
+  test("G10: the price swings with the net flow, and deals at its places", () => {
     const swing = { threshold: d("0.01"), up: d("0.0015"), down: d("0.001") }
     const flow = (subscribed: string, redeemed: string) => ({
       subscribedCash: d(subscribed),
@@ -241,7 +241,7 @@ test("a cycle makes and loses neither units nor cash", () => {
   )
 })
 
-test("never: what a gate leaves over is stranded, or paid better in parts than at once", () => {
+test("what a gate leaves over is dealt in the end, and paid no better in parts than at once", () => {
   fc.assert(
     fc.property(cycles, (dealing) => {
       const whole = Rules.settlementOf({ ...dealing, capacity: null })

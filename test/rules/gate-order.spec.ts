@@ -144,7 +144,7 @@ test("units are recovered to a successor from the instant on from which it is us
   expect(refusing(Moves.against([transferred]))).toEqual([])
 })
 
-test("never: an act asks no hold first, or a restriction of nobody", () => {
+test("an act asks for holds first, and for restrictions where it is a holder's", () => {
   const noHolder = [
     "dealing-cycle.open",
     "standing-settlement.open",

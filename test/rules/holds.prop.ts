@@ -37,7 +37,7 @@ const holds = fc
 
 describe("holds that are open on an instrument", () => {
   it.each(sources)(
-    "never: of the source %s stop what they should let pass, or the reverse",
+    "of the source %s stop the acts that they cover, and let the others pass",
     (source) => {
       for (const act of acts) {
         expect(stops(hold(source, 1), act), act).toBe(stopped[source].includes(act))
@@ -242,7 +242,7 @@ describe("findings of later runs", () => {
     )
   })
 
-  it("never: that an order in flight explains stop nothing once they are judged to be no more than that", () => {
+  it("that an order in flight explains stop nothing, until a later run finds them unexplained", () => {
     const explained = seenAt({ amount: 0, explained: 500, severity: "info" })
     const one = finding("f1", explained)
     expect(stopping([one], { instrumentId: "fund-a", source: "reconciliation" })).toEqual([])
@@ -251,7 +251,7 @@ describe("findings of later runs", () => {
     expect(stays.firstSeenRunId).toBe("run-1")
   })
 
-  it("never: of another instrument, another source or less than blocking stop it", () => {
+  it("of another instrument, another source or less than blocking do not stop it", () => {
     const of = { instrumentId: "fund-a", source: "reconciliation" } as const
     const plain = finding("f1", seenAt({ amount: 1 }))
     const cover = finding("f2", seenAt({ amount: 1 }), "reserve-cover")

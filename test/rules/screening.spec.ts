@@ -40,7 +40,7 @@ describe("every state and every answer", () => {
     expect(ScreeningRules.aged(self)?.state ?? null).toBe(aged)
   })
 
-  it("never: a holder that was never asked about is not asked about, or begins with an answer", () => {
+  it("a holder that was never screened is screened, and begins without an answer", () => {
     expect(ScreeningRules.asked(null)).toEqual({
       state: "pending",
       screenedAt: null,

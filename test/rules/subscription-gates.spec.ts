@@ -154,7 +154,7 @@ describe("a claim", () => {
     expect(pairs).toBeGreaterThan(80)
   })
 
-  test("never: what the order itself objects does not stand in its gate's place", () => {
+  test("what the order itself objects stands in its gate's place", () => {
     const own = [check("order-signed", false)]
     const told = (change: Partial<Gates.Claiming>) =>
       Gates.againstClaim({ ...sound, ...change }, own)

@@ -58,7 +58,7 @@ describe("golden vectors", () => {
     expect(shown(figures)).toMatchObject({ fee: "0.01", due: "1.06", residual: "0.0062989563" })
   })
 
-  test("never: a residual of a whole cent and more is not refunded, or is where the fund keeps it", () => {
+  test("a residual of a whole cent and more is refunded, unless the fund keeps it", () => {
     const coarse = { unitDecimals: 0, price: Decimal.of("30") }
     const amount = Decimal.of("100.05")
     expect(shown(Rules.byAmount(amount, dealing(coarse)))).toMatchObject({

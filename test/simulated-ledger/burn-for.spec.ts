@@ -109,7 +109,7 @@ describe("the market burns for a redemption", () => {
       { units: "100.000001" }
     ]
   ]
-  it.effect.each(rows)("never: but would burn %s", ([, message, other, asked]) =>
+  it.effect.each(rows)("but does not burn %s", ([, message, other, asked]) =>
     Effect.gen(function* () {
       const at = yield* scene
       const allocation = yield* at.put(yield* other(at))
@@ -118,7 +118,7 @@ describe("the market burns for a redemption", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: but would burn units that their holder gave for less time than this took", () =>
+  it.effect("but burns no units that their holder gave for less time than this took", () =>
     Effect.gen(function* () {
       const { put, burn } = yield* scene
       const allocation = yield* put()

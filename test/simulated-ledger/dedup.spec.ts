@@ -153,7 +153,7 @@ describe("completions", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: a rejection would block the retry", () =>
+  it.effect("a rejection does not block the retry", () =>
     Effect.gen(function* () {
       const { submit } = yield* scene
       const far = { minLedgerTime: Instant.of("2999-01-01T00:00:00Z") }

@@ -455,7 +455,7 @@ describe("of a forced move", () => {
   const transfer = ["ReceiveTransfer", "Transfer"]
   const used = ["Use", "Allocation_Withdraw", "Unlock", ...transfer, ...transfer]
 
-  it.effect("never: its order and its agreement would be told to the holder", () =>
+  it.effect("its order and its agreement are not shown to the holder", () =>
     Effect.gen(function* () {
       const { seen, choices } = yield* forced
       expect(yield* choices("alice")).toEqual(used)
@@ -466,7 +466,7 @@ describe("of a forced move", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: the receiver would be told more than that it received", () =>
+  it.effect("the receiver is shown only that it received", () =>
     Effect.gen(function* () {
       const { seen, choices } = yield* forced
       expect(yield* choices("bob")).toEqual([...transfer, ...transfer])
@@ -477,7 +477,7 @@ describe("of a forced move", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: the venue, the issuer and the registrar would not be told all", () =>
+  it.effect("the venue, the issuer and the registrar are shown all", () =>
     Effect.gen(function* () {
       const { choices } = yield* forced
       for (const hint of ["venue", "fund", "registrar"] as const) {
@@ -486,7 +486,7 @@ describe("of a forced move", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: somebody else would be told anything", () =>
+  it.effect("nobody else is shown anything", () =>
     Effect.gen(function* () {
       const { seen } = yield* forced
       for (const hint of ["oracle", "attestor", "bank", "custodian", "carol"] as const) {
@@ -501,16 +501,14 @@ describe("of a forced move", () => {
     ["another holder's offer", IssuerPowersConsentOffer, ["venue", "registrar", "fund", "carol"]],
     ["another holder's consent", IssuerPowersConsent, ["venue", "registrar", "fund", "alice"]]
   ]
-  it.effect.each(sees)(
-    "never: %s would be seen by those it does not concern",
-    ([, template, expected]) =>
-      Effect.gen(function* () {
-        const { of } = yield* scene
-        const found: Array<Dealing.Hint> = []
-        for (const hint of Dealing.hints) {
-          if ((yield* Powers.all(of(hint), template)).length > 0) found.push(hint)
-        }
-        expect(found).toEqual(expected)
-      }).pipe(Effect.provide(ledger))
+  it.effect.each(sees)("%s are seen by those whom they concern alone", ([, template, expected]) =>
+    Effect.gen(function* () {
+      const { of } = yield* scene
+      const found: Array<Dealing.Hint> = []
+      for (const hint of Dealing.hints) {
+        if ((yield* Powers.all(of(hint), template)).length > 0) found.push(hint)
+      }
+      expect(found).toEqual(expected)
+    }).pipe(Effect.provide(ledger))
   )
 })

@@ -319,7 +319,7 @@ const run = (script: ReadonlyArray<Step>): Promise<ReadonlyArray<string>> =>
   )
 
 describe("after any history of locks, consents and forced moves", () => {
-  it("never: units would be made or lost, moved without a consent, or left locked by nothing", () =>
+  it("units are neither made nor lost, moved only with a consent, and locked only by a lock", () =>
     fc.assert(
       fc.asyncProperty(steps, async (script) => void (await run(script))),
       { numRuns: 25 }

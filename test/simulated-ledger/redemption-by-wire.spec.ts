@@ -135,7 +135,7 @@ describe("a redemption paid by wire", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: more would be burned than there is, or after its time", () =>
+  it.effect("no more is burned than there is, and nothing after its time", () =>
     Effect.gen(function* () {
       const at = yield* priced
       expect(yield* Effect.flip(request(at, { amount: "1500.000001" }))).toMatchObject(
@@ -155,7 +155,7 @@ describe("a redemption paid by wire", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: a burned unit would move, or be burned by the holder alone", () =>
+  it.effect("a burned unit does not move, and the holder alone burns nothing", () =>
     Effect.gen(function* () {
       const at = yield* priced
       const receipt = yield* request(at)

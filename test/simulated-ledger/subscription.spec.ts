@@ -257,7 +257,7 @@ describe("a subscription paid by wire", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: the venue alone would mint", () =>
+  it.effect("the venue alone cannot mint", () =>
     Effect.gen(function* () {
       const world = yield* scene
       const { market, credential: credentialCid, attestors } = world
@@ -285,7 +285,7 @@ describe("a subscription paid by wire", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: an attestor would name another price, attest twice or be a stranger", () =>
+  it.effect("an attestor is one of those named, attests once, and at the same price", () =>
     Effect.gen(function* () {
       const world = yield* scene
       const claim = sole(
@@ -316,7 +316,7 @@ describe("a subscription paid by wire", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: a credential past its time would receive units", () =>
+  it.effect("a credential past its time receives no units", () =>
     Effect.gen(function* () {
       const world = yield* scene
       const offer = yield* World.make(
@@ -347,7 +347,7 @@ describe("a subscription paid by wire", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: an offer past its time would be accepted", () =>
+  it.effect("an offer past its time cannot be accepted", () =>
     Effect.gen(function* () {
       const world = yield* scene
       const offer = yield* World.make(
@@ -370,7 +370,7 @@ describe("a subscription paid by wire", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: a stranger would agree to the market, or one party twice", () =>
+  it.effect("a stranger cannot agree to the market, nor one party twice", () =>
     Effect.gen(function* () {
       const { of, venue, fund, registrar, instrument, cash, attestors } = yield* scene
       const proposal = yield* World.make(
@@ -413,7 +413,7 @@ describe("a subscription paid by wire", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: one attestor too few would mint through a lot of its own", () =>
+  it.effect("one attestor too few cannot mint through a lot of its own", () =>
     Effect.gen(function* () {
       const world = yield* scene
       const claim = yield* World.make(
@@ -458,7 +458,7 @@ describe("a subscription paid by wire", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: a stranger would mint through a lot that it attested", () =>
+  it.effect("a stranger cannot mint through a lot that it attested", () =>
     Effect.gen(function* () {
       const world = yield* scene
       const { of, venue, instrument, holder } = world
@@ -633,7 +633,7 @@ describe("a subscription paid on the ledger", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: too little cash, or cash of another order, would buy the units", () =>
+  it.effect("too little cash, or cash of another order, does not buy the units", () =>
     Effect.gen(function* () {
       const { world, venue, allocate, settle } = yield* paidOnLedger
       const little = yield* Effect.flip(World.act(venue, settle(yield* allocate("99999.99"))))
@@ -642,7 +642,7 @@ describe("a subscription paid on the ledger", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: cash allocated to another order would buy the units", () =>
+  it.effect("cash allocated to another order does not buy the units", () =>
     Effect.gen(function* () {
       const { venue, allocate, settle } = yield* paidOnLedger
       const other = yield* allocate("100000", "sub-4")
@@ -652,7 +652,7 @@ describe("a subscription paid on the ledger", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("never: the fund would get the cash without the holder's units", () =>
+  it.effect("the fund does not get the cash unless the holder gets the units", () =>
     Effect.gen(function* () {
       const { venue, fund, allocate } = yield* paidOnLedger
       const execute = Templates.exercise(

@@ -60,7 +60,7 @@ describe("a random walk", () => {
     expect(tags.get("Refused")).toBeGreaterThan(100)
   })
 
-  it("never: L34: would be told differently in memory and on a database", () =>
+  it("L34: is answered alike in memory and on a database", () =>
     fc.assert(
       fc.asyncProperty(Script.steps, async (steps) => {
         const told = Effect.flatMap(Script.play(steps), ({ players, outcomes }) =>

@@ -85,22 +85,20 @@ describe("a rejection whose key another call holds", () => {
 
 describe("a key made of the body", () => {
   // Switched off to see it red: "rejected" in row b of the door.
-  it.effect(
-    "never: of a rejected action lapses after a day, or behind a hundred later actions",
-    () =>
-      Effect.gen(function* () {
-        const made = yield* make()
-        yield* Calls.reject(keyOf(made), ann)
-        // Each of these is decided, so the next one is an action of its own under the same body.
-        for (let at = 0; at < 101; at++) {
-          const again = yield* make(olga, `k${at}`)
-          assert.strictEqual(again.status, 202)
-          yield* Calls.approve(keyOf(again), ann)
-        }
-        yield* TestClock.adjust("400 days")
-        assert.strictEqual(yield* Calls.slug(make()), "approval-rejected")
-        assert.strictEqual((yield* make(olga, "new")).status, 202)
-      }).pipe(engine())
+  it.effect("of a rejected action binds after a day, and behind a hundred later actions", () =>
+    Effect.gen(function* () {
+      const made = yield* make()
+      yield* Calls.reject(keyOf(made), ann)
+      // Each of these is decided, so the next one is an action of its own under the same body.
+      for (let at = 0; at < 101; at++) {
+        const again = yield* make(olga, `k${at}`)
+        assert.strictEqual(again.status, 202)
+        yield* Calls.approve(keyOf(again), ann)
+      }
+      yield* TestClock.adjust("400 days")
+      assert.strictEqual(yield* Calls.slug(make()), "approval-rejected")
+      assert.strictEqual((yield* make(olga, "new")).status, 202)
+    }).pipe(engine())
   )
 
   it.effect("that met an action made under a sent key is bound to that action", () =>

@@ -30,7 +30,7 @@ export interface Settings {
   readonly giveUpAfter: number
   /**
    * Keys that encrypt stored secrets; the first one encrypts, the others decrypt. Without a key, a
-   * write that holds a secret dies.
+   * write that holds a secret is a defect.
    */
   readonly sealingKeys: ReadonlyArray<SealingKey>
   /** Keys that sign deliveries; their public parts are published to receivers. */

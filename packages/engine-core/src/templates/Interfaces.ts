@@ -68,7 +68,7 @@ export const AllocationRequestV1 = {
   })
 } as const
 
-/** A view as the ledger shows it. */
+/** Encodes a view as the ledger shows it. */
 export const encodeView = <A>(
   iface: { readonly view: Schema.Codec<A, LfRecord> },
   view: A

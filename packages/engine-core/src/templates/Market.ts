@@ -36,7 +36,7 @@ export const PrimaryMarketProposal = define({
   typeRef: named("PrimaryMarketProposal"),
   payload: Schema.Struct({ ...market, accepted: Field.parties }),
   choices: {
-    /** Gives the proposal again with one more signature, or the market on the last. */
+    /** Returns the proposal with one more signature; on the last signature, the market. */
     Accept: {
       consuming: true,
       argument: by,

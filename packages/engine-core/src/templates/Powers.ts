@@ -45,7 +45,7 @@ export const IssuerPowersAgreementProposal = define({
   typeRef: named("IssuerPowersAgreementProposal"),
   payload: Schema.Struct({ ...agreement, accepted: Field.parties }),
   choices: {
-    /** Gives the proposal again with one more signature, or the agreement on the last. */
+    /** Returns the proposal with one more signature; on the last signature, the agreement. */
     Accept: {
       consuming: true,
       argument: by,
@@ -149,7 +149,7 @@ export const IssuerPowersAgreement = define({
       }),
       result: Schema.Struct(moving)
     },
-    /** The issuer or the registrar ends it; no move is forced from then on. */
+    /** Ends the agreement, by issuer or registrar; no move is forced after it. */
     End: { consuming: true, argument: by, result: Field.unit }
   }
 })

@@ -39,12 +39,12 @@ const byCategory: Readonly<Record<number, string>> = {
 const guarded: ReadonlySet<number> = new Set([4, 5, 6, 7])
 
 /** Longest text of the ledger that is passed on, in characters. */
-const saidMax = 1_000
+const textMax = 1_000
 const codeMax = 128
 
 /** Cuts a text of the ledger to one line of limited length. */
-const cut = (said: string, max: number = saidMax): string =>
-  said
+const cut = (text: string, max: number = textMax): string =>
+  text
     .slice(0, max)
     .toWellFormed()
     .replaceAll(/\p{Cc}+/gu, " ")

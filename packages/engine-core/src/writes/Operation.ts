@@ -31,9 +31,9 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
     readonly kind: ResourceKind
     /** Prefix of the ids that the engine makes; absent: the kind, without its dashes. */
     readonly prefix?: string
-    /** The id the record has or will have. */
+    /** Id of the record that the write acts on or makes. */
     id(input: NoInfer<I>): string
-    /** Path at which the record is read; null where it is read through another. */
+    /** Path at which the record is read, or the record that shows it. */
     href(input: NoInfer<I>): string
     /** The instrument and holder that the write concerns, for scopes and the feed. */
     instrumentId?(input: NoInfer<I>): string | null

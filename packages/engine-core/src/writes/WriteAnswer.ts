@@ -48,7 +48,7 @@ const fields = {
   waitingOn: RecordView.fields.waitingOn
 }
 
-/** queued, running, succeeded, failed for an operation; awaiting and its ends for an action. */
+/** State of the operation or of the action that the answer shows. */
 const state = Schema.Union([OperationMachine.schema, ApprovalMachine.schema])
 
 /**

@@ -158,7 +158,7 @@ const announced = (self: DealingCycle, fact: Fact): ReadonlyArray<Announcement> 
     : []
 }
 
-/** An event of a cycle, which names the fund and no holder. */
+/** Makes an event of a cycle, which names the fund and no holder. */
 const tell = (self: DealingCycle, event: Pick<Announcement, "type" | "payload">): Announcement => ({
   ...event,
   resourceKind: "dealing-cycle",

@@ -31,12 +31,12 @@ import { shown } from "./SettleOperations.ts"
 import { inputsOf } from "./TransactionSize.ts"
 
 const Body = Schema.Struct({
-  /** Made by the engine when the caller names none. */
+  /** Id of the cycle; the engine makes one when the caller names none. */
   cycleId: Field.optional(CycleId),
   instrumentId: InstrumentId,
-  /** The next cut-off of the instrument when the caller names none. */
+  /** Cut-off of the cycle; the next one of the instrument when the caller names none. */
   cutOffAt: Field.optional(Instant.schema),
-  /** When the cut-off's own orders run out, when the caller names no earlier time. */
+  /** Time by which the cycle must settle; that of the orders of its cut-off when the caller names none. */
   settleBy: Field.optional(Instant.schema)
 })
 type Body = typeof Body.Type

@@ -35,7 +35,7 @@ export const openingOf = (
   if (ofNamed.some(({ refuses }) => refuses)) return { opened: null, rows: ofNamed }
   const { at, date } = cutOffOf(opening)
   const latest = settleBy(at)
-  // The ledger counts microseconds.
+  // Instants on the ledger have microseconds.
   const until = opening.settleBy === null ? latest : Instant.toMicros(opening.settleBy)
   const rows: ReadonlyArray<Objection> = [
     ...ofNamed,

@@ -18,7 +18,7 @@ import type { Kind } from "./HolderOrder.ts"
 
 const { NullOr } = Schema
 
-/** The instrument and its registrar, the holder and its party. */
+/** Members: the instrument and its registrar, the holder and its party. */
 export const parties = {
   instrumentId: InstrumentId,
   registrar: Party.schema,

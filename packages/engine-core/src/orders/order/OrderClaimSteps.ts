@@ -89,7 +89,7 @@ export const declaration = <I extends Input, R, F, V, J extends Judged>(
     refuses: ["already-exists", "not-found", "rule-refused"],
     gates: Effect.fn(`${kind}.claim.gates`)(function* (input: I, act: OperationAct) {
       const subject = yield* subjectOf(of, input)
-      if (!isRecorded(subject.instrument)) return [...subject.before, notRecorded]
+      if (!isRecorded(subject.instrument)) return [...subject.ofControls, notRecorded]
       return (yield* judged(input, subject, act)).rows
     }),
     plan: Effect.fn(`${kind}.claim.plan`)(function* (input: I, act: OperationAct) {
@@ -125,8 +125,8 @@ const subjectOf = Effect.fnUntraced(function* <I extends Input, R, F>(
   const holder = yield* records.get(holders, holderId)
   const instrument = yield* records.get(instruments, instrumentId)
   const controls = yield* controlsOf({ instrumentId, holderIds: [holderId] })
-  const before = ControlGates.against(controls, { holder, instrumentId, passing })
-  return { holder, instrument, controls, before }
+  const ofControls = ControlGates.against(controls, { holder, instrumentId, passing })
+  return { holder, instrument, controls, ofControls }
 })
 type Subject = Effect.Success<ReturnType<typeof subjectOf>>
 
@@ -138,8 +138,8 @@ const load = Effect.fnUntraced(function* (
   { now }: OperationAct
 ) {
   const { instrumentId, payment } = input
-  const { before, controls, holder } = subject
-  const instrument = yield* Effect.fromResult(recorded(subject.instrument, before))
+  const { ofControls, controls, holder } = subject
+  const instrument = yield* Effect.fromResult(recorded(subject.instrument, ofControls))
   const terms = yield* inForce(instrument, now)
   const market = yield* agreedMarket(instrumentId)
   const order = yield* signedOrder(kind, input, holder.party)

@@ -6,7 +6,7 @@ import * as Field from "../../templates/Field.ts"
 import { PrimaryMarket, primaryMarkets } from "./PrimaryMarket.ts"
 
 const shown = Struct.pick(PrimaryMarket.fields, [
-  // An instrument may have had several markets, one after another: only the id tells them apart.
+  // An instrument may have had several markets, one after another: only the id distinguishes them.
   "marketId",
   "instrumentId",
   "fund",
@@ -20,7 +20,7 @@ const shown = Struct.pick(PrimaryMarket.fields, [
 /** Public members of a primary market (docs/domain/agreements.md#primary-markets). */
 export const fields = {
   ...shown,
-  /** The agreement's contract, once there is one. */
+  /** Contract of the agreed market; null before it is agreed. */
   cid: Schema.NullOr(Field.contractId)
 } as const
 

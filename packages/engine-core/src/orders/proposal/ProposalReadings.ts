@@ -54,8 +54,8 @@ const endings: Readonly<Record<string, Ending>> = {
 }
 
 /**
- * Makes the reading of a template: every consuming choice ends the proposal, but a signature that creates
- * the next contract of it, which is read after the choice.
+ * Makes the reading of a template: every consuming choice ends the proposal, except a signature that
+ * creates its next contract. That contract is read after the choice.
  */
 const reading = <T extends Template>(template: T, declared: Declared<T>): Reading => {
   const { created } = TypedReading.of(template, {

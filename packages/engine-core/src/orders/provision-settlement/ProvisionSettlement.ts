@@ -22,7 +22,7 @@ export const ProvisionSettlementMachine = Agreement.declareStates("ProvisionSett
   },
   proposedBy: "provision-settlement.propose",
   endedBy: ["ledger", "clock"],
-  // The proposal is a ledger fact, and its event is the ledger's.
+  // The event is announced by the reading of the proposal's contract.
   announces: ["settlement.proposed"]
 })
 

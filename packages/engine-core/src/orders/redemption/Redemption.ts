@@ -88,7 +88,7 @@ export const isExchangeable = (self: Redemption): boolean =>
 export const isPledging = (self: Redemption): boolean =>
   unburned(self) && self.unitsAllocation === null && self.burnRequestCid === null
 
-/** Returns the units that it takes of the holder without having locked them; zero while they are not known. */
+/** Returns the units that the order takes and that are not locked for it; zero before an order by amount is priced. */
 export const pledgedOf = (self: Redemption): Decimal.Decimal =>
   isPledging(self) ? (self.units ?? Decimal.zero) : Decimal.zero
 

@@ -14,7 +14,7 @@ import { unitsOf } from "./RedemptionLookups.ts"
 import * as RedemptionView from "./RedemptionView.ts"
 
 const Claim = Schema.Struct({
-  /** Made by the engine when the caller names none. */
+  /** Id of the redemption; the engine makes one when the caller names none. */
   redemptionId: Field.optional(RedemptionId),
   ...OrderClaim.fields
 }).check(OrderClaim.isWhole)

@@ -91,7 +91,7 @@ const ofPolicy = (claiming: Claiming): ReadonlyArray<Objection> => {
   ]
 }
 
-/** Units that the order unitsTaken: those ordered, or those for its amount at the latest price; null: no price. */
+/** Units that the order takes: those ordered, or those for its amount at the latest price; null: no price. */
 const unitsTaken = (claiming: Claiming): Decimal.Decimal | null => {
   const { amount, cashDecimals, instrument, lastPrice, terms, units } = claiming
   if (units !== null || amount === null || lastPrice === null) return units

@@ -22,7 +22,7 @@ export const StandingSettlementMachine = Machine.declare("StandingSettlementStat
     settle: { by: ["standing-settlement.settle"] },
     pause: { by: ["standing-settlement.pause"] },
     resume: { by: ["standing-settlement.resume"] },
-    // The fund may end it from its own wallet too.
+    // The fund may also end it, from its own wallet.
     close: { by: ["standing-settlement.close", "ledger"] },
     expire: { by: ["clock"] }
   },
@@ -47,7 +47,7 @@ export const Funding = Schema.Struct({
 })
 export type Funding = typeof Funding.Type
 
-/** Commitment of a party, behind an allocation of its own. */
+/** Commitment of a party, secured by an allocation of that party. */
 export const Commitment = Schema.Struct({
   ...Funding.fields,
   commitmentCid: Field.contractId,

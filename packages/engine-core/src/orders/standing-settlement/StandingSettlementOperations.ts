@@ -33,7 +33,7 @@ import * as Amount from "../../vocabulary/Amount.ts"
 const fundingMax = 200
 
 const Opening = Schema.Struct({
-  /** Made by the engine when the caller names none. */
+  /** Id of the standing settlement; the engine makes one when the caller names none. */
   standingSettlementId: Field.optional(StandingSettlementId),
   instrumentId: InstrumentId,
   funding: Schema.Array(

@@ -34,7 +34,7 @@ const settlement = LedgerRecord.transitionsOf({
   resourceKind: "standing-settlement"
 })
 
-const standing = TypedReading.of(StandingSettlementTemplate, {
+const settlementContract = TypedReading.of(StandingSettlementTemplate, {
   created: Effect.fn("StandingSettlement.created")(function* (payload, node) {
     const records = yield* Records
     // Pausing and resuming create another contract of a settlement that is recorded.
@@ -82,7 +82,7 @@ const commitment = TypedReading.of(StandingCommitment, {
   }
 })
 
-export const readings = [standing, commitment] as const
+export const readings = [settlementContract, commitment] as const
 
 const opened = Effect.fnUntraced(function* (payload: Standing, node: Node) {
   const records = yield* Records

@@ -25,7 +25,7 @@ import * as Rules from "./SubscriptionRules.ts"
 import * as SubscriptionView from "./SubscriptionView.ts"
 
 const Claim = Schema.Struct({
-  /** Made by the engine when the caller names none. */
+  /** Id of the subscription; the engine makes one when the caller names none. */
   subscriptionId: Field.optional(SubscriptionId),
   ...OrderClaim.fields
 }).check(OrderClaim.isWhole)

@@ -1,4 +1,4 @@
-/** The currencies an instrument may be in, and how many places an amount of each has: by ISO 4217. */
+/** Currencies of instruments by ISO 4217, and the number of decimal places of their amounts. */
 
 /**
  * The currencies that ISO 4217 lists with a minor unit. Its codes without one (metals, units of

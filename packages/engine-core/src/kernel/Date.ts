@@ -28,7 +28,7 @@ export const parse = (text: string): Result.Result<Date, DateFault> => {
     : Codec.fault("there is no such date")
 }
 
-/** A date that stands in the source. Throws where the text is none. */
+/** Parses a date literal of the source code; throws on a malformed one. */
 export const of = (text: string): Date => Codec.orThrow("Date", parse(text))
 
 const civil = (text: string): Gregorian.Civil => ({

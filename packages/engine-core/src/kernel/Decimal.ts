@@ -77,7 +77,7 @@ const whyNot = (text: string): string => {
   return `a decimal is written in plain notation, such as 12.5, with ${digits}`
 }
 
-/** A decimal that stands in the source. Throws where the text is none. */
+/** Parses a decimal literal of the source code; throws on a malformed one. */
 export const of = (text: string): Decimal => Codec.orThrow("Decimal", parse(text))
 
 // Printing
@@ -134,7 +134,7 @@ export const divideRounded = (self: Decimal, that: Decimal, to: RoundTo): Decima
   )
 }
 
-/** The decimal at fewer places. */
+/** Rounds the decimal to fewer places. */
 export const round = (self: Decimal, to: RoundTo): Decimal => {
   const unit = unitAt(to.places)
   return bounded(quotient(self, unit, to.rounding) * unit)

@@ -51,7 +51,7 @@ const fits = ({ years, months, days, time }: Duration): boolean =>
   days <= PARTS_MAX.days &&
   time <= TIME_MAX
 
-/** A duration that stands in the source. Throws where the text is none. */
+/** Parses a duration literal of the source code; throws on a malformed one. */
 export const of = (text: string): Duration => Codec.orThrow("Duration", parse(text))
 
 /** The shortest ISO 8601 text with the same parts: weeks as days, 90 minutes as PT1H30M. */

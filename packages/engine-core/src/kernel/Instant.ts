@@ -46,7 +46,7 @@ export const parse = (text: string): Result.Result<Instant, InstantFault> => {
   )
 }
 
-/** An instant that stands in the source. Throws where the text is none. */
+/** Parses an instant literal of the source code; throws on a malformed one. */
 export const of = (text: string): Instant => Codec.orThrow("Instant", parse(text))
 
 /** With 6 fraction digits, or all 9 where the instant is finer than a microsecond. */

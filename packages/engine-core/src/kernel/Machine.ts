@@ -154,7 +154,7 @@ export const isTerminal = <S extends string, T extends string>(
   state: S
 ): boolean => Object.keys(machine.moves[state]).length === 0
 
-/** The triggers a state answers to. */
+/** The triggers that move a record in this state. */
 export const triggersFrom = <S extends string, T extends string>(
   machine: Machine<S, T>,
   state: S

@@ -14,7 +14,7 @@ const grammar = /^(?!0000)[0-9]{4}-(?:0[1-9]|1[0-2])$/
 export const parse = (text: string): Result.Result<Month, MonthFault> =>
   grammar.test(text) ? Result.succeed(text as Month) : Codec.fault("a month is written uuuu-MM")
 
-/** A month that stands in the source. Throws where the text is none. */
+/** Parses a month literal of the source code; throws on a malformed one. */
 export const of = (text: string): Month => Codec.orThrow("Month", parse(text))
 
 /** Year and month as numbers. */

@@ -17,7 +17,7 @@ export const parse = (text: string): Result.Result<Party, PartyFault> =>
     ? Result.succeed(text)
     : Codec.fault("a party is hint::fingerprint, the fingerprint in lower-case hex")
 
-/** A party that stands in the source. Throws where the text is none. */
+/** Parses a party literal of the source code; throws on a malformed one. */
 export const of = (text: string): Party => Codec.orThrow("Party", parse(text))
 
 export const make = (party: { readonly hint: string; readonly fingerprint: string }): Party =>

@@ -139,7 +139,7 @@ interface Step extends Divisor {
   readonly wholeMax: bigint
 }
 
-/** By places: what a product of two decimals is divided by, and what it is then multiplied by. */
+/** Divisor of a product of two decimals and the factor after it, by number of places. */
 const STEPS: ReadonlyArray<Step> = POWERS.map((_, places) => {
   const denominator = 10n ** BigInt(2 * placesMax - places)
   const spread = EXA / denominator

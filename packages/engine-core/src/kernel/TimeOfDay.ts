@@ -13,7 +13,7 @@ export const isTimeOfDay = (value: unknown): value is TimeOfDay =>
 export const parse = (text: string): Result.Result<TimeOfDay, Codec.Fault> =>
   isTimeOfDay(text) ? Result.succeed(text) : Codec.fault("a time of day is written HH:mm")
 
-/** A time that stands in the source. Throws where the text is none. */
+/** Parses a time literal of the source code; throws on a malformed one. */
 export const of = (text: string): TimeOfDay => Codec.orThrow("TimeOfDay", parse(text))
 
 /** Minutes since midnight on the clock. */

@@ -22,7 +22,7 @@ export const parse = (text: string): Result.Result<Zone, ZoneFault> =>
     ? Result.succeed(text as Zone)
     : Codec.fault("there is no such time zone; an IANA name such as Europe/Zurich is expected")
 
-/** A zone that stands in the source. Throws where the text is none. */
+/** Parses a zone literal of the source code; throws on a malformed one. */
 export const of = (text: string): Zone => Codec.orThrow("Zone", parse(text))
 
 export const isZone = (value: unknown): value is Zone =>

@@ -22,7 +22,7 @@ import * as Prepared from "./Prepared.ts"
 import type { Asking, List, One } from "./Read.ts"
 import { type Around, type PointAsked, Reads } from "./Reads.ts"
 
-/** Records whose views are made together while a whole list is streamed. */
+/** Number of records whose views are made together while a whole list is streamed. */
 const viewBatch = 200
 
 /**

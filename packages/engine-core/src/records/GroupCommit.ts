@@ -182,8 +182,8 @@ const runMembers = Effect.fnUntraced(function* (
 })
 
 /**
- * Sorts the members of a group that was rolled back: into the next group go those that succeeded or
- * waited for a lock, where a member was the reason; everybody else runs alone.
+ * Sorts the members of a group that was rolled back. Where a member's failure was the reason, members
+ * that succeeded or waited for a lock join the next group; all others run alone.
  */
 const sortAfterRollback = (
   members: ReadonlyArray<Member>,

@@ -19,7 +19,7 @@ const subjectsMax = 10_000
  * Timeout in milliseconds after which a refusal is answered while its record is still being
  * written.
  */
-const notedWithin = 2_000
+const writtenWithin = 2_000
 
 const minute = 60_000
 
@@ -44,8 +44,10 @@ export class AuditLog extends Context.Service<
   }
 >()("@bursar/engine-core/feeds/AuditLog") {}
 
-const strangers = ""
-const others = "\n"
+/** Subject of callers without sign-in. */
+const anonymous = ""
+/** Subject that further subjects share once too many are counted; no name contains it. */
+const overflow = "\n"
 
 const make = Effect.gen(function* () {
   const records = yield* Records
@@ -53,12 +55,13 @@ const make = Effect.gen(function* () {
 
   const log = (entry: Audit.Entry) => records.transact(records.audit([entry]))
 
-  const unlogged = (entry: Audit.Entry, count: number) => (away: Unavailable) =>
+  /** Warns of and counts refusals whose record could not be written. */
+  const unlogged = (entry: Audit.Entry, count: number) => (unavailable: Unavailable) =>
     Effect.andThen(
       Effect.logWarning("a refused call could not be logged", {
         requestId: entry.requestId,
         count,
-        detail: away.detail
+        detail: unavailable.detail
       }),
       Metric.update(Metrics.auditUnlogged, count)
     )
@@ -66,19 +69,19 @@ const make = Effect.gen(function* () {
   /** Refusals of each subject in this minute, counted by this host alone. */
   let counting = { minute: 0, refused: new Map<string, number>() }
 
-  const tell = (entry: Audit.Entry, count: number) =>
+  const write = (entry: Audit.Entry, count: number) =>
     Effect.catch(log(entry), unlogged(entry, count))
 
-  /** Records of the refusals that a minute counted beyond those logged one by one. */
-  const told = (refused: ReadonlyMap<string, number>) =>
+  /** Writes one record a subject, of the refusals counted beyond those logged one by one. */
+  const writeCounts = (refused: ReadonlyMap<string, number>) =>
     Effect.forEach(
       [...refused].filter(([, count]) => count > perMinute),
       ([subject, count]) =>
-        tell(
+        write(
           Audit.entry({
             action: "access.refused",
             stage: "refused",
-            actor: subject === strangers || subject === others ? null : subject,
+            actor: subject === anonymous || subject === overflow ? null : subject,
             detail: { count: count - perMinute }
           }),
           count - perMinute
@@ -88,7 +91,7 @@ const make = Effect.gen(function* () {
 
   const minuteOf = Effect.map(Instant.now, (now) => Math.floor(Instant.toEpochMillis(now) / minute))
 
-  /** Starts the count of a new minute where one has begun; answers the old count. */
+  /** Starts the count of a new minute where one has begun; returns the count before it. */
   const rolled = (now: number): ReadonlyMap<string, number> => {
     if (now === counting.minute) return new Map()
     const { refused } = counting
@@ -102,47 +105,47 @@ const make = Effect.gen(function* () {
     for (const [subject, count] of refused) {
       counting.refused.set(subject, Math.min(count, perMinute))
     }
-    return told(refused)
+    return writeCounts(refused)
   })
 
   const scope = yield* Effect.scope
   const minuteEnds = Effect.gen(function* () {
     const now = Instant.toEpochMillis(yield* Instant.now)
     yield* Effect.sleep(Duration.millis(minute - (now % minute)))
-    yield* told(rolled(yield* minuteOf))
+    yield* writeCounts(rolled(yield* minuteOf))
   })
 
-  /** Whether this call is logged by itself; it is counted either way. */
-  const counted = Effect.fnUntraced(function* (actor: string | null) {
+  /** Counts a refusal; returns whether it is still logged by itself. */
+  const count = Effect.fnUntraced(function* (actor: string | null) {
     const before = rolled(yield* minuteOf)
-    if (before.size > 0) yield* FiberSet.run(writing, told(before))
+    if (before.size > 0) yield* FiberSet.run(writing, writeCounts(before))
     const { refused } = counting
-    const own = actor ?? strangers
-    const subject = refused.has(own) || refused.size < subjectsMax ? own : others
-    const count = (refused.get(subject) ?? 0) + 1
+    const named = actor ?? anonymous
+    const subject = refused.has(named) || refused.size < subjectsMax ? named : overflow
+    const total = (refused.get(subject) ?? 0) + 1
     // The minute's end is awaited only where something is counted.
     if (refused.size === 0) yield* Effect.forkIn(minuteEnds, scope)
-    refused.set(subject, count)
-    return count <= perMinute
+    refused.set(subject, total)
+    return total <= perMinute
   })
 
   const note = Effect.fnUntraced(function* (entry: Audit.Entry) {
-    if (!(yield* counted(entry.actor))) return
+    if (!(yield* count(entry.actor))) return
     // The write goes on when the caller disconnects, and a store that hangs does not delay the
     // answer.
     const written = yield* FiberSet.run(
       writing,
-      Effect.tapCause(tell(entry, 1), (cause) =>
+      Effect.tapCause(write(entry, 1), (cause) =>
         Effect.logError("a refused call was not logged", cause)
       )
     )
-    yield* Effect.timeoutOption(Fiber.await(written), Duration.millis(notedWithin))
+    yield* Effect.timeoutOption(Fiber.await(written), Duration.millis(writtenWithin))
   })
 
   yield* Effect.addFinalizer(() =>
     flush.pipe(
       Effect.andThen(FiberSet.awaitEmpty(writing)),
-      Effect.timeoutOption(Duration.millis(5 * notedWithin))
+      Effect.timeoutOption(Duration.millis(5 * writtenWithin))
     )
   )
 

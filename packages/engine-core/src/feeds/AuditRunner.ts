@@ -25,7 +25,7 @@ const anchorOf = (tenantId: string, { text }: Pick<AuditRow, "text">): Checkpoin
 }
 
 /** Offers the log's last checkpoint to the AuditAnchor port, which may have it already. */
-const carry = Effect.gen(function* () {
+const offer = Effect.gen(function* () {
   const feed = yield* Feed
   const { tenantId } = yield* Settings
   const { audit } = yield* stored(feed.head)
@@ -35,8 +35,8 @@ const carry = Effect.gen(function* () {
   )
   const [record] = records
   if (record === undefined) throw new Error(`checkpoint ${audit.checkpoint} is not in the log`)
-  const place = yield* AuditAnchor
-  yield* place.keep(anchorOf(tenantId, record)).pipe(
+  const anchor = yield* AuditAnchor
+  yield* anchor.keep(anchorOf(tenantId, record)).pipe(
     // The next turn offers the checkpoint again; until then the log itself holds it.
     Effect.catchTag("AnchorUnavailable", ({ detail }) =>
       Effect.logError("a checkpoint of the audit log could not be kept outside", detail)
@@ -66,7 +66,7 @@ export const checkpoint = Effect.fnUntraced(function* (of: { readonly newRecords
         )
       : null
   if (isDue(audit)) yield* records.transact(records.audit([entry]))
-  yield* carry
+  yield* offer
 })
 
 /** Task: signs a checkpoint every hour in which the log grew. */
@@ -146,8 +146,8 @@ export const publicKeysOf = (
   { ed25519 }: Pick<Crypto["Service"], "ed25519">,
   keys: ReadonlyArray<Checkpoint.AuditKey>
 ): Checkpoint.PublicKeys => {
-  const known = new Map(keys.map(({ keyId, seed }) => [keyId, ed25519.publicKey(seed)]))
-  return (keyId) => known.get(keyId)
+  const byKeyId = new Map(keys.map(({ keyId, seed }) => [keyId, ed25519.publicKey(seed)]))
+  return (keyId) => byKeyId.get(keyId)
 }
 
 /**

@@ -36,7 +36,7 @@ export interface Progress {
   readonly records: number
   readonly first: number | null
   readonly last: { readonly seq: number; readonly hash: string } | null
-  /** Whether the log has said of itself that everything before its first record was pruned. */
+  /** The log's own word on its beginning: its first record, or the record of a pruning. */
   readonly begins: "as made" | "as pruned" | "unsaid"
   readonly fault: Fault | null
 }
@@ -50,7 +50,7 @@ export const start: Progress = {
 }
 
 /** Members of a record that its columns and its neighbours must agree with. */
-const Told = Schema.Struct({
+const RecordText = Schema.Struct({
   seq: Schema.String,
   at: Schema.String,
   action: Schema.String,
@@ -60,15 +60,16 @@ const Told = Schema.Struct({
   prevHash: Schema.String,
   detail: Schema.NullOr(Schema.Record(Schema.String, Schema.String))
 })
-type Told = typeof Told.Type
+type RecordText = typeof RecordText.Type
 
-const decode = Schema.decodeUnknownOption(Told)
+const decode = Schema.decodeUnknownOption(RecordText)
 
-/** Numbers as their texts, which is how they are compared. */
+/** Replaces a number by its text, so that numbers compare exactly. */
 const plain = (value: PlainJson.Plain | undefined): unknown =>
   PlainJson.isPlainNumber(value) ? value.text : value
 
-const told = (text: string): Told | undefined => {
+/** Decodes the text of a record; undefined: it is none. */
+const decodeText = (text: string): RecordText | undefined => {
   const parsed = PlainJson.parse(text)
   if (Result.isFailure(parsed)) return undefined
   const record = parsed.success
@@ -87,7 +88,7 @@ const told = (text: string): Told | undefined => {
 const micros = (sortable: string): string => Instant.format(Instant.toMicros(Instant.of(sortable)))
 
 /** Name of a column that differs from the record's text; undefined: all agree. */
-const column = (row: AuditRow, said: Told): string | undefined => {
+const column = (row: AuditRow, said: RecordText): string | undefined => {
   const pairs: ReadonlyArray<readonly [name: string, column: unknown, text: unknown]> = [
     ["seq", String(row.seq), said.seq],
     ["at", micros(row.at), said.at],
@@ -100,8 +101,11 @@ const column = (row: AuditRow, said: Told): string | undefined => {
   return pairs.find(([, kept, text]) => kept !== text)?.[0]
 }
 
-/** The checkpoint that a record tells of; undefined: its detail is none. */
-const anchorOf = (tenantId: string, detail: Told["detail"]): Checkpoint.Anchor | undefined => {
+/** Reads the checkpoint of a record's detail; undefined: the detail is none. */
+const anchorOf = (
+  tenantId: string,
+  detail: RecordText["detail"]
+): Checkpoint.Anchor | undefined => {
   const { size, head, signature, keyId } = detail ?? {}
   return size === undefined ||
     head === undefined ||
@@ -112,7 +116,7 @@ const anchorOf = (tenantId: string, detail: Told["detail"]): Checkpoint.Anchor |
     : { tenantId, size: Number(size), head, signature, keyId }
 }
 
-const checkpointFault = (trust: Trust, row: AuditRow, said: Told): string | undefined => {
+const checkpointFault = (trust: Trust, row: AuditRow, said: RecordText): string | undefined => {
   const anchor = anchorOf(trust.tenantId, said.detail)
   if (anchor === undefined) return "it is a checkpoint and does not say of what"
   if (anchor.size !== row.seq - 1 || anchor.head !== row.prevHash) {
@@ -141,7 +145,7 @@ const faultOf = (trust: Trust, at: Progress, row: AuditRow): string | undefined 
   if (trust.crypto.sha256(Audit.hashed(trust.tenantId, row.text)) !== row.hash) {
     return "its hash is not that of its text"
   }
-  const said = told(row.text)
+  const said = decodeText(row.text)
   if (said === undefined) return "its text is not a record"
   const other = column(row, said)
   if (other !== undefined) return `its ${other} is not what its text says`
@@ -173,7 +177,7 @@ export const step = (trust: Trust, at: Progress, row: AuditRow): Progress => {
 /** The record of a pruning names the checkpoint that stayed as the new start. */
 const saysPruned = (row: AuditRow, first: number): boolean => {
   if (row.action !== "retention.prune") return false
-  const start = told(row.text)?.detail?.["auditStart"]
+  const start = decodeText(row.text)?.detail?.["auditStart"]
   return start !== undefined && Number(start) >= first
 }
 

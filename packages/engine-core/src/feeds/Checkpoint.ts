@@ -21,9 +21,9 @@ export interface AuditKey {
 /** A checkpoint as it is kept outside the engine; enough to check it and the log up to it. */
 export const Anchor = Schema.Struct({
   tenantId: Schema.String,
-  /** How many records it covers: the number of the last one. */
+  /** Records that it covers, which is the number of the latest. */
   size: Integer.schema,
-  /** The hash of the last record it covers. */
+  /** The hash of the latest record that it covers. */
   head: Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/)),
   /** Ed25519, base64. */
   signature: Schema.String,

@@ -17,8 +17,8 @@ import { hiddenResources, redact } from "./Redaction.ts"
 
 /**
  * Roles that read the feed, and those that read it redacted. An app speaks for investors and reads
- * nothing about restrictions; a caller that holds a staff role besides reads as staff, so staff
- * roles stand first.
+ * nothing about restrictions. A caller that holds a staff role as well reads as staff, so the
+ * staff roles come first.
  */
 export const audience = {
   approver: "all",
@@ -103,13 +103,13 @@ const make = Effect.gen(function* () {
   })
 
   const page: EventReads["Service"]["page"] = Effect.fnUntraced(function* (of) {
-    const seen = sightOf(audience, of.caller)
-    if (seen === undefined) {
+    const reader = sightOf(audience, of.caller)
+    if (reader === undefined) {
       return yield* Effect.fail(
         refused("permission-denied", { detail: "None of the caller's roles reads the feed." })
       )
     }
-    const redacted = seen.sight === "redacted"
+    const redacted = reader.sight === "redacted"
     const { params } = of
     if (redacted) yield* monitorMay(params)
     if (params.from !== undefined && params.to !== undefined && params.from >= params.to) {
@@ -140,7 +140,7 @@ const make = Effect.gen(function* () {
     )
     const events = rows
       .map(ofRow)
-      .filter((event) => Concealment.mayReadEvent(concealed, seen.role, event))
+      .filter((event) => Concealment.mayReadEvent(concealed, reader.role, event))
     const value = redacted
       ? events.flatMap((event) => {
           const shown = redact(event)

@@ -24,7 +24,7 @@ export interface Scan {
   readonly after?: number
 }
 
-/** The store's answer. */
+/** Answer of a scan: the rows that match, and how far the feed was scanned. */
 export interface Scanned<A> {
   readonly rows: ReadonlyArray<A>
   /**
@@ -42,7 +42,7 @@ export interface Page<A> {
   readonly next: string
 }
 
-/** How one feed is scanned for one caller. */
+/** Scan of a feed for a caller, and what binds its cursors. */
 export interface Scanning<A, E> {
   /** Filters and sight that the cursor is bound to, besides the order. */
   readonly bound: Readonly<Record<string, PlainJson.Plain>>
@@ -53,7 +53,7 @@ export interface FeedPages {
   /**
    * The page after a place. A cursor holds only with the list, the filters and the sight it was
    * issued for. Refuses `invalid-request` on a cursor this feed did not issue, and `cursor-expired`
-   * when retention deleted what a forward reader had not come to yet
+   * when retention deleted rows that a forward reader had not reached
    * (docs/contract/pages-and-cursors.md#feeds).
    */
   readonly page: <A, E>(
@@ -104,7 +104,7 @@ const placeOf = ({ keys }: { readonly keys: ReadonlyArray<string> }): Place => (
 })
 
 /**
- * Whether retention deleted events that the reader had not come to. What was pruned before its
+ * Checks whether retention deleted events that the reader had not reached. What was pruned before its
  * cursor was issued does not count: journal events in that prefix may remain, and it reads them.
  */
 const missed = (place: Place, prunedTo: number): boolean =>

@@ -1,4 +1,4 @@
-/** Figures that nothing moves by itself: looked up again and again, by one reader, for whoever watches. */
+/** Gauges that are polled: queue, feed head, open actions, checkpoint age, lag of the projection. */
 import { Clock, Duration, Effect, Metric, Schedule } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
@@ -12,8 +12,8 @@ import { approvals } from "../writes/Approval.ts"
 import { queue as operationQueue } from "../writes/QueuedOperation.ts"
 import * as Metrics from "../engine/Metrics.ts"
 
-const every = Duration.seconds(10)
-const lookWithin = Duration.seconds(5)
+const pollEvery = Duration.seconds(10)
+const pollWithin = Duration.seconds(5)
 
 /** Seconds since the log was last signed; since its first record before it ever was; 0 while empty. */
 const checkpointAge = Effect.gen(function* () {
@@ -32,13 +32,14 @@ const checkpointAge = Effect.gen(function* () {
   return Math.max(0, (now - Instant.toEpochMillis(Instant.of(record.at))) / 1_000)
 })
 
-/** How many actions await somebody, as of now: what the clock has ended does not. */
+/** Counts the actions that await an approver now; those that the clock has ended do not count. */
 const awaiting = Effect.gen(function* () {
   const records = yield* Records
   const byKind = yield* records.countBy(approvals, "kind", { where: { state: ["awaiting"] } })
   return [...byKind.values()].reduce((sum, count) => sum + count, 0)
 })
 
+/** Offsets by which the projection is behind the ledger. */
 const lag = Effect.gen(function* () {
   const head = yield* stored((yield* ProjectionLog).head)
   const end = yield* Effect.mapError((yield* Ledger.Ledger).ledgerEnd, ledgerUnavailable)
@@ -56,22 +57,22 @@ const storeGauges = Effect.gen(function* () {
 
 const ledgerGauge = Effect.flatMap(lag, (offsets) => Metric.update(Metrics.projectionLag, offsets))
 
-/** A port that is away leaves its figures as they were; readiness says that it is. */
+/** Polls with a timeout; a port that is unavailable leaves its gauges as they were. */
 const patient = <R>(look: Effect.Effect<void, Unavailable, R>): Effect.Effect<void, never, R> =>
   look.pipe(
-    Effect.timeout(lookWithin),
-    Effect.catch((away) => Effect.logDebug("figures were not looked up", away._tag))
+    Effect.timeout(pollWithin),
+    Effect.catch(({ _tag }) => Effect.logDebug("gauges were not polled", _tag))
   )
 
-/** One look at everything. */
+/** Polls every gauge once. */
 export const look = Effect.all([patient(storeGauges), patient(ledgerGauge)], { discard: true })
 
 /** Services that a poll of the gauges reads. */
 export type Needs = Feed | ProjectionLog | WorkQueue | Records | Ledger.Ledger
 
-/** Looks every ten seconds until it is interrupted. */
+/** Polls every ten seconds until it is interrupted. */
 export const run = Effect.andThen(
-  Effect.repeat(look, Schedule.spaced(every)),
-  // A schedule without an end does not come here.
+  Effect.repeat(look, Schedule.spaced(pollEvery)),
+  // Never reached: the schedule has no end. It gives `run` its type.
   Effect.never
 )

@@ -66,7 +66,7 @@ const withoutHidden = (value: Plain): Plain => {
 
 const isList = (value: Plain): value is ReadonlyArray<Plain> => Array.isArray(value)
 
-/** What a monitor reads of one type of event, for the generated page; null: nothing. */
+/** Members that a monitor reads of an event's type, for the generated page; null: not the event. */
 export const sight = (
   type: EventType,
   { members, resourceKind }: Pick<Declared<unknown>, "members" | "resourceKind">

@@ -65,7 +65,7 @@ const make = Effect.fnUntraced(function* <R>(tasks: ReadonlyArray<Task<R>>) {
   )
 
   const take = (task: Task<R>, lease: Lease): Effect.Effect<void, LeaseLost | Unavailable> => {
-    let over = false
+    let isSettled = false
     const turn: Turn = {
       state: lease.payload,
       hold: stored(work.hold(lease)),
@@ -73,7 +73,7 @@ const make = Effect.fnUntraced(function* <R>(tasks: ReadonlyArray<Task<R>>) {
         Effect.andThen(
           stored(work.release(lease, { delay, payload: state })),
           Effect.sync(() => {
-            over = true
+            isSettled = true
           })
         )
     }
@@ -83,13 +83,13 @@ const make = Effect.fnUntraced(function* <R>(tasks: ReadonlyArray<Task<R>>) {
         Effect.provideContext(context),
         Effect.andThen(
           Effect.suspend(() =>
-            over ? Effect.void : turn.next({ delay: task.every, state: lease.payload })
+            isSettled ? Effect.void : turn.next({ delay: task.every, state: lease.payload })
           )
         )
       )
   }
 
-  const one = (lease: Lease): Effect.Effect<void> => {
+  const runTask = (lease: Lease): Effect.Effect<void> => {
     const task = byName.get(lease.itemId)
     const turn =
       task === undefined ? stored(work.release(lease, { delay: unknownFor })) : take(task, lease)
@@ -110,13 +110,13 @@ const make = Effect.fnUntraced(function* <R>(tasks: ReadonlyArray<Task<R>>) {
     const leases = yield* stored(
       work.lease({ queue, worker, limit: atOnce, leaseMillis: settings.lease })
     )
-    yield* Effect.forEach(leases, one, { concurrency: "unbounded", discard: true })
+    yield* Effect.forEach(leases, runTask, { concurrency: "unbounded", discard: true })
     return leases.length
   })
 
   const pause = Effect.sleep(Duration.millis(settings.poll))
   const round = LeasedWork.round(
-    Effect.flatMap(once, (had) => (had === 0 ? pause : Effect.void)),
+    Effect.flatMap(once, (count) => (count === 0 ? pause : Effect.void)),
     { failed: "the schedules could not be read", pause }
   )
 

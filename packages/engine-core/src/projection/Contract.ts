@@ -28,19 +28,19 @@ export const Fact = Schema.Struct({ on: Schema.Literal("archive"), offset: Offse
 export type Fact = typeof Fact.Type
 
 /** Templates that lock a holding, and the payload member that names the holding or allocation. */
-const standingOn: Readonly<Record<string, string>> = {
+const targetMember: Readonly<Record<string, string>> = {
   [key(Allocation.typeRef)]: "holdingCid",
   [key(BurnRequest.typeRef)]: "holdingCid",
   [key(TransferOffer.typeRef)]: "holdingCid",
   [key(StandingCommitment.typeRef)]: "allocationCid"
 }
 
-/** The holding that a contract locks, or the allocation that a commitment stands behind; null: neither. */
+/** Returns the holding that a contract locks, or the allocation that a commitment backs; else null. */
 export const standsOn = ({ payload, template }: Contract): string | null => {
-  const member = standingOn[template]
+  const member = targetMember[template]
   if (member === undefined || typeof payload !== "object" || payload === null) return null
-  const named = Object.entries(payload).find(([name]) => name === member)?.[1]
-  return typeof named === "string" ? named : null
+  const target = Object.entries(payload).find(([name]) => name === member)?.[1]
+  return typeof target === "string" ? target : null
 }
 
 export const contracts = Collection.define<Contract, Fact>("contract", {
@@ -55,7 +55,7 @@ export const contracts = Collection.define<Contract, Fact>("contract", {
   keptBy: "ledger",
   filters: {
     template: (self) => self.template,
-    /** While it is active: the holding that it locks, or the allocation that it stands behind. */
+    /** While it is active: the holding that it locks, or the allocation that it backs. */
     standsOn: (self) => (self.archivedOffset === null ? standsOn(self) : null),
     active: (self) => (self.archivedOffset === null ? "true" : "false")
   },

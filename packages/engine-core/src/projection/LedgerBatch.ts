@@ -17,7 +17,7 @@ export interface Planned {
 }
 
 export interface LedgerBatch extends Position {
-  /** In the ledger's order. */
+  /** The transactions to fold, in the ledger's order. */
   readonly planned: ReadonlyArray<Planned>
   /** Transactions at offsets that the projection has passed, each to be compared with the log. */
   readonly repeats: ReadonlyArray<Ledger.Transaction>

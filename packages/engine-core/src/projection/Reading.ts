@@ -49,19 +49,19 @@ export interface Look {
 export interface Reading {
   readonly template: TypeRef
   /**
-   * The records that it will look up for a contract that says this, as far as the contract tells:
-   * those of a whole stretch of a large update are read in one go before it. Naming one too many
-   * costs little, and one too few a look-up of its own.
+   * The records that the reading looks up for a contract with this payload. They are prefetched for
+   * many events of a large update together; a record that is not named here costs a look-up of its
+   * own.
    */
   looks?(payload: LfRecord, contractId: string): ReadonlyArray<Look>
   /**
-   * A snapshot has no order of its own. What is `first` in it is read before all else, since other
-   * contracts stand on what it opens.
+   * `first`: contracts of this template are read before all others of a snapshot, which has no order
+   * of its own, since other readings need the records that they open.
    */
   readonly inSnapshot?: "first"
   /** A contract of this template came into the venue's sight. */
   created?(payload: LfRecord, node: Node, event: Created): Effect.Effect<void, Unavailable, Records>
-  /** A choice was exercised on it; `payload` is what the contract said. */
+  /** A choice was exercised on a contract with this payload. */
   exercised?(
     choice: string,
     payload: LfRecord,
@@ -69,8 +69,8 @@ export interface Reading {
     event: Exercised
   ): Effect.Effect<void, Unavailable, Records>
   /**
-   * The same once every node of its update has been read: what one choice did to many records is told
-   * after what became of each of them.
+   * The same, run once every node of the update has been read: for events about a choice that
+   * follow the events of the records it moved.
    */
   concluded?(
     choice: string,
@@ -78,7 +78,7 @@ export interface Reading {
     node: Node,
     event: Exercised
   ): Effect.Effect<void, Unavailable, Records>
-  /** Told of every update once all of its nodes have been read and have concluded. */
+  /** Reads every update as a whole, after its nodes and their conclusions. */
   whole?(update: Whole): Effect.Effect<void, Unavailable, Records>
 }
 

@@ -17,7 +17,7 @@ import {
 import type { Node, Reading } from "./Reading.ts"
 import * as Unexpected from "./Unexpected.ts"
 
-/** One exercise: what the contract said, what the choice took and what it gave. */
+/** An exercise, decoded: the contract's payload, and the choice's argument and result. */
 export interface Choosing<T extends Template, K extends ChoiceName<T>> {
   readonly payload: Payload<T>
   readonly argument: Argument<T, K>
@@ -39,7 +39,7 @@ export interface Of<T extends Template> {
 
 /**
  * A contract that does not decode, names another venue, or ends by no choice of its template is
- * kept as unexpected: an outside party wrote it, so it must neither move a record nor stop the
+ * kept as a breach: an outside party wrote it, so it must neither move a record nor stop the
  * projection.
  */
 export const of = <T extends Template>(template: T, on: Of<T>): Reading => ({
@@ -55,7 +55,7 @@ export const of = <T extends Template>(template: T, on: Of<T>): Reading => ({
     isOurs(payload, node)
       ? chosen(template, on.exercised, { choice, payload, node, event })
       : Effect.void,
-  // What does not decode was kept as unexpected when the node itself was read.
+  // A payload that does not decode was kept as a breach when the node itself was read.
   ...(on.concluded === undefined
     ? {}
     : {
@@ -66,7 +66,7 @@ export const of = <T extends Template>(template: T, on: Of<T>): Reading => ({
       })
 })
 
-/** Whether a contract names this venue: anybody may create one that names another. */
+/** Checks whether a contract names this venue: anybody may create one that names another. */
 const isOurs = (payload: LfRecord, node: Node): boolean =>
   payload.venue === undefined || payload.venue === node.venue
 

@@ -11,10 +11,10 @@ import type { Node } from "./Reading.ts"
 export const UnexpectedFact = Schema.Struct({
   unexpectedFactId: Schema.String,
   contractId: Schema.String,
-  /** The record it would have moved. */
+  /** Kind of the record that the fact would have moved. */
   resourceKind: Schema.String,
   resourceId: Schema.String,
-  /** The trigger it would have been. */
+  /** The trigger that the fact is named after. */
   on: Schema.String,
   detail: Schema.String
 })
@@ -33,7 +33,7 @@ export const unexpectedFacts = Collection.define<UnexpectedFact, never>("unexpec
   }
 })
 
-/** Keeps a fact that may not move its record; what several readings find of one node is kept once. */
+/** Keeps a fact that may not move its record, at most one for each node and kind of record. */
 export const keep = (
   node: Node,
   of: Omit<UnexpectedFact, "unexpectedFactId" | "contractId">,
@@ -49,7 +49,7 @@ export const keep = (
       act
     )
   }).pipe(
-    Effect.catchTag("Refused", (again) =>
-      Effect.die(new Error(`the same ledger fact was read twice: ${again.slug}`))
+    Effect.catchTag("Refused", ({ slug }) =>
+      Effect.die(new Error(`a breach was kept twice: ${slug}`))
     )
   )

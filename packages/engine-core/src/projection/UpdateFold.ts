@@ -152,7 +152,7 @@ const prefetch = Effect.fnUntraced(function* (
   ])
 })
 
-/** The records that the readings of these events look up, as far as payloads name them. */
+/** Returns the records that the readings of these events declare to look up. */
 export const looksOf = (
   events: ReadonlyArray<Ledger.Event>,
   of: {

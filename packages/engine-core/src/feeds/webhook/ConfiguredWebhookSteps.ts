@@ -33,7 +33,7 @@ export const reconcile = Effect.fnUntraced(function* (
   )
 })
 
-/** What storing a configured webhook takes. Throws where its id belongs to a registered webhook. */
+/** Compares a configured webhook with the stored one. Throws where its id belongs to a registered webhook. */
 export const changeOf = (
   before: Pick<Webhook, "source" | "removedAt" | "url" | "events"> | undefined,
   { webhookId, url, events }: Pick<ConfiguredWebhook, "webhookId" | "url" | "events">

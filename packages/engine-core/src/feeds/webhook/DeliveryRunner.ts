@@ -127,7 +127,7 @@ type Needs = Records | WorkQueue | Feed | Crypto | Ids
 /** Services that delivering asks for; two of them have defaults, and so no type demands them. */
 const needs = [Records, WorkQueue, Feed, Crypto, Ids, Settings, WebhookSender] as const
 
-/** Leases and tasks of one dispatcher, and the webhooks that it knows. */
+/** Makes a dispatcher: the cache of its webhooks, its leases, and deliveries under them. */
 const makeDispatcher = Effect.gen(function* () {
   const work = yield* WorkQueue
   const { lease: leaseMillis } = yield* Settings

@@ -25,7 +25,7 @@ export interface Made {
   readonly retryAfter: string | null
 }
 
-/** The attempt that an answer, or the lack of one, amounts to. */
+/** Judges an answer: the attempt as recorded, and the Retry-After to respect. */
 export const madeOf = (answered: Answered, timed: Pick<Attempt, "at" | "durationMs">): Made => {
   if ("failure" in answered) {
     const { failure } = answered

@@ -15,11 +15,11 @@ import { deliveries, pending, queueOf } from "../../records/webhook/Delivery.ts"
 import { isActive, takes, webhooks } from "../../records/webhook/Webhook.ts"
 
 /** Events written to the outbox in one transaction. */
-const batch = 200
+const batchMax = 200
 
 /**
  * Queues a delivery of every control event from one number of the feed to another, both included,
- * that the webhook takes; answers how many. Each is posted as all deliveries are, with the same
+ * that the webhook takes; returns how many. Each is posted as all deliveries are, with the same
  * webhook-id as before. Refuses `not-found`.
  */
 export const replay = Effect.fn("webhook.replay")(function* (of: {
@@ -62,12 +62,12 @@ export const replay = Effect.fn("webhook.replay")(function* (of: {
   let after = of.fromSeq - 1
   for (;;) {
     const { events, scanned } = yield* stored(
-      feed.read({ order: "asc", kind: ["control"], after, limit: batch })
+      feed.read({ order: "asc", kind: ["control"], after, limit: batchMax })
     )
     const wanted = events.filter(({ seq, type }) => seq <= of.toSeq && takes(webhook, type))
     if (wanted.length > 0) yield* write(wanted)
     count += wanted.length
-    if (events.length < batch || scanned >= of.toSeq) return count
+    if (events.length < batchMax || scanned >= of.toSeq) return count
     after = scanned
   }
 })

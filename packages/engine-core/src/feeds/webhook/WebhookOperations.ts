@@ -47,13 +47,13 @@ const Body = Schema.Struct({
 
 const href = (webhookId: string): string => `/v1/webhooks/${webhookId}`
 
-const noSuch = () => Effect.fail(refused("not-found", { detail: "There is no such webhook." }))
+const notFound = () => Effect.fail(refused("not-found", { detail: "There is no such webhook." }))
 
-/** The webhook, or `not-found` where it was removed. */
-const there = Effect.fnUntraced(function* (webhookId: string) {
+/** Loads a webhook; refuses `not-found` where it was removed. */
+const load = Effect.fnUntraced(function* (webhookId: string) {
   const records = yield* Records
   const webhook = yield* records.get(webhooks, webhookId)
-  return isActive(webhook) ? webhook : yield* noSuch()
+  return isActive(webhook) ? webhook : yield* notFound()
 })
 
 const urlRefused = (detail: string) =>
@@ -80,8 +80,8 @@ export const register = Operation.define("webhook.register", {
   }),
   judge: Effect.fnUntraced(function* ({ secret, url }) {
     const sender = yield* WebhookSender
-    const said = yield* sender.judge(url)
-    if (said !== undefined) return yield* urlRefused(said)
+    const fault = yield* sender.judge(url)
+    if (fault !== undefined) return yield* urlRefused(fault)
     const { sealingKeys } = yield* Settings
     if (typeof secret === "string" && sealingKeys.length === 0) {
       return yield* Effect.die(new Error("the deployment has no key to seal a webhook's secret"))
@@ -95,11 +95,11 @@ export const register = Operation.define("webhook.register", {
     if (webhookId === undefined || webhookId === null) {
       return yield* Effect.die(new Error("a webhook was not given its id"))
     }
-    const there = yield* records.list(webhooks, {
+    const registered = yield* records.list(webhooks, {
       where: { source: ["api"], ...active },
       limit: activeMax
     })
-    if (there.length >= activeMax) {
+    if (registered.length >= activeMax) {
       const detail = `There are ${activeMax} webhooks, which is the most.`
       return yield* Effect.fail(refused("rule-refused", failed("webhooks-max", { detail })))
     }
@@ -135,7 +135,7 @@ export const remove = Operation.define("webhook.remove", {
   refuses: ["not-found", "webhook-configured"],
   run: Effect.fn("webhook.remove")(function* ({ webhookId }, act) {
     const records = yield* Records
-    const before = yield* there(webhookId)
+    const before = yield* load(webhookId)
     if (before.source === "config") {
       const detail = "The configuration names this webhook; it is removed there."
       return yield* Effect.fail(refused("webhook-configured", { detail }))
@@ -172,7 +172,7 @@ export const test = Operation.defineOutside("webhook.test", {
   /** Announces the event, whose delivery is reserved for this operation. */
   begin: Effect.fnUntraced(function* ({ webhookId }, { operationId }) {
     const records = yield* Records
-    yield* there(webhookId)
+    yield* load(webhookId)
     const made = yield* records.find(deliveries, DeliveryRules.testDelivery(operationId))
     if (Option.isSome(made)) return
     yield* records.announce([
@@ -189,7 +189,7 @@ export const test = Operation.defineOutside("webhook.test", {
   reach: Effect.fnUntraced(function* ({ webhookId }, { operationId }) {
     const records = yield* Records
     const work = yield* WorkQueue
-    const webhook = yield* there(webhookId)
+    const webhook = yield* load(webhookId)
     const itemId = DeliveryRules.testDelivery(operationId)
     const delivery = yield* records.get(deliveries, itemId)
     const item = yield* stored(work.find({ queue: queueOf(webhookId), itemId }))

@@ -1,11 +1,14 @@
-/** Runs every example, one after the other: `npm run examples`; each ends by itself or has failed. */
+/**
+ * `npm run examples`: runs every example, one after another; an example ends by itself or has
+ * failed.
+ */
 import { spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
 const here = fileURLToPath(new URL(".", import.meta.url))
 const binaries = fileURLToPath(new URL("../node_modules/.bin", import.meta.url))
 
-/** An example is a program, or tests. */
+/** Commands of the examples: programs, and tests. */
 const examples: ReadonlyArray<readonly [name: string, ...command: ReadonlyArray<string>]> = [
   ["01-embed-the-engine, the first write", "node", "01-embed-the-engine/first-write.ts"],
   ["01-embed-the-engine", "node", "01-embed-the-engine/main.ts"],
@@ -22,7 +25,7 @@ const failed = examples.filter(([name, program = "", ...args]) => {
   console.log(`\n# ${name}`)
   const { status, error } = spawnSync(`${binaries}/${program}`, args, {
     cwd: here,
-    // The programs' own first line asks for `node`: the one that npm brought, whoever calls.
+    // The programs' shebang line needs `node` on the PATH: the one that npm installed.
     env: { ...process.env, PATH: `${binaries}:${process.env["PATH"] ?? ""}` },
     stdio: "inherit",
     timeout: minutes * 60_000

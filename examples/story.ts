@@ -1,7 +1,7 @@
-/** The story that the examples and the demo tell, as the bodies of its writes. */
+/** Bodies of the writes that the examples and the demo make. */
 import { type Party, PlainNumber } from "@bursar/engine-core/kernel"
 
-/** A figure of a body: the digits as they are, never through a double. */
+/** A decimal of a body with its digits unchanged, never converted to a double. */
 export const figure = PlainNumber.of
 
 export interface Terms {
@@ -12,7 +12,7 @@ export interface Terms {
   readonly valuation: "par" | "accumulating"
 }
 
-/** A fund's units, dealt at the last price published before the order was placed. */
+/** Terms of a fund, dealt at the last price published before the order. */
 export const instrument = (terms: Terms) => ({
   ...terms,
   currency: "USD",
@@ -72,7 +72,7 @@ export const claim = (of: {
   readonly amount: string
 }) => ({ ...of, amount: figure(of.amount) })
 
-/** The bank line that paid an order; the venue names it when it delivers. */
+/** The bank line that paid an order, which the venue names at the delivery. */
 export const paid = (of: { readonly subscriptionId: string; readonly amount: string }) => ({
   cash: [{ statementId: `bank-${of.subscriptionId}`, line: 1, amount: figure(of.amount) }]
 })

@@ -1,4 +1,4 @@
-/** The engine in one process: storage that forgets, a simulated ledger, and the venue's port to it. */
+/** The engine in one process: in-memory storage, a simulated ledger, and the venue's port to it. */
 import { Engine } from "@bursar/engine-core"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
@@ -7,7 +7,7 @@ import { Effect, Layer } from "effect"
 
 const node = SimulatedLedger.layerMemory({ ledgerId: "example", participantId: "node-1" })
 
-/** The engine holds one token, the venue's: with it it can act for nobody else. */
+/** The engine has one token, the venue's, and cannot act as any other party. */
 const venue = Layer.unwrap(
   Effect.gen(function* () {
     const { admin } = yield* SimulatedLedger.Participant

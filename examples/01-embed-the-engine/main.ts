@@ -17,7 +17,7 @@ const amount = "100000"
 const price = Decimal.of("1.0437")
 const unitDecimals = 6
 
-/** What needs two people: one asks, another agrees, then it runs. */
+/** A four-eyes write: one person requests it, another approves it, then it runs. */
 const agreed = (...asked: Parameters<typeof write>) =>
   Effect.gen(function* () {
     const action = yield* write(...asked)
@@ -26,7 +26,7 @@ const agreed = (...asked: Parameters<typeof write>) =>
     yield* Console.log(`${anna.sub} agrees: done`)
   })
 
-/** What one person does alone. */
+/** A write that one person makes alone. */
 const alone = (...asked: Parameters<typeof write>) =>
   Effect.gen(function* () {
     const operation = yield* done(yield* write(...asked))
@@ -60,7 +60,8 @@ const program = Effect.gen(function* () {
     })
   })
 
-  // Nobody is admitted and nothing is minted without what registrar and fund sign themselves.
+  // Holders are admitted and units minted only under agreements that registrar and fund have
+  // signed.
   yield* agreed(olive, "admission-consent.propose", {
     ...ofInstrument,
     body: story.consent({ fund: fund.party })

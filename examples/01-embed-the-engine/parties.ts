@@ -1,4 +1,7 @@
-/** The outside parties, each with a token of its own: what they do on the ledger, the engine cannot. */
+/**
+ * The outside parties, each with a token of its own: they act on the ledger, and the engine cannot
+ * act for them.
+ */
 import type { Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
@@ -10,7 +13,10 @@ export interface Found<T extends Templates.Template> {
   readonly payload: Templates.Payload<T>
 }
 
-/** What a registrar puts on the ledger of an instrument; without it there is nothing to admit anybody to. */
+/**
+ * A registrar's configuration of an instrument on the ledger, without which no holder can be
+ * admitted.
+ */
 export const configuration = (of: {
   readonly instrumentId: string
   readonly registrar: Party.Party
@@ -29,7 +35,7 @@ export const configuration = (of: {
 
 export class NotFound extends Data.TaggedError("NotFound")<{ readonly message: string }> {}
 
-/** Opens a wallet: a new party, and the token that acts for it and nobody else. */
+/** Opens a wallet: a new party, with a token that acts for this party only. */
 export const wallet = Effect.fnUntraced(function* (hint: string) {
   const ledger = yield* SimulatedLedger.Participant
   const { party, token } = yield* ledger.admin.addParty({ hint, kind: "local" })
@@ -50,7 +56,7 @@ export const wallet = Effect.fnUntraced(function* (hint: string) {
       traceparent: null
     })
 
-  /** The first active contract of a template that this party sees. */
+  /** Returns the first active contract of a template that this party sees. */
   const find = Effect.fnUntraced(function* <T extends Templates.Template>(template: T) {
     const at = yield* ledger.ledgerEnd
     const byParty = new Map<Party.Party, SimulatedLedger.PartyFilter>([

@@ -1,4 +1,4 @@
-/** The venue's own people, and their calls as a host would pass them on. */
+/** The venue's own people, and their calls in the form in which a host passes them on. */
 import {
   type Caller,
   Catalogue,
@@ -32,7 +32,7 @@ type Params = Readonly<Record<string, string>>
 const answerOf = Schema.decodeUnknownSync(WriteAnswer)
 const identity = { requestId: "example", traceId: null, keyId: null }
 
-/** A write as somebody asks for it: its kind, what its path names, and its body. */
+/** Requests a write: its kind, the ids of its path, and its body. */
 export const write = (
   by: Caller.Caller,
   kind: Kind,
@@ -54,7 +54,7 @@ export const write = (
     return answerOf(value)
   })
 
-/** Signs what awaits an approver. */
+/** Approves an action. */
 export const approve = (by: Caller.Caller, action: WriteAnswer) =>
   Effect.gen(function* () {
     const fourEyes = yield* FourEyes
@@ -71,7 +71,7 @@ const pathOf = (route: string, params: Params): string =>
     .slice(route.indexOf(" ") + 1)
     .replaceAll(/\{([a-zA-Z]+)\}/g, (_, name: string) => params[name] ?? "")
 
-/** One of the reads the API answers; here as the engine answers it. */
+/** Calls a read of the API, answered by the engine without a host. */
 export const read = (by: Caller.Caller, route: string, params: Params) =>
   Effect.gen(function* () {
     const found = Catalogue.reads.find((one) => one.route === `GET /v1/${route}`)
@@ -79,11 +79,11 @@ export const read = (by: Caller.Caller, route: string, params: Params) =>
     const reads = yield* Reads
     const asked = Schema.decodeUnknownSync(found.params)(params)
     const { value } = yield* reads.one(found, { caller: by, params: asked, point: {} })
-    // What a read answers is JSON once its own schema has written it.
+    // A read's schema encodes its answer as JSON.
     return Schema.decodeUnknownSync(PlainSchema)(Schema.encodeUnknownSync(found.value)(value))
   })
 
-/** Lets the engine come to rest; a write that failed tells its problem. */
+/** Waits for the outcome of a write; fails with the problem of a failed one. */
 export const done = (answer: WriteAnswer) =>
   Effect.gen(function* () {
     yield* (yield* Engine.Engine).settle

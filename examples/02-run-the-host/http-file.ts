@@ -1,13 +1,16 @@
-/** The requests of a .http file, as editors' HTTP clients read them, with what each must answer. */
+/**
+ * Parser of a .http file, the format of editors' HTTP clients, with the expected answer of each
+ * request.
+ */
 
 export interface Request {
-  /** The sentence after `###`. */
+  /** Text after `###`. */
   readonly title: string
-  /** `# @name`: under which later requests refer to the answer. */
+  /** `# @name`: name by which later requests refer to the answer. */
   readonly name: string | undefined
-  /** `# @expect 202 awaiting`: the status, and the state or the problem's slug. */
+  /** `# @expect 202 awaiting`: the expected status, and the state or the problem's slug. */
   readonly expect: { readonly status: number; readonly word: string | undefined }
-  /** `# @until succeeded`: asked again until the state is this. */
+  /** `# @until succeeded`: the request is repeated until the answer has this state. */
   readonly until: string | undefined
   readonly method: string
   readonly url: string
@@ -15,7 +18,7 @@ export interface Request {
   readonly body: string | undefined
 }
 
-/** Every request, with its `{{variables}}` still in it. */
+/** Parses all requests, with their `{{variables}}` unresolved. */
 export const requests = (file: string): ReadonlyArray<Request> =>
   file.split(/^###/m).slice(1).map(request)
 
@@ -47,7 +50,7 @@ const request = (part: string): Request => {
   }
 }
 
-/** The text with every `{{variable}}` in its place; one that is not known is a mistake in the file. */
+/** Replaces every `{{variable}}`; an unknown one is an error of the file. */
 export const filled = (text: string, variables: ReadonlyMap<string, string>): string =>
   text.replaceAll(/\{\{([^}]+)\}\}/g, (_, name: string) => {
     const value = variables.get(name)

@@ -1,13 +1,16 @@
-/** The host on its embedded PostgreSQL, and every request of four-eyes.http sent to it, each answer looked at. */
+/**
+ * Runs the host on its embedded PostgreSQL, sends every request of four-eyes.http and checks each
+ * answer.
+ */
 import { readFile } from "node:fs/promises"
-import { briefly } from "../demo/briefly.ts"
-import { tokenOf, type Venue } from "../demo/Desk.ts"
+import { withTemporaryVenue } from "../demo/temporaryVenue.ts"
+import { tokenOf, type Venue } from "../demo/VenueClient.ts"
 import { people } from "../demo/people.ts"
 import { filled, type Request, requests } from "./http-file.ts"
 
 const file = await readFile(new URL("four-eyes.http", import.meta.url), "utf8")
 
-/** What a person would fill in at the top of the file. */
+/** Values of the variables at the top of the file, which a person would fill in. */
 const variablesOf = async (venue: Venue, parties: Readonly<Record<string, string>>) =>
   new Map([
     ["api", venue.api],
@@ -20,7 +23,7 @@ const variablesOf = async (venue: Venue, parties: Readonly<Record<string, string
 
 interface Answer {
   readonly status: number
-  /** Its own members, or those of the value that a read puts around itself. */
+  /** Members of the answer, or of the value inside a read's envelope. */
   readonly members: Readonly<Record<string, unknown>>
 }
 
@@ -42,7 +45,7 @@ const send = async (of: Request, variables: ReadonlyMap<string, string>): Promis
   }
 }
 
-/** The state, or the last part of a problem's type. */
+/** State of an answer, or the last segment of a problem's type. */
 const wordOf = ({ members }: Answer): string =>
   String(
     members["state"] ??
@@ -61,18 +64,21 @@ const answered = async (of: Request, variables: ReadonlyMap<string, string>): Pr
   }
 }
 
-await briefly({ instruments: [{ instrumentId: "elf-usd", unitDecimals: 6 }] }, async (stack) => {
-  const variables = await variablesOf(stack.venue, stack.parties)
-  for (const one of requests(file)) {
-    const answer = await answered(one, variables)
-    const { status, word } = one.expect
-    console.log(`${answer.status} ${wordOf(answer).padEnd(24)} ${one.title}`)
-    if (answer.status !== status || (word !== undefined && word !== wordOf(answer))) {
-      throw new Error(`expected ${status} ${word ?? ""}: ${JSON.stringify(answer.members)}`)
-    }
-    if (one.name === undefined) continue
-    for (const [member, value] of Object.entries(answer.members)) {
-      if (typeof value === "string") variables.set(`${one.name}.${member}`, value)
+await withTemporaryVenue(
+  { instruments: [{ instrumentId: "elf-usd", unitDecimals: 6 }] },
+  async (stack) => {
+    const variables = await variablesOf(stack.venue, stack.parties)
+    for (const one of requests(file)) {
+      const answer = await answered(one, variables)
+      const { status, word } = one.expect
+      console.log(`${answer.status} ${wordOf(answer).padEnd(24)} ${one.title}`)
+      if (answer.status !== status || (word !== undefined && word !== wordOf(answer))) {
+        throw new Error(`expected ${status} ${word ?? ""}: ${JSON.stringify(answer.members)}`)
+      }
+      if (one.name === undefined) continue
+      for (const [member, value] of Object.entries(answer.members)) {
+        if (typeof value === "string") variables.set(`${one.name}.${member}`, value)
+      }
     }
   }
-})
+)

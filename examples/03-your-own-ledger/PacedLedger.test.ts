@@ -1,4 +1,6 @@
-/** Your own adapter under the laws of the port, and under the one promise it adds. */
+/**
+ * A ledger adapter of your own, under the laws of the port and under the one promise that it adds.
+ */
 import { Offset } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
@@ -16,11 +18,11 @@ import * as PacedLedger from "./PacedLedger.ts"
 const node = SimulatedLedger.layerMemory({
   ledgerId: "example",
   participantId: "node-1",
-  // The suite asks a few questions that only its own small templates can answer.
+  // A few laws need the suite's own templates.
   entities: LedgerProbes.entities
 })
 
-/** What the suite needs: your port, and parties with doors of their own to set scenes with. */
+/** Harness of the suite: your port, and parties with sessions of their own. */
 const underTest = (atOnce: number) =>
   Layer.effect(
     LedgerUnderTest,
@@ -30,7 +32,7 @@ const underTest = (atOnce: number) =>
     }))
   ).pipe(Layer.provide(SimulatedUnderTest.layer), Layer.provide(node))
 
-// A pace that the suite's own scenes do not reach: what they ask of a port holds at any.
+// A limit that the suite never reaches, because the laws must hold at any.
 ledgerSuite("a paced ledger", underTest(64), SimulatedUnderTest.supports)
 
 it.effect("takes more submissions at once than it has places, or loses one that it took", () =>
@@ -62,7 +64,8 @@ it.effect("takes more submissions at once than it has places, or loses one that 
       new Set(answers.filter(Result.isFailure).map(({ failure }) => failure._tag)),
       new Set(["Busy"])
     )
-    // Who was told "not now" comes again under the same command, and is done once.
+    // A submission that was answered "busy" is repeated under the same command id, and commits
+    // once.
     for (const id of ids) yield* venue.submit(proposal(id))
     const at = yield* venue.ledgerEnd
     const filter = { templates: [Templates.AdmissionConsentProposal.typeRef], interfaces: [] }

@@ -1,19 +1,22 @@
-/** A ledger adapter of your own: a node that takes only so many submissions at a time, and says so. */
+/**
+ * A ledger adapter of your own: limits the submissions in flight, and answers "busy" beyond the
+ * limit.
+ */
 import { Ledger } from "@bursar/engine-core/ports"
 import { type Duration, Effect, Layer } from "effect"
 
 export interface Pace {
-  /** Submissions at the node at one time. */
+  /** Largest number of submissions in flight. */
   readonly atOnce: number
-  /** When to come back, for those that find no place. */
+  /** Time after which a refused caller should retry. */
   readonly retryAfter: Duration.Duration
 }
 
 type Port = Ledger.Ledger["Service"]
 
 /**
- * The same ledger at a pace. "Busy" is one of the three honest answers of a port: a definite not now.
- * It may only be said when nothing was sent; the engine then sends the same command again.
+ * Wraps a ledger with the limit. "Busy" says for certain that nothing was submitted, and may be
+ * answered only then; the engine submits the same command again.
  */
 export const make = (inner: Port, { atOnce, retryAfter }: Pace): Port => {
   let under = 0
@@ -43,7 +46,7 @@ export const make = (inner: Port, { atOnce, retryAfter }: Pace): Port => {
   }
 }
 
-/** In front of whichever ledger is provided. */
+/** Layer that wraps the ledger provided to it. */
 export const layer = (pace: Pace): Layer.Layer<Ledger.Ledger, never, Ledger.Ledger> =>
   Layer.effect(
     Ledger.Ledger,

@@ -1,4 +1,7 @@
-/** Your own machine under the tests every machine of the engine gets, and under a walk of your own. */
+/**
+ * A machine of your own, under the laws of every machine of the engine and under a property test of
+ * its own.
+ */
 import { Decimal } from "@bursar/engine-core/kernel"
 import { given, machineLaws } from "@bursar/engine-core/testing"
 import { Result } from "effect"
@@ -6,7 +9,8 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { type Command, decide, type Escrow, EscrowMachine, evolve } from "./Escrow.ts"
 
-// Every state reached, every trigger used, every state can end, refusals where the table says so.
+// Laws: every state reachable, every trigger used, every state can end, refusals where the table
+// has no move.
 machineLaws(EscrowMachine)
 
 const price = Decimal.of("250.00")
@@ -45,7 +49,7 @@ describe("an escrow", () => {
   })
 })
 
-/** Mostly the right amount, so that most walks get somewhere. */
+/** Usually the right amount, so that most runs make progress. */
 const commands: fc.Arbitrary<Command> = fc.record({
   on: fc.constantFrom("fund", "release", "return"),
   amount: fc.oneof(

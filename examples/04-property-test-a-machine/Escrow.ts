@@ -1,4 +1,4 @@
-/** A machine of your own: cash that waits until both sides of a bargain are content, or goes back. */
+/** A machine of your own: an escrow that holds cash until both parties accept, or returns it. */
 import { Machine, Refusal } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
@@ -30,7 +30,7 @@ export const EscrowMachine = Machine.declare("EscrowState", {
 export type State = Machine.State<typeof EscrowMachine>
 export type Trigger = Machine.TriggerOf<typeof EscrowMachine>
 
-/** Whoever holds the cash, all of it is somewhere. */
+/** An escrow: cash of the buyer, in escrow and of the seller, whose sum never changes. */
 export interface Escrow {
   readonly state: State
   readonly price: Decimal.Decimal
@@ -45,7 +45,7 @@ export interface Command {
 }
 export type Fact = Command
 
-/** What a command makes true, or why it may not. */
+/** Returns the fact that a command causes, or its refusal. */
 export const decide = (self: Escrow, { on, amount }: Command) =>
   Result.gen(function* () {
     yield* Machine.admit(EscrowMachine, self, on)
@@ -57,7 +57,7 @@ export const decide = (self: Escrow, { on, amount }: Command) =>
     return { on, amount: on === "fund" ? amount : self.here } satisfies Fact
   })
 
-/** The escrow after `fact`. Decides nothing: it only remembers. */
+/** Applies a fact to the escrow, without judging it. */
 export const evolve = (self: Escrow, { on, amount }: Fact): Escrow => ({
   ...self,
   state: Machine.follow(EscrowMachine, self.state, on),

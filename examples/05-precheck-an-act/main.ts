@@ -1,4 +1,6 @@
-/** What stands in the way of an act, all of it at once: each cause is cured in turn, until the act runs. */
+/**
+ * Prechecks: shows every check that an act would fail, and cures each in turn until the act runs.
+ */
 import { createHash } from "node:crypto"
 import { Engine } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
@@ -22,7 +24,7 @@ const agreed = (...asked: Parameters<typeof write>) =>
   Effect.gen(function* () {
     yield* done(yield* approve(anna, yield* write(...asked)))
   })
-/** What loosens takes two people besides the one who asks. */
+/** A write that reduces a restriction: two people approve it besides the one who requests it. */
 const agreedByTwo = (...asked: Parameters<typeof write>) =>
   Effect.gen(function* () {
     const action = yield* write(...asked)
@@ -38,7 +40,7 @@ const Row = Schema.Struct({
 })
 const Precheck = Schema.Struct({ allowed: Schema.Boolean, gates: Schema.Array(Row) })
 
-/** Every check of the claim, as the records stand; those that refuse it, with what to do about them. */
+/** Prechecks the claim, and prints the checks that refuse it with their recoveries. */
 const precheck = Effect.fnUntraced(function* (when: string) {
   const params = { instrumentId, act: "subscription.claim", ...order }
   const told = yield* read(olive, "instruments/{instrumentId}/precheck", params)
@@ -51,7 +53,7 @@ const precheck = Effect.fnUntraced(function* (when: string) {
   return allowed
 })
 
-/** An instrument, and a holder of good standing that was never admitted to it. */
+/** Sets up an instrument, and a holder in good order that was never admitted to it. */
 const scene = Effect.gen(function* () {
   const { venue } = yield* Ledger.Ledger
   const { settle } = yield* Engine.Engine

@@ -1,20 +1,25 @@
-/** Outside parties, each a process with a token of its own: what the venue may not do, it cannot do. */
+/**
+ * Outside parties, each a process with a token of its own: the ledger itself refuses the venue what
+ * only they may do.
+ */
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import type { PlainJson } from "@bursar/engine-core/kernel"
-import { briefly } from "../demo/briefly.ts"
-import * as Desk from "../demo/Desk.ts"
+import { withTemporaryVenue } from "../demo/temporaryVenue.ts"
+import * as VenueClient from "../demo/VenueClient.ts"
 import * as Parties from "../demo/parties.ts"
 import { holderId } from "../demo/people.ts"
 import { actor, type Stack, termsHash } from "../demo/Stack.ts"
-import { desks, openMarket, type Walk } from "../demo/walk.ts"
+import { desks, openMarket, type Walk } from "../demo/steps.ts"
 import * as story from "../story.ts"
 
 const instrumentId = "elf-usd"
 const instrument = { instrumentId, unitDecimals: 6 }
 const run = promisify(execFile)
 
-/** One word of the investor to its wallet: a program of its own, which signs with the investor's key. */
+/**
+ * Runs a command of the investor's wallet, a program of its own that signs with the investor's key.
+ */
 const investor = async (stack: Stack, ...words: ReadonlyArray<string>): Promise<void> => {
   const { stdout } = await run(process.execPath, [
     actor,
@@ -31,7 +36,7 @@ const investor = async (stack: Stack, ...words: ReadonlyArray<string>): Promise<
   console.log(`the investor's wallet, ${words[0]}: ${JSON.stringify(said).slice(0, 100)} …`)
 }
 
-/** What the ledger's door answers to a token that asks to act as a party. */
+/** Answer of the ledger's door to a token that asks to act as a party. */
 const actingAs = async (
   stack: Stack,
   token: Parties.Hint,
@@ -69,7 +74,7 @@ const refused = async (
   if (status !== 403) throw new Error("a token acted for a party that is not its own")
 }
 
-await briefly({ instruments: [instrument], investor: "waits" }, async (stack) => {
+await withTemporaryVenue({ instruments: [instrument], investor: "waits" }, async (stack) => {
   const walk: Walk = {
     stack,
     desks: desks(stack),
@@ -78,11 +83,11 @@ await briefly({ instruments: [instrument], investor: "waits" }, async (stack) =>
   }
   await openMarket(walk)
 
-  // The venue holds one token. For every other party the ledger's door refuses it.
+  // The venue has one token, which the ledger's door refuses for every other party.
   for (const party of ["registrar", "fund", "attestor", "oracle", "investor"] as const) {
     await refused(stack, { token: "venue", party })
   }
-  // The registrar's own token is let in, and told what is wrong with what it sent.
+  // The registrar's own token is accepted; the answer is about the faulty command that was sent.
   const own = await actingAs(stack, "registrar", "registrar")
   console.log(`the registrar's token acting as the registrar: ${own}`)
   if (own === 403) throw new Error("a token was refused its own party")
@@ -91,7 +96,8 @@ await briefly({ instruments: [instrument], investor: "waits" }, async (stack) =>
 
   const { operator } = walk.desks
   const holder = `/v1/holders/${holderId}`
-  const state = (is: string) => (json: PlainJson.Plain) => Desk.text(json, "value", "state") === is
+  const state = (is: string) => (json: PlainJson.Plain) =>
+    VenueClient.text(json, "value", "state") === is
   await operator.done(
     "/v1/holders:onboard",
     story.holder({ holderId, party: stack.parties.investor, instrumentId })
@@ -102,11 +108,11 @@ await briefly({ instruments: [instrument], investor: "waits" }, async (stack) =>
   await investor(stack, "sign-terms", "--holder-id", holderId, "--document-hash", termsHash)
   await investor(stack, "accept-offer", "--instrument", instrumentId)
   await operator.until(holder, (json) =>
-    Desk.list(json, "value", "waitingOn").some(
-      (one) => Desk.text(one, "action") === "accepted-terms.accept"
+    VenueClient.list(json, "value", "waitingOn").some(
+      (one) => VenueClient.text(one, "action") === "accepted-terms.accept"
     )
   )
   await operator.done(`${holder}/accepted-terms:accept`, {})
   const { json } = await operator.until(holder, state("active"))
-  console.log(`the holder is ${Desk.text(json, "value", "state")}`)
+  console.log(`the holder is ${VenueClient.text(json, "value", "state")}`)
 })

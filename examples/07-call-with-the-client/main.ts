@@ -1,8 +1,8 @@
 /** The typed client against a running host: a write waited for, a refusal, a list, the feed. */
 import * as Client from "@bursar/http-host/client"
 import { Effect, Stream } from "effect"
-import { briefly } from "../demo/briefly.ts"
-import { tokenOf } from "../demo/Desk.ts"
+import { withTemporaryVenue } from "../demo/temporaryVenue.ts"
+import { tokenOf } from "../demo/VenueClient.ts"
 import { type Person, people } from "../demo/people.ts"
 import type { Stack } from "../demo/Stack.ts"
 
@@ -42,7 +42,7 @@ const tour = (stack: Stack) =>
     const registered = yield* register(operator, stack.parties.investor)
     yield* say(`it made ${registered.resource.href} at offset ${registered.offset}`)
 
-    // What the service says no to is told by its slug, with all that a problem has.
+    // A refusal has the slug and all members of the problem.
     const refused = yield* Effect.flip(
       operator.write(Client.operation("admission-consent.propose"), {
         instrumentId: instrument.instrumentId,
@@ -53,7 +53,7 @@ const tour = (stack: Stack) =>
     if (refused._tag !== "CallRefused") return yield* Effect.die(refused)
     yield* say(`refused with ${refused.slug}: ${refused.problem.recovery}`)
 
-    // Every record of one point, page by page behind the scenes; then the feed, from the start.
+    // Every record at one point in time, loaded page by page; then the feed from its start.
     const holders = operator.records(Client.read("holders.list"), {})
     yield* Stream.runForEach(holders, ({ holderId, state }) => say(`${holderId} is ${state}`))
     const pages = operator.events({ kind: ["control"] }).pipe(Stream.take(1))
@@ -62,4 +62,4 @@ const tour = (stack: Stack) =>
     )
   })
 
-await briefly({ instruments: [instrument] }, (stack) => Effect.runPromise(tour(stack)))
+await withTemporaryVenue({ instruments: [instrument] }, (stack) => Effect.runPromise(tour(stack)))

@@ -1,35 +1,38 @@
-/** A process the demo starts: its own group, a leash on it, one line of JSON when it is ready. */
+/**
+ * A child process of the demo: a process group of its own, ended with its parent, ready once it
+ * prints one line of JSON.
+ */
 import { type ChildProcess, spawn } from "node:child_process"
 import { createWriteStream, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-const leash = fileURLToPath(new URL("leash.ts", import.meta.url))
+const endWithParent = fileURLToPath(new URL("endWithParent.ts", import.meta.url))
 
 export interface Child {
   readonly name: string
   readonly pid: number
-  /** The line it said when it was ready. */
+  /** The line of JSON that it printed when it was ready. */
   readonly said: Said
-  /** With how it ended, whenever it does. */
+  /** Resolves with the reason when the process ends. */
   readonly ended: Promise<string>
-  /** Asks it to stop, and ends it when it does not in time. */
+  /** Stops it with a signal, and kills it after a timeout. */
   readonly stop: () => Promise<void>
 }
 
 export interface Started {
   readonly name: string
-  /** The program, and what it is told. */
+  /** The program and its arguments. */
   readonly file: string
   readonly args?: ReadonlyArray<string>
   readonly env?: Readonly<Record<string, string>>
-  /** What it prints goes to a file here. */
+  /** File that receives its output. */
   readonly logs: string
-  /** Told every line of JSON it says after it was ready. */
+  /** Called with every line of JSON that it prints after it was ready. */
   readonly heard?: (line: Said) => void
 }
 
-/** What a process says of itself: one object of JSON, on one line. */
+/** An object of JSON that a process prints on one line. */
 export type Said = Readonly<Record<string, unknown>>
 
 const readyWithin = 60_000
@@ -40,15 +43,16 @@ export class ChildFailed extends Error {
   override readonly name = "ChildFailed"
 }
 
-/** Starts it and waits until it says that it is ready. */
+/** Starts a process and waits until it is ready. */
 export const start = async (of: Started): Promise<Child> => {
   mkdirSync(of.logs, { recursive: true, mode: 0o700 })
   const path = join(of.logs, `${of.name}.log`)
   const log = createWriteStream(path, { flags: "a", mode: 0o600 })
-  const child = spawn(process.execPath, ["--import", leash, of.file, ...(of.args ?? [])], {
+  const child = spawn(process.execPath, ["--import", endWithParent, of.file, ...(of.args ?? [])], {
     env: { ...process.env, ...of.env },
     stdio: ["pipe", "pipe", "pipe"],
-    // Ctrl-C goes to a terminal's whole group; the demo itself says who stops when.
+    // A process group of its own: Ctrl-C reaches a terminal's whole group, and the demo stops its
+    // processes in order.
     detached: true
   })
   let tail = ""
@@ -80,7 +84,7 @@ export const start = async (of: Started): Promise<Child> => {
 const late = (what: string): Promise<string> =>
   new Promise((resolve) => setTimeout(resolve, readyWithin, what).unref())
 
-/** The first thing it says; what it says later is heard by whoever listens. */
+/** Returns the first line of JSON; later lines go to the listener. */
 const firstOf = (child: ChildProcess, heard: Started["heard"]): Promise<Said> =>
   new Promise((resolve) => {
     let rest = ""
@@ -98,7 +102,7 @@ const firstOf = (child: ChildProcess, heard: Started["heard"]): Promise<Said> =>
     })
   })
 
-/** A line that is one JSON object; others, such as logs, are passed over. */
+/** Parses a line that is one JSON object; undefined for any other, such as a log line. */
 const parsed = (line: string): Said | undefined => {
   if (!line.startsWith('{"')) return undefined
   try {

@@ -1,14 +1,14 @@
-/** What a start of the demo may be told: its folder and its ports, by flags or by the environment. */
+/** Settings of the demo, from flags or the environment: folder, ports and database. */
 import { createServer } from "node:net"
 
 export interface Settings {
   readonly data: string
   readonly ports: Readonly<Record<PortName, number>>
-  /** Any PostgreSQL of the caller's; without one, the one that is brought along. */
+  /** Address of an existing PostgreSQL; undefined: the embedded one. */
   readonly databaseUrl: string | undefined
 }
 
-/** Each is the host's own setting, but the identity provider's, which is no part of the host. */
+/** Port settings: each is the host's own, but for that of the identity provider. */
 export const ports = {
   api: { flag: "port", variable: "BURSAR_PORT", usual: 8080 },
   management: { flag: "management-port", variable: "BURSAR_MANAGEMENT_PORT", usual: 9464 },
@@ -17,7 +17,7 @@ export const ports = {
 } as const
 export type PortName = keyof typeof ports
 
-/** The flags that a start knows, for `parseArgs`. */
+/** Flags for `parseArgs`. */
 export const flags = {
   data: { type: "string" },
   port: { type: "string" },
@@ -32,7 +32,7 @@ export class WrongSetting extends Error {
 
 type Given = Readonly<Record<string, string | undefined>>
 
-/** A flag wins over the environment, the environment over what is usual. */
+/** Reads the settings: a flag before the environment, the environment before the default. */
 export const read = (given: Given, environment: Given): Settings => ({
   data: given["data"] ?? environment["BURSAR_DATA"] ?? ".data",
   databaseUrl: environment["DATABASE_URL"] || undefined,
@@ -52,7 +52,7 @@ const portOf = (name: PortName, given: Given, environment: Given): number => {
   throw new WrongSetting(`${text} is no port; --${flag} (${variable}) is 0 to 65535`)
 }
 
-/** Refuses, naming the setting, when somebody else listens where the demo is to listen. */
+/** Refuses to start, and names the setting, where another process listens on a port of the demo. */
 export const demandFree = async (of: Settings): Promise<void> => {
   for (const [name, port] of Object.entries(of.ports)) {
     if (port === 0 || (await isFree(port))) continue

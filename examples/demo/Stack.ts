@@ -3,28 +3,31 @@ import { mkdir, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as Child from "./Child.ts"
-import type { Venue } from "./Desk.ts"
-import { read, write } from "./keep.ts"
+import type { Venue } from "./VenueClient.ts"
+import { read, write } from "./secretFiles.ts"
 import { audience } from "./people.ts"
 import * as Parties from "./parties.ts"
 import { demandFree, type Settings } from "./Settings.ts"
 
-/** What the outside parties know of an instrument beside the ledger. */
+/** Terms of an instrument that the outside parties need and the ledger does not have. */
 export interface Instrument {
   readonly instrumentId: string
   readonly unitDecimals: number
-  /** For a par instrument: what a unit is worth by definition. */
+  /** Fixed value of a unit of a par instrument. */
   readonly parValue?: string
 }
 
 export interface Options {
   readonly settings: Settings
   readonly instruments: ReadonlyArray<Instrument>
-  /** Told what a wallet does, as it does it. */
+  /** Called with each act that a wallet reports. */
   readonly heard?: (line: Child.Said) => void
-  /** Whether the investor's wallets agree by themselves, or wait for a person's word. */
+  /** Whether the investor's wallets accept automatically, or wait for a person's command. */
   readonly investor?: "agrees" | "waits"
-  /** How long after it is registered a successor may be used; the host's own time where none is said. */
+  /**
+   * Time after its registration from which a successor may be used; the host's default where
+   * absent.
+   */
   readonly successorCooling?: string
 }
 
@@ -34,16 +37,16 @@ export interface Stack {
   readonly docs: string
   readonly ledgerDoor: string
   readonly management: string
-  /** The database's address; it has the password of the embedded one. */
+  /** Address of the database, with the password of the embedded one. */
   readonly databaseUrl: string
   readonly parties: Parties.Parties
   /** The oracle publishes every line that is added to this file. */
   readonly prices: string
-  /** Where secrets, tokens and logs lie. */
+  /** Folder of secrets, tokens and logs. */
   readonly folder: string
-  /** With what happened, when a process ends that nobody stopped. */
+  /** Resolves with the reason when a process ends that was not stopped. */
   readonly broken: Promise<string>
-  /** Wallets first, the database last. */
+  /** Stops the wallets first and the database last. */
   readonly stop: () => Promise<void>
 }
 
@@ -53,15 +56,15 @@ const host = inPackage("@bursar/http-host")
 export const actor = inPackage("@bursar/storage-adapters/simulated-ledger/actors")
 const beside = (file: string): string => fileURLToPath(new URL(file, import.meta.url))
 
-/** The terms that the investor's wallets sign: any document's SHA-256. */
+/** SHA-256 of the terms that the investor's wallets sign. */
 export const termsHash = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
 
-/** Starts it all, one process after the other; what fails stops what was started before it. */
+/** Starts all processes one after another; a failure stops those already started. */
 export const start = async (options: Options): Promise<Stack> => {
   const { settings } = options
   const data = resolve(settings.data)
   const folder = join(data, "demo")
-  // The database may run as a user of its own, who must be able to enter the folder.
+  // The database may run under an account of its own, which must be able to enter the folder.
   await mkdir(data, { recursive: true })
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await awaitEarlier(folder)
@@ -76,7 +79,7 @@ export const start = async (options: Options): Promise<Stack> => {
   const begin = async (of: Omit<Child.Started, "logs">): Promise<Child.Child> => {
     const child = await Child.start({ ...of, logs: join(folder, "logs") })
     children.push(child)
-    // Wallets start side by side; who runs is written down by one after the other.
+    // Wallets start in parallel; the list of processes is written by one at a time.
     noted = noted.then(() =>
       write(join(folder, running), { starter: process.pid, pids: children.map(({ pid }) => pid) })
     )
@@ -91,7 +94,7 @@ export const start = async (options: Options): Promise<Stack> => {
   }
 }
 
-/** Database, identity provider and host; whatever is started after them is a wallet. */
+/** Number of servers (database, identity provider, host), which start before the wallets. */
 const servers = 3
 const running = "running.json"
 
@@ -165,7 +168,7 @@ const all = async (starting: Starting): Promise<Stack> => {
   }
 }
 
-/** A program for each outside party, each with its own token and nobody else's; what they agree to stands in files. */
+/** Starts a program for each outside party, each with its own token and a file of its policy. */
 const wallets = async (
   { folder, instruments, heard, investor, begin }: Starting,
   parties: Parties.Parties,
@@ -213,7 +216,8 @@ const wallets = async (
       ...(heard === undefined ? {} : { heard })
     })
   )
-  // Also when one fails: what is still starting must be known before it can be stopped.
+  // Waits for all, also when one fails: every started process must be known before it can be
+  // stopped.
   const failed = (await Promise.allSettled(opened)).find(({ status }) => status === "rejected")
   if (failed?.status === "rejected") throw failed.reason
   return prices
@@ -227,7 +231,7 @@ const text = ({ name, said }: Child.Child, field: string): string => {
 
 const earlierMillis = 20_000
 
-/** What an earlier start left running is on its way out: it ends with its parent, but not at once. */
+/** Waits until the processes of an earlier start have ended, as they do after their parent. */
 const awaitEarlier = async (folder: string): Promise<void> => {
   const earlier = await read<{ readonly starter: number; readonly pids: ReadonlyArray<number> }>(
     join(folder, running)

@@ -1,9 +1,12 @@
-/** The story's last part: a lost key, whose units are frozen and come back to their owner, and an instrument that is paused. */
+/**
+ * Third part of the demo: units of a lost key are frozen and recovered for their owner, and an
+ * instrument is paused.
+ */
 import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
 import * as story from "../story.ts"
-import * as Desk from "./Desk.ts"
+import * as VenueClient from "./VenueClient.ts"
 import { holderId, people, successorId } from "./people.ts"
-import { admitted, agreed, countersigned, type Walk } from "./walk.ts"
+import { admitted, agreed, countersigned, type Walk } from "./steps.ts"
 
 const approvers = ["approver", "approverTwo"] as const
 const signers: ReadonlyArray<string> = approvers.map((approver) => people[approver].sub)
@@ -11,10 +14,10 @@ const signers: ReadonlyArray<string> = approvers.map((approver) => people[approv
 const holder = `/v1/holders/${holderId}`
 const successor = `/v1/holders/${successorId}`
 
-const value = async (desk: Desk.Desk, path: string): Promise<PlainJson.Plain> =>
-  Desk.member((await desk.get(path)).json, "value")
+const value = async (desk: VenueClient.VenueClient, path: string): Promise<PlainJson.Plain> =>
+  VenueClient.member((await desk.get(path)).json, "value")
 
-/** Before anything happens: the fund may give units back where a holder has consented to it. */
+/** Agrees the issuer powers and the holder's consent that a later recovery needs. */
 export const prepare = async (walk: Walk): Promise<void> => {
   const { stack, desks, instrument, tell } = walk
   const path = `/v1/instruments/${instrument.instrumentId}`
@@ -27,20 +30,22 @@ export const prepare = async (walk: Walk): Promise<void> => {
   await desks.operator.until(
     path,
     (json) =>
-      Desk.member(json, "value", "issuerPowersAgreement") !== null &&
-      Desk.text(json, "value", "issuerPowersAgreement", "state") === "agreed"
+      VenueClient.member(json, "value", "issuerPowersAgreement") !== null &&
+      VenueClient.text(json, "value", "issuerPowersAgreement", "state") === "agreed"
   )
   tell("the fund's and the registrar's wallets accepted: units may be recovered by consent")
   await desks.operator.done(`${holder}/issuer-powers-consents`, {
     instrumentId: instrument.instrumentId
   })
   await desks.operator.until(holder, (json) =>
-    Desk.list(json, "value", "consents").some((one) => Desk.text(one, "state") === "granted")
+    VenueClient.list(json, "value", "consents").some(
+      (one) => VenueClient.text(one, "state") === "granted"
+    )
   )
   tell(`the investor's wallet consents that its units be recovered if its key is ever lost`)
 }
 
-/** What was seen, and whether each thing is as it must be. */
+/** Result of the controls, with the outcome of each check. */
 export interface Controlled {
   readonly recovered: Decimal.Decimal
   readonly checks: Readonly<Record<string, boolean>>
@@ -61,7 +66,10 @@ export const controls = async (
   }
 }
 
-/** One officer freezes the holder at once; nobody tells the investor's application why it is refused. */
+/**
+ * One officer freezes the holder at once; a refused claim does not tell the investor's application
+ * why.
+ */
 const loseKey = async ({ desks, instrument, tell }: Walk, amount: string) => {
   const { instrumentId } = instrument
   tell(`${people.investor.name} calls: the key of ${holderId} is lost`)
@@ -73,13 +81,13 @@ const loseKey = async ({ desks, instrument, tell }: Walk, amount: string) => {
   const claim = { subscriptionId: "sub-3", instrumentId, holderId, amount }
   const seen = await refusing(desks.operator, { instrumentId, holderId, amount })
   const problem = await desks.app.refused("/v1/subscriptions", story.claim(claim))
-  const [gate, check] = [Desk.text(problem, "gate"), Desk.text(problem, "check")]
+  const [gate, check] = [VenueClient.text(problem, "gate"), VenueClient.text(problem, "check")]
   tell(`${people.app.name} claims sub-3: refused, and told no more than "${gate} ${check}"`)
   tell(`a precheck tells ${people.operator.name} what it is: ${seen.join()}`)
   return {
-    restrictionId: Desk.text(restricted, "result", "restrictionId"),
+    restrictionId: VenueClient.text(restricted, "result", "restrictionId"),
     checks: {
-      "one officer alone froze the holder": Desk.member(restricted, "signedBy") === null,
+      "one officer alone froze the holder": VenueClient.member(restricted, "signedBy") === null,
       "the freeze is all that stands in the way of a frozen holder's claim":
         seen.length > 0 && seen.every((check) => check.startsWith("restriction ")),
       "the application is not told of the freeze": `${gate} ${check}` === "admission standing"
@@ -87,19 +95,22 @@ const loseKey = async ({ desks, instrument, tell }: Walk, amount: string) => {
   }
 }
 
-/** The checks that refuse a claim: none, where it may be made. */
+/** Returns the checks that refuse a claim; none where it is permitted. */
 const refusing = async (
-  desk: Desk.Desk,
+  desk: VenueClient.VenueClient,
   of: { readonly instrumentId: string; readonly holderId: string; readonly amount: string }
 ): Promise<ReadonlyArray<string>> => {
   const asked = `act=subscription.claim&holderId=${of.holderId}&amount=${of.amount}`
   const told = await value(desk, `/v1/instruments/${of.instrumentId}/precheck?${asked}`)
-  return Desk.list(told, "gates")
-    .filter((one) => Desk.member(one, "ok") === false)
-    .map((one) => `${Desk.text(one, "gate")} ${Desk.text(one, "check")}`)
+  return VenueClient.list(told, "gates")
+    .filter((one) => VenueClient.member(one, "ok") === false)
+    .map((one) => `${VenueClient.text(one, "gate")} ${VenueClient.text(one, "check")}`)
 }
 
-/** The same owner under a new key: named by two people, then a holder as any other. */
+/**
+ * Registers a successor, the same owner under a new key: named by two people, then onboarded as any
+ * holder.
+ */
 const follow = async (walk: Walk): Promise<void> => {
   const { stack, desks, instrument, tell } = walk
   const { instrumentId } = instrument
@@ -115,36 +126,36 @@ const follow = async (walk: Walk): Promise<void> => {
   await admitted(walk, successorId)
   await desks.compliance.until(
     `/v1/instruments/${instrumentId}/precheck?act=instrument.recover&holderIds=${holderId}`,
-    (json) => Desk.member(json, "value", "allowed") === true
+    (json) => VenueClient.member(json, "value", "allowed") === true
   )
   tell(`${successorId} has cooled: a precheck lets ${holderId} be recovered`)
 }
 
-const unitsOf = async (desk: Desk.Desk, path: string): Promise<Decimal.Decimal> => {
+const unitsOf = async (desk: VenueClient.VenueClient, path: string): Promise<Decimal.Decimal> => {
   const rows = await value(desk, `${path}/portfolio`)
-  return Decimal.sum(Desk.list(rows).map((row) => Desk.decimal(row, "units")))
+  return Decimal.sum(VenueClient.list(rows).map((row) => VenueClient.decimal(row, "units")))
 }
 
-/** All units move to the successor on the ledger, as fund, registrar and holder have agreed. */
+/** Moves all units to the successor on the ledger, as fund, registrar and holder have agreed. */
 const recover = async (walk: Walk, units: Decimal.Decimal) => {
   const { desks, instrument, tell } = walk
   const path = `/v1/instruments/${instrument.instrumentId}`
   await agreed(walk, `${holder}:recover`, {}, { maker: "compliance" })
   const { json: left } = await desks.operator.until(
     holder,
-    (json) => Desk.text(json, "value", "state") === "succeeded"
+    (json) => VenueClient.text(json, "value", "state") === "succeeded"
   )
   const [before, after] = [
     await unitsOf(desks.operator, holder),
     await unitsOf(desks.successor, successor)
   ]
   tell(
-    `${holderId} is ${Desk.text(left, "value", "state")}; ` +
+    `${holderId} is ${VenueClient.text(left, "value", "state")}; ` +
       `${people.successor.name} reads what ${successorId} holds: ${Decimal.formatPlain(after)} units`
   )
   const register = await value(desks.operator, `${path}/register`)
-  const moves = Desk.list(await value(desks.operator, `${path}/movements?limit=100`)).filter(
-    (one) => Desk.text(one, "kind") === "recovery"
+  const moves = VenueClient.list(await value(desks.operator, `${path}/movements?limit=100`)).filter(
+    (one) => VenueClient.text(one, "kind") === "recovery"
   )
   return {
     units: after,
@@ -152,22 +163,24 @@ const recover = async (walk: Walk, units: Decimal.Decimal) => {
       "the successor holds all that was left, to the last place": after === units,
       "the lost key holds no units": Decimal.isZero(before),
       "what was recovered is what moved":
-        Decimal.sum(moves.map((one) => Desk.decimal(one, "units"))) === units,
+        Decimal.sum(moves.map((one) => VenueClient.decimal(one, "units"))) === units,
       "a recovery makes no units and loses none":
-        Desk.decimal(register, "head", "totalUnits") === units &&
-        Decimal.isZero(Desk.decimal(register, "head", "difference"))
+        VenueClient.decimal(register, "head", "totalUnits") === units &&
+        Decimal.isZero(VenueClient.decimal(register, "head", "difference"))
     }
   }
 }
 
-/** The freeze followed the units; it takes two approvers to let them go. */
+/** Lifts the freeze, which has followed the units; this needs two approvers. */
 const lift = async (walk: Walk, restrictionId: string) => {
   const { desks, tell } = walk
-  const [carried = null] = Desk.list(
+  const [carried = null] = VenueClient.list(
     await value(desks.compliance, `/v1/restrictions?holderId=${successorId}`)
   )
-  tell(`the freeze came along: ${successorId} is restricted for ${Desk.text(carried, "reason")}`)
-  const path = `/v1/restrictions/${Desk.text(carried, "restrictionId")}`
+  tell(
+    `the freeze came along: ${successorId} is restricted for ${VenueClient.text(carried, "reason")}`
+  )
+  const path = `/v1/restrictions/${VenueClient.text(carried, "restrictionId")}`
   await agreed(
     walk,
     `${path}:lift`,
@@ -178,16 +191,16 @@ const lift = async (walk: Walk, restrictionId: string) => {
   const lifted = await value(desks.compliance, path)
   return {
     "the freeze was carried to the successor":
-      Desk.text(before, "state") === "carried" &&
-      Desk.text(carried, "state") === "active" &&
-      Desk.text(carried, "supersedes") === restrictionId,
+      VenueClient.text(before, "state") === "carried" &&
+      VenueClient.text(carried, "state") === "active" &&
+      VenueClient.text(carried, "supersedes") === restrictionId,
     "two approvers lifted the freeze":
-      Desk.text(lifted, "state") === "lifted" &&
-      Desk.list(lifted, "liftedBy").join() === signers.join()
+      VenueClient.text(lifted, "state") === "lifted" &&
+      VenueClient.list(lifted, "liftedBy").join() === signers.join()
   }
 }
 
-/** One person stops everything at once; it takes two approvers to let it go on. */
+/** Pauses the instrument by one person; resuming needs two approvers. */
 const pause = async (walk: Walk, amount: string) => {
   const { desks, instrument, tell } = walk
   const { instrumentId } = instrument
@@ -196,7 +209,7 @@ const pause = async (walk: Walk, amount: string) => {
   const opened = await desks.risk.done(`/v1/instruments/${instrumentId}:pause`, {
     reason: "A price is being looked at."
   })
-  const holdId = Desk.text(opened, "result", "holdId")
+  const holdId = VenueClient.text(opened, "result", "holdId")
   tell(`${people.risk.name} pauses ${instrumentId} at once, alone`)
   const held = await refusing(desks.operator, claim)
   tell(`a precheck of a claim tells what stands in its way: ${held.join()}`)
@@ -207,12 +220,12 @@ const pause = async (walk: Walk, amount: string) => {
     "a pause is all that stands in the way of a claim, while it lasts":
       free.length === 0 && held.join() === "hold not-held" && again.length === 0,
     "two approvers released the hold":
-      Desk.text(released, "state") === "released" &&
-      Desk.list(released, "releasedBy").join() === signers.join()
+      VenueClient.text(released, "state") === "released" &&
+      VenueClient.list(released, "releasedBy").join() === signers.join()
   }
 }
 
-/** What the feed must tell of it, in this order: with the units the freeze goes on, on their new holder. */
+/** Expected events in their order: the freeze moves with the units to their new holder. */
 const course = [
   "holder.restricted",
   "holder.recovered",
@@ -224,6 +237,6 @@ const course = [
 
 export const isTold = (events: ReadonlyArray<PlainJson.Plain>): boolean =>
   events
-    .map((one) => Desk.text(one, "type"))
+    .map((one) => VenueClient.text(one, "type"))
     .filter((type) => course.includes(type))
     .join() === course.join()

@@ -1,4 +1,4 @@
-/** The demo's database in a process of its own: the one that is brought along, or one that is named. */
+/** The demo's database process: the embedded PostgreSQL, or the configured one. */
 import * as Embedded from "@bursar/storage-adapters/embedded"
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect } from "effect"

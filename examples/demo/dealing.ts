@@ -1,16 +1,19 @@
-/** The story's second half: a dealing cycle whose orders are paid on the ledger, and a redemption by wire. */
+/**
+ * Second part of the demo: a dealing cycle whose orders are paid on the ledger, and a redemption by
+ * wire.
+ */
 import { setTimeout as sleep } from "node:timers/promises"
 import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
 import * as story from "../story.ts"
-import * as Desk from "./Desk.ts"
+import * as VenueClient from "./VenueClient.ts"
 import { holderId, people } from "./people.ts"
 import * as wallet from "./wallet.ts"
-import { agreed, type Walk } from "./walk.ts"
+import { agreed, type Walk } from "./steps.ts"
 
-/** Time enough to place two orders before the cycle's cut-off. */
+/** Milliseconds in which two orders can be placed before the cycle's cut-off. */
 const ordersTake = 40_000
 
-/** The first whole minute that leaves it, as a cut-off of every day. */
+/** Next full minute that leaves this time, as a daily cut-off. */
 const nextCutOff = () => {
   const minute = 60_000
   const at = new Date(Math.ceil((Date.now() + ordersTake) / minute) * minute)
@@ -20,17 +23,18 @@ const nextCutOff = () => {
 const days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
 export interface Dealt {
-  /** The cycle as it ended. */
+  /** The cycle after it has ended. */
   readonly cycle: PlainJson.Plain
-  /** The units its subscription bought. */
+  /** Units that its subscription bought. */
   readonly bought: Decimal.Decimal
-  /** The digest that the approver signed. */
+  /** Digest of the figures that the approver signed. */
   readonly figuresHash: string
 }
 
-const state = (is: string) => (json: PlainJson.Plain) => Desk.text(json, "value", "state") === is
+const state = (is: string) => (json: PlainJson.Plain) =>
+  VenueClient.text(json, "value", "state") === is
 
-/** One subscription and one redemption, both signed in the investor's wallet, settled together. */
+/** Settles one subscription and one redemption together, both signed in the investor's wallet. */
 export const cycle = async (
   walk: Walk,
   of: { readonly amount: string; readonly units: string }
@@ -49,11 +53,11 @@ export const cycle = async (
   await ordered(walk, of)
   await desks.operator.until(
     "/v1/subscriptions/sub-2",
-    (json) => Desk.text(json, "value", "orderState") === "ready"
+    (json) => VenueClient.text(json, "value", "orderState") === "ready"
   )
   await desks.operator.until(
     "/v1/redemptions/red-1",
-    (json) => Desk.text(json, "value", "orderState") === "ready"
+    (json) => VenueClient.text(json, "value", "orderState") === "ready"
   )
   tell("the attestor's and the oracle's wallets priced both, the investor's locked cash and units")
   const left = cutOff.at.getTime() - Date.now()
@@ -62,19 +66,19 @@ export const cycle = async (
   const action = await agreed(walk, "/v1/dealing-cycles/cycle-1:settle", {})
   const { json } = await desks.operator.until("/v1/dealing-cycles/cycle-1", state("ended"))
   const { json: bought } = await desks.operator.get("/v1/subscriptions/sub-2")
-  const settled = Desk.member(json, "value")
+  const settled = VenueClient.member(json, "value")
   tell(
     `both orders settled in one transaction of the ledger: the fund gets ` +
-      `${Decimal.formatPlain(Desk.decimal(settled, "fundNet", "cash"))} USD on balance`
+      `${Decimal.formatPlain(VenueClient.decimal(settled, "fundNet", "cash"))} USD on balance`
   )
   return {
     cycle: settled,
-    bought: Desk.decimal(bought, "value", "units"),
-    figuresHash: Desk.text(action, "figuresHash")
+    bought: VenueClient.decimal(bought, "value", "units"),
+    figuresHash: VenueClient.text(action, "figuresHash")
   }
 }
 
-/** Cash on the ledger, two signed orders, and the venue's claims on them. */
+/** Funds the investor on the ledger, signs two orders, and has the venue claim them. */
 const ordered = async (
   { desks, instrument, stack, tell }: Walk,
   of: { readonly amount: string; readonly units: string }
@@ -109,7 +113,7 @@ const ordered = async (
   tell(`${people.app.name} claims both: they join the cycle`)
 }
 
-/** Units given back by wire: priced, burned on the holder's request, paid by the bank. */
+/** Redeems units by wire: priced, burned on the holder's request, paid by the bank. */
 export const redeem = async (
   { desks, instrument, tell }: Walk,
   of: { readonly units: string }
@@ -124,12 +128,12 @@ export const redeem = async (
   })
   tell(`${people.app.name} claims a redemption of ${of.units} units, to be paid by wire`)
   const { json: burned } = await desks.operator.until(path, state("burned"))
-  const proceeds = Decimal.formatPlain(Desk.decimal(burned, "value", "proceeds"))
+  const proceeds = Decimal.formatPlain(VenueClient.decimal(burned, "value", "proceeds"))
   tell(`the oracle's wallet priced it, the investor's asked for the burn, the registrar's burned`)
   await desks.operator.done(`${path}:settle`, {
     cash: [{ statementId: "bank-red-2", line: 1, amount: story.figure(proceeds) }]
   })
   const { json: settled } = await desks.operator.until(path, state("settled"))
   tell(`${people.operator.name} names the bank line that paid ${proceeds}: settled`)
-  return Desk.member(settled, "value")
+  return VenueClient.member(settled, "value")
 }

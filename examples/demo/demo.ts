@@ -1,12 +1,15 @@
-/** `npm run demo`: a subscription, a dealing cycle, a redemption and the controls, by HTTP and wallets, in a folder thrown away. */
+/**
+ * `npm run demo`: a subscription, a dealing cycle, a redemption and the controls, by HTTP and
+ * wallets, in a temporary folder.
+ */
 import { parseArgs } from "node:util"
 import { Decimal } from "@bursar/engine-core/kernel"
-import { briefly } from "./briefly.ts"
+import { withTemporaryVenue } from "./temporaryVenue.ts"
 import { isExpected } from "./failures.ts"
 import { replay } from "./replay.ts"
 import { WrongSetting } from "./Settings.ts"
 import { type Asked, halfOf, type Outcome, subscription, unitsFor } from "./subscription.ts"
-import { desks, type Walk } from "./walk.ts"
+import { desks, type Walk } from "./steps.ts"
 
 const usage = `npm run demo -- [--amount 100000] [--price 1.0437] [--unit-decimals 6] [--json]
 npm run demo -- --replay [--json]`
@@ -31,7 +34,7 @@ const asked = (values: Readonly<Record<"amount" | "price" | "unit-decimals", str
   unitDecimals: Number(matching("unit-decimals", values["unit-decimals"], /^([0-9]|10)$/))
 })
 
-/** Half of what is bought goes back and the rest is recovered, so there must be something of both. */
+/** Half of the units is redeemed and the rest recovered, so the amount must buy enough for both. */
 const buying = (of: Asked): Asked => {
   const units = unitsFor(of)
   if (!Decimal.isZero(units) && !Decimal.isZero(halfOf(units, of.unitDecimals))) return of
@@ -40,10 +43,10 @@ const buying = (of: Asked): Asked => {
   )
 }
 
-/** Nobody waits a day for the successor here. */
+/** The demo does not wait a day for the successor. */
 const successorCooling = "PT1S"
 
-/** A figure that is off: the folder is kept, and the demo ends with code 1. */
+/** A figure is wrong: the folder is kept, and the demo ends with code 1. */
 class WrongFigures extends Error {
   readonly outcome: Outcome
   constructor(outcome: Outcome) {
@@ -67,7 +70,7 @@ const main = async (): Promise<void> => {
   const { valuation, ...known } = instrument
   tell("starting a venue in a folder that is thrown away")
   const instruments = [{ ...known, ...(valuation === "par" ? { parValue: "1" } : {}) }]
-  const outcome = await briefly({ instruments, successorCooling }, async (stack) => {
+  const outcome = await withTemporaryVenue({ instruments, successorCooling }, async (stack) => {
     tell(`the venue is up: ${stack.venue.api}, the ledger's door at ${stack.ledgerDoor}`)
     const walk: Walk = { stack, desks: desks(stack), instrument, tell }
     const outcome = await (values.replay ? replay(walk) : subscription(walk, of))

@@ -1,6 +1,6 @@
-/** What can go wrong around the demo and is no bug of it: told in its own words, without a stack. */
+/** Expected failures of the demo's environment, printed as a sentence without a stack. */
 import { ChildFailed } from "./Child.ts"
-import { NotAnswered } from "./Desk.ts"
+import { NotAnswered } from "./VenueClient.ts"
 import { WrongSetting } from "./Settings.ts"
 
 export const isExpected = (error: unknown): error is Error =>

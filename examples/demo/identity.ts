@@ -1,15 +1,18 @@
-/** The demo's identity provider: one client a role, tokens by client credentials, on loopback only. */
+/**
+ * The demo's identity provider: one client for each role, client credentials grant, on loopback
+ * only.
+ */
 import { randomBytes } from "node:crypto"
 import { createServer, type Server } from "node:http"
 import { parseArgs } from "node:util"
 import { exportJWK, generateKeyPair, type JWK } from "jose"
 import { errors, Provider } from "oidc-provider"
-import { read, readOrMake, write } from "./keep.ts"
+import { read, readOrMake, write } from "./secretFiles.ts"
 import { audience, people, type Person } from "./people.ts"
 
 const tokenSeconds = 3600
 
-/** What the provider keeps between starts: its signing key and every client's secret. */
+/** Stored data of the provider: its signing key and every client's secret. */
 interface Kept {
   readonly key: JWK
   readonly cookieKey: string
@@ -25,7 +28,7 @@ const make = async (): Promise<Kept> => {
   }
 }
 
-/** A secret for everybody, also for whom an earlier start did not know yet. */
+/** Adds secrets for people whom an earlier start did not have. */
 const withSecrets = (kept: Kept): Kept => ({
   ...kept,
   secrets: Object.fromEntries(
@@ -36,13 +39,14 @@ const withSecrets = (kept: Kept): Kept => ({
   )
 })
 
-/** What a token says of its bearer beside its subject. */
+/** Claims of a token besides its subject. */
 const claimsOf = async ({ name, email, role, holder }: Person, data: string) => ({
   name,
   email,
   roles: [role],
   ...(holder === undefined ? {} : { holder }),
-  // The ledger names its parties when it first starts, which may be later than this provider.
+  // The ledger's parties may be created after this provider has started, so the file is read for
+  // each token.
   ...(role === "registrar"
     ? { party: (await read<Parties>(`${data}/parties.json`))?.registrar }
     : {})
@@ -52,7 +56,7 @@ interface Parties {
   readonly registrar: string
 }
 
-/** Tokens are signed and kept by nobody, so there is nothing to store. */
+/** Tokens are self-contained, so the provider stores nothing. */
 const keepsNothing = () => ({
   upsert: () => Promise.resolve(),
   find: () => Promise.resolve(undefined),
@@ -132,7 +136,7 @@ const main = async (): Promise<void> => {
   openid.on("server_error", (_, error) => console.error(error))
   server.on("request", openid.callback())
   process.once("SIGTERM", () => server.close().closeAllConnections())
-  // One line, for whoever started this process.
+  // One line for the parent process: the provider is ready.
   console.log(JSON.stringify({ issuer, tokens: `${issuer}/token`, keys: `${issuer}/jwks` }))
 }
 

@@ -1,4 +1,6 @@
-/** The parties of the demo's ledger: made at the first start, each with a token file of its own. */
+/**
+ * The parties of the demo's ledger: created at the first start, each with a token file of its own.
+ */
 import { existsSync } from "node:fs"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -7,14 +9,14 @@ import * as Postgres from "@bursar/storage-adapters/postgres"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { SigningKey } from "@bursar/storage-adapters/simulated-ledger/actors"
 import { Effect, Layer, Redacted } from "effect"
-import { write } from "./keep.ts"
+import { write } from "./secretFiles.ts"
 
 export type Hint = "venue" | "registrar" | "fund" | "attestor" | "oracle" | Signer
-/** Who signs with a key that never leaves its wallet; the others act by token. */
+/** External parties, which sign with a key of their own; the others act by token. */
 export type Signer = (typeof signers)[number]
 export type Parties = Readonly<Record<Hint, Party.Party>>
 
-/** As the host names its ledger; the first to open a ledger names it. */
+/** Id of the ledger, as the host uses it; the first process that opens a ledger sets it. */
 export const ledgerId = "venue-1"
 const participantId = "bursar-sim"
 
@@ -25,8 +27,8 @@ const signers = ["investor", "successor"] as const
 export const isSigner = (hint: string): hint is Signer => signers.some((signer) => signer === hint)
 
 /**
- * Makes what is missing, as the ledger's operator would at its own machine, before the node starts:
- * one process at a time owns a ledger.
+ * Creates missing parties, as the ledger's operator would, before the node starts: only one process
+ * at a time owns a ledger.
  */
 export const make = (of: { readonly url: string; readonly folder: string }): Promise<Parties> => {
   const node = SimulatedLedger.layerPostgres({ ledgerId, participantId }).pipe(
@@ -62,7 +64,7 @@ const party = Effect.fnUntraced(function* (hint: Hint, folder: string) {
   return added.party
 })
 
-/** The engine's own user; every other party's is called as the party is. */
+/** Name of a party's user: the engine's own for the venue, the party's hint for every other. */
 const userOf = (hint: Hint): string => (hint === "venue" ? "bursar-engine" : hint)
 
 const keyOf = (hint: Hint, folder: string) => {

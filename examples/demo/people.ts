@@ -1,18 +1,21 @@
-/** Everybody who signs in at the demo's venue: one client a role, more for four eyes, and one who follows the investor. */
+/**
+ * People who sign in at the demo's venue: one client for each role, more for four eyes, and the
+ * investor's successor.
+ */
 import type { Vocabulary } from "@bursar/engine-core"
 
 export interface Person {
-  /** Its sign-in: the client's id and the `sub` of its tokens. */
+  /** Client id, and `sub` of its tokens. */
   readonly sub: string
   readonly name: string
   readonly email: string
   readonly role: typeof Vocabulary.Role.schema.Type
-  /** The holder that its token names, also before anybody onboards it. */
+  /** Holder id in its token, also before the holder is onboarded. */
   readonly holder?: string
 }
 
 export const holderId = "holder-1"
-/** Whom the investor names to follow it: the same owner under another key. */
+/** Holder id of the investor's successor: the same owner under another key. */
 export const successorId = "holder-2"
 
 const person = (sub: string, name: string, role: Person["role"]): Person => ({
@@ -38,5 +41,5 @@ export const people = {
   registrar: person("registrar", "Rolf Registrar", "registrar")
 } as const satisfies Record<string, Person>
 
-/** What the tokens are for; the host takes no other audience. */
+/** Audience of the tokens; the host accepts no other. */
 export const audience = "urn:bursar:engine"

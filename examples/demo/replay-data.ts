@@ -1,4 +1,7 @@
-/** Real figures for the replay: the published daily assets of a fund, and the money they show coming in. */
+/**
+ * Input of the replay: the published daily assets of a real fund, and the inflows derived from
+ * them.
+ */
 import { readFile } from "node:fs/promises"
 import { Decimal } from "@bursar/engine-core/kernel"
 
@@ -12,7 +15,7 @@ export interface Inflow {
   readonly amount: Decimal.Decimal
 }
 
-/** The table as it is kept beside this file: oldest first, a line a day, `#` before a remark. */
+/** Reads the table beside this file: oldest first, one day a line, comments after `#`. */
 export const days = async (): Promise<ReadonlyArray<Day>> => {
   const table = await readFile(new URL("buidl-i.csv", import.meta.url), "utf8")
   const [, ...rows] = table.split("\n").filter((line) => line !== "" && !line.startsWith("#"))
@@ -22,7 +25,7 @@ export const days = async (): Promise<ReadonlyArray<Day>> => {
   })
 }
 
-/** What the first day holds already, then what every later day holds more than the day before. */
+/** Inflow of each day: the first day's assets, then every daily increase. */
 export const inflows = (of: ReadonlyArray<Day>): ReadonlyArray<Inflow> =>
   of.flatMap(({ date, assets }, i) => {
     const amount = Decimal.subtract(assets, of[i - 1]?.assets ?? Decimal.zero)

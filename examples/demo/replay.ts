@@ -1,10 +1,10 @@
-/** The replay: the money that came into a real fund, day by day, each time a subscription at par. */
+/** `--replay`: each day's inflow into a real fund becomes a subscription at par. */
 import { Decimal } from "@bursar/engine-core/kernel"
-import * as Desk from "./Desk.ts"
+import * as VenueClient from "./VenueClient.ts"
 import { days, inflows } from "./replay-data.ts"
 import type { Outcome } from "./subscription.ts"
-import * as walking from "./walk.ts"
-import type { Walk } from "./walk.ts"
+import * as walking from "./steps.ts"
+import type { Walk } from "./steps.ts"
 
 export const replay = async (walk: Walk): Promise<Outcome> => {
   const { desks, tell, instrument } = walk
@@ -12,7 +12,7 @@ export const replay = async (walk: Walk): Promise<Outcome> => {
   const subscriptions = inflows(table)
   await walking.openMarket(walk)
   await walking.onboard(walk)
-  // A par unit is worth its par value; what its oracle publishes is the day's income.
+  // The oracle of a par instrument publishes the daily income, because the price is fixed.
   await walking.publish(walk, { metric: "income", value: Decimal.zero })
   let claimed = Decimal.zero
   let right = 0
@@ -22,9 +22,9 @@ export const replay = async (walk: Walk): Promise<Outcome> => {
     await walking.subscribe({ ...walk, tell: () => {} }, { subscriptionId: date, amount: text })
     claimed = Decimal.add(claimed, amount)
     const { json } = await desks.operator.get(`/v1/instruments/${instrument.instrumentId}/register`)
-    const total = Desk.decimal(json, "value", "head", "totalUnits")
+    const total = VenueClient.decimal(json, "value", "head", "totalUnits")
     const isRight =
-      total === claimed && Decimal.isZero(Desk.decimal(json, "value", "head", "difference"))
+      total === claimed && Decimal.isZero(VenueClient.decimal(json, "value", "head", "difference"))
     if (isRight) right += 1
     tell(
       `            the register holds ${Decimal.formatPlaces(total, 2)}, ` +

@@ -1,4 +1,6 @@
-/** `npm start`: a whole venue on this machine, up and usable until Ctrl-C; it goes on where it was. */
+/**
+ * `npm start`: a whole venue on this machine, until Ctrl-C; the next start continues with its data.
+ */
 import { parseArgs } from "node:util"
 import { isExpected } from "./failures.ts"
 import { people } from "./people.ts"
@@ -7,10 +9,13 @@ import * as Stack from "./Stack.ts"
 import * as story from "../story.ts"
 import { PlainJson } from "@bursar/engine-core/kernel"
 
-/** What the wallets are ready for; any other can be recorded, but these they know. */
+/**
+ * Instruments whose terms the wallets have; others can be recorded, but the wallets cannot price or
+ * mint them.
+ */
 const instruments = [{ instrumentId: "elf-usd", unitDecimals: 6 }]
 
-/** How a keeper's command reaches this venue's store and keys while it runs. */
+/** Prints how maintenance commands reach this venue's database and keys while it runs. */
 const keepers = (stack: Stack.Stack, settings: Settings.Settings): string =>
   [
     ...(settings.databaseUrl === undefined ? [`DATABASE_URL=${stack.databaseUrl}`] : []),
@@ -75,7 +80,10 @@ Logs: ${stack.folder}/logs. Ctrl-C stops everything; the next start goes on wher
 
 const lookEvery = 500
 
-/** npm runs a script in a shell, and a shell that SIGTERM ends hands nothing on: its end is the sign. */
+/**
+ * npm runs a script in a shell, and a shell that ends by SIGTERM does not pass it on: its end is
+ * taken as the signal.
+ */
 const whenNpmIsGone = (stop: () => void): void => {
   if (process.env["npm_lifecycle_event"] === undefined) return
   const shell = process.ppid
@@ -85,8 +93,8 @@ const whenNpmIsGone = (stop: () => void): void => {
 const main = async (): Promise<void> => {
   const { values } = parseArgs({ options: Settings.flags })
   const settings = Settings.read({ ...values }, process.env)
-  // From here on, and more than once: npm hands on what the terminal has already told everybody, and
-  // whoever stops the venue while it starts finds it whole first.
+  // Handled from here on, and repeatedly: npm forwards a signal that the terminal has sent to the
+  // whole group, and a venue that is starting is stopped only once it is complete.
   const asked = new Promise<void>((resolve) => {
     process.on("SIGINT", () => resolve()).on("SIGTERM", () => resolve())
     whenNpmIsGone(resolve)

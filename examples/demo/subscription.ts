@@ -1,11 +1,14 @@
-/** The demo's story: a subscription, a dealing cycle, a redemption, controls, then what can be read of it all, each figure checked. */
+/**
+ * The demo's whole story with every figure checked: a subscription, a dealing cycle, a redemption,
+ * controls, then reads of the result.
+ */
 import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
-import * as Desk from "./Desk.ts"
+import * as VenueClient from "./VenueClient.ts"
 import * as controlling from "./controls.ts"
 import * as dealing from "./dealing.ts"
 import { holderId, people } from "./people.ts"
-import * as walking from "./walk.ts"
-import type { Walk } from "./walk.ts"
+import * as walking from "./steps.ts"
+import type { Walk } from "./steps.ts"
 
 export interface Asked {
   readonly amount: string
@@ -13,7 +16,7 @@ export interface Asked {
   readonly unitDecimals: number
 }
 
-/** What was seen, and whether each thing is as it must be. */
+/** Result of the demo, with the outcome of each check. */
 export interface Outcome {
   readonly demo: string
   readonly checks: Readonly<Record<string, boolean>>
@@ -22,7 +25,7 @@ export interface Outcome {
 
 const subscriptionId = "sub-1"
 
-/** The types that tell of a subscription, in the order in which they must come. */
+/** Event types of a subscription in their order. */
 const course = ["subscription.priced", "subscription.delivered", "subscription.ended"]
 
 export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> => {
@@ -46,28 +49,28 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
   await controlling.prepare(walk)
 
   const portfolio = await desks.investor.get(`/v1/holders/${holderId}/portfolio`)
-  const held = Desk.list(portfolio.json, "value").filter(
-    (row) => Desk.text(row, "instrumentId") === instrument.instrumentId
+  const held = VenueClient.list(portfolio.json, "value").filter(
+    (row) => VenueClient.text(row, "instrumentId") === instrument.instrumentId
   )
-  const units = Decimal.sum(held.map((row) => Desk.decimal(row, "units")))
+  const units = Decimal.sum(held.map((row) => VenueClient.decimal(row, "units")))
   tell(`${people.investor.name} reads her portfolio: ${Decimal.formatPlain(units)} units`)
   const register = await desks.operator.get(`/v1/instruments/${instrument.instrumentId}/register`)
-  const total = Desk.decimal(register.json, "value", "head", "totalUnits")
-  const difference = Desk.decimal(register.json, "value", "head", "difference")
+  const total = VenueClient.decimal(register.json, "value", "head", "totalUnits")
+  const difference = VenueClient.decimal(register.json, "value", "head", "difference")
   const controlled = await controlling.controls(walk, { units: left, amount: asked.amount })
 
-  const operations = Desk.list((await desks.auditor.get("/v1/operations")).json, "value")
+  const operations = VenueClient.list((await desks.auditor.get("/v1/operations")).json, "value")
   tell(`the auditor reads ${operations.length} operations, oldest first:`)
   for (const one of operations.toReversed()) {
     tell(
-      `  ${Desk.text(one, "state")}  ${Desk.text(one, "kind")}  by ${Desk.text(one, "actorName")}`
+      `  ${VenueClient.text(one, "state")}  ${VenueClient.text(one, "kind")}  by ${VenueClient.text(one, "actorName")}`
     )
   }
-  const approvals = Desk.list((await desks.auditor.get("/v1/approvals")).json, "value")
+  const approvals = VenueClient.list((await desks.auditor.get("/v1/approvals")).json, "value")
   tell(`and ${approvals.length} approvals, each made by one and signed by another`)
   const events = await feed(walk)
   tell(
-    `the feed holds ${events.length} events, the last: ${Desk.text(events.at(-1) ?? null, "type")}`
+    `the feed holds ${events.length} events, the last: ${VenueClient.text(events.at(-1) ?? null, "type")}`
   )
 
   const again = await desks.operator.get(`/v1/subscriptions?at=${priced.offset}`)
@@ -79,7 +82,7 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
     unitDecimals: asked.unitDecimals,
     units: Decimal.formatPlain(units),
     recovered: Decimal.formatPlain(controlled.recovered),
-    state: Desk.text(subscription, "state"),
+    state: VenueClient.text(subscription, "state"),
     operations: operations.length,
     approvals: approvals.length,
     events: events.length,
@@ -87,24 +90,26 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
     checks: {
       "the cycle's order bought what the first one did": dealt.bought === wanted,
       "the fund moved only what its cycle came to on balance":
-        Desk.decimal(dealt.cycle, "fundNet", "cash") ===
+        VenueClient.decimal(dealt.cycle, "fundNet", "cash") ===
         Decimal.subtract(Decimal.of(asked.amount), paidFor(wanted, asked.price)),
       "the figures that were signed have a digest": /^[0-9a-f]{64}$/.test(dealt.figuresHash),
       "the redemption paid what its units are worth, rounded down":
-        Desk.decimal(redeemed, "proceeds") === paidFor(back, asked.price),
+        VenueClient.decimal(redeemed, "proceeds") === paidFor(back, asked.price),
       "the holder has what it bought and did not give back": units === left,
-      "the order says the same units": Desk.decimal(subscription, "units") === wanted,
+      "the order says the same units": VenueClient.decimal(subscription, "units") === wanted,
       "it was priced at the point that was published":
-        Desk.decimal(subscription, "price") === Decimal.of(asked.price),
-      "it is closed": Desk.text(subscription, "state") === "closed",
+        VenueClient.decimal(subscription, "price") === Decimal.of(asked.price),
+      "it is closed": VenueClient.text(subscription, "state") === "closed",
       "the register adds up to the ledger": total === left && Decimal.isZero(difference),
       ...controlled.checks,
       "every operation succeeded": operations.every(
-        (one) => Desk.text(one, "state") === "succeeded"
+        (one) => VenueClient.text(one, "state") === "succeeded"
       ),
       "nobody approved what they made":
         approvals.length === 10 && approvals.every((one) => isSignedByAnother(one)),
-      "the feed has no gap": events.every((one, i) => Desk.text(one, "seq") === String(i + 1)),
+      "the feed has no gap": events.every(
+        (one, i) => VenueClient.text(one, "seq") === String(i + 1)
+      ),
       "the feed tells the order's course": isCourse(events),
       "the feed tells of each control": controlling.isTold(events),
       "the same list at the same offset is the same bytes":
@@ -114,45 +119,45 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
 }
 
 const isSignedByAnother = (approval: PlainJson.Plain): boolean => {
-  const signers = Desk.list(approval, "signedBy")
+  const signers = VenueClient.list(approval, "signedBy")
   return (
-    Desk.text(approval, "state") === "approved" &&
+    VenueClient.text(approval, "state") === "approved" &&
     signers.length > 0 &&
-    !signers.includes(Desk.text(approval, "maker"))
+    !signers.includes(VenueClient.text(approval, "maker"))
   )
 }
 
-/** The whole feed, a page at a time, as a reader who keeps its place would read it. */
+/** Reads the whole feed page by page from a stored cursor. */
 const feed = async ({ desks }: Walk): Promise<ReadonlyArray<PlainJson.Plain>> => {
   const events: Array<PlainJson.Plain> = []
   for (let after = "", pages = 0; pages < 1_000; pages++) {
     const { json } = await desks.auditor.get(`/v1/events?limit=10${after}`)
-    const page = Desk.list(json, "value")
+    const page = VenueClient.list(json, "value")
     if (page.length === 0) return events
     events.push(...page)
-    after = `&after=${encodeURIComponent(Desk.text(json, "next"))}`
+    after = `&after=${encodeURIComponent(VenueClient.text(json, "next"))}`
   }
-  throw new Desk.NotAnswered("the feed does not end")
+  throw new VenueClient.NotAnswered("the feed does not end")
 }
 
 const isCourse = (events: ReadonlyArray<PlainJson.Plain>): boolean => {
   const told = events
-    .filter((one) => Desk.text(one, "resourceId") === subscriptionId)
-    .map((one) => Desk.text(one, "type"))
+    .filter((one) => VenueClient.text(one, "resourceId") === subscriptionId)
+    .map((one) => VenueClient.text(one, "type"))
     .filter((type) => course.includes(type))
   return told.join() === course.join()
 }
 
-/** The moment of the answer is not part of what was read. */
+/** Removes the instant of the answer, which differs between equal reads. */
 const withoutNow = (answer: string): string => answer.replace(/"now":"[^"]*"/, "")
 
-/** Half of so many units in the instrument's own places, rounded down. */
+/** Half of the units in the instrument's own places, rounded down. */
 export const halfOf = (units: Decimal.Decimal, unitDecimals: number): Decimal.Decimal => {
   const smallest = 10n ** BigInt(places - unitDecimals)
   return Decimal.fromAtoms((Decimal.atoms(units) / (2n * smallest)) * smallest)
 }
 
-/** ⌊units · price⌋ in cents, counted in whole atoms, apart from the engine. */
+/** ⌊units · price⌋ in cents, computed in whole atoms and independently of the engine. */
 const paidFor = (units: Decimal.Decimal, price: string): Decimal.Decimal => {
   const atoms = Decimal.atoms(units) * Decimal.atoms(Decimal.of(price))
   const cent = 10n ** BigInt(places - 2)
@@ -161,7 +166,10 @@ const paidFor = (units: Decimal.Decimal, price: string): Decimal.Decimal => {
 
 const places = 10
 
-/** Counted in whole atoms, apart from the engine: ⌊amount / price⌋ in the instrument's own places. */
+/**
+ * ⌊amount / price⌋ in the instrument's own places, computed in whole atoms and independently of the
+ * engine.
+ */
 export const unitsFor = ({ amount, price, unitDecimals }: Asked): Decimal.Decimal => {
   const [cash, each] = [Decimal.atoms(Decimal.of(amount)), Decimal.atoms(Decimal.of(price))]
   const smallest = (cash * 10n ** BigInt(unitDecimals)) / each

@@ -1,12 +1,15 @@
-/** A person's word to a wallet: one command of an outside party's own program, run and waited for. */
+/** Runs a single command of an outside party's wallet program and waits for its end. */
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import type { Said } from "./Child.ts"
-import { NotAnswered } from "./Desk.ts"
+import { NotAnswered } from "./VenueClient.ts"
 import * as Parties from "./parties.ts"
 import { actor, type Stack } from "./Stack.ts"
 
-/** Runs it with the party's token, and the key of the one party that signs; what it said it did. */
+/**
+ * Runs the command with the party's token, and the key of an external party; returns the acts that
+ * it reports.
+ */
 export const act = async (
   { folder, ledgerDoor }: Pick<Stack, "folder" | "ledgerDoor">,
   party: "registrar" | "investor",

@@ -9,12 +9,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { briefly } from "../../examples/demo/briefly.ts"
-import * as Desk from "../../examples/demo/Desk.ts"
+import { withTemporaryVenue } from "../../examples/demo/temporaryVenue.ts"
+import * as VenueClient from "../../examples/demo/VenueClient.ts"
 import { holderId, people, successorId } from "../../examples/demo/people.ts"
 import type { Stack } from "../../examples/demo/Stack.ts"
 import { subscription } from "../../examples/demo/subscription.ts"
-import { desks, type Walk } from "../../examples/demo/walk.ts"
+import { desks, type Walk } from "../../examples/demo/steps.ts"
 import { type Answered, call, routesOf } from "./every-route.ts"
 import * as Proxy from "./Proxy.ts"
 import * as Receiver from "./Receiver.ts"
@@ -40,7 +40,8 @@ const told = async (stack: Stack): Promise<void> => {
 const bearersOf = async (stack: Stack) => {
   const all = await Promise.all(
     Object.entries(people).map(
-      async ([name, person]) => [name, `Bearer ${await Desk.tokenOf(stack.venue, person)}`] as const
+      async ([name, person]) =>
+        [name, `Bearer ${await VenueClient.tokenOf(stack.venue, person)}`] as const
     )
   )
   return Object.fromEntries(all) as Readonly<Record<keyof typeof people, string>>
@@ -48,17 +49,17 @@ const bearersOf = async (stack: Stack) => {
 
 /** What the story has no need of: a webhook that two people agree on, and one that is rejected. */
 const webhooks = async (stack: Stack, { secret, url }: Receiver.Receiver): Promise<string> => {
-  const operator = Desk.open(stack.venue, people.operator)
-  const approver = Desk.open(stack.venue, people.approver)
+  const operator = VenueClient.open(stack.venue, people.operator)
+  const approver = VenueClient.open(stack.venue, people.approver)
   const asked = async (webhookId: string) => {
     const { json } = await operator.post("/v1/webhooks", { webhookId, url, secret })
-    return `/v1/approvals/${Desk.text(json, "actionKey")}`
+    return `/v1/approvals/${VenueClient.text(json, "actionKey")}`
   }
   const { headers } = await approver.post(`${await asked("webhook-1")}:approve`)
-  await Desk.finished(operator, headers.get("location") ?? "")
+  await VenueClient.finished(operator, headers.get("location") ?? "")
   await approver.post(`${await asked("webhook-2")}:reject`, { reason: "one is enough" })
   const tested = await operator.done("/v1/webhooks/webhook-1:test")
-  if (Desk.member(tested, "result", "delivered") !== true) {
+  if (VenueClient.member(tested, "result", "delivered") !== true) {
     throw new Error(`the receiver was not reached: ${JSON.stringify(tested)}`)
   }
   return "webhook-1"
@@ -66,21 +67,21 @@ const webhooks = async (stack: Stack, { secret, url }: Receiver.Receiver): Promi
 
 /** The story is over, so the instrument may be held. */
 const paused = async (stack: Stack): Promise<string> => {
-  const operator = Desk.open(stack.venue, people.operator)
+  const operator = VenueClient.open(stack.venue, people.operator)
   const done = await operator.done(`/v1/instruments/${instrument.instrumentId}:pause`, {
     reason: "the story is over"
   })
-  return Desk.text(done, "result", "holdId")
+  return VenueClient.text(done, "result", "holdId")
 }
 
 /** And whoever holds its units by then restricted. */
 const restricted = async (stack: Stack): Promise<string> => {
-  const operator = Desk.open(stack.venue, people.operator)
+  const operator = VenueClient.open(stack.venue, people.operator)
   const done = await operator.done(`/v1/holders/${successorId}:restrict`, {
     mode: "freeze",
     reason: "other"
   })
-  return Desk.text(done, "result", "restrictionId")
+  return VenueClient.text(done, "result", "restrictionId")
 }
 
 /** The ids of what the story left behind, by the names that paths have for them. */
@@ -88,9 +89,9 @@ const knownOf = async (
   stack: Stack,
   receiver: Receiver.Receiver
 ): Promise<Readonly<Record<string, string>>> => {
-  const auditor = Desk.open(stack.venue, people.auditor)
+  const auditor = VenueClient.open(stack.venue, people.auditor)
   const first = async (path: string, name: string) =>
-    Desk.text((await auditor.get(path)).json, "value", 0, name)
+    VenueClient.text((await auditor.get(path)).json, "value", 0, name)
   return {
     instrumentId: instrument.instrumentId,
     holderId,
@@ -140,55 +141,58 @@ Object.assign(process.env, {
 })
 const folder = await mkdtemp(join(tmpdir(), "bursar-judged-"))
 try {
-  await briefly({ instruments: [instrument], successorCooling: "PT1S" }, async (stack) => {
-    const served = await (await fetch(`${stack.venue.api}/v1/openapi.json`)).text()
-    const file = join(folder, "openapi.json")
-    await writeFile(file, served)
-    const document: Json = JSON.parse(served)
-    const proxy = await Proxy.start({ document: file, upstream: stack.venue.api })
-    try {
-      const seen = watched(proxy.url)
-      const judged: Stack = { ...stack, venue: { ...stack.venue, api: proxy.url } }
-      await told(judged)
-      const bearers = await bearersOf(judged)
-      const known = await knownOf(judged, receiver)
-      const { stdout } = await run(process.execPath, [typed], {
-        env: {
-          ...process.env,
-          API: proxy.url,
-          OPERATOR: bearers.operator,
-          AUDITOR: bearers.auditor
+  await withTemporaryVenue(
+    { instruments: [instrument], successorCooling: "PT1S" },
+    async (stack) => {
+      const served = await (await fetch(`${stack.venue.api}/v1/openapi.json`)).text()
+      const file = join(folder, "openapi.json")
+      await writeFile(file, served)
+      const document: Json = JSON.parse(served)
+      const proxy = await Proxy.start({ document: file, upstream: stack.venue.api })
+      try {
+        const seen = watched(proxy.url)
+        const judged: Stack = { ...stack, venue: { ...stack.venue, api: proxy.url } }
+        await told(judged)
+        const bearers = await bearersOf(judged)
+        const known = await knownOf(judged, receiver)
+        const { stdout } = await run(process.execPath, [typed], {
+          env: {
+            ...process.env,
+            API: proxy.url,
+            OPERATOR: bearers.operator,
+            AUDITOR: bearers.auditor
+          }
+        })
+        process.stdout.write(stdout)
+        const answers = await call({ api: proxy.url, document, bearers, known })
+        await record(answers)
+        const calls = (route: ReturnType<typeof routesOf>[number]) => {
+          const pattern = new RegExp(`^${route.template.replaceAll(/\{[A-Za-z]+\}/g, "[^/:]+")}$`)
+          const method = route.method.toUpperCase()
+          return seen.filter((one) => one.method === method && pattern.test(one.path))
         }
-      })
-      process.stdout.write(stdout)
-      const answers = await call({ api: proxy.url, document, bearers, known })
-      await record(answers)
-      const calls = (route: ReturnType<typeof routesOf>[number]) => {
-        const pattern = new RegExp(`^${route.template.replaceAll(/\{[A-Za-z]+\}/g, "[^/:]+")}$`)
-        const method = route.method.toUpperCase()
-        return seen.filter((one) => one.method === method && pattern.test(one.path))
+        const routes = routesOf(document)
+        const nameOf = ({ method, template }: (typeof routes)[number]) =>
+          `${method.toUpperCase()} ${template}`
+        const uncalled = routes.filter((route) => calls(route).length === 0).map(nameOf)
+        if (uncalled.length > 0) throw new Error(`never called: ${uncalled.join(", ")}`)
+        const refused = routes
+          .filter((route) => calls(route).every(({ status }) => status >= 400))
+          .map(nameOf)
+        const shown = [...Map.groupBy(seen, ({ status }) => status)].toSorted(([a], [b]) => a - b)
+        const counts = shown.map(([status, all]) => `${status} ${all.length}×`)
+        console.log(`${seen.length} calls of ${routes.length} routes judged: ${counts.join(", ")}`)
+        const genuine = receiver.verdicts.filter((one) => one.genuine).length
+        if (genuine === 0 || genuine < receiver.verdicts.length) {
+          throw new Error(`deliveries are not what they say: ${JSON.stringify(receiver.verdicts)}`)
+        }
+        console.log(`${genuine} deliveries, all genuine`)
+        console.log(`only ever refused here: ${refused.join(", ") || "none"}`)
+      } finally {
+        await proxy.stop()
       }
-      const routes = routesOf(document)
-      const nameOf = ({ method, template }: (typeof routes)[number]) =>
-        `${method.toUpperCase()} ${template}`
-      const uncalled = routes.filter((route) => calls(route).length === 0).map(nameOf)
-      if (uncalled.length > 0) throw new Error(`never called: ${uncalled.join(", ")}`)
-      const refused = routes
-        .filter((route) => calls(route).every(({ status }) => status >= 400))
-        .map(nameOf)
-      const shown = [...Map.groupBy(seen, ({ status }) => status)].toSorted(([a], [b]) => a - b)
-      const counts = shown.map(([status, all]) => `${status} ${all.length}×`)
-      console.log(`${seen.length} calls of ${routes.length} routes judged: ${counts.join(", ")}`)
-      const genuine = receiver.verdicts.filter((one) => one.genuine).length
-      if (genuine === 0 || genuine < receiver.verdicts.length) {
-        throw new Error(`deliveries are not what they say: ${JSON.stringify(receiver.verdicts)}`)
-      }
-      console.log(`${genuine} deliveries, all genuine`)
-      console.log(`only ever refused here: ${refused.join(", ") || "none"}`)
-    } finally {
-      await proxy.stop()
     }
-  })
+  )
 } finally {
   receiver.stop()
   await rm(folder, { recursive: true, force: true })

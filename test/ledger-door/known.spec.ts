@@ -7,7 +7,7 @@ import { Result } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Commands from "#adapters/simulated-ledger/actors/Commands.ts"
 import * as Flags from "#adapters/simulated-ledger/actors/Flags.ts"
-import * as Known from "#adapters/simulated-ledger/actors/Known.ts"
+import * as ActorInputs from "#adapters/simulated-ledger/actors/ActorInputs.ts"
 
 let folder = ""
 beforeAll(() => {
@@ -35,7 +35,7 @@ describe("the terms of a policy file", () => {
   it("never would be those of the start, when a swung price is told later", () => {
     const path = join(folder, "policy.json")
     writeFileSync(path, told(null))
-    const known = Result.getOrThrow(Known.termsAtEveryLook(flagsOf("--policy", path)))
+    const known = Result.getOrThrow(ActorInputs.termsAtEveryLook(flagsOf("--policy", path)))
     expect(known().instruments[0]?.swung).toEqual([])
     writeFileSync(path, told("1.0452"))
     expect(known().instruments[0]?.swung?.[0]?.price).toBe(Decimal.of("1.0452"))
@@ -49,14 +49,14 @@ describe("the terms of a policy file", () => {
   it("never would be taken up although the first reading makes no sense", () => {
     const path = join(folder, "wrong.json")
     writeFileSync(path, JSON.stringify({ instruments: [{ instrumentId: "FUND-A" }] }))
-    expect(Result.isFailure(Known.termsAtEveryLook(flagsOf("--policy", path)))).toBe(true)
+    expect(Result.isFailure(ActorInputs.termsAtEveryLook(flagsOf("--policy", path)))).toBe(true)
   })
 
   it("are joined by those of the flags", () => {
     const path = join(folder, "policy.json")
     writeFileSync(path, told(null))
     const { instruments } = Result.getOrThrow(
-      Known.terms(
+      ActorInputs.terms(
         flagsOf(
           "--policy",
           path,

@@ -2,7 +2,7 @@
 import type { Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Effect, Layer, Option, Stream } from "effect"
-import * as Classify from "../simulated-ledger/Classify.ts"
+import * as ErrorOutcomes from "../simulated-ledger/ErrorOutcomes.ts"
 import type * as Faults from "../simulated-ledger/Faults.ts"
 import { Participant } from "../simulated-ledger/Participant.ts"
 import * as VenueLedger from "../simulated-ledger/VenueLedger.ts"
@@ -91,7 +91,7 @@ export const session = (
               return VenueLedger.receipt(seen, { seen: Option.some(seen), duplicate: true })
             })
         ),
-        Effect.mapError((error) => Classify.submitError(error, submission.commandId))
+        Effect.mapError((error) => ErrorOutcomes.submitError(error, submission.commandId))
       ),
     updates: ({ after, through, filter }) =>
       Stream.unwrap(
@@ -102,13 +102,13 @@ export const session = (
             reading: { shape: "LEDGER_EFFECTS", byParty: filtered(filter) }
           })
         )
-      ).pipe(Stream.map(VenueLedger.toUpdate), Stream.mapError(Classify.readError)),
+      ).pipe(Stream.map(VenueLedger.toUpdate), Stream.mapError(ErrorOutcomes.readError)),
     acs: ({ at, filter }) =>
       Stream.unwrap(
         Effect.map(user, (user) =>
           participant.acs(user, { at, reading: { shape: "ACS_DELTA", byParty: filtered(filter) } })
         )
-      ).pipe(Stream.mapError(Classify.readError))
+      ).pipe(Stream.mapError(ErrorOutcomes.readError))
   }
 }
 

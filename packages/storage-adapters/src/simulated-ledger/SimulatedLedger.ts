@@ -32,7 +32,7 @@ import * as Users from "./Users.ts"
 import * as Views from "./Views.ts"
 import * as Writer from "./Writer.ts"
 
-export * as Classify from "./Classify.ts"
+export * as ErrorOutcomes from "./ErrorOutcomes.ts"
 export type * as Entry from "./Entry.ts"
 export * as Entity from "./Entity.ts"
 export * as Faults from "./Faults.ts"

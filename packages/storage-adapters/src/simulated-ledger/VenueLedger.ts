@@ -4,7 +4,7 @@
 import { Instant, Offset } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import { Duration, Effect, Layer, Option, Stream } from "effect"
-import * as Classify from "./Classify.ts"
+import * as ErrorOutcomes from "./ErrorOutcomes.ts"
 import type * as Entry from "./Entry.ts"
 import * as LedgerError from "./LedgerError.ts"
 import {
@@ -94,7 +94,7 @@ export const make = (options: {
                 why: "committed before, its update cannot be read now",
                 retryAfter: Duration.seconds(1)
               })
-            : Classify.submitError(error, submission.commandId)
+            : ErrorOutcomes.submitError(error, submission.commandId)
         )
       )
 
@@ -110,7 +110,7 @@ export const make = (options: {
             }
           })
         )
-      ).pipe(Stream.map(toUpdate), Stream.mapError(Classify.readError))
+      ).pipe(Stream.map(toUpdate), Stream.mapError(ErrorOutcomes.readError))
 
     return {
       venue,
@@ -135,9 +135,9 @@ export const make = (options: {
               reading: { shape: "ACS_DELTA", byParty: new Map([[venue, toFilter(filter)]]) }
             })
           )
-        ).pipe(Stream.mapError(Classify.readError)),
-      ledgerEnd: Effect.mapError(participant.ledgerEnd, Classify.readError),
-      horizon: Effect.mapError(participant.horizon, Classify.readError),
+        ).pipe(Stream.mapError(ErrorOutcomes.readError)),
+      ledgerEnd: Effect.mapError(participant.ledgerEnd, ErrorOutcomes.readError),
+      horizon: Effect.mapError(participant.horizon, ErrorOutcomes.readError),
       describe: Effect.gen(function* () {
         const { rights } = yield* authenticated
         return {
@@ -147,7 +147,7 @@ export const make = (options: {
           features: [],
           rights
         }
-      }).pipe(Effect.mapError(Classify.readError)),
+      }).pipe(Effect.mapError(ErrorOutcomes.readError)),
       packages: (names) =>
         Effect.map(participant.packages, (known) =>
           names.map((name) => ({

@@ -7,7 +7,7 @@ import * as AttestorBot from "./AttestorBot.ts"
 import { type Actor, make, once, type Read } from "./Duty.ts"
 import * as Flags from "./Flags.ts"
 import * as FundBot from "./FundBot.ts"
-import * as Known from "./Known.ts"
+import * as ActorInputs from "./ActorInputs.ts"
 import * as OracleBot from "./OracleBot.ts"
 import * as Orders from "./Orders.ts"
 import type * as Policy from "./Policy.ts"
@@ -154,7 +154,7 @@ export const commands: { readonly [actor in Actor]: { readonly [command: string]
   attestor: {
     attest: (flags) =>
       Result.gen(function* () {
-        const { instruments } = yield* Known.terms(flags)
+        const { instruments } = yield* ActorInputs.terms(flags)
         const policy = only(yield* Flags.needed(flags, "subscription-id"))
         return once(AttestorBot.plan({ instruments, policy }))
       })
@@ -162,7 +162,7 @@ export const commands: { readonly [actor in Actor]: { readonly [command: string]
   oracle: {
     price: (flags) =>
       Result.gen(function* () {
-        const { instruments } = yield* Known.terms(flags)
+        const { instruments } = yield* ActorInputs.terms(flags)
         const policy = only(yield* Flags.needed(flags, "redemption-id"))
         return once(OracleBot.redemptions({ instruments, policy }))
       }),
@@ -175,7 +175,7 @@ export const commands: { readonly [actor in Actor]: { readonly [command: string]
           valuationTime: yield* Flags.needed(flags, "valuation-time"),
           ...(metric === undefined ? {} : { metric })
         })
-        const audience = yield* Known.audienceOf(flags)
+        const audience = yield* ActorInputs.audienceOf(flags)
         return once(OracleBot.plan({ quotes: () => [quote], ...audience }))
       })
   },

@@ -6,7 +6,7 @@ import * as CustodianBot from "./CustodianBot.ts"
 import { type Actor, type Duty, keep, type Read, type Told } from "./Duty.ts"
 import * as Flags from "./Flags.ts"
 import * as FundBot from "./FundBot.ts"
-import * as Known from "./Known.ts"
+import * as ActorInputs from "./ActorInputs.ts"
 import * as OracleBot from "./OracleBot.ts"
 import * as RegistrarBot from "./RegistrarBot.ts"
 import * as Wallet from "./Wallet.ts"
@@ -16,15 +16,15 @@ export { type Actor, actors, type Duty } from "./Duty.ts"
 const keeping: { readonly [actor in Actor]: Read } = {
   registrar: (flags) =>
     Result.gen(function* () {
-      const { instruments = [], ...policy } = yield* Known.file(flags)
+      const { instruments = [], ...policy } = yield* ActorInputs.file(flags)
       const known = yield* Flags.shaped(Schema.Array(RegistrarBot.Instrument), instruments)
       return keep(RegistrarBot.plan({ instruments: known, policy }), policy)
     }),
   fund: (flags) =>
-    Result.map(Known.file(flags), (policy) => keep(FundBot.plan({ policy }), policy)),
+    Result.map(ActorInputs.file(flags), (policy) => keep(FundBot.plan({ policy }), policy)),
   attestor: (flags) =>
     Result.gen(function* () {
-      const known = yield* Known.termsAtEveryLook(flags)
+      const known = yield* ActorInputs.termsAtEveryLook(flags)
       const { policy, instruments } = known()
       if (instruments.length === 0) {
         return yield* Flags.usage("an attestor must know --instrument and its --unit-decimals")
@@ -34,21 +34,21 @@ const keeping: { readonly [actor in Actor]: Read } = {
   oracle: (flags) =>
     Result.gen(function* () {
       const path = yield* Flags.needed(flags, "prices")
-      yield* Known.quotesOf(path)
-      const audience = yield* Known.audienceOf(flags)
-      const known = yield* Known.termsAtEveryLook(flags)
+      yield* ActorInputs.quotesOf(path)
+      const audience = yield* ActorInputs.audienceOf(flags)
+      const known = yield* ActorInputs.termsAtEveryLook(flags)
       // A line that is not complete is read at the next evaluation.
-      const quotes = () => Result.getOrElse(Known.quotesOf(path), () => [])
+      const quotes = () => Result.getOrElse(ActorInputs.quotesOf(path), () => [])
       const { policy } = known()
       return keep((world) => OracleBot.plan({ quotes, ...audience, ...known() })(world), policy)
     }),
   custodian: (flags) =>
-    Result.map(Known.file(flags), (policy) => ({
+    Result.map(ActorInputs.file(flags), (policy) => ({
       ...keep(CustodianBot.plan({ policy }), policy),
       actsAs: "hosted"
     })),
   investor: (flags) =>
-    Result.map(Known.file(flags), ({ terms = flags.text("terms"), ...policy }) =>
+    Result.map(ActorInputs.file(flags), ({ terms = flags.text("terms"), ...policy }) =>
       keep(Wallet.plan({ policy, ...(terms === undefined ? {} : { terms }) }), policy)
     )
 }

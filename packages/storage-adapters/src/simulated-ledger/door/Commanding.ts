@@ -5,15 +5,15 @@ import type * as Entry from "../Entry.ts"
 import type { Reading } from "../Participant.ts"
 import type * as Users from "../Users.ts"
 import * as Answers from "./Answers.ts"
-import { type Desk, from, type Handler } from "./Desk.ts"
+import { type EndpointContext, from, type Handler } from "./EndpointContext.ts"
 import * as Formats from "./Formats.ts"
 import type { JsonObject } from "./Json.ts"
 import * as Requests from "./Requests.ts"
 import * as Submissions from "./Submissions.ts"
 
 /** Refuses an invalid format before the commit: afterwards a failure would hide the commit. */
-export const readable = (desk: Desk, user: Users.User, reading: Reading) =>
-  desk.participant.update(user, { by: { updateId: "" }, reading }).pipe(
+export const readable = (context: EndpointContext, user: Users.User, reading: Reading) =>
+  context.participant.update(user, { by: { updateId: "" }, reading }).pipe(
     Effect.asVoid,
     Effect.catchIf(
       ({ code }) => code === "UPDATE_NOT_FOUND",
@@ -25,57 +25,57 @@ export const readable = (desk: Desk, user: Users.User, reading: Reading) =>
  * The transaction in the format that its caller requested; without events where no node matches.
  */
 export const shown = (
-  desk: Desk,
+  context: EndpointContext,
   ask: {
     readonly user: Users.User
     readonly committed: Entry.Transaction
     readonly reading: Reading
   }
 ): Effect.Effect<JsonObject> =>
-  desk.participant.seen(ask.user, { transaction: ask.committed, reading: ask.reading }).pipe(
-    Effect.map(Option.getOrElse(() => Answers.emptied(desk, ask.committed))),
+  context.participant.seen(ask.user, { transaction: ask.committed, reading: ask.reading }).pipe(
+    Effect.map(Option.getOrElse(() => Answers.emptied(context, ask.committed))),
     // The format was checked before; a failure now would hide the commit.
-    Effect.catch(() => Effect.succeed(Answers.emptied(desk, ask.committed))),
-    Effect.map((seen) => ({ transaction: Answers.transaction(desk, seen) }))
+    Effect.catch(() => Effect.succeed(Answers.emptied(context, ask.committed))),
+    Effect.map((seen) => ({ transaction: Answers.transaction(context, seen) }))
   )
 
 export const readingOf = (
-  desk: Desk,
+  context: EndpointContext,
   format: Requests.TransactionFormat | null,
   parties: ReadonlyArray<Party.Party>
 ) =>
   format === null
     ? Effect.succeed<Reading>({ shape: "ACS_DELTA", byParty: Formats.wildcards(parties) })
-    : from(Formats.ofTransaction(desk.names, format))
+    : from(Formats.ofTransaction(context.names, format))
 
 export const committed = ({ updateId, offset }: Entry.Transaction): JsonObject => ({
   updateId,
   completionOffset: offset
 })
 
-export const submitForTransaction: Handler = (desk, { user, body, traceparent }) =>
+export const submitForTransaction: Handler = (context, { user, body, traceparent }) =>
   Effect.gen(function* () {
     const ask = yield* from(Requests.decode(Requests.SubmitForTransaction, body))
     const given = ask.commands
-    const attempt = yield* from(Submissions.attempt(desk.names, { user, given, traceparent }))
+    const attempt = yield* from(Submissions.attempt(context.names, { user, given, traceparent }))
     const parties = [...attempt.actAs, ...attempt.readAs]
-    const reading = yield* readingOf(desk, ask.transactionFormat, parties)
-    yield* readable(desk, user, reading)
-    const committed = yield* desk.participant.submit(user, attempt)
-    return yield* shown(desk, { user, committed, reading })
+    const reading = yield* readingOf(context, ask.transactionFormat, parties)
+    yield* readable(context, user, reading)
+    const committed = yield* context.participant.submit(user, attempt)
+    return yield* shown(context, { user, committed, reading })
   })
 
-export const submit: Handler = (desk, { user, body, traceparent }) =>
+export const submit: Handler = (context, { user, body, traceparent }) =>
   Effect.gen(function* () {
     const given = yield* from(Requests.decode(Requests.Commands, body))
-    const attempt = yield* from(Submissions.attempt(desk.names, { user, given, traceparent }))
-    return committed(yield* desk.participant.submit(user, attempt))
+    const attempt = yield* from(Submissions.attempt(context.names, { user, given, traceparent }))
+    return committed(yield* context.participant.submit(user, attempt))
   })
 
-export const submitAsync: Handler = (desk, { user, body, traceparent }) =>
+export const submitAsync: Handler = (context, { user, body, traceparent }) =>
   Effect.gen(function* () {
     const given = yield* from(Requests.decode(Requests.Commands, body))
-    const attempt = yield* from(Submissions.attempt(desk.names, { user, given, traceparent }))
-    yield* desk.participant.submitAsync(user, attempt)
+    const attempt = yield* from(Submissions.attempt(context.names, { user, given, traceparent }))
+    yield* context.participant.submitAsync(user, attempt)
     return {}
   })

@@ -7,22 +7,22 @@ import { Context, Data, Deferred, Duration, Effect, Exit, Fiber, Layer, Scope } 
 import * as LedgerError from "../LedgerError.ts"
 import type { Participant } from "../Participant.ts"
 import * as Users from "../Users.ts"
-import * as Desk from "./Desk.ts"
+import * as EndpointContext from "./EndpointContext.ts"
 import * as Endpoints from "./Endpoints.ts"
 import * as Http from "./Http.ts"
 import { bodyMax } from "./Json.ts"
 import * as Refusals from "./Refusals.ts"
 import * as Sockets from "./Sockets.ts"
-import * as Wires from "./Wires.ts"
+import * as HttpFaults from "./HttpFaults.ts"
 
-export type { Profile } from "./Desk.ts"
+export type { Profile } from "./EndpointContext.ts"
 
 export interface Options {
   /** 127.0.0.1 by default. */
   readonly host?: string
   /** 0 takes any free port. */
   readonly port?: number
-  readonly profile?: Desk.Profile
+  readonly profile?: EndpointContext.Profile
   /** Timeout of a call, after which its outcome is uncertain to the caller. */
   readonly answerWithin?: Duration.Duration
 }
@@ -60,17 +60,17 @@ export const make = (
 ): Effect.Effect<Door["Service"], DoorFailed, Participant | Scope.Scope> =>
   Effect.gen(function* () {
     const { host, port, ...answering } = { ...defaults, ...options }
-    const desk = yield* Desk.make(answering)
-    const wires = Wires.make(desk.participant.faults)
+    const context = yield* EndpointContext.make(answering)
+    const wires = HttpFaults.make(context.participant.faults)
     // A scope of its own, so that requests in flight outlive the beginning of the close.
     const requests = yield* Scope.make()
     const stopping = yield* Deferred.make<void>()
     const server = createServer()
-    const handler = yield* NodeHttpServer.makeHandler(Http.serve(desk, wires), {
+    const handler = yield* NodeHttpServer.makeHandler(Http.serve(context, wires), {
       scope: requests
     })
     server.on("request", handler)
-    const sockets = yield* upgrades({ desk, wires, stopping })
+    const sockets = yield* upgrades({ context, wires, stopping })
     server.on("upgrade", sockets.handle)
     const address = yield* listen(server, { host, port })
     yield* Effect.addFinalizer(() =>
@@ -125,12 +125,12 @@ const close = (server: Server): Effect.Effect<void> =>
 
 /** Handler of upgrades: opens sockets for the streaming paths and refuses other paths. */
 const upgrades = (of: {
-  readonly desk: Desk.Desk
-  readonly wires: Wires.Wires
+  readonly context: EndpointContext.EndpointContext
+  readonly wires: HttpFaults.HttpFaults
   readonly stopping: Deferred.Deferred<void>
 }) =>
   Effect.gen(function* () {
-    const { desk, wires, stopping } = of
+    const { context, wires, stopping } = of
     const running = new Set<Fiber.Fiber<void>>()
     const acceptor = new NodeWS.WebSocketServer({
       noServer: true,
@@ -139,7 +139,11 @@ const upgrades = (of: {
     })
     const services = yield* Effect.context()
 
-    const start = (request: IncomingMessage, socket: NodeWS.WebSocket, open: Desk.Opener) => {
+    const start = (
+      request: IncomingMessage,
+      socket: NodeWS.WebSocket,
+      open: EndpointContext.Opener
+    ) => {
       const session = {
         socket,
         frames: Sockets.receive(socket),
@@ -148,7 +152,7 @@ const upgrades = (of: {
         wires,
         stopping: Deferred.await(stopping)
       }
-      const fiber = Effect.runForkWith(services)(Sockets.serve(desk, session))
+      const fiber = Effect.runForkWith(services)(Sockets.serve(context, session))
       running.add(fiber)
       fiber.addObserver(() => running.delete(fiber))
     }
@@ -156,7 +160,7 @@ const upgrades = (of: {
     const handle = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
       socket.on("error", () => socket.destroy())
       const path = (request.url ?? "").split("?")[0] ?? ""
-      const found = Endpoints.find({ method: "POST", path, profile: desk.profile })
+      const found = Endpoints.find({ method: "POST", path, profile: context.profile })
       if (found === null || found.endpoint.kind !== "list") {
         return turnAway(socket, Http.unimplemented(path))
       }

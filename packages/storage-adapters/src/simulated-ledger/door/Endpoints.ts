@@ -1,6 +1,6 @@
 /** Table of the door's endpoints. */
 import * as Commanding from "./Commanding.ts"
-import type { Desk, Handler, Opener, Profile } from "./Desk.ts"
+import type { EndpointContext, Handler, Opener, Profile } from "./EndpointContext.ts"
 import * as Identity from "./Identity.ts"
 import * as Interactive from "./Interactive.ts"
 import type { JsonObject } from "./Json.ts"
@@ -9,7 +9,7 @@ import * as Lookups from "./Lookups.ts"
 import * as Pages from "./Pages.ts"
 
 export type Endpoint =
-  | { readonly kind: "open"; readonly answer: (desk: Desk) => JsonObject }
+  | { readonly kind: "open"; readonly answer: (context: EndpointContext) => JsonObject }
   | { readonly kind: "call"; readonly handle: Handler }
   | { readonly kind: "list"; readonly open: Opener }
 

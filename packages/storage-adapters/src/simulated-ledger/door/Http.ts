@@ -8,13 +8,13 @@ import {
   HttpServerResponse
 } from "effect/http"
 import * as LedgerError from "../LedgerError.ts"
-import { type Call, type Desk, from } from "./Desk.ts"
-import * as Drift from "./Drift.ts"
+import { type Call, type EndpointContext, from } from "./EndpointContext.ts"
+import * as AnswerFaults from "./AnswerFaults.ts"
 import * as Endpoints from "./Endpoints.ts"
 import { bodyMax, type Json, parse } from "./Json.ts"
 import * as Lists from "./Lists.ts"
 import * as Refusals from "./Refusals.ts"
-import * as Wires from "./Wires.ts"
+import * as HttpFaults from "./HttpFaults.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -54,7 +54,7 @@ const queryNumber = (
 
 const collect = (
   open: ReturnType<Extract<Endpoints.Endpoint, { readonly kind: "list" }>["open"]>,
-  ask: { readonly query: URLSearchParams; readonly wires: Wires.Wires }
+  ask: { readonly query: URLSearchParams; readonly wires: HttpFaults.HttpFaults }
 ): Effect.Effect<Json, Refusals.Refusal> =>
   Effect.gen(function* () {
     const limit = yield* from(queryNumber(ask.query, "limit"))
@@ -62,40 +62,40 @@ const collect = (
     const wire = ask.wires.wire()
     if (wire?.list413 === true) return yield* Lists.refused()
     const shaped = Stream.flatMap(yield* open, (one) =>
-      Stream.fromIterable(Drift.elements(wire, one))
+      Stream.fromIterable(AnswerFaults.elements(wire, one))
     )
     return yield* Lists.collect(shaped, { limit, idleMillis })
   })
 
 const handle = (
-  desk: Desk,
+  context: EndpointContext,
   ask: {
     readonly endpoint: Endpoints.Endpoint
     readonly call: Effect.Effect<Call, Refusals.Refusal | HttpServerError.HttpServerError>
     readonly query: URLSearchParams
-    readonly wires: Wires.Wires
+    readonly wires: HttpFaults.HttpFaults
   }
 ): Effect.Effect<Json, Refusals.Refusal | HttpServerError.HttpServerError> => {
   const { endpoint, call } = ask
   switch (endpoint.kind) {
     case "open":
-      return Effect.succeed(endpoint.answer(desk))
+      return Effect.succeed(endpoint.answer(context))
     case "call":
-      return Effect.flatMap(call, (one) => endpoint.handle(desk, one)).pipe(
-        Effect.map((answer) => Drift.answer(ask.wires.wire(), answer))
+      return Effect.flatMap(call, (one) => endpoint.handle(context, one)).pipe(
+        Effect.map((answer) => AnswerFaults.answer(ask.wires.wire(), answer))
       )
     case "list":
-      return Effect.flatMap(call, (one) => collect(endpoint.open(desk, one), ask))
+      return Effect.flatMap(call, (one) => collect(endpoint.open(context, one), ask))
   }
 }
 
 const readCall = (
-  desk: Desk,
+  context: EndpointContext,
   request: HttpServerRequest.HttpServerRequest,
   name: string
 ): Effect.Effect<Call, Refusals.Refusal | HttpServerError.HttpServerError> =>
   Effect.gen(function* () {
-    const user = yield* desk.participant.authenticate(bearer(request.headers["authorization"]))
+    const user = yield* context.participant.authenticate(bearer(request.headers["authorization"]))
     const traceparent = request.headers["traceparent"] ?? null
     if (request.method === "GET") return { user, body: null, name, traceparent }
     const bytes = yield* Effect.provideService(
@@ -142,30 +142,30 @@ const crashed = (defect: unknown): Effect.Effect<Response> =>
   )
 
 const answer = (
-  desk: Desk,
+  context: EndpointContext,
   request: HttpServerRequest.HttpServerRequest,
-  wires: Wires.Wires
+  wires: HttpFaults.HttpFaults
 ): Effect.Effect<Response> => {
   const [path = "", search = ""] = request.url.split(/\?(.*)/s)
   const { method } = request
   const traceparent = request.headers["traceparent"] ?? null
   const told = { traceparent, wire: wires.wire() }
-  const found = Endpoints.find({ method, path, profile: desk.profile })
+  const found = Endpoints.find({ method, path, profile: context.profile })
   if (found === null) {
     return Effect.succeed(
       isLedgerApi(path) ? refuse(unimplemented(path), told) : plain(404, "There is nothing here.")
     )
   }
-  return handle(desk, {
+  return handle(context, {
     endpoint: found.endpoint,
-    call: readCall(desk, request, found.name),
+    call: readCall(context, request, found.name),
     query: new URLSearchParams(search),
     wires
   }).pipe(
     Effect.map((body) => json(200, body)),
     Effect.catch((error) => Effect.succeed(refuse(error, told))),
     Effect.catchDefect(crashed),
-    Effect.timeoutOption(desk.answerWithin),
+    Effect.timeoutOption(context.answerWithin),
     Effect.map(Option.getOrElse(late))
   )
 }
@@ -183,20 +183,20 @@ const slowly = (response: Response, millis: number): Response => {
 
 /** Handler of every request that is not for a socket. */
 export const serve = (
-  desk: Desk,
-  wires: Wires.Wires
+  context: EndpointContext,
+  wires: HttpFaults.HttpFaults
 ): Effect.Effect<Response, never, HttpServerRequest.HttpServerRequest> =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const wire = wires.wire()
-    const fate = Wires.fate(wire, wires.count())
+    const fate = HttpFaults.fate(wire, wires.count())
     if (fate === "lost-before") {
       return HttpServerResponse.text("<html><body>Bad Gateway</body></html>", {
         status: 502,
         contentType: "text/html"
       })
     }
-    const response = yield* answer(desk, request, wires)
+    const response = yield* answer(context, request, wires)
     if (fate === "lost-after") return late()
     return wire?.slowBodyMillis === undefined ? response : slowly(response, wire.slowBodyMillis)
   })

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import * as Users from "../Users.ts"
 import * as Answers from "./Answers.ts"
-import { type Desk, from, type Handler } from "./Desk.ts"
+import { type EndpointContext, from, type Handler } from "./EndpointContext.ts"
 import type { JsonObject } from "./Json.ts"
 import * as Requests from "./Requests.ts"
 import * as TypeNames from "./TypeNames.ts"
@@ -10,7 +10,7 @@ import * as TypeNames from "./TypeNames.ts"
 /** Longest interval between two checkpoints of a quiet stream; the node's default. */
 const checkpointDelay = { seconds: 1, nanos: 0 }
 
-export const version = ({ profile }: Desk): JsonObject => ({
+export const version = ({ profile }: EndpointContext): JsonObject => ({
   version: `${profile}.0+bursar-sim`,
   features: {
     experimental: {
@@ -49,7 +49,7 @@ export const packageStatus: Handler = ({ names }, { name }) =>
     packageStatus: names.byId.has(name) ? "PACKAGE_STATUS_REGISTERED" : "PACKAGE_STATUS_UNSPECIFIED"
   })
 
-export const vettedPackages: Handler = (desk, { body }) =>
+export const vettedPackages: Handler = (context, { body }) =>
   Effect.gen(function* () {
     const { packageMetadataFilter: filter } = yield* from(
       Requests.decode(Requests.VettedPackages, body)
@@ -57,7 +57,7 @@ export const vettedPackages: Handler = (desk, { body }) =>
     const ids = filter?.packageIds ?? []
     const prefixes = filter?.packageNamePrefixes ?? []
     const all = ids.length === 0 && prefixes.length === 0
-    const found = desk.names.packages.filter(
+    const found = context.names.packages.filter(
       ({ packageId, name }) =>
         all || ids.includes(packageId) || prefixes.some((prefix) => name.startsWith(prefix))
     )
@@ -69,8 +69,8 @@ export const vettedPackages: Handler = (desk, { body }) =>
             packageName: name,
             packageVersion
           })),
-          participantId: yield* desk.participant.participantId,
-          synchronizerId: desk.synchronizerId,
+          participantId: yield* context.participant.participantId,
+          synchronizerId: context.synchronizerId,
           topologySerial: 1
         }
       ],
@@ -78,7 +78,7 @@ export const vettedPackages: Handler = (desk, { body }) =>
     }
   })
 
-export const preferredPackages: Handler = (desk, { body }) =>
+export const preferredPackages: Handler = (context, { body }) =>
   Effect.gen(function* () {
     const { packageVettingRequirements } = yield* from(
       Requests.decode(Requests.PreferredPackages, body)
@@ -86,10 +86,10 @@ export const preferredPackages: Handler = (desk, { body }) =>
     const names = [...new Set(packageVettingRequirements.map(({ packageName }) => packageName))]
     const references: Array<JsonObject> = []
     for (const name of names) {
-      const found = desk.names.byName.get(name)
+      const found = context.names.byName.get(name)
       if (found === undefined) return yield* TypeNames.unknownPackage(name)
       const { packageId, version: packageVersion } = found
       references.push({ packageId, packageName: name, packageVersion })
     }
-    return { packageReferences: references, synchronizerId: desk.synchronizerId }
+    return { packageReferences: references, synchronizerId: context.synchronizerId }
   })

@@ -5,7 +5,7 @@ import type * as Entry from "../Entry.ts"
 import * as LedgerError from "../LedgerError.ts"
 import type { Signature } from "../Participant.ts"
 import * as Commanding from "./Commanding.ts"
-import { type Call, type Desk, from, type Handler } from "./Desk.ts"
+import { type Call, type EndpointContext, from, type Handler } from "./EndpointContext.ts"
 import * as Formats from "./Formats.ts"
 import type { Refusal } from "./Refusals.ts"
 import * as Requests from "./Requests.ts"
@@ -39,16 +39,16 @@ const minLedgerTime = (given: (typeof Requests.Prepare.Type)["minLedgerTime"]) =
     return yield* Submissions.instant("minLedgerTime", value)
   })
 
-export const prepare: Handler = (desk, { user, body }) =>
+export const prepare: Handler = (context, { user, body }) =>
   Effect.gen(function* () {
     const ask = yield* from(Requests.decode(Requests.Prepare, body))
     if ((ask.readAs ?? []).length > 0) return yield* invalid("readAs cannot be prepared")
-    const prepared = yield* desk.participant.prepare(user, {
+    const prepared = yield* context.participant.prepare(user, {
       userId: yield* from(Submissions.ownUser(user, ask.userId)),
       commandId: ask.commandId,
-      commands: yield* from(Submissions.commands(desk.names, ask.commands)),
+      commands: yield* from(Submissions.commands(context.names, ask.commands)),
       actAs: yield* from(Formats.parties(ask.actAs)),
-      disclosed: yield* from(Submissions.disclosed(desk.names, ask.disclosedContracts)),
+      disclosed: yield* from(Submissions.disclosed(context.names, ask.disclosedContracts)),
       maxRecordTime: yield* from(Submissions.instant("maxRecordTime", ask.maxRecordTime)),
       minLedgerTime: yield* from(minLedgerTime(ask.minLedgerTime))
     })
@@ -89,7 +89,7 @@ interface Executed {
   readonly ask: Requests.Execute
 }
 
-const run = (desk: Desk, { user, body }: Call): Effect.Effect<Executed, Refusal> =>
+const run = (context: EndpointContext, { user, body }: Call): Effect.Effect<Executed, Refusal> =>
   Effect.gen(function* () {
     const ask = yield* from(Requests.decode(Requests.Execute, body))
     yield* from(Submissions.ownUser(user, ask.userId))
@@ -97,10 +97,10 @@ const run = (desk: Desk, { user, body }: Call): Effect.Effect<Executed, Refusal>
       return yield* invalid(`hashingSchemeVersion is ${hashingScheme}`)
     }
     if (ask.transactionFormat !== null) {
-      const reading = yield* from(Formats.ofTransaction(desk.names, ask.transactionFormat))
-      yield* Commanding.readable(desk, user, reading)
+      const reading = yield* from(Formats.ofTransaction(context.names, ask.transactionFormat))
+      yield* Commanding.readable(context, user, reading)
     }
-    const transaction = yield* desk.participant.execute(user, {
+    const transaction = yield* context.participant.execute(user, {
       prepared: yield* from(bytesOf("preparedTransaction", ask.preparedTransaction)),
       signatures: yield* from(signatures(ask.partySignatures)),
       submissionId: ask.submissionId
@@ -112,8 +112,8 @@ const run = (desk: Desk, { user, body }: Call): Effect.Effect<Executed, Refusal>
 const isVerdict = ({ code }: LedgerError.LedgerError): boolean =>
   code.startsWith("LOCAL_VERDICT_") || code === "DUPLICATE_COMMAND"
 
-export const execute: Handler = (desk, call) =>
-  run(desk, call).pipe(
+export const execute: Handler = (context, call) =>
+  run(context, call).pipe(
     Effect.as({}),
     Effect.catchIf(
       (error) => error._tag === "LedgerError" && isVerdict(error),
@@ -121,12 +121,12 @@ export const execute: Handler = (desk, call) =>
     )
   )
 
-export const executeAndWait: Handler = (desk, call) =>
-  Effect.map(run(desk, call), ({ transaction }) => Commanding.committed(transaction))
+export const executeAndWait: Handler = (context, call) =>
+  Effect.map(run(context, call), ({ transaction }) => Commanding.committed(transaction))
 
-export const executeForTransaction: Handler = (desk, call) =>
+export const executeForTransaction: Handler = (context, call) =>
   Effect.gen(function* () {
-    const { transaction: committed, ask } = yield* run(desk, call)
-    const reading = yield* Commanding.readingOf(desk, ask.transactionFormat, committed.actAs)
-    return yield* Commanding.shown(desk, { user: call.user, committed, reading })
+    const { transaction: committed, ask } = yield* run(context, call)
+    const reading = yield* Commanding.readingOf(context, ask.transactionFormat, committed.actAs)
+    return yield* Commanding.shown(context, { user: call.user, committed, reading })
   })

@@ -3,7 +3,7 @@ import { Offset } from "@bursar/engine-core/kernel"
 import { Duration, Effect, Option, Stream } from "effect"
 import * as LedgerError from "../LedgerError.ts"
 import * as Answers from "./Answers.ts"
-import { from, type Opener } from "./Desk.ts"
+import { from, type Opener } from "./EndpointContext.ts"
 import * as Formats from "./Formats.ts"
 import type { Json } from "./Json.ts"
 import * as Requests from "./Requests.ts"
@@ -15,18 +15,18 @@ export const listMax = 200
 export const idleMillis = 500
 const idleMillisMax = 20_000
 
-export const updates: Opener = (desk, { user, body }) =>
+export const updates: Opener = (context, { user, body }) =>
   Effect.gen(function* () {
     const read = yield* from(Requests.decode(Requests.Updates, body))
-    const reading = yield* from(Formats.ofUpdates(desk.names, read.updateFormat))
+    const reading = yield* from(Formats.ofUpdates(context.names, read.updateFormat))
     const through = Option.fromNullishOr(read.endInclusive)
     return Stream.map(
-      desk.participant.updates(user, { after: read.beginExclusive, through, reading }),
-      (seen) => Answers.update(desk, seen)
+      context.participant.updates(user, { after: read.beginExclusive, through, reading }),
+      (seen) => Answers.update(context, seen)
     )
   })
 
-export const completions: Opener = (desk, { user, body }) =>
+export const completions: Opener = (context, { user, body }) =>
   Effect.gen(function* () {
     const read = yield* from(Requests.decode(Requests.Completions, body))
     yield* from(Submissions.ownUser(user, read.userId))
@@ -36,12 +36,12 @@ export const completions: Opener = (desk, { user, body }) =>
     }
     const after = read.beginExclusive ?? Offset.zero
     return Stream.map(
-      desk.participant.completions(user, { parties, after, through: Option.none() }),
-      (told) => Answers.completion(desk, told)
+      context.participant.completions(user, { parties, after, through: Option.none() }),
+      (told) => Answers.completion(context, told)
     )
   })
 
-export const activeContracts: Opener = (desk, { user, body }) =>
+export const activeContracts: Opener = (context, { user, body }) =>
   Effect.gen(function* () {
     const { activeAtOffset: at, eventFormat } = yield* from(
       Requests.decode(Requests.ActiveContracts, body)
@@ -49,9 +49,9 @@ export const activeContracts: Opener = (desk, { user, body }) =>
     if (eventFormat === null) {
       return yield* LedgerError.make("MISSING_FIELD", "The field eventFormat is missing")
     }
-    const reading = yield* from(Formats.ofEvents(desk.names, eventFormat))
-    return Stream.map(desk.participant.acs(user, { at, reading }), (active) =>
-      Answers.activeContract(desk, active)
+    const reading = yield* from(Formats.ofEvents(context.names, eventFormat))
+    return Stream.map(context.participant.acs(user, { at, reading }), (active) =>
+      Answers.activeContract(context, active)
     )
   })
 

@@ -4,33 +4,39 @@ import * as LedgerError from "../LedgerError.ts"
 import type { Reading } from "../Participant.ts"
 import type * as Users from "../Users.ts"
 import * as Answers from "./Answers.ts"
-import { type Desk, from, type Handler } from "./Desk.ts"
+import { type EndpointContext, from, type Handler } from "./EndpointContext.ts"
 import * as Formats from "./Formats.ts"
 import type { JsonObject } from "./Json.ts"
 import * as Requests from "./Requests.ts"
 
-export const updateByOffset: Handler = (desk, { user, body }) =>
+export const updateByOffset: Handler = (context, { user, body }) =>
   Effect.gen(function* () {
     const { offset, updateFormat } = yield* from(Requests.decode(Requests.UpdateByOffset, body))
-    const reading = yield* from(Formats.ofUpdates(desk.names, updateFormat))
-    return Answers.update(desk, yield* desk.participant.update(user, { by: { offset }, reading }))
+    const reading = yield* from(Formats.ofUpdates(context.names, updateFormat))
+    return Answers.update(
+      context,
+      yield* context.participant.update(user, { by: { offset }, reading })
+    )
   })
 
-export const updateById: Handler = (desk, { user, body }) =>
+export const updateById: Handler = (context, { user, body }) =>
   Effect.gen(function* () {
     const { updateId, updateFormat } = yield* from(Requests.decode(Requests.UpdateById, body))
-    const reading = yield* from(Formats.ofUpdates(desk.names, updateFormat))
-    return Answers.update(desk, yield* desk.participant.update(user, { by: { updateId }, reading }))
+    const reading = yield* from(Formats.ofUpdates(context.names, updateFormat))
+    return Answers.update(
+      context,
+      yield* context.participant.update(user, { by: { updateId }, reading })
+    )
   })
 
 type Missing = "CONTRACT_EVENTS_NOT_FOUND" | "CONTRACT_PAYLOAD_NOT_FOUND"
 
 const contract = (
-  desk: Desk,
+  context: EndpointContext,
   user: Users.User,
   ask: { readonly contractId: string; readonly reading: Reading; readonly missing: Missing }
 ) =>
-  Effect.mapError(desk.participant.contractById(user, ask), (error) =>
+  Effect.mapError(context.participant.contractById(user, ask), (error) =>
     error.category === 11 && error.code.startsWith("CONTRACT_")
       ? LedgerError.make(ask.missing, `Contract ${ask.contractId} was not found`, {
           resources: [["CONTRACT_ID", ask.contractId]]
@@ -42,7 +48,7 @@ const contract = (
  * The archival of a contract; its position in its transaction is not available once that is pruned.
  */
 const archived = (
-  desk: Desk,
+  context: EndpointContext,
   user: Users.User,
   of: {
     readonly found: Effect.Success<ReturnType<typeof contract>>
@@ -52,7 +58,7 @@ const archived = (
   Effect.gen(function* () {
     const { created, archivedOffset } = of.found
     if (archivedOffset === null) return {}
-    const { events } = yield* desk.participant.update(user, {
+    const { events } = yield* context.participant.update(user, {
       by: { offset: archivedOffset },
       reading: of.reading
     })
@@ -63,31 +69,31 @@ const archived = (
     return {
       archived: {
         archivedEvent: Answers.archivedEvent(event, archivedOffset),
-        synchronizerId: desk.synchronizerId
+        synchronizerId: context.synchronizerId
       }
     }
   })
 
-export const eventsByContractId: Handler = (desk, { user, body }) =>
+export const eventsByContractId: Handler = (context, { user, body }) =>
   Effect.gen(function* () {
     const read = yield* from(Requests.decode(Requests.EventsByContractId, body))
-    const reading = yield* from(Formats.ofEvents(desk.names, read.eventFormat))
+    const reading = yield* from(Formats.ofEvents(context.names, read.eventFormat))
     const { contractId } = read
-    const found = yield* contract(desk, user, {
+    const found = yield* contract(context, user, {
       contractId,
       reading,
       missing: "CONTRACT_EVENTS_NOT_FOUND"
     })
     return {
       created: {
-        createdEvent: Answers.createdEvent(desk, found.created, found.createdOffset),
-        synchronizerId: desk.synchronizerId
+        createdEvent: Answers.createdEvent(context, found.created, found.createdOffset),
+        synchronizerId: context.synchronizerId
       },
-      ...(yield* archived(desk, user, { found, reading }))
+      ...(yield* archived(context, user, { found, reading }))
     }
   })
 
-export const contractById: Handler = (desk, { user, body }) =>
+export const contractById: Handler = (context, { user, body }) =>
   Effect.gen(function* () {
     const { contractId, queryingParties } = yield* from(
       Requests.decode(Requests.ContractById, body)
@@ -95,12 +101,12 @@ export const contractById: Handler = (desk, { user, body }) =>
     const asked = yield* from(Formats.parties(queryingParties ?? []))
     const own = user.rights.filter(({ kind }) => kind !== "CanExecuteAs").map(({ party }) => party)
     const byParty = Formats.wildcards(asked.length === 0 ? own : asked)
-    const { created, createdOffset } = yield* contract(desk, user, {
+    const { created, createdOffset } = yield* contract(context, user, {
       contractId,
       reading: { shape: "ACS_DELTA", byParty },
       missing: "CONTRACT_PAYLOAD_NOT_FOUND"
     })
-    return { createdEvent: Answers.createdEvent(desk, created, createdOffset) }
+    return { createdEvent: Answers.createdEvent(context, created, createdOffset) }
   })
 
 export const ledgerEnd: Handler = ({ participant }) =>

@@ -5,7 +5,7 @@ import * as LedgerError from "../LedgerError.ts"
 import type { Reading, SeenTransaction } from "../Participant.ts"
 import type * as Users from "../Users.ts"
 import * as Answers from "./Answers.ts"
-import { type Desk, from, type Handler } from "./Desk.ts"
+import { type EndpointContext, from, type Handler } from "./EndpointContext.ts"
 import * as Formats from "./Formats.ts"
 import type { JsonObject } from "./Json.ts"
 import * as Requests from "./Requests.ts"
@@ -49,11 +49,11 @@ interface Range {
 }
 
 const transactions = (
-  desk: Desk,
+  context: EndpointContext,
   user: Users.User,
   ask: { readonly range: Range; readonly reading: Reading }
 ): Stream.Stream<SeenTransaction, LedgerError.LedgerError> =>
-  desk.participant
+  context.participant
     .updates(user, {
       after: ask.range.after,
       through: Option.some(ask.range.through),
@@ -91,13 +91,16 @@ const descending = (
 
 const before = (offset: Offset.Offset): Offset.Offset => Offset.of(offset - 1)
 
-export const updates: Handler = (desk, { user, body }) =>
+export const updates: Handler = (context, { user, body }) =>
   Effect.gen(function* () {
     const ask = yield* from(Requests.decode(Requests.UpdatesPage, body))
     const size = yield* from(sizeOf(ask.maxPageSize))
-    const reading = yield* from(Formats.ofUpdates(desk.names, ask.updateFormat))
+    const reading = yield* from(Formats.ofUpdates(context.names, ask.updateFormat))
     const token = yield* from(readToken(ask.pageToken))
-    const [end, horizon] = yield* Effect.all([desk.participant.ledgerEnd, desk.participant.horizon])
+    const [end, horizon] = yield* Effect.all([
+      context.participant.ledgerEnd,
+      context.participant.horizon
+    ])
     const down = ask.descendingOrder === true
     const first: Range = {
       after:
@@ -118,7 +121,7 @@ export const updates: Handler = (desk, { user, body }) =>
     if (range.after > range.through) {
       return yield* invalid("beginOffsetExclusive lies after the end")
     }
-    const all = transactions(desk, user, { range, reading })
+    const all = transactions(context, user, { range, reading })
     const found = yield* Stream.runCollect(
       down ? Stream.takeRight(all, size) : Stream.take(all, size)
     )
@@ -126,7 +129,7 @@ export const updates: Handler = (desk, { user, body }) =>
     const openEnded = !down && ask.endOffsetInclusive === null
     const next = page.rest ?? (openEnded ? { after: page.highest, through: page.highest } : null)
     return {
-      updates: page.updates.map((seen) => Answers.update(desk, seen)),
+      updates: page.updates.map((seen) => Answers.update(context, seen)),
       lowestPageOffsetExclusive: page.lowest,
       highestPageOffsetInclusive: page.highest,
       ...nextPage(next)
@@ -136,22 +139,22 @@ export const updates: Handler = (desk, { user, body }) =>
 const nextPage = (rest: Range | null): JsonObject =>
   rest === null ? {} : { nextPageToken: printToken([rest.after, rest.through]) }
 
-export const activeContracts: Handler = (desk, { user, body }) =>
+export const activeContracts: Handler = (context, { user, body }) =>
   Effect.gen(function* () {
     const ask = yield* from(Requests.decode(Requests.ActiveContractsPage, body))
     const size = yield* from(sizeOf(ask.maxPageSize))
-    const reading = yield* from(Formats.ofEvents(desk.names, ask.eventFormat))
+    const reading = yield* from(Formats.ofEvents(context.names, ask.eventFormat))
     const token = yield* from(readToken(ask.pageToken))
     const at =
       token !== null
         ? Offset.of(token[0])
-        : (ask.activeAtOffset ?? (yield* desk.participant.ledgerEnd))
+        : (ask.activeAtOffset ?? (yield* context.participant.ledgerEnd))
     const skip = token?.[1] ?? 0
-    const found = yield* desk.participant
+    const found = yield* context.participant
       .acs(user, { at, reading })
       .pipe(Stream.drop(skip), Stream.take(size + 1), Stream.runCollect)
     return {
-      activeContracts: found.slice(0, size).map((one) => Answers.activeContract(desk, one)),
+      activeContracts: found.slice(0, size).map((one) => Answers.activeContract(context, one)),
       activeAtOffset: at,
       ...(found.length > size ? { nextPageToken: printToken([at, skip + size]) } : {})
     }

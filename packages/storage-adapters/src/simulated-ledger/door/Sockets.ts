@@ -7,12 +7,12 @@ import type { NodeWS } from "@effect/platform-node"
 import { Cause, Data, Duration, Effect, Queue, Stream } from "effect"
 import * as LedgerError from "../LedgerError.ts"
 import type * as Users from "../Users.ts"
-import { type Desk, from, type Opener } from "./Desk.ts"
-import * as Drift from "./Drift.ts"
+import { type EndpointContext, from, type Opener } from "./EndpointContext.ts"
+import * as AnswerFaults from "./AnswerFaults.ts"
 import { bearer } from "./Http.ts"
 import { type Json, parse } from "./Json.ts"
 import * as Refusals from "./Refusals.ts"
-import type * as Wires from "./Wires.ts"
+import type * as HttpFaults from "./HttpFaults.ts"
 
 /** The subprotocol of the door; the other one that a client offers carries the token. */
 export const protocol = "daml.ws.auth"
@@ -77,10 +77,10 @@ const sameRights = (left: Users.User, right: Users.User): boolean =>
 
 /** Ends a stream when its token or its rights end. */
 const watch = (
-  desk: Desk,
+  context: EndpointContext,
   ask: { readonly token: string | undefined; readonly user: Users.User }
 ) =>
-  desk.participant.authenticate(ask.token).pipe(
+  context.participant.authenticate(ask.token).pipe(
     Effect.delay(watchEvery),
     Effect.mapError((error) =>
       error.code === "UNAUTHENTICATED"
@@ -100,23 +100,23 @@ export interface Session {
   readonly frames: Frames
   readonly token: string | undefined
   readonly open: Opener
-  readonly wires: Wires.Wires
+  readonly wires: HttpFaults.HttpFaults
   /** Succeeds when the door begins to close. */
   readonly stopping: Effect.Effect<void>
 }
 
-const elements = (desk: Desk, session: Session) =>
+const elements = (context: EndpointContext, session: Session) =>
   Effect.gen(function* () {
     const { socket, frames, token, wires } = session
-    const user = yield* desk.participant.authenticate(token)
+    const user = yield* context.participant.authenticate(token)
     const body = yield* from(parse(yield* firstFrame(frames)))
-    const stream = yield* session.open(desk, { user, body, name: "", traceparent: null })
+    const stream = yield* session.open(context, { user, body, name: "", traceparent: null })
     const flowing = Stream.runForEach(stream, (one) =>
-      Effect.forEach(Drift.elements(wires.wire(), one), (frame) => send(socket, frame))
+      Effect.forEach(AnswerFaults.elements(wires.wire(), one), (frame) => send(socket, frame))
     )
     yield* Effect.raceFirst(
       flowing,
-      Effect.raceFirst(secondFrame(frames), watch(desk, { token, user }))
+      Effect.raceFirst(secondFrame(frames), watch(context, { token, user }))
     )
   })
 
@@ -134,8 +134,8 @@ const errorFrame = (error: Refusals.Refusal, session: Session): Json =>
       })
 
 /** Runs one socket. An error is sent as a frame; then the socket is closed. */
-export const serve = (desk: Desk, session: Session): Effect.Effect<void> =>
-  Effect.raceFirst(elements(desk, session), closing(session)).pipe(
+export const serve = (context: EndpointContext, session: Session): Effect.Effect<void> =>
+  Effect.raceFirst(elements(context, session), closing(session)).pipe(
     Effect.catchIf(
       (error) => error._tag !== "Gone",
       (error) => send(session.socket, errorFrame(error, session))

@@ -1,24 +1,27 @@
-/** A venue in a folder that is thrown away, on free ports: for a demo, an example or a test. */
+/**
+ * A temporary venue, in a folder that is deleted and on free ports: for a demo, an example or a
+ * test.
+ */
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ChildFailed } from "./Child.ts"
 import * as Stack from "./Stack.ts"
 
-/** Whatever the environment says of a venue that stays. */
+/** Ignores the environment, which may configure a venue that is permanent. */
 const settings = (data: string): Stack.Options["settings"] => ({
   data,
   databaseUrl: undefined,
   ports: { api: 0, management: 0, ledger: 0, identity: 0 }
 })
 
-/** Uses it and stops it; the folder of one that failed is kept, to be looked at. */
-export const briefly = async <A>(
+/** Starts a venue, uses it and stops it; keeps the folder of a failed run for inspection. */
+export const withTemporaryVenue = async <A>(
   options: Omit<Stack.Options, "settings">,
   use: (stack: Stack.Stack) => Promise<A>
 ): Promise<A> => {
   const data = await mkdtemp(join(tmpdir(), "bursar-demo-"))
-  // The database may run as a user of its own, who must be able to enter the folder.
+  // The database may run under an account of its own, which must be able to enter the folder.
   await chmod(data, 0o755)
   let stack: Stack.Stack | undefined
   let failed = true

@@ -1,8 +1,8 @@
-/** Small files the demo keeps for itself in its data folder: secrets, readable by their owner only. */
+/** JSON files of the demo's secrets, readable by their owner only. */
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
 
-/** What the file holds; made and written when there is none. */
+/** Reads the file, or creates it where it is missing. */
 export const readOrMake = async <A>(path: string, make: () => Promise<A>): Promise<A> => {
   const known = await read<A>(path)
   if (known !== undefined) return known
@@ -20,7 +20,7 @@ export const read = async <A>(path: string): Promise<A | undefined> => {
   }
 }
 
-/** Whole or not at all: a start that is interrupted leaves no half file. */
+/** Writes atomically: an interrupted start leaves no partial file. */
 export const write = async (path: string, value: unknown): Promise<void> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   const half = `${path}.new`

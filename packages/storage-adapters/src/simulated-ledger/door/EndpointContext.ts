@@ -13,7 +13,7 @@ import * as TypeNames from "./TypeNames.ts"
 /** Release line of the ledger API that the door imitates. */
 export type Profile = "3.4" | "3.5"
 
-export interface Desk extends Setting {
+export interface EndpointContext extends Setting {
   readonly participant: Participant["Service"]
   readonly profile: Profile
   /** Timeout of a call, after which its outcome is uncertain to the caller. */
@@ -28,17 +28,17 @@ export interface Call {
   readonly traceparent: string | null
 }
 
-export type Handler = (desk: Desk, call: Call) => Effect.Effect<Json, Refusal>
+export type Handler = (context: EndpointContext, call: Call) => Effect.Effect<Json, Refusal>
 
 /** An endpoint that streams elements: all of them on a socket, a bounded list over HTTP. */
 export type Opener = (
-  desk: Desk,
+  context: EndpointContext,
   call: Call
 ) => Effect.Effect<Stream.Stream<Json, LedgerError>, Refusal>
 
 export const make = (
-  of: Pick<Desk, "profile" | "answerWithin">
-): Effect.Effect<Desk, never, Participant> =>
+  of: Pick<EndpointContext, "profile" | "answerWithin">
+): Effect.Effect<EndpointContext, never, Participant> =>
   Effect.gen(function* () {
     const participant = yield* Participant
     const names = TypeNames.make(yield* participant.packages)

@@ -1,13 +1,13 @@
 /** Fault injection of the HTTP layer: counts requests and breaks their answers by plan. */
 import type * as Faults from "../Faults.ts"
 
-export interface Wires {
+export interface HttpFaults {
   readonly wire: () => Faults.Wire | undefined
   /** Counts a request and returns its number, from 1; a new plan restarts the count. */
   readonly count: () => number
 }
 
-export const make = (faults: Faults.Faults): Wires => {
+export const make = (faults: Faults.Faults): HttpFaults => {
   let plan = faults.plan()
   let counted = 0
   return {

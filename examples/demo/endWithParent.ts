@@ -11,12 +11,12 @@ const end = (): void => {
   setTimeout(() => process.exit(1), graceMillis).unref()
 }
 
-// What is still said on the way out may have nobody left to read it.
+// Output during the exit may have no reader left.
 process.stdout.on("error", () => {})
 process.stderr.on("error", () => {})
 
 process.stdin.on("end", end)
 process.stdin.on("error", end)
 process.stdin.resume()
-// A process that has nothing left to do may end before its parent.
+// The watch on standard input must not keep a finished process alive.
 if ("unref" in process.stdin) process.stdin.unref()

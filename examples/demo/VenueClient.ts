@@ -1,21 +1,21 @@
-/** A desk at the venue: what a person with a sign-in asks of the API, over HTTP, digits kept. */
+/** A signed-in person's HTTP client of the venue; decimals keep every digit. */
 import { Decimal, PlainJson, PlainNumber } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import type { Person } from "./people.ts"
 
 export interface Venue {
-  /** `http://host:port`, without a slash at its end. */
+  /** `http://host:port`, without a trailing slash. */
   readonly api: string
-  /** Where tokens are asked for. */
+  /** Address of the token endpoint. */
   readonly tokens: string
-  /** The clients' secrets, by their sign-in. */
+  /** Client secrets by client id. */
   readonly secrets: Readonly<Record<string, string>>
 }
 
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** The answer's bytes, as text. */
+  /** Body of the answer. */
   readonly text: string
   readonly json: PlainJson.Plain
 }
@@ -24,7 +24,7 @@ export class NotAnswered extends Error {
   override readonly name = "NotAnswered"
 }
 
-/** A member of an object of JSON; what is not there is an answer nobody expected. */
+/** Returns a member of a JSON object; throws where it is missing. */
 export const member = (json: PlainJson.Plain, ...path: ReadonlyArray<string | number>) =>
   path.reduce<PlainJson.Plain>((value, name) => {
     const inner =
@@ -58,28 +58,28 @@ export const list = (
 
 const brief = (json: PlainJson.Plain): string => PlainJson.stringify(json).slice(0, 500)
 
-/** A token lasts an hour; it is asked for again well before. */
+/** Tokens are valid for an hour; a new one is requested well before. */
 const tokenMillis = 30 * 60_000
-/** How long anything that was asked for may take to come about. */
+/** Timeout of a wait for an outcome. */
 const patienceMillis = 60_000
 
-export interface Desk {
+export interface VenueClient {
   readonly get: (path: string) => Promise<Answer>
-  /** A write, answered as the API answers it: an operation, or an action that awaits. */
+  /** Makes a write and returns its answer: an operation, or an action that awaits its approvers. */
   readonly post: (
     path: string,
     body?: PlainJson.Printable,
     headers?: Readonly<Record<string, string>>
   ) => Promise<Answer>
-  /** A write of one person alone, read until it has succeeded. */
+  /** Makes a write without approvers, and waits until it has succeeded. */
   readonly done: (path: string, body?: PlainJson.Printable) => Promise<PlainJson.Plain>
-  /** A write that must be refused, at once or when it runs: its problem. */
+  /** Makes a write that must be refused, at once or when it runs; returns its problem. */
   readonly refused: (path: string, body?: PlainJson.Printable) => Promise<PlainJson.Plain>
-  /** Reads until the answer is as it should be. */
+  /** Repeats a read until its answer fulfils a predicate. */
   readonly until: (path: string, is: (json: PlainJson.Plain) => boolean) => Promise<Answer>
 }
 
-export const open = (venue: Venue, person: Person): Desk => {
+export const open = (venue: Venue, person: Person): VenueClient => {
   let token: { readonly text: string; readonly until: number } | undefined
 
   const authorization = async (): Promise<string> => {
@@ -120,9 +120,9 @@ export const open = (venue: Venue, person: Person): Desk => {
     throw new NotAnswered(`${of[0]} ${of[1]} answered ${answer.status}: ${answer.text}`)
   }
 
-  const get: Desk["get"] = (path) => ask("GET", path)
+  const get: VenueClient["get"] = (path) => ask("GET", path)
 
-  const until: Desk["until"] = async (path, is) => {
+  const until: VenueClient["until"] = async (path, is) => {
     const tooLate = Date.now() + patienceMillis
     for (let wait = 20; ; wait = Math.min(wait * 1.5, 500)) {
       const answer = await get(path)
@@ -132,7 +132,7 @@ export const open = (venue: Venue, person: Person): Desk => {
     }
   }
 
-  const post: Desk["post"] = (path, body, headers) => ask("POST", path, body, headers)
+  const post: VenueClient["post"] = (path, body, headers) => ask("POST", path, body, headers)
 
   return {
     get,
@@ -155,9 +155,9 @@ export const open = (venue: Venue, person: Person): Desk => {
 const isFinal = (json: PlainJson.Plain): boolean =>
   ["succeeded", "failed"].includes(text(json, "value", "state"))
 
-/** The operation at an address, once it has ended; one that failed is told. */
+/** Waits until the operation at an address has ended; throws where it failed. */
 export const finished = async (
-  { until }: Pick<Desk, "until">,
+  { until }: Pick<VenueClient, "until">,
   location: string
 ): Promise<PlainJson.Plain> => {
   const { json } = await until(location, isFinal)

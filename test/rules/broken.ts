@@ -5,7 +5,7 @@ import type { Holding } from "#core/restraints/hold/HoldRules.ts"
 import type { Restricting } from "#core/restraints/restriction/RestrictionRules.ts"
 import { Body } from "#core/instruments/instrument/Manifest.ts"
 import type { Recorded } from "#core/instruments/instrument/Instrument.ts"
-import { untold } from "#core/instruments/policy/PolicyTerms.ts"
+import { defaults } from "#core/instruments/policy/PolicyTerms.ts"
 import type { Objection } from "#core/kernel/Gates.ts"
 import type { HolderOrder } from "#core/orders/order/HolderOrder.ts"
 import { id, party } from "../machines/subscriptions.ts"
@@ -60,7 +60,7 @@ export const instrument = (): Recorded => {
   return {
     instrumentId: named,
     registrar,
-    manifest: { ...manifest, ...untold },
+    manifest: { ...manifest, ...defaults },
     policyVersion: 1,
     termsSince: null,
     next: null,

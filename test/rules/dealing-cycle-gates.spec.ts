@@ -4,7 +4,7 @@ import { Result, Schema } from "effect"
 import { describe, expect, test } from "vitest"
 import { Body } from "#core/instruments/instrument/Manifest.ts"
 import { termsOf } from "#core/instruments/policy/Policy.ts"
-import { untold } from "#core/instruments/policy/PolicyTerms.ts"
+import { defaults } from "#core/instruments/policy/PolicyTerms.ts"
 import { judge, shown } from "#core/kernel/Gates.ts"
 import { gates } from "#core/kernel/Refusal.ts"
 import * as Gates from "#core/orders/dealing-cycle/DealingCycleGates.ts"
@@ -31,7 +31,7 @@ const instrument = (): Standing["instrument"] => {
   return {
     instrumentId,
     registrar,
-    manifest: { ...manifest, ...untold },
+    manifest: { ...manifest, ...defaults },
     policyVersion: 1,
     termsSince: null,
     next: null,

@@ -15,7 +15,7 @@ import * as AdmissionRules from "#core/admissions/AdmissionRules.ts"
 import { Body, type Manifest } from "#core/instruments/instrument/Manifest.ts"
 import { termsOf } from "#core/instruments/policy/Policy.ts"
 import { changesOf, type Course } from "#core/instruments/policy/PolicyDirection.ts"
-import { untold } from "#core/instruments/policy/PolicyTerms.ts"
+import { defaults } from "#core/instruments/policy/PolicyTerms.ts"
 import { NavFeed } from "#core/instruments/price/NavFeed.ts"
 import { feedOf } from "#core/instruments/price/NavFeedRules.ts"
 import { judge, type Objection } from "#core/kernel/Gates.ts"
@@ -29,7 +29,7 @@ import { bodyOf } from "../operations/instrumentBody.ts"
 const { instrumentId, registrar, ...said } = Schema.decodeUnknownSync(Body)(
   Result.getOrThrow(PlainJson.parse(JSON.stringify(bodyOf())))
 )
-const base: Manifest = { ...said, ...untold }
+const base: Manifest = { ...said, ...defaults }
 
 const days = (count: number) => Instant.fromNanos(at + BigInt(count * 24) * 3_600_000_000_000n)
 const decimal = fc.constantFrom("0.5", "1", "2").map((text) => Decimal.of(text))

@@ -5,7 +5,7 @@ import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { Body } from "#core/instruments/instrument/Manifest.ts"
 import { termsOf } from "#core/instruments/policy/Policy.ts"
-import { untold } from "#core/instruments/policy/PolicyTerms.ts"
+import { defaults } from "#core/instruments/policy/PolicyTerms.ts"
 import { judge } from "#core/kernel/Gates.ts"
 import { gates } from "#core/kernel/Refusal.ts"
 import * as Gates from "#core/orders/redemption/RedemptionGates.ts"
@@ -19,14 +19,17 @@ const instrument = (change: object = {}): Gates.Claiming["instrument"] => {
   return {
     instrumentId,
     registrar,
-    manifest: { ...manifest, ...untold },
+    manifest: { ...manifest, ...defaults },
     policyVersion: 1,
     termsSince: null,
     next: null,
     configurations: ["00aa"]
   }
 }
-const terms = (change: object = {}, said: Partial<typeof untold> = {}): Gates.Claiming["terms"] => {
+const terms = (
+  change: object = {},
+  said: Partial<typeof defaults> = {}
+): Gates.Claiming["terms"] => {
   const { manifest, policyVersion } = instrument(change)
   return termsOf({ policyVersion, manifest: { ...manifest, ...said } })
 }
@@ -35,7 +38,7 @@ const recorded = (change: object) => ({ instrument: instrument(change), terms: t
 
 const later = Instant.of("2026-08-01T00:00:00Z")
 const most = (maxRedemption: string) => ({
-  limits: { ...untold.limits, maxRedemption: Decimal.of(maxRedemption) }
+  limits: { ...defaults.limits, maxRedemption: Decimal.of(maxRedemption) }
 })
 const dealing = (opensAt: Instant.Instant | null, closesAt: Instant.Instant | null) => ({
   terms: terms({}, { window: { opensAt, closesAt } })

@@ -4,7 +4,7 @@ import { Result, Schema } from "effect"
 import { describe, expect, test } from "vitest"
 import { Body } from "#core/instruments/instrument/Manifest.ts"
 import { termsOf } from "#core/instruments/policy/Policy.ts"
-import { untold } from "#core/instruments/policy/PolicyTerms.ts"
+import { defaults } from "#core/instruments/policy/PolicyTerms.ts"
 import * as Gates from "#core/orders/subscription/SubscriptionGates.ts"
 import { check, judge } from "#core/kernel/Gates.ts"
 import { gates } from "#core/kernel/Refusal.ts"
@@ -17,7 +17,7 @@ const instrument = (change: object = {}): Gates.Claiming["instrument"] => {
   return {
     instrumentId,
     registrar,
-    manifest: { ...manifest, ...untold },
+    manifest: { ...manifest, ...defaults },
     policyVersion: 1,
     termsSince: null,
     next: null,
@@ -26,7 +26,10 @@ const instrument = (change: object = {}): Gates.Claiming["instrument"] => {
 }
 
 /** The terms of an instrument recorded so, with what a policy says beside. */
-const terms = (change: object = {}, said: Partial<typeof untold> = {}): Gates.Claiming["terms"] => {
+const terms = (
+  change: object = {},
+  said: Partial<typeof defaults> = {}
+): Gates.Claiming["terms"] => {
   const { manifest, policyVersion } = instrument(change)
   return termsOf({ policyVersion, manifest: { ...manifest, ...said } })
 }
@@ -76,7 +79,7 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claim
   ["policy minimum-subscription", { terms: terms({ minimumSubscription: 100.01 }) }],
   [
     "policy maximum-subscription",
-    { terms: terms({}, { limits: { ...untold.limits, maxSubscription: Decimal.of("99.99") } }) }
+    { terms: terms({}, { limits: { ...defaults.limits, maxSubscription: Decimal.of("99.99") } }) }
   ],
   ["window window-open", { terms: terms({}, { window: { opensAt: later, closesAt: null } }) }],
   ["window window-open", { terms: terms({}, { window: { opensAt: null, closesAt: at } }) }],
@@ -119,7 +122,7 @@ describe("a claim", () => {
     ["of exactly the minimum", { terms: terms({ minimumSubscription: 100 }) }],
     [
       "of exactly the maximum",
-      { terms: terms({}, { limits: { ...untold.limits, maxSubscription: Decimal.of("100") } }) }
+      { terms: terms({}, { limits: { ...defaults.limits, maxSubscription: Decimal.of("100") } }) }
     ],
     [
       "just as the window opens",

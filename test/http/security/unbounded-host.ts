@@ -11,7 +11,7 @@ import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { record } from "#core/instruments/instrument/InstrumentOperations.ts"
 import { instruments } from "#core/instruments/instrument/Instrument.ts"
-import { untold } from "#core/instruments/policy/PolicyTerms.ts"
+import { defaults } from "#core/instruments/policy/PolicyTerms.ts"
 import { PlainJson } from "@bursar/engine-core/kernel"
 import * as Codecs from "#core/records/Codecs.ts"
 import * as Columns from "#core/records/Columns.ts"
@@ -61,7 +61,7 @@ const seed = Effect.gen(function* () {
     instrumentId,
     registrar,
     configurations: [],
-    manifest: { ...terms, ...untold },
+    manifest: { ...terms, ...defaults },
     policyVersion: 1,
     termsSince: null,
     next: null

@@ -1,4 +1,4 @@
-/** A live configuration of an instrument id in any registrar's registry. */
+/** Record of a configuration of an instrument id in a registrar's registry. */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Party from "../../kernel/Party.ts"
@@ -16,8 +16,9 @@ export const Fact = Schema.Struct({ on: Schema.Literal("end") })
 export type Fact = typeof Fact.Type
 
 /**
- * Anybody can configure any id in a registry of its own. Only the registrar that the manifest names
- * counts, and the manifest may name it later, so every configuration is recorded.
+ * Any party can configure any id in a registry of its own. Only configurations of the registrar
+ * that the manifest names count; the manifest may name it later, so every configuration is
+ * recorded.
  */
 export const configurations = Collection.define<Configuration, Fact>("configuration", {
   doc: "A configuration of an instrument in a registry.",

@@ -1,4 +1,7 @@
-/** An instrument: what a registrar configures in its registry and the venue records in its manifest. */
+/**
+ * Record of an instrument: configured in its registrar's registry, recorded in the venue's
+ * manifest.
+ */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../../kernel/Collection.ts"
@@ -10,7 +13,7 @@ import { InstrumentId, Manifest } from "./Manifest.ts"
 
 export { InstrumentId } from "./Manifest.ts"
 
-/** Its registrar's live configurations, up to a limit no registrar needs to pass. */
+/** Contracts of the registrar's live configurations. */
 const Configurations = Schema.Array(Field.contractId)
 export const configurationsMax = 16
 
@@ -25,13 +28,13 @@ export const Instrument = Schema.Struct({
   instrumentId: InstrumentId,
   registrar: Party.schema,
   configurations: Configurations,
-  /** Null while only a registry knows the instrument. */
+  /** Terms; null while the instrument is only configured in a registry. */
   manifest: Schema.NullOr(Manifest),
   /** The version of those terms; null until the manifest records the instrument as version 1. */
   policyVersion: Schema.NullOr(Integer.schema),
-  /** Since when they have been in force. */
+  /** Start of the terms in force. */
   termsSince: Field.optional(Instant.schema),
-  /** The terms that come next, and when. */
+  /** Scheduled terms, and their start. */
   next: Field.optional(Next)
 })
 export type Instrument = typeof Instrument.Type
@@ -39,21 +42,21 @@ export type Instrument = typeof Instrument.Type
 /** An instrument whose terms the venue has recorded. */
 export type Recorded = Instrument & { readonly manifest: Manifest; readonly policyVersion: number }
 
-/** The version that the next one would replace: the scheduled one, else the one in force. */
+/** Number of the latest accepted version: the scheduled one, else the one in force. */
 export const lastVersion = (self: Recorded): number =>
   self.next?.policyVersion ?? self.policyVersion
 
 export const isRecorded = <I extends Instrument>(self: I): self is I & Recorded =>
   self.manifest !== null && self.policyVersion !== null
 
-/** Whether its own registrar configures it in the registry. */
+/** Whether the instrument's registrar has a live configuration of it. */
 export const isOnRegistry = (self: Instrument): boolean => self.configurations.length > 0
 
-/** The registrar's live configuration on the ledger; null: there is none. */
+/** Contract of the registrar's latest live configuration; null: none. */
 export const configurationOf = (self: Instrument): string | null =>
   self.configurations.at(-1) ?? null
 
-/** The instrument's name on the ledger. */
+/** Identifier of the instrument on the ledger. */
 export const assetOf = (self: Pick<Instrument, "instrumentId" | "registrar">): Field.Asset => ({
   admin: self.registrar,
   id: self.instrumentId
@@ -68,7 +71,7 @@ const Record = Schema.Struct({
   policyVersion: Integer.schema,
   termsSince: Field.optional(Instant.schema)
 })
-/** Its policy was set: at once, or from an instant on. Either way nothing else is scheduled. */
+/** A policy was set that is in force at once; scheduled terms are withdrawn. */
 const Amend = Schema.Struct({
   on: Schema.Literal("set"),
   manifest: Manifest,
@@ -101,10 +104,10 @@ export const evolve = (self: Instrument, fact: Fact): Instrument => ({
       configurations: [...self.configurations, contractId]
     }))
     .with({ on: "reconfigure" }, ({ from, to }) => ({
-      configurations: self.configurations.map((one) => (one === from ? to : one))
+      configurations: self.configurations.map((cid) => (cid === from ? to : cid))
     }))
     .with({ on: "retire" }, ({ contractId }) => ({
-      configurations: self.configurations.filter((one) => one !== contractId)
+      configurations: self.configurations.filter((cid) => cid !== contractId)
     }))
     .exhaustive()
 })

@@ -1,4 +1,7 @@
-/** Check that an instrument's terms are recorded, which precedes every check of its terms. */
+/**
+ * Gates that every act on an instrument shares: its terms are recorded, its registrar configured
+ * it.
+ */
 import { Result } from "effect"
 import { check, judge, type Objection } from "../../kernel/Gates.ts"
 import { type Refused, refuse } from "../../kernel/Refusal.ts"
@@ -10,8 +13,8 @@ export const notRecorded = check("in-manifest", false, {
 })
 
 /**
- * The instrument with its terms, or the refusal that the manifest does not hold it. Without its
- * terms nothing more can be asked, so what the gates before the policy's say is reported first
+ * Narrows an instrument to one with terms. Refuses `rule-refused` where the manifest does not
+ * record it; `before` lists the checks of earlier gates, whose refusals take precedence
  * (docs/domain/every-record.md#gate-order).
  */
 export const recorded = <I extends Instrument>(

@@ -1,4 +1,4 @@
-/** Loads instruments that a caller may see: a registrar sees only those it keeps the register of. */
+/** Loads an instrument that the caller may read: a registrar reads only its own. */
 import { Effect } from "effect"
 import { refused } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
@@ -6,8 +6,8 @@ import type { Asking } from "../../reads/Read.ts"
 import { type Instrument, instruments } from "./Instrument.ts"
 
 /**
- * The instrument at the pin of the read. Refuses `not-found` where there is none, and where the
- * caller may not see it: the two are answered alike.
+ * Loads the instrument at the pin of the read. Refuses `not-found` where there is none, and the
+ * same where the caller may not read it.
  */
 export const instrumentInSight = Effect.fnUntraced(function* (
   instrumentId: string,

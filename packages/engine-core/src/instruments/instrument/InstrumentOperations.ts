@@ -1,10 +1,10 @@
-/** Writes of an instrument's record. */
+/** Write that records an instrument in the venue's manifest. */
 import { Effect, Option } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
 import * as Operation from "../../writes/Operation.ts"
-import { untold } from "../policy/PolicyTerms.ts"
+import { defaults } from "../policy/PolicyTerms.ts"
 import { policyVersions } from "../policy/PolicyVersion.ts"
 import { configurations, keyOf } from "./Configuration.ts"
 import { configurationsMax, instruments, isRecorded } from "./Instrument.ts"
@@ -12,7 +12,7 @@ import { faults } from "./InstrumentRules.ts"
 import * as InstrumentView from "./InstrumentView.ts"
 import { Body } from "./Manifest.ts"
 
-/** The policy an instrument is recorded with; every later one comes by policy.set. */
+/** Number of the policy version that an instrument is recorded with. */
 const policyVersion = 1
 
 export const record = Operation.define("instrument.record", {
@@ -33,32 +33,32 @@ export const record = Operation.define("instrument.record", {
       : input,
   result: InstrumentView.Recorded,
   refuses: ["invalid-request", "already-exists"],
-  run: Effect.fn("instrument.record")(function* ({ instrumentId, registrar, ...said }, act) {
+  run: Effect.fn("instrument.record")(function* ({ instrumentId, registrar, ...terms }, act) {
     const records = yield* Records
-    const manifest = { ...said, ...untold }
+    const manifest = { ...terms, ...defaults }
     const errors = faults(manifest)
     if (errors.length > 0) {
       return yield* Effect.fail(
         refused("invalid-request", { detail: "The terms contradict each other.", errors })
       )
     }
-    const known = yield* records.find(instruments, instrumentId)
-    if (Option.isSome(known) && isRecorded(known.value)) {
+    const configured = yield* records.find(instruments, instrumentId)
+    if (Option.isSome(configured) && isRecorded(configured.value)) {
       return yield* Effect.fail(
         refused("already-exists", { detail: "The manifest holds an instrument of this id." })
       )
     }
-    // The venue's manifest says whose instrument it is, whoever configured the id first.
+    // The manifest decides the registrar, whichever registrar configured the id first.
     const live = yield* records.list(configurations, {
       where: { live: [keyOf({ instrumentId, registrar })] },
       limit: configurationsMax
     })
-    const terms = { policyVersion, manifest }
+    const version = { policyVersion, manifest }
     const recorded = {
       registrar,
       configurations: live.map(({ record }) => record.contractId),
       termsSince: act.now,
-      ...terms
+      ...version
     }
     yield* records.open(
       policyVersions,
@@ -69,13 +69,13 @@ export const record = Operation.define("instrument.record", {
         until: null,
         setBy: act.actor,
         changes: [],
-        ...terms
+        ...version
       },
       act
     )
-    const after = Option.isNone(known)
+    const after = Option.isNone(configured)
       ? yield* records.open(instruments, { instrumentId, next: null, ...recorded }, act)
-      : yield* records.record(instruments, known.value, { on: "record", ...recorded }, act)
+      : yield* records.record(instruments, configured.value, { on: "record", ...recorded }, act)
     return InstrumentView.recorded(after)
   })
 })

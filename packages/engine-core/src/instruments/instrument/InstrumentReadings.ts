@@ -1,4 +1,4 @@
-/** Readings of instruments: configured, changed, retired in a registry. */
+/** Readings of instruments: configured, reconfigured, retired in a registry. */
 import { Effect, Option, Result, Schema } from "effect"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node, Reading } from "../../projection/Reading.ts"
@@ -26,7 +26,7 @@ const typed = TypedReading.of(InstrumentConfiguration, {
     const records = yield* Records
     const instrumentId = decodeId(payload.instrument.id)
     if (Option.isNone(instrumentId)) {
-      return yield* surprise(payload, node, "The id cannot name a record.")
+      return yield* keepBreach(payload, node, "The id cannot name a record.")
     }
     const { contractId } = node
     const { registrar } = payload
@@ -35,8 +35,8 @@ const typed = TypedReading.of(InstrumentConfiguration, {
       { contractId, instrumentId: instrumentId.value, registrar, isLive: true },
       node
     )
-    const known = yield* records.find(instruments, instrumentId.value)
-    if (Option.isSome(known)) return yield* configured(known.value, payload, node)
+    const instrument = yield* records.find(instruments, instrumentId.value)
+    if (Option.isSome(instrument)) return yield* configured(instrument.value, payload, node)
     yield* LedgerRecord.open(
       instruments,
       {
@@ -52,14 +52,15 @@ const typed = TypedReading.of(InstrumentConfiguration, {
     )
   }),
   exercised: {
-    // The new configuration takes the old one's place at once, so the instrument stays configured.
+    // The new configuration replaces the old one in the same fact, so the instrument stays
+    // configured.
     Update: ({ payload, result }, node) =>
       ended(payload, node, { on: "reconfigure", from: node.contractId, to: result.contractId }),
     Retire: ({ payload }, node) => retired(payload, node)
   }
 })
 
-/** A registrar signs its configuration alone, so it can also end it by plain archival. */
+/** A registrar signs its configuration alone, so it can also end it by archiving the contract. */
 const configuration: Reading = {
   ...typed,
   exercised: (choice, payload, node, event) => {
@@ -73,18 +74,19 @@ const configuration: Reading = {
 export const readings = [configuration] as const
 
 const configured = Effect.fnUntraced(function* (
-  known: Stored<Instrument>,
+  instrument: Stored<Instrument>,
   payload: Configured,
   node: Node
 ) {
   const { contractId } = node
   // Another party's registry says nothing about this registrar's instrument.
-  if (payload.registrar !== known.registrar || known.configurations.includes(contractId)) return
-  if (known.configurations.length === configurationsMax) {
-    return yield* surprise(payload, node, "The registrar configures this id too often.")
+  if (payload.registrar !== instrument.registrar || instrument.configurations.includes(contractId))
+    return
+  if (instrument.configurations.length === configurationsMax) {
+    return yield* keepBreach(payload, node, "The registrar configures this id too often.")
   }
   const records = yield* Records
-  yield* records.record(instruments, known, { on: "configure", contractId }, node.act)
+  yield* records.record(instruments, instrument, { on: "configure", contractId }, node.act)
 })
 
 const retired = (payload: Configured, node: Node) =>
@@ -93,17 +95,17 @@ const retired = (payload: Configured, node: Node) =>
 const ended = Effect.fnUntraced(function* (payload: Configured, node: Node, fact: Fact) {
   const records = yield* Records
   const { contractId } = node
-  const kept = yield* records.find(configurations, contractId)
+  const stored = yield* records.find(configurations, contractId)
   // A configuration that was not recorded was kept as unexpected when it was created.
-  if (Option.isNone(kept)) return
-  yield* records.record(configurations, kept.value, { on: "end" }, node.act)
-  const known = yield* records.find(instruments, payload.instrument.id)
-  if (Option.isSome(known) && known.value.configurations.includes(contractId)) {
-    yield* records.record(instruments, known.value, fact, node.act)
+  if (Option.isNone(stored)) return
+  yield* records.record(configurations, stored.value, { on: "end" }, node.act)
+  const instrument = yield* records.find(instruments, payload.instrument.id)
+  if (Option.isSome(instrument) && instrument.value.configurations.includes(contractId)) {
+    yield* records.record(instruments, instrument.value, fact, node.act)
   }
 })
 
-const surprise = (payload: Configured, node: Node, detail: string) =>
+const keepBreach = (payload: Configured, node: Node, detail: string) =>
   Unexpected.keep(node, {
     resourceKind: "instrument",
     resourceId: payload.instrument.id,

@@ -1,19 +1,21 @@
-/** Pure rules of an instrument's identifiers and terms across fields. */
+/**
+ * Pure rules of an instrument: check digits of identifiers, and terms that depend on each other.
+ */
 import * as Instant from "../../kernel/Instant.ts"
 import type { Fault } from "../../kernel/Refusal.ts"
 import type { Manifest } from "./Manifest.ts"
 
 const isDigits = (text: string): boolean => /^[0-9]+$/.test(text)
 
-/** The value of a sign in the ISO schemes: digits as they are, letters from A = 10. */
+/** Value of a character in the ISO schemes: digits as they are, letters from A = 10. */
 const valueOf = (sign: string): number => Number.parseInt(sign, 36)
 
 const digitSum = (value: number): number => Math.floor(value / 10) + (value % 10)
 
-/** The last digit that brings a sum to a multiple of ten. */
+/** Check digit that completes a sum to a multiple of ten. */
 const completing = (sum: number): number => (10 - (sum % 10)) % 10
 
-/** ISO 6166: letters written out as numbers, then every second digit from the right doubled. */
+/** Whether the text is an ISIN with its check digit (ISO 6166). */
 export const isIsin = (text: string): boolean => {
   if (!/^[A-Z]{2}[A-Z0-9]{9}[0-9]$/.test(text)) return false
   const digits = [...text.slice(0, -1)].map((sign) => String(valueOf(sign))).join("")
@@ -25,7 +27,7 @@ export const isIsin = (text: string): boolean => {
 
 const CUSIP_SIGNS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ*@#"
 
-/** Every second sign doubled, counted from the left. */
+/** Sum of digits with every second value doubled, from the left. */
 const doubledSum = (text: string, value: (sign: string) => number): number =>
   [...text].reduce((total, sign, i) => total + digitSum(value(sign) * (i % 2 === 0 ? 1 : 2)), 0)
 
@@ -34,7 +36,7 @@ export const isCusip = (text: string): boolean =>
   completing(doubledSum(text.slice(0, -1), (sign) => CUSIP_SIGNS.indexOf(sign))) ===
     Number(text.slice(-1))
 
-/** Two letters that no FIGI starts with, so that none is taken for an ISIN. */
+/** Prefixes that no FIGI has, so that none can be read as an ISIN. */
 const FIGI_NEVER = /^(?:BS|BM|GG|GB|GH|KY|VG)/
 
 export const isFigi = (text: string): boolean =>
@@ -42,14 +44,14 @@ export const isFigi = (text: string): boolean =>
   !FIGI_NEVER.test(text) &&
   completing(doubledSum(text.slice(0, -1), valueOf)) === Number(text.slice(-1))
 
-/** ISO 17442: written out in numbers, the whole leaves 1 when divided by 97. */
+/** Whether the text is an LEI with its check digits (ISO 17442, modulo 97). */
 export const isLei = (text: string): boolean => {
   if (!/^[A-Z0-9]{18}[0-9]{2}$/.test(text)) return false
   const digits = [...text].map((sign) => String(valueOf(sign))).join("")
   return isDigits(digits) && [...digits].reduce((rest, d) => (rest * 10 + Number(d)) % 97, 0) === 1
 }
 
-/** Faults of a manifest across fields; empty: none. */
+/** Faults of terms that contradict each other, with pointers into the request; empty: none. */
 export const faults = (manifest: Manifest): ReadonlyArray<Fault> =>
   rows(manifest)
     .filter(([broken]) => broken)

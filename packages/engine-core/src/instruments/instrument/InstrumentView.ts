@@ -1,4 +1,4 @@
-/** An instrument as the API shows it: flat, with null for members that only a manifest has. */
+/** View of an instrument: flat, with null terms before the manifest records it. */
 import { Schema, Struct } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"
@@ -37,7 +37,7 @@ const Distribution = Schema.Struct({
   calendar: NullOr(Calendar)
 })
 
-/** The oldest open hold that a person opened; `until` is announced only. */
+/** Pause of an instrument: the oldest open hold that a person opened; `until` is informative. */
 export const Paused = Schema.Struct({
   holdId: Text,
   reason: Text,
@@ -85,11 +85,11 @@ export const fields = {
 const Shown = Schema.Struct(fields)
 type Shown = typeof Shown.Type
 
-/** The result of recording an instrument: what its own record says, and when it was written. */
+/** Result of recording an instrument: the view of its own record. */
 export const Recorded = Schema.Struct({ ...fields, ...RecordView.fields })
 export type Recorded = typeof Recorded.Type
 
-const unsaid: Omit<
+const withoutTerms: Omit<
   Shown,
   "instrumentId" | "registrar" | "onRegistry" | "inManifest" | "policyVersion"
 > = {
@@ -121,10 +121,10 @@ export const of = (self: Instrument): Shown => ({
   onRegistry: isOnRegistry(self),
   inManifest: self.manifest !== null,
   policyVersion: self.policyVersion,
-  ...(self.manifest === null ? unsaid : Struct.pick(self.manifest, Struct.keys(unsaid)))
+  ...(self.manifest === null ? withoutTerms : Struct.pick(self.manifest, Struct.keys(withoutTerms)))
 })
 
-/** The same with what the store keeps beside the record, and the moves it waits for. */
+/** View of the instrument's own record, with the members that every view has. */
 export const recorded = (self: Stored<Instrument>): Recorded => ({
   ...of(self),
   ...RecordView.commonOf(instruments, self)

@@ -67,7 +67,7 @@ export const DistributionTerms = Schema.Struct({
   calendar: Field.optional(Calendar)
 })
 
-/** When orders of a day close, on the wall clock of a named zone: never an offset. */
+/** Cut-off of orders: weekdays and wall-clock time in a named time zone. */
 export const CutOff = Schema.Struct({
   time: TimeOfDay.schema,
   days: Schema.Array(sets.Weekday.schema).check(
@@ -84,24 +84,24 @@ export type Fees = typeof Fees.Type
 export const Swing = Schema.Struct({ threshold: Amount.rate, up: Amount.part, down: Amount.part })
 export type Swing = typeof Swing.Type
 
-/** How far a NAV may move against the last accepted point, as parts of it. */
+/** Largest move of a NAV against the latest accepted point, as parts of that point. */
 export const Guardrail = Schema.Struct({ up: Amount.share, down: Amount.part })
 export type Guardrail = typeof Guardrail.Type
 
 const graceMax = Duration.days(31)
 
-/** Bounds the grace time: with an endless one no statement would ever be missing. */
+/** Grace time with an upper limit: with an unlimited one no statement would ever be missing. */
 const grace = Duration.schema.check(
   Schema.makeFilter(
-    (one) =>
-      Duration.isExact(one) && Duration.nanos(one) <= Duration.nanos(graceMax)
+    (duration) =>
+      Duration.isExact(duration) && Duration.nanos(duration) <= Duration.nanos(graceMax)
         ? undefined
         : "at most P31D, in days or less",
     { expected: "at most P31D, in days or less" }
   )
 )
 
-/** The administrator's feed, and how long after the cut-off its statement may come. */
+/** The administrator's feed, and the time after the cut-off within which its statement is due. */
 export const NavFeedTerms = Schema.Struct({
   externalSourceId: name,
   grace: Field.optional(grace)
@@ -150,42 +150,42 @@ export const Body = Schema.Struct({
 export type Body = typeof Body.Type
 
 const { NullOr, optionalKey } = Schema
-const changed = <S extends Schema.Constraint>(schema: S) => optionalKey(schema)
-const cleared = <S extends Schema.Constraint>(schema: S) => optionalKey(NullOr(schema))
+const changeable = <S extends Schema.Constraint>(schema: S) => optionalKey(schema)
+const clearable = <S extends Schema.Constraint>(schema: S) => optionalKey(NullOr(schema))
 
 /**
- * What policy.set may say: any term, each whole. One that is left out stays as the version replaced
- * has it, null takes an optional one away. The guardrail has the name it has in a policy's body.
+ * Members of policy.set: any term, each as a whole. A term that is left out stays as in the version
+ * replaced; null removes an optional one. `guardrail` is the manifest's `navGuardrail`.
  */
 export const changes = {
-  valuation: changed(sets.ValuationMode.schema),
-  oracle: cleared(Party.schema),
-  currency: changed(currency),
-  unitDecimals: changed(places),
-  parValue: cleared(Amount.price),
-  holderCap: changed(fields.holderCap),
-  distribution: changed(DistributionTerms),
-  identifiers: changed(Identifiers),
-  legalName: cleared(name),
-  businessZone: cleared(Zone.schema),
-  display: changed(Display),
-  cutOff: changed(CutOff),
-  pricing: changed(sets.PricingRule.schema),
-  fees: changed(Fees),
-  minimumSubscription: cleared(Amount.cashLeast),
-  minimumHolding: cleared(Amount.unitsLeast),
-  swing: cleared(Swing),
-  guardrail: cleared(Guardrail),
-  residual: changed(sets.ResidualRule.schema),
-  navFeed: cleared(NavFeedTerms),
-  window: changed(PolicyTerms.Window),
-  limits: changed(PolicyTerms.Limits),
-  tolerances: changed(PolicyTerms.Tolerances),
-  deliverBeforeCash: changed(Schema.Boolean),
-  partialDistribution: changed(sets.PartialDistribution.schema),
-  rateChange: changed(sets.RateChange.schema),
-  rescreenAfter: cleared(PolicyTerms.RescreenAfter),
-  grace: changed(PolicyTerms.Graces)
+  valuation: changeable(sets.ValuationMode.schema),
+  oracle: clearable(Party.schema),
+  currency: changeable(currency),
+  unitDecimals: changeable(places),
+  parValue: clearable(Amount.price),
+  holderCap: changeable(fields.holderCap),
+  distribution: changeable(DistributionTerms),
+  identifiers: changeable(Identifiers),
+  legalName: clearable(name),
+  businessZone: clearable(Zone.schema),
+  display: changeable(Display),
+  cutOff: changeable(CutOff),
+  pricing: changeable(sets.PricingRule.schema),
+  fees: changeable(Fees),
+  minimumSubscription: clearable(Amount.cashLeast),
+  minimumHolding: clearable(Amount.unitsLeast),
+  swing: clearable(Swing),
+  guardrail: clearable(Guardrail),
+  residual: changeable(sets.ResidualRule.schema),
+  navFeed: clearable(NavFeedTerms),
+  window: changeable(PolicyTerms.Window),
+  limits: changeable(PolicyTerms.Limits),
+  tolerances: changeable(PolicyTerms.Tolerances),
+  deliverBeforeCash: changeable(Schema.Boolean),
+  partialDistribution: changeable(sets.PartialDistribution.schema),
+  rateChange: changeable(sets.RateChange.schema),
+  rescreenAfter: clearable(PolicyTerms.RescreenAfter),
+  grace: changeable(PolicyTerms.Graces)
 } as const
 
 const Changes = Schema.Struct(changes)

@@ -1,4 +1,4 @@
-/** Parameters of what-if reads: another version of the policy, or another price. */
+/** Query parameters of what-if reads: another version of the policy, or another price. */
 import { Schema } from "effect"
 import type * as Decimal from "../../kernel/Decimal.ts"
 import * as Amount from "../../vocabulary/Amount.ts"

@@ -1,4 +1,4 @@
-/** Terms of one policy version, as orders are judged by them. */
+/** Terms of one policy version, as the gates and rules of orders read them. */
 import type * as Decimal from "../../kernel/Decimal.ts"
 import type * as Duration from "../../kernel/Duration.ts"
 import type { PartialDistribution, RateChange } from "../../vocabulary/sets.ts"
@@ -6,7 +6,7 @@ import type { CutOff, Fees, Guardrail, Manifest, Swing } from "../instrument/Man
 import type { Limits, Window } from "./PolicyTerms.ts"
 
 /**
- * One version's terms; those the instrument was recorded with stand under `manifest`
+ * Terms of one version; `manifest` holds all of them, also those that only a recording sets
  * (docs/domain/instruments.md#policy-versions).
  */
 export interface Terms {
@@ -16,7 +16,7 @@ export interface Terms {
   readonly fees: Fees
   readonly swing: Swing | null
   readonly guardrail: Guardrail | null
-  /** By check; a check that is not named has its default. */
+  /** Tolerance by check; a check that is not named has its default. */
   readonly tolerances: Readonly<Record<string, Decimal.Decimal>>
   readonly deliverBeforeCash: boolean
   readonly partialDistribution: PartialDistribution

@@ -1,4 +1,4 @@
-/** Direction of a policy's change: the partial order of each of its terms. */
+/** Direction of a change of policy, loosening or tightening: the partial order of each term. */
 import { Schema, Struct } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Direction from "../../kernel/Direction.ts"
@@ -12,7 +12,7 @@ import { graceDefaults, toleranceDefaults } from "./PolicyTerms.ts"
 
 const { larger, neither, optional, ranked, smaller, struct, whenTrue } = Direction
 
-/** A manifest by the names of a policy's body. */
+/** The terms under the names of a policy's body. */
 const bodyOf = (manifest: Manifest) => ({
   ...Struct.omit(manifest, ["navGuardrail"]),
   guardrail: manifest.navGuardrail
@@ -23,7 +23,7 @@ const longer = Direction.by(Duration.nanos, larger)
 
 const toleranceScale = (check: string): Direction.Scale<Decimal.Decimal | null> => {
   const otherwise = toleranceDefaults[check] ?? Decimal.zero
-  if (otherwise === "untold") return optional("apart", larger)
+  if (otherwise === "derived") return optional("apart", larger)
   return Direction.by((tolerance) => tolerance ?? otherwise, larger)
 }
 
@@ -36,8 +36,8 @@ const graceScale = (check: string): Direction.Scale<Duration.Duration | null> =>
 
 /**
  * Scale of every term of a policy. An absent limit, guardrail or window limits nothing. Terms that
- * change what orders come to (fee, cut-off, oracle) have no order: any change counts as loosening.
- * Names have none either, because people act by them.
+ * change the figures of orders (fee, cut-off, oracle) have no order: any change counts as
+ * loosening. Names have none either, because people act by them.
  */
 export const scale = struct<Body>({
   valuation: neither,
@@ -65,7 +65,7 @@ export const scale = struct<Body>({
   swing: neither,
   guardrail: optional("widest", struct({ up: larger, down: larger })),
   residual: neither,
-  // Without a feed the oracle's point alone prices; with one it must be usable besides.
+  // Without a feed the oracle's point alone prices; with one the feed must be usable too.
   navFeed: optional(
     "widest",
     struct({ externalSourceId: neither, grace: optional("narrowest", longer) })
@@ -87,7 +87,7 @@ export const scale = struct<Body>({
   grace: Direction.named(graceScale)
 })
 
-/** Course of the terms over time: those in force, and the scheduled ones that replace them. */
+/** Schedule of the terms: those in force, and the accepted ones that replace them. */
 export interface Course {
   readonly manifest: Manifest
   readonly next: { readonly effectiveFrom: Instant.Instant; readonly manifest: Manifest } | null
@@ -96,7 +96,7 @@ export interface Course {
 const inForceAt = ({ manifest, next }: Course, at: Instant.Instant): Manifest =>
   next !== null && Instant.atOrAfter(at, next.effectiveFrom) ? next.manifest : manifest
 
-/** The instants at which the terms of either course change. */
+/** Instants from `now` on at which the terms of either schedule change. */
 const turnsOf = (now: Instant.Instant, courses: ReadonlyArray<Course>) => [
   now,
   ...courses.flatMap(({ next }) =>
@@ -105,9 +105,9 @@ const turnsOf = (now: Instant.Instant, courses: ReadonlyArray<Course>) => [
 ]
 
 /**
- * Compares two courses of policy terms and lists each term that differs at an instant from `now`
- * on, with the direction of its change: bringing a looser version forward loosens, and so does
- * putting a tighter one off. A term that changes both against the terms in force and against the
+ * Compares two schedules of policy terms and lists each term that differs at an instant from `now`
+ * on, with the direction of its change: an earlier start of looser terms loosens, and so does a
+ * later start of tighter ones. A term that changes both against the terms in force and against the
  * scheduled ones is listed twice.
  */
 export const changesOf = (
@@ -125,7 +125,7 @@ export const changesOf = (
   return [...seen.values()]
 }
 
-/** What changes from one manifest to another, with the values as a policy's body shows them. */
+/** Changes between two manifests, with values as a policy's body shows them. */
 const between = ({ from, to }: Direction.Pair<Manifest>): ReadonlyArray<TermChange.TermChange> =>
   TermChange.withValues(scale.changes({ from: bodyOf(from), to: bodyOf(to) }), {
     from: shownOf(from),

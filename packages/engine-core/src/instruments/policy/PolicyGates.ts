@@ -1,4 +1,4 @@
-/** Checks of a policy's change, by gate. */
+/** Gates of a change of policy. */
 import { Result } from "effect"
 import { check, judge as judgeRows, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -8,11 +8,11 @@ import { PolicyVersionMachine } from "./PolicyVersionMachine.ts"
 
 export interface Setting {
   readonly instrument: Recorded
-  /** What the caller's If-Match names; null: it sent none. */
+  /** Version that the caller's If-Match names; null: it sent none. */
   readonly replaces: string | null
-  /** When it is to take effect; null: at once. */
+  /** Start of the new version; null: at once. */
   readonly effectiveFrom: Instant.Instant | null
-  /** Which terms change that may not once units were minted. */
+  /** Names of the changed terms that must not change after the first mint. */
   readonly unfixed: ReadonlyArray<string>
   readonly isMinted: boolean
   readonly now: Instant.Instant
@@ -21,25 +21,26 @@ export interface Setting {
 const header = "/header/if-match"
 
 /**
- * The check that If-Match names the last version, so that a maker has seen the terms it replaces.
+ * Check that If-Match names the latest version, so that the maker has read the terms to be
+ * replaced.
  */
 const named = ({
   instrument,
   replaces
 }: Setting): Result.Result<void, Refused<"invalid-request" | "state-conflict">> => {
-  const last = lastVersion(instrument)
+  const latest = lastVersion(instrument)
   if (replaces === null) {
     return refuse("invalid-request", {
       detail: "If-Match names the policyVersion that is replaced.",
       errors: [{ pointer: header, detail: "the policyVersion that is replaced" }]
     })
   }
-  return replaces === String(last)
+  return replaces === String(latest)
     ? Result.void
     : refuse("state-conflict", {
         check: PolicyVersionMachine.name,
-        policyVersion: last,
-        detail: `The version to replace is ${last}.`,
+        policyVersion: latest,
+        detail: `The version to replace is ${latest}.`,
         recovery: "Read the policy's versions, and set the policy on the last one."
       })
 }
@@ -57,8 +58,7 @@ const against = (setting: Setting): ReadonlyArray<Objection> => {
       policyVersion,
       detail: `Units were minted, so what they are counted by stays: ${unfixed.join(", ")}.`
     }),
-    // Units may be minted before the version takes effect, after which these terms may not
-    // change.
+    // Units may be minted before the version starts, after which these terms must not change.
     check("fixed-at-once", effectiveFrom === null || unfixed.length === 0, {
       policyVersion,
       detail: `What units are counted by changes at once or not at all: ${unfixed.join(", ")}.`

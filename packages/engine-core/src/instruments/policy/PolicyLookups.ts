@@ -1,4 +1,4 @@
-/** Look-up of the policy version in force at an instant. */
+/** Loads the policy version in force at an instant. */
 import { Effect, Option, Stream } from "effect"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
@@ -8,9 +8,9 @@ import { type Terms, termsOf } from "./Policy.ts"
 import { policyVersions } from "./PolicyVersion.ts"
 
 /**
- * The terms in force at `now`, which may lie before what the record shows: a claim is judged by the
- * terms of its own ledger time, however late it is read. Before the first version there are its own:
- * nothing else was ever said of the instrument.
+ * Loads the terms in force at `now`, which may lie before the terms of the record: a claim is
+ * judged by the terms at its ledger time, however late it is read. Before the first version its own
+ * terms count.
  */
 export const inForce: (
   instrument: Recorded,

@@ -27,20 +27,20 @@ import { amended, unfixed } from "./PolicyRules.ts"
 import { idOf, policyVersions } from "./PolicyVersion.ts"
 import * as PolicyView from "./PolicyView.ts"
 
-/** Whether units were ever minted: a supply record exists, even where it is zero by now. */
+/** Whether units were ever minted: the supply has a record, even where it is zero again. */
 const isMinted = (of: Recorded) =>
   Effect.flatMap(Records, (records) =>
     Effect.map(records.find(supplies, assetKeyOf(of)), Option.isSome)
   )
 
-/** A stored version, which exists because the instrument names it. */
+/** Loads a version that the instrument names. */
 const versionOf = (of: { readonly instrumentId: InstrumentId; readonly policyVersion: number }) =>
   Effect.flatMap(Records, (records) => records.get(policyVersions, idOf(of))).pipe(
-    Effect.catchTag("Refused", () => Effect.die(new Error(`policy ${idOf(of)} is not there`)))
+    Effect.catchTag("Refused", () => Effect.die(new Error(`policy ${idOf(of)} has no record`)))
   )
 
 /**
- * Effect of a new version on earlier ones: a scheduled one is withdrawn, the one in force gets an
+ * Ends earlier versions: withdraws a scheduled one, and supersedes the one in force or sets its
  * end.
  */
 const retire = Effect.fnUntraced(function* (
@@ -75,7 +75,7 @@ const accept = Effect.fnUntraced(function* (
   const records = yield* Records
   const { instrumentId, termsSince } = instrument
   const { changes, effectiveFrom, manifest } = of
-  // The clock may just have brought the version before into force.
+  // Never before the start of the version in force, which the clock may have begun just now.
   const from = effectiveFrom ?? (termsSince === null ? act.now : Instant.max(act.now, termsSince))
   const isAhead = effectiveFrom !== null
   const policyVersion = lastVersion(instrument) + 1
@@ -103,27 +103,29 @@ const accept = Effect.fnUntraced(function* (
       },
       act
     )
-    .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("a version was counted twice"))))
+    .pipe(
+      Effect.catchTag("Refused", () => Effect.die(new Error("a policy version was opened twice")))
+    )
 })
 
 const Input = Schema.Struct({
   instrumentId: InstrumentId,
-  /** The version it replaces: the scheduled one where one waits, else the one in force. */
+  /** The version to be replaced: the scheduled one, else the one in force. */
   replaces: Field.optional(Schema.String),
-  /** When it takes effect; absent or null: at once. */
+  /** Start of the version; absent or null: at once. */
   effectiveFrom: Field.optional(Instant.schema),
   ...terms
 })
 
-/** The requested terms, and their changes against those accepted before. */
+/** Makes the requested terms, and their changes against those accepted before. */
 const asked = Effect.fnUntraced(function* (
-  { instrumentId, replaces: _, effectiveFrom, ...said }: typeof Input.Type,
+  { instrumentId, replaces: _, effectiveFrom, ...changed }: typeof Input.Type,
   { now }: OperationAct
 ) {
   const records = yield* Records
   const found = yield* records.get(instruments, instrumentId)
   const instrument = yield* Effect.fromResult(recorded(found))
-  const manifest = amended(instrument.next?.manifest ?? instrument.manifest, said)
+  const manifest = amended(instrument.next?.manifest ?? instrument.manifest, changed)
   const to =
     effectiveFrom === null
       ? { manifest, next: null }

@@ -1,4 +1,4 @@
-/** Reads of an instrument's policy: the version in force, and all versions. */
+/** Reads of an instrument's policy: the version in force, and the list of versions. */
 import { Effect, Schema } from "effect"
 import { refused } from "../../kernel/Refusal.ts"
 import * as Read from "../../reads/Read.ts"

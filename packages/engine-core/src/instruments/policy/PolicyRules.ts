@@ -1,15 +1,15 @@
-/** Pure rules of a policy's change: the resulting terms, and those that may not change. */
+/** Pure rules of a change of policy: resulting terms, and terms that must not change. */
 import * as Decimal from "../../kernel/Decimal.ts"
 import type { Changes, Manifest } from "../instrument/Manifest.ts"
 
 /**
- * The terms after a change; members it leaves out stay. A par instrument of no stated par value is
- * worth one, as when it was recorded.
+ * The terms after a change; members that the change leaves out stay. A par instrument without a par
+ * value gets 1, as when it was recorded.
  */
-export const amended = (before: Manifest, { guardrail, ...said }: Changes): Manifest => {
+export const amended = (before: Manifest, { guardrail, ...changed }: Changes): Manifest => {
   const after = {
     ...before,
-    ...said,
+    ...changed,
     ...(guardrail === undefined ? {} : { navGuardrail: guardrail })
   }
   return after.valuation === "par" && after.parValue === null
@@ -17,11 +17,11 @@ export const amended = (before: Manifest, { guardrail, ...said }: Changes): Mani
     : after
 }
 
-/** Terms that units are counted and valued by, which must not change once units exist. */
+/** Terms by which units are counted and valued: they must not change after the first mint. */
 const fixed = ["valuation", "currency", "unitDecimals"] as const
 
 /**
- * The terms that differ and may not change once units were minted
+ * Names of the changed terms that must not change after the first mint
  * (docs/domain/instruments.md#terms).
  */
 export const unfixed = (before: Manifest, after: Manifest): ReadonlyArray<string> =>

@@ -1,4 +1,4 @@
-/** Schema of the policy's own terms: window, limits, tolerances, grace times. */
+/** Schemas of the terms that only a policy has: window, limits, tolerances, grace times. */
 import { Effect, Schema } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"
@@ -49,19 +49,19 @@ export const checks: ReadonlyArray<string> = [
 
 /**
  * Tolerances of the checks that a policy does not name; every other is 0
- * (docs/domain/instruments.md#tolerances). `untold`: the tolerance depends on more than the policy,
- * on the register, a statement's places or the feed.
+ * (docs/domain/instruments.md#tolerances). `derived`: the tolerance depends on more than the
+ * policy, such as the register, a statement's places or the feed.
  */
-export const toleranceDefaults: Readonly<Record<string, Decimal.Decimal | "untold">> = {
+export const toleranceDefaults: Readonly<Record<string, Decimal.Decimal | "derived">> = {
   "nav-price": Decimal.of("0.0020"),
-  "nav-movement": "untold",
-  "supply-outstanding": "untold",
-  "register-line": "untold"
+  "nav-movement": "derived",
+  "supply-outstanding": "derived",
+  "register-line": "derived"
 }
 
 /**
  * Grace times of the checks that a policy does not name (docs/domain/instruments.md#grace-times);
- * `endless`: it never grows stale. Any other check has none.
+ * `endless`: a statement is never stale. Other checks have no grace time.
  */
 export const graceDefaults: Readonly<Record<string, Duration.Duration | "endless">> = {
   "cash-settlement": Duration.days(2),
@@ -78,11 +78,14 @@ const named = Schema.makeFilter(
   { expected: "names of checks alone" }
 )
 
-/** Years and months have no length to measure a delay by. */
+/** A duration without years and months, which have no exact length. */
 const exact = Duration.schema.check(
-  Schema.makeFilter((one) => (Duration.isExact(one) ? undefined : "days or less, such as P3D"), {
-    expected: "days or less, such as P3D"
-  })
+  Schema.makeFilter(
+    (duration) => (Duration.isExact(duration) ? undefined : "days or less, such as P3D"),
+    {
+      expected: "days or less, such as P3D"
+    }
+  )
 )
 
 export const Window = Struct({
@@ -91,7 +94,10 @@ export const Window = Struct({
 })
 export type Window = typeof Window.Type
 
-/** In the instrument's currency, its units, and its units of all orders of one cycle together. */
+/**
+ * Limits of one subscription in currency, one redemption in units, and all orders of a cycle in
+ * units.
+ */
 export const Limits = Struct({
   maxSubscription: Field.optional(Amount.cashLimit),
   maxRedemption: Field.optional(Amount.unitsLimit),
@@ -110,7 +116,7 @@ export const fields = {
   window: Window.pipe(Schema.withDecodingDefaultKey(Effect.succeed({}))),
   limits: Limits.pipe(Schema.withDecodingDefaultKey(Effect.succeed({}))),
   tolerances: Tolerances.pipe(Schema.withDecodingDefaultKey(Effect.succeed({}))),
-  /** Whether units of a wire-paid order may be delivered before its cash has come. */
+  /** Whether units of an order paid by wire may be delivered before its cash is received. */
   deliverBeforeCash: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
   partialDistribution: sets.PartialDistribution.schema.pipe(
     Schema.withDecodingDefaultKey(Effect.succeed("carry" as const))
@@ -118,7 +124,7 @@ export const fields = {
   rateChange: sets.RateChange.schema.pipe(
     Schema.withDecodingDefaultKey(Effect.succeed("alert" as const))
   ),
-  /** How long a clear screening counts; null: until its list changes. */
+  /** Largest age of a clear screening; null: until its list changes. */
   rescreenAfter: Field.optional(RescreenAfter),
   grace: Graces.pipe(Schema.withDecodingDefaultKey(Effect.succeed({})))
 } as const
@@ -126,8 +132,8 @@ export const fields = {
 export const PolicyTerms = Struct(fields)
 export type PolicyTerms = typeof PolicyTerms.Type
 
-/** Defaults where no policy was set. */
-export const untold: PolicyTerms = {
+/** Terms of an instrument before its first policy.set. */
+export const defaults: PolicyTerms = {
   window: { opensAt: null, closesAt: null },
   limits: { maxSubscription: null, maxRedemption: null, cycleCapacity: null },
   tolerances: {},

@@ -1,4 +1,4 @@
-/** One version of an instrument's policy: its terms, who set them, and how long they were in force. */
+/** Record of one version of an instrument's policy: terms, setter, period in force. */
 import { Effect, Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../../kernel/Collection.ts"
@@ -17,9 +17,9 @@ export const PolicyVersion = Schema.Struct({
   policyVersion: Integer.schema,
   state: PolicyVersionMachine.schema,
   effectiveFrom: Instant.schema,
-  /** When the next one takes its place, or took it; null while none is accepted. */
+  /** Instant at which the next version replaces it; null while none is accepted. */
   until: NullOr(Instant.schema),
-  /** Who asked for it. */
+  /** Subject claim (`sub`) of the maker. */
   setBy: Text,
   /** Changes against the terms accepted before it, with directions; empty for the first version. */
   changes: Schema.Array(TermChange).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
@@ -27,7 +27,7 @@ export const PolicyVersion = Schema.Struct({
 })
 export type PolicyVersion = typeof PolicyVersion.Type
 
-/** Another version was accepted that takes this one's place at an instant to come. */
+/** A later version was accepted, which replaces this one at a future instant. */
 const Limit = Schema.Struct({ on: Schema.Literal("limit"), until: Instant.schema })
 const Begin = Schema.Struct({ on: Schema.Literal("begin") })
 const Replace = Schema.Struct({ on: Schema.Literal("replace") })
@@ -73,7 +73,7 @@ export const policyVersions = Collection.define<PolicyVersion, Fact>("policy-ver
   filters: {
     instrumentId: (self) => self.instrumentId,
     state: (self) => self.state,
-    /** Whose points price orders that are claimed under it. */
+    /** Oracle whose points price orders claimed under the version. */
     oracle: (self) => self.manifest.oracle
   },
   ripens: ["state"],

@@ -1,4 +1,4 @@
-/** A version of an instrument's policy as the API shows it: its whole body, by the names of its writes. */
+/** View of a policy version, with its terms under the names of the write's body. */
 import { Schema, Struct } from "effect"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
@@ -18,16 +18,16 @@ const shown = Struct.pick(PolicyVersion.fields, [
   "policyVersion",
   "state",
   "effectiveFrom",
-  // Without its end a reader of one version would have to read the next one.
+  // Public because a reader of one version need not read the next one for its end.
   "until",
   "setBy",
-  // Auditors see what an approver was shown: each term that the version loosened or tightened.
+  // Public because auditors compare it with the figures that approvers signed.
   "changes"
 ])
 
 export const PolicyVersionView = Schema.Struct({
   ...shown,
-  /** Whether it loosens anything; null where it changes nothing that can happen, as the first one. */
+  /** Direction of the changes; null without changes, as for the first version. */
   direction: Schema.NullOr(sets.ChangeDirection.schema),
   body: Body,
   ...RecordView.fields

@@ -1,19 +1,22 @@
-/** Judged states of the NAV feed of an instrument's administrator. */
+/** Judged states of the NAV feed that an instrument's administrator delivers. */
 import * as Instant from "../../kernel/Instant.ts"
 import * as Judged from "../../kernel/Judged.ts"
 
 export interface Subject {
-  /** The feed that is mapped to the instrument, if one is. */
+  /** The feed mapped to the instrument; null: none. */
   readonly feed: {
-    /** The latest statement, if one ever came. */
+    /** The latest statement; null before the first. */
     readonly latest: {
-      /** The administrator's own stop: nothing of the statement may be used. */
+      /** Whether the administrator has withdrawn all values of the statement. */
       readonly ripcord: boolean
       readonly expiresAt: Instant.Instant
-      /** Where the move against the last accepted point lies; a first one has no move. */
+      /**
+       * Move against the latest accepted point, inside or outside the guardrail; a first one is
+       * inside.
+       */
       readonly move: "inside" | "outside"
     } | null
-    /** Whether the business date's statement was received, or since when it is missing. */
+    /** The due business date's statement: received, or missing from an instant on. */
     readonly businessDate: "received" | { readonly missingFrom: Instant.Instant }
   } | null
   readonly now: Instant.Instant
@@ -36,7 +39,7 @@ export const NavFeed = Judged.declare<Subject>()("NavFeedState", {
     if (businessDate !== "received" && Instant.atOrAfter(now, businessDate.missingFrom)) {
       return "missing"
     }
-    // A feed that never sent anything has nothing to price from, whatever its calendar says.
+    // A feed without any statement cannot price, even before its first due date.
     if (latest === null) return "missing"
     if (Instant.atOrAfter(now, latest.expiresAt)) return "stale"
     return latest.move === "outside" ? "deviating" : "usable"

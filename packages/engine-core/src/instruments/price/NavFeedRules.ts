@@ -1,4 +1,4 @@
-/** Pure rules of the NAV feed: calendar, grace, guardrail. */
+/** Pure rules of the NAV feed: due business date, grace time, guardrail. */
 import * as Date from "../../kernel/Date.ts"
 import type * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"
@@ -9,9 +9,9 @@ import type { CutOff, Guardrail, Manifest } from "../instrument/Manifest.ts"
 import type { Subject } from "./NavFeed.ts"
 
 /**
- * Where the move of a NAV against the last accepted price lies: (new − last)/last against [−down,
- * +up], exactly; on either edge it is inside (docs/domain/instruments.md#nav-guardrail). A first
- * price has no move, and without a guardrail none deviates.
+ * Judges the move of a NAV against the latest accepted price: (next − last)/last within [−down,
+ * +up], exactly and with both ends inside (docs/domain/instruments.md#nav-guardrail). A first
+ * price, and any price without a guardrail, is inside.
  */
 export const moveOf = (of: {
   readonly last: Decimal.Decimal | null
@@ -21,17 +21,17 @@ export const moveOf = (of: {
   const { last, next, guardrail } = of
   if (last === null || guardrail === null) return "inside"
   const from = Rational.of(last)
-  // Without a division, so that a price of zero, from which every move is boundless, needs no rule.
+  // Multiplies instead of dividing, so that a latest price of zero needs no rule of its own.
   const moved = Rational.subtract(Rational.of(next), from)
   const most = Rational.multiply(from, Rational.of(guardrail.up))
   const least = Rational.negate(Rational.multiply(from, Rational.of(guardrail.down)))
   return Rational.atMost(moved, most) && Rational.atLeast(moved, least) ? "inside" : "outside"
 }
 
-/** A week, and a day on either side for zones whose clock jumps over a midnight. */
+/** Days searched: a week, and a day on either side for zones whose clock skips a midnight. */
 const daysLookedAt = 9
 
-/** The last cut-off at or before an instant, and the business day it ends in its zone. */
+/** Latest cut-off at or before an instant, and its business date in the cut-off's zone. */
 export const lastCutOff = (
   { days, time, zone }: CutOff,
   instant: Instant.Instant
@@ -45,21 +45,21 @@ export const lastCutOff = (
   throw new Error("a cut-off names at least one day of the week")
 }
 
-/** Members of the administrator's latest statement that the feed is judged by. */
+/** Members of the administrator's latest statement that decide the feed's state. */
 export interface Stated {
   readonly businessDate: Date.Date
-  /** Null where a pulled ripcord withholds it. */
+  /** Official NAV; null where the ripcord withholds it. */
   readonly official: Decimal.Decimal | null
   readonly ripcord: boolean
   readonly expiresAt: Instant.Instant
-  /** The price of the last point that was accepted before it; null: it is the first. */
+  /** Price of the latest point accepted before the statement; null for a first statement. */
   readonly accepted: Decimal.Decimal | null
 }
 
 /**
- * The feed as `NavFeed` judges it. The business date whose statement must be here is the last one
- * whose cut-off and grace have both passed: that of today while its grace still runs is not missed
- * yet, and the one before it is missed for good if it never came.
+ * Input of `NavFeed` about a mapped feed; null without one. The due statement is that of the latest
+ * business date whose cut-off and grace time have both passed; during the grace time of a date the
+ * statement of the date before it is due.
  */
 export const feedOf = (of: {
   readonly terms: Pick<Manifest, "navFeed" | "cutOff" | "navGuardrail">
@@ -71,9 +71,9 @@ export const feedOf = (of: {
   if (navFeed === null) return null
   const grace = navFeed.grace ?? Duration.zero
   const due = lastCutOff(cutOff, Instant.subtract(now, grace))
-  const isHere = latest !== null && !Date.isBefore(latest.businessDate, due.date)
+  const isReceived = latest !== null && !Date.isBefore(latest.businessDate, due.date)
   return {
-    businessDate: isHere ? "received" : { missingFrom: Instant.add(due.at, grace) },
+    businessDate: isReceived ? "received" : { missingFrom: Instant.add(due.at, grace) },
     latest:
       latest === null
         ? null

@@ -5,23 +5,22 @@ import type { Manifest } from "../instrument/Manifest.ts"
 
 export interface Figures {
   readonly price: Decimal.Decimal
-  /** What a unit of a par instrument earned; null for a price or an index. */
+  /** Income of one unit of a par instrument; null for a price or an index. */
   readonly incomePerUnit: Decimal.Decimal | null
 }
 
-/** What the instrument's terms say of its value; null while nothing is recorded of it. */
+/** Terms of the instrument's value; null before the manifest records the instrument. */
 type Valued = Pick<Manifest, "valuation" | "parValue"> | null
 
-/** The metric a point of each valuation is published as. */
+/** Metric of the points of each valuation mode. */
 const metrics = { par: "income", accumulating: "price", rebasing: "index" } as const
 
 /**
- * The figures of a published point, or why it is no valid one. A par instrument is worth its par
- * value, so its points publish the day's income, or that very price; an accumulating one has a
- * price, a rebasing one an index (docs/domain/instruments.md#price-points). Before its terms are
- * recorded a price or an index is taken as it is; an income is not, since what it is the income of
- * is not known. Who holds units at 1.04 and reads an income as their price would see them priced at
- * a thousandth.
+ * Figures of a published point, or the reason why the point is invalid. Points of a par instrument
+ * publish the day's income, or the par value as price; points of an accumulating instrument a
+ * price, of a rebasing one an index (docs/domain/instruments.md#price-points). Before the
+ * instrument's terms are recorded a price or an index is accepted and an income is not: an income
+ * taken for a price would value units at a fraction of their price.
  */
 export const figuresOf = (
   { metric, value }: { readonly metric: string; readonly value: Decimal.Decimal },

@@ -1,4 +1,4 @@
-/** A price that an oracle published for an instrument, and the last one of each oracle. */
+/** Records of the prices that oracles published, and of the latest price of each oracle. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../../kernel/Collection.ts"
@@ -15,22 +15,24 @@ export const PricePoint = Schema.Struct({
   contractId: Field.contractId,
   instrumentId: Text,
   price: Decimal.schema,
-  /** What a unit of a par instrument earned on the day; its price is its par value. */
+  /** Income of one unit of a par instrument on the day; null for other valuation modes. */
   incomePerUnit: NullOr(Decimal.schema),
   withholding: NullOr(Decimal.schema),
   valuationTime: Instant.schema,
   publishedAt: Instant.schema,
-  /** The oracle. Anybody can publish a point; the instrument's own oracle prices. */
+  /**
+   * Oracle that published the point. Any party can publish; the instrument's oracle prices orders.
+   */
   source: Party.schema,
   offset: Offset.schema,
   statementId: NullOr(Text),
-  /** The point it took the place of. */
+  /** Contract of the point that this one corrected. */
   corrects: NullOr(Field.contractId),
-  /** The point that took its place. */
+  /** Contract of the point that corrected this one. */
   correctedBy: NullOr(Field.contractId),
-  /** Where in its offset's transaction it was published. */
+  /** Node of the publishing exercise within its transaction. */
   nodeId: Integer.schema,
-  /** False once its oracle took it back with nothing in its place. */
+  /** False after its oracle withdrew the point without a correction. */
   isLive: Schema.Boolean
 }).annotate({ identifier: "PricePoint", description: "A price that an oracle published." })
 export type PricePoint = typeof PricePoint.Type
@@ -66,7 +68,7 @@ export const Quote = Schema.Struct({
   contractId: Field.contractId,
   price: Decimal.schema,
   valuationTime: Instant.schema,
-  /** False once its point was taken back: then there is no price until the next. */
+  /** False after the point was withdrawn: the oracle has no price until its next point. */
   isLive: Schema.Boolean
 })
 export type Quote = typeof Quote.Type

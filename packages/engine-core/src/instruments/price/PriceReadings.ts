@@ -1,4 +1,4 @@
-/** Readings of price points: published, corrected, taken back by the oracle. */
+/** Readings of price points: published, corrected, withdrawn by the oracle. */
 import { Effect, Option, Result } from "effect"
 import * as events from "../events.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -19,7 +19,7 @@ const typed = TypedReading.of(OraclePoint, {
   created: Effect.fn("OraclePoint.created")(function* (payload, node) {
     const figures = yield* statedOf(payload)
     if (Result.isFailure(figures)) {
-      return yield* surprise(payload, node, { on: "price", detail: figures.failure })
+      return yield* keepBreach(payload, node, { on: "price", detail: figures.failure })
     }
     const point = yield* LedgerRecord.open(
       pricePoints,
@@ -40,7 +40,7 @@ const typed = TypedReading.of(OraclePoint, {
       },
       node
     )
-    yield* quoted(point, node)
+    yield* updateQuote(point, node)
     yield* announced(point, node)
   }),
   exercised: {
@@ -54,12 +54,12 @@ const typed = TypedReading.of(OraclePoint, {
   }
 })
 
-/** An oracle signs its point alone, so it can also take it back by plain archival. */
+/** An oracle signs its point alone, so it can also withdraw it by archiving the contract. */
 const oraclePoint: Reading = {
   ...typed,
   exercised: (choice, payload, node, event) =>
     choice === "Archive" && Result.isSuccess(decodePayload(OraclePoint, payload))
-      ? takenBack(node)
+      ? withdrawn(node)
       : (typed.exercised?.(choice, payload, node, event) ?? Effect.void)
 }
 
@@ -72,10 +72,10 @@ const statedOf = Effect.fnUntraced(function* ({ metric, value, instrumentId }: P
 })
 
 /**
- * A point that merely says it corrects another, without the other's own choice, corrects nothing:
- * the other still stands, was never there, or has its correction already, and a chain of
- * corrections does not fork (docs/domain/every-record.md#ended-records). The point is kept as one
- * of its own, and the breach with it.
+ * Id of the point that this one corrects; null: none. A correction counts only where the earlier
+ * point was corrected by its own choice Correct. A point that names an earlier one without it is
+ * stored as a point of its own and a breach is kept, so that chains of corrections never fork
+ * (docs/domain/every-record.md#ended-records).
  */
 const correctedOf = Effect.fnUntraced(function* (payload: Published, node: Node) {
   const { corrects } = payload
@@ -83,7 +83,7 @@ const correctedOf = Effect.fnUntraced(function* (payload: Published, node: Node)
   const records = yield* Records
   const before = Option.getOrUndefined(yield* records.find(pricePoints, corrects))
   if (before?.correctedBy === node.contractId) return corrects
-  yield* surprise(payload, node, {
+  yield* keepBreach(payload, node, {
     on: "correct",
     detail:
       before?.correctedBy == null
@@ -93,12 +93,12 @@ const correctedOf = Effect.fnUntraced(function* (payload: Published, node: Node)
   return null
 })
 
-const quoted = Effect.fnUntraced(function* (point: PricePoint, node: Node) {
+const updateQuote = Effect.fnUntraced(function* (point: PricePoint, node: Node) {
   const records = yield* Records
   const { contractId, price, valuationTime } = point
   const quoteId = quoteIdOf(point)
-  const known = Option.getOrUndefined(yield* records.find(quotes, quoteId))
-  if (known === undefined) {
+  const quote = Option.getOrUndefined(yield* records.find(quotes, quoteId))
+  if (quote === undefined) {
     yield* LedgerRecord.open(
       quotes,
       { quoteId, contractId, price, valuationTime, isLive: true },
@@ -107,14 +107,14 @@ const quoted = Effect.fnUntraced(function* (point: PricePoint, node: Node) {
     return
   }
   const isNext =
-    !known.isLive ||
-    known.contractId === point.corrects ||
-    Instant.atOrAfter(valuationTime, known.valuationTime)
+    !quote.isLive ||
+    quote.contractId === point.corrects ||
+    Instant.atOrAfter(valuationTime, quote.valuationTime)
   if (!isNext) return
-  yield* records.record(quotes, known, { on: "quote", contractId, price, valuationTime }, node.act)
+  yield* records.record(quotes, quote, { on: "quote", contractId, price, valuationTime }, node.act)
 })
 
-const takenBack = Effect.fnUntraced(function* (node: Node) {
+const withdrawn = Effect.fnUntraced(function* (node: Node) {
   const records = yield* Records
   const point = Option.getOrUndefined(yield* records.find(pricePoints, node.contractId))
   if (point === undefined) return
@@ -153,7 +153,7 @@ const announced = (point: PricePoint, node: Node) => {
   )
 }
 
-const surprise = (
+const keepBreach = (
   { instrumentId }: Published,
   node: Node,
   of: { readonly on: "price" | "correct"; readonly detail: string }

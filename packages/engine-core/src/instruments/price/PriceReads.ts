@@ -1,4 +1,4 @@
-/** Reads of an instrument's prices. */
+/** Read of an instrument's prices. */
 import { Effect, Option, Schema, Struct } from "effect"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Read from "../../reads/Read.ts"
@@ -22,14 +22,16 @@ const shown = Struct.pick(PricePoint.fields, [
   "offset",
   "statementId",
   "corrects",
-  // A point that was corrected or taken back prices nothing: `official` is false, and these two say why.
+  // Why a point is not official: it was corrected, or withdrawn.
   "correctedBy",
   "isLive"
 ])
 
 export const PriceView = Schema.Struct({
   ...shown,
-  /** Whether it may price at the point of the read: of the present oracle, live and not corrected. */
+  /**
+   * Whether the point may price orders at the pin: of the instrument's oracle, live, not corrected.
+   */
   official: Schema.Boolean,
   ...RecordView.fields
 }).annotate({

@@ -1,4 +1,4 @@
-/** Pure rules of the price choice: which official point prices an order, and which is stale. */
+/** Pure rules of the price of an order: choice of the official point, and staleness. */
 import { Result } from "effect"
 import type * as Duration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -7,7 +7,7 @@ import type { PricePoint } from "./PricePoint.ts"
 
 type Choosable = Pick<PricePoint, "valuationTime" | "source" | "correctedBy" | "isLive">
 
-/** Official points: of the instrument's own oracle, neither corrected nor taken back. */
+/** Official points: of the instrument's oracle, neither corrected nor withdrawn. */
 export const official = <P extends Choosable>(
   points: ReadonlyArray<P>,
   oracle: string
@@ -16,11 +16,11 @@ export const official = <P extends Choosable>(
 
 export interface Choosing extends Ordered {
   readonly oracle: string
-  /** How old a price may be that was there before its order; null: however old. */
+  /** Largest age of a historic price at the claim; null: any. */
   readonly staleAfter: Duration.Duration | null
 }
 
-/** Whether a historic price is too old: valued so long before the claim that it says nothing of it. */
+/** Whether a historic price is older at the claim than `staleAfter`. */
 export const isStale = (
   { valuationTime }: Pick<Choosable, "valuationTime">,
   { pricing, claimedAt, staleAfter }: Pick<Choosing, "pricing" | "claimedAt" | "staleAfter">
@@ -30,8 +30,9 @@ export const isStale = (
   Instant.isAfter(claimedAt, Instant.add(valuationTime, staleAfter))
 
 /**
- * The point that prices an order: forward the first official one valued at the cut-off or later,
- * historic the last one before the claim, unless it is stale.
+ * Chooses the official point that prices an order: with forward pricing the first one valued at the
+ * cut-off or later, with historic pricing the latest one before the claim. Fails with `missing`, or
+ * with `stale` where the historic one is too old.
  */
 export const choose = <P extends Choosable>(
   points: ReadonlyArray<P>,
@@ -42,7 +43,7 @@ export const choose = <P extends Choosable>(
   return isStale(point, choosing) ? Result.fail("stale") : Result.succeed(point)
 }
 
-/** What the choice of a price depends on in an order. */
+/** Members of an order that decide its price. */
 export interface Ordered {
   readonly pricing: PricingRule
   readonly cutOffAt: Instant.Instant
@@ -54,8 +55,8 @@ interface Valued {
 }
 
 /**
- * The point that prices an order: forward the first valued at the cut-off or later, historic the
- * last one valued before the claim; undefined while there is none.
+ * Chooses the point that prices an order, without asking whether points are official or stale;
+ * undefined while there is none.
  */
 export const choosePoint = <P extends Valued>(
   points: ReadonlyArray<P>,
@@ -67,7 +68,7 @@ export const choosePoint = <P extends Valued>(
   return ordered.pricing === "forward" ? eligible[0] : eligible.at(-1)
 }
 
-/** Whether a point valued then may price the order at all. */
+/** Whether a point of this valuation time may price the order. */
 export const isEligible = ({ valuationTime }: Valued, ordered: Ordered): boolean =>
   ordered.pricing === "forward"
     ? Instant.atOrAfter(valuationTime, ordered.cutOffAt)

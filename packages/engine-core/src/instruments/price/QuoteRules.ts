@@ -1,16 +1,16 @@
-/** Pure rule of an instrument's latest price, by which portfolios are valued. */
+/** Pure rules of an instrument's latest price, by which portfolios are valued. */
 import type * as Decimal from "../../kernel/Decimal.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import type { Instrument } from "../instrument/Instrument.ts"
 import { type Quote, quoteIdOf } from "./PricePoint.ts"
 
-/** Ids of the quotes of an instrument's own oracle; empty while it names none. */
+/** Id of the quote of an instrument's oracle, as a list; empty where it names no oracle. */
 export const quoteIdsOf = ({ instrumentId, manifest }: Instrument): ReadonlyArray<string> =>
   manifest === null || manifest.oracle === null
     ? []
     : [quoteIdOf({ source: manifest.oracle, instrumentId })]
 
-/** Its oracle's last price, or its par value; no price where it has neither. */
+/** The oracle's latest price, else the par value; null without either. */
 export const priceOf = (
   instrument: Instrument,
   quote: Quote | undefined

@@ -1,5 +1,6 @@
 /**
- * Reads of an instrument over time: its supply, price, holders and orders by day, week or month.
+ * Read of an instrument's figures over time: supply, price, holders and orders by day, week or
+ * month.
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import * as Date from "../../kernel/Date.ts"
@@ -26,13 +27,13 @@ const { NullOr } = Schema
 
 const Point = Schema.Struct({
   start: Instant.schema,
-  /** The start of the next step: later than now for a step that is not over. */
+  /** Start of the next step; in the future for the current step. */
   end: Instant.schema,
   open: NullOr(Decimal.schema),
   close: NullOr(Decimal.schema),
   min: NullOr(Decimal.schema),
   max: NullOr(Decimal.schema),
-  /** Null where figures stand instead of adding up: of supply, price, holders and cover. */
+  /** Sum of the step's figures; null for levels: supply, price, holders and cover. */
   sum: NullOr(Decimal.schema)
 })
 
@@ -65,13 +66,13 @@ export const get = Read.one({
   params: Schema.Struct({
     instrumentId: InstrumentId,
     metric: SeriesMetric.schema,
-    /** A day where it is absent. */
+    /** Absent: a day. */
     interval: Schema.optionalKey(SeriesInterval.schema),
-    /** UTC where it is absent. */
+    /** Absent: UTC. */
     zone: Schema.optionalKey(Zone.schema),
-    /** The first step is the one this date lies in; absent, the one in which there is a first figure. */
+    /** Date in the first step; absent: the date of the first figure. */
     from: Schema.optionalKey(Date.schema),
-    /** The last step is the one this date lies in; absent or later than that, the point of the read's. */
+    /** Date in the last step; absent or later: the date of the pin. */
     to: Schema.optionalKey(Date.schema)
   }),
   value: SeriesView,
@@ -85,7 +86,7 @@ export const get = Read.one({
   })
 })
 
-/** Nothing would be answered by a series that ends before it begins; one too long is cut by nobody. */
+/** Makes the steps of a series. Refuses `invalid-request` where there are more than the limit. */
 const stepsOf = (asked: Asked, first: Instant.Instant | undefined, until: Instant.Instant) => {
   const from = asked.from ?? (first === undefined ? undefined : Zone.dateAt(asked.zone, first))
   if (from === undefined) return Effect.succeed([])
@@ -116,10 +117,10 @@ const pointsOf = Effect.fnUntraced(function* (
   if (asked.metric === "cover") return []
   const kind = flowing[asked.metric]
   const series = { asset: assetKeyOf(instrument), asked, pin }
-  return kind === undefined ? yield* standing(series) : yield* happening({ ...series, kind })
+  return kind === undefined ? yield* levelsOf(series) : yield* flowsOf({ ...series, kind })
 })
 
-/** The movements that each metric adds up. */
+/** Kind of the movements that each metric sums. */
 const flowing: { readonly [metric: string]: MovementKind } = {
   subscriptions: "subscription",
   redemptions: "redemption",
@@ -132,14 +133,14 @@ interface Series {
   readonly pin: Pin.Resolved
 }
 
-/** The first movement of an instrument: before it there is nothing to tell. */
+/** Loads the first movement of an instrument. */
 const firstOf = Effect.fnUntraced(function* ({ asset, pin }: Series) {
   const records = yield* Records
   const [row] = yield* records.list(movements, { pin, where: { asset: [asset] }, limit: 1 })
   return row?.record
 })
 
-/** Span of an empty tally; null without steps. */
+/** Range of the ledger time that the steps cover; null without steps. */
 const spanOf = (steps: ReadonlyArray<SeriesRules.Step>) => {
   const [start, end] = [steps[0]?.start, steps.at(-1)?.end]
   return start === undefined || end === undefined
@@ -147,7 +148,7 @@ const spanOf = (steps: ReadonlyArray<SeriesRules.Step>) => {
     : { from: Instant.sortable(start), to: Instant.sortable(end) }
 }
 
-const happening = Effect.fnUntraced(function* (of: Series & { readonly kind: MovementKind }) {
+const flowsOf = Effect.fnUntraced(function* (of: Series & { readonly kind: MovementKind }) {
   const { asset, asked, pin } = of
   const steps = yield* stepsOf(asked, (yield* firstOf(of))?.ledgerTime, pin.judgedAt)
   const tally = SeriesRules.tally(steps)
@@ -164,8 +165,8 @@ const happening = Effect.fnUntraced(function* (of: Series & { readonly kind: Mov
   return SeriesRules.flows(tally)
 })
 
-/** Supply and holders: what the last movement of each update left, for no point lies inside an update. */
-const standing = Effect.fnUntraced(function* (of: Series) {
+/** Points of supply or holders, counted after the last movement of each update. */
+const levelsOf = Effect.fnUntraced(function* (of: Series) {
   const { asset, asked, pin } = of
   const first = yield* firstOf(of)
   const steps = yield* stepsOf(asked, first?.ledgerTime, pin.judgedAt)
@@ -184,24 +185,26 @@ const standing = Effect.fnUntraced(function* (of: Series) {
   })
   const value = before === undefined ? yield* openingOf(of, first) : valueOf(before.record)
   tally.before = { at: before?.record.ledgerTime ?? Instant.fromNanos(0n), value }
-  let last: Movement | undefined
-  const counted = () => {
-    if (last !== undefined) SeriesRules.add(tally, last.ledgerTime, valueOf(last))
+  let latest: Movement | undefined
+  const count = () => {
+    if (latest !== undefined) SeriesRules.add(tally, latest.ledgerTime, valueOf(latest))
   }
   const kind = moving
   yield* records.stream(movements, { pin, where: { asset: [asset], kind }, ranges: { at } }).pipe(
     Stream.runForEach(({ record }) =>
       Effect.sync(() => {
-        if (record.offset !== last?.offset) counted()
-        last = record
+        if (record.offset !== latest?.offset) count()
+        latest = record
       })
     )
   )
-  counted()
+  count()
   return SeriesRules.levels(tally)
 })
 
-/** Figures before the first movement: zero, unless the projection began from a snapshot. */
+/**
+ * Loads the figure before the first movement: zero, unless the projection began from a snapshot.
+ */
 const openingOf = Effect.fnUntraced(function* (
   { asset, asked, pin }: Series,
   first: Movement | undefined
@@ -217,12 +220,12 @@ const openingOf = Effect.fnUntraced(function* (
   return asked.metric === "supply" ? units : Decimal.fromInteger(holders)
 })
 
-/** Everything but what only becomes locked or free. */
+/** Kinds of movements that change balances: all but locks and unlocks. */
 const moving: ReadonlyArray<MovementKind> = MovementKind.members.filter(
   (kind) => !lockings.includes(kind)
 )
 
-/** The official prices, in whichever order they were valued. */
+/** Points of the official prices, by valuation time. */
 const prices = Effect.fnUntraced(function* (
   instrument: Instrument,
   asked: Asked,

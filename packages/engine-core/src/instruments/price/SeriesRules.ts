@@ -1,4 +1,4 @@
-/** Pure rules of series: groups figures by day, week or month of a zone. */
+/** Pure rules of series: aggregates figures by day, week or month of a time zone. */
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Instant from "../../kernel/Instant.ts"
@@ -6,16 +6,16 @@ import * as Month from "../../kernel/Month.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import type { SeriesInterval } from "../../vocabulary/sets.ts"
 
-/** From its start up to, and without, its end. */
+/** A step of a series, from its start to before its end. */
 export interface Step {
   readonly start: Instant.Instant
   readonly end: Instant.Instant
 }
 
-/** The most points one answer holds: nearly three years of days, nineteen of weeks. */
+/** Largest number of points of one answer: nearly three years of days, nineteen of weeks. */
 export const pointsMax = 1_000
 
-/** The date on which the step begins that this date lies in; weeks begin on Monday. */
+/** First date of the step that contains a date; weeks begin on Monday. */
 const firstDay = (interval: SeriesInterval, date: Date.Date): Date.Date => {
   if (interval === "day") return date
   if (interval === "month") return Month.firstDay(Month.fromDate(date))
@@ -28,9 +28,9 @@ const following = (interval: SeriesInterval, first: Date.Date): Date.Date => {
 }
 
 /**
- * The steps from the one that `from` lies in to the one that `to` lies in; undefined where those are
- * more than `pointsMax`. Days begin at midnight in the zone, so one on which the clocks change has 23
- * or 25 hours, and a date the zone never had is no step.
+ * Makes the steps from the one that contains `from` to the one that contains `to`; undefined where
+ * there are more than `pointsMax`. Days begin at midnight in the zone, so a day on which the clocks
+ * change has 23 or 25 hours, and a date that the zone skipped has no step.
  */
 export const steps = (of: {
   readonly interval: SeriesInterval
@@ -52,7 +52,7 @@ export const steps = (of: {
   return found
 }
 
-/** Figures of a step; null where there was none. */
+/** Aggregated figures of a step; null where the step has none. */
 export interface Point extends Step {
   readonly open: Decimal.Decimal | null
   readonly close: Decimal.Decimal | null
@@ -84,7 +84,7 @@ export const tally = (of: ReadonlyArray<Step>): Tally => ({
   before: undefined
 })
 
-/** Counts a figure in; in any order of time, and of two at one instant the later one told counts last. */
+/** Adds a figure, in any order of time; of two at one instant the one added later is the close. */
 export const add = (self: Tally, at: Instant.Instant, value: Decimal.Decimal): void => {
   const index = indexOf(self.steps, at)
   if (index < 0) {
@@ -109,7 +109,10 @@ export const add = (self: Tally, at: Instant.Instant, value: Decimal.Decimal): v
         }
 }
 
-/** The step an instant lies in: −1 before the first, as many as there are after the last. */
+/**
+ * Index of the step that contains an instant: −1 before the first, the number of steps after the
+ * last.
+ */
 const indexOf = (all: ReadonlyArray<Step>, at: Instant.Instant): number => {
   let low = 0
   let high = all.length
@@ -122,19 +125,20 @@ const indexOf = (all: ReadonlyArray<Step>, at: Instant.Instant): number => {
 }
 
 /**
- * A figure that stands until the next one: it opens at what it was when the step began, or where it
- * had never been at its first, and closes at what it is when the step ends. It has no sum.
+ * Points of a level, which keeps its value until the next figure. A step opens at the value at its
+ * start, or at its first figure where there is no earlier one, and closes at the value at its end.
+ * A level has no sum.
  */
 export const levels = (self: Tally): ReadonlyArray<Point> => {
-  let standing = self.before?.value ?? null
+  let level = self.before?.value ?? null
   return self.steps.map((step, index) => {
     const seen = self.seen[index]
-    const open = standing ?? seen?.first ?? null
-    standing = seen?.last ?? standing
+    const open = level ?? seen?.first ?? null
+    level = seen?.last ?? level
     return {
       ...step,
       open,
-      close: standing,
+      close: level,
       min: least(open, seen?.min ?? null),
       max: most(open, seen?.max ?? null),
       sum: null
@@ -142,7 +146,7 @@ export const levels = (self: Tally): ReadonlyArray<Point> => {
   })
 }
 
-/** Figures that happen: the first, the last, the least and the most of the step, and all together. */
+/** Points of a flow: first, last, least, largest and sum of the figures of each step. */
 export const flows = (self: Tally): ReadonlyArray<Point> =>
   self.steps.map((step, index) => {
     const seen = self.seen[index]
@@ -156,8 +160,8 @@ export const flows = (self: Tally): ReadonlyArray<Point> =>
     }
   })
 
-const least = (one: Decimal.Decimal | null, other: Decimal.Decimal | null) =>
-  one === null || other === null ? (one ?? other) : Decimal.min(one, other)
+const least = (a: Decimal.Decimal | null, b: Decimal.Decimal | null) =>
+  a === null || b === null ? (a ?? b) : Decimal.min(a, b)
 
-const most = (one: Decimal.Decimal | null, other: Decimal.Decimal | null) =>
-  one === null || other === null ? (one ?? other) : Decimal.max(one, other)
+const most = (a: Decimal.Decimal | null, b: Decimal.Decimal | null) =>
+  a === null || b === null ? (a ?? b) : Decimal.max(a, b)

@@ -1,4 +1,4 @@
-/** A holding on the ledger: units of one instrument that one party owns, in one contract. */
+/** Record of a holding contract: units of one instrument that one party owns. */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -30,7 +30,7 @@ export type Holding = typeof Holding.Type
 export const Fact = Schema.Struct({ on: Schema.Literal("end"), offset: Offset.schema })
 export type Fact = typeof Fact.Type
 
-/** An instrument's name on the ledger, which two registrars may both use, as one text. */
+/** Key of an instrument on the ledger: registrar and id, since two registrars may use one id. */
 export const assetKeyOf = (of: {
   readonly registrar: string
   readonly instrumentId: string
@@ -44,7 +44,7 @@ export const holdings = Collection.define<Holding, Fact>("holding", {
   evolve: (self, { offset }) => ({ ...self, endedOffset: offset }),
   keptBy: "ledger",
   filters: {
-    /** Both only while it lives: what ended is found by its id alone. */
+    /** Both null after the holding's end: an archived holding is found by its id alone. */
     asset: (self) => (self.endedOffset === null ? assetKeyOf(self) : null),
     owner: (self) => (self.endedOffset === null ? self.owner : null)
   },

@@ -1,4 +1,4 @@
-/** Look-ups of the register: units of a party, number of holders. */
+/** Loads figures of the register: units of a party, its instruments, number of holders. */
 import { Effect, Option, Stream } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Party from "../../kernel/Party.ts"
@@ -11,11 +11,11 @@ import { supplies } from "./Supply.ts"
 
 export interface Held {
   readonly units: Decimal.Decimal
-  /** Of these units, how many are locked. */
+  /** Locked part of the units. */
   readonly locked: Decimal.Decimal
 }
 
-/** Units of a party at the pin; zero where the register does not list it. */
+/** Loads the units of a party at the pin; zero where the register does not list it. */
 export const heldBy = Effect.fnUntraced(function* (
   of: {
     readonly registrar: Party.Party
@@ -32,12 +32,12 @@ export const heldBy = Effect.fnUntraced(function* (
   })
 })
 
-/** Lines of the register that are looked at in one go. */
+/** Largest number of register entries in one query. */
 const linesMax = 500
 
 /**
- * The instruments of this venue that a party holds units of, locked ones too, by their ids; what it
- * has elsewhere, its cash and the like, is no affair of the venue's. It reads what is committed.
+ * Streams the ids of the venue's instruments that a party holds units of, locked units included.
+ * Other assets of the party, such as cash, are left out. Reads committed records only.
  */
 export const instrumentsOf = ({ party }: { readonly party: Party.Party }) =>
   Stream.unwrap(
@@ -51,10 +51,12 @@ export const instrumentsOf = ({ party }: { readonly party: Party.Party }) =>
               instruments,
               entries.map(({ instrumentId }) => instrumentId)
             ),
-            (known) =>
-              known
-                .filter((one) => isRecorded(one))
-                .filter((one) => entries.some((entry) => assetKeyOf(entry) === assetKeyOf(one)))
+            (found) =>
+              found
+                .filter((instrument) => isRecorded(instrument))
+                .filter((instrument) =>
+                  entries.some((entry) => assetKeyOf(entry) === assetKeyOf(instrument))
+                )
                 .map(({ instrumentId }) => instrumentId as string)
           )
         ),
@@ -64,8 +66,8 @@ export const instrumentsOf = ({ party }: { readonly party: Party.Party }) =>
   )
 
 /**
- * How many parties hold units of each of these instruments at the pin, by the instrument's name on
- * the ledger (`assetKeyOf`); one look-up for all. What nobody ever held is not in it.
+ * Loads the number of parties that hold units of each of these instruments at the pin, by
+ * `assetKeyOf`, with one query. Instruments that nobody ever held are left out.
  */
 export const holderCounts = Effect.fnUntraced(function* (
   assets: ReadonlyArray<{ readonly registrar: string; readonly instrumentId: string }>,

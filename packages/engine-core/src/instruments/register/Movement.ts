@@ -1,4 +1,4 @@
-/** A movement of units: why, from whom, to whom, how many, and what that left. */
+/** Records of movements of units, on the axis of the instrument and on those of its parties. */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -16,17 +16,17 @@ export const Reference = Schema.Struct({ resourceKind: ResourceKind.schema, id: 
 
 const fields = {
   instrumentId: Text,
-  /** The movement's number within its instrument, from 1 without a gap: the same on both axes. */
+  /** Number of the movement within its instrument, from 1 without a gap; the same on all axes. */
   seq: Integer.schema,
   at: Instant.schema,
   offset: Offset.schema,
   updateId: Text,
   kind: MovementKind.schema,
-  /** Null where units came into being; the same as `to` where they only became locked or free. */
+  /** Giver; null for a mint, and the same as `to` for a lock or unlock. */
   from: NullOr(Party.schema),
-  /** Null where units ceased to be. */
+  /** Receiver; null for a burn. */
   to: NullOr(Party.schema),
-  /** Always above 0; of a rebasing instrument these are base units. */
+  /** Always above 0; base units of a rebasing instrument. */
   units: Decimal.schema,
   balanceAfter: Decimal.schema,
   /** Purpose of the movement, where the ledger states it. */
@@ -39,21 +39,21 @@ const kept = {
   registrar: Party.schema,
   ...fields,
   /**
-   * The latest effective time of its own and all earlier updates: what a point in time is found by,
-   * since the ledger may date an update a little before the one it follows.
+   * Latest effective time of the update and all earlier ones, which never decreases. Reads by time
+   * use it, because the ledger may date an update a little before the one that it follows.
    */
   ledgerTime: Instant.schema
 } as const
 
-/** As its instrument sees it: `balanceAfter` is the instrument's supply. */
+/** Movement on the axis of its instrument: `balanceAfter` is the instrument's supply. */
 export const Movement = Schema.Struct({
   ...kept,
-  /** The parties that hold units once it has happened. */
+  /** Number of parties that hold units after the movement. */
   holdersAfter: Integer.schema
 })
 export type Movement = typeof Movement.Type
 
-/** As one of its two parties sees it: `balanceAfter` is what that party holds of the instrument. */
+/** Movement on the axis of one party: `balanceAfter` is the party's units of the instrument. */
 export const PartyMovement = Schema.Struct({ ...kept, party: Party.schema })
 export type PartyMovement = typeof PartyMovement.Type
 
@@ -61,13 +61,13 @@ type Named = Pick<Movement, "registrar" | "instrumentId" | "seq">
 
 const numbered = (of: Named): string => `${assetKeyOf(of)}/${of.seq}`
 
-/** By offset, then in the order in which the update made them. */
+/** Sort key: by offset, then by number. */
 const placed = (of: Named & Pick<Movement, "offset">): string =>
   [Offset.sortable(of.offset), Offset.sortable(Offset.of(of.seq)), assetKeyOf(of)].join(":")
 
 const happened = (of: Pick<Movement, "ledgerTime">): string => Instant.sortable(of.ledgerTime)
 
-/** The kinds that change nobody's units, only whether they are free. */
+/** Kinds that change no balance, only how much of it is locked. */
 export const lockings: ReadonlyArray<MovementKind> = ["lock", "unlock"]
 
 const invariants = {

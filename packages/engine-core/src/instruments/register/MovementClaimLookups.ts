@@ -1,5 +1,5 @@
 /**
- * Look-ups of the acts that name an update's movements: subscription, redemption, transfer, forced
+ * Loads the acts of an update that name its movements: subscription, redemption, transfer, forced
  * move.
  */
 import { Effect, Result } from "effect"
@@ -32,7 +32,7 @@ const acts: {
     update: Pick<Whole, "updateId">
   ) => Named
 } = {
-  // Whatever it unlocks and transfers for that is a part of it.
+  // Unlocks and transfers that are consequences of the exercise are parts of this act.
   [named(IssuerPowersAgreement, "ForceMove")]: ({ arg, nodeId }, _, { updateId }) =>
     Result.match(decodeArgument(IssuerPowersAgreement, "ForceMove", arg), {
       onFailure: () => unnamed,
@@ -63,7 +63,7 @@ const acts: {
   [named(Credential, "ReceiveTransfer")]: () => unnamed
 }
 
-/** Holdings' own choices are acts too, whichever they are: what one divides or merges did not move. */
+/** Choices of holdings are acts too: a holding that is split or merged did not move. */
 const holdings = key(Holding.typeRef)
 
 const readsPayload = named(BurnRequest, "Accept")
@@ -74,7 +74,7 @@ function named(template: Template, choice: string): string {
   return `${key(template.typeRef)}:${choice}`
 }
 
-/** The acts of an update; those that burn are called by the request they answer. */
+/** Loads the acts of an update; a burn has the reference of the request that it accepts. */
 export const of = Effect.fnUntraced(function* (update: Whole) {
   const exercises = update.events.filter((event) => event._tag === "Exercised")
   const requests = exercises.filter((event) => actOf(event) === readsPayload)
@@ -108,8 +108,11 @@ const byReference = (reference: Reference): Named => ({
   reference: shown(reference)
 })
 
-/** A requester writes a mint's reference freely: one of an unknown kind names no record. */
+/**
+ * Reference that names a record; null for an unknown kind, since requesters write references
+ * freely.
+ */
 const shown = ({ kind, id }: Reference): Movement["reference"] => {
-  const resourceKind = ResourceKind.members.find((one) => one === kind)
+  const resourceKind = ResourceKind.members.find((member) => member === kind)
   return resourceKind === undefined ? null : { resourceKind, id }
 }

@@ -1,5 +1,5 @@
 /**
- * Readings of movements: records every movement of units, for its instrument and for its parties.
+ * Readings of movements: records each movement of units, on the axes of instrument and parties.
  */
 import { Effect, Option, Result, Stream } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -18,7 +18,7 @@ import { type Supply, supplies } from "./Supply.ts"
 
 type Asset = Pick<Supply, "registrar" | "instrumentId">
 
-/** Read after the update's every node: by then the register's entries stand as it leaves them. */
+/** Read after all nodes of the update, when the register's entries hold the update's result. */
 const holding: Reading = {
   template: HoldingTemplate.typeRef,
   whole: Effect.fn("Holding.whole")(function* (update) {
@@ -27,10 +27,10 @@ const holding: Reading = {
     const claims = yield* MovementClaims.of(update)
     const moved = update.from === "snapshot" ? [] : movementsOf({ touches: found.touches, claims })
     for (const [name, asset] of found.assets) {
-      yield* told(update, {
+      yield* recordMovements(update, {
         asset,
-        moved: moved.filter((one) => one.asset === name),
-        touches: found.touches.filter((one) => one.asset === name)
+        moved: moved.filter((movement) => movement.asset === name),
+        touches: found.touches.filter((touch) => touch.asset === name)
       })
     }
   })
@@ -38,7 +38,7 @@ const holding: Reading = {
 
 export const readings = [holding] as const
 
-/** The holdings that came and went, as `RegisterReadings` counts them; what it never counted is none. */
+/** Holdings that an update created and archived, those alone that `RegisterReadings` counts. */
 const touchesOf = Effect.fnUntraced(function* (update: Whole) {
   const records = yield* Records
   const mine = update.events.filter((event) => key(event.template) === key(HoldingTemplate.typeRef))
@@ -51,7 +51,7 @@ const touchesOf = Effect.fnUntraced(function* (update: Whole) {
   const touches: Array<Touch> = []
   for (const event of mine) {
     if (event._tag === "Exercised") continue
-    // What ends in the update that made it is in nobody's active set, and was still in somebody's hands.
+    // A holding created and archived in one update is in no active set, but takes part in its acts.
     if (!event.inAcs && !passing.has(event.contractId)) continue
     const decoded = decodePayload(HoldingTemplate, event.payload)
     if (Result.isFailure(decoded) || decoded.success.provider !== update.venue) continue
@@ -71,28 +71,28 @@ const touchesOf = Effect.fnUntraced(function* (update: Whole) {
     holdings,
     ended.filter((contractId) => !came.has(contractId))
   )
-  const known = new Map(before.map((one) => [one.contractId, one]))
+  const byId = new Map(before.map((stored) => [stored.contractId, stored]))
   for (const event of mine) {
     if (event._tag === "Created" || !event.consuming) continue
-    const one = known.get(event.contractId)
-    if (one !== undefined && event.inAcs) assets.set(assetKeyOf(one), one)
-    const held = came.get(event.contractId) ?? (event.inAcs ? heldOf(one) : undefined)
+    const archived = byId.get(event.contractId)
+    if (archived !== undefined && event.inAcs) assets.set(assetKeyOf(archived), archived)
+    const held = came.get(event.contractId) ?? (event.inAcs ? heldOf(archived) : undefined)
     if (held !== undefined) touches.push({ nodeId: event.nodeId, on: "went", ...held })
   }
   return { touches, assets }
 })
 
-const heldOf = (one: Holding | undefined): Omit<Touch, "nodeId" | "on"> | undefined =>
-  one === undefined
+const heldOf = (holding: Holding | undefined): Omit<Touch, "nodeId" | "on"> | undefined =>
+  holding === undefined
     ? undefined
     : {
-        asset: assetKeyOf(one),
-        owner: one.owner,
-        amount: one.amount,
-        lock: one.lock === null ? "free" : "locked"
+        asset: assetKeyOf(holding),
+        owner: holding.owner,
+        amount: holding.amount,
+        lock: holding.lock === null ? "free" : "locked"
       }
 
-/** Balances of the touched parties after the whole update. */
+/** Loads the balances of the touched parties after the whole update. */
 const balancesAfter = Effect.fnUntraced(function* ({ asset, touches }: Share) {
   const records = yield* Records
   const parties = new Set(touches.map(({ owner }) => owner))
@@ -110,16 +110,18 @@ interface Share {
   readonly touches: ReadonlyArray<Touch>
 }
 
-/** Opens the movements of one instrument, on its axis and its parties', and keeps the supply they leave. */
-const told = Effect.fnUntraced(function* (update: Whole, of: Share) {
+/**
+ * Opens one instrument's movements on the axes of instrument and parties, and records its supply.
+ */
+const recordMovements = Effect.fnUntraced(function* (update: Whole, of: Share) {
   const records = yield* Records
   const { registrar, instrumentId } = of.asset
   const isSnapshot = update.from === "snapshot"
   if (of.moved.length === 0 && !isSnapshot) return
   const after = yield* balancesAfter(of)
   const balances = isSnapshot ? after : before(after, of.touches)
-  const known = Option.getOrUndefined(yield* records.find(supplies, assetKeyOf(of.asset)))
-  const opening = known ?? (yield* counted(of.asset, balances))
+  const stored = Option.getOrUndefined(yield* records.find(supplies, assetKeyOf(of.asset)))
+  const opening = stored ?? (yield* sumRegister(of.asset, balances))
   let { units: supply, holders, seq } = opening
   for (const { kind, from, to, units, reference } of of.moved) {
     seq += 1
@@ -155,7 +157,7 @@ const told = Effect.fnUntraced(function* (update: Whole, of: Share) {
     }
   }
   const fact = { on: "move" as const, units: supply, holders, seq }
-  if (known !== undefined) yield* records.record(supplies, known, fact, update.act)
+  if (stored !== undefined) yield* records.record(supplies, stored, fact, update.act)
   else
     yield* LedgerRecord.open(
       supplies,
@@ -187,16 +189,17 @@ const before = (
 }
 
 /**
- * The supply of an instrument that has none on record: what the register holds. That is nothing,
- * unless the projection began from a snapshot or is older than its movements.
+ * Sums the register of an instrument without a supply record. The sum is zero, unless the
+ * projection began from a snapshot or before movements were recorded.
  */
-const counted = Effect.fnUntraced(function* (
+const sumRegister = Effect.fnUntraced(function* (
   asset: Asset,
   touched: ReadonlyMap<Party.Party, Decimal.Decimal>
 ) {
   const records = yield* Records
   const held = [...touched.values()].filter(Decimal.isPositive)
-  // It sees what is committed: none of it is of this transaction, or there would be a supply.
+  // The stream reads committed entries; entries that this transaction changed are among the
+  // touched.
   return yield* records.stream(registerEntries, { where: { asset: [assetKeyOf(asset)] } }).pipe(
     Stream.filter(({ record }) => !touched.has(record.party)),
     Stream.runFold(

@@ -1,23 +1,23 @@
 /**
- * Pure rules of movements: nets the holdings of each act in an update, named by the act's purpose.
+ * Pure rules of movements: nets the holdings that each act of an update created and archived.
  */
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type { MovementKind } from "../../vocabulary/sets.ts"
 import type { Movement } from "./Movement.ts"
 
-/** A holding that came or went at a node of the update. */
+/** A holding that a node of the update created (`came`) or archived (`went`). */
 export interface Touch {
   readonly nodeId: number
   readonly on: "came" | "went"
-  /** The instrument's name on the ledger. */
+  /** Key of the instrument on the ledger (`assetKeyOf`). */
   readonly asset: string
   readonly owner: Party.Party
   readonly amount: Decimal.Decimal
   readonly lock: "locked" | "free"
 }
 
-/** A node whose consequences, up to `until`, are one act, and what movements of that act are called. */
+/** An act: a node with its consequences up to the node `until`, and the kinds of its movements. */
 export interface Claim {
   readonly nodeId: number
   readonly until: number
@@ -26,11 +26,11 @@ export interface Claim {
 }
 
 export interface Kinds {
-  /** Of units that came into being. */
+  /** Kind of minted units. */
   readonly into: MovementKind
-  /** Of units that ceased to be. */
+  /** Kind of burned units. */
   readonly outOf: MovementKind
-  /** Of units that changed hands. */
+  /** Kind of units that changed their owner. */
   readonly across: MovementKind
 }
 
@@ -41,10 +41,11 @@ export type Moved = Pick<Movement, "kind" | "from" | "to" | "units" | "reference
 }
 
 /**
- * The movements of one update, in the order in which it made them. What an act divides, merges or
- * hands through is its own affair: only the net of its consequences moved. An act inside another is
- * part of that one, and a touch outside every act is an act by itself. Locks end before units leave
- * and begin after they have come, so that a party's locks less its unlocks are what it has locked.
+ * The movements of one update, in the order of its nodes. Each act counts by the net of its
+ * consequences, so that splits, merges and intermediate owners are no movements. An act inside
+ * another belongs to the outer one, and a touch outside every act is an act by itself. Unlocks come
+ * before the units leave and locks after they have arrived, so that a party's locks less its
+ * unlocks are its locked units.
  */
 export const movementsOf = (of: {
   readonly touches: ReadonlyArray<Touch>
@@ -65,7 +66,7 @@ const acts = (of: Parameters<typeof movementsOf>[0]): ReadonlyArray<Act> => {
     for (let claim = claims[next]; claim !== undefined; claim = claims[next]) {
       if (claim.nodeId > touch.nodeId) break
       next += 1
-      // One that lies inside the act before it, or that ended before it touched anything.
+      // Skips an act inside the one before it, and an act that touched no holding.
       if (claim.nodeId <= until || claim.until < touch.nodeId) continue
       until = claim.until
       current = { kinds: claim.kinds, reference: claim.reference, touches: [] }
@@ -130,7 +131,7 @@ const netsOf = (touches: ReadonlyArray<Touch>): ReadonlyArray<Net> => {
   return [...nets.values()]
 }
 
-/** Who gave units of one asset to whom: givers and takers in the order in which they were touched. */
+/** Pairs givers and receivers of one asset, each in the order of their first touch. */
 const exchanged = (
   nets: ReadonlyArray<Net>
 ): ReadonlyArray<Pick<Movement, "from" | "to" | "units">> => {

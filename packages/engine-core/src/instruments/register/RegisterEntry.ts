@@ -1,4 +1,4 @@
-/** One party's line in an instrument's register: its units, kept up to date by every holding of its. */
+/** Record of one party's units of an instrument, summed from the party's holdings. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../../kernel/Collection.ts"
@@ -13,11 +13,11 @@ export const RegisterEntry = Schema.Struct({
   instrumentId: Schema.String,
   party: Party.schema,
   units: Decimal.schema,
-  /** Of these units, how many are locked. */
+  /** Locked part of the units. */
   locked: Decimal.schema,
-  /** Since when the party has held units without a break. */
+  /** Instant since which the party has held units without a break. */
   since: Instant.schema,
-  /** The offset at which it came to hold nothing; null while it holds something. */
+  /** Offset at which the units became 0; null while the party holds units. */
   emptySince: Schema.NullOr(Offset.schema)
 })
 export type RegisterEntry = typeof RegisterEntry.Type
@@ -41,7 +41,7 @@ export const evolve = (self: RegisterEntry, fact: Fact): RegisterEntry =>
       ...self,
       units: Decimal.add(self.units, units),
       locked: Decimal.add(self.locked, locked),
-      // A change of contracts inside one transaction is no break in holding.
+      // Units that leave and return within one transaction are no break.
       since: self.emptySince === null || self.emptySince === offset ? self.since : at,
       emptySince: null
     }))
@@ -67,7 +67,7 @@ export const registerEntries = Collection.define<RegisterEntry, Fact>("register-
   evolve,
   keptBy: "ledger",
   filters: {
-    /** Both only while units are held: the register lists nobody who holds nothing. */
+    /** Both null without units: the register lists only parties that hold units. */
     asset: (self) => (self.emptySince === null ? assetKeyOf(self) : null),
     party: (self) => (self.emptySince === null ? self.party : null)
   },

@@ -1,4 +1,4 @@
-/** Readings of the register: every holding that was created or archived. */
+/** Readings of holdings: adds created units to the register and removes archived ones. */
 import { Effect, Option, Result } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
@@ -11,8 +11,9 @@ import { type Holding, holdings } from "./Holding.ts"
 import { type Fact, idOf, registerEntries } from "./RegisterEntry.ts"
 
 /**
- * Whatever choice ends a holding, its units are where the contracts are that it created: so only
- * beginnings and ends are read. What began and ended in one transaction never counted.
+ * Reads creations and archivals of holdings, whichever choice archives one: its units are then in
+ * the contracts that the choice created. A holding created and archived in one transaction is
+ * ignored.
  */
 const holding: Reading = {
   template: HoldingTemplate.typeRef,
@@ -22,15 +23,15 @@ const holding: Reading = {
     if (Result.isFailure(decoded)) return yield* unread(node, decoded.failure.message)
     if (decoded.success.provider !== node.venue) return
     const opened = yield* LedgerRecord.open(holdings, shown(decoded.success, node), node)
-    yield* counted(opened, node, "add")
+    yield* updateEntry(opened, node, "add")
   }),
   exercised: Effect.fn("Holding.exercised")(function* (_choice, _payload, node, event) {
-    // Only an end takes a contract out of what is active.
+    // Only an archival takes the contract out of the active set.
     if (!event.inAcs) return
     const records = yield* Records
     const before = Option.getOrUndefined(yield* records.find(holdings, node.contractId))
     if (before === undefined) return
-    yield* counted(before, node, "remove")
+    yield* updateEntry(before, node, "remove")
     yield* records.record(holdings, before, { on: "end", offset: node.offset }, node.act)
   })
 }
@@ -54,7 +55,7 @@ const shown = (payload: Payload<typeof HoldingTemplate>, node: Node): Holding =>
   endedOffset: null
 })
 
-const counted = Effect.fnUntraced(function* (
+const updateEntry = Effect.fnUntraced(function* (
   { registrar, instrumentId, owner, amount, lock }: Holding,
   node: Node,
   on: Fact["on"]
@@ -68,9 +69,9 @@ const counted = Effect.fnUntraced(function* (
     at: node.effectiveAt,
     offset: node.offset
   }
-  const known = yield* records.find(registerEntries, idOf(line))
-  if (Option.isSome(known)) {
-    yield* records.record(registerEntries, known.value, fact, node.act)
+  const entry = yield* records.find(registerEntries, idOf(line))
+  if (Option.isSome(entry)) {
+    yield* records.record(registerEntries, entry.value, fact, node.act)
     return
   }
   yield* LedgerRecord.open(

@@ -1,9 +1,9 @@
-/** Pure rules of the register: lines, shares, and the law that they sum to the supply. */
+/** Pure rules of the register: sums, shares, free units, values, conversion of base units. */
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Rational from "../../kernel/Rational.ts"
 import type { ValuationMode } from "../../vocabulary/sets.ts"
 
-/** A part of the whole, cut to the places a figure has; 0 of nothing. */
+/** Share of units in a total, rounded down to `Decimal.places`; 0 where the total is 0. */
 export const shareOf = (units: Decimal.Decimal, total: Decimal.Decimal): Decimal.Decimal =>
   Decimal.isZero(total)
     ? Decimal.zero
@@ -18,11 +18,11 @@ export interface Head {
 }
 
 /**
- * The sums of a register from the units it is kept in, and how it shows them: the total is that of
- * the lines as they are shown, so that rounding a rebasing register makes no difference of its own.
+ * Head of a register, from the stored units of its lines and their conversion. The total sums the
+ * converted lines, so that rounding a rebasing register adds no difference.
  */
 export const headOf = (of: {
-  /** The units of each line. */
+  /** Stored units of each line. */
   readonly lines: ReadonlyArray<Decimal.Decimal>
   readonly supply: Decimal.Decimal
   readonly show: (units: Decimal.Decimal) => Decimal.Decimal
@@ -38,9 +38,8 @@ export const headOf = (of: {
 }
 
 /**
- * The units a party may still order away (docs/domain/instruments.md#free-units): what it holds,
- * less what is locked and less what its open orders name without having locked it. Never below 0: a
- * ledger on which more was pledged than is held has nothing free.
+ * Units that a party may still order (docs/domain/instruments.md#free-units): units held, less
+ * those locked, less those that its open orders name and have not locked. Never below 0.
  */
 export const freeUnits = (of: {
   readonly units: Decimal.Decimal
@@ -49,7 +48,7 @@ export const freeUnits = (of: {
 }): Decimal.Decimal =>
   Decimal.max(Decimal.zero, Decimal.subtract(of.units, Decimal.add(of.locked, of.pledged)))
 
-/** Value of units, rounded down to the currency's places. */
+/** Value of units in currency, rounded down to the currency's places. */
 export const valueOf = (of: {
   readonly units: Decimal.Decimal
   readonly price: Decimal.Decimal
@@ -60,7 +59,10 @@ export const valueOf = (of: {
     rounding: "floor"
   })
 
-/** The formula rebase-show: a rebasing register is kept in base units, shown at its index. */
+/**
+ * Units that are shown: base units of a rebasing instrument times its index, rounded half up to the
+ * unit's places (formula rebase-show); others as stored.
+ */
 export const shownUnits = (of: {
   readonly units: Decimal.Decimal
   readonly valuation: ValuationMode

@@ -10,9 +10,9 @@ export const Supply = Schema.Struct({
   registrar: Party.schema,
   instrumentId: Schema.String,
   units: Decimal.schema,
-  /** The parties that hold any. */
+  /** Number of parties that hold units. */
   holders: Integer.schema,
-  /** The number of the last movement; 0 before the first. */
+  /** Number of the latest movement; 0 before the first. */
   seq: Integer.schema
 })
 export type Supply = typeof Supply.Type

@@ -11,7 +11,7 @@ import { holds } from "#core/restraints/hold/Hold.ts"
 import { stops } from "#core/restraints/hold/HoldRules.ts"
 import * as RestrictionReads from "#core/restraints/restriction/RestrictionLookups.ts"
 import { type Restriction, restrictions } from "#core/restraints/restriction/Restriction.ts"
-import { lets, passings } from "#core/restraints/restriction/RestrictionRules.ts"
+import { permits, passings } from "#core/restraints/restriction/RestrictionRules.ts"
 import { instruments, isRecorded, lastVersion } from "#core/instruments/instrument/Instrument.ts"
 import * as Policy from "#core/instruments/policy/PolicyLookups.ts"
 import { type PolicyVersion, policyVersions } from "#core/instruments/policy/PolicyVersion.ts"
@@ -349,7 +349,7 @@ const permitted = Effect.gen(function* () {
       for (const passing of passings) {
         add(
           { holderId, instrumentId, name: passing },
-          lets(restricted, { holderId, instrumentId, passing })
+          permits(restricted, { holderId, instrumentId, passing })
         )
       }
       for (const size of sizes) {

@@ -8,7 +8,7 @@ import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { carry, type Carrying } from "#core/restraints/restriction/CarrySteps.ts"
 import { inForce } from "#core/restraints/restriction/RestrictionLookups.ts"
-import { lets, type Passing } from "#core/restraints/restriction/RestrictionRules.ts"
+import { permits, type Passing } from "#core/restraints/restriction/RestrictionRules.ts"
 import { holders } from "#core/holders/holder/Holder.ts"
 import * as sets from "#core/vocabulary/sets.ts"
 import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
@@ -263,7 +263,7 @@ describe("whatever is restricted, in whichever order it moves", () => {
       const runs = fc.sample(recovery, { numRuns: 30, seed: 5 })
       const through = (holderId: string, instrumentId: string) =>
         Effect.map(inForce({ holderIds: [holderId] }), (found) =>
-          passings.filter((passing) => lets(found, { holderId, instrumentId, passing }))
+          passings.filter((passing) => permits(found, { holderId, instrumentId, passing }))
         )
       let stopped = 0
       for (const [nth, { set, order, inTwo, lifted }] of runs.entries()) {

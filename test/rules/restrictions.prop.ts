@@ -8,7 +8,7 @@ import {
   against,
   type Asked,
   isRestricted,
-  lets,
+  permits,
   type Passing,
   type Restricting
 } from "#core/restraints/restriction/RestrictionRules.ts"
@@ -42,7 +42,7 @@ describe("restrictions", () => {
   ])("of mode %s let pass other than %o", (mode, through) => {
     const one = { restrictionId: "r1", holderId: "h1", instrumentId: null, mode }
     const passed = passings.filter((passing) =>
-      lets([one], { holderId: "h1", instrumentId: "fund-a", passing })
+      permits([one], { holderId: "h1", instrumentId: "fund-a", passing })
     )
     expect(passed).toEqual(through)
   })
@@ -50,7 +50,7 @@ describe("restrictions", () => {
   it("never let pass what one of them stops, or stop what each lets pass", () => {
     fc.assert(
       fc.property(several, asked, (all, question) => {
-        expect(lets(all, question)).toBe(all.every((one) => lets([one], question)))
+        expect(permits(all, question)).toBe(all.every((one) => permits([one], question)))
       })
     )
   })
@@ -58,7 +58,7 @@ describe("restrictions", () => {
   it("never let more pass once there is one more", () => {
     fc.assert(
       fc.property(several, restricting, asked, (all, more, question) => {
-        if (lets([...all, more], question)) expect(lets(all, question)).toBe(true)
+        if (permits([...all, more], question)) expect(permits(all, question)).toBe(true)
       })
     )
   })
@@ -66,7 +66,7 @@ describe("restrictions", () => {
   it("never depend on the order they were set in", () => {
     fc.assert(
       fc.property(several, asked, (all, question) => {
-        expect(lets(all.toReversed(), question)).toBe(lets(all, question))
+        expect(permits(all.toReversed(), question)).toBe(permits(all, question))
       })
     )
   })
@@ -79,7 +79,7 @@ describe("restrictions", () => {
             holderId === question.holderId &&
             (instrumentId === null || instrumentId === question.instrumentId)
         )
-        expect(lets(all, question)).toBe(lets(near, question))
+        expect(permits(all, question)).toBe(permits(near, question))
         expect(isRestricted(all, question)).toBe(near.length > 0)
       })
     )
@@ -109,7 +109,7 @@ describe("restrictions", () => {
         (all, { holderId, instrumentId }, passing) => {
           const question = { holderId, instrumentId, passing }
           const { refuses, refusal } = against(all, question, party("h1"))
-          expect([refuses, refusal.gate]).toEqual([!lets(all, question), "restriction"])
+          expect([refuses, refusal.gate]).toEqual([!permits(all, question), "restriction"])
           // Which restriction it is, and why it was set, is read by those who may read restrictions.
           const said = JSON.stringify(refusal)
           for (const { restrictionId, mode } of all) {

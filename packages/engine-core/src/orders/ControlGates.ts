@@ -51,7 +51,7 @@ export const againstEach = (
   const restricted = new Set(restrictions.map(({ holderId }) => holderId))
   const stopped = orders.find(
     ({ holderId }) =>
-      restricted.has(holderId) && !RestrictionRules.lets(restrictions, { holderId, ...of })
+      restricted.has(holderId) && !RestrictionRules.permits(restrictions, { holderId, ...of })
   )
   const shown = stopped ?? orders[0]
   if (shown === undefined) return []

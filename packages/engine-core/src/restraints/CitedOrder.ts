@@ -1,4 +1,4 @@
-/** Cited order of a court or authority: authority, reference, hash of its document. */
+/** Schema of a cited order of a court or an authority. */
 import { Schema } from "effect"
 import * as Field from "../templates/Field.ts"
 
@@ -9,9 +9,9 @@ const line = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
  * (docs/domain/restraints.md#restricting).
  */
 export const CitedOrder = Schema.Struct({
-  /** The court or authority that gave it. */
+  /** Court or authority that issued the order. */
   authority: line,
-  /** Its number there. */
+  /** File number of the order at that authority. */
   reference: line,
   /** SHA-256 of the document, in lower-case hex. */
   documentHash: Field.digest

@@ -18,7 +18,7 @@ export const operations = [
   ...HoldOperations.operations
 ] as const
 export const reads = [...RestrictionReads.reads, ...HoldReads.reads] as const
-/** What of a holder stands in the way of its end. */
+/** Look-up of a restriction that prevents the closing of a holder. */
 export const holderTies = { restriction: restrictionOf } as const
 /** Events of restrictions, which investors and apps do not read. */
 export const concealed = {

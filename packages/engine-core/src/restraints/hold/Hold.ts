@@ -1,4 +1,4 @@
-/** A hold on an instrument: what it blocks, why, since when, and how it ended. */
+/** Record of a hold on an instrument: blocked acts, source, reason, findings, release. */
 import { Schema } from "effect"
 import * as events from "../events.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
@@ -16,7 +16,7 @@ export type HoldId = typeof HoldId.Type
 
 const { NullOr, String: Text } = Schema
 
-/** The reserve whose cover was below its minimum, as the run found it. */
+/** Reserve whose cover was below its minimum, with the run's figures. */
 export const Cover = Schema.Struct({
   reserveId: Text,
   ratio: NullOr(Decimal.schema),
@@ -27,25 +27,25 @@ export type Cover = typeof Cover.Type
 export const Hold = Schema.Struct({
   holdId: HoldId,
   instrumentId: InstrumentId,
-  /** Who keeps the instrument's register: it sees the holds on it. */
+  /** Registrar of the instrument, which reads the holds on it. */
   registrar: Party.schema,
   source: sets.HoldSource.schema,
   blocks: Schema.Array(sets.HoldBlock.schema),
   reason: Text,
-  /** The blocking findings behind it; a manual hold has none. */
+  /** Ids of the blocking findings of the hold; a manual hold has none. */
   findings: Schema.Array(Text),
   /** The run that opened it; null for a manual one. */
   runId: NullOr(Text),
-  /** Null but for a cover hold. */
+  /** Cover figures of a cover hold; null for other sources. */
   cover: NullOr(Cover),
   state: HoldMachine.schema,
   openedAt: Instant.schema,
-  /** Who opened it, by sub; null for one that a run opened. */
+  /** Subject claim (`sub`) of its maker; null where a run opened it. */
   by: NullOr(Text),
-  /** Announced to readers only: no hold ends by the clock. */
+  /** Expected end, informative only: no hold ends by the clock. */
   until: NullOr(Instant.schema),
   releasedAt: NullOr(Instant.schema),
-  /** The approvers of its release, by sub. */
+  /** Subject claims of the approvers of its release. */
   releasedBy: Schema.Array(Text),
   override: NullOr(Override)
 }).annotate({ identifier: "Hold", description: "A hold on an instrument, and what it blocks." })
@@ -90,7 +90,7 @@ export const holds = Collection.define<Hold, Fact>("hold", {
 
 const about = ({ instrumentId }: Hold) => ({ instrumentId, party: null, holderIds: [] })
 
-/** The opening event by the hold's source, and the record it is about. */
+/** Event of a new hold, by its source. */
 const opened = (self: Hold): Announcement => {
   const { holdId, blocks, until, runId, cover, instrumentId, findings } = self
   if (runId === null) {

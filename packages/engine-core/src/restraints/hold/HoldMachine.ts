@@ -1,4 +1,4 @@
-/** State machine of a hold on an instrument, and what moves it. */
+/** State machine of a hold on an instrument. */
 import { Result, Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Instant from "../../kernel/Instant.ts"
@@ -36,7 +36,7 @@ const Join = Schema.Struct({ on: Schema.Literal("join"), runId: Schema.String, f
 const Release = Schema.Struct({
   on: Schema.Literal("release"),
   at: Instant.schema,
-  /** The approvers, by sub, in the order they signed. */
+  /** Subject claims of the approvers, in the order of their signatures. */
   by: Schema.Array(Schema.String),
   override: Schema.NullOr(Override),
   operationId: Schema.String

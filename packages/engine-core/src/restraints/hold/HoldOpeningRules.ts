@@ -1,14 +1,14 @@
-/** Pure rules of holds that reconciliation runs open: when, and what they block. */
+/** Pure rules of holds that reconciliation runs open: their findings, and the acts they block. */
 import type { Finding } from "../../findings/Finding.ts"
 import { blocks } from "../../findings/FindingRules.ts"
 import type { HoldBlock, HoldSource } from "../../vocabulary/sets.ts"
 
-/** What opens a hold besides a person. */
+/** Sources of holds that runs open. */
 export type RunSource = Exclude<HoldSource, "manual">
 
 /**
- * Table of the acts that a hold blocks, by its source (docs/domain/restraints.md#what-a-hold-blocks). Every hold
- * blocks distribution, whether it names it or not; redemptions go on under a cover hold.
+ * Table of the acts that a hold blocks, by source (docs/domain/restraints.md#what-a-hold-blocks).
+ * Every hold blocks distributions, named or not; a cover hold does not block redemptions.
  */
 export const blocksOf: Readonly<Record<HoldSource, ReadonlyArray<HoldBlock>>> = {
   manual: ["all"],
@@ -17,15 +17,15 @@ export const blocksOf: Readonly<Record<HoldSource, ReadonlyArray<HoldBlock>>> = 
 }
 
 /**
- * The source of the hold that a blocking finding of this check opens
+ * Source of the hold that a blocking finding of this check opens
  * (docs/domain/restraints.md#holds-of-reconciliation).
  */
 export const sourceOf = ({ check }: Pick<Finding, "check">): RunSource =>
   check === "reserve-cover" ? "cover" : "reconciliation"
 
 /**
- * The open, blocking findings of a run on an instrument that hold it by this source. A finding that
- * was accepted and did not grow is not open (FindingRules.foundAgain), so it opens no new hold.
+ * Findings of a run that need a hold of this source on the instrument: open and blocking ones. An
+ * accepted finding that did not grow is not open (FindingRules.foundAgain), so it needs none.
  */
 export const stopping = <
   F extends Pick<Finding, "check" | "instrumentId" | "state" | "severity" | "findingId">
@@ -34,9 +34,10 @@ export const stopping = <
   of: { readonly instrumentId: string; readonly source: RunSource }
 ): ReadonlyArray<F> =>
   findings.filter(
-    (one) => one.instrumentId === of.instrumentId && sourceOf(one) === of.source && blocks(one)
+    (finding) =>
+      finding.instrumentId === of.instrumentId && sourceOf(finding) === of.source && blocks(finding)
   )
 
-/** Reason of a run's hold, in a sentence: the checks with findings, each once. */
+/** Reason of a run's hold: the checks of its findings, each once. */
 export const reasonOf = (findings: ReadonlyArray<Pick<Finding, "check">>): string =>
   `Blocking findings: ${[...new Set(findings.map(({ check }) => check))].toSorted().join(", ")}.`

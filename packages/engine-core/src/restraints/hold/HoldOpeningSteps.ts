@@ -10,19 +10,18 @@ import { type Cover, type Hold, HoldId, holds } from "./Hold.ts"
 import { blocksOf, reasonOf, type RunSource, stopping } from "./HoldOpeningRules.ts"
 import { holdSlots, slotIdOf } from "./HoldSlot.ts"
 
-/** What a run found on one instrument. */
+/** Findings of a run on one instrument, and the source of the hold. */
 export type Opening = {
   readonly instrument: Pick<Instrument, "instrumentId" | "registrar">
-  /** The run's findings; those that stop nothing are ignored. */
+  /** The run's findings; those that block nothing are ignored. */
   readonly findings: ReadonlyArray<Stored<Finding>>
   readonly runId: string
 } & ({ readonly source: "reconciliation" } | { readonly source: "cover"; readonly cover: Cover })
 
 /**
- * Holds the instrument where a blocking finding of this source asks for it: none of the source open
- * yet, a hold opens; else the findings join the one that is open
- * (docs/domain/restraints.md#holds-of-reconciliation). Answers the hold, or none where nothing
- * stops the instrument. Only inside `transact`.
+ * Opens a hold of the source on the instrument for its blocking findings, or adds them to the open
+ * one (docs/domain/restraints.md#holds-of-reconciliation). Returns the hold; none without blocking
+ * findings. Must run inside `transact`.
  */
 export const openFor = (
   opening: Opening,
@@ -32,20 +31,20 @@ export const openFor = (
     const { instrumentId } = opening.instrument
     const stops = stopping(opening.findings, { instrumentId, source: opening.source })
     if (stops.length === 0) return Option.none()
-    const standing = yield* standingOf(instrumentId, opening.source)
-    const hold = Option.isSome(standing)
-      ? yield* join(standing.value, stops, opening, act)
+    const current = yield* openHoldOf(instrumentId, opening.source)
+    const hold = Option.isSome(current)
+      ? yield* join(current.value, stops, opening, act)
       : yield* open(stops, opening, act)
     yield* Effect.forEach(
       stops.filter(({ holdId }) => holdId !== hold.holdId),
-      (one) => stop(one, hold, act),
+      (finding) => stop(finding, hold, act),
       { discard: true }
     )
     return Option.some(hold)
   })
 
-/** The open hold of this source on the instrument. */
-const standingOf = Effect.fnUntraced(function* (instrumentId: string, source: RunSource) {
+/** Loads the open hold of this source on the instrument. */
+const openHoldOf = Effect.fnUntraced(function* (instrumentId: string, source: RunSource) {
   const records = yield* Records
   const slot = yield* records.find(holdSlots, slotIdOf({ instrumentId, source }))
   const holdId = Option.isSome(slot) ? slot.value.holdId : null
@@ -53,8 +52,8 @@ const standingOf = Effect.fnUntraced(function* (instrumentId: string, source: Ru
 })
 
 /**
- * It is recorded even where nothing new joins: a release that was judged before this run's findings
- * is judged again.
+ * Adds findings to an open hold. Recorded even without new ones: the new version makes a release
+ * that was judged before this run conflict, and be judged again.
  */
 const join = (
   hold: Stored<Hold>,
@@ -85,8 +84,8 @@ const open = Effect.fnUntraced(function* (
   const slot = yield* records.find(holdSlots, slotId)
   yield* Option.isSome(slot)
     ? records.record(holdSlots, slot.value, { on: "set", holdId }, act)
-    : fresh(records.open(holdSlots, { instrumentId, source, holdId }, act))
-  return yield* fresh(
+    : asNew(records.open(holdSlots, { instrumentId, source, holdId }, act))
+  return yield* asNew(
     records.open(
       holds,
       {
@@ -121,8 +120,8 @@ const stop = (
     records.record(findings, finding, { on: "stop", holdId }, act)
   )
 
-/** None where this transaction has already looked for the record and not found it. */
-const fresh = <A>(
+/** Opens a record whose id is new; a taken id is a defect. */
+const asNew = <A>(
   opened: Effect.Effect<A, Refused<"already-exists"> | Unavailable>
 ): Effect.Effect<A, Unavailable> =>
   Effect.catchTag(opened, "Refused", () => Effect.die(new Error("a hold was opened twice")))

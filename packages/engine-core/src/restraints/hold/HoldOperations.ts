@@ -25,22 +25,22 @@ const Pausing = Schema.Struct({
   /** Made by the engine when the caller names none. */
   holdId: Field.optional(HoldId),
   reason: Reason,
-  /** Announced to readers only: no hold ends by the clock. */
+  /** Expected end, informative only: no hold ends by the clock. */
   until: Field.optional(Instant.schema)
 })
 type Pausing = typeof Pausing.Type
 
 const holdIdOf = ({ holdId }: Pick<Pausing, "holdId">): HoldId => {
-  if (holdId === null) throw new Error("a hold is opened under an id")
+  if (holdId === null) throw new Error("a hold has no id")
   return holdId
 }
 
 const hrefOf = (holdId: string): string => `/v1/holds/${holdId}`
 
 /**
- * Several may be open at once: each is released by itself, and all are blocked by their union. A
- * tightening act asks no gate, so an `until` in the past is no refusal either: a pause that waited
- * in a queue must not fail over a date it only announces.
+ * An instrument may have several pauses, each released by itself. A tightening act has no gates,
+ * and an `until` in the past is not refused: a pause that waited in a queue must not fail over an
+ * informative date.
  */
 export const pause = Operation.define("instrument.pause", {
   doc: "Pauses an instrument at once: a hold opens that blocks everything until it is released.",
@@ -92,9 +92,9 @@ const acceptMax = 1_000
 
 const Releasing = Schema.Struct({
   holdId: HoldId,
-  /** Why; needed where findings are accepted, and kept with them. */
+  /** Reason; required where findings are accepted, and stored with them. */
   reason: Field.optional(Reason),
-  /** The findings behind the hold that are accepted as they are, each by its id. */
+  /** Ids of the findings of the hold that are accepted. */
   accept: Schema.Array(FindingId)
     .check(Schema.isMaxLength(acceptMax), Schema.isUnique())
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
@@ -120,25 +120,25 @@ export const release = Operation.define("hold.release", {
   result: HoldView.HoldView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
   gates: Effect.fn("hold.release.gates")(function* (input) {
-    const { behind, hold } = yield* standing(input.holdId)
+    const { behind, hold } = yield* loaded(input.holdId)
     return Release.against({ hold, findings: behind, accept: input.accept })
   }),
   figures: Effect.fn("hold.release.figures")(function* ({ holdId, accept }) {
-    const { behind, hold } = yield* standing(holdId)
+    const { behind, hold } = yield* loaded(holdId)
     const { sha256 } = yield* Crypto
     const figures = Release.figuresOf(hold, Release.overridden(behind, accept), sha256)
     return { figures, tolerance: Decimal.zero }
   }),
   run: Effect.fn("hold.release")(function* ({ holdId, accept, reason }, act) {
     const records = yield* Records
-    const { behind, hold } = yield* standing(holdId)
+    const { behind, hold } = yield* loaded(holdId)
     yield* Effect.fromResult(Gates.judge(Release.against({ hold, findings: behind, accept })))
     const overridden = Release.overridden(behind, accept)
     const override =
       overridden.length === 0 || reason === null
         ? null
         : { findings: overridden.map(({ findingId }) => findingId), reason }
-    if (override !== null) yield* accepted(overridden, { hold, reason: override.reason }, act)
+    if (override !== null) yield* acceptFindings(overridden, { hold, reason: override.reason }, act)
     yield* vacate(hold, act)
     const { now: at, operationId, signedBy: by } = act
     const fact = { on: "release", at, by, override, operationId } as const
@@ -148,15 +148,15 @@ export const release = Operation.define("hold.release", {
 
 export const operations = [pause, release] as const
 
-/** The hold where its state allows a release, and the current state of the findings behind it. */
-const standing = Effect.fnUntraced(function* (holdId: HoldId) {
+/** Loads a hold that may be released, and its findings. Refuses `not-found` or `state-conflict`. */
+const loaded = Effect.fnUntraced(function* (holdId: HoldId) {
   const records = yield* Records
   const hold = yield* records.get(holds, holdId)
   yield* Effect.fromResult(decide(hold, "release"))
   return { hold, behind: yield* records.many(findings, hold.findings) }
 })
 
-const accepted = (
+const acceptFindings = (
   overridden: ReadonlyArray<Stored<Finding>>,
   { hold, reason }: { readonly hold: Hold; readonly reason: string },
   act: OperationAct
@@ -164,23 +164,23 @@ const accepted = (
   Effect.flatMap(Records, (records) =>
     Effect.forEach(
       overridden,
-      (one) => {
-        const { unexplained } = one
+      (finding) => {
+        const { unexplained } = finding
         const { now: at, operationId } = act
         const accepted = { unexplained, reason, holdId: hold.holdId, operationId, at }
-        return records.record(findings, one, { on: "accept", accepted }, act)
+        return records.record(findings, finding, { on: "accept", accepted }, act)
       },
       { discard: true }
     )
   )
 
-/** Frees the source's slot, so that its next blocking finding opens a new hold. */
+/** Frees the slot of the hold's source, so that the next blocking finding opens a new hold. */
 const vacate = Effect.fnUntraced(function* (hold: Hold, act: OperationAct) {
   if (hold.source === "manual") return
   const records = yield* Records
   const slot = yield* records.find(holdSlots, slotIdOf(hold))
   if (Option.isNone(slot) || slot.value.holdId !== hold.holdId) {
-    throw new Error(`the hold ${hold.holdId} was open outside of its slot`)
+    throw new Error(`the hold ${hold.holdId} was open without its slot`)
   }
   yield* records.record(holdSlots, slot.value, { on: "set", holdId: null }, act)
 })

@@ -1,8 +1,8 @@
-/** Pure rules of holds: which acts a hold stops, and the check of gate `hold`. */
+/** Pure rules of holds: the acts that a hold stops, and the check of gate `hold`. */
 import { check, type Objection } from "../../kernel/Gates.ts"
 import type { HoldBlock } from "../../vocabulary/sets.ts"
 
-/** A hold that is open. */
+/** An open hold. */
 export interface Holding {
   readonly holdId: string
   readonly instrumentId: string
@@ -10,10 +10,11 @@ export interface Holding {
 }
 
 /**
- * Kinds of act by what stops them. `deal`: it opens or settles an order, or moves units; only a
- * hold on all stops it. `distribution`: it executes or delivers one; every hold stops it. `mint`:
- * it makes units against a reserve. What only tightens (restrict, withdraw, cancel, release,
- * revoke) asks no hold (docs/domain/restraints.md#what-a-hold-blocks).
+ * Kinds of acts that holds stop. `deal`: opens or settles an order, or moves units; stopped by a
+ * hold that blocks all. `distribution`: executes or delivers one; stopped by every hold. `mint`:
+ * mints units against a reserve; stopped by a hold that blocks mints or all. Tightening acts
+ * (restrict, withdraw, cancel, release, revoke) are stopped by none
+ * (docs/domain/restraints.md#what-a-hold-blocks).
  */
 export type Act = "deal" | "distribution" | "mint"
 
@@ -21,7 +22,7 @@ export const stops = ({ blocks }: Pick<Holding, "blocks">, act: Act): boolean =>
   act === "distribution" ||
   blocks.some((block) => block === "all" || (act === "mint" && block === "mint"))
 
-/** The check of gate `hold`; of several open holds it names the first that stops the act. */
+/** Check of gate `hold`; its refusal names the first open hold that stops the act. */
 export const against = (holds: ReadonlyArray<Holding>, act: Act): Objection => {
   const stopping = holds.find((hold) => stops(hold, act))
   return check("not-held", stopping === undefined, {

@@ -1,4 +1,4 @@
-/** Index of the open hold of each source on an instrument, so that a run opens one only. */
+/** Index of the open hold of each source on an instrument, so that runs open at most one. */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import { HoldSource } from "../../vocabulary/sets.ts"
@@ -6,12 +6,12 @@ import { HoldSource } from "../../vocabulary/sets.ts"
 export const HoldSlot = Schema.Struct({
   instrumentId: Schema.String,
   source: HoldSource.schema,
-  /** Null once it is released. */
+  /** Null after its release. */
   holdId: Schema.NullOr(Schema.String)
 })
 export type HoldSlot = typeof HoldSlot.Type
 
-/** The slot is taken by a hold that opens, and freed by its release. */
+/** A hold opened and took the slot, or was released and freed it (null). */
 export const Fact = Schema.Struct({
   on: Schema.Literal("set"),
   holdId: Schema.NullOr(Schema.String)

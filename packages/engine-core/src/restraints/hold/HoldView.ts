@@ -1,4 +1,4 @@
-/** A hold as the API shows it. */
+/** View of a hold. */
 import { Struct } from "effect"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
@@ -12,11 +12,11 @@ const shown = Struct.pick(Hold.fields, [
   "reason",
   "findings",
   "runId",
-  // Nothing else on the hold names the reserve whose cover was low.
+  // The only member that names the reserve whose cover was low.
   "cover",
   "state",
   "openedAt",
-  // Who opened a manual hold, as a restriction shows it.
+  // The opener of a manual hold, as the view of a restriction has it.
   "by",
   "until",
   "releasedAt",

@@ -1,4 +1,4 @@
-/** Look-ups of the open holds of instruments. */
+/** Loads the open holds of instruments. */
 import { Effect, Stream } from "effect"
 import type * as Pin from "../../kernel/Pin.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
@@ -6,9 +6,9 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { type Hold, holds } from "./Hold.ts"
 
 /** Page size of the first query; more open holds are read as a stream. */
-const usually = 1_000
+const firstPage = 1_000
 
-/** The holds open on these instruments at the pin, oldest first; one look-up. */
+/** Loads the open holds of these instruments at the pin, oldest first. */
 export const openOn: (
   instrumentIds: ReadonlyArray<string>,
   pin?: Pin.Resolved
@@ -20,9 +20,9 @@ export const openOn: (
       where: { instrumentId: instrumentIds, state: ["open"] },
       ...(pin === undefined ? {} : { pin })
     }
-    const found = yield* records.list(holds, { ...query, limit: usually })
+    const found = yield* records.list(holds, { ...query, limit: firstPage })
     const rows =
-      found.length < usually ? found : yield* Stream.runCollect(records.stream(holds, query))
+      found.length < firstPage ? found : yield* Stream.runCollect(records.stream(holds, query))
     return rows.map(({ record }) => record)
   }
 )

@@ -8,36 +8,37 @@ import { inForce, inTurn } from "./RestrictionLookups.ts"
 import { type Restriction, RestrictionId, restrictions } from "./Restriction.ts"
 import { RestrictionMachine } from "./RestrictionMachine.ts"
 
-/** One instrument that a recovery has moved, or part of it. */
+/** One move of a recovery: units of one instrument, from a holder to its successor. */
 export interface Carrying {
   readonly from: Pick<Holder, "holderId">
   readonly to: Pick<Holder, "holderId" | "party">
-  /** What was moved. */
+  /** The instrument that was moved. */
   readonly instrumentId: string
   /**
-   * What the predecessor still holds after the move: units of this instrument, units of others
-   * only, or nothing.
+   * Units that the predecessor still has after the move: of this instrument, of others only, or
+   * none.
    */
   readonly left: "units" | "other-instruments" | "nothing"
-  /** The recovery, and who asked for it, by sub. */
+  /** The recovery's operation, and its maker by subject claim (`sub`). */
   readonly operationId: string
   readonly by: string
 }
 
 /**
- * Carries what is in force on the predecessor: for each restriction that bears on what was moved the
- * successor gets one of its own, the same in all but its holder, since now, with `supersedes`. It is
- * called inside the transaction that notes the move, once for each instrument that moved, with what
- * is left by then; called again for the same move it changes nothing. It answers what it opened.
+ * Copies the predecessor's restrictions in force to the successor: for each that covers the moved
+ * instrument the successor gets one with the same members, in force from now on, which names the
+ * original in `supersedes`. Must run in the transaction that records the move, once for each
+ * instrument moved; repeated for the same move it changes nothing. Returns the restrictions opened.
  *
- * - What bears on the moved instrument is copied with it, and ends on the predecessor as `carried`
- *   once nothing is left there of any instrument; until then both stand. Did it end with its own
- *   instrument, the predecessor could order that one anew, and nobody would have lifted anything.
- * - Should the successor's copy of one on everything have been lifted when a further instrument
- *   follows, that one brings it along again: its units were not what the lift was about. A lifted
- *   copy of one on a single instrument comes again with units of that instrument alone.
- * - With the last instrument everything else that is in force follows, on whichever instrument: the
- *   successor is the same person.
+ * - The original stays in force until the predecessor has no units of any instrument left, and then
+ *   ends as `carried`. If it ended with its own instrument, the predecessor could order that
+ *   instrument again although nobody had lifted the restriction.
+ * - Where the successor's copy of a restriction on all instruments was lifted before another
+ *   instrument follows, the move of that instrument opens a new copy, because the lift was not about
+ *   its units. A lifted copy of a restriction on one instrument is opened again only by a move of
+ *   that instrument.
+ * - With the last instrument all other restrictions in force are copied too, on whichever
+ *   instrument: the successor is the same person.
  */
 export const carry = Effect.fn("restriction.carry")(function* (carrying: Carrying, act: Act) {
   const records = yield* Records
@@ -47,41 +48,43 @@ export const carry = Effect.fn("restriction.carry")(function* (carrying: Carryin
     holderIds: [from.holderId],
     ...(left === "nothing" ? {} : { instrumentId })
   })
-  // Read again by id, because a look-up by holder does not see this transaction's own writes.
+  // Read again by id: a list by holder reads committed records only, not this transaction's writes.
   const sources = (yield* records.many(
     restrictions,
     bearing.map(({ restrictionId }) => restrictionId)
   )).filter(({ state }) => Machine.allows(RestrictionMachine, state, "carry"))
   const opened = yield* opening(sources, carrying, act)
-  const gone = left === "nothing" ? sources : []
-  for (const one of gone) {
-    yield* records.record(restrictions, one, { on: "carry", at: act.now }, act)
+  const carried = left === "nothing" ? sources : []
+  for (const restriction of carried) {
+    yield* records.record(restrictions, restriction, { on: "carry", at: act.now }, act)
   }
   return opened
 })
 
-/** Opens the successor's restrictions that it does not have yet. */
+/** Opens the restrictions that the successor does not have yet. */
 const opening = Effect.fnUntraced(function* (
   sources: ReadonlyArray<Stored<Restriction>>,
   { to, operationId, by, instrumentId: moved }: Carrying,
   act: Act
 ) {
   const records = yield* Records
-  const has = new Set((yield* inForce({ holderIds: [to.holderId] })).map((one) => one.supersedes))
+  const copied = new Set(
+    (yield* inForce({ holderIds: [to.holderId] })).map(({ supersedes }) => supersedes)
+  )
   const elsewhere = sources.filter(
     ({ instrumentId }) => instrumentId !== null && instrumentId !== moved
   )
   if (elsewhere.length > 0) {
     const supersedes = elsewhere.map(({ restrictionId }) => restrictionId)
-    const followed = records.stream(restrictions, {
+    const earlier = records.stream(restrictions, {
       where: { holderId: [to.holderId], supersedes }
     })
-    yield* Stream.runForEach(followed, ({ record }) =>
-      Effect.sync(() => has.add(record.supersedes))
+    yield* Stream.runForEach(earlier, ({ record }) =>
+      Effect.sync(() => copied.add(record.supersedes))
     )
   }
   const drafts = sources
-    .filter(({ restrictionId }) => !has.has(restrictionId))
+    .filter(({ restrictionId }) => !copied.has(restrictionId))
     .map((source) => ({
       ...draftOf(source),
       restrictionId: idOf(source.restrictionId, operationId),
@@ -93,15 +96,19 @@ const opening = Effect.fnUntraced(function* (
       operationId
     }))
   const ids = drafts.map(({ restrictionId }) => restrictionId)
-  const there = new Set(
+  const opened = new Set(
     (yield* records.many(restrictions, ids)).map(({ restrictionId }) => restrictionId)
   )
   return yield* Effect.forEach(
-    drafts.filter(({ restrictionId }) => !there.has(restrictionId)),
+    drafts.filter(({ restrictionId }) => !opened.has(restrictionId)),
     (draft) =>
       records
         .open(restrictions, draft, act)
-        .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("an id was taken twice"))))
+        .pipe(
+          Effect.catchTag("Refused", () =>
+            Effect.die(new Error("a carried restriction was opened twice"))
+          )
+        )
   )
 })
 
@@ -119,9 +126,8 @@ const draftOf = ({ instrumentId, mode, reason, order, autoReleaseAt }: Restricti
 })
 
 /**
- * The successor's restriction id, the same however often the same move is read. What was carried
- * here before keeps the id that the first of its line began with, so that ids do not grow with
- * every recovery.
+ * Id of the successor's restriction, the same each time the same move is read. It begins with the
+ * id of the first restriction of the chain, so that ids do not grow with every recovery.
  */
 const idOf = (source: RestrictionId, operationId: string): RestrictionId =>
   RestrictionId.make(`${source.split("~")[0]}~${operationId}`)

@@ -1,4 +1,4 @@
-/** A restriction of a holder: what it lets pass, why, since when, and how it ended. */
+/** Record of a restriction of a holder: mode, reason, period in force, end. */
 import { Schema } from "effect"
 import * as events from "../events.ts"
 import { HolderId } from "../../holders/holder/Holder.ts"
@@ -22,27 +22,27 @@ export const Restriction = Schema.Struct({
   restrictionId: RestrictionId,
   holderId: HolderId,
   party: Party.schema,
-  /** Null: it is on all that the holder holds. */
+  /** Null: the restriction covers all instruments. */
   instrumentId: NullOr(InstrumentId),
   mode: sets.RestrictionMode.schema,
   reason: sets.RestrictionReason.schema,
-  /** The cited order, which only readers of restrictions read. */
+  /** The cited order, concealed from all but readers of restrictions. */
   order: NullOr(CitedOrder),
   state: RestrictionMachine.schema,
-  /** Who made it, by sub; `engine` for what the engine opened itself. */
+  /** Subject claim (`sub`) of its maker; `engine` where the engine opened it. */
   by: Text,
-  /** Since when it is in force. */
+  /** Instant since which it is in force. */
   from: Instant.schema,
-  /** When it ends by itself; null: it does not. */
+  /** Instant at which the clock ends it; null: never. */
   autoReleaseAt: NullOr(Instant.schema),
-  /** The approvers who ended it, by sub; null while nobody has. */
+  /** Subject claims of the approvers who lifted it; null before a lift. */
   liftedBy: NullOr(Schema.Array(Text)),
-  /** Why its maker asked to end it. */
+  /** Reason of the lift, by its maker. */
   liftReason: NullOr(Text),
   endedAt: NullOr(Instant.schema),
-  /** The restriction of the holder's predecessor that a recovery carried here. */
+  /** The predecessor's restriction that a recovery carried to this holder; null: none. */
   supersedes: NullOr(RestrictionId),
-  /** The operation that made it. */
+  /** The operation that opened it. */
   operationId: Text
 }).annotate({
   identifier: "Restriction",
@@ -50,10 +50,10 @@ export const Restriction = Schema.Struct({
 })
 export type Restriction = typeof Restriction.Type
 
-/** Reasons of restrictions that only people end, never a date. */
+/** Reasons of restrictions that only people end, never the clock. */
 export const neverReleased: ReadonlyArray<Restriction["reason"]> = ["sanctions", "court-order"]
 
-/** The value of `reach` of a restriction on everything; no instrument has this id. */
+/** Value of the filter `reach` of a restriction on all instruments; no instrument has this id. */
 export const everything = "*"
 
 export const restrictions = Collection.define<Restriction, Fact>("restriction", {
@@ -70,7 +70,7 @@ export const restrictions = Collection.define<Restriction, Fact>("restriction", 
     instrumentId: (self) => self.instrumentId,
     mode: (self) => self.mode,
     reason: (self) => self.reason,
-    /** What it is on: an instrument, or everything. */
+    /** The instrument of the restriction, or `everything`. */
     reach: (self) => self.instrumentId ?? everything,
     supersedes: (self) => self.supersedes
   },
@@ -96,7 +96,10 @@ export const restrictions = Collection.define<Restriction, Fact>("restriction", 
   }
 })
 
-const tell = (self: Restriction, event: Pick<Announcement, "type" | "payload">): Announcement => ({
+const announcement = (
+  self: Restriction,
+  event: Pick<Announcement, "type" | "payload">
+): Announcement => ({
   ...event,
   resourceKind: "holder",
   resourceId: self.holderId,
@@ -105,10 +108,10 @@ const tell = (self: Restriction, event: Pick<Announcement, "type" | "payload">):
   holderIds: [self.holderId]
 })
 
-/** The event says whether an order is cited, and not which. */
+/** Event of a new restriction; it shows whether an order is cited, and not which one. */
 const set = (self: Restriction): Announcement => {
   const { mode, reason, holderId, order, operationId, autoReleaseAt, restrictionId } = self
-  return tell(
+  return announcement(
     self,
     events.make("holder.restricted", {
       mode,
@@ -124,11 +127,14 @@ const set = (self: Restriction): Announcement => {
 
 const how = { lift: "lifted", lapse: "lapsed" } as const
 
-/** No event for a carried restriction: the opening of the successor's own announces it. */
+/** Events of an end; none for `carried`, since the successor's restriction announces itself. */
 const ended = (self: Restriction, { on }: Fact): ReadonlyArray<Announcement> => {
   if (on === "carry") return []
   const { mode, holderId, restrictionId } = self
   return [
-    tell(self, events.make("holder.unrestricted", { mode, holderId, restrictionId, how: how[on] }))
+    announcement(
+      self,
+      events.make("holder.unrestricted", { mode, holderId, restrictionId, how: how[on] })
+    )
   ]
 }

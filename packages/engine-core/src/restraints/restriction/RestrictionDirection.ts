@@ -1,10 +1,10 @@
-/** Direction of a change of restrictions: whether it permits more or less. */
+/** Direction of a change of restrictions: loosening or tightening. */
 import * as Direction from "../../kernel/Direction.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { everything } from "./Restriction.ts"
-import { lets, type Passing, passings, type Restricting } from "./RestrictionRules.ts"
+import { permits, type Passing, passings, type Restricting } from "./RestrictionRules.ts"
 
-/** A restriction in force, and when it ends by itself. */
+/** A restriction in force, and the instant at which the clock ends it. */
 export interface Ending extends Restricting {
   readonly autoReleaseAt: Instant.Instant | null
 }
@@ -12,10 +12,10 @@ export interface Ending extends Restricting {
 type Restrictions = ReadonlyArray<Ending>
 
 /**
- * What changes when these restrictions take the place of those, at whatever instant from `now` on: a
- * mode by what it lets pass, a scope by the instruments it is on, a date by how long it still stops.
- * Each change is at `/<holder>/<instrument>/<passing>`; `*` is every instrument that is not named. What
- * is stopped for longer and for shorter at once, as by two dates that change places, loosens.
+ * Changes between two sets of restrictions at any instant from `now` on: modes compare by the acts
+ * they permit, scopes by their instruments, dates by how long acts stay forbidden. Each change is
+ * at `/<holder>/<instrument>/<passing>`; `*` is every instrument that is not named. An act that is
+ * forbidden both for longer and for shorter, as by two dates that are swapped, counts as loosening.
  */
 export const changesOf = (
   { from, to }: Direction.Pair<Restrictions>,
@@ -45,9 +45,9 @@ const namesOf = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   [...new Set(names)].toSorted()
 
 const of = (holderId: string, all: Restrictions): Restrictions =>
-  all.filter((one) => one.holderId === holderId)
+  all.filter((restriction) => restriction.holderId === holderId)
 
-/** The instants from `now` on at which what is permitted changes. */
+/** Instants from `now` on at which permissions change. */
 const turnsOf = (all: Restrictions, now: Instant.Instant): ReadonlyArray<Instant.Instant> => [
   now,
   ...all.flatMap(({ autoReleaseAt: at }) =>
@@ -55,7 +55,7 @@ const turnsOf = (all: Restrictions, now: Instant.Instant): ReadonlyArray<Instant
   )
 ]
 
-/** The instants from which on it is permitted, as texts. */
+/** Instants from which on the act is permitted, as texts. */
 const openAt = (
   all: Restrictions,
   asked: { readonly holderId: string; readonly instrumentId: string; readonly passing: Passing },
@@ -63,7 +63,7 @@ const openAt = (
 ): ReadonlyArray<string> =>
   turns
     .filter((turn) =>
-      lets(
+      permits(
         all.filter(({ autoReleaseAt: at }) => at === null || Instant.isAfter(at, turn)),
         asked
       )

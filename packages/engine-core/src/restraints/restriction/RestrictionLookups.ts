@@ -1,12 +1,12 @@
-/** Look-ups of the restrictions in force. */
+/** Loads the restrictions in force, and takes the lock on changes of restrictions. */
 import { Effect, Stream } from "effect"
 import type * as Pin from "../../kernel/Pin.ts"
 import { type Query, Records } from "../../records/Records.ts"
 import { everything, restrictions } from "./Restriction.ts"
 
 /**
- * Query of restrictions: of these holders, on the named instrument or on everything; without an
- * instrument, all.
+ * Query of restrictions: of these holders (absent: of all), that cover this instrument (absent:
+ * any).
  */
 export interface Of {
   readonly holderIds?: ReadonlyArray<string>
@@ -14,9 +14,9 @@ export interface Of {
 }
 
 /** Page size of the first query; more restrictions are read as a stream. */
-const usually = 1_000
+const firstPage = 1_000
 
-/** Holders that one look-up names. */
+/** Largest number of holders in one query. */
 const holdersMax = 1_000
 
 const whereOf = ({ instrumentId }: Of, holderIds: ReadonlyArray<string> | undefined) => ({
@@ -27,16 +27,16 @@ const whereOf = ({ instrumentId }: Of, holderIds: ReadonlyArray<string> | undefi
 
 const found = Effect.fnUntraced(function* (query: Query) {
   const records = yield* Records
-  const rows = yield* records.list(restrictions, { ...query, limit: usually })
-  return rows.length < usually
+  const rows = yield* records.list(restrictions, { ...query, limit: firstPage })
+  return rows.length < firstPage
     ? rows
     : yield* Stream.runCollect(records.stream(restrictions, query))
 })
 
 /**
- * The restrictions in force at the pin: one that has ended by its own date by then is
- * none of them, whether or not its end has been noted. However many holders are named, they are
- * looked up together. It reads what is committed, not what the transaction around it wrote itself.
+ * Loads the restrictions in force at the pin, without those past their date even before the clock's
+ * notice is recorded. Holders are queried in groups. Reads committed records only, not those that
+ * the transaction around it has written.
  */
 export const inForce = Effect.fn("controls.inForce")(function* (of: Of, pin?: Pin.Resolved) {
   const at = pin === undefined ? {} : { pin }
@@ -52,12 +52,12 @@ export const inForce = Effect.fn("controls.inForce")(function* (of: Of, pin?: Pi
 })
 
 /**
- * Lock between restricting and carrying restrictions, for all holders: otherwise a restriction set
- * on a predecessor while it is being succeeded would not be carried. Only inside `transact`, before
- * anything is read.
+ * Takes the lock between restricting and carrying restrictions, for all holders: without it a
+ * restriction set during a recovery would not be carried to the successor. Must run inside
+ * `transact`, before any read.
  */
 export const inTurn = Effect.flatMap(Records, (records) => records.lock("restrictions"))
 
-/** A restriction of the holder in force, of any mode and on anything; null: there is none. */
+/** Loads the id of a restriction of the holder in force, of any mode and instrument; null: none. */
 export const restrictionOf = (holderId: string) =>
   Effect.map(inForce({ holderIds: [holderId] }), ([first]) => first?.restrictionId ?? null)

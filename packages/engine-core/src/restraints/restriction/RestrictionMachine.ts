@@ -44,9 +44,9 @@ const Lift = Schema.Struct({
   liftedBy: Schema.Array(Schema.String),
   liftReason: Schema.String
 })
-/** Its `autoReleaseAt` passed. */
+/** The clock ended it at its `autoReleaseAt`. */
 const Lapse = Schema.Struct({ on: Schema.Literal("lapse"), at: Instant.schema })
-/** The restricted units have moved to the holder's successor, and the restriction with them. */
+/** A recovery carried the restriction to the holder's successor, with all units. */
 const Carry = Schema.Struct({ on: Schema.Literal("carry"), at: Instant.schema })
 
 export const Fact = Schema.Union([Lift, Lapse, Carry])
@@ -73,6 +73,6 @@ const ended = (
   endedAt
 })
 
-/** Decides whether it may be lifted. Refuses `state-conflict` once it has ended. */
+/** Decides whether the restriction may be lifted. Refuses `state-conflict` after its end. */
 export const decide = (self: Pick<Restriction, "state">, { on }: { readonly on: "lift" }) =>
   Machine.admit(RestrictionMachine, self, on)

@@ -1,4 +1,4 @@
-/** Writes of restrictions: restrict by one person, lift by two approvers. */
+/** Writes of restrictions: restrict one holder or many, lift by two approvers. */
 import { Effect, Schema } from "effect"
 import { type Holder, HolderId, holders } from "../../holders/holder/Holder.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
@@ -30,11 +30,11 @@ const makers = ["operator", "risk", "compliance"] as const
 const href = (restrictionId: string | null): string => `/v1/restrictions/${restrictionId ?? ""}`
 
 const idOf = (restrictionId: string | null): RestrictionId => {
-  if (restrictionId === null) throw new Error("a restriction was not given its id")
+  if (restrictionId === null) throw new Error("a restriction has no id")
   return Schema.decodeSync(RestrictionId)(restrictionId)
 }
 
-/** The restriction that a judged request opens; in force at once. */
+/** Makes the restriction that a judged request opens; in force at once. */
 const restricted = (
   { instrumentId, mode, reason, order, autoReleaseAt }: Request.Asked,
   of: { readonly restrictionId: RestrictionId; readonly holder: Holder; readonly act: OperationAct }
@@ -58,8 +58,8 @@ const restricted = (
 })
 
 /**
- * Several restrictions of one holder stand side by side, and the strictest answer wins; so a second
- * one never loosens the first, and each ends by itself alone.
+ * A holder may have several restrictions, and the strictest decides; so a further one never loosens
+ * another, and each is ended by itself.
  */
 export const restrict = Operation.define("holder.restrict", {
   doc: "Restricts what a holder may do with its units, at once.",
@@ -91,7 +91,7 @@ export const restrict = Operation.define("holder.restrict", {
     const hasInstrument = instrumentId === null || named.length > 0
     const [first] = Request.against(input, { holder, hasInstrument, now: act.now })
     if (first !== undefined) return yield* Effect.fail(first.refusal)
-    if (holder === undefined) throw new Error("a holder that is not there was not refused")
+    if (holder === undefined) throw new Error("a restriction of a missing holder was not refused")
     const restrictionId = idOf(input.restrictionId)
     const record = restricted(input, { restrictionId, holder, act })
     return RestrictionView.of(yield* records.open(restrictions, record, act))
@@ -122,8 +122,8 @@ const Made = Schema.Struct({
 })
 
 /**
- * All or none: where one entry is refused nobody is restricted, and the refusal lists the fault of
- * every such entry.
+ * Restricts all entries or none: where one is refused no holder is restricted, and the refusal
+ * lists the faults of all entries.
  */
 export const restrictBatch = Operation.define("holder.restrict-batch", {
   doc: "Restricts many holders at once: all of them, or none.",
@@ -137,7 +137,10 @@ export const restrictBatch = Operation.define("holder.restrict-batch", {
     href: () => "/v1/restrictions"
   },
   input: Schema.Struct({
-    /** The first record's; the others' begin with it. Made by the engine when the caller names none. */
+    /**
+     * Id of the first restriction and prefix of the others; made by the engine when the caller
+     * names none.
+     */
     restrictionId: Request.ChosenId,
     entries: Schema.Array(Schema.Struct(Request.fields).check(Request.isWhole)).check(
       Schema.isMinLength(1),
@@ -156,7 +159,7 @@ export const restrictBatch = Operation.define("holder.restrict-batch", {
     const drafts = asked.map(({ entry, holder }, nth) =>
       restricted(entry, { restrictionId: idOf(Request.idOfEntry(first, nth)), holder, act })
     )
-    // Read in one go, or each would be looked for before it is opened.
+    // Prefetch: without it each opening would query for its id.
     yield* records.prefetch(
       drafts.map(({ restrictionId: id }) => ({ collection: restrictions, id }))
     )
@@ -171,7 +174,7 @@ export const restrictBatch = Operation.define("holder.restrict-batch", {
   })
 })
 
-/** Each entry with its holder, or a refusal that lists every faulty entry. */
+/** Loads each entry's holder. Refuses `rule-refused` with the faults of all entries. */
 const judged = Effect.fnUntraced(function* (
   entries: ReadonlyArray<Request.Asked>,
   { now }: OperationAct
@@ -180,12 +183,12 @@ const judged = Effect.fnUntraced(function* (
   const named = yield* records.many(holders, [...new Set(entries.map(({ holderId }) => holderId))])
   const holderOf = new Map(named.map((holder): [string, Holder] => [holder.holderId, holder]))
   const instrumentIds = [...new Set(entries.flatMap(({ instrumentId }) => instrumentId ?? []))]
-  const known = new Set<string>(
+  const existing = new Set<string>(
     (yield* records.many(instruments, instrumentIds)).map(({ instrumentId }) => instrumentId)
   )
   const asked = entries.map((entry, nth) => {
     const holder = holderOf.get(entry.holderId)
-    const hasInstrument = entry.instrumentId === null || known.has(entry.instrumentId)
+    const hasInstrument = entry.instrumentId === null || existing.has(entry.instrumentId)
     const errors = Request.against(entry, { holder, hasInstrument, now }).map(
       ({ member, refusal: { told } }) => ({
         pointer: `/body/entries/${nth}/${member}`,
@@ -194,13 +197,13 @@ const judged = Effect.fnUntraced(function* (
     )
     return { entry, holder, errors }
   })
-  const errors = asked.flatMap((one) => one.errors)
+  const errors = asked.flatMap((entry) => entry.errors)
   if (errors.length > 0) {
     return yield* Effect.fail(
       refused(
         "rule-refused",
         failed("entries", {
-          detail: `${asked.filter((one) => one.errors.length > 0).length} of ${entries.length} entries cannot be; nobody was restricted.`,
+          detail: `${asked.filter((entry) => entry.errors.length > 0).length} of ${entries.length} entries cannot be; nobody was restricted.`,
           errors
         })
       )
@@ -210,9 +213,9 @@ const judged = Effect.fnUntraced(function* (
 })
 
 /**
- * Figures of a lift: the restriction, and what becomes permitted again. Where another restriction
- * still stops all of it, that is nothing; where one begins or ends in between, the figures move and
- * all sign anew.
+ * Figures of a lift: the restriction, and each act that becomes permitted again; none where another
+ * restriction still forbids them. Where a restriction of the holder begins or ends before the lift
+ * runs, the figures change and all approvers sign again.
  */
 const liftedOf = (
   { holderId, instrumentId, mode, reason }: Restriction,
@@ -231,7 +234,7 @@ const liftedOf = (
 /** Approvers besides the maker (docs/contract/four-eyes.md#who-may-approve). */
 const required = 2
 
-/** Whatever else restricts the holder stays: each restriction is lifted by itself. */
+/** Ends one restriction by two approvers; other restrictions of the holder stay in force. */
 export const lift = Operation.define("restriction.lift", {
   doc: "Ends a restriction of a holder.",
   route: "POST /v1/restrictions/{restrictionId}:lift",
@@ -252,7 +255,7 @@ export const lift = Operation.define("restriction.lift", {
     const records = yield* Records
     const self = yield* records.get(restrictions, restrictionId)
     const from = yield* inForce({ holderIds: [self.holderId] })
-    const to = from.filter((one) => one.restrictionId !== restrictionId)
+    const to = from.filter((other) => other.restrictionId !== restrictionId)
     const changes = changesOf({ from, to }, act.now)
     return { figures: liftedOf(self, changes), tolerance: Decimal.zero }
   }),
@@ -260,7 +263,7 @@ export const lift = Operation.define("restriction.lift", {
     const records = yield* Records
     const self = yield* records.get(restrictions, restrictionId)
     yield* Effect.fromResult(decide(self, { on: "lift" }))
-    // Judged before all have signed: it may be lifted, and nobody has lifted it.
+    // A write that is only judged, before all have signed, records nothing.
     if (act.signedBy.length < required) return RestrictionView.of(self)
     const { now: at, signedBy: liftedBy } = act
     const fact = { on: "lift", at, liftedBy, liftReason: reason } as const

@@ -1,4 +1,4 @@
-/** Reads of restrictions, to those who may know of them: all of them, or one. */
+/** Reads of restrictions: the list, and one by id. */
 import { Effect, Schema } from "effect"
 import { HolderId } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"

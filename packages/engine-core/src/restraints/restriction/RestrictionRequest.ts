@@ -12,8 +12,8 @@ import { CitedOrder } from "../CitedOrder.ts"
 import { neverReleased, type RestrictionId } from "./Restriction.ts"
 
 /**
- * An id that a caller may choose: shorter than other records' and without a `~`, so that the ids made
- * of it (the entries of a batch, what a recovery carries) are ids too and meet no other.
+ * An id that a caller may choose: shorter than other record ids and without a `~`, so that ids
+ * derived from it (of a batch's entries, of carried restrictions) are valid and unique.
  */
 export const ChosenId = Field.optional(
   Schema.String.check(
@@ -23,19 +23,19 @@ export const ChosenId = Field.optional(
 
 export const fields = {
   holderId: HolderId,
-  /** Without one it is on all that the holder holds. */
+  /** Without one the restriction covers all instruments. */
   instrumentId: Field.optional(InstrumentId),
   mode: sets.RestrictionMode.schema,
   reason: sets.RestrictionReason.schema,
   order: Field.optional(CitedOrder),
-  /** When it ends by itself. */
+  /** Instant at which the clock ends the restriction; null: never. */
   autoReleaseAt: Field.optional(Instant.schema)
 } as const
 export type Asked = Schema.Struct<typeof fields>["Type"]
 
 /**
- * A court's order is cited, and only people end what a list or a court demands
- * (docs/domain/restraints.md#restricting).
+ * Filter of a request: the reason `court-order` needs a cited order, and a restriction by a
+ * sanctions list or a court has no end by the clock (docs/domain/restraints.md#restricting).
  */
 export const isWhole = Schema.makeFilter(
   ({ reason, order, autoReleaseAt }: Pick<Asked, "reason" | "order" | "autoReleaseAt">) => [
@@ -48,7 +48,7 @@ export const isWhole = Schema.makeFilter(
   ]
 )
 
-/** The records that a request names; undefined: there is none. */
+/** Loaded records that a request names, and the instant of the judgement. */
 export interface Named {
   readonly holder: Holder | undefined
   /** Whether the instrument exists; true where none is named. */
@@ -64,7 +64,7 @@ export interface Fault {
   readonly refusal: Refused<Slug>
 }
 
-/** All refusals of a request, in their order of precedence. */
+/** Faults of a request, in their order of precedence; empty: none. */
 export const against = (
   { autoReleaseAt }: Pick<Asked, "autoReleaseAt">,
   { holder, hasInstrument, now }: Named
@@ -94,6 +94,6 @@ const past = refused(
   failed("auto-release-at", { detail: "It would have ended already." })
 )
 
-/** The id of each record of a batch: the first has the batch's own. */
+/** Id of the nth restriction of a batch; the first has the batch's own id. */
 export const idOfEntry = (restrictionId: RestrictionId, nth: number): string =>
   nth === 0 ? restrictionId : `${restrictionId}-${nth + 1}`

@@ -1,4 +1,3 @@
-/** Audience of restrictions: roles that read them. */
 /** Roles that read restrictions (docs/domain/restraints.md#readers-of-restrictions). */
 export const audience = {
   operator: "all",

@@ -1,4 +1,4 @@
-/** A restriction as the API shows it to those who may know of it. */
+/** View of a restriction, for roles that read restrictions. */
 import { Struct } from "effect"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
@@ -16,12 +16,12 @@ const shown = Struct.pick(Restriction.fields, [
   "from",
   "autoReleaseAt",
   "liftedBy",
-  // Why it was lifted, as the override of a hold shows it.
+  // The reason of the lift, as the override of a hold has one.
   "liftReason",
-  // The clock ends a restriction before its lapse is noted and `updatedAt` moves.
+  // The end by the clock precedes the notice that changes `updatedAt`.
   "endedAt",
   "supersedes",
-  // The operation that made it: a batch makes many restrictions.
+  // The operation that opened it: a batch opens many restrictions.
   "operationId"
 ])
 

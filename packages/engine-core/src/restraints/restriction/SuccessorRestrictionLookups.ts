@@ -1,14 +1,14 @@
-/** Look-up of a holder's restrictions on its successors, to whom recoveries carried them. */
+/** Loads a holder's restrictions, also those that recoveries carried to its successors. */
 import { Effect, Option } from "effect"
 import { type Holder, holderParties, holders } from "../../holders/holder/Holder.ts"
 import { Records } from "../../records/Records.ts"
 import { inForce } from "./RestrictionLookups.ts"
 
 /**
- * The restrictions in force on what a holder is still owed, as its own: those on itself, and those
- * that recoveries have carried to whoever followed it. Once it is succeeded all of its successors'
- * count: they are the same person, and what is owed is owed to that person. One look-up more for
- * each successor after the first.
+ * Loads the restrictions in force on cash that a holder is still owed, with the holder's own id:
+ * those of the holder, and those that recoveries carried to its successors. Once the holder is
+ * succeeded all restrictions of its successors count, since they are the same person. Each
+ * successor costs two more queries.
  */
 export const followed = Effect.fn("controls.followed")(function* (of: {
   readonly holderId: string
@@ -17,29 +17,32 @@ export const followed = Effect.fn("controls.followed")(function* (of: {
   const records = yield* Records
   const { holderId, instrumentId } = of
   const holder = Option.getOrNull(yield* records.find(holders, holderId))
-  const heirs = holder === null ? [] : yield* heirsOf(holder)
+  const successors = holder === null ? [] : yield* successorsOf(holder)
   const found = yield* inForce({
-    holderIds: [holderId, ...heirs.map((heir) => heir.holderId)],
+    holderIds: [holderId, ...successors.map((successor) => successor.holderId)],
     instrumentId
   })
   return found
     .filter(
-      (one) => one.holderId === holderId || one.supersedes !== null || holder?.state === "succeeded"
+      (restriction) =>
+        restriction.holderId === holderId ||
+        restriction.supersedes !== null ||
+        holder?.state === "succeeded"
     )
-    .map((one) => ({ ...one, holderId }))
+    .map((restriction) => ({ ...restriction, holderId }))
 })
 
-/** The holder's successors and theirs in turn: a party succeeds one holder at most. */
-const heirsOf = Effect.fnUntraced(function* (holder: Holder) {
+/** Loads the chain of a holder's successors; a party succeeds one holder at most. */
+const successorsOf = Effect.fnUntraced(function* (holder: Holder) {
   const records = yield* Records
-  const heirs: Array<Holder> = []
-  let last = holder
-  while (last.successor !== null) {
-    const known = yield* records.find(holderParties, last.successor.party)
-    const next = Option.isNone(known) ? known : yield* records.find(holders, known.value.holderId)
+  const successors: Array<Holder> = []
+  let current = holder
+  while (current.successor !== null) {
+    const entry = yield* records.find(holderParties, current.successor.party)
+    const next = Option.isNone(entry) ? entry : yield* records.find(holders, entry.value.holderId)
     if (Option.isNone(next)) break
-    heirs.push(next.value)
-    last = next.value
+    successors.push(next.value)
+    current = next.value
   }
-  return heirs
+  return successors
 })

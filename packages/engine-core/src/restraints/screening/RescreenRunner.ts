@@ -1,5 +1,5 @@
 /**
- * Task that requests new screenings for holders whose screening is too old or older than the lists.
+ * Scheduled task that requests new screenings of holders whose screening is missing or stale.
  */
 import { Duration, Effect, Option } from "effect"
 import type { Task } from "../../feeds/Schedule.ts"
@@ -11,14 +11,16 @@ import { askAgain } from "../../holders/screening/AskRunner.ts"
 import { ages } from "../../holders/screening/ScreeningAgeLookups.ts"
 import * as ScreeningRules from "../../holders/screening/ScreeningRules.ts"
 
-/** Milliseconds after which a source that does not answer counts as away. */
+/** Milliseconds after which a source that does not answer counts as unavailable. */
 const answerWithin = 30_000
 
-/** Holders that are looked at in one transaction. */
+/** Largest number of holders in one transaction. */
 const batchMax = 100
 
-/** Query of holders to be screened again: never asked, too old, or made under other lists. */
-const dueAgain = (of: {
+/**
+ * Queries of holders to be screened again: never screened, too old, or under another list version.
+ */
+const dueQueries = (of: {
   readonly listVersion: string | undefined
   readonly before: Instant.Instant | undefined
 }): ReadonlyArray<Pick<Query, "where" | "ranges">> => {
@@ -30,7 +32,8 @@ const dueAgain = (of: {
       ? []
       : [
           { where: clear, ranges: { screenedUnder: { to: listVersion } } },
-          // The first text after it: no store need hold a text with a zero in it.
+          // The lower bound right after this version: U+0001, since not every store can hold
+          // U+0000.
           { where: clear, ranges: { screenedUnder: { from: `${listVersion}\u0001` } } }
         ]),
     ...(before === undefined
@@ -54,10 +57,10 @@ const batch = Effect.fnUntraced(function* (query: Pick<Query, "where" | "ranges"
 })
 
 /**
- * Looks every minute whose screening is too old, was made under another version of the lists, or
- * was never made because the source is new here, and asks about them again
- * (docs/domain/holders.md#screening). A confirmed hit and a possible one stay as they are: a person
- * decides those.
+ * Every minute finds holders whose screening is too old, was made under another version of the
+ * lists, or was never made because the source is new, and requests their screenings
+ * (docs/domain/holders.md#screening). Possible and confirmed hits are left out: a person decides
+ * them.
  */
 export const rescreenings: Task<Records> = {
   name: "rescreenings",
@@ -69,12 +72,14 @@ export const rescreenings: Task<Records> = {
     const before = ScreeningRules.tooOldBefore(yield* Instant.now, yield* ages)
     const listVersion = yield* source.listVersion.pipe(
       Effect.timeout(Duration.millis(answerWithin)),
-      Effect.tapError((error) => Effect.logWarning("the screening source is away", String(error))),
+      Effect.tapError((error) =>
+        Effect.logWarning("the screening source is unavailable", String(error))
+      ),
       Effect.option
     )
-    for (const query of dueAgain({ listVersion: Option.getOrUndefined(listVersion), before })) {
-      // Each that was asked about leaves what the next batch finds.
-      yield* Effect.repeat(batch(query), { while: (had) => had === batchMax })
+    for (const query of dueQueries({ listVersion: Option.getOrUndefined(listVersion), before })) {
+      // A holder whose screening was requested no longer matches the query of the next batch.
+      yield* Effect.repeat(batch(query), { while: (count) => count === batchMax })
     }
   })
 }

@@ -1,5 +1,6 @@
 /**
- * Runner of screening requests: asks the source at least once for each, and records its answers.
+ * Runner of screening requests: sends each to the screening source at least once, and records
+ * answers.
  */
 import { Context, Duration, Effect, Layer, Option, Queue, Schema, Stream } from "effect"
 import { restrict } from "../restriction/RestrictionOperations.ts"
@@ -22,16 +23,16 @@ import { ages } from "../../holders/screening/ScreeningAgeLookups.ts"
 import { ScreeningMachine } from "../../holders/screening/ScreeningMachine.ts"
 import * as ScreeningRules from "../../holders/screening/ScreeningRules.ts"
 
-/** Requests that one instance has under way at a time. */
+/** Largest number of requests that one instance sends at a time. */
 const atOnce = 8
 
-/** Milliseconds after which a source that does not answer counts as away. */
+/** Milliseconds after which a source that does not answer counts as unavailable. */
 const answerWithin = 30_000
 
-/** Milliseconds until a source that was away is asked again. */
-const awayFor = 60_000
+/** Milliseconds until a request to an unavailable source is sent again. */
+const retryDelay = 60_000
 
-/** Milliseconds until it is asked again what it has not answered, or nobody has judged. */
+/** Milliseconds until a request is sent again, without an answer or with a possible hit. */
 const againAfter = { "nothing-yet": 5_000, possible: 60_000 } as const
 
 const requestOf = (requestId: string, holder: Holder) => ({
@@ -46,53 +47,57 @@ const requestOf = (requestId: string, holder: Holder) => ({
 
 const isAnswer = Schema.is(Answer)
 
-/** The source's answer; undefined: it is unavailable, too late, or answers nonsense. */
-const heard = Effect.fnUntraced(function* (requestId: string, holder: Holder) {
+/** Asks the source; undefined where it is unavailable, too late, or its answer is malformed. */
+const askSource = Effect.fnUntraced(function* (requestId: string, holder: Holder) {
   const source = yield* ScreeningSource
   const answer = yield* source.ask(requestOf(requestId, holder)).pipe(
     Effect.timeout(Duration.millis(answerWithin)),
-    Effect.tapError((error) => Effect.logWarning("the screening source is away", String(error))),
+    Effect.tapError((error) =>
+      Effect.logWarning("the screening source is unavailable", String(error))
+    ),
     Effect.option
   )
   if (Option.isNone(answer)) return undefined
   if (isAnswer(answer.value)) return answer.value
-  yield* Effect.logError("the screening source answered what is no answer", { requestId })
+  yield* Effect.logError("the screening source sent a malformed answer", { requestId })
   return undefined
 })
 
 /**
- * Notes an answer with its request and moves the holder; the last of what a pending holder waits
- * for makes it active. A confirmed hit refuses the holder at every gate `screening` from here on,
- * and the engine restricts it in the same transaction.
+ * Records an answer on its request and on the holder, and activates a pending holder that is now
+ * complete. A confirmed hit is refused by every gate `screening`, and the engine restricts the holder
+ * in the same transaction.
  */
-const note = Effect.fnUntraced(function* (
+const recordAnswer = Effect.fnUntraced(function* (
   requestId: string,
   holder: Stored<Holder>,
   answer: Found,
   now: Instant.Instant
 ) {
   const records = yield* Records
-  if (holder.screening === null) throw new Error("a holder that was asked about has a screening")
+  if (holder.screening === null) throw new Error("a screened holder has no screening")
   const screening = ScreeningRules.answered(holder.screening, answer, yield* ages)
   if (screening === undefined) return
   const act: Act = { cause: { by: "screening", requestId }, now }
   const request = yield* records
     .get(screenings, requestId)
-    .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("a request vanished"))))
+    .pipe(
+      Effect.catchTag("Refused", () => Effect.die(new Error("a screening request has no record")))
+    )
   const { found, screenedAt, listVersion, reason } = answer
   const finding = { found, screenedAt, listVersion, reason, answeredAt: now }
   yield* records.record(screenings, request, { on: "answer", finding }, act)
   const after = yield* records.record(holders, holder, { on: "screen", screening }, act)
   yield* activated(after, { act, effectiveAt: now })
-  if (found === "confirmed") yield* frozen(requestId, holder.holderId)
+  if (found === "confirmed") yield* freeze(requestId, holder.holderId)
 })
 
 /**
- * The engine opens holder.restrict itself (docs/domain/holders.md#screening): nothing in or out, of
- * everything, until two approvers lift it. Once for each request that ends in a hit, so that one
- * after a lift restricts again.
+ * Opens holder.restrict with mode `freeze` on all instruments, until two approvers lift it
+ * (docs/domain/holders.md#screening). The idempotency key is the request's, so that each request
+ * that ends in a confirmed hit restricts, also after a lift.
  */
-const frozen = Effect.fnUntraced(function* (requestId: string, holderId: string) {
+const freeze = Effect.fnUntraced(function* (requestId: string, holderId: string) {
   const fourEyes = yield* FourEyes
   yield* fourEyes
     .open(restrict, { holderId, mode: "freeze", reason: "sanctions" }, `screening:${requestId}`)
@@ -106,14 +111,13 @@ const frozen = Effect.fnUntraced(function* (requestId: string, holderId: string)
 export class ScreeningRunner extends Context.Service<
   ScreeningRunner,
   {
-    /** Asks what is due now; answers how much it took. For tests and for embedders. */
+    /** Sends the requests due now; returns their number. For tests and for embedders. */
     readonly once: Effect.Effect<number, Unavailable>
-    /** Runs until interrupted; a request under way is given back and sent again. */
+    /** Runs until interrupted; an interrupted request returns to the queue and is sent again. */
     readonly run: Effect.Effect<never>
     /**
-     * Has a holder screened again on somebody's request: the only way out of a confirmed hit
-     * (docs/domain/holders.md#screening). Refuses `state-conflict` where a request is under way
-     * already.
+     * Requests another screening of a holder: the only transition out of a confirmed hit
+     * (docs/domain/holders.md#screening). Refuses `state-conflict` where a request is under way.
      */
     readonly rescreen: (
       holderId: string
@@ -137,10 +141,8 @@ const make = Effect.gen(function* () {
       Effect.provideService(ScreeningSource, source)
     )
 
-  /**
-   * The holder that a request waits for; none where it has ended or is not asked about any more.
-   */
-  const asking = (requestId: string) =>
+  /** Loads the holder of a request; none where it has ended or its screening needs no answer. */
+  const holderOf = (requestId: string) =>
     Effect.map(
       records.find(holders, requestId.slice(0, requestId.lastIndexOf(":"))),
       Option.filter(
@@ -150,21 +152,22 @@ const make = Effect.gen(function* () {
       )
     )
 
-  const one = Effect.fnUntraced(function* (lease: Lease) {
+  const process = Effect.fnUntraced(function* (lease: Lease) {
     const requestId = lease.itemId
-    const holder = yield* asking(requestId)
+    const holder = yield* holderOf(requestId)
     if (Option.isNone(holder)) return yield* stored(work.finish(lease))
-    const answer = yield* heard(requestId, holder.value)
-    if (answer === undefined) return yield* stored(work.release(lease, { delay: awayFor }))
+    const answer = yield* askSource(requestId, holder.value)
+    if (answer === undefined) return yield* stored(work.release(lease, { delay: retryDelay }))
     if (answer.found === "nothing-yet") {
       return yield* stored(work.release(lease, { delay: againAfter[answer.found] }))
     }
     yield* records.transact(
       Effect.gen(function* () {
-        // Demands the fence: whoever lost the lease notes nothing, and the next one asks again.
+        // Fence: without the lease nothing is recorded, and its next owner sends the request again.
         yield* stored(work.hold(lease))
-        const before = yield* asking(requestId)
-        if (Option.isSome(before)) yield* note(requestId, before.value, answer, yield* Instant.now)
+        const before = yield* holderOf(requestId)
+        if (Option.isSome(before))
+          yield* recordAnswer(requestId, before.value, answer, yield* Instant.now)
         yield* answer.found === "possible"
           ? stored(work.release(lease, { delay: againAfter.possible }))
           : stored(work.finish(lease))
@@ -179,7 +182,7 @@ const make = Effect.gen(function* () {
         lease,
         leaseMillis: settings.lease,
         failed: `screening ${lease.itemId} was not asked for or not noted`,
-        failedFor: awayFor
+        failedFor: retryDelay
       },
       doing
     )
@@ -191,18 +194,18 @@ const make = Effect.gen(function* () {
           const leases = yield* stored(
             work.lease({ queue, worker, limit: atOnce, leaseMillis: settings.lease })
           )
-          yield* Effect.forEach(leases, (lease) => under(lease, provided(one(lease))), {
+          yield* Effect.forEach(leases, (lease) => under(lease, provided(process(lease))), {
             concurrency: "unbounded",
             discard: true
           })
           return leases.length
         })
 
-  const rings = Effect.fnUntraced(function* () {
+  const notifications = Effect.fnUntraced(function* () {
     const bell = yield* Queue.sliding<void>(1)
     yield* work.wakes(queue).pipe(
       Stream.runForEach(() => Queue.offer(bell, undefined)),
-      // Without wakes the poll below still finds the work.
+      // Without notifications the poll below still finds the work.
       Effect.catchTag("StorageUnavailable", () => Effect.sleep(Duration.millis(settings.poll))),
       Effect.forever,
       Effect.forkScoped
@@ -215,13 +218,13 @@ const make = Effect.gen(function* () {
       ? Effect.never
       : Effect.scoped(
           Effect.gen(function* () {
-            const bell = yield* rings()
+            const bell = yield* notifications()
             const pause = Effect.raceFirst(
               Queue.take(bell),
               Effect.sleep(Duration.millis(settings.poll))
             )
             const round = LeasedWork.round(
-              Effect.flatMap(once, (had) => (had === 0 ? pause : Effect.void)),
+              Effect.flatMap(once, (count) => (count === 0 ? pause : Effect.void)),
               { failed: "screenings could not be read", pause }
             )
             return yield* Effect.forever(round)

@@ -17,10 +17,10 @@ import type { Draft, UnitOfWork } from "./UnitOfWork.ts"
 const payloadMax = 16_384
 
 /**
- * Largest number of versions that one statement writes. A statement that writes many thousands joins
- * them with one another, and takes longer than several statements of some hundreds.
+ * Largest number of versions that one call of a port writes: bounds its memory and the bytes of one
+ * statement. The cost of a call is linear in its rows.
  */
-const batchMax = 400
+const batchMax = 10_000
 
 /** The ports that a flush writes to, and what it puts into events and audit records. */
 export interface Ports {

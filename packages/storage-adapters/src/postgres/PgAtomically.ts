@@ -3,7 +3,7 @@ import type { Atomically } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
 import type { Sessions } from "./Sessions.ts"
 
-/** Hash seed of these locks; the locks of work resources have another one. */
+/** Seed of the hash of a lock's name. */
 const SEED = 1
 
 export const make = (sessions: Sessions): Atomically["Service"] => ({

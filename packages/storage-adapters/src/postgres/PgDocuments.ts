@@ -11,40 +11,33 @@ import { Effect, Option, Stream } from "effect"
 import type { Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
+/** In the place of an instant: marks a row that only closes the version of its primary key. */
+const CLOSES = ""
+
 /**
- * Versions are found by the primary key. Whether one is open is asked by `coalesce`, not `is null`:
- * that would offer the index of open versions, which a plan made on young tables takes, and then
- * reads the whole collection for each row.
+ * Closes the open versions and then writes the new ones, in one insert: the conflict on the primary
+ * key finds the version to close. A join with the table would be planned by its size of another
+ * day, and might read all of it for each row.
  */
 const PUT = `
-with given as materialized (
-  select r.*,
-    lag(version) over record as before,
-    lead(from_offset) over record as to_offset,
-    lead(from_instant) over record as to_instant
+with written as (
+  insert into bursar.document (collection, record_id, version, sort_key, body, filters, created_at,
+    from_offset, from_instant, to_offset, to_instant)
+  select collection, record_id, version, sort_key, body, filters::jsonb, created_at, from_offset,
+    from_instant, to_offset, to_instant
   from unnest($1::text[], $2::text[], $3::int8[], $4::text[], $5::text[], $6::text[], $7::text[],
-              $8::int8[], $9::text[])
-    as r(collection, record_id, version, sort_key, body, filters, created_at, from_offset,
-         from_instant)
-  window record as (partition by collection, record_id order by version)
-), closed as (
-  update bursar.document d set to_offset = g.from_offset, to_instant = g.from_instant
-  from given g
-  where g.before is null and d.collection = g.collection and d.record_id = g.record_id
-    and d.version = g.version - 1 and coalesce(d.to_offset, -1) = -1
-  returning 1
-), judged as (
-  select case when
-    (select count(*) from closed) <> (select count(*) from given where before is null and version > 1)
-    or exists (select from given where version <> before + 1)
-  then bursar.defect('Documents.put: a version does not follow the one before it')
-  else true end as sound
+              $8::int8[], $9::text[], $10::int8[], $11::text[])
+    with ordinality as r(collection, record_id, version, sort_key, body, filters, created_at,
+      from_offset, from_instant, to_offset, to_instant, n)
+  order by n
+  on conflict (collection, record_id, version)
+  do update set to_offset = excluded.to_offset, to_instant = excluded.to_instant
+  where excluded.created_at = '${CLOSES}' and document.to_offset is null
+  returning created_at
 )
-insert into bursar.document (collection, record_id, version, sort_key, body, filters, created_at,
-  from_offset, to_offset, from_instant, to_instant)
-select collection, record_id, version, sort_key, body, filters::jsonb, created_at, from_offset,
-  to_offset, from_instant, to_instant
-from judged join given on judged.sound`
+select case when count(*) filter (where created_at <> '${CLOSES}') <> $12::int8
+  then bursar.defect('Documents.put: a version does not follow the one before it') end
+from written`
 
 /** The first version of one record. Its primary key refuses another. */
 const PUT_FIRST = `
@@ -87,7 +80,12 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
   put: (rows) => {
     const [first, ...more] = rows
     if (first === undefined) return Effect.void
-    if (more.length > 0) return sessions.send(PUT, columnsOf(rows))
+    if (more.length > 0) {
+      const written = closedAndOpened(rows)
+      return written === undefined
+        ? Effect.die(new Error("Documents.put: a version does not follow the one before it"))
+        : sessions.send(PUT, [...columnsOf(written), String(written.length)])
+    }
     return sessions.send(first.version === 1 ? PUT_FIRST : PUT_NEXT, [
       first.collection,
       first.recordId,
@@ -176,7 +174,39 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
     )
 })
 
-const columnsOf = (rows: ReadonlyArray<VersionRow>): ReadonlyArray<unknown> => [
+/** A version, and where it ends if the same call has the next one. */
+interface WrittenRow extends VersionRow {
+  readonly toOffset: number | null
+  readonly toInstant: string | null
+}
+
+/**
+ * The rows that close stored versions, and after them the new versions; each of these is closed by
+ * the next one of its record. Undefined where one does not follow the one before it.
+ */
+const closedAndOpened = (
+  rows: ReadonlyArray<VersionRow>
+): ReadonlyArray<WrittenRow> | undefined => {
+  const closings: Array<WrittenRow> = []
+  const opened: Array<WrittenRow> = []
+  const places = new Map<string, number>()
+  for (const row of rows) {
+    const record = JSON.stringify([row.collection, row.recordId])
+    const before = opened[places.get(record) ?? -1]
+    const ends = { toOffset: row.fromOffset, toInstant: row.fromInstant }
+    if (before !== undefined) {
+      if (row.version !== before.version + 1) return undefined
+      opened[places.get(record)!] = { ...before, ...ends }
+    } else if (row.version > 1) {
+      const closing = { sortKey: "", body: "", filters: {}, createdAt: CLOSES }
+      closings.push({ ...row, ...closing, ...ends, version: row.version - 1 })
+    }
+    places.set(record, opened.push({ ...row, toOffset: null, toInstant: null }) - 1)
+  }
+  return [...closings, ...opened]
+}
+
+const columnsOf = (rows: ReadonlyArray<WrittenRow>): ReadonlyArray<unknown> => [
   Values.texts(rows.map((row) => row.collection)),
   Values.texts(rows.map((row) => row.recordId)),
   Values.integers(rows.map((row) => row.version)),
@@ -185,7 +215,9 @@ const columnsOf = (rows: ReadonlyArray<VersionRow>): ReadonlyArray<unknown> => [
   Values.texts(rows.map((row) => JSON.stringify(row.filters))),
   Values.texts(rows.map((row) => row.createdAt)),
   Values.integers(rows.map((row) => row.fromOffset)),
-  Values.texts(rows.map((row) => row.fromInstant))
+  Values.texts(rows.map((row) => row.fromInstant)),
+  Values.integers(rows.map((row) => row.toOffset)),
+  Values.texts(rows.map((row) => row.toInstant))
 ]
 
 let cursors = 0

@@ -11,38 +11,32 @@ import { Effect } from "effect"
 import type { Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
+/**
+ * Writes facts. Looks up the fact before a record's first one of the call; each later one follows a
+ * row of the call itself. A row whose version is taken is left out. The look-up is a subquery with a
+ * limit, which no plan turns into a join that reads the table for each row.
+ */
 const APPEND = `
-with given as materialized (
-  select r.*, row_number() over (partition by collection, record_id order by n) as k
-  from unnest($1::text[], $2::text[], $3::int8[], $4::text[], $5::text[], $6::int8[], $7::text[])
-    with ordinality as r(collection, record_id, version, fact, cause, "offset", recorded_at, n)
-), last as (
-  select g.collection, g.record_id, coalesce(f.version, 0) as version
-  from (select distinct collection, record_id from given) g
-  left join lateral (
-    select version from bursar.fact f
-    where f.collection = g.collection and f.record_id = g.record_id
-    order by version desc limit 1
-  ) f on true
-), moved as (
-  select g.collection, g.record_id, g.version
-  from given g join last l using (collection, record_id)
-  where g.version <> l.version + g.k
-  order by g.n limit 1
-), written as (
-  insert into bursar.fact (collection, record_id, version, fact, cause, "offset", recorded_at)
-  select collection, record_id, version, fact, cause, "offset", recorded_at from given
-  where not exists (select from moved)
-  order by n
-  on conflict do nothing
-  returning collection, record_id, version
-)
-select g.collection, g.record_id, g.version, w.version is not null as written
-from given g left join written w using (collection, record_id, version)
-where exists (select from moved m where m.collection = g.collection
-                and m.record_id = g.record_id and m.version = g.version)
-   or (w.version is null and not exists (select from moved))
-order by g.n`
+insert into bursar.fact (collection, record_id, version, fact, cause, "offset", recorded_at)
+select r.collection, r.record_id, r.version, r.fact, r.cause, r."offset", r.recorded_at
+from unnest($1::text[], $2::text[], $3::int8[], $4::text[], $5::text[], $6::int8[], $7::text[],
+            $8::int8[])
+  with ordinality as r(collection, record_id, version, fact, cause, "offset", recorded_at, before, n)
+where r.before is null or r.before = (
+  select f.version from bursar.fact f
+  where f.collection = r.collection and f.record_id = r.record_id and f.version = r.before limit 1)
+order by r.n
+on conflict do nothing`
+
+/** The first record of a call whose last version is not the one before the call's. */
+const MOVED = `
+select r.n from unnest($1::text[], $2::text[], $3::int8[])
+  with ordinality as r(collection, record_id, version, n)
+where r.version <> 1 + coalesce((
+  select f.version from bursar.fact f
+  where f.collection = r.collection and f.record_id = r.record_id
+  order by f.version desc limit 1), 0)
+order by r.n limit 1`
 
 /** One fact, which is nearly every call: several times cheaper than the general statement. */
 const APPEND_ONE = `
@@ -57,24 +51,49 @@ returning 1`
 const COLUMNS = `collection, record_id, version, fact, cause, "offset", recorded_at`
 
 export const make = (sessions: Sessions): FactLog["Service"] => {
-  const append: FactLog["Service"]["append"] = Effect.fnUntraced(function* (rows) {
-    const { rows: lost } = yield* sessions.ask(APPEND, [
-      Values.texts(rows.map((row) => row.collection)),
-      Values.texts(rows.map((row) => row.recordId)),
-      Values.integers(rows.map((row) => row.version)),
-      Values.texts(rows.map((row) => row.fact)),
-      Values.texts(rows.map((row) => row.cause)),
-      Values.integers(rows.map((row) => row.offset)),
-      Values.texts(rows.map((row) => row.recordedAt))
+  /** Names the record that moved; by itself, since what the call wrote would hide it. */
+  const moved = Effect.fnUntraced(function* (rows: ReadonlyArray<FactRow>) {
+    const { firsts, stray } = followed(rows)
+    const { rows: found } = yield* sessions.look(MOVED, [
+      Values.texts(firsts.map((row) => row.collection)),
+      Values.texts(firsts.map((row) => row.recordId)),
+      Values.integers(firsts.map((row) => row.version))
     ])
-    const first = lost[0]
-    if (first === undefined) return
+    const first = found[0] === undefined ? undefined : firsts[Values.number(found[0], "n") - 1]
+    // Where the other writer's rows are gone again, any of the call's is as good.
+    const row = first ?? stray ?? rows[0]!
     return yield* new VersionMoved({
-      collection: Values.text(first, "collection"),
-      recordId: Values.text(first, "record_id"),
-      expected: Values.number(first, "version")
+      collection: row.collection,
+      recordId: row.recordId,
+      expected: row.version
     })
   })
+
+  /** All or none: rows that were written beside one that was not are taken back. */
+  const append = (rows: ReadonlyArray<FactRow>) => {
+    const { before, stray } = followed(rows)
+    if (stray !== undefined) return moved(rows)
+    const written = sessions.run(
+      Effect.flatMap(
+        sessions.ask(APPEND, [
+          Values.texts(rows.map((row) => row.collection)),
+          Values.texts(rows.map((row) => row.recordId)),
+          Values.integers(rows.map((row) => row.version)),
+          Values.texts(rows.map((row) => row.fact)),
+          Values.texts(rows.map((row) => row.cause)),
+          Values.integers(rows.map((row) => row.offset)),
+          Values.texts(rows.map((row) => row.recordedAt)),
+          Values.integers(before)
+        ]),
+        ({ rowCount }) => (rowCount === rows.length ? Effect.void : Effect.fail("moved" as const))
+      )
+    )
+    return Effect.catchIf(
+      written,
+      (error): error is "moved" => error === "moved",
+      () => moved(rows)
+    )
+  }
 
   const appendOne = (row: FactRow): Effect.Effect<void, VersionMoved | StorageUnavailable> =>
     Effect.flatMap(
@@ -100,12 +119,10 @@ export const make = (sessions: Sessions): FactLog["Service"] => {
     )
 
   return {
-    // Where another writer comes between our look and our write, some rows of several may have been
-    // written: the part of the transaction that they are takes them back.
     append: (rows) => {
       const [first, ...more] = rows
       if (first === undefined) return Effect.void
-      return more.length === 0 ? appendOne(first) : sessions.run(append(rows))
+      return more.length === 0 ? appendOne(first) : append(rows)
     },
     read: ({ collection, recordId, through }) =>
       Effect.map(
@@ -147,6 +164,30 @@ export const make = (sessions: Sessions): FactLog["Service"] => {
         ({ rows }) => rows.map(factOf)
       )
   }
+}
+
+interface Followed {
+  /** The rows that are the first of their record in the call, up to a stray one. */
+  readonly firsts: ReadonlyArray<FactRow>
+  /** The version that must be stored before each row; null where the call itself has it, or none. */
+  readonly before: ReadonlyArray<number | null>
+  /** The first row that does not follow the row before it of the same record. */
+  readonly stray: FactRow | undefined
+}
+
+const followed = (rows: ReadonlyArray<FactRow>): Followed => {
+  const versions = new Map<string, number>()
+  const firsts: Array<FactRow> = []
+  const before: Array<number | null> = []
+  for (const row of rows) {
+    const record = JSON.stringify([row.collection, row.recordId])
+    const version = versions.get(record)
+    if (version === undefined) firsts.push(row)
+    else if (row.version !== version + 1) return { firsts, before, stray: row }
+    versions.set(record, row.version)
+    before.push(version === undefined && row.version !== 1 ? row.version - 1 : null)
+  }
+  return { firsts, before, stray: undefined }
 }
 
 const factOf = (row: Values.Row): FactRow => ({

@@ -5,17 +5,24 @@ import type { Wakes } from "../memory/Wakes.ts"
 import type { Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
-/** Hash seed of these locks; the named locks of the engine have another one. */
-const SEED = 2
+/**
+ * Number of the locks that resources share by their hash: a batch of any size takes no more of the
+ * database's lock table. Two numbers name a lock: a key space apart from the locks of names.
+ */
+const LOCKS = 1024
+
+const lockOf = (queue: string, resource: string): string =>
+  `(hashtext(${queue} || chr(31) || ${resource}) & ${LOCKS - 1})`
 
 /** The place is assigned under the resource's lock, so no older item of it can commit later. */
 const ENQUEUE = `
 with given as materialized (
-  select r.*, pg_advisory_xact_lock(hashtextextended(queue || chr(31) || resource, ${SEED})) as held
+  select r.*, pg_advisory_xact_lock(4218, lock) as held
   from (
-    select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int8[])
+    select r.*, ${lockOf("queue", "resource")} as lock
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::int8[])
       with ordinality as r(queue, item_id, resource, payload, delay, n)
-    order by queue, resource, n
+    order by lock, n
   ) r
 )
 insert into bursar.work (queue, item_id, resource, payload, run_at)
@@ -28,7 +35,7 @@ const ENQUEUE_ONE = `
 insert into bursar.work (queue, item_id, resource, payload, run_at)
 select $1, $2, $3, $4, clock_timestamp() + $5::int8 * interval '1 millisecond'
 from (
-  select pg_advisory_xact_lock(hashtextextended($1::text || chr(31) || $3::text, ${SEED})) offset 0
+  select pg_advisory_xact_lock(4218, ${lockOf("$1::text", "$3::text")}) offset 0
 ) held
 on conflict (queue, item_id) do nothing`
 

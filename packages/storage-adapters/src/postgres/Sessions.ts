@@ -10,6 +10,8 @@ import * as Faults from "./Faults.ts"
 export interface Rows {
   readonly rows: ReadonlyArray<Readonly<Record<string, unknown>>>
   readonly command: string
+  /** How many rows the statement answered with, or wrote. */
+  readonly rowCount: number
 }
 
 /** One open transaction. Its statements are written to the wire without waiting for one another. */

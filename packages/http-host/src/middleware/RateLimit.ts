@@ -9,7 +9,7 @@ import * as Counters from "./Counters.ts"
 export interface Rules {
   /** Calls within the window, which may all come at the same time. */
   readonly limit: number
-  /** Milliseconds. */
+  /** Length of the window in milliseconds. */
   readonly window: number
   /** Limits by role; the largest limit of a caller's roles applies. */
   readonly perRole: Readonly<Partial<Record<Vocabulary.Role, number>>>

@@ -1,5 +1,5 @@
 /** Schema of any JSON value, numbers as text: a stored request whose own shape does not matter. */
-import { Schema } from "effect"
+import { Schema, SchemaGetter } from "effect"
 import type { Plain } from "./PlainJson.ts"
 import { isPlainNumber } from "./PlainNumber.ts"
 
@@ -12,7 +12,21 @@ const isPlain = (value: unknown): value is Plain =>
     ? value.every(isPlain)
     : typeof value === "object" && Object.values(value).every(isPlain))
 
+/** JSON values from which tests draw. */
+const Sample = Schema.Union([
+  Schema.Null,
+  Schema.Boolean,
+  Schema.String,
+  Schema.Array(Schema.String),
+  Schema.Struct({ member: Schema.NullOr(Schema.String) })
+])
+
 /** Any JSON value. */
 export const PlainSchema: Schema.Codec<Plain> = Schema.declare(isPlain, {
-  expected: "a JSON value"
+  expected: "a JSON value",
+  toCodecArbitrary: () =>
+    Schema.link<Plain>()(Sample, {
+      decode: SchemaGetter.transform((value: Plain) => value),
+      encode: SchemaGetter.transform((value: Plain) => value as typeof Sample.Type)
+    })
 }).annotate({ description: "Any JSON value." })

@@ -9,7 +9,7 @@
  * is given to Schema, which accepts it or says what is wrong with it. A node that this file does not
  * compile runs in Schema's interpreter; `interpretedNodes` lists those of a schema.
  */
-import { Exit, Option, Schema, SchemaAST, type SchemaGetter } from "effect"
+import { Exit, Option, Result, Schema, SchemaAST, type SchemaGetter } from "effect"
 
 /** Result of a closure for a value that its node does not take. */
 const REFUSED = Symbol("refused")
@@ -22,16 +22,35 @@ type Step = (input: unknown) => unknown
 
 /** Decoder of a schema: the same values and errors as `Schema.decodeUnknownSync(schema)`. */
 export const decoder = <A>(schema: Schema.Codec<A, unknown>): ((encoded: unknown) => A) =>
-  withSchema(Schema.decodeUnknownSync(schema), () => schema.ast)
+  withSchema(
+    Schema.decodeUnknownSync(schema),
+    () => schema.ast,
+    (value: A) => value
+  )
+
+/** Decoder of a schema whose errors are values: as `Schema.decodeUnknownResult(schema)`. */
+export const resultDecoder = <A>(
+  schema: Schema.Codec<A, unknown>
+): ((encoded: unknown) => Result.Result<A, Schema.SchemaError>) =>
+  withSchema(
+    Schema.decodeUnknownResult(schema),
+    () => schema.ast,
+    (value: A) => Result.succeed(value)
+  )
 
 /** Encoder of a schema: the same values and errors as `Schema.encodeUnknownSync(schema)`. */
 export const encoder = <I>(schema: Schema.Codec<unknown, I>): ((value: unknown) => I) =>
-  withSchema(Schema.encodeUnknownSync(schema), () => SchemaAST.flip(schema.ast))
+  withSchema(
+    Schema.encodeUnknownSync(schema),
+    () => SchemaAST.flip(schema.ast),
+    (value: I) => value
+  )
 
-const withSchema = <A>(
-  bySchema: (input: unknown) => A,
-  ast: () => SchemaAST.AST
-): ((input: unknown) => A) => {
+const withSchema = <A, B>(
+  bySchema: (input: unknown) => B,
+  ast: () => SchemaAST.AST,
+  succeed: (value: A) => B
+): ((input: unknown) => B) => {
   let step: Step | undefined
   return (input) => {
     step ??= compile(ast())
@@ -42,7 +61,7 @@ const withSchema = <A>(
       // Schema meets the same error and reports it as its own.
       return bySchema(input)
     }
-    return output === REFUSED || output === ABSENT ? bySchema(input) : (output as A)
+    return output === REFUSED || output === ABSENT ? bySchema(input) : succeed(output as A)
   }
 }
 

@@ -2,6 +2,7 @@
 export * as Base32 from "./Base32.ts"
 export * as Basis from "./Basis.ts"
 export * as Codec from "./Codec.ts"
+export * as CompiledCodec from "./CompiledCodec.ts"
 export * as Date from "./Date.ts"
 export * as Decimal from "./Decimal.ts"
 export * as Direction from "./Direction.ts"

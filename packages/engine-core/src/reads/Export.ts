@@ -1,5 +1,6 @@
 /** Export of an answer as a table: one column for each field. */
 import { Schema } from "effect"
+import * as CompiledCodec from "../kernel/CompiledCodec.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 import { ResponseFormat } from "../vocabulary/sets.ts"
 
@@ -24,7 +25,7 @@ export const of = <V, Row>(table: {
   readonly rows: (value: V) => Iterable<Row>
 }): Export<{ readonly format?: ResponseFormat }, V> => {
   const columns = Object.keys(table.row.fields)
-  const encode = Schema.encodeSync(table.row)
+  const encode = CompiledCodec.encoder(table.row)
   return {
     format: ({ format }) => format ?? "json",
     columns,

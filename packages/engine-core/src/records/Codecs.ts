@@ -1,6 +1,6 @@
 /** Codecs between a collection's records and facts and their stored JSON text. */
-import { Schema } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
+import * as CompiledCodec from "../kernel/CompiledCodec.ts"
 import * as Invariant from "../kernel/Invariant.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 
@@ -17,10 +17,10 @@ const made = new WeakMap<object, unknown>()
 export const of = <R, F>(collection: Collection<R, F>): Codecs<R, F> => {
   const cached = made.get(collection) as Codecs<R, F> | undefined
   if (cached !== undefined) return cached
-  const encodeRecord = Schema.encodeSync(collection.record)
-  const decodeRecord = Schema.decodeUnknownSync(collection.record)
-  const encodeFact = Schema.encodeSync(collection.fact)
-  const decodeFact = Schema.decodeUnknownSync(collection.fact)
+  const encodeRecord = CompiledCodec.encoder(collection.record)
+  const decodeRecord = CompiledCodec.decoder(collection.record)
+  const encodeFact = CompiledCodec.encoder(collection.fact)
+  const decodeFact = CompiledCodec.decoder(collection.fact)
   const codecs: Codecs<R, F> = {
     encodeRecord: (record) => {
       Invariant.assert(collection.invariants, record, collection.name)

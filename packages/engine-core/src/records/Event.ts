@@ -1,5 +1,6 @@
 /** Event of the feed: schema, and the one serialisation that feed and webhooks share. */
 import { Schema } from "effect"
+import * as CompiledCodec from "../kernel/CompiledCodec.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Integer from "../kernel/Integer.ts"
 import * as Offset from "../kernel/Offset.ts"
@@ -27,7 +28,7 @@ export const Event = Schema.Struct({
 })
 export type Event = typeof Event.Type
 
-const words = Schema.decodeUnknownSync(
+const words = CompiledCodec.decoder(
   Schema.Struct({
     kind: EventKind.schema,
     type: EventType.schema,
@@ -47,7 +48,7 @@ export const ofRow = (row: EventRow): Event => ({
   seq: row.seq
 })
 
-const encode = Schema.encodeSync(Event)
+const encode = CompiledCodec.encoder(Event)
 
 /**
  * The event as JSON text: what a page of the feed shows and what a webhook is posted, byte for byte

@@ -1,5 +1,6 @@
 /** Declaration of the events that a room announces: the kind of record, and the payload. */
-import { Schema } from "effect"
+import type { Schema } from "effect"
+import * as CompiledCodec from "../kernel/CompiledCodec.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import type { EventType } from "../vocabulary/EventType.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
@@ -26,7 +27,7 @@ export const about = <P>(
   resourceKind,
   members: Object.keys(payload.fields),
   payload,
-  encode: Schema.encodeSync(payload)
+  encode: CompiledCodec.encoder(payload)
 })
 
 /** Makes events of a room's table: the type, and the payload as it is stored and sent. */

@@ -1,5 +1,6 @@
 /** Declaration of a contract template: name, payload, and argument and result of each choice. */
-import { Schema } from "effect"
+import type { Schema } from "effect"
+import * as CompiledCodec from "../kernel/CompiledCodec.ts"
 import type { Result } from "effect"
 import type {
   Command,
@@ -133,10 +134,26 @@ const choiceOf = (template: Template, name: string): Choice => {
   return choice
 }
 
+/** Memo of compiled codecs: a template's schemas are constants. */
+const codecs = new WeakMap<object, ReturnType<typeof codecOf>>()
+
+const codecOf = <A, E extends LfValue>(schema: Schema.Codec<A, E>) => ({
+  encode: CompiledCodec.encoder(schema),
+  decode: CompiledCodec.resultDecoder(schema)
+})
+
+const codec = <A, E extends LfValue>(
+  schema: Schema.Codec<A, E>
+): ReturnType<typeof codecOf<A, E>> => {
+  const made = codecs.get(schema) ?? codecOf(schema)
+  codecs.set(schema, made)
+  return made as ReturnType<typeof codecOf<A, E>>
+}
+
 const encode = <A, E extends LfValue>(schema: Schema.Codec<A, E>, value: A): E =>
-  Schema.encodeSync(schema)(value)
+  codec(schema).encode(value)
 
 const decode = <A>(
   schema: Schema.Codec<A, LfValue>,
   value: LfValue
-): Result.Result<A, Schema.SchemaError> => Schema.decodeUnknownResult(schema)(value)
+): Result.Result<A, Schema.SchemaError> => codec(schema).decode(value)

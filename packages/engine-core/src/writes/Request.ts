@@ -1,5 +1,6 @@
 /** Codec of the stored request of a write: the caller's input, completed, in JSON. */
-import { Result, Schema } from "effect"
+import { Result } from "effect"
+import * as CompiledCodec from "../kernel/CompiledCodec.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import { refused, type Refused } from "../kernel/Refusal.ts"
 import * as Shape from "../kernel/Shape.ts"
@@ -18,9 +19,9 @@ const of = (operation: Operation): Codec => {
   const cached = codecs.get(operation)
   if (cached !== undefined) return cached
   const codec: Codec = {
-    encode: Schema.encodeUnknownSync(operation.input),
-    decode: Schema.decodeUnknownSync(operation.input),
-    encodeResult: Schema.encodeUnknownSync(operation.result)
+    encode: CompiledCodec.encoder(operation.input),
+    decode: CompiledCodec.decoder(operation.input),
+    encodeResult: CompiledCodec.encoder(operation.result)
   }
   codecs.set(operation, codec)
   return codec

@@ -1,5 +1,6 @@
 /** Answer to every write: an operation, or an action that awaits its approvers. */
 import { Schema } from "effect"
+import * as CompiledCodec from "../kernel/CompiledCodec.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Integer from "../kernel/Integer.ts"
 import * as Offset from "../kernel/Offset.ts"
@@ -184,8 +185,8 @@ export const approvalView = (self: Approval): ApprovalView => ({
   expiresAt: self.expiresAt
 })
 
-const encodeAnswer = Schema.encodeSync(WriteAnswer)
-const encodeView = Schema.encodeSync(ApprovalView)
+const encodeAnswer = CompiledCodec.encoder(WriteAnswer)
+const encodeView = CompiledCodec.encoder(ApprovalView)
 
 export const plainAnswer = (answer: WriteAnswer): Plain => encodeAnswer(answer) as unknown as Plain
 export const plainView = (view: ApprovalView): Plain => encodeView(view) as unknown as Plain

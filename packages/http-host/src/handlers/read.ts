@@ -1,6 +1,6 @@
 /** Generic handler of reads: parses point and page, answers in the read envelope. */
 import { type Around, type Caller, type Read, Refusal, type Reads } from "@bursar/engine-core"
-import { Instant, PlainJson, Shape } from "@bursar/engine-core/kernel"
+import { CompiledCodec, Instant, PlainJson, Shape } from "@bursar/engine-core/kernel"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Result, Schema, type Scope, Stream } from "effect"
 import * as Params from "../api/Params.ts"
@@ -185,7 +185,7 @@ export const list = (read: Read.List, reads: Reads["Service"]) => {
 
 /** Makes the printer of a read's values: JSON text. */
 const plainPrinter = (schema: Schema.Codec<unknown, unknown>): ((value: unknown) => string) => {
-  const encode = Schema.encodeUnknownSync(schema)
+  const encode = CompiledCodec.encoder(schema)
   return (value) => PlainJson.stringify(printable(encode(value)))
 }
 

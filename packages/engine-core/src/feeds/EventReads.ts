@@ -10,7 +10,8 @@ import { sightOf } from "../reads/Access.ts"
 import { cursorsOf } from "../reads/layer.ts"
 import { storeUnavailable } from "../records/PortFailure.ts"
 import type { Caller } from "../writes/Caller.ts"
-import { type Event, ofRow } from "../records/Event.ts"
+import type { Event } from "../records/Event.ts"
+import { ofRow } from "../records/StoredEvent.ts"
 import type { EventParams } from "./EventParams.ts"
 import * as FeedPages from "./FeedPages.ts"
 import { hiddenResources, redact } from "./Redaction.ts"
@@ -29,7 +30,8 @@ export const audience = {
   monitor: "redacted"
 } as const
 
-export { Event, print } from "../records/Event.ts"
+export { Event } from "../records/Event.ts"
+export { print } from "../records/StoredEvent.ts"
 export { EventParams } from "./EventParams.ts"
 export { limitDefault } from "./FeedPages.ts"
 

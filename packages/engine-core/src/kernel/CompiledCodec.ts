@@ -21,7 +21,9 @@ const ABSENT = Symbol("absent")
 type Step = (input: unknown) => unknown
 
 /** Decoder of a schema: the same values and errors as `Schema.decodeUnknownSync(schema)`. */
-export const decoder = <A>(schema: Schema.Codec<A, unknown>): ((encoded: unknown) => A) =>
+export const decoder = /* @__NO_SIDE_EFFECTS__ */ <A>(
+  schema: Schema.Codec<A, unknown>
+): ((encoded: unknown) => A) =>
   withSchema(
     Schema.decodeUnknownSync(schema),
     () => schema.ast,
@@ -29,7 +31,7 @@ export const decoder = <A>(schema: Schema.Codec<A, unknown>): ((encoded: unknown
   )
 
 /** Decoder of a schema whose errors are values: as `Schema.decodeUnknownResult(schema)`. */
-export const resultDecoder = <A>(
+export const resultDecoder = /* @__NO_SIDE_EFFECTS__ */ <A>(
   schema: Schema.Codec<A, unknown>
 ): ((encoded: unknown) => Result.Result<A, Schema.SchemaError>) =>
   withSchema(
@@ -39,7 +41,9 @@ export const resultDecoder = <A>(
   )
 
 /** Encoder of a schema: the same values and errors as `Schema.encodeUnknownSync(schema)`. */
-export const encoder = <I>(schema: Schema.Codec<unknown, I>): ((value: unknown) => I) =>
+export const encoder = /* @__NO_SIDE_EFFECTS__ */ <I>(
+  schema: Schema.Codec<unknown, I>
+): ((value: unknown) => I) =>
   withSchema(
     Schema.encodeUnknownSync(schema),
     () => SchemaAST.flip(schema.ast),

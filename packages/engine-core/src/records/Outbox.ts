@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { deliveries, type Delivery, type Fact, pendingOf, queueOf } from "./webhook/Delivery.ts"
 import * as DeliveryRules from "./webhook/DeliveryRules.ts"
-import * as Event from "./Event.ts"
+import * as StoredEvent from "./StoredEvent.ts"
 import { active, activeMax, isActive, type Webhook, webhooks } from "./webhook/Webhook.ts"
 import { causeText } from "../kernel/Fact.ts"
 import * as Instant from "../kernel/Instant.ts"
@@ -76,7 +76,7 @@ const operationOf = ({ payload }: EventRow): string => {
 const itemsOf = (event: EventRow, owed: ReadonlyArray<Delivery>): ReadonlyArray<WorkItem> => {
   if (owed.length === 0) return []
   // Printed once: every attempt at every webhook posts these bytes.
-  const payload = Event.print(Event.ofRow(event))
+  const payload = StoredEvent.print(StoredEvent.ofRow(event))
   return owed.map((delivery) => ({
     queue: queueOf(delivery.webhookId),
     itemId: delivery.deliveryId,

@@ -1,5 +1,7 @@
 /** Builds the answer of a write from the current record of its operation or action. */
+import * as CompiledCodec from "../kernel/CompiledCodec.ts"
 import type * as Instant from "../kernel/Instant.ts"
+import type { Plain } from "../kernel/PlainJson.ts"
 import type { Stored } from "../records/Records.ts"
 import type { Approval } from "./Approval.ts"
 import type { Answer, Decided } from "./FourEyes.ts"
@@ -12,14 +14,14 @@ export const ofOperation = (
   of: Pick<Answer, "status" | "replayed">
 ): Answer => ({
   ...of,
-  value: WriteAnswer.plainAnswer(WriteAnswer.ofOperation(record)),
+  value: plainAnswer(WriteAnswer.ofOperation(record)),
   location: `/v1/operations/${record.operationId}`,
   retryAfter: WriteAnswer.lookAgain(record, now)
 })
 
 export const ofAction = (record: Approval, of: Pick<Answer, "status" | "replayed">): Answer => ({
   ...of,
-  value: WriteAnswer.plainAnswer(WriteAnswer.ofApproval(record)),
+  value: plainAnswer(WriteAnswer.ofApproval(record)),
   location: `/v1/approvals/${record.actionKey}`,
   retryAfter: null
 })
@@ -27,7 +29,7 @@ export const ofAction = (record: Approval, of: Pick<Answer, "status" | "replayed
 export const ofDecision = (
   record: Stored<Approval>,
   of: { readonly replayed: boolean }
-): Decided => ({ ...of, value: WriteAnswer.plainView(WriteAnswer.approvalView(record)) })
+): Decided => ({ ...of, value: plainView(WriteAnswer.approvalView(record)) })
 
 /** Answers a finished removal without a body. */
 export const finished = (answer: Answer): Answer => ({
@@ -36,3 +38,10 @@ export const finished = (answer: Answer): Answer => ({
   value: null,
   retryAfter: null
 })
+
+const encodeAnswer = CompiledCodec.encoder(WriteAnswer.WriteAnswer)
+const encodeView = CompiledCodec.encoder(WriteAnswer.ApprovalView)
+
+const plainAnswer = (answer: WriteAnswer.WriteAnswer): Plain =>
+  encodeAnswer(answer) as unknown as Plain
+const plainView = (view: WriteAnswer.ApprovalView): Plain => encodeView(view) as unknown as Plain

@@ -1,10 +1,8 @@
 /** Answer to every write: an operation, or an action that awaits its approvers. */
 import { Schema } from "effect"
-import * as CompiledCodec from "../kernel/CompiledCodec.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Integer from "../kernel/Integer.ts"
 import * as Offset from "../kernel/Offset.ts"
-import type { Plain } from "../kernel/PlainJson.ts"
 import { PlainSchema } from "../kernel/PlainSchema.ts"
 import { Problem } from "../kernel/Problem.ts"
 import * as RecordView from "../records/RecordView.ts"
@@ -184,9 +182,3 @@ export const approvalView = (self: Approval): ApprovalView => ({
   reason: self.reason,
   expiresAt: self.expiresAt
 })
-
-const encodeAnswer = CompiledCodec.encoder(WriteAnswer)
-const encodeView = CompiledCodec.encoder(ApprovalView)
-
-export const plainAnswer = (answer: WriteAnswer): Plain => encodeAnswer(answer) as unknown as Plain
-export const plainView = (view: ApprovalView): Plain => encodeView(view) as unknown as Plain

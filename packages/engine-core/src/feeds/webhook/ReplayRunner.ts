@@ -10,7 +10,7 @@ import { type EventRow, Feed } from "../../ports/storage/Feed.ts"
 import { stored } from "../../records/PortFailure.ts"
 import { Records } from "../../records/Records.ts"
 import { EventType } from "../../vocabulary/EventType.ts"
-import * as Event from "../../records/Event.ts"
+import * as StoredEvent from "../../records/StoredEvent.ts"
 import { deliveries, pending, queueOf } from "../../records/webhook/Delivery.ts"
 import { isActive, takes, webhooks } from "../../records/webhook/Webhook.ts"
 
@@ -50,7 +50,7 @@ export const replay = Effect.fn("webhook.replay")(function* (of: {
           yield* records
             .open(deliveries, opened, act)
             .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("a replay came twice"))))
-          const payload = Event.print(Event.ofRow(event))
+          const payload = StoredEvent.print(StoredEvent.ofRow(event))
           yield* records.enqueue([
             { queue, itemId: deliveryId, resource: deliveryId, payload, delay: 0 }
           ])

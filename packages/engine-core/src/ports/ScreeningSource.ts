@@ -45,7 +45,7 @@ export class SourceUnavailable extends Data.TaggedError("SourceUnavailable")<{
   readonly detail: string
 }> {}
 
-interface Source {
+export interface Source {
   /** True: the source screens; without screening every holder passes. */
   readonly screens: "yes" | "no"
   /** The version of its lists that answers are given under now. */

@@ -255,15 +255,35 @@ const openSession = (of: {
   let begun = false
   let wrote = false
   let fault: SqlError | undefined
+  /** Whether a statement that nobody waits for any more may still be running. */
+  let abandoned = false
   const sent: Array<Fiber.Fiber<unknown>> = []
 
-  /** The first failure is the one that tells: those after it only say that there was one. */
+  /** Keeps the first failure: those after it only say that there was one. */
   const query = (sql: string, parameters: ReadonlyArray<unknown>): Effect.Effect<Rows, SqlError> =>
-    Effect.tapError(Columns.ask(connection, sql, parameters), (error) =>
-      Effect.sync(() => {
-        fault ??= error
-      })
+    Columns.ask(connection, sql, parameters).pipe(
+      Effect.tapError((error) =>
+        Effect.sync(() => {
+          fault ??= error
+        })
+      ),
+      Effect.onInterrupt(() =>
+        Effect.sync(() => {
+          abandoned = true
+        })
+      )
     )
+  /**
+   * Asks the database to cancel a running statement that was interrupted, by a timeout for example:
+   * while it waits for a lock, a rollback on this connection would wait behind it.
+   */
+  const cancelAbandoned = Effect.suspend(() => {
+    if (!abandoned) return Effect.void
+    abandoned = false
+    return Effect.ignore(
+      askApart("select pg_cancel_backend($1::int4)", [String(connection.processId)])
+    )
+  })
   const post = (sql: string, parameters: ReadonlyArray<unknown>): Effect.Effect<void> =>
     Effect.map(
       Effect.forkDetach(Effect.ignore(query(sql, parameters)), { startImmediately: true }),
@@ -321,13 +341,10 @@ const openSession = (of: {
     rollback: (exit) =>
       Effect.suspend(() => {
         if (!begun) return Effect.void
-        // A statement that waits for a lock would keep an interrupted transaction open with it.
-        const cancel =
-          Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)
-            ? askApart("select pg_cancel_backend($1::int4)", [String(connection.processId)])
-            : Effect.void
+        // A statement that was sent may still be running when its transaction is interrupted.
+        if (Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause)) abandoned = true
         return Effect.andThen(
-          Effect.ignore(cancel),
+          cancelAbandoned,
           Effect.catch(
             // A refusal tells of what was read, so that must not be taken back either.
             Effect.andThen(connection.query("rollback", []), durability.settleFor(connection)),
@@ -337,6 +354,7 @@ const openSession = (of: {
       }),
     takeBack: (part) =>
       Effect.gen(function* () {
+        yield* cancelAbandoned
         yield* Effect.catch(query(`rollback to savepoint ${part}`, []), Faults.judge)
         yield* settled
         fault = undefined

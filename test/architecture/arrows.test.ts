@@ -45,6 +45,20 @@ describe("the arrows", () => {
     expect(strangers).toEqual([])
   })
 
+  it("a file of operations exports operations, their lists, and what the catalogue hands them", () => {
+    // The ties that keep a holder open come from rooms above it, by `closing` and `HolderTies`.
+    const allowed =
+      /^export (?:const \w+ = (?:Operation|Timely)\.define|const (?:operations|timely)\b|const closing\b|interface HolderTies\b)/u
+    const others = sources
+      .filter(({ path }) => /\w+Operations\.ts$/u.test(path) && !path.endsWith("/Operations.ts"))
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/^export (?!type )[^\n]*/gmu)]
+          .filter(([line]) => !allowed.test(line))
+          .map(([line]) => `${path}: ${line}`)
+      )
+    expect(others).toEqual([])
+  })
+
   it("the outside parties' programs know only the door, and no package knows them", () => {
     expect(sources.flatMap(actorBreaches)).toEqual([])
   })

@@ -27,7 +27,7 @@ import * as DealingCycleView from "./DealingCycleView.ts"
 import { cycleSlots } from "./CycleSlot.ts"
 import { isPayable } from "./DealingCycleRules.ts"
 import { openCycleOf } from "./OpenCycleLookups.ts"
-import { shown } from "./SettleOperations.ts"
+import { viewOf } from "./CycleViewLookups.ts"
 import { inputsOf } from "./TransactionSize.ts"
 
 const Body = Schema.Struct({
@@ -76,7 +76,7 @@ export const open = Operation.defineOnLedger("dealing-cycle.open", {
       last: true
     }
   }),
-  finish: (input) => shown(idOf(input))
+  finish: (input) => viewOf(idOf(input))
 })
 
 const idOf = ({ cycleId }: Pick<Body, "cycleId">): CycleId => {

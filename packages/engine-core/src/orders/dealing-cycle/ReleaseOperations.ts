@@ -14,7 +14,7 @@ import { decide } from "./DealingCycleMachine.ts"
 import { none } from "./DealingCycleOrders.ts"
 import { ordersOf } from "./CycleOrderLookups.ts"
 import * as DealingCycleView from "./DealingCycleView.ts"
-import { shown } from "./SettleOperations.ts"
+import { viewOf } from "./CycleViewLookups.ts"
 
 const ById = Schema.Struct({ cycleId: CycleId })
 
@@ -61,7 +61,7 @@ export const release = Operation.defineOnLedger("dealing-cycle.release", {
       last: true
     }
   }),
-  finish: ({ cycleId }) => shown(cycleId)
+  finish: ({ cycleId }) => viewOf(cycleId)
 })
 
 /** Scheduled release of a cycle past its `settleBy` (docs/domain/dealing-cycles.md#releasing). */

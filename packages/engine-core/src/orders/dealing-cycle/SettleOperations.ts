@@ -20,7 +20,7 @@ import type { Fill } from "./DealingCycleRules.ts"
 import * as Rules from "./DealingCycleRules.ts"
 import * as DealingCycleView from "./DealingCycleView.ts"
 import type { Redemption } from "../redemption/Redemption.ts"
-import { ordersLeft } from "./CycleOrderLookups.ts"
+import { viewOf } from "./CycleViewLookups.ts"
 import { type Context, contextOf } from "./CycleSettlementLookups.ts"
 import { inputsOf } from "./TransactionSize.ts"
 
@@ -61,7 +61,7 @@ export const settle = Operation.defineOnLedger("dealing-cycle.settle", {
       last: true
     }
   }),
-  finish: ({ cycleId }) => shown(cycleId)
+  finish: ({ cycleId }) => viewOf(cycleId)
 })
 
 /** Loads and checks a settlement: first the cycle's state, which is no gate, then the rows. */
@@ -77,15 +77,6 @@ const contractOf = ({ cycleCid, cycleId }: DealingCycle): string => {
   if (cycleCid === null) throw new Error(`the open cycle ${cycleId} has no contract`)
   return cycleCid
 }
-
-/** Makes the view of a cycle after its operation, with the ids of its orders. */
-export const shown = (cycleId: CycleId) =>
-  Effect.flatMap(Records, (records) => records.get(dealingCycles, cycleId)).pipe(
-    Effect.catchTag("Refused", () => Effect.die(new Error(`dealing cycle ${cycleId} vanished`))),
-    Effect.flatMap((record) =>
-      Effect.map(ordersLeft(record), (orders) => DealingCycleView.of(record, idsOf(orders)))
-    )
-  )
 
 /** Figures that the approvers sign: price, sums of both sides, the fund's net, partial fills, members. */
 const figuresOf = (

@@ -25,7 +25,7 @@ import { liveMarket } from "../primary-market/PrimaryMarketLookups.ts"
 import * as Gates from "./IterationGates.ts"
 import { type StandingSettlement, StandingSettlementId } from "./StandingSettlement.ts"
 import { decide } from "./StandingSettlementMachine.ts"
-import { contractOf, load, shown } from "./StandingSettlementOperations.ts"
+import { contractOf, load, shown } from "./StandingSettlementSteps.ts"
 import * as Reads from "./StandingSettlementReads.ts"
 
 /** Largest number of orders of a kind in one iteration. */

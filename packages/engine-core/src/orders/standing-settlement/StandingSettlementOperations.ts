@@ -8,9 +8,9 @@ import * as Duration from "../../kernel/Duration.ts"
 import { judge } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Party from "../../kernel/Party.ts"
-import { refused, type Unavailable } from "../../kernel/Refusal.ts"
+import { refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
-import { Records, type Stored } from "../../records/Records.ts"
+import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import { PrimaryMarket as PrimaryMarketTemplate } from "../../templates/Market.ts"
 import { StandingSettlement as Template } from "../../templates/Standing.ts"
@@ -20,13 +20,10 @@ import * as ControlGates from "../ControlGates.ts"
 import { controlsOf } from "../ControlLookups.ts"
 import { latestMarket } from "../primary-market/PrimaryMarketLookups.ts"
 import * as Gates from "./StandingSettlementGates.ts"
-import {
-  type StandingSettlement,
-  StandingSettlementId,
-  standingSettlements
-} from "./StandingSettlement.ts"
+import { StandingSettlementId, standingSettlements } from "./StandingSettlement.ts"
 import { decide } from "./StandingSettlementMachine.ts"
 import * as Reads from "./StandingSettlementReads.ts"
+import { contractOf, load, shown } from "./StandingSettlementSteps.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
 
 /** Largest number of fundings; closing cancels a commitment for each in one transaction. */
@@ -201,20 +198,3 @@ export const close = Operation.defineOnLedger("standing-settlement.close", {
 })
 
 export const operations = [open, pause, resume, close] as const
-
-export const load = (standingSettlementId: string) =>
-  Effect.flatMap(Records, (records) => records.get(standingSettlements, standingSettlementId))
-
-export const contractOf = ({ standingCid }: StandingSettlement): string => {
-  if (standingCid === null)
-    throw new Error("a standing settlement that has not ended has a contract")
-  return standingCid
-}
-
-export const shown = (standingSettlementId: string) =>
-  Effect.map(read(standingSettlementId), Reads.of)
-
-const read = (id: string): Effect.Effect<Stored<StandingSettlement>, Unavailable, Records> =>
-  Effect.catchTag(load(id), "Refused", () =>
-    Effect.die(new Error(`standing settlement ${id} vanished`))
-  )

@@ -1,7 +1,6 @@
 /** Write that claims a subscription: its checks, and its claim contract. */
 import { Effect, Option, Schema } from "effect"
 import { latest } from "../../admissions/AdmissionLookups.ts"
-import type { Recorded } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Party from "../../kernel/Party.ts"
 import { Records } from "../../records/Records.ts"
@@ -17,7 +16,6 @@ import { dayPriceOf } from "../DayPriceLookups.ts"
 import * as OrderClaimSteps from "../order/OrderClaimSteps.ts"
 import * as OrderClaim from "../OrderClaim.ts"
 import { dealingDays, idOf as dayOf } from "../dealing-cycle/DealingDay.ts"
-import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 import { lastPriceOf } from "../order/LastPriceLookups.ts"
 import { SubscriptionId, subscriptions } from "./Subscription.ts"
 import * as Gates from "./SubscriptionGates.ts"
@@ -73,7 +71,7 @@ export const claim = Operation.defineOnLedger("subscription.claim", {
 })
 
 const judged = Effect.fnUntraced(function* (input: Claim, loaded: OrderClaimSteps.Loaded) {
-  const attesting = attestingOf(loaded.instrument, loaded.market)
+  const attesting = Rules.attestingOf(loaded.instrument, loaded.market)
   const claiming: Gates.Claiming = {
     ...loaded,
     admission: yield* latest(input),
@@ -82,26 +80,6 @@ const judged = Effect.fnUntraced(function* (input: Claim, loaded: OrderClaimStep
   }
   return { ...loaded, attesting, rows: Gates.againstClaim(claiming, loaded.ofOrder) }
 })
-
-/**
- * Returns the parties that attest an order's price: those of the agreed market. Without a market the
- * instrument's oracle attests its own price point, and the registrar mints on request.
- */
-export const attestingOf = (
-  { manifest }: Recorded,
-  market: Pick<PrimaryMarket, "terms"> | null
-): {
-  readonly parties: ReadonlyArray<Party.Party>
-  readonly required: number
-  readonly oracle: Party.Party | null
-} => {
-  if (market !== null) {
-    const { attestors: parties, required, oracle } = market.terms
-    return { parties, required, oracle }
-  }
-  const { oracle } = manifest
-  return { parties: oracle === null ? [] : [oracle], required: 1, oracle }
-}
 
 /**
  * Estimates the cash that an order costs and the units that it buys, at the oracle's latest price; null

@@ -1,7 +1,10 @@
 /** Pure formulas of a subscription: fee, units, cash due, residual and refund. */
+import type { Recorded } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Formula from "../../kernel/Formula.ts"
+import type * as Party from "../../kernel/Party.ts"
 import * as Rational from "../../kernel/Rational.ts"
+import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 import * as Formulas from "../OrderFormulas.ts"
 import type { ResidualRule } from "../../vocabulary/sets.ts"
 
@@ -75,3 +78,23 @@ export const feeOf = (
 
 const cost = (units: Decimal.Decimal, price: Decimal.Decimal): Rational.Rational =>
   Rational.multiply(Rational.of(units), Rational.of(price))
+
+/**
+ * Returns the parties that attest an order's price: those of the agreed market. Without a market the
+ * instrument's oracle attests its own price point, and the registrar mints on request.
+ */
+export const attestingOf = (
+  { manifest }: Recorded,
+  market: Pick<PrimaryMarket, "terms"> | null
+): {
+  readonly parties: ReadonlyArray<Party.Party>
+  readonly required: number
+  readonly oracle: Party.Party | null
+} => {
+  if (market !== null) {
+    const { attestors: parties, required, oracle } = market.terms
+    return { parties, required, oracle }
+  }
+  const { oracle } = manifest
+  return { parties: oracle === null ? [] : [oracle], required: 1, oracle }
+}

@@ -10,7 +10,7 @@ import { latestMarket } from "../../orders/primary-market/PrimaryMarketLookups.t
 import { redemptions } from "../../orders/redemption/Redemption.ts"
 import * as RedemptionPricing from "../../orders/redemption/RedemptionPricing.ts"
 import { lastPriceOf } from "../../orders/order/LastPriceLookups.ts"
-import { attestingOf } from "../../orders/subscription/SubscriptionClaimOperations.ts"
+import { attestingOf } from "../../orders/subscription/SubscriptionRules.ts"
 import { subscriptions } from "../../orders/subscription/Subscription.ts"
 import * as SubscriptionRules from "../../orders/subscription/SubscriptionRules.ts"
 import { Records } from "../../records/Records.ts"

@@ -184,6 +184,46 @@ describe("waiting for an operation", () => {
       })
   )
 
+  it.effect(
+    "never calls sooner than Retry-After says, and gives up on more than its own time",
+    () =>
+      Effect.gen(function* () {
+        const { client, seconds } = scripted([
+          refusing("rate-limited", 144),
+          operation("succeeded"),
+          refusing("not-ready", 144)
+        ])
+        const ended = yield* letPass(client.wait(written()))
+        assert.isTrue(Result.isSuccess(ended))
+        assert.deepEqual(seconds(), [0, 144])
+        const refused = yield* letPass(client.wait(written(), { within: "2 minutes" }))
+        assert.isTrue(Result.isFailure(refused) && refused.failure instanceof Client.CallRefused)
+        if (Result.isFailure(refused) && refused.failure instanceof Client.CallRefused) {
+          assert.strictEqual(refused.failure.problem.retryAfter, 144)
+        }
+        assert.strictEqual(seconds().length, 3)
+      })
+  )
+
+  it.effect("pages wait as long as Retry-After says, up to a day", () =>
+    Effect.gen(function* () {
+      const page: Reply = {
+        status: 200,
+        json: { offset: 7, ledgerTime: null, now, value: [], next: null }
+      }
+      const { client, seconds } = scripted([
+        refusing("rate-limited", 144),
+        page,
+        refusing("rate-limited", 86_401)
+      ])
+      const read = () => Stream.runDrain(client.pages(Client.read("holders.list"), {}))
+      assert.isTrue(Result.isSuccess(yield* letPass(read())))
+      assert.deepEqual(seconds(), [0, 144])
+      const refused = yield* letPass(read())
+      assert.isTrue(Result.isFailure(refused) && refused.failure instanceof Client.CallRefused)
+    })
+  )
+
   it.effect("waits for people first where a write awaits them, and tells when they said no", () =>
     Effect.gen(function* () {
       const awaiting = written({ state: "awaiting", operationId: null, actionKey: "ak_1" })

@@ -16,7 +16,7 @@ import * as Params from "./api/Params.ts"
 import * as Verb from "./api/Verb.ts"
 import * as Call from "./client/Call.ts"
 import { AnswerUnreadable, type CallError, InputInvalid } from "./client/Errors.ts"
-import { withRetries } from "./client/RetryPolicy.ts"
+import { withinDefault, withRetries } from "./client/RetryPolicy.ts"
 import type { Asked } from "./client/Repeat.ts"
 import type { Decoded, Input } from "./client/OpenSets.ts"
 import * as Waiting from "./client/Waiting.ts"
@@ -85,8 +85,9 @@ export interface Client {
   /**
    * Polls a write until its operation has ended, as often as the service's Retry-After says; an
    * action is polled until somebody approves it. Calls that end with 429, 503 or no answer are
-   * retried. Fails with the problem of the operation, or where the action ended without an
-   * operation.
+   * retried, never sooner than their Retry-After says; where that is longer than `within`, the wait
+   * fails with the refusal. Fails with the problem of the operation, or where the action ended
+   * without an operation.
    */
   readonly wait: <R>(
     written: Written<R>,
@@ -105,7 +106,8 @@ export interface Client {
   ) => Effect.Effect<Page<V>, CallError>
   /**
    * Streams all pages at one point; the next page is requested when the previous one has been
-   * consumed.
+   * consumed. Calls that end with 429, 503 or no answer are retried as the service's Retry-After
+   * says; one longer than a day fails the stream with the refusal.
    */
   readonly pages: <P, V>(
     read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
@@ -203,9 +205,6 @@ export const overFetch = (options: Omit<Call.Options, "httpClient">): Client =>
 /** Page size of streams where the caller gives no limit. */
 const pageLimit = 500
 
-/** Timeout of `wait` where the caller gives none. */
-const waitedWithin = "1 day"
-
 export const make = (options: Call.Options): Client => {
   const ask = Call.make(options)
   const makeKey = options.makeKey ?? (() => crypto.randomUUID())
@@ -275,7 +274,7 @@ export const make = (options: Call.Options): Client => {
         },
         written,
         of
-      ).pipe(Effect.timeout(of.within ?? waitedWithin)),
+      ).pipe(Effect.timeout(of.within ?? withinDefault)),
     one: (declared, params, point = {}) =>
       Effect.flatMap(reading(declared, params, standardOf(point)), (asked) =>
         Effect.map(call(one(declared.value), asked), (answer) => ({ ...answer, asked: point }))

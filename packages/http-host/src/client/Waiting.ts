@@ -11,7 +11,10 @@ export type Ended = OperationFailed | ActionEnded
 export interface Options<W> {
   /** Called after each poll, also where nothing has changed; it may store the write. */
   readonly progress?: (written: W) => Effect.Effect<void>
-  /** Timeout of the wait; the write itself goes on. One day by default. */
+  /**
+   * Timeout of the wait, one day by default; the write itself goes on. A refusal with a longer
+   * Retry-After ends the wait at once.
+   */
   readonly within?: Duration.Input
 }
 
@@ -44,12 +47,12 @@ export const wait = <W extends Waited>(
     readonly action: (actionKey: string) => Effect.Effect<Action, CallError>
   },
   written: W,
-  { progress = () => Effect.void }: Pick<Options<W>, "progress">
+  { progress = () => Effect.void, within }: Options<W>
 ): Effect.Effect<W, CallError | Ended> => {
   const followed = (operationId: string): Effect.Effect<W, CallError | Ended> =>
     Effect.gen(function* () {
       for (;;) {
-        const { retryAfter, value } = yield* withRetries(of.operation(operationId))
+        const { retryAfter, value } = yield* withRetries(of.operation(operationId), within)
         yield* progress(value as W)
         if (value.state === "succeeded") return value as W
         if (value.state === "failed") {
@@ -62,7 +65,7 @@ export const wait = <W extends Waited>(
   const approved = (actionKey: string): Effect.Effect<W, CallError | Ended> =>
     Effect.gen(function* () {
       for (;;) {
-        const { operationId, reason, state } = yield* withRetries(of.action(actionKey))
+        const { operationId, reason, state } = yield* withRetries(of.action(actionKey), within)
         if (operationId !== null) return yield* followed(operationId)
         if (state === "rejected" || state === "lapsed") {
           return yield* Effect.fail(new ActionEnded({ actionKey, state, reason }))

@@ -4,7 +4,7 @@ import type * as Pin from "../kernel/Pin.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import { Records } from "../records/Records.ts"
 import type { Role } from "../vocabulary/Role.ts"
-import { approvals } from "../writes/Approval.ts"
+import { type Approval, approvals } from "../writes/Approval.ts"
 import { awaits } from "../writes/WriteAnswer.ts"
 import { approvalAudience } from "./WriteReads.ts"
 import type { Waiting } from "../records/RecordView.ts"
@@ -30,24 +30,45 @@ export const pathOf = (route: string, params: unknown): string =>
         : ""
     )
 
-/** Loads the actions that awaited the records at these paths, by path, oldest first. */
-const awaiting = Effect.fnUntraced(function* (hrefs: ReadonlyArray<string>, pin: Pin.Resolved) {
+/** Largest number of awaiting actions of the whole venue that are matched with paths in memory. */
+const fewMax = 200
+
+/**
+ * Loads the actions that awaited the records at these paths, by path, oldest first. Queries by state
+ * alone, and by state and path only where more than `few` actions await: a query by 50 paths
+ * compares each of them with every row that it looks at.
+ */
+export const awaiting = Effect.fnUntraced(function* (of: {
+  readonly hrefs: ReadonlyArray<string>
+  readonly pin: Pin.Resolved
+  readonly few?: number
+}) {
+  const { hrefs, pin, few = fewMax } = of
   const records = yield* Records
+  const asked = new Set(hrefs)
   const found = new Map<string, Array<Waiting>>()
+  const keep = (rows: ReadonlyArray<{ readonly record: Approval }>): void => {
+    for (const { record } of rows) {
+      const { href } = record.resource
+      if (asked.has(href)) found.set(href, [...(found.get(href) ?? []), ...awaits(record)])
+    }
+  }
+  const state = ["awaiting"]
+  const rows = yield* records.list(approvals, { pin, where: { state }, limit: few + 1 })
+  if (rows.length <= few) {
+    keep(rows)
+    return found
+  }
   for (let after: string | undefined; ; ) {
-    const rows = yield* records.list(approvals, {
+    const page = yield* records.list(approvals, {
       pin,
-      where: { state: ["awaiting"], href: hrefs },
+      where: { state, href: hrefs },
       limit: batchMax,
       ...(after === undefined ? {} : { after })
     })
-    for (const { record } of rows) {
-      const of = found.get(record.resource.href) ?? []
-      of.push(...awaits(record))
-      found.set(record.resource.href, of)
-    }
-    after = rows.at(-1)?.sortKey
-    if (rows.length < batchMax) return found
+    keep(page)
+    after = page.at(-1)?.sortKey
+    if (page.length < batchMax) return found
   }
 })
 
@@ -86,7 +107,7 @@ export const shown = <V>(
   if (pin === undefined || pin.select.by === "offset") return Effect.succeed(views)
   if (!(of.role in approvalAudience) || !views.some(waits)) return Effect.succeed(views)
   const hrefs = views.map((_, index) => of.href(index))
-  return Effect.map(awaiting([...new Set(hrefs)], pin), (found) =>
+  return Effect.map(awaiting({ hrefs: [...new Set(hrefs)], pin }), (found) =>
     found.size === 0
       ? views
       : views.map((view, index) => {

@@ -1,5 +1,6 @@
 /** Versions of records in PostgreSQL: rows that the next version closes, listed by keyset. */
 import type {
+  Alternatives,
   Clause,
   Documents,
   ListQuery,
@@ -261,36 +262,87 @@ const select = (query: ListQuery, bounded: "limit" | "all") => {
   const after =
     query.after === undefined ? "" : ` and d.sort_key ${beyond} ${given.add(query.after)}`
   const pinned = pinnedAt(query.pin, given)
+  const conditionsOfBranches = branches(query, { given, bounded })
   const limit = bounded === "limit" ? ` limit $${given.values.length + 1}::int8` : ""
   const order = (rows: string) => `order by ${rows}.sort_key ${query.direction}${limit}`
-  const open = `select ${COLUMNS} from bursar.document d
-    where ${where}${after} and d.to_offset is null and ${pinned.from} ${order("d")}`
-  const sql =
+  const [open = "", ...more] = conditionsOfBranches.map(
+    (branch) => `select ${COLUMNS} from bursar.document d
+      where ${where}${after}${branch} and d.to_offset is null and ${pinned.from} ${order("d")}`
+  )
+  if (pinned.closed === null && more.length === 0) return { sql: open, values: given.values }
+  const closed =
     pinned.closed === null
-      ? open
+      ? ""
       : `with closed as materialized (
            select ${COLUMNS} from bursar.document d
-           where ${where}${after} and ${pinned.closed} and ${pinned.from})
-         select * from ((${open}) union all select * from closed) found ${order("found")}`
+           where ${where}${after} and ${pinned.closed} and ${pinned.from})`
+  const parts = [open, ...more].map((part) => `(${part})`)
+  if (pinned.closed !== null) parts.push("select * from closed")
+  const sql = `${closed} select * from (${parts.join(" union all ")}) found ${order("found")}`
   return { sql, values: given.values }
 }
 
+/** Filter columns that an index has together with the sort key, the most selective first. */
+const INDEXED = ["asset", "state", "state:1", "state:2"]
+
+/** Largest number of branches that a list query is planned with. */
+const BRANCHES_MAX = 8
+
+/**
+ * Conditions of which every row that matches the query meets exactly one: each has one value of an
+ * indexed column, so that its rows are read in order until the page is full. A single empty
+ * condition where no indexed column is asked for, or too many values of it are; and where all rows
+ * are wanted and several branches would have to be sorted.
+ */
+const branches = (
+  query: ListQuery,
+  { given, bounded }: { readonly given: Parameters; readonly bounded: "limit" | "all" }
+): ReadonlyArray<string> => {
+  const unbranched = [""]
+  const max = bounded === "limit" ? BRANCHES_MAX : 1
+  const leading = INDEXED.flatMap(
+    (column) => query.where.find((one) => one.column === column) ?? []
+  )
+  const alternatives = query.meets?.find(
+    (group) => group.length > 0 && group.every((clauses) => indexedOf(clauses) !== undefined)
+  )
+  const groups: Alternatives = leading[0] === undefined ? (alternatives ?? []) : [[leading[0]]]
+  const count = groups.reduce((sum, clauses) => sum + (indexedOf(clauses)?.anyOf.length ?? 0), 0)
+  if (count === 0 || count > max) return unbranched
+  return groups.flatMap((clauses, index) => {
+    const { column, anyOf } = indexedOf(clauses)!
+    // A row that meets an earlier alternative is in that one's branch.
+    const earlier = groups.slice(0, index).map((other) => ` and not (${all(other, given)})`)
+    const rest = groups.length === 1 ? "" : ` and ${all(clauses, given)}`
+    return [...new Set(anyOf)].map(
+      (value) => ` and d.filters ->> '${column}' = ${given.add(value)}${rest}${earlier.join("")}`
+    )
+  })
+}
+
+const indexedOf = (clauses: ReadonlyArray<Clause>) =>
+  clauses.find(
+    (clause): clause is Extract<Clause, { readonly anyOf: unknown }> =>
+      "anyOf" in clause && INDEXED.includes(clause.column)
+  )
+
+const all = (clauses: ReadonlyArray<Clause>, given: Parameters): string =>
+  clauses.map((clause) => meets(clause, given)).join(" and ")
+
 /** SQL conditions of a query besides its pin. */
 const conditions = (query: Omit<ListQuery, "direction">, given: Parameters): string => {
-  const all = [`d.collection = ${given.add(query.collection)}`]
-  for (const wanted of query.where) all.push(isOneOf(wanted, given))
+  const every = [`d.collection = ${given.add(query.collection)}`]
+  for (const wanted of query.where) every.push(isOneOf(wanted, given))
   for (const alternatives of query.meets ?? []) {
-    const some = alternatives.map((clauses) =>
-      clauses.map((clause) => meets(clause, given)).join(" and ")
-    )
+    const some = alternatives.map((clauses) => all(clauses, given))
     // No alternative at all is one that nothing meets; one without a clause is met by everything.
-    all.push(`(${["false", ...some.map((one) => (one === "" ? "true" : one))].join(" or ")})`)
+    every.push(`(${["false", ...some.map((one) => (one === "" ? "true" : one))].join(" or ")})`)
   }
   if (query.updatedFrom !== undefined) {
-    all.push(`d.from_instant >= ${given.add(query.updatedFrom)}`)
+    every.push(`d.from_instant >= ${given.add(query.updatedFrom)}`)
   }
-  if (query.updatedTo !== undefined) all.push(`d.from_instant < ${given.add(query.updatedTo)}`)
-  return all.join(" and ")
+  if (query.updatedTo !== undefined) every.push(`d.from_instant < ${given.add(query.updatedTo)}`)
+  return every.join(" and ")
 }
 
 const comparisons = { before: "<", "at-most": "<=", from: ">=", after: ">" } as const

@@ -124,7 +124,12 @@ it("loses nothing that was acknowledged to a writer or shown to a reader of anot
       )
       const reading = Effect.gen(function* () {
         const feed = yield* Feed
-        for (;;) shown = Math.max(shown, (yield* feed.head).seq)
+        const { reading } = yield* Atomically
+        // By turns a statement that settles by itself, and an answer that settles once at its end.
+        for (;;) {
+          shown = Math.max(shown, (yield* feed.head).seq)
+          shown = Math.max(shown, (yield* reading(Effect.andThen(feed.head, feed.head))).seq)
+        }
       })
       const writers = yield* Effect.forkChild(Effect.exit(Effect.provideContext(writing, writer)))
       const readers = yield* Effect.forkChild(Effect.exit(Effect.provideContext(reading, reader)))

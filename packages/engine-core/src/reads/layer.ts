@@ -8,8 +8,10 @@ import type { Unavailable } from "../kernel/Refusal.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Ledger } from "../ports/Ledger.ts"
+import { Atomically } from "../ports/storage/Atomically.ts"
 import { Feed } from "../ports/storage/Feed.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
+import { stored } from "../records/PortFailure.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import type { Caller } from "../writes/Caller.ts"
 import * as Access from "./Access.ts"
@@ -178,10 +180,13 @@ const make = Effect.gen(function* () {
   const points = yield* Point.make({ log: yield* ProjectionLog, feed: yield* Feed, ledger })
   const cursors = yield* cursorsOf
   const services = { records, crypto, points, cursors, venue: ledger.venue, tenantId }
+  const { reading } = yield* Atomically
+  const [one, page, all] = [answering(services), paging(services), streaming(services)]
   return Reads.of({
-    one: answering(services),
-    page: paging(services),
-    all: streaming(services)
+    one: (read, of) => stored(reading(one(read, of))),
+    page: (read, of) => stored(reading(page(read, of))),
+    // The stream settles what it reads; the reading scope is that of its preparation.
+    all: (read, of) => stored(reading(all(read, of)))
   })
 })
 

@@ -40,6 +40,8 @@ const storage = Effect.sync((): Context.Context<Storage> => {
   const head = MemoryFeed.makeHead()
   return Context.make(Atomically, {
     run: transactions.run,
+    // Whatever is in memory is as durable as it will ever be.
+    reading: (effect) => effect,
     // Only one transaction runs at a time, which excludes everybody else.
     lock: () => transactions.inside("Atomically.lock", () => {})
   }).pipe(

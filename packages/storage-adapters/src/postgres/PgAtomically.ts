@@ -8,6 +8,7 @@ const SEED = 1
 
 export const make = (sessions: Sessions): Atomically["Service"] => ({
   run: sessions.run,
+  reading: sessions.reading,
   lock: (name) =>
     sessions.inside("Atomically.lock", (session) =>
       Effect.asVoid(

@@ -48,6 +48,13 @@ export interface Sessions {
     sql: string,
     parameters: ReadonlyArray<unknown>
   ) => Effect.Effect<void, StorageUnavailable>
+  /**
+   * Reading scope of one answer: statements that only read wait for no flush of their own, but once
+   * together when the effect has succeeded or failed, so that its answer will never be taken back.
+   */
+  readonly reading: <A, E, R>(
+    effect: Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E | StorageUnavailable, R>
   /** Outside of any transaction, even if one is open; a crash may take back what it did. */
   readonly askApart: Sessions["ask"]
   /** Only inside `run`. */
@@ -125,6 +132,11 @@ export const make = Effect.fnUntraced(function* (
     { defaultValue: () => undefined }
   )
 
+  const Reading = Context.Reference<ReadingScope | undefined>(
+    `@bursar/storage-adapters/postgres/Reading/${made}`,
+    { defaultValue: () => undefined }
+  )
+
   const askApart: Sessions["ask"] = (sql, parameters) =>
     Effect.catch(
       shared.use((connection) => Columns.ask(connection, sql, parameters)),
@@ -142,7 +154,7 @@ export const make = Effect.fnUntraced(function* (
       Faults.judge
     )
 
-  const lookAlone: Sessions["ask"] = (sql, parameters) =>
+  const lookSettled: Sessions["ask"] = (sql, parameters) =>
     Effect.catch(
       shared.use((connection) =>
         Effect.map(
@@ -155,6 +167,35 @@ export const make = Effect.fnUntraced(function* (
       ),
       Faults.judge
     )
+
+  // A fiber that outlives the reading scope it was forked in settles by itself.
+  const lookAlone: Sessions["ask"] = (sql, parameters) =>
+    Effect.flatMap(Reading, (scope) => {
+      if (scope === undefined || scope.ended) return lookSettled(sql, parameters)
+      scope.looked = true
+      return askApart(sql, parameters)
+    })
+
+  const settleShared = Effect.catch(
+    shared.use((connection) => durability.settleFor(connection)),
+    Faults.judge
+  )
+
+  const reading: Sessions["reading"] = (effect) =>
+    Effect.flatMap(Reading, (outer) => {
+      if (outer?.ended === false) return effect
+      const scope: ReadingScope = { ended: false, looked: false }
+      return Effect.uninterruptibleMask((restore) =>
+        Effect.gen(function* () {
+          const exit = yield* Effect.exit(restore(Effect.provideService(effect, Reading, scope)))
+          scope.ended = true
+          // An interrupted effect answers nobody.
+          const isAnswer = Exit.isSuccess(exit) || !Cause.hasInterrupts(exit.cause)
+          if (scope.looked && isAnswer) yield* restore(settleShared)
+          return yield* exit
+        })
+      )
+    })
 
   const current = Effect.flatMap(Current, (open) =>
     open?.ended === true
@@ -215,6 +256,7 @@ export const make = Effect.fnUntraced(function* (
       Effect.flatMap(current, (open) =>
         open === undefined ? Effect.asVoid(askAlone(sql, parameters)) : open.send(sql, parameters)
       ),
+    reading,
     askApart,
     inside: (what, f) =>
       Effect.flatMap(current, (open) =>
@@ -234,6 +276,12 @@ export const make = Effect.fnUntraced(function* (
     )
   }
 })
+
+/** One reading scope, and whether any statement of it still has to be settled. */
+interface ReadingScope {
+  ended: boolean
+  looked: boolean
+}
 
 interface Open extends Session {
   ended: boolean

@@ -16,6 +16,15 @@ export class Atomically extends Context.Service<
       effect: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | StorageUnavailable, R>
     /**
+     * Reading scope of one answer. What storage calls inside it have read MUST be durable once
+     * `effect` has succeeded or failed, and not before, so that many reads wait for one flush.
+     * Nothing that was read may leave the process before. It is no transaction: its reads are of
+     * different moments, and its writes are as if it were not there.
+     */
+    readonly reading: <A, E, R>(
+      effect: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | StorageUnavailable, R>
+    /**
      * Waits for and takes the lock of this name until the transaction ends. MUST be exclusive
      * over every process that shares the store. Only inside `run`; outside it is a defect.
      */

@@ -1,0 +1,66 @@
+/** Reading scope of one answer: many statements, and one wait for the flush before it leaves. */
+import { Atomically, Feed, ProjectionLog } from "@bursar/engine-core/ports"
+import * as Postgres from "@bursar/storage-adapters/postgres"
+import { it } from "@effect/vitest"
+import { Context, Effect, Exit, Fiber, Layer, Redacted } from "effect"
+import { Socket } from "node:net"
+import { afterEach, beforeEach, expect, vi } from "vitest"
+import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
+
+/** Statements on their way to the database, in order: a look at the head, or a check of the flush. */
+const sent: Array<"look" | "settle"> = []
+
+beforeEach(() => {
+  const write = Socket.prototype.write
+  vi.spyOn(Socket.prototype, "write").mockImplementation(function (this: Socket, ...given) {
+    const text = Buffer.from(given[0] as Uint8Array).toString("latin1")
+    for (const [found] of text.matchAll(/pg_current_wal_flush_lsn|from bursar\.head where/g)) {
+      sent.push(found.startsWith("pg") ? "settle" : "look")
+    }
+    return Reflect.apply(write, this, given) as boolean
+  })
+})
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+/** A store that prepares no statement, so that each is on the wire with its text. */
+const opened = Effect.gen(function* () {
+  const url = Redacted.make(yield* TestDatabase.url)
+  const store = yield* Layer.build(Layer.fresh(Postgres.layer({ url, prepare: false })))
+  const [feed, log] = [Context.get(store, Feed), Context.get(store, ProjectionLog)]
+  yield* feed.head
+  sent.length = 0
+  return { look: Effect.andThen(feed.head, log.head), ...Context.get(store, Atomically) }
+})
+
+it.effect("waits for the flush once, after the last statement of an answer or a refusal", () =>
+  Effect.gen(function* () {
+    const { look, reading } = yield* opened
+    yield* reading(look)
+    expect(sent.splice(0)).toEqual(["look", "look", "settle"])
+    expect(yield* Effect.flip(reading(Effect.andThen(look, Effect.fail("refused"))))).toBe(
+      "refused"
+    )
+    expect(sent.splice(0)).toEqual(["look", "look", "settle"])
+    yield* reading(Effect.andThen(reading(look), reading(look)))
+    expect(sent.splice(0)).toEqual(["look", "look", "look", "look", "settle"])
+    yield* reading(Effect.void)
+    expect(sent).toEqual([])
+  }).pipe(Effect.scoped)
+)
+
+it.effect(
+  "waits for each statement outside a reading scope, and of a fiber that outlives one",
+  () =>
+    Effect.gen(function* () {
+      const { look, reading } = yield* opened
+      yield* look
+      const each = ["look", "settle", "look", "settle"]
+      expect(sent.splice(0)).toEqual(each)
+      const left = yield* reading(Effect.forkScoped(Effect.andThen(Effect.yieldNow, look)))
+      expect(Exit.isSuccess(yield* Fiber.await(left))).toBe(true)
+      expect(sent).toEqual(each)
+    }).pipe(Effect.scoped)
+)

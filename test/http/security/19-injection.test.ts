@@ -158,7 +158,7 @@ const reviewed = [
   /^[A-Z][A-Z_]*$/u,
   /^(where|after|open|closed|order|limit|counted|counts|value|compared|beyond|newest|pinned\.(from|closed)|offset|instant|record|sql)\b/u,
   // A column, conditions made by the functions above, and what a work item must meet.
-  /^(recordId|which|held)$|^pin\.by === "latest" \? "true" : atPin\(pin, given\)$|^timeAt\("/u,
+  /^(recordId|which|held)$|^lockOf\("[\w$:]+", "[\w$:]+"\)$|^pin\.by === "latest" \? "true" : atPin\(pin, given\)$|^timeAt\("/u,
   /^(query\.(direction|order)|all\.join|comparisons\[clause\.is\]|given\.values\.length)/u
 ]
 

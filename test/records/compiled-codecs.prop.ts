@@ -148,8 +148,8 @@ describe("a compiled codec leaves nothing of the catalogue to the interpreter", 
   })
 })
 
-describe("a compiled codec of a node it does not compile gives what Schema gives", () => {
-  const later = Schema.String.pipe(
+describe("a compiled codec of a schema that the catalogue does not hold gives what Schema gives", () => {
+  const effectful = Schema.String.pipe(
     Schema.decodeTo(Schema.String, {
       decode: SchemaGetter.transformEffect((text: string) => Effect.sync(() => `${text}!`)),
       encode: SchemaGetter.transform((text: string) => text.slice(0, -1))
@@ -163,10 +163,11 @@ describe("a compiled codec of a node it does not compile gives what Schema gives
       encode: SchemaGetter.transform((text: string) => text)
     })
   )
+  const withDefault = Schema.String.pipe(Schema.withDecodingDefaultKey(Effect.succeed("none")))
   const cases: ReadonlyArray<readonly [string, AnySchema, ReadonlyArray<unknown>]> = [
     [
       "an effect that has to run, before a member that takes anything",
-      Schema.Union([later, Schema.String]),
+      Schema.Union([effectful, Schema.String]),
       ["a", 1]
     ],
     [
@@ -198,9 +199,7 @@ describe("a compiled codec of a node it does not compile gives what Schema gives
     ],
     [
       "a member with a default",
-      Schema.Struct({
-        a: Schema.String.pipe(Schema.withDecodingDefaultKey(Effect.succeed("none")))
-      }),
+      Schema.Struct({ a: withDefault }),
       [{}, { a: "b" }, { a: undefined }]
     ],
     [
@@ -208,7 +207,31 @@ describe("a compiled codec of a node it does not compile gives what Schema gives
       Schema.Struct({ a: Schema.optional(Schema.String) }),
       [{}, { a: undefined }, { a: "" }, { a: null }]
     ],
-    ["a tree", Tree(), [{ children: [{ children: [] }] }, { children: [{}] }]]
+    ["a tree", Tree(), [{ children: [{ children: [] }] }, { children: [{}] }]],
+    [
+      "a required member that is null, or absent although its type has a default",
+      Schema.Struct({ a: Schema.NullOr(withDefault) }),
+      [{}, { a: null }, { a: undefined }, { a: "b" }]
+    ],
+    [
+      "an element with a default, before a member that takes any array",
+      Schema.Union([Schema.Tuple([withDefault]), Schema.Array(Schema.Unknown)]),
+      [[], ["a"], [1]]
+    ],
+    [
+      "a declared member that the index signature refuses",
+      Schema.StructWithRest(Schema.Struct({ a: Schema.Number }), [
+        Schema.Record(Schema.String, Schema.String)
+      ]),
+      [{ a: 1 }, { b: "c" }, { a: "d" }]
+    ],
+    [
+      "a declared member that the index signature changes",
+      Schema.StructWithRest(Schema.Struct({ a: Schema.String }), [
+        Schema.Record(Schema.String, Schema.FiniteFromString)
+      ]),
+      [{ a: "1", b: "2" }]
+    ]
   ]
   it.each(cases)("%s", (_, schema, values) => {
     const decode = CompiledCodec.decoder(schema)

@@ -268,7 +268,7 @@ const objects = (ast: SchemaAST.Objects): Step => {
     return (input) => (input === null || input === undefined ? REFUSED : input)
   }
   if (names.includes(PROTOTYPE)) return interpreted(ast)
-  const own = new Set(names)
+  const declared = new Set(names)
   return (input) => {
     if (input === ABSENT) return ABSENT
     if (typeof input !== "object" || input === null || Array.isArray(input)) return REFUSED
@@ -286,11 +286,11 @@ const objects = (ast: SchemaAST.Objects): Step => {
       else output[name] = value
     }
     for (const other of others) {
+      // A declared member must be taken by the index signatures as well, and keeps its own value.
       for (const name of Object.keys(record)) {
-        if (own.has(name)) continue
         const value = name === PROTOTYPE ? leaveToSchema() : other(record[name])
         if (value === REFUSED) return REFUSED
-        if (value !== ABSENT) output[name] = value
+        if (value !== ABSENT && !declared.has(name)) output[name] = value
       }
     }
     return output
@@ -302,11 +302,12 @@ const arrays = (ast: SchemaAST.Arrays): Step => {
   const [rest] = ast.rest.map(compile)
   return (input) => {
     if (input === ABSENT) return ABSENT
-    if (!Array.isArray(input) || input.length < elements.length) return REFUSED
+    if (!Array.isArray(input)) return REFUSED
     if (rest === undefined && input.length > elements.length) return REFUSED
     const output: Array<unknown> = []
-    for (let i = 0; i < input.length; i++) {
-      const value = (elements[i] ?? (rest as Step))(input[i])
+    const length = Math.max(input.length, elements.length)
+    for (let i = 0; i < length; i++) {
+      const value = (elements[i] ?? (rest as Step))(i < input.length ? input[i] : ABSENT)
       if (value === REFUSED || value === ABSENT) return REFUSED
       output.push(value)
     }
@@ -320,12 +321,7 @@ const union = (ast: SchemaAST.Union): Step => {
     return (input) => (input === ABSENT || words.has(input) ? input : REFUSED)
   }
   const members = ast.types.map(compile)
-  const [member] = members as [Step]
-  const [, last] = ast.types
-  // Shortcut for the most frequent union, a value or null: most values are one of the two at once.
-  if (members.length === 2 && last !== undefined && isBareNull(last) && refuses(member, null)) {
-    return (input) => (input === null ? null : member(input))
-  }
+  if (members.length === 2 && isBareNull(ast.types[1])) return orNull(members[0] as Step)
   const choose = byWord(ast.types, members)
   return (input) => {
     if (input === ABSENT) return ABSENT
@@ -338,8 +334,23 @@ const union = (ast: SchemaAST.Union): Step => {
   }
 }
 
-const isBareNull = (ast: SchemaAST.AST): boolean =>
-  SchemaAST.isNull(ast) && ast.checks === undefined && ast.encoding === undefined
+const isBareNull = (ast: SchemaAST.AST | undefined): boolean =>
+  ast !== undefined &&
+  SchemaAST.isNull(ast) &&
+  ast.checks === undefined &&
+  ast.encoding === undefined
+
+/**
+ * Shortcut for the most frequent union, a value or null: a null is taken without the value's node
+ * where that node refuses it, which is tried at the first null only.
+ */
+const orNull = (value: Step): Step => {
+  let isRefused: boolean | undefined
+  return (input) => {
+    if (input === ABSENT) return ABSENT
+    return input === null && (isRefused ??= refuses(value, null)) ? null : value(input)
+  }
+}
 
 const refuses = (step: Step, input: unknown): boolean => {
   try {

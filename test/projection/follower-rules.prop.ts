@@ -1,9 +1,10 @@
 /** Pure decisions of the follower: start, snapshot, look-ups to prefetch, restart, operation of an update. */
 import { Instant } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
-import { Option } from "effect"
+import { describe, expect, it } from "@effect/vitest"
+import { Clock, Effect, Option } from "effect"
+import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
-import { describe, expect, it } from "vitest"
 import * as Bootstrap from "#core/projection/Bootstrap.ts"
 import { operationIdOf } from "#core/projection/OperationCompletion.ts"
 import type { Look, Reading } from "#core/projection/Reading.ts"
@@ -155,6 +156,22 @@ describe("the restart of a follower", () => {
     expect(Restart.failuresAfter(3, 60_000_000_000n)).toBe(4)
     expect(Restart.failuresAfter(3, 60_000_000_001n)).toBe(1)
   })
+
+  it.effect("counts from one again after the task has ended without a failure", () =>
+    Effect.gen(function* () {
+      const ends = ["fails", "fails", "ends", "fails", "runs"]
+      const began: Array<number> = []
+      const task = Effect.gen(function* () {
+        const end = ends[began.length]
+        began.push(yield* Clock.currentTimeMillis)
+        if (end === "fails") yield* Effect.fail(end)
+        if (end === "runs") yield* Effect.never
+      })
+      yield* Effect.forkScoped(Restart.forever(task, { failed: "the task failed" }))
+      yield* TestClock.adjust(10_000)
+      expect(began).toEqual([0, 500, 1_500, 1_500, 2_000])
+    })
+  )
 })
 
 describe("the operation of an update", () => {

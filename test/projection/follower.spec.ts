@@ -1,5 +1,5 @@
 /** The follower's edges: one writer, one participant, a pruned ledger, order, and what it must never lose. */
-import { Engine, Follower, Records } from "@bursar/engine-core"
+import { Engine, Follower, OperationRunner, Records } from "@bursar/engine-core"
 import { Instant, type Offset } from "@bursar/engine-core/kernel"
 import { Feed, Ledger, ProjectionLog } from "@bursar/engine-core/ports"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
@@ -246,6 +246,37 @@ describe("what a stream may do", () => {
       assert.isAbove((yield* head).writerEpoch, 1)
     }).pipe(engine({ tamper: script.tamper }))
   })
+
+  it.effect("a batch of repeats alone writes nothing", () =>
+    Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const a = yield* make(party, "a")
+      const before = yield* catchUp
+      const ledger = yield* Ledger.Ledger
+      const log = yield* ProjectionLog
+      let advances = 0
+      const repeating = Layer.mergeAll(
+        Layer.succeed(Ledger.Ledger, {
+          ...ledger,
+          ledgerEnd: Effect.succeed((a.offset + 1) as Offset.Offset),
+          updates: () => Stream.make(a)
+        }),
+        Layer.succeed(ProjectionLog, {
+          ...log,
+          advance: (of) =>
+            Effect.andThen(
+              Effect.sync(() => void advances++),
+              log.advance(of)
+            )
+        })
+      )
+      const follower = yield* Layer.build(
+        Layer.fresh(Engine.layerOf(declared)).pipe(Layer.provide(repeating))
+      )
+      const after = yield* Effect.provide(catchUp, follower)
+      assert.deepStrictEqual([after.offset, advances], [before.offset, 0])
+    }).pipe(engine())
+  )
 
   it.effect("checkpoints move the head over what nobody may see, and keep what comes after", () => {
     const script = scripted()
@@ -495,6 +526,58 @@ describe("a write's own update", () => {
       yield* Passing.seconds(10)
       assert.strictEqual((yield* records.get(operations, id)).state, "succeeded")
       assert.strictEqual((yield* Notes.commits).get(id), 1)
+    }).pipe(engine({ faults }))
+  })
+
+  it.effect("is recorded once, where the ledger showed the runner its commit before", () => {
+    const faults = SimulatedLedger.Faults.make()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      faults.replace({ dropAfterCommit: [1] })
+      const answer = yield* Calls.submit(Notes.propose, Calls.person("olga", "operator"), {
+        params: { noteId: "a" },
+        body: `{"registrar":"${party}"}`
+      })
+      const runner = yield* OperationRunner
+      yield* runner.once
+      yield* TestClock.adjust(60_000)
+      yield* runner.once
+      const records = yield* Records
+      const id = String(Calls.field(answer, "operationId"))
+      const running = yield* records.get(operations, id)
+      const [commit] = (yield* Notes.transactions).slice(-1)
+      assert.deepStrictEqual([running.state, running.updateId], ["running", commit?.updateId])
+      yield* catchUp
+      const ended = yield* records.get(operations, id)
+      assert.deepStrictEqual([ended.state, ended.version], ["succeeded", running.version + 1])
+    }).pipe(engine({ faults }))
+  })
+
+  it.effect("of another step than the one under way finishes it never", () => {
+    const faults = SimulatedLedger.Faults.make()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      faults.replace({ dropBeforeCommit: [1] })
+      const answer = yield* Calls.submit(Notes.propose, Calls.person("olga", "operator"), {
+        params: { noteId: "a" },
+        body: `{"registrar":"${party}"}`
+      })
+      yield* Calls.settle
+      const id = String(Calls.field(answer, "operationId"))
+      const ledger = yield* Ledger.Ledger
+      yield* ledger.submit({
+        commandId: `${id}:another`,
+        commands: [Notes.proposal(ledger.venue, { noteId: "b", registrar: party })],
+        dedup: { _tag: "Since", offset: yield* ledger.ledgerEnd }
+      })
+      yield* catchUp
+      const records = yield* Records
+      const running = yield* records.get(operations, id)
+      assert.deepStrictEqual([running.state, running.updateId], ["running", null])
+      assert.deepStrictEqual(
+        (yield* notes).map(({ noteId }) => noteId),
+        ["b"]
+      )
     }).pipe(engine({ faults }))
   })
 })

@@ -1,26 +1,33 @@
 /** Rows of a flush: facts, versions and events under one stamp, and each journal event once. */
 import { Instant, Offset } from "@bursar/engine-core/kernel"
+import type { FactRow } from "#core/ports/storage/FactLog.ts"
+import type { VersionRow } from "#core/ports/storage/Documents.ts"
+import { Effect } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { Announcement } from "#core/kernel/Announcement.ts"
 import * as Flush from "#core/records/Flush.ts"
-import type { Draft } from "#core/records/UnitOfWork.ts"
+import * as UnitOfWork from "#core/records/UnitOfWork.ts"
 import { offsetOf } from "#core/records/Writing.ts"
 
 const instant = Instant.fromEpochMillis(1_790_000_000_000)
 const opened = Instant.fromEpochMillis(1_780_000_000_000)
-const stamp: Flush.Stamp = { instant, at: Instant.sortable(instant), nextOffset: 8 }
+const stamp: Flush.Stamp = {
+  instant,
+  at: Instant.sortable(instant),
+  nextOffset: 8,
+  stamped: (text) => text
+}
 
-const draft: Draft = {
+const draft: UnitOfWork.Draft = {
   collection: "timer",
   recordId: "t",
   version: 3,
-  fact: "{}",
   cause: "clock",
   offset: undefined,
-  body: "{}",
+  texts: () => ({ fact: "{}", body: "{}" }),
   sortKey: (createdAt) => `${Instant.sortable(createdAt)}/t`,
-  filters: { state: "set" },
+  filters: () => ({ state: "set" }),
   createdAt: opened
 }
 
@@ -45,14 +52,14 @@ describe("the rows of a draft", () => {
       [0, 0],
       [5, 5]
     ] as const) {
-      expect(Flush.factRow({ ...draft, offset }, stamp).offset).toBe(expected)
-      expect(Flush.versionRow({ ...draft, offset }, stamp).fromOffset).toBe(expected)
+      expect(Flush.rowsOf({ ...draft, offset }, stamp).fact.offset).toBe(expected)
+      expect(Flush.rowsOf({ ...draft, offset }, stamp).version.fromOffset).toBe(expected)
     }
   })
 
   it("are recorded at the stamp, and keep the instant at which the record was created", () => {
-    expect(Flush.factRow(draft, stamp).recordedAt).toBe(stamp.at)
-    expect(Flush.versionRow(draft, stamp)).toMatchObject({
+    expect(Flush.rowsOf(draft, stamp).fact.recordedAt).toBe(stamp.at)
+    expect(Flush.rowsOf(draft, stamp).version).toMatchObject({
       fromInstant: stamp.at,
       createdAt: Instant.sortable(opened),
       sortKey: draft.sortKey(opened)
@@ -60,10 +67,52 @@ describe("the rows of a draft", () => {
   })
 
   it("of a record that opens are created at the stamp, and sorted by it", () => {
-    expect(Flush.versionRow({ ...draft, createdAt: undefined }, stamp)).toMatchObject({
+    expect(Flush.rowsOf({ ...draft, createdAt: undefined }, stamp).version).toMatchObject({
       createdAt: stamp.at,
       sortKey: draft.sortKey(instant)
     })
+  })
+})
+
+describe("a flush of more drafts than one call of a port takes", () => {
+  it("encodes each once, and none before most of those ahead of it are written", async () => {
+    const count = 3_500
+    let encoded = 0
+    let written = 0
+    let ahead = 0
+    const work = UnitOfWork.make()
+    for (let n = 0; n < count; n++) {
+      const texts = () => {
+        encoded += 1
+        ahead = Math.max(ahead, encoded - written)
+        return { fact: `fact-${n}`, body: `body-${n}` }
+      }
+      work.drafts.push({ ...draft, recordId: `t-${n}`, texts })
+    }
+    const facts: Array<string> = []
+    const bodies: Array<string> = []
+    const head = { seq: 1, at: stamp.at, projectionOffset: 7, audit: { seq: 0, hash: "" } }
+    const ports = {
+      feed: { take: () => Effect.succeed(head), append: () => Effect.void },
+      factLog: {
+        append: (rows: ReadonlyArray<FactRow>) =>
+          Effect.sync(() => void facts.push(...rows.map(({ fact }) => fact)))
+      },
+      documents: {
+        put: (rows: ReadonlyArray<VersionRow>) =>
+          Effect.sync(() => {
+            bodies.push(...rows.map(({ body }) => body))
+            written += rows.length
+          })
+      },
+      queue: { enqueue: () => Effect.void },
+      outbox: { owed: () => Effect.succeed({ drafts: [], items: [], webhooks: "same" }) }
+    }
+    await Effect.runPromise(Flush.flush(ports as unknown as Flush.Ports, work))
+    expect(facts).toEqual(Array.from({ length: count }, (_, n) => `fact-${n}`))
+    expect(bodies).toEqual(Array.from({ length: count }, (_, n) => `body-${n}`))
+    expect(encoded).toBe(count)
+    expect(ahead).toBeLessThanOrEqual(1_000)
   })
 })
 

@@ -5,6 +5,7 @@ import * as Invariant from "../kernel/Invariant.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 
 export interface Codecs<R, F> {
+  /** Does not check the invariants: every write has done so before. */
   readonly encodeRecord: (record: R) => string
   readonly decodeRecord: (text: string) => R
   readonly encodeFact: (fact: F) => string
@@ -22,10 +23,7 @@ export const of = <R, F>(collection: Collection<R, F>): Codecs<R, F> => {
   const encodeFact = CompiledCodec.encoder(collection.fact)
   const decodeFact = CompiledCodec.decoder(collection.fact)
   const codecs: Codecs<R, F> = {
-    encodeRecord: (record) => {
-      Invariant.assert(collection.invariants, record, collection.name)
-      return PlainJson.stringify(encodeRecord(record) as PlainJson.Printable)
-    },
+    encodeRecord: (record) => PlainJson.stringify(encodeRecord(record) as PlainJson.Printable),
     decodeRecord: (text) => {
       const record = decodeRecord(PlainJson.parseTrusted(text))
       Invariant.assert(collection.invariants, record, collection.name)
@@ -36,6 +34,12 @@ export const of = <R, F>(collection: Collection<R, F>): Codecs<R, F> => {
   }
   made.set(collection, codecs)
   return codecs
+}
+
+/** Stored texts of a record that opens, and of the fact that opens it. */
+export const openedTexts = <R, F>(collection: Collection<R, F>, record: R) => {
+  const body = of(collection).encodeRecord(record)
+  return { fact: openedText(body), body }
 }
 
 /** Stored text of the fact that opens a record; it holds the whole record. */

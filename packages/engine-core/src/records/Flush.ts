@@ -17,10 +17,10 @@ import type { Draft, UnitOfWork } from "./UnitOfWork.ts"
 const payloadMax = 16_384
 
 /**
- * Largest number of versions that one call of a port writes: bounds its memory and the bytes of one
- * statement. The cost of a call is linear in its rows.
+ * Largest number of versions that are encoded, and written by one call of a port: bounds the memory of
+ * a flush and the bytes of one statement.
  */
-const batchMax = 10_000
+const batchMax = 1_000
 
 /** The ports that a flush writes to, and what it puts into events and audit records. */
 export interface Ports {
@@ -41,17 +41,23 @@ export interface Ports {
 export const flush = Effect.fnUntraced(function* (ports: Ports, work: UnitOfWork) {
   if (isEmpty(work)) return
   const { feed, queue, outbox, tenantId, sha256 } = ports
+  // Other writers wait for the head: what one batch holds is encoded before the head is taken.
+  const drafts = [...work.drafts.slice(0, batchMax).map(encoded), ...work.drafts.slice(batchMax)]
   const head = yield* feed.take(Instant.sortable(yield* Instant.now))
   const instant = Instant.of(head.at)
-  const stamp = { instant, at: head.at, nextOffset: head.projectionOffset + 1 }
+  const stamp = {
+    instant,
+    at: head.at,
+    nextOffset: head.projectionOffset + 1,
+    stamped: StampPlaceholder.stamped(work.placeholders, instant)
+  }
   const announcements = yield* unpublished(feed, work.announcements)
   const events = announcements.map((announcement, index) =>
     eventRow(announcement, head, head.seq + 1 + index)
   )
   const traces = announcements.map(({ trace }) => trace ?? null)
   const owed = yield* outbox.owed({ work, head, events, traces })
-  const drafts = stampedDrafts(work, [...work.drafts, ...owed.drafts], instant)
-  yield* writeDrafts(ports, drafts, stamp)
+  yield* writeDrafts(ports, [...drafts, ...owed.drafts], stamp)
   yield* queue.enqueue([...work.work, ...owed.items])
   const audit = Audit.chain({ tenantId, head: head.audit, at: instant, sha256 }, work.audit)
   const checkpoint = Audit.checkpointOf(audit)
@@ -90,18 +96,11 @@ export const withoutSources = (
   })
 }
 
-/** Replaces the placeholders of the stamp in what is stored. */
-const stampedDrafts = (
-  { placeholders }: UnitOfWork,
-  drafts: ReadonlyArray<Draft>,
-  stamp: Instant.Instant
-): ReadonlyArray<Draft> => {
-  const stamped = StampPlaceholder.stamped(placeholders, stamp)
-  return drafts.map((draft) => ({
-    ...draft,
-    fact: stamped(draft.fact),
-    body: stamped(draft.body)
-  }))
+/** Encodes a draft ahead of its row. */
+const encoded = (draft: Draft): Draft => {
+  const texts = draft.texts()
+  const filters = draft.filters()
+  return { ...draft, texts: () => texts, filters: () => filters }
 }
 
 /** The stamp of a transaction, as its rows take it from the head of the feed. */
@@ -111,6 +110,8 @@ export interface Stamp {
   readonly at: string
   /** One past what the projection has reached: from there facts hold that have no offset. */
   readonly nextOffset: number
+  /** Replaces the placeholders of the stamp in a text that is stored. */
+  readonly stamped: (text: string) => string
 }
 
 const writeDrafts = Effect.fnUntraced(function* (
@@ -119,8 +120,9 @@ const writeDrafts = Effect.fnUntraced(function* (
   stamp: Stamp
 ) {
   for (const batch of batchesOf(drafts)) {
-    yield* factLog.append(batch.map((draft) => factRow(draft, stamp)))
-    yield* documents.put(batch.map((draft) => versionRow(draft, stamp)))
+    const rows = batch.map((draft) => rowsOf(draft, stamp))
+    yield* factLog.append(rows.map(({ fact }) => fact))
+    yield* documents.put(rows.map(({ version }) => version))
   }
 })
 
@@ -129,29 +131,27 @@ const batchesOf = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
     all.slice(n * batchMax, (n + 1) * batchMax)
   )
 
-/** Row of the fact log for a draft. */
-export const factRow = (draft: Draft, stamp: Stamp): FactRow => ({
-  collection: draft.collection,
-  recordId: draft.recordId,
-  version: draft.version,
-  fact: draft.fact,
-  cause: draft.cause,
-  offset: draft.offset ?? stamp.nextOffset,
-  recordedAt: stamp.at
-})
-
-/** Row of the documents for a draft; a record that opens here is created at the stamp. */
-export const versionRow = (draft: Draft, stamp: Stamp): VersionRow => ({
-  collection: draft.collection,
-  recordId: draft.recordId,
-  version: draft.version,
-  body: draft.body,
-  sortKey: draft.sortKey(draft.createdAt ?? stamp.instant),
-  filters: draft.filters,
-  createdAt: draft.createdAt === undefined ? stamp.at : Instant.sortable(draft.createdAt),
-  fromOffset: draft.offset ?? stamp.nextOffset,
-  fromInstant: stamp.at
-})
+/** Encodes a draft: its rows in the fact log and among the documents, created at the stamp if it opens. */
+export const rowsOf = (
+  { collection, recordId, version, ...draft }: Draft,
+  stamp: Stamp
+): { readonly fact: FactRow; readonly version: VersionRow } => {
+  const { fact, body } = draft.texts()
+  const key = { collection, recordId, version }
+  const offset = draft.offset ?? stamp.nextOffset
+  return {
+    fact: { ...key, fact: stamp.stamped(fact), cause: draft.cause, offset, recordedAt: stamp.at },
+    version: {
+      ...key,
+      body: stamp.stamped(body),
+      sortKey: draft.sortKey(draft.createdAt ?? stamp.instant),
+      filters: draft.filters(),
+      createdAt: draft.createdAt === undefined ? stamp.at : Instant.sortable(draft.createdAt),
+      fromOffset: offset,
+      fromInstant: stamp.at
+    }
+  }
+}
 
 /**
  * Row of the feed for an announcement: a journal event has the time and offset of the ledger, a

@@ -6,6 +6,7 @@ import * as StoredEvent from "./StoredEvent.ts"
 import { active, activeMax, isActive, type Webhook, webhooks } from "./webhook/Webhook.ts"
 import { causeText } from "../kernel/Fact.ts"
 import * as Instant from "../kernel/Instant.ts"
+import * as Invariant from "../kernel/Invariant.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 import type { Trace } from "../kernel/Trace.ts"
 import type { Documents, StoredVersion } from "../ports/storage/Documents.ts"
@@ -38,34 +39,29 @@ const nothing: Owed = { drafts: [], items: [], webhooks: "same" }
 
 const draftOf = (
   delivery: Delivery,
-  of: Pick<UnitOfWork.Draft, "version" | "fact" | "createdAt"> & {
-    readonly seq: number
-    readonly body: string
+  of: Pick<UnitOfWork.Draft, "version" | "texts" | "createdAt">
+): UnitOfWork.Draft => {
+  Invariant.assert(deliveries.invariants, delivery, deliveries.name)
+  return {
+    collection: deliveries.name,
+    recordId: delivery.deliveryId,
+    version: of.version,
+    cause: causeText({ by: "event", seq: delivery.seq }),
+    // Deliveries are records of the engine that no ledger offset dates.
+    offset: 0,
+    texts: of.texts,
+    sortKey: (createdAt) => deliveries.sortKey(delivery, createdAt),
+    filters: () => Columns.of(deliveries, delivery),
+    createdAt: of.createdAt
   }
-): UnitOfWork.Draft => ({
-  collection: deliveries.name,
-  recordId: delivery.deliveryId,
-  version: of.version,
-  fact: of.fact,
-  cause: causeText({ by: "event", seq: of.seq }),
-  // Deliveries are records of the engine that no ledger offset dates.
-  offset: 0,
-  body: of.body,
-  sortKey: (createdAt) => deliveries.sortKey(delivery, createdAt),
-  filters: Columns.of(deliveries, delivery),
-  createdAt: of.createdAt
-})
-
-const opened = (delivery: Delivery): UnitOfWork.Draft => {
-  const body = Codecs.of(deliveries).encodeRecord(delivery)
-  return draftOf(delivery, {
-    version: 1,
-    fact: Codecs.openedText(body),
-    body,
-    createdAt: undefined,
-    seq: delivery.seq
-  })
 }
+
+const opened = (delivery: Delivery): UnitOfWork.Draft =>
+  draftOf(delivery, {
+    version: 1,
+    texts: () => Codecs.openedTexts(deliveries, delivery),
+    createdAt: undefined
+  })
 
 /** The operation that a test's event names. */
 const operationOf = ({ payload }: EventRow): string => {
@@ -137,10 +133,8 @@ export const make = (documents: Documents["Service"]): Outbox => {
     return [
       draftOf(after, {
         version: (written?.version ?? row.version) + 1,
-        fact: codecs.encodeFact(fact),
-        body: codecs.encodeRecord(after),
-        createdAt: Instant.of(row.createdAt),
-        seq: after.seq
+        texts: () => ({ fact: codecs.encodeFact(fact), body: codecs.encodeRecord(after) }),
+        createdAt: Instant.of(row.createdAt)
       })
     ]
   }

@@ -10,20 +10,28 @@ import type { WorkItem } from "../ports/storage/WorkQueue.ts"
 import type { Stored } from "./Records.ts"
 import * as StampPlaceholder from "./StampPlaceholder.ts"
 
-/** One fact to append and the version it makes. */
+/**
+ * One fact to append and the version it makes. Its texts are encoded by the flush, a batch at a time,
+ * so that a transaction of many versions never holds the texts of all.
+ */
 export interface Draft {
   readonly collection: string
   readonly recordId: string
   readonly version: number
-  readonly fact: string
   readonly cause: string
   /** Undefined: one past the projection's head, which the flush takes from the feed. */
   readonly offset: number | undefined
-  readonly body: string
+  /** The fact and the record, as stored text. */
+  readonly texts: () => Texts
   readonly sortKey: (createdAt: Instant.Instant) => string
-  readonly filters: Readonly<Record<string, string | null>>
+  readonly filters: () => Readonly<Record<string, string | null>>
   /** Undefined for a record that opens here: it is created at the stamp. */
   readonly createdAt: Instant.Instant | undefined
+}
+
+export interface Texts {
+  readonly fact: string
+  readonly body: string
 }
 
 /** A record as this transaction has written it last. */

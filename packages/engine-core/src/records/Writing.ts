@@ -4,6 +4,7 @@ import type { Announcement } from "../kernel/Announcement.ts"
 import type { Collection } from "../kernel/Collection.ts"
 import { causeText } from "../kernel/Fact.ts"
 import * as Instant from "../kernel/Instant.ts"
+import * as Invariant from "../kernel/Invariant.ts"
 import { refused } from "../kernel/Refusal.ts"
 import type { Act } from "./Act.ts"
 import * as ClockQueue from "./ClockQueue.ts"
@@ -19,12 +20,9 @@ import type { Versions } from "./Versions.ts"
 interface Move<R> {
   readonly record: R
   readonly version: number
-  /** The fact as stored text. */
-  readonly fact: string
+  readonly texts: UnitOfWork.Draft["texts"]
   readonly cause: string
   readonly act: Act
-  /** The record as stored text. */
-  readonly body: string
   /** Undefined for a record that opens here and takes the stamp. */
   readonly createdAt: Instant.Instant | undefined
 }
@@ -37,16 +35,16 @@ const addDraft = <R, F>(
 ): void => {
   const { record, version, createdAt } = move
   const id = collection.id(record)
+  Invariant.assert(collection.invariants, record, collection.name)
   work.drafts.push({
     collection: collection.name,
     recordId: id,
     version,
-    fact: move.fact,
     cause: move.cause,
     offset: offsetOf(collection.keptBy, move.act),
-    body: move.body,
+    texts: move.texts,
     sortKey: (createdAt) => collection.sortKey(record, createdAt),
-    filters: Columns.of(collection, record),
+    filters: () => Columns.of(collection, record),
     createdAt
   })
   work.written.set(UnitOfWork.keyOf(collection, id), { record, version, createdAt })
@@ -111,14 +109,12 @@ const opening = (find: Records["Service"]["find"], timely: ReadonlyArray<Timely>
     const work = yield* within
     if (collection.ids === "given")
       yield* checkUnused(find, work, collection, collection.id(record))
-    const body = Codecs.of(collection).encodeRecord(record)
     addDraft(work, collection, {
       record,
       version: 1,
-      fact: Codecs.openedText(body),
+      texts: () => Codecs.openedTexts(collection, record),
       cause: causeText(act.cause),
       act,
-      body,
       // A call's answer shows what it opened before the stamp exists, and must not change by it.
       createdAt: collection.keptBy === "own" ? act.now : undefined
     })
@@ -151,15 +147,15 @@ const recording = (versions: Versions, timely: ReadonlyArray<Timely>) =>
     let self = kept
     let version = before.version
     const append = (fact: F, cause: string) => {
-      self = collection.evolve(self, fact)
+      const record = collection.evolve(self, fact)
+      self = record
       version += 1
       addDraft(work, collection, {
-        record: self,
+        record,
         version,
-        fact: encodeFact(fact),
+        texts: () => ({ fact: encodeFact(fact), body: encodeRecord(record) }),
         cause,
         act,
-        body: encodeRecord(self),
         createdAt
       })
       work.announcements.push(...traced(collection.announce(self, fact), act))

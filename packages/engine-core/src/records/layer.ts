@@ -31,7 +31,7 @@ const collecting: Pick<
     Effect.map(Transactions.within, (work) => [
       ...new Set(
         UnitOfWork.draftsOf(work)
-          .filter(({ collection, filters }) => collection === name && filters[column] === value)
+          .filter((draft) => draft.collection === name && draft.filters()[column] === value)
           .map(({ recordId }) => recordId)
       )
     ]),

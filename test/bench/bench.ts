@@ -1,4 +1,5 @@
 /** Prints what the engine's speed is, as ratios of one run; asserts nothing (`npm run bench`). */
+import * as bulk from "./bulk.ts"
 import * as cycles from "./cycles.ts"
 import * as decimals from "./decimals.ts"
 import * as deliveries from "./deliveries.ts"
@@ -23,6 +24,7 @@ const benches: Readonly<Record<string, Bench>> = {
   reads: reads.bench,
   registers: registers.bench,
   cycles: cycles.bench,
+  bulk: bulk.bench,
   signatures: signatures.bench,
   deliveries: deliveries.bench,
   memory: memory.bench

@@ -154,7 +154,7 @@ describe("a database of the first version", () => {
         const { rows: done } = yield* connection.query(
           "select id from bursar.migration order by id"
         )
-        expect(done.map((row) => row["id"])).toEqual([1, 2, 3, 4])
+        expect(done.map((row) => row["id"])).toEqual([1, 2, 3, 4, 5])
       })
   )
 })

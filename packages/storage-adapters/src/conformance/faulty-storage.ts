@@ -2,6 +2,8 @@
 import {
   Atomically,
   Blobs,
+  Bulk,
+  type BulkRow,
   Documents,
   FactLog,
   Feed,
@@ -883,6 +885,46 @@ export const faults = {
         get: (hash) => Effect.sync(() => Option.fromUndefinedOr(kept.get(hash)))
       }
     })
+  },
+  "unsealed-rows": {
+    does: "shows the rows of an owner before it is sealed",
+    noticedBy: ["shows nothing of an owner before it is sealed"],
+    spoil: replace(Bulk, ({ append }) => {
+      const rows: Array<BulkRow> = []
+      return {
+        append: (owner, more) => {
+          rows.push(...more)
+          return append(owner, more)
+        },
+        read: ({ limit }) => Effect.sync(() => rows.slice(0, limit))
+      }
+    })
+  },
+  "any-count-sealed": {
+    does: "seals an owner of any number of rows",
+    noticedBy: ["seals no owner of another number of rows"],
+    spoil: replace(Bulk, () => ({ seal: () => Effect.void }))
+  },
+  "one-side-compared": {
+    does: "compares only what both sides have",
+    noticedBy: ["finds what differs by more than the tolerance"],
+    spoil: replace(Bulk, ({ differences }) => ({
+      differences: (of) =>
+        Stream.filter(differences(of), ({ left, right }) => left !== null && right !== null)
+    }))
+  },
+  "sums-of-floats": {
+    does: "sums decimals as floating point numbers",
+    noticedBy: ["sums each group exactly"],
+    spoil: replace(Bulk, ({ sum }) => ({
+      sum: (owner) =>
+        Effect.map(sum(owner), (sums) =>
+          sums.map((each) => ({
+            ...each,
+            amounts: each.amounts.map((text) => String(Number(text)))
+          }))
+        )
+    }))
   },
   "refusal-charged": {
     does: "charges a refused call",

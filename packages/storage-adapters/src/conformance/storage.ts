@@ -7,6 +7,7 @@ import type { Check } from "./Check.ts"
 import { auditLog } from "./storage-checks/audit.ts"
 import { atomically } from "./storage-checks/atomically.ts"
 import { blobs } from "./storage-checks/blobs.ts"
+import { bulk } from "./storage-checks/bulk.ts"
 import { documents } from "./storage-checks/documents.ts"
 import { facts } from "./storage-checks/facts.ts"
 import { feed } from "./storage-checks/feed.ts"
@@ -30,6 +31,7 @@ export const storageChecks: ReadonlyArray<Check> = [
   ...projection,
   ...answers,
   ...blobs,
+  ...bulk,
   ...rate
 ]
 

@@ -2,6 +2,7 @@
 import {
   Atomically,
   Blobs,
+  Bulk,
   Documents,
   FactLog,
   Feed,
@@ -12,6 +13,7 @@ import {
 } from "@bursar/engine-core/ports"
 import { Context, Effect, Layer } from "effect"
 import * as MemoryBlobs from "./MemoryBlobs.ts"
+import * as MemoryBulk from "./MemoryBulk.ts"
 import * as MemoryDocuments from "./MemoryDocuments.ts"
 import * as MemoryFactLog from "./MemoryFactLog.ts"
 import * as MemoryFeed from "./MemoryFeed.ts"
@@ -22,10 +24,11 @@ import * as MemoryWorkQueue from "./MemoryWorkQueue.ts"
 import * as Transactions from "./Transactions.ts"
 import * as Wakes from "./Wakes.ts"
 
-/** The nine storage services of the engine. */
+/** The ten storage services of the engine. */
 export type Storage =
   | Atomically
   | Blobs
+  | Bulk
   | Documents
   | FactLog
   | Feed
@@ -46,6 +49,7 @@ const storage = Effect.sync((): Context.Context<Storage> => {
     lock: () => transactions.inside("Atomically.lock", () => {})
   }).pipe(
     Context.add(Blobs, MemoryBlobs.make(transactions)),
+    Context.add(Bulk, MemoryBulk.make(transactions)),
     Context.add(Documents, MemoryDocuments.make(transactions)),
     Context.add(FactLog, MemoryFactLog.make(transactions)),
     Context.add(Feed, MemoryFeed.make({ transactions, head, wakes })),

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Storage from "./migrations/0001-storage/up.ts"
 import * as Answers from "./migrations/0003-answers/up.ts"
+import * as BulkRows from "./migrations/0005-bulk/up.ts"
 import * as ListIndexes from "./migrations/0004-list-indexes/up.ts"
 import * as AuditAndRetention from "./migrations/0002-audit-and-retention/up.ts"
 
@@ -18,7 +19,8 @@ const MIGRATIONS: ReadonlyArray<Migration> = [
   { id: 1, name: "storage", statements: Storage.statements },
   { id: 2, name: "audit-and-retention", statements: AuditAndRetention.statements },
   { id: 3, name: "answers", statements: Answers.statements },
-  { id: 4, name: "list-indexes", statements: ListIndexes.statements }
+  { id: 4, name: "list-indexes", statements: ListIndexes.statements },
+  { id: 5, name: "bulk", statements: BulkRows.statements }
 ]
 
 const folderOf = ({ id, name }: Migration): string => `${String(id).padStart(4, "0")}-${name}`

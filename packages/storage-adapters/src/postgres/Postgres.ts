@@ -2,6 +2,7 @@
 import {
   Atomically,
   Blobs,
+  Bulk,
   Documents,
   FactLog,
   Feed,
@@ -18,6 +19,7 @@ import type { Storage } from "../memory/Memory.ts"
 import * as Migrations from "./Migrations.ts"
 import * as PgAtomically from "./PgAtomically.ts"
 import * as PgBlobs from "./PgBlobs.ts"
+import * as PgBulk from "./PgBulk.ts"
 import * as PgDocuments from "./PgDocuments.ts"
 import * as PgFactLog from "./PgFactLog.ts"
 import * as PgFeed from "./PgFeed.ts"
@@ -68,9 +70,13 @@ const MAX_CONNECTIONS = 10
 const CLIENT_CONNECTIONS = 10
 const STATEMENT_MILLIS = 60_000
 const TRANSACTION_IDLE_MILLIS = 15_000
+/** Connections that bulk rows pass at a time: work in the background, a batch or an answer each. */
+const BULK_CONNECTIONS = 2
+/** A join of millions of rows takes longer than any statement of a record. */
+const BULK_MILLIS = 600_000
 const OLDEST_VERSION = 150_000
 
-/** The nine ports, and a plain client of the same database. */
+/** The ten ports, and a plain client of the same database. */
 export type Provided = Storage | PgClient.PgClient | SqlClient
 
 export const layer = (options: PostgresOptions): Layer.Layer<Provided, PostgresFailed> =>
@@ -93,9 +99,18 @@ const storage = (
       transactionIdleMillis: options.transactionIdleMillis ?? TRANSACTION_IDLE_MILLIS,
       prepare: options.prepare ?? true
     })
+    const bulk = yield* Sessions.make({
+      url: options.url,
+      maxConnections: BULK_CONNECTIONS,
+      statementMillis: BULK_MILLIS,
+      transactionIdleMillis: BULK_MILLIS,
+      prepare: options.prepare ?? true,
+      planning: PgBulk.PLANNING
+    })
     const wakes = yield* Wakes.make({ sessions, connection: options })
     return Context.make(Atomically, PgAtomically.make(sessions)).pipe(
       Context.add(Blobs, PgBlobs.make(sessions)),
+      Context.add(Bulk, PgBulk.make({ sessions, bulk })),
       Context.add(Documents, PgDocuments.make(sessions)),
       Context.add(FactLog, PgFactLog.make(sessions)),
       Context.add(Feed, PgFeed.make({ sessions, wakes })),

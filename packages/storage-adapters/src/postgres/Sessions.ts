@@ -74,6 +74,8 @@ export interface SessionsOptions {
   readonly statementMillis: number
   readonly transactionIdleMillis: number
   readonly prepare: boolean
+  /** Settings of the planner; those of the ports for records where it is left out. */
+  readonly planning?: Readonly<Record<string, string>>
 }
 
 /** Pipelined, a few connections carry all single statements; each waits for its own disk write. */
@@ -104,7 +106,7 @@ export const make = Effect.fnUntraced(function* (
     applicationName: "bursar",
     multiplex: true,
     startupParameters: {
-      ...PLANNING,
+      ...(options.planning ?? PLANNING),
       ...Durability.UNSETTLED,
       statement_timeout: String(options.statementMillis),
       idle_in_transaction_session_timeout: String(options.transactionIdleMillis)

@@ -1,0 +1,102 @@
+/**
+ * Port: bulk rows. Lines that come in millions, such as those of a statement or a distribution: kept
+ * under an owner, seen once the owner is sealed, summed and compared inside the store.
+ */
+import { Context, type Effect, type Option, type Stream } from "effect"
+import type { StorageUnavailable } from "./StorageError.ts"
+
+export interface BulkRow {
+  /** Plain text, unique under its owner: the order of reads, compared by code unit. */
+  readonly key: string
+  /** By which rows of two owners are compared, such as an account; rows of one owner may share it. */
+  readonly match: string
+  /** By which rows are summed, such as a state or a direction. */
+  readonly group: string
+  /**
+   * Decimals as plain text, without an exponent or a zero at the end after the point; at most 28
+   * digits before the point and 10 after. Rows of one owner have the same number of them.
+   */
+  readonly amounts: ReadonlyArray<string>
+  /** JSON text of the rest. */
+  readonly body: string
+}
+
+/** Rows of one owner on one side of a comparison. */
+export interface BulkSide {
+  readonly owner: string
+  /** Which of the amounts is compared, counted from 0. */
+  readonly amount: number
+  /** Only rows of these groups; all where it is left out. */
+  readonly groups?: ReadonlyArray<string>
+}
+
+export interface BulkDifference {
+  readonly match: string
+  /** Sum of the side's rows with this `match`; null where it has none. */
+  readonly left: string | null
+  readonly right: string | null
+  /** Right less left, a side without rows counting as 0. */
+  readonly difference: string
+}
+
+export interface BulkSum {
+  readonly group: string
+  readonly rows: number
+  readonly amounts: ReadonlyArray<string>
+}
+
+/**
+ * Reads answer nothing for an owner that is not sealed. Sums are exact, and their texts have neither
+ * an exponent nor a trailing zero after the point. No call of `append`, `sum` or `differences` takes
+ * the feed's head or waits for whoever has it.
+ */
+export class Bulk extends Context.Service<
+  Bulk,
+  {
+    /**
+     * Appends rows, durable when it answers, apart from any open transaction. A row whose key the
+     * owner has already is left as it is, so that a call may be repeated after a crash. For a sealed
+     * owner it is a defect, and nothing is written.
+     */
+    readonly append: (
+      owner: string,
+      rows: ReadonlyArray<BulkRow>
+    ) => Effect.Effect<void, StorageUnavailable>
+    /**
+     * Makes an owner's rows visible, for good, within the caller's transaction. An owner that has
+     * another number of rows than this, and one sealed before, are defects.
+     */
+    readonly seal: (of: {
+      readonly owner: string
+      readonly rows: number
+    }) => Effect.Effect<void, StorageUnavailable>
+    /** The number of rows of a sealed owner. */
+    readonly count: (owner: string) => Effect.Effect<Option.Option<number>, StorageUnavailable>
+    /** At most `limit` rows in the order of their keys, after a key if one is given. */
+    readonly read: (of: {
+      readonly owner: string
+      readonly after?: string
+      readonly limit: number
+    }) => Effect.Effect<ReadonlyArray<BulkRow>, StorageUnavailable>
+    /** The sums of every group that occurs, in the order of the groups. */
+    readonly sum: (owner: string) => Effect.Effect<ReadonlyArray<BulkSum>, StorageUnavailable>
+    /**
+     * Compares two sealed owners: for every `match` that either has, the sums of both, where they
+     * are further apart than the tolerance (a decimal, at least 0) or one side has no row. In the
+     * order of `match`, in constant memory and from one snapshot.
+     */
+    readonly differences: (of: {
+      readonly left: BulkSide
+      readonly right: BulkSide
+      readonly tolerance: string
+    }) => Stream.Stream<BulkDifference, StorageUnavailable>
+    /**
+     * Hides an owner and deletes at most `limit` of its rows, with the last of them the owner
+     * itself; answers how many. Apart from any open transaction.
+     */
+    readonly discard: (of: {
+      readonly owner: string
+      readonly limit: number
+    }) => Effect.Effect<number, StorageUnavailable>
+  }
+>()("@bursar/engine-core/ports/storage/Bulk") {}

@@ -1,0 +1,230 @@
+/** Checks of Bulk: rows are seen once sealed, each once, and summed and compared exactly. */
+import { Atomically, Bulk, type BulkRow, Feed } from "@bursar/engine-core/ports"
+import { Effect, Option, Stream } from "effect"
+import { type Check, check, ends, fresh, instant, same } from "../Check.ts"
+
+const PORT = "Bulk"
+
+const rowOf = (n: number, of: Partial<BulkRow> = {}): BulkRow => ({
+  key: String(n).padStart(9, "0"),
+  match: `account-${n}`,
+  group: n % 2 === 0 ? "even" : "odd",
+  amounts: [`${n}.5`, "-0.0000000001"],
+  body: `{"line":${n}}`,
+  ...of
+})
+
+const rowsOf = (count: number, of: (n: number) => Partial<BulkRow> = () => ({})) =>
+  Array.from({ length: count }, (_, n) => rowOf(n, of(n)))
+
+/** A sealed owner of these rows, appended in parts. */
+const sealed = Effect.fnUntraced(function* (rows: ReadonlyArray<BulkRow>) {
+  const { append, seal } = yield* Bulk
+  const owner = yield* fresh("owner")
+  for (let from = 0; from < rows.length; from += 100) {
+    yield* append(owner, rows.slice(from, from + 100))
+  }
+  yield* seal({ owner, rows: rows.length })
+  return owner
+})
+
+const everything = Effect.fnUntraced(function* (owner: string) {
+  const bulk = yield* Bulk
+  const side = { owner, amount: 0 }
+  const differences = bulk.differences({ left: side, right: side, tolerance: "0" })
+  return {
+    count: yield* bulk.count(owner),
+    rows: yield* bulk.read({ owner, limit: 10 }),
+    sums: yield* bulk.sum(owner),
+    differences: yield* Stream.runCollect(differences)
+  }
+})
+
+const nothing = { count: Option.none(), rows: [], sums: [], differences: [] }
+
+export const bulk: ReadonlyArray<Check> = [
+  check(PORT, "shows nothing of an owner before it is sealed", function* () {
+    const { append, seal } = yield* Bulk
+    const owner = yield* fresh("owner")
+    yield* same("of an owner without rows", yield* everything(owner), nothing)
+    yield* append(owner, rowsOf(3))
+    yield* same("before the seal", yield* everything(owner), nothing)
+    yield* seal({ owner, rows: 3 })
+    const { count, rows } = yield* everything(owner)
+    yield* same("the count", count, Option.some(3))
+    yield* same("the rows", rows, rowsOf(3))
+  }),
+  check(PORT, "seals an owner with its transaction, or not at all", function* () {
+    const { append, seal } = yield* Bulk
+    const { run } = yield* Atomically
+    const owner = yield* fresh("owner")
+    yield* append(owner, rowsOf(2))
+    const sealing = seal({ owner, rows: 2 })
+    yield* ends("the run", run(Effect.andThen(sealing, Effect.fail("no"))), "no")
+    yield* same("after it", yield* everything(owner), nothing)
+    yield* run(sealing)
+    yield* same("the count", (yield* everything(owner)).count, Option.some(2))
+  }),
+  check(PORT, "seals no owner of another number of rows, and none twice", function* () {
+    const { append, seal } = yield* Bulk
+    const owner = yield* fresh("owner")
+    yield* append(owner, rowsOf(2))
+    for (const rows of [0, 1, 3]) yield* ends(`${rows} rows`, seal({ owner, rows }), "defect")
+    yield* seal({ owner, rows: 2 })
+    yield* ends("a second seal", seal({ owner, rows: 2 }), "defect")
+    const empty = yield* fresh("owner")
+    yield* seal({ owner: empty, rows: 0 })
+    yield* same("an empty owner", (yield* everything(empty)).count, Option.some(0))
+  }),
+  check(PORT, "leaves rows that are there as they are when an append is repeated", function* () {
+    const { append, seal } = yield* Bulk
+    const owner = yield* fresh("owner")
+    yield* append(owner, rowsOf(2))
+    yield* append(
+      owner,
+      rowsOf(4, () => ({ body: "{}" }))
+    )
+    yield* seal({ owner, rows: 4 })
+    const { rows } = yield* everything(owner)
+    yield* same("the rows", rows, [...rowsOf(2), ...rowsOf(4, () => ({ body: "{}" })).slice(2)])
+  }),
+  check(PORT, "appends nothing to a sealed owner", function* () {
+    const { append } = yield* Bulk
+    const owner = yield* sealed(rowsOf(2))
+    yield* ends("the append", append(owner, rowsOf(3)), "defect")
+    yield* same("the rows", (yield* everything(owner)).rows, rowsOf(2))
+  }),
+  check(PORT, "appends apart from an open transaction", function* () {
+    const { append, seal } = yield* Bulk
+    const { run } = yield* Atomically
+    const owner = yield* fresh("owner")
+    yield* ends("the run", run(Effect.andThen(append(owner, rowsOf(2)), Effect.fail("no"))), "no")
+    yield* seal({ owner, rows: 2 })
+    yield* same("the rows", (yield* everything(owner)).rows, rowsOf(2))
+  }),
+  check(PORT, "works while another transaction has the feed's head", function* () {
+    const { append, sum } = yield* Bulk
+    const { run } = yield* Atomically
+    const feed = yield* Feed
+    const owner = yield* sealed(rowsOf(2))
+    const other = yield* fresh("owner")
+    yield* run(
+      Effect.gen(function* () {
+        yield* feed.take(instant(0))
+        yield* append(other, rowsOf(2))
+        yield* sum(owner)
+      })
+    )
+  }),
+  check(PORT, "reads rows by pages in the order of their keys, each once", function* () {
+    const { read } = yield* Bulk
+    const keys = ["a", "B", "é", "z", "Z", "10", "9", " ", "~"]
+    const owner = yield* sealed(keys.map((key, n) => rowOf(n, { key })))
+    const found: Array<string> = []
+    for (;;) {
+      const after = found.at(-1)
+      const page = yield* read({ owner, limit: 2, ...(after === undefined ? {} : { after }) })
+      if (page.length === 0) break
+      found.push(...page.map(({ key }) => key))
+    }
+    yield* same("the keys", found, keys.toSorted())
+  }),
+  check(PORT, "sums each group exactly, and counts its rows", function* () {
+    const { sum } = yield* Bulk
+    const large = "9".repeat(20)
+    const owner = yield* sealed([
+      ...rowsOf(250),
+      rowOf(900, { group: "large", amounts: [large, "0.0000000001"] }),
+      rowOf(901, { group: "large", amounts: ["0.0000000001", "-0.0000000001"] })
+    ])
+    yield* same("the sums", yield* sum(owner), [
+      { group: "even", rows: 125, amounts: ["15562.5", "-0.0000000125"] },
+      { group: "large", rows: 2, amounts: [`${large}.0000000001`, "0"] },
+      { group: "odd", rows: 125, amounts: ["15687.5", "-0.0000000125"] }
+    ])
+  }),
+  check(
+    PORT,
+    "finds what differs by more than the tolerance, and what one side lacks",
+    function* () {
+      const { differences } = yield* Bulk
+      const left = yield* sealed(rowsOf(300))
+      const moved: Readonly<Record<number, string>> = { 7: "7.51", 8: "8.52", 9: "9" }
+      const right = yield* sealed([
+        ...rowsOf(301, (n) => ({ amounts: [moved[n] ?? `${n}.5`, "0"] })).filter((_, n) => n !== 5)
+      ])
+      const found = yield* Stream.runCollect(
+        differences({
+          left: { owner: left, amount: 0 },
+          right: { owner: right, amount: 0 },
+          tolerance: "0.01"
+        })
+      )
+      yield* same(
+        "the differences",
+        [...found],
+        [
+          { match: "account-300", left: null, right: "300.5", difference: "300.5" },
+          { match: "account-5", left: "5.5", right: null, difference: "-5.5" },
+          { match: "account-8", left: "8.5", right: "8.52", difference: "0.02" },
+          { match: "account-9", left: "9.5", right: "9", difference: "-0.5" }
+        ]
+      )
+    }
+  ),
+  check(PORT, "compares the sums of rows that share what they are compared by", function* () {
+    const { differences } = yield* Bulk
+    const shared = (n: number) => ({ match: n < 3 ? "a" : "b", amounts: ["0.1", "1"] })
+    const left = yield* sealed(rowsOf(6, shared))
+    const right = yield* sealed(rowsOf(4, (n) => ({ match: n < 3 ? "a" : "b", amounts: ["0.1"] })))
+    const all = differences({
+      left: { owner: left, amount: 0 },
+      right: { owner: right, amount: 0 },
+      tolerance: "0"
+    })
+    yield* same(
+      "all",
+      [...(yield* Stream.runCollect(all))],
+      [{ match: "b", left: "0.3", right: "0.1", difference: "-0.2" }]
+    )
+    const even = differences({
+      left: { owner: left, amount: 1, groups: ["even"] },
+      right: { owner: right, amount: 0, groups: [] },
+      tolerance: "100"
+    })
+    yield* same(
+      "of one group",
+      [...(yield* Stream.runCollect(even))],
+      [
+        { match: "a", left: "2", right: null, difference: "-2" },
+        { match: "b", left: "1", right: null, difference: "-1" }
+      ]
+    )
+  }),
+  check(PORT, "gives back 2,500 differences in order, one page after the other", function* () {
+    const { differences } = yield* Bulk
+    const left = yield* sealed(rowsOf(2_500, (n) => ({ match: String(n).padStart(9, "0") })))
+    const found = yield* Stream.runCollect(
+      differences({
+        left: { owner: left, amount: 0 },
+        right: { owner: yield* fresh("owner"), amount: 0 },
+        tolerance: "0"
+      })
+    )
+    yield* same(
+      "the matches",
+      found.map(({ match }) => match),
+      rowsOf(2_500).map(({ key }) => key)
+    )
+  }),
+  check(PORT, "discards an owner in parts, hidden from the first on", function* () {
+    const { discard } = yield* Bulk
+    const owner = yield* sealed(rowsOf(5))
+    const other = yield* sealed(rowsOf(5))
+    yield* same("the first part", yield* discard({ owner, limit: 3 }), 3)
+    yield* same("of a part of an owner", yield* everything(owner), nothing)
+    yield* same("the second part", yield* discard({ owner, limit: 3 }), 2)
+    yield* same("of an owner that is gone", yield* discard({ owner, limit: 3 }), 0)
+    yield* same("another owner", (yield* everything(other)).count, Option.some(5))
+  })
+]

@@ -1,0 +1,193 @@
+/** Bulk rows in PostgreSQL: a table of rows beside the records, summed and joined by the database. */
+import type { Bulk, BulkDifference, BulkRow, BulkSide } from "@bursar/engine-core/ports"
+import { Effect, Option, Stream } from "effect"
+import type { Session, Sessions } from "./Sessions.ts"
+import * as Values from "./Values.ts"
+
+/** Reads of whole owners: joins by hashing, memory for them, and cursors that are read to their end. */
+export const PLANNING = {
+  work_mem: "64MB",
+  cursor_tuple_fraction: "1",
+  jit: "off"
+}
+
+/** Makes the owner where it is missing; a lock keeps it from being sealed or counted meanwhile. */
+const OPEN = `
+insert into bursar.bulk (owner) values ($1)
+on conflict (owner) do update set rows = bulk.rows where bulk.sealed_at is null
+returning number`
+
+const APPEND = `
+with written as (
+  insert into bursar.bulk_row (owner, key, match, "group", amounts, body)
+  select $1::int8, key, match, "group", amounts::numeric[], body
+  from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+    as r(key, match, "group", amounts, body)
+  on conflict do nothing
+  returning 1
+)
+update bursar.bulk set rows = rows + (select count(*) from written) where number = $1::int8`
+
+const SEAL = `
+update bursar.bulk set sealed_at = clock_timestamp()
+where owner = $1 and rows = $2::int8 and sealed_at is null
+returning 1`
+
+const SEALED = "(select number from bursar.bulk where owner = $1 and sealed_at is not null)"
+
+const READ = `
+select key, match, "group", amounts::text[] as amounts, body from bursar.bulk_row
+where owner = ${SEALED} and ($2::text is null or key > $2) order by key limit $3::int8`
+
+const SUM = `
+select "group", max(rows) as rows,
+  coalesce(array_agg(total order by n) filter (where n is not null), '{}') as amounts
+from (
+  select r."group", a.n, count(*) as rows, trim_scale(sum(a.amount))::text as total
+  from bursar.bulk_row r left join lateral unnest(r.amounts) with ordinality as a(amount, n) on true
+  where r.owner = ${SEALED}
+  group by r."group", a.n
+) totals
+group by "group" order by "group"`
+
+/** Sums of one side by what is compared. */
+const side = (parameter: number): string => `
+select match, coalesce(sum(amounts[$${parameter + 1}::int4]), 0) as amount from bursar.bulk_row
+where owner = (select number from bursar.bulk where owner = $${parameter} and sealed_at is not null)
+  and ($${parameter + 2}::text[] is null or "group" = any ($${parameter + 2}::text[]))
+group by match`
+
+const DIFFERENCES = `
+select coalesce(l.match, r.match) as match, trim_scale(l.amount)::text as "left",
+  trim_scale(r.amount)::text as "right",
+  trim_scale(coalesce(r.amount, 0) - coalesce(l.amount, 0))::text as difference
+from (${side(1)}) l full join (${side(4)}) r on r.match = l.match
+where l.match is null or r.match is null or abs(r.amount - l.amount) > $7::numeric
+order by 1`
+
+const DISCARD = `
+with gone as (
+  delete from bursar.bulk_row where owner = $1::int8 and key = any (array(
+    select key from bursar.bulk_row where owner = $1::int8 order by key limit $2::int8))
+  returning 1
+)
+update bursar.bulk set rows = rows - (select count(*) from gone), sealed_at = null
+where number = $1::int8
+returning (select count(*) from gone) as gone`
+
+const FETCH = 1_000
+
+export const make = (of: {
+  readonly sessions: Sessions
+  /** Sessions with plans and time limits for many rows. */
+  readonly bulk: Sessions
+}): Bulk["Service"] => {
+  const { sessions, bulk } = of
+  return {
+    append: (owner, rows) =>
+      rows.length === 0
+        ? Effect.void
+        : bulk.run(
+            Effect.gen(function* () {
+              const { rows: found } = yield* bulk.ask(OPEN, [owner])
+              if (found[0] === undefined) {
+                return yield* Effect.die(new Error(`Bulk.append: ${owner} is sealed`))
+              }
+              const number = String(Values.number(found[0], "number"))
+              yield* bulk.send(APPEND, [number, ...columnsOf(rows)])
+            })
+          ),
+    seal: ({ owner, rows }) =>
+      Effect.gen(function* () {
+        if (rows === 0) yield* sessions.ask(OPEN, [owner])
+        const { rows: sealed } = yield* sessions.ask(SEAL, [owner, String(rows)])
+        if (sealed.length > 0) return
+        return yield* Effect.die(
+          new Error(`Bulk.seal: ${owner} is sealed, or has not ${rows} rows`)
+        )
+      }),
+    count: (owner) =>
+      Effect.map(
+        sessions.look("select rows from bursar.bulk where owner = $1 and sealed_at is not null", [
+          owner
+        ]),
+        ({ rows }) =>
+          Option.map(Option.fromUndefinedOr(rows[0]), (row) => Values.number(row, "rows"))
+      ),
+    read: ({ owner, after, limit }) =>
+      Effect.map(
+        sessions.look(READ, [owner, after ?? null, String(Math.max(0, limit))]),
+        ({ rows }) => rows.map(rowOf)
+      ),
+    sum: (owner) =>
+      Effect.map(bulk.look(SUM, [owner]), ({ rows }) =>
+        rows.map((row) => ({
+          group: Values.text(row, "group"),
+          rows: Values.number(row, "rows"),
+          amounts: Values.textList(row, "amounts")
+        }))
+      ),
+    differences: ({ left, right, tolerance }) =>
+      Stream.unwrap(
+        Effect.flatMap(bulk.scoped, (session) =>
+          cursor(session, [...sideOf(left), ...sideOf(right), tolerance])
+        )
+      ),
+    discard: ({ owner, limit }) =>
+      bulk.run(
+        Effect.gen(function* () {
+          const { rows: found } = yield* bulk.ask(
+            "select number from bursar.bulk where owner = $1 for no key update",
+            [owner]
+          )
+          if (found[0] === undefined) return 0
+          const number = String(Values.number(found[0], "number"))
+          const { rows } = yield* bulk.ask(DISCARD, [number, String(Math.max(0, limit))])
+          yield* bulk.send("delete from bursar.bulk where number = $1::int8 and rows = 0", [number])
+          return Values.number(rows[0] ?? {}, "gone")
+        })
+      )
+  }
+}
+
+const sideOf = ({ owner, amount, groups }: BulkSide): ReadonlyArray<unknown> => [
+  owner,
+  String(amount + 1),
+  groups === undefined ? null : Values.texts(groups)
+]
+
+/** Reads by a cursor, so that memory is that of a page. */
+const cursor = (session: Session, values: ReadonlyArray<unknown>) =>
+  Effect.gen(function* () {
+    yield* session.look(`declare differences no scroll cursor for ${DIFFERENCES}`, values)
+    yield* session.settled
+    return Stream.paginate(undefined, () =>
+      Effect.map(session.look(`fetch ${FETCH} from differences`, []), ({ rows }) => [
+        rows.map(differenceOf),
+        rows.length === FETCH ? Option.some(undefined) : Option.none()
+      ])
+    )
+  })
+
+const columnsOf = (rows: ReadonlyArray<BulkRow>): ReadonlyArray<unknown> => [
+  Values.texts(rows.map((row) => row.key)),
+  Values.texts(rows.map((row) => row.match)),
+  Values.texts(rows.map((row) => row.group)),
+  Values.texts(rows.map((row) => `{${row.amounts.join(",")}}`)),
+  Values.texts(rows.map((row) => row.body))
+]
+
+const rowOf = (row: Values.Row): BulkRow => ({
+  key: Values.text(row, "key"),
+  match: Values.text(row, "match"),
+  group: Values.text(row, "group"),
+  amounts: Values.textList(row, "amounts"),
+  body: Values.text(row, "body")
+})
+
+const differenceOf = (row: Values.Row): BulkDifference => ({
+  match: Values.text(row, "match"),
+  left: Values.textOrNull(row, "left"),
+  right: Values.textOrNull(row, "right"),
+  difference: Values.text(row, "difference")
+})

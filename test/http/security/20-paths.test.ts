@@ -8,7 +8,6 @@ import * as RawPath from "#host/middleware/RawPath.ts"
 import { actionOf, decide, write } from "../people.ts"
 import { tables } from "../tables.ts"
 import { bearer, json, open, raw, send, slugOf, type Venue } from "../venue.ts"
-import { growth } from "./growth.ts"
 
 let venue: Venue
 let operator: string
@@ -150,15 +149,5 @@ describe("the judge of raw paths", () => {
       }),
       { numRuns: 2000 }
     )
-  })
-
-  it("works no longer on the longest paths than their length makes it", () => {
-    const texts = [
-      (length: number) => `/${"a/".repeat(length / 2)}`,
-      (length: number) => `/v1/holders/${"%41".repeat(length / 3)}`,
-      (length: number) => `/v1/holders/${":".repeat(length)}`
-    ]
-    const read = (text: string) => void find("GET", text)
-    for (const text of texts) expect(growth({ text, length: 8_000, read })).toBeLessThan(3)
   })
 })

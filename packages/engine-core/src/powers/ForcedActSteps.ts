@@ -84,12 +84,12 @@ const figuresOf = Effect.fn("forced-act.figures")(function* (asking: Asking, act
     const text = [...new Set(ids)].toSorted().join(" ")
     return text.length <= shownMax ? text : sha256(text)
   }
-  const ofMoves = left.flatMap((one): ReadonlyArray<readonly [string, Figure]> => {
-    const name = `${one.instrumentId} ${one.from.holderId}`
-    const released = releasedOf(one.picked, one.positions)
+  const ofMoves = left.flatMap((move): ReadonlyArray<readonly [string, Figure]> => {
+    const name = `${move.instrumentId} ${move.from.holderId}`
+    const released = releasedOf(move.picked, move.positions)
     return [
-      [`${name} to`, one.to?.holderId ?? ""],
-      [`${name} units`, Decimal.sum(one.picked.portions.map(({ amount }) => amount))],
+      [`${name} to`, move.to?.holderId ?? ""],
+      [`${name} units`, Decimal.sum(move.picked.portions.map(({ amount }) => amount))],
       [`${name} released`, Decimal.sum(released.map(({ amount }) => amount))],
       [
         `${name} locks`,
@@ -97,7 +97,7 @@ const figuresOf = Effect.fn("forced-act.figures")(function* (asking: Asking, act
       ]
     ]
   })
-  const carried = left.flatMap((one) => one.carried.map(({ restrictionId }) => restrictionId))
+  const carried = left.flatMap((move) => move.carried.map(({ restrictionId }) => restrictionId))
   return {
     figures: {
       ...Object.fromEntries(ofMoves),
@@ -121,10 +121,10 @@ const planOf = Effect.fn("forced-act.plan")(function* (asking: Asking, act: Oper
   const givers = [...new Set(left.map(({ from }) => from.holderId))]
   const admitted = asking.power === "recover" ? yield* onLedger(givers) : []
   const { isAll, moves } = fitting(
-    left.map((one) => ({ ...one, portions: one.picked.portions })),
+    left.map((move) => ({ ...move, portions: move.picked.portions })),
     inputsMax - admitted.length
   )
-  const [first, ...rest] = moves.map((one) => commandOf(asking, one))
+  const [first, ...rest] = moves.map((move) => commandOf(asking, move))
   if (first === undefined) throw new Error("no forced move fits one ledger transaction")
   const ended = (yield* endedWith(moves, admitted)).map(ending)
   return { commands: [first, ...rest, ...ended] as const, last: isAll }
@@ -158,24 +158,24 @@ const endedWith = Effect.fnUntraced(function* (
 
 const commandOf = (
   { order, power }: Asking,
-  one: LoadedMove & { readonly portions: ReadonlyArray<Portion> }
+  move: LoadedMove & { readonly portions: ReadonlyArray<Portion> }
 ) =>
   exercise(
     IssuerPowersAgreement,
-    one.agreement?.agreementCid ?? missing("agreement"),
+    move.agreement?.agreementCid ?? missing("agreement"),
     "ForceMove",
     {
       consentCid:
-        one.consents.find(({ powers }) => powers.includes(power))?.cid ?? missing("consent"),
-      holdingCids: one.portions.map(({ holdingCid }) => holdingCid),
-      amounts: one.portions.map(({ amount }) => amount),
-      receiverCredentialCid: one.admission?.credentialCid ?? missing("credential"),
+        move.consents.find(({ powers }) => powers.includes(power))?.cid ?? missing("consent"),
+      holdingCids: move.portions.map(({ holdingCid }) => holdingCid),
+      amounts: move.portions.map(({ amount }) => amount),
+      receiverCredentialCid: move.admission?.credentialCid ?? missing("credential"),
       cause: {
         kind: power === "recover" ? "recovery" : "forced",
         orderRef: order?.documentHash ?? null,
-        successor: power === "recover" ? (one.to?.party ?? missing("successor")) : null
+        successor: power === "recover" ? (move.to?.party ?? missing("successor")) : null
       },
-      releases: one.portions.flatMap(({ holdingCid, lock }) =>
+      releases: move.portions.flatMap(({ holdingCid, lock }) =>
         lock === null ? [] : [{ holdingCid, ...lock }]
       )
     }

@@ -83,45 +83,47 @@ export const loadMoves = Effect.fnUntraced(function* (
   const left = yield* leftOf(asked, of.operationId)
   const found = yield* controlsOf(left, named, now)
   const giving = new Set(left.map(({ holderId }) => holderId))
-  return left.map((one): LoadedMove => {
-    const instrument = named.instrumentOf(one)
-    const from = named.holderOf(one)
-    const to = named.receiverOf(one)
+  return left.map((move): LoadedMove => {
+    const instrument = named.instrumentOf(move)
+    const from = named.holderOf(move)
+    const to = named.receiverOf(move)
     const positions = found.positions.get(lineOf(instrument, from.party)) ?? []
-    const own = found.restrictions.filter(({ holderId }) => holderId === to?.holderId)
-    const agreement = found.agreements.get(one.instrumentId) ?? null
+    const ofReceiver = found.restrictions.filter(({ holderId }) => holderId === to?.holderId)
+    const agreement = found.agreements.get(move.instrumentId) ?? null
     return {
       power,
       instrument,
-      instrumentId: one.instrumentId,
+      instrumentId: move.instrumentId,
       unitDecimals: instrument.manifest?.unitDecimals ?? null,
       from,
       to,
       admission:
         to === null
           ? null
-          : (found.admissions.get(pairOf({ ...one, holderId: to.holderId })) ?? null),
-      holds: found.holds.filter(({ instrumentId }) => instrumentId === one.instrumentId),
+          : (found.admissions.get(pairOf({ ...move, holderId: to.holderId })) ?? null),
+      holds: found.holds.filter(({ instrumentId }) => instrumentId === move.instrumentId),
       restrictions:
         power === "force-transfer"
-          ? own
-          : own.filter(({ supersedes }) => found.origins.get(supersedes ?? "") !== from.holderId),
+          ? ofReceiver
+          : ofReceiver.filter(
+              ({ supersedes }) => found.origins.get(supersedes ?? "") !== from.holderId
+            ),
       carried: found.restrictions.filter(
         ({ holderId, instrumentId }) =>
           power === "recover" &&
           holderId === from.holderId &&
-          (instrumentId === null || instrumentId === one.instrumentId)
+          (instrumentId === null || instrumentId === move.instrumentId)
       ),
       agreement,
       consents: found.consents.filter(
         (consent) =>
           consent.holderId === from.holderId &&
-          (consent.instrumentId === null || consent.instrumentId === one.instrumentId) &&
+          (consent.instrumentId === null || consent.instrumentId === move.instrumentId) &&
           (agreement === null || coversIssuer(consent, agreement.issuer))
       ),
       positions,
-      asked: one.units,
-      picked: pick(positions, one.units ?? "all"),
+      asked: move.units,
+      picked: pick(positions, move.units ?? "all"),
       isBothWays: to !== null && to.holderId !== from.holderId && giving.has(to.holderId),
       now
     }
@@ -158,9 +160,9 @@ const namedBy = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, power:
   return {
     holderOf,
     instrumentOf: ({ instrumentId }: Asked) => found(things.get(instrumentId)),
-    receiverOf: (one: Asked): Stored<Holder> | null => {
-      if (power === "force-transfer") return found(people.get(one.toHolderId ?? ""))
-      return successors.get(holderOf(one).successor?.party ?? "") ?? null
+    receiverOf: (move: Asked): Stored<Holder> | null => {
+      if (power === "force-transfer") return found(people.get(move.toHolderId ?? ""))
+      return successors.get(holderOf(move).successor?.party ?? "") ?? null
     }
   }
 })
@@ -174,15 +176,15 @@ const leftOf = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, operati
   const records = yield* Records
   const act = Option.getOrNull(yield* records.find(forcedActs, operationId))
   if (act === null) return asked
-  return asked.flatMap((one) => {
+  return asked.flatMap((move) => {
     const done = act.moves.find(
       ({ from, instrumentId }) =>
-        from.holderId === one.holderId && instrumentId === one.instrumentId
+        from.holderId === move.holderId && instrumentId === move.instrumentId
     )
-    if (done === undefined) return [one]
-    if (one.units === null) return Decimal.isZero(done.left) ? [] : [one]
-    const units = Decimal.subtract(one.units, done.units)
-    return Decimal.isPositive(units) ? [{ ...one, units }] : []
+    if (done === undefined) return [move]
+    if (move.units === null) return Decimal.isZero(done.left) ? [] : [move]
+    const units = Decimal.subtract(move.units, done.units)
+    return Decimal.isPositive(units) ? [{ ...move, units }] : []
   })
 })
 
@@ -197,10 +199,10 @@ const controlsOf = Effect.fnUntraced(function* (
   const records = yield* Records
   const traded = unique(left.map(({ instrumentId }) => instrumentId))
   const givers = unique(left.map(({ holderId }) => holderId))
-  const receivers = left.flatMap((one) => named.receiverOf(one) ?? [])
-  const pairs = left.flatMap((one) => {
-    const to = named.receiverOf(one)
-    return to === null ? [] : [pairOf({ ...one, holderId: to.holderId })]
+  const receivers = left.flatMap((move) => named.receiverOf(move) ?? [])
+  const pairs = left.flatMap((move) => {
+    const to = named.receiverOf(move)
+    return to === null ? [] : [pairOf({ ...move, holderId: to.holderId })]
   })
   const admitted = yield* Stream.runCollect(
     records.stream(admissions, { where: { pair: unique(pairs), state: ["admitted"] } })
@@ -216,8 +218,8 @@ const controlsOf = Effect.fnUntraced(function* (
     consents: yield* consentsOf(givers, traded),
     positions: yield* positionsOf(
       {
-        owner: unique(left.map((one) => named.holderOf(one).party)),
-        asset: unique(left.map((one) => assetKeyOf(named.instrumentOf(one))))
+        owner: unique(left.map((move) => named.holderOf(move).party)),
+        asset: unique(left.map((move) => assetKeyOf(named.instrumentOf(move))))
       },
       now
     )

@@ -113,8 +113,8 @@ const rowsOf = (operation: Operation, input: unknown, act: OperationAct) => {
       const { check, detail, recovery } = refusal.told
       const gate = gateOf(refusal)
       if (gate === undefined || check === undefined) return sameRefusal(refusal)
-      const told = { ok: false, detail: detail ?? null, recovery: recovery ?? null }
-      return Effect.succeed<ReadonlyArray<Gates.Shown>>([{ gate, check, ...told }])
+      const row = { ok: false, detail: detail ?? null, recovery: recovery ?? null }
+      return Effect.succeed<ReadonlyArray<Gates.Shown>>([{ gate, check, ...row }])
     })
   )
 }

@@ -84,6 +84,63 @@ const itemsOf = (event: EventRow, owed: ReadonlyArray<Delivery>): ReadonlyArray<
 
 const webhookOf = ({ record }: UnitOfWork.Written): Webhook => record as Webhook
 
+/** Drafts the end of a pending delivery; none where it has ended. */
+const cancel = (
+  work: UnitOfWork.UnitOfWork,
+  row: StoredVersion,
+  at: Instant.Instant
+): ReadonlyArray<UnitOfWork.Draft> => {
+  const codecs = Codecs.of(deliveries)
+  // A delivery that this transaction has written itself is cancelled as written.
+  const written = work.written.get(UnitOfWork.keyOf(deliveries, row.recordId))
+  const before =
+    written === undefined ? codecs.decodeRecord(row.body) : (written.record as Delivery)
+  if (before.state !== "pending") return []
+  const fact: Fact = { on: "cancel", at }
+  const after = deliveries.evolve(before, fact)
+  return [
+    draftOf(after, {
+      version: (written?.version ?? row.version) + 1,
+      texts: () => ({ fact: codecs.encodeFact(fact), body: codecs.encodeRecord(after) }),
+      createdAt: Instant.of(row.createdAt)
+    })
+  ]
+}
+
+/** Cancels the pending deliveries of a webhook that the transaction removes. */
+const cancelled = Effect.fnUntraced(function* (
+  documents: Documents["Service"],
+  work: UnitOfWork.UnitOfWork,
+  of: { readonly webhookId: string; readonly at: Instant.Instant }
+) {
+  const { webhookId, at } = of
+  const drafts: Array<UnitOfWork.Draft> = []
+  let after: string | undefined
+  do {
+    const rows: ReadonlyArray<StoredVersion> = yield* documents.list({
+      collection: deliveries.name,
+      pin: { by: "latest" },
+      where: Object.entries(pendingOf(webhookId)).map(([column, anyOf]) => ({ column, anyOf })),
+      direction: "asc",
+      limit: cancelledAtOnce,
+      ...(after === undefined ? {} : { after })
+    })
+    for (const row of rows) drafts.push(...cancel(work, row, at))
+    after = rows.length < cancelledAtOnce ? undefined : rows[rows.length - 1]?.sortKey
+  } while (after !== undefined)
+  return drafts
+})
+
+/** Ids of the webhooks that the transaction removes. */
+const removedIn = (work: UnitOfWork.UnitOfWork): ReadonlySet<string> =>
+  new Set(
+    [...work.written]
+      .filter(([key]) => key.startsWith(`${webhooks.name}/`))
+      .map(([, written]) => webhookOf(written))
+      .filter((webhook) => !isActive(webhook))
+      .map(({ webhookId }) => webhookId)
+  )
+
 export interface Outbox {
   /**
    * The deliveries of this transaction's events, computed under the feed's head, so that the set of
@@ -117,62 +174,12 @@ export const make = (documents: Documents["Service"]): Outbox => {
     return all
   })
 
-  const cancel = (
-    work: UnitOfWork.UnitOfWork,
-    row: StoredVersion,
-    at: Instant.Instant
-  ): ReadonlyArray<UnitOfWork.Draft> => {
-    const codecs = Codecs.of(deliveries)
-    // A delivery that this transaction has written itself is cancelled as written.
-    const written = work.written.get(UnitOfWork.keyOf(deliveries, row.recordId))
-    const before =
-      written === undefined ? codecs.decodeRecord(row.body) : (written.record as Delivery)
-    if (before.state !== "pending") return []
-    const fact: Fact = { on: "cancel", at }
-    const after = deliveries.evolve(before, fact)
-    return [
-      draftOf(after, {
-        version: (written?.version ?? row.version) + 1,
-        texts: () => ({ fact: codecs.encodeFact(fact), body: codecs.encodeRecord(after) }),
-        createdAt: Instant.of(row.createdAt)
-      })
-    ]
-  }
-
-  /** Cancels the pending deliveries of webhooks that this transaction removes. */
-  const cancelled = Effect.fnUntraced(function* (
-    work: UnitOfWork.UnitOfWork,
-    webhookId: string,
-    at: Instant.Instant
-  ) {
-    const drafts: Array<UnitOfWork.Draft> = []
-    let after: string | undefined
-    do {
-      const rows: ReadonlyArray<StoredVersion> = yield* documents.list({
-        collection: deliveries.name,
-        pin: { by: "latest" },
-        where: Object.entries(pendingOf(webhookId)).map(([column, anyOf]) => ({ column, anyOf })),
-        direction: "asc",
-        limit: cancelledAtOnce,
-        ...(after === undefined ? {} : { after })
-      })
-      for (const row of rows) drafts.push(...cancel(work, row, at))
-      after = rows.length < cancelledAtOnce ? undefined : rows[rows.length - 1]?.sortKey
-    } while (after !== undefined)
-    return drafts
-  })
-
   const owed: Outbox["owed"] = Effect.fnUntraced(function* ({ work, head, events, traces }) {
     const changed = work.drafts.some(({ collection }) => collection === webhooks.name)
     if (!changed && cache?.moved === head.webhooksMoved && cache.all.length === 0) return nothing
     if (!changed && events.length === 0) return nothing
     const all = yield* current(head.webhooksMoved)
-    const removed = new Set<string>()
-    for (const [key, written] of work.written) {
-      if (!key.startsWith(`${webhooks.name}/`)) continue
-      const webhook = webhookOf(written)
-      if (!isActive(webhook)) removed.add(webhook.webhookId)
-    }
+    const removed = removedIn(work)
     const takers = all.filter(({ webhookId }) => !removed.has(webhookId))
     const drafts: Array<UnitOfWork.Draft> = []
     const items: Array<WorkItem> = []
@@ -185,7 +192,7 @@ export const make = (documents: Documents["Service"]): Outbox => {
       items.push(...itemsOf(event, owed))
     }
     for (const webhookId of removed) {
-      drafts.push(...(yield* cancelled(work, webhookId, Instant.of(head.at))))
+      drafts.push(...(yield* cancelled(documents, work, { webhookId, at: Instant.of(head.at) })))
       // Their queue items are removed by the dispatcher, after this commit.
       items.push({ queue: drains, itemId: webhookId, resource: webhookId, payload: "", delay: 0 })
     }

@@ -114,7 +114,7 @@ describe("a database of two roles, as the page says", () => {
     const first = await run(["migrate"], owner)
     expect([first.code, first.out]).toEqual([
       0,
-      "made: schema bursar 0001-storage, schema bursar 0002-audit-and-retention, schema bursar 0003-answers, schema bursar 0004-list-indexes, schema bursar 0005-bulk, " +
+      "made: schema bursar 0001-storage, schema bursar 0002-audit-and-retention, schema bursar 0003-answers, schema bursar 0004-list-indexes, schema bursar 0005-bulk, schema bursar 0006-head-moves, " +
         "schema ledger_sim\n" +
         "the database is up to date\n"
     ])

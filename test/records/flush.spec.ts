@@ -159,6 +159,7 @@ describe("the row of an event", () => {
   const head = {
     seq: 1,
     at: stamp.at,
+    moves: 0,
     projectionOffset: 7,
     ledgerEpoch: 1,
     webhooksMoved: 0,

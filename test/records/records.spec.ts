@@ -100,6 +100,17 @@ describe("a transaction", () => {
     }).pipe(store())
   )
 
+  it.effect("that only deletes records moves the head, which answers are cached by", () =>
+    Effect.gen(function* () {
+      const before = yield* prepared
+      const records = yield* Records
+      yield* records.transact(records.forget(timers, ["old"]))
+      const { head, kept } = yield* whole
+      assert.deepStrictEqual(kept[0], [[], []])
+      assert.strictEqual(head.moves, before.head.moves + 1)
+    }).pipe(store())
+  )
+
   it.effect("that fails, dies or is interrupted after some writes leaves nothing", () =>
     Effect.gen(function* () {
       const before = yield* prepared

@@ -107,6 +107,7 @@ describe("a database of the first version", () => {
             expect(head).toEqual({
               seq: 2,
               at: later,
+              moves: 0,
               projectionOffset: 4,
               ledgerEpoch: 1,
               webhooksMoved: 0,
@@ -154,7 +155,7 @@ describe("a database of the first version", () => {
         const { rows: done } = yield* connection.query(
           "select id from bursar.migration order by id"
         )
-        expect(done.map((row) => row["id"])).toEqual([1, 2, 3, 4, 5])
+        expect(done.map((row) => row["id"])).toEqual([1, 2, 3, 4, 5, 6])
       })
   )
 })

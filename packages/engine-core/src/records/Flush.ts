@@ -36,7 +36,8 @@ export interface Ports {
 /**
  * Writes a unit of work inside the open transaction. Takes the head of the feed, which gives the
  * stamp, then writes events' deliveries, facts and versions, queue items, audit records and events,
- * always in this order. A unit of work without any of them writes nothing.
+ * always in this order. A unit of work without any of them writes nothing; one that only deletes
+ * records moves the head, which answers are cached by.
  */
 export const flush = Effect.fnUntraced(function* (ports: Ports, work: UnitOfWork) {
   if (isEmpty(work)) return
@@ -69,8 +70,8 @@ export const flush = Effect.fnUntraced(function* (ports: Ports, work: UnitOfWork
   })
 })
 
-const isEmpty = ({ drafts, announcements, work, audit }: UnitOfWork): boolean =>
-  drafts.length + announcements.length + work.length + audit.length === 0
+const isEmpty = ({ drafts, announcements, work, audit, forgotten }: UnitOfWork): boolean =>
+  drafts.length + announcements.length + work.length + audit.length + forgotten.length === 0
 
 /** Drops journal events that the feed has: an event is published once, however often its update is read. */
 const unpublished = Effect.fnUntraced(function* (

@@ -53,6 +53,8 @@ export interface UnitOfWork {
   readonly work: Array<WorkItem>
   /** Audit records of this transaction. */
   readonly audit: Array<Entry | Late>
+  /** Ids of the records that this transaction deletes for retention. */
+  readonly forgotten: Array<string>
   /** Effects to run after the commit. */
   readonly committed: Array<Effect.Effect<void>>
   /**
@@ -72,6 +74,7 @@ export const make = (outer?: UnitOfWork): UnitOfWork => ({
   announcements: [],
   work: [],
   audit: [],
+  forgotten: [],
   committed: [],
   placeholders: new Set(),
   locks: new Set()
@@ -96,6 +99,7 @@ export const merge = (whole: UnitOfWork, part: UnitOfWork): void => {
   whole.announcements.push(...part.announcements)
   whole.work.push(...part.work)
   whole.audit.push(...part.audit)
+  whole.forgotten.push(...part.forgotten)
   whole.committed.push(...part.committed)
   for (const placeholder of part.placeholders) whole.placeholders.add(placeholder)
 }

@@ -47,7 +47,7 @@ const forgetting =
     const of = { collection: collection.name, recordIds }
     return recordIds.length === 0
       ? Effect.void
-      : Transactions.within.pipe(
+      : adding(({ forgotten }) => void forgotten.push(...recordIds)).pipe(
           Effect.andThen(documents.forget(of)),
           Effect.andThen(factLog.forget(of)),
           Effect.asVoid,

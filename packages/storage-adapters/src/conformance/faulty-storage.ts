@@ -573,6 +573,20 @@ export const faults = {
       }
     })
   },
+  "head-uncounted": {
+    does: "does not count the appends at the head",
+    noticedBy: ["counts the appends at its head, and no answer"],
+    spoil: replace(Feed, ({ head }) => ({
+      head: Effect.map(head, (found) => ({ ...found, moves: 0 }))
+    }))
+  },
+  "answers-counted": {
+    does: "counts an answer as an append at the head",
+    noticedBy: ["counts the appends at its head, and no answer"],
+    spoil: replace(Feed, ({ answer }) => ({
+      answer: (of) => Effect.map(answer(of), (found) => ({ ...found, moves: found.moves + 1 }))
+    }))
+  },
   "webhooks-unmoved": {
     does: "does not say that the webhooks changed",
     noticedBy: ["counts the transactions that change which webhooks"],

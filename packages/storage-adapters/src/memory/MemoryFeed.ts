@@ -18,6 +18,7 @@ import type { Wakes } from "./Wakes.ts"
 export interface Head {
   seq: number
   at: string
+  moves: number
   webhooksMoved: number
   prunedTo: number
   audit: AuditHead
@@ -33,6 +34,7 @@ export interface Head {
 export const makeHead = (): Head => ({
   seq: 0,
   at: "",
+  moves: 0,
   webhooksMoved: 0,
   prunedTo: 0,
   audit: MemoryAudit.EMPTY,
@@ -65,6 +67,7 @@ export const make = (of: {
   const headNow = (at: string): FeedHead => ({
     seq: head.seq,
     at,
+    moves: head.moves,
     projectionOffset: head.projection.offset,
     ledgerEpoch: head.projection.ledgerEpoch,
     webhooksMoved: head.webhooksMoved,
@@ -104,6 +107,7 @@ export const make = (of: {
         Undo.patch(transaction, head, {
           seq: taken.seq + rows.length,
           at: taken.at,
+          moves: head.moves + 1,
           audit: moved,
           webhooksMoved: head.webhooksMoved + (entries.webhooks === "moved" ? 1 : 0)
         })

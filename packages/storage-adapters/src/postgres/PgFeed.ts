@@ -17,10 +17,10 @@ const TAKEN = "feed.taken"
 /** The row is locked since it was taken, and only whoever took it comes this far. */
 const MOVE = `
 update bursar.head set seq = $1::int8, at = $2, audit_seq = $3::int8, audit_hash = $4,
-  audit_checkpoint = $5::int8, webhooks_moved = webhooks_moved + $6::int8
+  audit_checkpoint = $5::int8, webhooks_moved = webhooks_moved + $6::int8, moves = moves + 1
 where id = 1`
 
-const HEAD = `seq, at, projection_offset, ledger_epoch, webhooks_moved, pruned_to, audit_seq, audit_hash,
+const HEAD = `seq, at, moves, projection_offset, ledger_epoch, webhooks_moved, pruned_to, audit_seq, audit_hash,
   audit_checkpoint`
 
 /**
@@ -197,6 +197,7 @@ const read = (sessions: Sessions, query: FeedQuery): ReturnType<Feed["Service"][
 const headOf = (row: Values.Row): FeedHead => ({
   seq: Values.number(row, "seq"),
   at: Values.text(row, "at"),
+  moves: Values.number(row, "moves"),
   projectionOffset: Values.number(row, "projection_offset"),
   ledgerEpoch: Values.number(row, "ledger_epoch"),
   webhooksMoved: Values.number(row, "webhooks_moved"),

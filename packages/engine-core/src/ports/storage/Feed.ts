@@ -11,6 +11,11 @@ export interface FeedHead {
    * than every answer's. Looked at: the last stamp or the last answer's instant; empty before both.
    */
   readonly at: string
+  /**
+   * Counter that rises with every append at the head, and with nothing else: whoever changes a
+   * document appends, so it is a key of what was read from documents.
+   */
+  readonly moves: number
   /** The offset the projection has reached. */
   readonly projectionOffset: number
   /** Which of the ledgers the projection has followed that offset belongs to. */

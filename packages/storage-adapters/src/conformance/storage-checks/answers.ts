@@ -57,6 +57,23 @@ const book = Effect.gen(function* () {
 })
 
 export const answers: ReadonlyArray<Check> = [
+  check("Feed", "counts the appends at its head, and no answer", function* () {
+    const { run } = yield* Atomically
+    const feed = yield* Feed
+    const { moves: start } = yield* feed.head
+    const since = Effect.map(feed.head, ({ moves }) => moves - start)
+    const answer = yield* answerAt(yield* afterHead(5))
+    yield* same("the head of an answer", answer.moves - start, 0)
+    yield* stampedAt(yield* afterHead(10))
+    yield* same("after an append of nothing", yield* since, 1)
+    const append = Effect.flatMap(feed.take(instant(0)), (head) =>
+      feed.append(head, entries([event({ seq: head.seq + 1 })]))
+    )
+    yield* ends("a run that fails", run(Effect.andThen(append, Effect.fail("no"))), "no")
+    yield* same("after one that failed", yield* since, 1)
+    yield* run(append)
+    yield* same("after an event", yield* since, 2)
+  }),
   check("Feed", "gives an answer an instant before every later stamp", function* () {
     const feed = yield* Feed
     const stamp = yield* stampedAt(instant(0))

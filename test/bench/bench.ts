@@ -1,59 +1,77 @@
-/** Prints what the engine's speed is, as ratios of one run; asserts nothing (`npm run bench`). */
-import * as bulk from "./bulk.ts"
-import * as cycles from "./cycles.ts"
-import * as decimals from "./decimals.ts"
-import * as deliveries from "./deliveries.ts"
-import * as http from "./http.ts"
-import * as list from "./list.ts"
-import type { Row } from "./measure.ts"
-import * as memory from "./memory.ts"
-import * as operations from "./operations.ts"
-import * as reads from "./reads.ts"
-import * as registers from "./registers.ts"
-import * as signatures from "./signatures.ts"
-import * as transitions from "./transitions.ts"
+/**
+ * Prints the engine's speed as ratios of one run, and asserts nothing: `npm run bench -- list`.
+ *
+ * Options: `--rounds N`, `--size N` (what one bench builds or works off), `--write` (keeps the table
+ * in a page), `--json FILE`.
+ */
+import { execFileSync } from "node:child_process"
+import { readFileSync, writeFileSync } from "node:fs"
+import { availableParallelism, loadavg, totalmem } from "node:os"
+import { parseArgs } from "node:util"
+import type { Bench, Row } from "./measure.ts"
+import * as Table from "./table.ts"
 
-type Bench = () => ReadonlyArray<Row> | Promise<ReadonlyArray<Row>>
-
-const benches: Readonly<Record<string, Bench>> = {
-  transitions: transitions.bench,
-  decimals: decimals.bench,
-  list: list.bench,
-  operations: operations.bench,
-  http: http.bench,
-  reads: reads.bench,
-  registers: registers.bench,
-  cycles: cycles.bench,
-  bulk: bulk.bench,
-  signatures: signatures.bench,
-  deliveries: deliveries.bench,
-  memory: memory.bench
+/** Loaded one by one, so that a row costs no other's imports. */
+const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>> = {
+  transitions: () => import("./transitions.ts"),
+  decimals: () => import("./decimals.ts"),
+  signatures: () => import("./signatures.ts"),
+  list: () => import("./list.ts"),
+  movements: async () => (await import("./list.ts")).movements,
+  whole: async () => (await import("./list.ts")).whole,
+  operations: () => import("./operations.ts"),
+  http: () => import("./http.ts"),
+  reads: () => import("./reads.ts"),
+  registers: () => import("./registers.ts"),
+  cycles: () => import("./cycles.ts"),
+  deliveries: () => import("./deliveries.ts"),
+  bulk: () => import("./bulk.ts"),
+  memory: () => import("./memory.ts")
 }
 
-const asked = process.argv.slice(2).filter((argument) => !argument.startsWith("--"))
-const unknown = asked.filter((name) => !Object.hasOwn(benches, name))
-if (unknown.length > 0) {
+const page = new URL("../../packages/engine-core/docs/benchmarks.md", import.meta.url).pathname
+
+const { values: options, positionals: asked } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: "string", default: "5" },
+    size: { type: "string" },
+    write: { type: "boolean", default: false },
+    json: { type: "string" }
+  }
+})
+const strangers = asked.filter((name) => !Object.hasOwn(benches, name))
+if (strangers.length > 0) {
   console.error(
-    `no bench is called ${unknown.join(", ")}; there are ${Object.keys(benches).join(", ")}`
+    `no bench is called ${strangers.join(", ")}; there are ${Object.keys(benches).join(", ")}`
   )
   process.exit(1)
 }
+const names = asked.length > 0 ? asked : Object.keys(benches)
+const rounds = Number(options.rounds)
+const size = options.size === undefined ? undefined : Number(options.size)
 
-const digits = (value: number): string =>
-  value >= 100 ? Math.round(value).toLocaleString("en-US") : value.toFixed(2)
+const circumstances = (): Table.Circumstances => ({
+  commit: execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim(),
+  load: loadavg()[0] ?? Number.NaN,
+  cores: availableParallelism(),
+  gibibytes: Math.round(totalmem() / 2 ** 30),
+  node: process.version,
+  rounds
+})
 
 const rows: Array<Row> = []
-for (const [name, bench] of Object.entries(benches)) {
-  if (asked.length > 0 && !asked.includes(name)) continue
-  for (const row of await bench()) {
+for (const name of names) {
+  const bench = await benches[name]?.()
+  for (const row of (await bench?.bench({ rounds, size })) ?? []) {
     rows.push(row)
-    const target = row.target === null ? "" : ` (built for ${row.target})`
-    const note = row.note === undefined ? "" : `  ${row.note}`
-    console.log(
-      `${row.bench.padEnd(30)} ${digits(row.ours).padStart(14)} ${row.unit.padEnd(14)} ` +
-        `${row.against.padEnd(34)} ${digits(row.theirs).padStart(14)}  ×${row.ratio.toFixed(2)}${target}${note}`
-    )
+    console.log(Table.linesOf(row))
   }
+  // What has been measured is kept although a later bench may fail.
+  if (options.write) {
+    const before = readFileSync(page, { encoding: "utf8", flag: "a+" })
+    writeFileSync(page, Table.page({ rows, at: circumstances(), before }))
+  }
+  if (options.json !== undefined) writeFileSync(options.json, JSON.stringify(rows))
 }
-console.log(JSON.stringify({ node: process.version, rows }))
 process.exit(0)

@@ -1,21 +1,21 @@
-/** One dealing cycle of ten thousand orders: how long it takes to settle, and what the engine holds meanwhile. */
-import { mkdtemp, rm } from "node:fs/promises"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+/** Claims read off the ledger and one dealing cycle that settles them, against SQL that stores the same rows. */
 import { Engine, Settings, settingsDefaults } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
-import * as Embedded from "@bursar/storage-adapters/embedded"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
-import * as Postgres from "@bursar/storage-adapters/postgres"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
-import { Clock, Duration, Effect, Layer, Redacted } from "effect"
+import { Clock, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import * as Cycles from "../operations/cycles.ts"
 import * as Stage from "../operations/stage.ts"
-import { type Row, row } from "./measure.ts"
+import { withDatabase } from "./database.ts"
+import { type Bench, comparedOf, metered, timed } from "./measure.ts"
+import * as Meters from "./meter.ts"
+import * as StoredRows from "./stored-rows.ts"
 
-const orders = Number(process.env["ORDERS"] ?? 10_000)
+/** Orders of one transaction of the bound. */
+const perBatch = 64
 /** Orders of one holder in one ledger transaction, while the cycle is filled. */
 const together = 200
 const inputsMax = 1_000_000
@@ -46,13 +46,6 @@ const parts = <A>(all: ReadonlyArray<A>): ReadonlyArray<readonly [A, ...Readonly
     all.slice(n * together, (n + 1) * together)
   ).flatMap(([first, ...others]) => (first === undefined ? [] : [[first, ...others] as const]))
 
-const seconds = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.gen(function* () {
-    const began = performance.now()
-    const value = yield* effect
-    return { value, took: (performance.now() - began) / 1_000 }
-  })
-
 /** The highest the heap stands while an effect runs, looked at ten times a second. */
 const peak = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
@@ -74,10 +67,21 @@ const asVenue = (n: number, commands: readonly [Ledger.Command, ...Ledger.Comman
     const ledger = yield* Ledger.Ledger
     const dedup = { _tag: "For" as const, duration: Duration.days(1) }
     yield* ledger.submit({ commandId: `bench-${n}`, commands, dedup })
-    yield* Stage.settle
   })
 
-const program = Effect.gen(function* () {
+/** One cycle of so many orders, on a database of its own; its bound stores the same rows. */
+const program = Effect.fnUntraced(function* (orders: number) {
+  const rows = yield* StoredRows.make
+  const meter = Meters.of(yield* SqlClient.SqlClient)
+  /** Does the work, and then stores the rows it stored once more. */
+  const beside = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      yield* rows.begin
+      const ours = yield* metered({ meter, run: () => timed(orders, work) }, 0)
+      const stored = yield* rows.take
+      const write = rows.write(stored, Math.ceil(orders / perBatch))
+      return { ours, bound: yield* metered({ meter, run: () => timed(orders, write) }, 0) }
+    })
   yield* sets(Stage.start)
   const stage = yield* Stage.founded({ holderCap: 100 })
   yield* Stage.market(stage)
@@ -105,21 +109,20 @@ const program = Effect.gen(function* () {
     if (first !== undefined) yield* holder.act(first, ...others)
   }
   const signed = yield* Cycles.active(Templates.SubscriptionOrder)
-  const claimed = yield* seconds(
-    Effect.forEach(parts(signed), ([first, ...others], n) => {
-      const claim = ({ cid, payload }: typeof first) =>
-        Templates.exercise(Templates.PrimaryMarket, market.cid, "ClaimSubscription", {
-          orderCid: cid,
-          subscriptionId: payload.orderId,
-          custodian: null,
-          currency: "USD",
-          cycleCid: cycle.cid,
-          feeRate: null,
-          cashDecimals: null
-        })
-      return asVenue(n, [claim(first), ...others.map(claim)])
-    })
-  )
+  for (const [n, [first, ...others]] of parts(signed).entries()) {
+    const claim = ({ cid, payload }: typeof first) =>
+      Templates.exercise(Templates.PrimaryMarket, market.cid, "ClaimSubscription", {
+        orderCid: cid,
+        subscriptionId: payload.orderId,
+        custodian: null,
+        currency: "USD",
+        cycleCid: cycle.cid,
+        feeRate: null,
+        cashDecimals: null
+      })
+    yield* asVenue(n, [claim(first), ...others.map(claim)])
+  }
+  const claims = yield* beside(Stage.settle)
   for (const part of parts(ids)) {
     const [first, ...others] = part.map((allocationId) =>
       Templates.createAndExercise(
@@ -161,21 +164,19 @@ const program = Effect.gen(function* () {
     )
     if (first !== undefined) yield* stage.attestor.act(first, ...others)
   }
-  const settled = yield* peak(seconds(Cycles.settles("c1")))
-  const { why } = settled.value.value
-  if (why !== "") return yield* Effect.die(new Error(why))
-  return { claimed: claimed.took, settled: settled.value.took, peak: settled.mebibytes }
+  const ended = yield* peak(
+    beside(
+      Effect.flatMap(Cycles.settles("c1"), ({ why }) =>
+        why === "" ? Effect.void : Effect.die(new Error(why))
+      )
+    )
+  )
+  return { claims, cycle: ended.value, peak: ended.mebibytes }
 })
 
 /** Runs it against the engine on a database of its own, and a ledger that takes so large a transaction. */
-const onDatabase = async () => {
-  const folder = await mkdtemp(join(tmpdir(), "bursar-bench-"))
-  try {
-    const storage = Layer.unwrap(
-      Effect.map(Embedded.start({ dataFolder: folder }), ({ url }) =>
-        Postgres.layer({ url: Redacted.make(url) })
-      )
-    )
+const onDatabase = (orders: number) =>
+  withDatabase(({ storage }) => {
     const node = SimulatedLedger.layerMemory({
       ledgerId: "bench",
       participantId: "participant-1",
@@ -202,30 +203,40 @@ const onDatabase = async () => {
         )
       )
     )
-    return await Effect.runPromise(
-      program.pipe(
-        Effect.scoped,
-        Effect.provide(layer),
-        Effect.provideService(Clock.Clock, clock),
-        Effect.orDie
-      )
+    return program(orders).pipe(
+      Effect.scoped,
+      Effect.provide(layer),
+      Effect.provideService(Clock.Clock, clock)
     )
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
+  })
 
-export const bench = async (): Promise<ReadonlyArray<Row>> => {
-  const { claimed, settled, peak: mebibytes } = await onDatabase()
+export const bench: Bench = async ({ rounds, size = 10_000 }) => {
+  const measured: Array<Awaited<ReturnType<typeof onDatabase>>> = []
+  for (let round = 0; round < rounds; round++) measured.push(await onDatabase(size))
+  const heap = Math.round(Math.max(...measured.map(({ peak }) => peak)))
+  const compared = (of: "claims" | "cycle") =>
+    comparedOf(
+      measured.map((round) => round[of].ours),
+      measured.map((round) => round[of].bound)
+    )
+  const against = `the same rows by set-based SQL, ${perBatch} orders a transaction`
+  const name = size.toLocaleString("en-US")
   return [
-    row({
-      bench: `cycle of ${orders.toLocaleString("en-US")} orders`,
-      ours: orders / settled,
+    {
+      bench: `${name} claims read off the ledger`,
+      unit: "claims/s",
+      against,
+      goal: 0.3,
+      note: `${together} claims a ledger update`,
+      ...compared("claims")
+    },
+    {
+      bench: `cycle of ${name} orders`,
       unit: "orders/s",
-      against: "their claims, read off the ledger",
-      theirs: orders / claimed,
-      target: null,
-      note: `settled in ${settled.toFixed(1)} s, heap at most ${Math.round(mebibytes)} MiB`
-    })
+      against,
+      goal: 0.3,
+      note: `heap at most ${heap} MiB, the simulated ledger and the bound's rows among it`,
+      ...compared("cycle")
+    }
   ]
 }

@@ -3,8 +3,8 @@ import { Decimal } from "@bursar/engine-core/kernel"
 import Big from "big.js"
 import { BigNumber } from "bignumber.js"
 import { Decimal as DecimalJs } from "decimal.js"
-import { BigDecimal } from "effect"
-import { compare, fastest, type Row, row } from "./measure.ts"
+import { BigDecimal, Effect } from "effect"
+import { type Bench, computing, inTurns, type Row } from "./measure.ts"
 
 /** Figures of the golden vectors: units and balances by prices, rates and factors. */
 const figures = [
@@ -17,58 +17,56 @@ const figures = [
 const products = <A>(read: (text: string) => A, multiply: (a: A, b: A) => unknown) => {
   const pairs = figures.map(([a, b]) => [read(a), read(b)] as const)
   return (times: number): unknown => {
-    let last: unknown
+    let product: unknown
     for (let i = 0; i < times; i++) {
       const pair = pairs[i & 3]
-      if (pair !== undefined) last = multiply(pair[0], pair[1])
+      if (pair !== undefined) product = multiply(pair[0], pair[1])
     }
-    return last
+    return product
   }
 }
 
-export const bench = (): ReadonlyArray<Row> => {
+const to = { places: 2, rounding: "half-up" } as const
+
+const ours = products(Decimal.of, (a, b) => Decimal.multiplyRounded(a, b, to))
+
+const others = {
+  "decimal.js": products(
+    (text) => new DecimalJs(text),
+    (a, b) => a.times(b).toDecimalPlaces(2, DecimalJs.ROUND_HALF_UP)
+  ),
+  "big.js": products(
+    (text) => new Big(text),
+    (a, b) => a.times(b).round(2, Big.roundHalfUp)
+  ),
+  "bignumber.js": products(
+    (text) => new BigNumber(text),
+    (a, b) => a.times(b).decimalPlaces(2, BigNumber.ROUND_HALF_UP)
+  ),
+  "effect BigDecimal": products(BigDecimal.fromStringUnsafe, (a, b) =>
+    BigDecimal.round(BigDecimal.multiply(a, b), { scale: 2, mode: "half-from-zero" })
+  )
+}
+
+export const bench: Bench = async ({ rounds }) => {
   DecimalJs.set({ precision: 40, rounding: DecimalJs.ROUND_HALF_UP })
-  const to = { places: 2, rounding: "half-up" } as const
-  const [ours, ...others] = compare([
-    { name: "bursar", run: products(Decimal.of, (a, b) => Decimal.multiplyRounded(a, b, to)) },
-    {
-      name: "decimal.js",
-      run: products(
-        (text) => new DecimalJs(text),
-        (a, b) => a.times(b).toDecimalPlaces(2, DecimalJs.ROUND_HALF_UP)
-      )
-    },
-    {
-      name: "big.js",
-      run: products(
-        (text) => new Big(text),
-        (a, b) => a.times(b).round(2, Big.roundHalfUp)
-      )
-    },
-    {
-      name: "bignumber.js",
-      run: products(
-        (text) => new BigNumber(text),
-        (a, b) => a.times(b).decimalPlaces(2, BigNumber.ROUND_HALF_UP)
-      )
-    },
-    {
-      name: "effect BigDecimal",
-      run: products(BigDecimal.fromStringUnsafe, (a, b) =>
-        BigDecimal.round(BigDecimal.multiply(a, b), { scale: 2, mode: "half-from-zero" })
-      )
-    }
-  ])
-  const best = fastest(others)
-  return others.map((other) =>
-    row({
-      bench: "decimal multiply and round",
-      ours: ours?.perSecond ?? 0,
+  const rows: Array<Row> = []
+  for (const [name, other] of Object.entries(others)) {
+    const compared = await Effect.runPromise(
+      inTurns({ rounds, ours: computing(ours), bound: computing(other) })
+    )
+    rows.push({
+      bench: `decimal multiply and round, ${name}`,
       unit: "products/s",
-      against: other.name,
-      theirs: other.perSecond,
-      target: other === best ? 4 : null,
-      ...(other === best ? { note: "the fastest of the others" } : {})
+      against: name,
+      goal: null,
+      ...compared
     })
+  }
+  const fastest = Math.max(...rows.map(({ bound }) => bound.speed.median))
+  return rows.map((row) =>
+    row.bound.speed.median === fastest
+      ? { ...row, goal: 4, note: "the fastest of the others" }
+      : row
   )
 }

@@ -1,33 +1,36 @@
-/** Deliveries to webhooks, from the event to the receiver, against bare posts to the same receiver. */
+/** Deliveries to webhooks, from the event to the receiver, against posts of the same bytes with one row kept of each. */
 import { Agent, createServer, request } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Settings, settingsDefaults } from "@bursar/engine-core"
 import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import * as Host from "@bursar/http-host"
 import { many, onDatabase, operation } from "./operations.ts"
-import { median, type Row, row } from "./measure.ts"
+import { type Bench, inTurns, timed } from "./measure.ts"
+import * as Meters from "./meter.ts"
 
 /** As many as the contract lets one instance have in flight: four to each. */
 const webhooks = 8
 const inFlight = 32
-/** Operations of a round; each announces one event, which each webhook takes. */
-const perRound = 250
-const rounds = 4
-
 const loopback = Host.WebhookAddresses.networkOf("127.0.0.0/8")
 
 interface Receiver {
   readonly port: number
   readonly taken: () => number
+  /** Bytes of the last delivery. */
+  readonly body: () => Buffer
   readonly close: () => void
 }
 
 const receiver = (): Promise<Receiver> =>
   new Promise((ready) => {
     let taken = 0
+    let body = Buffer.alloc(0)
     const server = createServer((asked, answer) => {
-      asked.resume()
+      const chunks: Array<Buffer> = []
+      asked.on("data", (chunk: Buffer) => chunks.push(chunk))
       asked.on("end", () => {
+        body = Buffer.concat(chunks)
         taken += 1
         answer.writeHead(204).end()
       })
@@ -36,6 +39,7 @@ const receiver = (): Promise<Receiver> =>
       ready({
         port: (server.address() as AddressInfo).port,
         taken: () => taken,
+        body: () => body,
         close: () => {
           server.close()
           server.closeAllConnections()
@@ -44,37 +48,33 @@ const receiver = (): Promise<Receiver> =>
     })
   })
 
-/** A connection for each post, as every delivery has. */
-const bare = async (port: number, count: number): Promise<number> => {
-  const body = JSON.stringify({
-    kind: "control",
-    type: "operation.succeeded",
-    payload: "x".repeat(300)
+/** Posts a body on a connection of its own, as every delivery has. */
+const post = (port: number, body: Buffer): Promise<void> =>
+  new Promise((done, failed) => {
+    const sent = request({ port, host: "127.0.0.1", method: "POST", agent }, (answer) => {
+      answer.resume()
+      answer.on("end", () => done())
+    })
+    sent.on("error", failed)
+    sent.end(body)
   })
-  const agent = new Agent({ keepAlive: false })
-  let left = count
-  const began = performance.now()
-  const one = (): Promise<void> =>
-    new Promise((done, failed) => {
-      const sent = request({ port, host: "127.0.0.1", method: "POST", agent }, (answer) => {
-        answer.resume()
-        answer.on("end", () => done())
-      })
-      sent.on("error", failed)
-      sent.end(body)
-    })
-  await Promise.all(
-    Array.from({ length: inFlight }, async () => {
-      while (left-- > 0) await one()
-    })
-  )
-  return (count * 1000) / (performance.now() - began)
-}
 
-export const bench = async (): Promise<ReadonlyArray<Row>> => {
-  const { port, taken, close } = await receiver()
-  const ours: Array<number> = []
-  const theirs: Array<number> = []
+const agent = new Agent({ keepAlive: false })
+
+/** Posts the same bytes as often, and keeps one row of each post. */
+const bound = (sql: SqlClient.SqlClient, port: number, body: Buffer) => (count: number) =>
+  Effect.forEach(
+    Array.from({ length: count }),
+    () =>
+      Effect.andThen(
+        Effect.promise(() => post(port, body)),
+        sql`insert into public.bench_delivery (body) values (${body.toString()})`
+      ),
+    { concurrency: inFlight, discard: true }
+  )
+
+export const bench: Bench = async ({ rounds, size = 250 }) => {
+  const { port, taken, body, close } = await receiver()
   const settings = Layer.succeed(Settings, {
     ...settingsDefaults,
     operationsAtOnce: 64,
@@ -91,32 +91,37 @@ export const bench = async (): Promise<ReadonlyArray<Row>> => {
     http: "allowed",
     allowAddresses: [loopback]
   })
-  try {
-    await onDatabase(
-      Effect.gen(function* () {
-        for (let round = 0; round < rounds; round++) {
-          const before = taken()
-          const began = performance.now()
-          yield* many(perRound, operation)
-          while (taken() - before < perRound * webhooks) yield* Effect.sleep(2)
-          ours.push((perRound * webhooks * 1000) / (performance.now() - began))
-          theirs.push(yield* Effect.promise(() => bare(port, perRound * webhooks)))
-        }
-      }),
-      Layer.merge(settings, sender)
-    )
-  } finally {
-    close()
-  }
-  return [
-    row({
-      bench: "deliveries to webhooks",
-      ours: median(ours.slice(1)),
-      unit: "deliveries/s",
-      against: "bare node:http posts",
-      theirs: median(theirs.slice(1)),
-      target: null,
-      note: `${webhooks} webhooks, the operations that announce them included`
+  const count = size * webhooks
+  const program = Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`create table public.bench_delivery (id bigserial primary key, body text not null)`
+    const meter = Meters.of(sql)
+    return yield* inTurns({
+      rounds,
+      ours: {
+        meter,
+        run: () =>
+          timed(
+            count,
+            Effect.gen(function* () {
+              const before = taken()
+              yield* many(size, operation)
+              while (taken() - before < count) yield* Effect.sleep(2)
+            })
+          )
+      },
+      bound: { meter, run: () => timed(count, bound(sql, port, body())(count)) }
     })
+  })
+  const compared = await onDatabase(program, Layer.merge(settings, sender)).finally(close)
+  return [
+    {
+      bench: "deliveries to webhooks",
+      unit: "deliveries/s",
+      against: "node:http posts of the same bytes, one row inserted for each",
+      goal: 0.4,
+      note: `${webhooks} webhooks, ${size} operations a round, which are in ours`,
+      ...compared
+    }
   ]
 }

@@ -1,86 +1,197 @@
-/** A list of 50 instruments over HTTP, against a bare server that runs the query and JSON.stringify. */
-import { fork } from "node:child_process"
-import { openSync, readFileSync } from "node:fs"
-import { mkdtemp, rm } from "node:fs/promises"
-import { Agent, request } from "node:http"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { median, type Row, row } from "./measure.ts"
+/**
+ * Lists over HTTP, against a bare server that selects the same rows and prints them: the same page
+ * again at one head, a page after the head has moved, and a whole list. Host, bare server and
+ * callers are processes of their own.
+ */
+import { readFileSync } from "node:fs"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { engineOn, recordInstrument, registrar, type Services, withDatabase } from "./database.ts"
+import { type Bench, type Compared, inTurns, timed } from "./measure.ts"
+import * as Meters from "./meter.ts"
+import * as Processes from "./processes.ts"
+import * as Seeded from "./seeded.ts"
+import * as SeededRegister from "./seeded-register.ts"
 
 const connections = 16
-const rounds = 7
-const roundMillis = 1_500
+const hitMillis = 1_500
+/** Pages of a round that are each asked after the head has moved. */
+const misses = 100
+const against = "node:http, same rows, stringify"
 
 interface Servers {
-  readonly host: string
-  readonly bare: string
-  readonly token: string
+  readonly host: Processes.Served
+  readonly bare: Processes.Served
+  readonly sql: SqlClient.SqlClient
 }
 
-/** Requests per second of so many connections, each asking again as soon as it is answered. */
-const load = async (url: string, token: string, agent: Agent): Promise<number> => {
-  const until = performance.now() + roundMillis
-  const began = performance.now()
-  let answered = 0
-  const one = (): Promise<void> =>
-    new Promise((done, failed) => {
-      const sent = request(url, { agent, headers: { authorization: `Bearer ${token}` } }, (got) => {
-        if (got.statusCode !== 200) failed(new Error(`${url} answered ${got.statusCode}`))
-        got.resume()
-        got.on("end", () => {
-          answered += 1
-          done()
-        })
-      })
-      sent.on("error", failed)
-      sent.end()
-    })
-  await Promise.all(
-    Array.from({ length: connections }, async () => {
-      while (performance.now() < until) await one()
-    })
+/** Runs a measurement against both servers, on a database that a seed has filled. */
+const served = <A, E, F>(
+  seed: Effect.Effect<unknown, E, Services>,
+  measure: (servers: Servers) => Effect.Effect<A, F, Services>
+): Promise<A> =>
+  withDatabase(({ url, folder, storage }) =>
+    Effect.gen(function* () {
+      yield* recordInstrument("aaa-first")
+      yield* seed
+      const sql = yield* SqlClient.SqlClient
+      // As the database does by itself within a minute of such growth.
+      yield* sql`analyze`
+      const args = [url]
+      const host = yield* Processes.start({ file: "list-host.ts", folder, args })
+      const bare = yield* Processes.start({ file: "bare-server.ts", folder, args })
+      return yield* measure({ host, bare, sql })
+    }).pipe(Effect.scoped, Effect.provide(engineOn(storage)))
   )
-  return (answered * 1000) / (performance.now() - began)
+
+/** The same page again and again at one head, by many callers. */
+const hit = (
+  of: Servers & { readonly path: string; readonly barePath: string; rounds: number }
+) => {
+  const side = (server: Processes.Served, path: string) => ({
+    meter: Meters.of(of.sql, [server.pid]),
+    run: () =>
+      Processes.load({
+        callers: connections,
+        millis: hitMillis,
+        ask: () => Processes.read(server, path)
+      })
+  })
+  return inTurns({
+    rounds: of.rounds,
+    ours: side(of.host, of.path),
+    bound: side(of.bare, of.barePath)
+  })
 }
 
-export const bench = async (): Promise<ReadonlyArray<Row>> => {
-  const folder = await mkdtemp(join(tmpdir(), "bursar-bench-"))
-  const log = join(folder, "host.log")
-  const child = fork(new URL("list-server.ts", import.meta.url).pathname, [folder], {
-    // A line of the log is written for each request, as in service.
-    stdio: ["ignore", "ignore", openSync(log, "w"), "ipc"]
+/**
+ * A page by one caller, each after an event has moved the head. Only the page is timed, and the
+ * costs, those of the event included, are the same on both sides.
+ */
+const miss = (
+  of: Servers & { readonly path: string; readonly barePath: string; rounds: number }
+) => {
+  const side = (server: Processes.Served, path: string) => ({
+    meter: Meters.of(of.sql, [server.pid]),
+    run: () =>
+      Effect.gen(function* () {
+        let millis = 0
+        for (let n = 0; n < misses; n++) {
+          yield* Seeded.events(1)
+          const asked = timed(
+            1,
+            Effect.promise(() => Processes.read(server, path))
+          )
+          millis += (yield* asked).millis
+        }
+        return { units: misses, millis }
+      })
   })
-  const agent = new Agent({ keepAlive: true, maxSockets: connections })
-  try {
-    const servers = await new Promise<Servers>((ready, failed) => {
-      child.once("message", (message) => ready(message as Servers))
-      child.once("exit", (code) => {
-        failed(
-          new Error(`the servers ended with ${code}: ${readFileSync(log, "utf8").slice(-2_000)}`)
-        )
-      })
-    })
-    const ours: Array<number> = []
-    const theirs: Array<number> = []
-    for (let round = 0; round < rounds; round++) {
-      ours.push(await load(servers.host, servers.token, agent))
-      theirs.push(await load(servers.bare, servers.token, agent))
-    }
-    return [
-      row({
-        bench: "list of 50 instruments",
-        ours: median(ours.slice(1)),
-        unit: "requests/s",
-        against: "node:http, same rows, stringify",
-        theirs: median(theirs.slice(1)),
-        target: 0.5,
-        note: `${connections} connections, signed in`
-      })
-    ]
-  } finally {
-    agent.destroy()
-    child.kill("SIGTERM")
-    await new Promise((done) => child.once("exit", done))
-    await rm(folder, { recursive: true, force: true })
+  return inTurns({
+    rounds: of.rounds,
+    ours: side(of.host, of.path),
+    bound: side(of.bare, of.barePath)
+  })
+}
+
+const rowsOf = (
+  name: string,
+  { hits, missed }: { readonly hits: Compared; readonly missed: Compared },
+  goals: { readonly hit: number; readonly miss: number }
+) => [
+  {
+    bench: `${name}, same head`,
+    unit: "requests/s",
+    against,
+    goal: goals.hit,
+    note: `${connections} connections, signed in`,
+    ...hits
+  },
+  {
+    bench: `${name}, head moved before each`,
+    unit: "requests/s",
+    against,
+    goal: goals.miss,
+    note: "one caller; the event that moves the head is in the costs of both sides, not in the time",
+    ...missed
   }
+]
+
+export const bench: Bench = async ({ rounds }) => {
+  const path = { path: "/v1/instruments?limit=50", barePath: "/" }
+  const measured = await served(
+    Seeded.instruments({ like: "aaa-first", count: 100, registrar }),
+    (servers) =>
+      Effect.all({
+        hits: hit({ ...servers, ...path, rounds }),
+        missed: miss({ ...servers, ...path, rounds })
+      })
+  )
+  return rowsOf("list of 50 instruments", measured, { hit: 1, miss: 0.5 })
+}
+
+/** Movements of one instrument among so many holders. */
+export const movements = {
+  bench: (async ({ rounds, size = 100_000 }) => {
+    const path = {
+      path: "/v1/instruments/aaa-first/movements?limit=50",
+      barePath: `/movements?asset=${encodeURIComponent(`${registrar}/aaa-first`)}`
+    }
+    const measured = await served(
+      SeededRegister.register({ instrumentId: "aaa-first", count: size, registrar }),
+      (servers) =>
+        Effect.all({
+          hits: hit({ ...servers, ...path, rounds }),
+          missed: miss({ ...servers, ...path, rounds })
+        })
+    )
+    return rowsOf(`50 movements among ${size.toLocaleString("en-US")} holders`, measured, {
+      hit: 0.7,
+      miss: 0.4
+    })
+  }) satisfies Bench
+}
+
+const residentOf = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024
+
+/** A whole list in one answer, and the memory that the host needs for it. */
+export const whole = {
+  bench: (async ({ rounds, size = 200_000 }) => {
+    const { compared, idle, most } = await served(
+      Seeded.instruments({ like: "aaa-first", count: size - 1, registrar }),
+      ({ host, bare, sql }) =>
+        Effect.gen(function* () {
+          const idle = residentOf(host.pid)
+          let most = idle
+          const timer = setInterval(() => {
+            most = Math.max(most, residentOf(host.pid))
+          }, 100)
+          const side = (server: Processes.Served, path: string) => ({
+            meter: Meters.of(sql, [server.pid]),
+            run: () =>
+              timed(
+                size,
+                Effect.promise(() => Processes.read(server, path))
+              )
+          })
+          const compared = yield* inTurns({
+            rounds,
+            ours: side(host, "/v1/instruments"),
+            bound: side(bare, "/whole")
+          }).pipe(Effect.ensuring(Effect.sync(() => clearInterval(timer))))
+          return { compared, idle, most }
+        })
+    )
+    return [
+      {
+        bench: `whole list of ${size.toLocaleString("en-US")}`,
+        unit: "records/s",
+        against: "a cursor, the stored texts sent as they are",
+        goal: 0.35,
+        note: `host's resident memory ${Math.round(idle)} MiB before, at most ${Math.round(most)} MiB`,
+        ...compared
+      }
+    ]
+  }) satisfies Bench
 }

@@ -1,73 +1,187 @@
-/** How a bench is measured: contenders take turns in short rounds, so that ratios are of one run. */
+/**
+ * Benchmark arithmetic: two sides take turns in rounds, and a row of the table gives the median and
+ * the spread of their speeds, of the ratio of each round, and the cost of one unit of work.
+ */
+import { Effect } from "effect"
+import type { Meter, Reading } from "./meter.ts"
+import * as Meters from "./meter.ts"
 
-export interface Contender {
-  readonly name: string
-  /** Does the work `times` over; what it answers keeps the work from being optimised away. */
-  readonly run: (times: number) => unknown
+/** Median of several rounds, with the least and the greatest of them. */
+export interface Figure {
+  readonly median: number
+  readonly least: number
+  readonly most: number
+}
+
+/** The middle value; the mean of the two middle ones where their number is even. */
+export const median = (values: ReadonlyArray<number>): number => {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length / 2
+  const upper = sorted[Math.floor(middle)] ?? Number.NaN
+  return Number.isInteger(middle) ? (upper + (sorted[middle - 1] ?? Number.NaN)) / 2 : upper
+}
+
+export const figureOf = (values: ReadonlyArray<number>): Figure => ({
+  median: median(values),
+  least: Math.min(...values),
+  most: Math.max(...values)
+})
+
+/** Cost of one unit of work; null where it was not metered. */
+export type Cost = { readonly [Part in keyof Reading]: number | null }
+
+export const unmetered: Cost = {
+  postgresMillis: null,
+  nodeMillis: null,
+  statements: null,
+  walBytes: null
+}
+
+/** Work of one round: how many units, and the milliseconds they took. */
+export interface Work {
+  readonly units: number
+  readonly millis: number
+}
+
+export interface Side<E = never, R = never> {
+  /** Work before a round that is neither timed nor metered. */
+  readonly prepare?: (round: number) => Effect.Effect<unknown, E, R>
+  readonly run: (round: number) => Effect.Effect<Work, E, R>
+  readonly meter: Meter
 }
 
 export interface Measured {
-  readonly name: string
-  /** Runs per second: the median of the rounds. */
-  readonly perSecond: number
+  /** Units per second, unless the row's unit says otherwise. */
+  readonly speed: Figure
+  readonly cost: Cost
 }
 
-const rounds = 15
-const roundMillis = 60
+export interface Compared {
+  readonly ours: Measured
+  readonly bound: Measured
+  /** Speed of ours divided by the bound's, of the same round. */
+  readonly ratio: Figure
+}
 
-let kept: unknown
-
-/** How many runs fill a round, found by doubling. */
-const calibrate = (contender: Contender): number => {
-  for (let times = 16; ; times *= 2) {
+/** Measures how long an effect takes that does so many units. */
+export const timed = <A, E, R>(
+  units: number,
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<Work, E, R> =>
+  Effect.suspend(() => {
     const began = performance.now()
-    kept = contender.run(times)
-    const took = performance.now() - began
-    if (took > roundMillis / 4) return Math.max(1, Math.round((times * roundMillis) / took))
+    return Effect.map(effect, () => ({ units, millis: performance.now() - began }))
+  })
+
+interface Round extends Work {
+  readonly cost: Reading
+}
+
+const parts = ["postgresMillis", "nodeMillis", "statements", "walBytes"] as const
+
+/** Runs one round of a side between two readings of its meter. */
+export const metered = Effect.fnUntraced(function* <E, R>(
+  side: Side<E, R>,
+  round: number
+): Effect.fn.Return<Round, E, R> {
+  if (side.prepare !== undefined) yield* side.prepare(round)
+  const before = yield* side.meter
+  const work = yield* side.run(round)
+  const after = yield* side.meter
+  const cost = Object.fromEntries(
+    parts.map((part) => [part, after[part] - before[part]])
+  ) as unknown as Reading
+  return { ...work, cost }
+})
+
+const speedOf = ({ units, millis }: Work): number => (units * 1000) / millis
+
+const measuredOf = (rounds: ReadonlyArray<Round>): Measured => {
+  const costOf = (part: (typeof parts)[number]) => {
+    const costs = rounds.map((round) => round.cost[part] / round.units)
+    return costs.some(Number.isNaN) ? null : median(costs)
   }
-}
-
-export const median = (values: ReadonlyArray<number>): number => {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
-}
-
-/** Each contender's median speed over interleaved rounds. */
-export const compare = (contenders: ReadonlyArray<Contender>): ReadonlyArray<Measured> => {
-  const times = contenders.map(calibrate)
-  const speeds = contenders.map((): Array<number> => [])
-  for (let round = 0; round < rounds; round++) {
-    for (const [index, contender] of contenders.entries()) {
-      const count = times[index] ?? 1
-      const began = performance.now()
-      kept = contender.run(count)
-      speeds[index]?.push((count * 1000) / (performance.now() - began))
+  return {
+    speed: figureOf(rounds.map(speedOf)),
+    cost: {
+      postgresMillis: costOf("postgresMillis"),
+      nodeMillis: costOf("nodeMillis"),
+      statements: costOf("statements"),
+      walBytes: costOf("walBytes")
     }
   }
-  return contenders.map((contender, index) => ({
-    name: contender.name,
-    perSecond: median(speeds[index] ?? [])
-  }))
 }
 
-/** A line of the table: what was measured, against what, and how they stand to each other. */
-export interface Row {
+/**
+ * Runs both sides in turns, ours first. A round before those that count warms both up; a single
+ * round has none, since that is asked for where a round is long.
+ */
+export const inTurns = Effect.fnUntraced(function* <E, R, F, S>(of: {
+  readonly rounds: number
+  readonly ours: Side<E, R>
+  readonly bound: Side<F, S>
+}): Effect.fn.Return<Compared, E | F, R | S> {
+  const ours: Array<Round> = []
+  const bound: Array<Round> = []
+  const warmUps = of.rounds > 1 ? 1 : 0
+  for (let round = 0; round < of.rounds + warmUps; round++) {
+    ours.push(yield* metered(of.ours, round))
+    bound.push(yield* metered(of.bound, round))
+  }
+  return comparedOf(ours.slice(warmUps), bound.slice(warmUps))
+})
+
+/** Folds the rounds of both sides to what a row of the table shows. */
+export const comparedOf = (ours: ReadonlyArray<Round>, bound: ReadonlyArray<Round>): Compared => ({
+  ours: measuredOf(ours),
+  bound: measuredOf(bound),
+  ratio: figureOf(ours.map((round, n) => speedOf(round) / speedOf(bound[n] ?? round)))
+})
+
+const roundMillis = 150
+const chunkMillis = 5
+
+/** Side of a computation without I/O, repeated until the time of a round has passed. */
+export const computing = (compute: (times: number) => unknown): Side => {
+  let times = 16
+  const run = (): Work & { readonly kept: unknown } => {
+    const began = performance.now()
+    let units = 0
+    for (;;) {
+      const from = performance.now()
+      // What was computed is kept, so that the work is not optimised away.
+      const kept = compute(times)
+      units += times
+      const now = performance.now()
+      if (now - began > roundMillis) return { units, millis: now - began, kept }
+      if (now - from < chunkMillis) times *= 2
+    }
+  }
+  return { meter: Meters.ofThisProcess, run: () => Effect.sync(run) }
+}
+
+/** Measured figure of a quantity that is no speed, such as bytes held. */
+export const quantity = (value: number): Measured => ({
+  speed: figureOf([value]),
+  cost: unmetered
+})
+
+/** A line of the table. */
+export interface Row extends Compared {
   readonly bench: string
-  readonly ours: number
   readonly unit: string
+  /** What does the bound's work. */
   readonly against: string
-  readonly theirs: number
-  /** ours ÷ theirs. */
-  readonly ratio: number
-  /** The ratio it is built to reach; null where the figure is only reported. */
-  readonly target: number | null
+  /** The ratio the row is to reach; null where the figure is only reported. */
+  readonly goal: number | null
   readonly note?: string
 }
 
-export const row = (of: Omit<Row, "ratio">): Row => ({ ...of, ratio: of.ours / of.theirs })
+/** Options of a run, from the command line. */
+export interface Options {
+  readonly rounds: number
+  /** Size of the data that a bench builds or works off; its own default where undefined. */
+  readonly size: number | undefined
+}
 
-/** The speed of the fastest of the others. */
-export const fastest = (measured: ReadonlyArray<Measured>): Measured =>
-  measured.reduce((best, one) => (one.perSecond > best.perSecond ? one : best))
-
-export const sink = (): unknown => kept
+export type Bench = (options: Options) => Promise<ReadonlyArray<Row>>

@@ -2,11 +2,10 @@
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { Effect } from "effect"
-import { type Row, row } from "./measure.ts"
+import { type Bench, figureOf, quantity } from "./measure.ts"
 import { many, onDatabase, operation, settled } from "./operations.ts"
 
 const warm = 1_000
-const whole = 100_000
 /** Operations between two looks at the queue, so that it never grows without bound. */
 const batch = 5_000
 
@@ -18,29 +17,30 @@ const held = Effect.sync(() => {
   return process.memoryUsage().heapUsed
 })
 
-const program = Effect.gen(function* () {
-  yield* many(warm, operation)
-  yield* settled
-  const before = yield* held
-  for (let done = warm; done < whole; done += batch) {
-    yield* many(Math.min(batch, whole - done), operation)
+const program = (whole: number) =>
+  Effect.gen(function* () {
+    yield* many(warm, operation)
     yield* settled
-  }
-  return { before, after: yield* held }
-})
+    const before = yield* held
+    for (let done = warm; done < whole; done += batch) {
+      yield* many(Math.min(batch, whole - done), operation)
+      yield* settled
+    }
+    return { before, after: yield* held }
+  })
 
-export const bench = async (): Promise<ReadonlyArray<Row>> => {
-  const { before, after } = await onDatabase(program)
-  const mebibytes = (bytes: number) => bytes / 2 ** 20
+export const bench: Bench = async ({ size = 100_000 }) => {
+  const { before, after } = await onDatabase(program(size))
   return [
-    row({
-      bench: "heap after 100,000 operations",
-      ours: mebibytes(after),
+    {
+      bench: `heap after ${size.toLocaleString("en-US")} operations`,
       unit: "MiB",
-      against: "after 1,000 operations",
-      theirs: mebibytes(before),
-      target: null,
+      against: `after ${warm.toLocaleString("en-US")} operations`,
+      goal: null,
+      ours: quantity(after / 2 ** 20),
+      bound: quantity(before / 2 ** 20),
+      ratio: figureOf([after / before]),
       note: "decoded versions are remembered up to 10,000"
-    })
+    }
   ]
 }

@@ -1,26 +1,17 @@
 /** What judging a signed request costs beside the MAC and the digest it cannot do without. */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto"
-import type { Caller } from "@bursar/engine-core"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Memory from "@bursar/storage-adapters/memory"
 import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
 import * as SignedRequests from "#host/middleware/SignedRequests.ts"
-import { compare, type Row, row } from "./measure.ts"
+import { caller } from "./database.ts"
+import { type Bench, computing, inTurns } from "./measure.ts"
 
 const secret = new Uint8Array(randomBytes(32))
 const body = new Uint8Array(
   Buffer.from(JSON.stringify({ subscriptionId: "s-1", amount: "x".repeat(200) }))
 )
 const target = "/v1/subscriptions"
-
-const caller: Caller.Caller = {
-  sub: "bench",
-  name: null,
-  email: null,
-  roles: ["operator"],
-  holderId: null,
-  party: null
-}
 
 const macOf = (timestamp: string, nonce: string): Buffer => {
   const digest = createHash("sha256").update(body).digest("hex")
@@ -33,7 +24,7 @@ let nonces = 0
 /** A nonce of its own for every request, as a client must send. */
 const nonce = (): string => `bench-${String(++nonces).padStart(22, "0")}`
 
-export const bench = async (): Promise<ReadonlyArray<Row>> => {
+export const bench: Bench = async ({ rounds }) => {
   const layer = SignedRequests.layer({
     tenantId: "venue-1",
     basePath: "",
@@ -50,55 +41,48 @@ export const bench = async (): Promise<ReadonlyArray<Row>> => {
   )
   const timestamp = String(Math.floor(Date.now() / 1000))
 
-  const [ours, theirs] = compare([
-    {
-      name: "judge",
-      run: (times) =>
-        runtime.runSync(
-          Effect.gen(function* () {
-            for (let n = 0; n < times; n++) {
-              const own = nonce()
-              yield* signed.judge({
-                caller,
-                method: "POST",
-                target,
-                body,
-                sent: {
-                  key: ["k"],
-                  timestamp: [timestamp],
-                  nonce: [own],
-                  // What a client does is in both contenders, so that they differ by the judging alone.
-                  signature: [macOf(timestamp, own).toString("base64")]
-                }
-              })
-            }
-          })
-        )
-    },
-    {
-      name: "node:crypto",
-      run: (times) => {
-        let right = 0
+  const judge = (times: number) =>
+    runtime.runSync(
+      Effect.gen(function* () {
         for (let n = 0; n < times; n++) {
           const own = nonce()
-          const sent = Buffer.from(macOf(timestamp, own).toString("base64"), "base64")
-          if (timingSafeEqual(sent, macOf(timestamp, own))) right += 1
+          yield* signed.judge({
+            caller,
+            method: "POST",
+            target,
+            body,
+            sent: {
+              key: ["k"],
+              timestamp: [timestamp],
+              nonce: [own],
+              // Both sides do what a client does, so that they differ by the judging alone.
+              signature: [macOf(timestamp, own).toString("base64")]
+            }
+          })
         }
-        return right
-      }
+      })
+    )
+  const verify = (times: number) => {
+    let right = 0
+    for (let n = 0; n < times; n++) {
+      const own = nonce()
+      const sent = Buffer.from(macOf(timestamp, own).toString("base64"), "base64")
+      if (timingSafeEqual(sent, macOf(timestamp, own))) right += 1
     }
-  ])
+    return right
+  }
+  const compared = await runtime.runPromise(
+    inTurns({ rounds, ours: computing(judge), bound: computing(verify) })
+  )
   await runtime.dispose()
-  if (ours === undefined || theirs === undefined) throw new Error("a contender was not measured")
   return [
-    row({
+    {
       bench: "signed and judged",
-      ours: ours.perSecond,
       unit: "requests/s",
       against: "the same MACs, node:crypto alone",
-      theirs: theirs.perSecond,
-      target: null,
-      note: "nonces in memory; on PostgreSQL one insert more"
-    })
+      goal: null,
+      note: "nonces in memory; on PostgreSQL one insert more",
+      ...compared
+    }
   ]
 }

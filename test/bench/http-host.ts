@@ -2,7 +2,6 @@
 import { Engine, FourEyes, Settings, settingsDefaults } from "@bursar/engine-core"
 import { PlainJson } from "@bursar/engine-core/kernel"
 import * as Host from "@bursar/http-host"
-import * as Embedded from "@bursar/storage-adapters/embedded"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { NodeRuntime } from "@effect/platform-node"
@@ -34,7 +33,7 @@ const tables = {
   reads: [WriteReads.listOperations, WriteReads.getOperation]
 }
 
-const layer = (dataFolder: string) =>
+const layer = (url: string) =>
   Host.layer({
     tables,
     tenant: {
@@ -62,11 +61,7 @@ const layer = (dataFolder: string) =>
     Layer.provideMerge(Engine.layerOf({ operations: [propose], readings: [Notes.reading] })),
     Layer.provideMerge(
       Layer.mergeAll(
-        Layer.unwrap(
-          Effect.map(Embedded.start({ dataFolder }), ({ url }) =>
-            Postgres.layer({ url: Redacted.make(url) })
-          )
-        ),
+        Postgres.layer({ url: Redacted.make(url) }),
         NodeCrypto.layer,
         ledgerOf(),
         Layer.succeed(Settings, { ...settingsDefaults, operationsAtOnce: clients })

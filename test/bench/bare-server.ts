@@ -1,0 +1,82 @@
+/** Process of a bare node:http server, which selects the rows of a list and prints them. */
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import * as Postgres from "@bursar/storage-adapters/postgres"
+import { NodeRuntime } from "@effect/platform-node"
+import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** Rows that the cursor of a whole list fetches at a time. */
+const fetched = 1_000
+
+interface DocumentRow {
+  readonly body: string
+  readonly created_at: string
+}
+
+const pageOf = (rows: ReadonlyArray<DocumentRow>): string =>
+  JSON.stringify({
+    offset: 0,
+    ledgerTime: null,
+    now: new Date(),
+    value: rows.map((row) => ({ ...JSON.parse(row.body), createdAt: row.created_at })),
+    next: null
+  })
+
+const program = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const instruments = Effect.map(
+    sql<DocumentRow>`
+      select body, created_at, from_instant, version from bursar.document
+      where collection = 'instrument' and to_offset is null order by sort_key limit 50`,
+    pageOf
+  )
+  const movements = (asset: string) =>
+    Effect.map(
+      sql<DocumentRow>`
+        select body, created_at, from_instant, version from bursar.document
+        where collection = 'movement' and to_offset is null
+          and filters @> ${JSON.stringify({ asset })}::jsonb
+        order by sort_key limit 51`,
+      pageOf
+    )
+  /** The texts of all rows as they are stored, in one array. */
+  const whole = (write: (text: string) => void) =>
+    sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`
+          declare instruments no scroll cursor for select body from bursar.document
+          where collection = 'instrument' and to_offset is null order by sort_key`
+        write("[")
+        for (let comma = ""; ; comma = ",") {
+          const rows = yield* sql.unsafe<{ readonly body: string }>(
+            `fetch ${fetched} from instruments`
+          )
+          if (rows.length > 0) write(comma + rows.map(({ body }) => body).join(","))
+          if (rows.length < fetched) break
+        }
+        write("]")
+      })
+    )
+  const run = Effect.runPromiseWith(yield* Effect.context<never>())
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? "", "http://bare")
+    response.setHeader("content-type", "application/json")
+    const answered =
+      pathname === "/whole"
+        ? run(whole((text) => void response.write(text))).then(() => response.end())
+        : run(
+            pathname === "/movements" ? movements(searchParams.get("asset") ?? "") : instruments
+          ).then((text) => response.end(text))
+    answered.catch(() => response.destroy())
+  })
+  yield* Effect.promise(() => new Promise<void>((done) => server.listen(0, "127.0.0.1", done)))
+  process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+  return yield* Effect.never
+})
+
+NodeRuntime.runMain(
+  Effect.scoped(program).pipe(
+    Effect.provide(Postgres.layerClient({ url: Redacted.make(process.argv[2] ?? "") }))
+  )
+)

@@ -131,6 +131,7 @@ export const register = Effect.fnUntraced(function* (of: {
             collection: collection.name,
             recordId: collection.id(record as never),
             version: 1,
+            closes: 0,
             body: Codecs.of(collection).encodeRecord(record as never),
             sortKey: collection.sortKey(record as never, at),
             filters: Columns.of(collection, record as never),

@@ -46,6 +46,7 @@ export const instruments = Effect.fnUntraced(function* (of: {
             collection: "instrument",
             recordId,
             version: 1,
+            closes: 0,
             body: like.body.replaceAll(of.like, recordId),
             sortKey: recordId,
             filters: { instrumentId: recordId, registrar: of.registrar, listed: "yes" },

@@ -42,6 +42,7 @@ export const seed = Effect.fnUntraced(function* <R, F>(
         yield* documents.put(
           some.map(({ record, ...row }) => ({
             ...row,
+            closes: 0,
             sortKey: collection.sortKey(record, stamp),
             filters: Columns.of(collection, record),
             createdAt: head.at,

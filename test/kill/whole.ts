@@ -5,10 +5,13 @@ import { Effect, Redacted } from "effect"
 /** Each names what would be wrong, and selects whatever is. */
 const wrongs: ReadonlyArray<readonly [what: string, sql: string]> = [
   [
-    "a fact without its version, or a version without its fact",
+    "a version that is not of the last fact at its offset and instant, or no version of such a fact",
     `select coalesce(f.collection, d.collection) || '/' || coalesce(f.record_id, d.record_id)
        || '@' || coalesce(f.version, d.version) as wrong
-     from bursar.fact f full join bursar.document d
+     from (
+       select collection, record_id, max(version) as version from bursar.fact
+       group by collection, record_id, "offset", recorded_at) f
+     full join bursar.document d
        on (d.collection, d.record_id, d.version) = (f.collection, f.record_id, f.version)
      where f.version is null or d.version is null`
   ],
@@ -35,11 +38,11 @@ const wrongs: ReadonlyArray<readonly [what: string, sql: string]> = [
      from (select * from bursar.event where kind = 'control') e
      full join (
        select record_id, (body::json ->> 'seq')::int8 as seq from bursar.document
-       where collection = 'delivery' and version = 1) d on d.seq = e.seq
+       where collection = 'delivery' and to_offset is null) d on d.seq = e.seq
      where e.seq is null or d.seq is null
      union all
      select body::json ->> 'seq' from bursar.document
-     where collection = 'delivery' and version = 1
+     where collection = 'delivery' and to_offset is null
      group by 1 having count(*) > 1`
   ],
   [
@@ -65,7 +68,7 @@ const wrongs: ReadonlyArray<readonly [what: string, sql: string]> = [
   [
     "an operation without its one key, or a key without its operation",
     `select coalesce(o.record_id, k.target) as wrong
-     from (select record_id from bursar.document where collection = 'operation' and version = 1) o
+     from (select record_id from bursar.document where collection = 'operation' and to_offset is null) o
      full join (select target from bursar.key) k on k.target = 'operation:' || o.record_id
      where o.record_id is null or k.target is null`
   ],

@@ -33,6 +33,7 @@ const batch = Effect.fnUntraced(function* (
       yield* Context.get(store, Documents).put(
         ids.map((id) => ({
           ...id,
+          closes: id.version - 1,
           body: "{}",
           sortKey: id.recordId,
           filters: { state: "open" },

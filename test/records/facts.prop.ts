@@ -170,8 +170,10 @@ const agree = <R, F>(collection: Collection<R, F>) =>
         (found) => found[0]
       )
     let facts = 0
+    let closed = 0
     for (const [recordId, rows] of yield* scanned(collection.name)) {
       facts += rows.length
+      closed += new Set(rows.map(({ recordedAt, offset }) => `${recordedAt} ${offset}`)).size - 1
       const bodies = replay(collection, rows)
       expect((yield* of(recordId, { by: "latest" }))?.body).toBe(bodies.at(-1))
       for (const { recordedAt, offset } of rows) {
@@ -183,6 +185,8 @@ const agree = <R, F>(collection: Collection<R, F>) =>
         expect((yield* of(recordId, { by: "offset", offset }))?.body).toBe(bodies[there])
       }
     }
+    const every = { collection: collection.name, through: Number.MAX_SAFE_INTEGER, limit: 100_000 }
+    expect(yield* documents.prune(every), "one version for each offset and instant").toBe(closed)
     return facts
   })
 

@@ -116,6 +116,37 @@ describe("a flush of more drafts than one call of a port takes", () => {
   })
 })
 
+describe("the stored versions of a record that a transaction moves several times", () => {
+  const id = draft.recordId
+  const at = (version: number, offset: number | undefined, recordId = id) => ({
+    ...draft,
+    recordId,
+    version,
+    offset
+  })
+  const stored = (drafts: ReadonlyArray<typeof draft>) =>
+    [...Flush.closedBy(drafts, stamp)].map(([{ recordId, version }, closes]) => [
+      recordId,
+      version,
+      closes
+    ])
+
+  it("are the last at each offset, and each closes the one stored before it", () => {
+    expect(stored([at(1, 0), at(2, 0), at(3, 0)])).toEqual([[id, 3, 0]])
+    expect(
+      stored([at(4, 5), at(5, 5), at(6, 7), at(7, 7), at(8, undefined), at(9, stamp.nextOffset)])
+    ).toEqual([
+      [id, 5, 3],
+      [id, 7, 5],
+      [id, 9, 7]
+    ])
+    expect(stored([at(2, 0), at(9, 0, "other"), at(3, 0)])).toEqual([
+      ["other", 9, 8],
+      [id, 3, 1]
+    ])
+  })
+})
+
 describe("the offset of a fact", () => {
   const now = instant
   const request = { by: "request", requestId: "r" } as const

@@ -120,12 +120,42 @@ const writeDrafts = Effect.fnUntraced(function* (
   drafts: ReadonlyArray<Draft>,
   stamp: Stamp
 ) {
+  const closes = closedBy(drafts, stamp)
   for (const batch of batchesOf(drafts)) {
-    const rows = batch.map((draft) => rowsOf(draft, stamp))
+    const rows = batch.map((draft) => ({ draft, ...rowsOf(draft, stamp) }))
     yield* factLog.append(rows.map(({ fact }) => fact))
-    yield* documents.put(rows.map(({ version }) => version))
+    yield* documents.put(
+      rows.flatMap(({ draft, version }) => {
+        const closed = closes.get(draft)
+        return closed === undefined ? [] : [{ ...version, closes: closed }]
+      })
+    )
   }
 })
+
+/**
+ * The drafts whose versions are stored, each with the version that it closes: of each record the last
+ * draft at each offset. All versions of a transaction begin at its stamp, so no pin selects an
+ * earlier one at the same offset. Every fact is stored.
+ */
+export const closedBy = (
+  drafts: ReadonlyArray<Draft>,
+  { nextOffset }: Pick<Stamp, "nextOffset">
+): ReadonlyMap<Draft, number> => {
+  const closes = new Map<Draft, number>()
+  const latest = new Map<string, Draft>()
+  for (const draft of drafts) {
+    const record = `${draft.collection}/${draft.recordId}`
+    const before = latest.get(record)
+    latest.set(record, draft)
+    const isReplaced =
+      before !== undefined && (before.offset ?? nextOffset) === (draft.offset ?? nextOffset)
+    const closed = isReplaced ? closes.get(before) : before?.version
+    closes.set(draft, closed ?? draft.version - 1)
+    if (isReplaced) closes.delete(before)
+  }
+  return closes
+}
 
 const batchesOf = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
   Array.from({ length: Math.ceil(all.length / batchMax) }, (_, n) =>
@@ -136,7 +166,7 @@ const batchesOf = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
 export const rowsOf = (
   { collection, recordId, version, ...draft }: Draft,
   stamp: Stamp
-): { readonly fact: FactRow; readonly version: VersionRow } => {
+): { readonly fact: FactRow; readonly version: Omit<VersionRow, "closes"> } => {
   const { fact, body } = draft.texts()
   const key = { collection, recordId, version }
   const offset = draft.offset ?? stamp.nextOffset

@@ -122,7 +122,7 @@ export const make = (transactions: Transactions): Documents["Service"] => {
 const putOne = (transaction: Transaction, into: Collection, row: VersionRow): void => {
   const versions = into.records.get(row.recordId)
   const open = versions?.[versions.length - 1]
-  if (row.version !== (open?.version ?? 0) + 1) {
+  if (row.closes !== (open?.version ?? 0) || row.version <= row.closes) {
     throw new Error(
       `Documents.put: version ${row.version} of ${row.collection} ${row.recordId} does not follow ${open?.version ?? 0}`
     )

@@ -27,30 +27,36 @@ with written as (
   select collection, record_id, version, sort_key, body, filters::jsonb, created_at, from_offset,
     from_instant, to_offset, to_instant
   from unnest($1::text[], $2::text[], $3::int8[], $4::text[], $5::text[], $6::text[], $7::text[],
-              $8::int8[], $9::text[], $10::int8[], $11::text[])
+              $8::int8[], $9::text[], $10::int8[], $11::text[], $12::int8[])
     with ordinality as r(collection, record_id, version, sort_key, body, filters, created_at,
-      from_offset, from_instant, to_offset, to_instant, n)
+      from_offset, from_instant, to_offset, to_instant, closes, n)
+  where r.closes <> 0 or (
+    select f.version from bursar.document f
+    where f.collection = r.collection and f.record_id = r.record_id limit 1) is null
   order by n
   on conflict (collection, record_id, version)
   do update set to_offset = excluded.to_offset, to_instant = excluded.to_instant
   where excluded.created_at = '${CLOSES}' and document.to_offset is null
   returning created_at
 )
-select case when count(*) filter (where created_at <> '${CLOSES}') <> $12::int8
+select case when count(*) filter (where created_at <> '${CLOSES}') <> $13::int8
   then bursar.defect('Documents.put: a version does not follow the one before it') end
 from written`
 
-/** The first version of one record. Its primary key refuses another. */
+/** The first version of one record. */
 const PUT_FIRST = `
 insert into bursar.document (collection, record_id, version, sort_key, body, filters, created_at,
   from_offset, from_instant)
-values ($1, $2, $3::int8, $4, $5, $6::jsonb, $7, $8::int8, $9)`
+select $1, $2, $3::int8, $4, $5, $6::jsonb, $7, $8::int8, $9
+where case when not exists (
+    select from bursar.document where collection = $1 and record_id = $2) then true
+  else bursar.defect('Documents.put: a version does not follow the one before it') end`
 
 /** A later version of one record: nearly every other call, and much cheaper than the general one. */
 const PUT_NEXT = `
 with closed as (
   update bursar.document set to_offset = $8::int8, to_instant = $9
-  where collection = $1 and record_id = $2 and version = $3::int8 - 1
+  where collection = $1 and record_id = $2 and version = $10::int8
     and coalesce(to_offset, -1) = -1
   returning 1
 )
@@ -81,13 +87,12 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
   put: (rows) => {
     const [first, ...more] = rows
     if (first === undefined) return Effect.void
-    if (more.length > 0) {
-      const written = closedAndOpened(rows)
-      return written === undefined
-        ? Effect.die(new Error("Documents.put: a version does not follow the one before it"))
-        : sessions.send(PUT, [...columnsOf(written), String(written.length)])
+    const written = closedAndOpened(rows)
+    if (written === undefined) {
+      return Effect.die(new Error("Documents.put: a version does not follow the one before it"))
     }
-    return sessions.send(first.version === 1 ? PUT_FIRST : PUT_NEXT, [
+    if (more.length > 0) return sessions.send(PUT, [...columnsOf(written), String(written.length)])
+    return sessions.send(first.closes === 0 ? PUT_FIRST : PUT_NEXT, [
       first.collection,
       first.recordId,
       String(first.version),
@@ -96,7 +101,8 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
       JSON.stringify(first.filters),
       first.createdAt,
       String(first.fromOffset),
-      first.fromInstant
+      first.fromInstant,
+      ...(first.closes === 0 ? [] : [String(first.closes)])
     ])
   },
   get: ({ collection, recordIds, pin }) => {
@@ -195,12 +201,13 @@ const closedAndOpened = (
     const record = JSON.stringify([row.collection, row.recordId])
     const before = opened[places.get(record) ?? -1]
     const ends = { toOffset: row.fromOffset, toInstant: row.fromInstant }
+    if (row.version <= row.closes) return undefined
     if (before !== undefined) {
-      if (row.version !== before.version + 1) return undefined
+      if (row.closes !== before.version) return undefined
       opened[places.get(record)!] = { ...before, ...ends }
-    } else if (row.version > 1) {
+    } else if (row.closes > 0) {
       const closing = { sortKey: "", body: "", filters: {}, createdAt: CLOSES }
-      closings.push({ ...row, ...closing, ...ends, version: row.version - 1 })
+      closings.push({ ...row, ...closing, ...ends, version: row.closes })
     }
     places.set(record, opened.push({ ...row, toOffset: null, toInstant: null }) - 1)
   }
@@ -218,7 +225,8 @@ const columnsOf = (rows: ReadonlyArray<WrittenRow>): ReadonlyArray<unknown> => [
   Values.integers(rows.map((row) => row.fromOffset)),
   Values.texts(rows.map((row) => row.fromInstant)),
   Values.integers(rows.map((row) => row.toOffset)),
-  Values.texts(rows.map((row) => row.toInstant))
+  Values.texts(rows.map((row) => row.toInstant)),
+  Values.integers(rows.map((row) => row.closes))
 ]
 
 let cursors = 0

@@ -10,6 +10,8 @@ export interface VersionRow {
   readonly collection: string
   readonly recordId: string
   readonly version: number
+  /** The version that this one closes; 0 for the first one of its record. */
+  readonly closes: number
   /** The record as JSON text, without the columns beside it here. */
   readonly body: string
   /** Sort key of the collection's lists: plain text compared by code unit, unique in the collection. */
@@ -78,10 +80,10 @@ export class Documents extends Context.Service<
   {
     /**
      * Writes versions: closes each record's open version at (fromOffset, fromInstant) and opens the
-     * new one. Version numbers MUST be consecutive per record; a repeated one is a defect, and so is
-     * one that begins at an earlier offset or instant than the version before it. One call
-     * may hold several versions of one record, in order: each closes the one before it, possibly at
-     * the same offset or instant (an empty range, which no pin selects).
+     * new one. A version that does not close the open one is a defect (so is a first version of a
+     * record that has one), and so is one whose number is not greater, or that begins at an earlier
+     * offset or instant. One call may hold several versions of one record, in order: each closes the
+     * one before it, possibly at the same offset or instant (an empty range, which no pin selects).
      * Validity ranges of one record never overlap and leave no gap.
      */
     readonly put: (rows: ReadonlyArray<VersionRow>) => Effect.Effect<void, StorageUnavailable>

@@ -154,6 +154,20 @@ export const documents: ReadonlyArray<Check> = [
     }
     yield* same("by offset", seen, [undefined, 1, 3, 4, 4])
   }),
+  check(PORT, "takes numbers with gaps, each row naming the version that it closes", function* () {
+    const { get, put } = yield* Documents
+    const collection = yield* fresh("documents")
+    const at = (n: number, closes: number) =>
+      version({ collection, version: n, closes, fromOffset: n, fromInstant: instant(n) })
+    yield* put([at(3, 0)])
+    yield* put([at(5, 3)])
+    yield* put([at(6, 5), at(9, 6)])
+    const seen: Array<number | undefined> = []
+    for (const offset of [2, 3, 4, 5, 6, 8, 9]) {
+      seen.push((yield* get({ collection, recordIds: ["r"], pin: byOffset(offset) }))[0]?.version)
+    }
+    yield* same("by offset", seen, [undefined, 3, 3, 5, 6, 6, 9])
+  }),
   check(PORT, "treats a version that does not follow the last one as a defect", function* () {
     const { get, put } = yield* Documents
     const collection = yield* fresh("documents")
@@ -172,6 +186,14 @@ export const documents: ReadonlyArray<Check> = [
       put([version({ collection, recordId: "s", version: 2 })]),
       "defect"
     )
+    const second = version({ collection, version: 2, closes: 0, sortKey: "other" })
+    const another = version({ collection, recordId: "s" })
+    yield* ends("a second first version", put([second]), "defect")
+    yield* ends("a second first version beside another", put([second, another]), "defect")
+    for (const more of [[], [another]]) {
+      const same = version({ collection, version: 1, closes: 1 })
+      yield* ends("a number that is not greater", put([same, ...more]), "defect")
+    }
     const found = yield* get({ collection, recordIds: ["r", "s"], pin: latest })
     yield* same(
       "what is there",
@@ -431,7 +453,15 @@ export const documents: ReadonlyArray<Check> = [
     yield* same("in another collection", yield* read(0, `${collection}x`), others)
     const last = rows.findLast((row) => row.recordId === "r0")
     const next = (last?.version ?? 0) + 1
-    yield* put([version({ ...last, version: next, fromOffset: end, fromInstant: instant(9_999) })])
+    yield* put([
+      version({
+        ...last,
+        version: next,
+        closes: next - 1,
+        fromOffset: end,
+        fromInstant: instant(9_999)
+      })
+    ])
     const found = yield* get({ collection, recordIds: ["r0"], pin: latest })
     yield* same("the next version", found[0]?.version, next)
   }),

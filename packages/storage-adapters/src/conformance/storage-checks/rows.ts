@@ -27,6 +27,7 @@ export const version = (of: Partial<VersionRow>): VersionRow => ({
   collection: "c",
   recordId: "r",
   version: 1,
+  closes: (of.version ?? 1) - 1,
   body: '{"units":1.0000000001,"name":"Zoë\\u0000\\n"}',
   sortKey: of.recordId ?? "r",
   filters: {},

@@ -61,7 +61,7 @@ const foldBatch = Effect.fnUntraced(function* (
         yield* UpdateFold.fold(update, Instant.of(row.ledgerTime))
         yield* OperationCompletion.complete(update)
       }
-      const rows = planned.map(({ row }) => row)
+      const rows = planned.map(({ row, update }) => ({ ...row, raw: LedgerBatch.rawOf(update) }))
       yield* stored(log.advance({ epoch, from, to: offset, ledgerTime, updates: rows }))
     })
   )

@@ -10,10 +10,10 @@ import type { ProjectionHead, UpdateRow } from "../ports/storage/ProjectionLog.t
 /** The part of the head that a batch moves. */
 type Position = Pick<ProjectionHead, "offset" | "ledgerTime">
 
-/** A transaction to fold, and the row that the log keeps of it. */
+/** A transaction to fold, and the row that the log keeps of it; its text is encoded when it is written. */
 export interface Planned {
   readonly update: Ledger.Transaction
-  readonly row: UpdateRow
+  readonly row: Omit<UpdateRow, "raw">
 }
 
 export interface LedgerBatch extends Position {
@@ -78,7 +78,7 @@ export const assertLogged = (
 }
 
 /** The log's row of a transaction that follows `before`. */
-const rowOf = (update: Ledger.Transaction, before: Position): UpdateRow => {
+const rowOf = (update: Ledger.Transaction, before: Position): Planned["row"] => {
   const effectiveAt = Instant.sortable(update.effectiveAt)
   const isLatest = before.ledgerTime === null || effectiveAt > before.ledgerTime
   return {
@@ -89,8 +89,7 @@ const rowOf = (update: Ledger.Transaction, before: Position): UpdateRow => {
     workflowId: Option.getOrNull(update.workflowId),
     effectiveAt,
     recordTime: Instant.sortable(update.recordTime),
-    ledgerTime: isLatest ? effectiveAt : before.ledgerTime,
-    raw: rawOf(update)
+    ledgerTime: isLatest ? effectiveAt : before.ledgerTime
   }
 }
 

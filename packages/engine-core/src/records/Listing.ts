@@ -12,7 +12,7 @@ import type { Versions } from "./Versions.ts"
 export const make = (
   documents: Documents["Service"],
   versions: Versions
-): Pick<Records["Service"], "list" | "stream" | "countBy"> => ({
+): Pick<Records["Service"], "list" | "stream" | "ids" | "countBy"> => ({
   list: Effect.fnUntraced(function* <R, F>(
     collection: Collection<R, F>,
     query: Query & { readonly limit: number }
@@ -36,6 +36,16 @@ export const make = (
             sortKey: row.sortKey,
             record: versions.decoded(collection, row, at)
           })),
+          Stream.mapError(storeUnavailable)
+        )
+      )
+    ),
+
+  ids: <R, F>(collection: Collection<R, F>, query: Query) =>
+    Stream.unwrap(
+      Effect.map(judgedAt(query.pin), (at) =>
+        documents.stream(StorageQuery.of(collection, query, at)).pipe(
+          Stream.map(({ recordId }) => recordId),
           Stream.mapError(storeUnavailable)
         )
       )

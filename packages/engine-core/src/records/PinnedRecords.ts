@@ -83,6 +83,7 @@ export const at = (
         sortKey,
         record: become(collection, record)
       })),
+    ids: (collection, query) => records.ids(collection, pinned(query)),
     countBy: (collection, column, query) => records.countBy(collection, column, pinned(query)),
     // Nothing is written at a point of the past.
     uncommitted: () => Effect.succeed([]),

@@ -103,6 +103,11 @@ export class Records extends Context.Service<
       collection: Collection<R, F>,
       query: Query
     ) => Stream.Stream<{ readonly sortKey: string; readonly record: Stored<R> }, Unavailable>
+    /** As `stream`, the ids alone: no record is decoded. */
+    readonly ids: <R, F>(
+      collection: Collection<R, F>,
+      query: Query
+    ) => Stream.Stream<string, Unavailable>
     /**
      * The ids of records written in this transaction with this value in a filter column: a list finds
      * them once it has committed. Only inside `transact`.

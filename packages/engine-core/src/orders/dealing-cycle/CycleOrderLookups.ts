@@ -65,9 +65,8 @@ export const leftIn = <R extends Pick<Subscription, "cycleId">, F>(
 ) =>
   Effect.gen(function* () {
     const records = yield* Records
-    const listed = yield* records.stream(collection, { where: { cycleId: [cycleId] } }).pipe(
-      Stream.map(({ record }) => collection.id(record)),
-      Stream.runCollect
+    const listed = yield* Stream.runCollect(
+      records.ids(collection, { where: { cycleId: [cycleId] } })
     )
     const written = yield* records.uncommitted(collection, { column: "cycleId", value: cycleId })
     const orders = yield* records.many(collection, [...new Set([...listed, ...written])])

@@ -89,6 +89,50 @@ export const make = (of: {
     awaken(transaction, item.queue)
   }
 
+  /** Claims the items of a queue that are due, within a transaction. */
+  const claim = (
+    transaction: Transaction,
+    { queue: name, limit }: { readonly queue: string; readonly limit: number },
+    { now, leaseMillis }: { readonly now: number; readonly leaseMillis: number }
+  ): ReadonlyArray<Lease> => {
+    const claimed: Array<Lease> = []
+    for (const item of queue(name).fronts.walk({ direction: "asc" })) {
+      if (claimed.length >= limit) break
+      if (item.runAt > now) break
+      if (item.leasedUntil !== null && item.leasedUntil > now) continue
+      const startedAt = item.startedAt ?? Instant.sortable(Instant.fromEpochMillis(now))
+      Undo.patch(transaction, item, {
+        leasedUntil: now + leaseMillis,
+        fence: ++fences,
+        attempt: item.attempt + 1,
+        startedAt
+      })
+      claimed.push({
+        queue: name,
+        itemId: item.itemId,
+        resource: item.resource,
+        payload: item.payload,
+        fence: item.fence,
+        attempt: item.attempt,
+        startedAt
+      })
+    }
+    return claimed
+  }
+
+  const leaseEach: WorkQueue["Service"]["leaseEach"] = ({ queues: asked, limit, leaseMillis }) =>
+    Effect.flatMap(Clock.Clock, (clock) =>
+      transactions.write((transaction) => {
+        const at = { now: clock.currentTimeMillisUnsafe(), leaseMillis }
+        const claimed: Array<Lease> = []
+        for (const of of asked) {
+          const most = Math.min(of.limit, limit - claimed.length)
+          claimed.push(...claim(transaction, { ...of, limit: most }, at))
+        }
+        return claimed
+      })
+    )
+
   return {
     enqueue: (items) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
@@ -113,35 +157,9 @@ export const make = (of: {
           }
         })
       ),
-    lease: ({ queue: name, limit, leaseMillis }) =>
-      Effect.flatMap(Clock.Clock, (clock) =>
-        transactions.write((transaction) => {
-          const now = clock.currentTimeMillisUnsafe()
-          const claimed: Array<Lease> = []
-          for (const item of queue(name).fronts.walk({ direction: "asc" })) {
-            if (claimed.length >= limit) break
-            if (item.runAt > now) break
-            if (item.leasedUntil !== null && item.leasedUntil > now) continue
-            const startedAt = item.startedAt ?? Instant.sortable(Instant.fromEpochMillis(now))
-            Undo.patch(transaction, item, {
-              leasedUntil: now + leaseMillis,
-              fence: ++fences,
-              attempt: item.attempt + 1,
-              startedAt
-            })
-            claimed.push({
-              queue: name,
-              itemId: item.itemId,
-              resource: item.resource,
-              payload: item.payload,
-              fence: item.fence,
-              attempt: item.attempt,
-              startedAt
-            })
-          }
-          return claimed
-        })
-      ),
+    lease: ({ queue: name, ...of }) =>
+      leaseEach({ ...of, queues: [{ queue: name, limit: of.limit }] }),
+    leaseEach,
     hold: (lease) =>
       Effect.andThen(
         transactions.inside("WorkQueue.hold", () => {}),

@@ -39,25 +39,36 @@ from (
 ) held
 on conflict (queue, item_id) do nothing`
 
-const LEASE = `
-with due as materialized (
+/** Items of a queue that may be claimed, locked. */
+const due = (queue: string, limit: string): string => `
   select w.queue, w.item_id from bursar.work w
-  where w.queue = $1 and w.run_at <= statement_timestamp()
+  where w.queue = ${queue} and w.run_at <= statement_timestamp()
     and (w.leased_until is null or w.leased_until <= statement_timestamp())
     and not exists (
       select from bursar.work o
       where o.queue = w.queue and o.resource = w.resource and o.place < w.place)
-  order by w.run_at, w.place limit $3::int8
-  for no key update of w skip locked
-)
+  order by w.run_at, w.place limit ${limit}
+  for no key update of w skip locked`
+
+const claiming = (items: string): string => `
+with due as materialized (${items})
 update bursar.work w
 set leased_until = clock_timestamp() + $4::int8 * interval '1 millisecond', worker = $2,
   fence = nextval('bursar.work_fence'), attempt = attempt + 1,
   started_at = coalesce(started_at, clock_timestamp())
 from due where w.queue = due.queue and w.item_id = due.item_id
-returning w.item_id, (extract(epoch from w.run_at) * 1000000)::int8 as due, w.place, w.resource,
+returning w.queue, w.item_id, (extract(epoch from w.run_at) * 1000000)::int8 as due, w.place, w.resource,
   w.payload, w.fence, w.attempt,
   to_char(w.started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') || '000Z' as started_at`
+
+const LEASE = claiming(due("$1", "$3::int8"))
+
+/** A loop over the queues in their order, which ends once it has found enough. */
+const LEASE_EACH = claiming(`
+  select d.queue, d.item_id
+  from unnest($1::text[], $5::int8[]) as asked(queue, most)
+  cross join lateral (${due("asked.queue", "asked.most")}) d
+  limit $3::int8`)
 
 const UNDER_FENCE = "queue = $1 and item_id = $2 and fence = $3::int8 and leased_until is not null"
 
@@ -126,14 +137,21 @@ export const make = (of: {
     lease: ({ queue, worker, limit, leaseMillis }) =>
       Effect.map(
         sessions.ask(LEASE, [queue, worker, String(limit), String(leaseMillis)]),
-        ({ rows }) =>
-          rows
-            .toSorted(
-              (a, b) =>
-                Values.number(a, "due") - Values.number(b, "due") ||
-                Values.number(a, "place") - Values.number(b, "place")
-            )
-            .map((row) => leaseOf(queue, row))
+        ({ rows }) => rows.toSorted(byDue).map(leaseOf)
+      ),
+    leaseEach: ({ queues, worker, limit, leaseMillis }) =>
+      Effect.map(
+        sessions.ask(LEASE_EACH, [
+          Values.texts(queues.map(({ queue }) => queue)),
+          worker,
+          String(limit),
+          String(leaseMillis),
+          Values.integers(queues.map((queue) => queue.limit))
+        ]),
+        ({ rows }) => {
+          const leases = Map.groupBy(rows.toSorted(byDue).map(leaseOf), ({ queue }) => queue)
+          return queues.flatMap(({ queue }) => leases.get(queue) ?? [])
+        }
       ),
     hold: (lease) =>
       sessions.inside("WorkQueue.hold", (session) =>
@@ -221,8 +239,12 @@ const heldNote = (lease: Lease): string => `held ${lease.queue} ${lease.itemId} 
 
 const topicOf = (queue: string): string => `work:${queue}`
 
-const leaseOf = (queue: string, row: Values.Row): Lease => ({
-  queue,
+const byDue = (a: Values.Row, b: Values.Row): number =>
+  Values.number(a, "due") - Values.number(b, "due") ||
+  Values.number(a, "place") - Values.number(b, "place")
+
+const leaseOf = (row: Values.Row): Lease => ({
+  queue: Values.text(row, "queue"),
   itemId: Values.text(row, "item_id"),
   resource: Values.text(row, "resource"),
   payload: Values.text(row, "payload"),

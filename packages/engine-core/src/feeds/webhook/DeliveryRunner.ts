@@ -152,10 +152,21 @@ const makeDispatcher = Effect.gen(function* () {
     refresh: Effect.provideContext(refresh(cache), services),
     /** Drains the queues of removed webhooks; returns how many. */
     drainAll: Effect.provideContext(drainAll, services),
-    /** Leases the deliveries of a webhook that are due, as far as attempts are free. */
-    leaseDue: ({ webhookId }: Webhook, running: typeof atOnce) => {
-      const free = freeAttempts(running)
-      return free > 0 ? lease(queueOf(webhookId), free) : Effect.succeed([])
+    /** Leases deliveries that are due, as far as attempts are free, in one statement for all webhooks. */
+    leaseDue: (list: ReadonlyArray<Webhook>, running: Running) => {
+      const limit = atOnce.instance - running.instance
+      const byQueue = new Map(list.map((webhook) => [queueOf(webhook.webhookId), webhook]))
+      const queues = [...byQueue].flatMap(([queue, webhook]) => {
+        const free = freeAttempts({ ...running, webhook: running.of(webhook) })
+        return free > 0 ? [{ queue, limit: free }] : []
+      })
+      if (queues.length === 0) return Effect.succeed([])
+      return Effect.map(stored(work.leaseEach({ queues, worker, limit, leaseMillis })), (leases) =>
+        leases.flatMap((leased) => {
+          const webhook = byQueue.get(leased.queue)
+          return webhook === undefined ? [] : [{ webhook, leased }]
+        })
+      )
     },
     deliver: (webhook: Webhook, leased: Lease): Effect.Effect<void> =>
       underLease(leased, deliver(webhook, leased)).pipe(
@@ -164,17 +175,23 @@ const makeDispatcher = Effect.gen(function* () {
       )
   }
 })
+
+/** How many attempts run: in the instance, and for a webhook. */
+interface Running {
+  readonly instance: number
+  readonly of: (webhook: Webhook) => number
+}
+
 type Dispatcher = Effect.Success<typeof makeDispatcher>
 
 /** Delivers what is due now, once. */
 const deliverDue = Effect.fnUntraced(function* (dispatcher: Dispatcher) {
   yield* dispatcher.refresh
-  const due: Array<Effect.Effect<void>> = []
-  for (const webhook of dispatcher.webhooks()) {
-    const leases = yield* dispatcher.leaseDue(webhook, { webhook: 0, instance: due.length })
-    due.push(...leases.map((leased) => dispatcher.deliver(webhook, leased)))
-  }
-  yield* Effect.all(due, { concurrency: "unbounded", discard: true })
+  const due = yield* dispatcher.leaseDue(dispatcher.webhooks(), { instance: 0, of: () => 0 })
+  yield* Effect.forEach(due, ({ webhook, leased }) => dispatcher.deliver(webhook, leased), {
+    concurrency: "unbounded",
+    discard: true
+  })
   return due.length + (yield* dispatcher.drainAll)
 })
 
@@ -186,8 +203,10 @@ const makeAttempts = Effect.gen(function* () {
   const count = (webhook: Webhook, by: 1 | -1) =>
     byWebhook.set(webhook.webhookId, runningFor(webhook) + by)
   return {
-    running: (webhook: Webhook) =>
-      Effect.map(FiberSet.size(fibers), (instance) => ({ webhook: runningFor(webhook), instance })),
+    running: Effect.map(
+      FiberSet.size(fibers),
+      (instance): Running => ({ instance, of: runningFor })
+    ),
     /** Starts an attempt of the webhook, and runs `ended` after it. */
     start: (webhook: Webhook, attempt: Effect.Effect<void>, ended: Effect.Effect<unknown>) =>
       Effect.suspend(() => {
@@ -229,13 +248,14 @@ const deliverForever = Effect.fnUntraced(function* (dispatcher: Dispatcher) {
       began += yield* dispatcher.drainAll
     }
     turn += 1
-    for (const webhook of inTurn(dispatcher.webhooks(), turn)) {
-      const leases = yield* dispatcher.leaseDue(webhook, yield* attempts.running(webhook))
-      for (const leased of leases) {
-        yield* attempts.start(webhook, dispatcher.deliver(webhook, leased), ring)
-      }
-      began += leases.length
+    const due = yield* dispatcher.leaseDue(
+      inTurn(dispatcher.webhooks(), turn),
+      yield* attempts.running
+    )
+    for (const { webhook, leased } of due) {
+      yield* attempts.start(webhook, dispatcher.deliver(webhook, leased), ring)
     }
+    began += due.length
     if (began === 0) yield* pause
   })
   const round = LeasedWork.round(cycle, { failed: "deliveries could not be read", pause })

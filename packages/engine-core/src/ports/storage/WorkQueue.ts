@@ -47,6 +47,16 @@ export class WorkQueue extends Context.Service<
       readonly leaseMillis: number
     }) => Effect.Effect<ReadonlyArray<Lease>, StorageUnavailable>
     /**
+     * Claims as `lease` does in several queues, in one call: of each queue up to its limit, and up to
+     * `limit` items in all, those of the first queues first.
+     */
+    readonly leaseEach: (of: {
+      readonly queues: ReadonlyArray<{ readonly queue: string; readonly limit: number }>
+      readonly worker: string
+      readonly limit: number
+      readonly leaseMillis: number
+    }) => Effect.Effect<ReadonlyArray<Lease>, StorageUnavailable>
+    /**
      * Locks the item's row for this transaction, or fails where the lease is lost. No other worker
      * is given the item until the transaction ends, even if the lease runs out in it. Outside a
      * transaction: a defect.

@@ -53,6 +53,33 @@ export const work: ReadonlyArray<Check> = [
     yield* finish(yield* one(first))
     yield* same("after the first is done", names(yield* claim()), "b")
   }),
+  check(PORT, "leases of several queues up to the limit of each and of all", function* () {
+    const { add, finish, leaseEach, queue } = yield* setUp
+    const other = yield* fresh("queue")
+    const third = yield* fresh("queue")
+    const unasked = yield* fresh("queue")
+    yield* add({ itemId: "a" }, { itemId: "b" }, { itemId: "c" }, { itemId: "d" })
+    yield* add({ itemId: "e", queue: other }, { itemId: "f", queue: other })
+    yield* add({ itemId: "g", queue: third }, { itemId: "h", queue: third })
+    yield* add({ itemId: "i", queue: unasked })
+    const queues = [
+      { queue: unasked, limit: 0 },
+      { queue: third, limit: 4 },
+      { queue, limit: 2 },
+      { queue: other, limit: 4 }
+    ]
+    const each = (limit: number) => leaseEach({ queues, worker: "w", limit, leaseMillis: LONG })
+    const first = yield* each(5)
+    yield* same("at most five", names(first), "g h a b e")
+    yield* same("their queues", first.at(-1)?.queue, other)
+    yield* Effect.forEach(first, finish)
+    yield* same("the rest", names(yield* each(5)), "c d f")
+    yield* same(
+      "of no queue",
+      names(yield* leaseEach({ queues: [], worker: "w", limit: 5, leaseMillis: LONG })),
+      ""
+    )
+  }),
   check(PORT, "tells a worker what it leased", function* () {
     const { add, claim, queue } = yield* setUp
     yield* add({ itemId: "a", resource: "x", payload: '{"n":1.10}' })

@@ -49,6 +49,7 @@ describe("settings", () => {
       expect({
         tenantId: config.tenantId,
         inputsMax: config["ledger.maxInputs"],
+        answersKept: config["reads.kept"],
         operationsAtOnce: config["operations.atOnce"],
         lease: config["operations.lease"] * 1_000,
         bodyKeyWindow: config["idempotency.bodyKeyWindow"],
@@ -61,6 +62,7 @@ describe("settings", () => {
         Struct.pick(settingsDefaults, [
           "tenantId",
           "inputsMax",
+          "answersKept",
           "operationsAtOnce",
           "lease",
           "bodyKeyWindow",

@@ -225,6 +225,7 @@ const engineSettings = (config: KeeperConfig, keys: Keys) =>
     tenantId: config.tenantId,
     operationsAtOnce: config["operations.atOnce"],
     inputsMax: config["ledger.maxInputs"],
+    answersKept: config["reads.kept"],
     lease: config["operations.lease"] * 1_000,
     bodyKeyWindow: config["idempotency.bodyKeyWindow"],
     approvalExpiry: config.approvalExpiry,

@@ -246,6 +246,10 @@ export const settings = {
     doc: "How many contracts of earlier transactions one ledger transaction may use: the size of the largest dealing cycle. An order paid on the ledger uses five. A real node's own limit may be lower.",
     fallback: String(engine.inputsMax)
   }),
+  "reads.kept": setting(Kind.integer(0, 1_073_741_824), {
+    doc: "How many bytes of answers an instance keeps, to give them again while nothing they were read from has changed; 0 keeps none.",
+    fallback: String(engine.answersKept)
+  }),
   "operations.atOnce": setting(Kind.integer(1, 256), {
     doc: "How many operations one instance runs at a time.",
     fallback: String(engine.operationsAtOnce)

@@ -75,6 +75,37 @@ const ask = (
     return { now, value, said: `${offset} ${time} ${body} ${next}` }
   })
 
+/** The printed value of an answer of the latest, from the cache of answers where it is there. */
+const askPrinted = (
+  read: Read.Read,
+  of: { readonly caller: Caller.Caller; readonly params: unknown; readonly limit: number }
+) =>
+  Effect.gen(function* () {
+    const reads = yield* Reads
+    const { caller, params, limit } = of
+    // Everything that is asked besides the caller, as a path and its query are.
+    const target = JSON.stringify([params, limit], (_, value: unknown) =>
+      typeof value === "bigint" ? String(value) : value
+    )
+    const asked = { caller, params, point: {}, target }
+    const text = (value: string) => Effect.succeed({ bytes: new TextEncoder().encode(value) })
+    const answer =
+      read.shape === "one"
+        ? yield* reads.onePrinted(read, {
+            ...asked,
+            print: (value) => text(printed(read.value, value))
+          })
+        : yield* reads.pagePrinted(read, {
+            ...asked,
+            page: { limit },
+            print: (views) => text(views.map((view) => printed(read.item, view)).join())
+          })
+    const time = typeof answer.ledgerTime === "bigint" ? Instant.format(answer.ledgerTime) : null
+    const hasNext = "next" in answer && answer.next !== null
+    const body = new TextDecoder().decode(answer.printed.bytes)
+    return { now: answer.now, said: `${answer.offset} ${time} ${body} ${hasNext}` }
+  })
+
 /** The ids that an answer shows, by the names that paths have for them. */
 const idsOf = (value: unknown, into: Map<string, Set<string>>): void => {
   if (Array.isArray(value)) for (const one of value) idsOf(one, into)
@@ -120,6 +151,31 @@ export const make = (seed: number) => {
     )
   })
 
+  /**
+   * One read of the latest, printed twice, the second time from the cache of answers if it may be:
+   * the bytes are those of the answer made anew as of the same instant.
+   */
+  const comparePrinted = Effect.fnUntraced(function* (
+    town: Town,
+    read: Read.Read,
+    of: Omit<Parameters<typeof ask>[1], "asOf">
+  ) {
+    for (const time of ["first", "second"]) {
+      const { now, said } = yield* askPrinted(read, of)
+      const anew = yield* ask(read, { ...of, asOf: now })
+      note(town, "answers printed")
+      const [offset, at, ...rest] = anew.said.split(" ")
+      const next = rest.pop()
+      const expected = [offset, at, ...rest, String(next !== "null")].join(" ")
+      if (said === expected) continue
+      return yield* Effect.die(
+        new Error(
+          `audit: ${read.name}, printed for the ${time} time, is\n${said}\nnot\n${expected}`
+        )
+      )
+    }
+  })
+
   /** One read of the latest, its repetition at once, and that of some that were kept. */
   const look = Effect.fnUntraced(function* (town: Town) {
     const read = one(pinned)
@@ -139,6 +195,7 @@ export const make = (seed: number) => {
       return
     }
     const { now, said, value } = first.success
+    yield* comparePrinted(town, read, of)
     idsOf(value, ids)
     const what = `${read.name} ${JSON.stringify(texts)} as ${caller.roles[0]} asOf ${Instant.format(now)}`
     note(town, `answered ${read.name}`)

@@ -55,6 +55,8 @@ export interface Settings {
    * valid.
    */
   readonly rescreenAfter: Duration | null
+  /** Bytes of the cache of printed answers; 0 switches it off. */
+  readonly answersKept: number
   /** Largest number of ledger updates projected in one transaction. */
   readonly batchMax: number
   /**
@@ -82,6 +84,7 @@ export const defaults: Settings = {
   legalHold: Retention.nobody,
   successorCooling: parseDuration("PT24H"),
   rescreenAfter: null,
+  answersKept: 32 * 1024 * 1024,
   batchMax: 500,
   inputsMax: 2_000
 }

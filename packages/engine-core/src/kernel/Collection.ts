@@ -62,6 +62,8 @@ export interface Collection<R = unknown, F = unknown> {
    * they were when they were written. A clock move that changes another column is a bug.
    */
   readonly ripens: ReadonlyArray<string>
+  /** The values that clock moves give to columns of `ripens`; a column that is not listed takes any. */
+  readonly ripensTo: Readonly<Record<string, ReadonlyArray<string>>>
   /** The clock move that comes next, if any: reads ripen a record with the moves due at their pin. */
   due(record: R): Due<F> | undefined
   waitingOn(record: R): ReadonlyArray<WaitingOn>
@@ -86,6 +88,7 @@ export const define = <R, F>(
         | "sortKey"
         | "filters"
         | "ripens"
+        | "ripensTo"
         | "due"
         | "waitingOn"
         | "invariants"
@@ -99,6 +102,7 @@ export const define = <R, F>(
   sortKey: of.id,
   filters: {},
   ripens: [],
+  ripensTo: {},
   due: never,
   waitingOn: () => [],
   invariants: {},

@@ -27,6 +27,8 @@ const prunedRetry = 3_600
 /** A pin, with the epoch of the ledger that its offset belongs to. */
 export interface Resolved extends Pin.Resolved {
   readonly ledgerEpoch: number
+  /** The head's counter of appends, where the pin is that of a head: nothing was written since. */
+  readonly moves?: number
 }
 
 /**
@@ -226,6 +228,7 @@ const ofHead = (ledgerTimeOf: LedgerTimeOf, head: FeedHead, judgedAt?: Instant.I
     return {
       offset: Offset.of(head.projectionOffset),
       ledgerEpoch: head.ledgerEpoch,
+      moves: head.moves,
       ledgerTime,
       select: { by: "snapshot", instant },
       judgedAt: judgedAt ?? instant

@@ -28,6 +28,12 @@ export interface Services {
 /** Runs an effect on memoised records: one that the path names is looked at twice, and loaded once. */
 export type WithMemo = <A, E>(effect: Effect.Effect<A, E, Records>) => Effect.Effect<A, E>
 
+/** Memoises records that are found by id for the length of one read. */
+export const memoised = (records: Records["Service"]): WithMemo => {
+  const memo = FindMemo.of(records)
+  return (effect) => Effect.provideService(effect, Records, memo)
+}
+
 /** A list that is ready to be read, page by page or as a whole. */
 export interface Prepared {
   /** The engine's clock, as the answer says it. */
@@ -74,8 +80,7 @@ export const prepare = Effect.fnUntraced(function* <R, F, P, V>(
   const where = Access.intersectionOf(read.where(params), scope)
   const ranges = read.ranges?.(params) ?? {}
   const bound = ListCursor.boundOf({ read, tenantId, where, ranges, point, page })
-  const memo = FindMemo.of(records)
-  const withMemo: WithMemo = (effect) => Effect.provideService(effect, Records, memo)
+  const withMemo = memoised(records)
   const look = (pin: Pin.Resolved) =>
     read.parent === undefined ? Effect.void : withMemo(read.parent(params, { ...asker, pin }))
   const place = yield* Effect.fromResult(

@@ -4,6 +4,7 @@ import type * as Instant from "../kernel/Instant.ts"
 import type * as Offset from "../kernel/Offset.ts"
 import type { Refused, Unavailable } from "../kernel/Refusal.ts"
 import type { Caller } from "../writes/Caller.ts"
+import type { Printed } from "./KeptAnswers.ts"
 import type { List, One } from "./Read.ts"
 
 /** The point asked for; both at once is `invalid-request`. */
@@ -28,6 +29,11 @@ export interface Around {
   readonly now: Instant.Instant
 }
 
+/** A printed answer, around which the host prints the envelope. */
+export interface Shown {
+  readonly printed: Printed
+}
+
 export class Reads extends Context.Service<
   Reads,
   {
@@ -49,6 +55,32 @@ export class Reads extends Context.Service<
       Around & { readonly value: ReadonlyArray<V>; readonly next: string | null },
       Refused | Unavailable
     >
+    /**
+     * As `one`, printed: from the cache of answers, while nothing that the value was read from has
+     * changed.
+     */
+    readonly onePrinted: <P, V>(
+      read: One<P, V>,
+      of: {
+        readonly caller: Caller
+        readonly params: P
+        readonly point: PointAsked
+        readonly target: string
+        readonly print: (value: V) => Effect.Effect<Printed>
+      }
+    ) => Effect.Effect<Around & Shown, Refused | Unavailable>
+    /** As `page`, printed, as `onePrinted` does. */
+    readonly pagePrinted: <R, F, P, V>(
+      read: List<R, F, P, V>,
+      of: {
+        readonly caller: Caller
+        readonly params: P
+        readonly point: PointAsked
+        readonly page: PageAsked & { readonly limit: number }
+        readonly target: string
+        readonly print: (value: ReadonlyArray<V>) => Effect.Effect<Printed>
+      }
+    ) => Effect.Effect<Around & Shown & { readonly next: string | null }, Refused | Unavailable>
     /** Every record at a point, as a stream in constant memory. */
     readonly all: <R, F, P, V>(
       read: List<R, F, P, V>,

@@ -4,7 +4,7 @@ import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
 import type * as Pin from "../kernel/Pin.ts"
-import type { Unavailable } from "../kernel/Refusal.ts"
+import type { Refused, Unavailable } from "../kernel/Refusal.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Ledger } from "../ports/Ledger.ts"
@@ -17,12 +17,15 @@ import type { Caller } from "../writes/Caller.ts"
 import * as Access from "./Access.ts"
 import * as AwaitingActionLookups from "./AwaitingActionLookups.ts"
 import * as Cursor from "./Cursor.ts"
+import * as KeptAnswers from "./KeptAnswers.ts"
+import type { Printed } from "./KeptAnswers.ts"
 import * as ListCursor from "./ListCursor.ts"
 import * as MergedPages from "./MergedPages.ts"
 import * as Point from "./Point.ts"
 import * as Prepared from "./Prepared.ts"
 import type { Asking, List, One } from "./Read.ts"
-import { type Around, type PointAsked, Reads } from "./Reads.ts"
+import { type Around, type PointAsked, Reads, type Shown } from "./Reads.ts"
+import * as Watch from "./Watch.ts"
 
 /** Number of records whose views are made together while a whole list is streamed. */
 const viewBatch = 200
@@ -50,34 +53,53 @@ const around = (
 const mayAwait = (read: Pick<List, "pinned" | "acted">, { select }: Pin.Resolved): boolean =>
   read.pinned && read.acted !== "never" && select.by !== "offset"
 
-const answering = (services: Prepared.Services): Reads["Service"]["one"] =>
+/** A read of one value that has its caller and its point. */
+const located = (services: Prepared.Services) =>
   Effect.fnUntraced(function* <P, V>(
     read: One<P, V>,
     of: { readonly caller: Caller; readonly params: P; readonly point: PointAsked }
   ) {
     const { params, point, caller } = of
-    const provided = Prepared.provided(services)
     const clock = yield* Instant.now
     const { venue, points } = services
     const asker = yield* Effect.fromResult(
       Access.askerOf(read.audience, { caller, venue, now: clock })
     )
     // One answer is of one moment, however many records it is made of.
-    const run = (pin: Pin.Resolved) =>
-      provided(
-        read.run(params, { ...asker, pin, now: Prepared.nowOf(read, { point, pin, clock }) })
-      )
+    const asking = (pin: Pin.Resolved): Asking => ({
+      ...asker,
+      pin,
+      now: Prepared.nowOf(read, { point, pin, clock })
+    })
+    const look = (pin: Pin.Resolved) => Prepared.provided(services)(read.run(params, asking(pin)))
     const latest = read.pinned ? "answered" : "as-it-is"
-    const pin = yield* Prepared.resolveInSight(points, point, { now: clock, latest, look: run })
-    const value = yield* run(pin)
-    const [shown = value] = yield* provided(
-      AwaitingActionLookups.shown([value], {
-        role: asker.role,
-        pin: read.pinned ? pin : undefined,
-        href: () => AwaitingActionLookups.pathOf(read.route, params)
-      })
-    )
-    return { ...around(read, pin, Prepared.nowOf(read, { point, pin, clock })), value: shown }
+    const pin = yield* Prepared.resolveInSight(points, point, { now: clock, latest, look })
+    return { pin, asking: asking(pin) }
+  })
+
+/** The value of a read, with the four-eyes actions that await its record. */
+const valued = <P, V>(
+  read: One<P, V>,
+  of: { readonly asking: Asking; readonly params: P; readonly services: Prepared.Services }
+): Effect.Effect<V, Refused | Unavailable> => {
+  const { asking, params } = of
+  const { pin, role } = asking
+  return Effect.gen(function* () {
+    const value = yield* read.run(params, asking)
+    const [shown = value] = yield* AwaitingActionLookups.shown([value], {
+      role,
+      pin: read.pinned ? pin : undefined,
+      href: () => AwaitingActionLookups.pathOf(read.route, params)
+    })
+    return shown
+  }).pipe(Prepared.provided(of.services))
+}
+
+const answering = (services: Prepared.Services): Reads["Service"]["one"] =>
+  Effect.fnUntraced(function* (read, of) {
+    const { pin, asking } = yield* located(services)(read, of)
+    const value = yield* valued(read, { asking, params: of.params, services })
+    return { ...around(read, pin, asking.now), value }
   })
 
 /** Views of records for the caller, with the four-eyes actions that await them where any may. */
@@ -107,40 +129,148 @@ const viewed = <R, F, P, V>(
   )
 }
 
+/** The views of a page, and the sort key after which the next page begins; null: there is none. */
+const paged = Effect.fnUntraced(function* <R, F, P, V>(
+  read: List<R, F, P, V>,
+  of: {
+    readonly prepared: Pick<Prepared.Prepared, "asking" | "pin" | "query" | "withMemo">
+    readonly records: Records["Service"]
+    readonly params: P
+    readonly limit: number
+  }
+) {
+  const { records, params, limit } = of
+  const { asking, pin, withMemo } = of.prepared
+  const query = { ...of.prepared.query, limit: limit + 1 }
+  const rows =
+    read.beside === undefined
+      ? yield* records.list(read.collection, query)
+      : yield* MergedPages.page(records, [read.collection, ...read.beside], query)
+  const shown = rows.slice(0, limit)
+  const value = yield* viewed(
+    read,
+    shown.map((row) => row.record),
+    { asking, params, awaits: mayAwait(read, pin), withMemo }
+  )
+  return { value, after: rows.length > limit ? (shown.at(-1)?.sortKey ?? null) : null }
+})
+
+/** The cursor of the page after a sort key. */
+const cursorAfter = (
+  { cursors }: Prepared.Services,
+  read: Pick<List, "name" | "pinned">,
+  of: Pick<Prepared.Prepared, "bound" | "pin"> & { readonly after: string | null }
+): string | null =>
+  of.after === null
+    ? null
+    : cursors.write({
+        list: read.name,
+        bound: of.bound,
+        ...Cursor.goingOn(ListCursor.placeAfter(read, of.pin, of.after))
+      })
+
 const paging = (services: Prepared.Services): Reads["Service"]["page"] =>
-  Effect.fnUntraced(function* <R, F, P, V>(
-    read: List<R, F, P, V>,
-    of: Prepared.ListAsked<P> & { readonly page: { readonly limit: number } }
-  ) {
-    const { records, cursors } = services
-    const { asking, pin, now, bound, withMemo, ...prepared } = yield* Prepared.prepare(
-      services,
-      read,
-      of
-    )
-    const { limit } = of.page
-    const query = { ...prepared.query, limit: limit + 1 }
-    const rows =
-      read.beside === undefined
-        ? yield* records.list(read.collection, query)
-        : yield* MergedPages.page(records, [read.collection, ...read.beside], query)
-    const shown = rows.slice(0, limit)
-    const value = yield* viewed(
-      read,
-      shown.map((row) => row.record),
-      { asking, params: of.params, awaits: mayAwait(read, pin), withMemo }
-    )
-    const final = shown.at(-1)
-    const next =
-      rows.length > limit && final !== undefined
-        ? cursors.write({
-            list: read.name,
-            bound,
-            ...Cursor.goingOn(ListCursor.placeAfter(read, pin, final.sortKey))
-          })
-        : null
-    return { ...around(read, pin, now), value, next }
+  Effect.fnUntraced(function* (read, of) {
+    const { records } = services
+    const prepared = yield* Prepared.prepare(services, read, of)
+    const { params, page } = of
+    const { value, after } = yield* paged(read, { prepared, records, params, limit: page.limit })
+    const next = cursorAfter(services, read, { ...prepared, after })
+    return { ...around(read, prepared.pin, prepared.now), value, next }
   })
+
+/** A printed answer, and what puts it into the cache once what it was read from is durable. */
+interface Made extends Shown {
+  readonly after: string | null
+  readonly keep: () => void
+}
+
+const nothing = () => {}
+
+/** Answers from the cache, or makes the answer under watch and prints it. */
+const keptOr = Effect.fnUntraced(function* <E>(
+  cache: KeptAnswers.KeptAnswers,
+  of: {
+    readonly key: string | undefined
+    readonly services: Prepared.Services
+    readonly asking: Asking
+    readonly pin: Point.Resolved
+    readonly make: (
+      watch: Watch.Watch
+    ) => Effect.Effect<{ readonly printed: Printed; readonly after: string | null }, E>
+  }
+): Effect.fn.Return<Made, E> {
+  const { key, asking, pin } = of
+  const kept = key === undefined ? undefined : cache.find(key, pin.judgedAt)
+  if (kept !== undefined) return { ...kept, keep: nothing }
+  const watch = Watch.make(of.services.records, { ...asking, pin })
+  const made = yield* of.make(watch)
+  const [from, until] = [pin.judgedAt, watch.until()]
+  const keep =
+    key !== undefined && watch.isTimeless()
+      ? () => cache.keep(key, { ...made, from, until })
+      : nothing
+  return { ...made, keep }
+})
+
+const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) => ({
+  one: Effect.fnUntraced(function* <P, V>(
+    read: One<P, V>,
+    of: Parameters<typeof Reads.Service.onePrinted<P, V>>[1]
+  ) {
+    const { params, print, target } = of
+    const { pin, asking } = yield* located(services)(read, of)
+    const { role, sight, caller } = asking
+    const made = yield* keptOr(cache, {
+      services,
+      asking,
+      pin,
+      key: KeptAnswers.keyOf({ read, target, role, sight, caller, where: {} }, pin),
+      make: (watch) =>
+        valued(read, {
+          asking: watch.asking,
+          params,
+          services: { ...services, records: watch.records }
+        }).pipe(
+          Effect.flatMap(print),
+          Effect.map((printed) => ({ printed, after: null }))
+        )
+    })
+    return { ...around(read, pin, asking.now), ...made }
+  }),
+  page: Effect.fnUntraced(function* <R, F, P, V>(
+    read: List<R, F, P, V>,
+    of: Parameters<typeof Reads.Service.pagePrinted<R, F, P, V>>[1]
+  ) {
+    const { params, print, target, page } = of
+    const prepared = yield* Prepared.prepare(services, read, of)
+    const { pin, asking, now } = prepared
+    const { role, sight, caller } = asking
+    const where = prepared.query.where ?? {}
+    const made = yield* keptOr(cache, {
+      services,
+      asking,
+      pin,
+      // Ranges that follow from the instant are those of no other instant.
+      key:
+        read.judged === undefined
+          ? KeptAnswers.keyOf({ read, target, role, sight, caller, where }, pin)
+          : undefined,
+      make: (watch) => {
+        const { records } = watch
+        const withMemo = Prepared.memoised(records)
+        const watched = { ...prepared, asking: watch.asking, withMemo }
+        return paged(read, { prepared: watched, records, params, limit: page.limit }).pipe(
+          Effect.flatMap(({ value, after }) =>
+            Effect.map(print(value), (printed) => ({ printed, after }))
+          )
+        )
+      }
+    })
+    const next = cursorAfter(services, read, { ...prepared, after: made.after })
+    return { ...around(read, pin, now), ...made, next }
+  })
+})
 
 const streaming = (services: Prepared.Services): Reads["Service"]["all"] =>
   Effect.fnUntraced(function* <R, F, P, V>(read: List<R, F, P, V>, of: Prepared.ListAsked<P>) {
@@ -175,14 +305,20 @@ const streaming = (services: Prepared.Services): Reads["Service"]["all"] =>
 const make = Effect.gen(function* () {
   const records = yield* Records
   const crypto = yield* Crypto
-  const { tenantId } = yield* Settings
+  const { tenantId, answersKept } = yield* Settings
   const ledger = yield* Ledger
   const points = yield* Point.make({ log: yield* ProjectionLog, feed: yield* Feed, ledger })
   const cursors = yield* cursorsOf
   const services = { records, crypto, points, cursors, venue: ledger.venue, tenantId }
   const { reading } = yield* Atomically
   const [one, page, all] = [answering(services), paging(services), streaming(services)]
+  const printed = printing(services, KeptAnswers.make(answersKept))
+  /** Puts an answer into the cache once it is settled: a crash may take back an unsettled head. */
+  const keeping = <A extends Made, E>(answer: Effect.Effect<A, E>) =>
+    Effect.tap(stored(reading(answer)), ({ keep }) => Effect.sync(keep))
   return Reads.of({
+    onePrinted: (read, of) => keeping(printed.one(read, of)),
+    pagePrinted: (read, of) => keeping(printed.page(read, of)),
     one: (read, of) => stored(reading(one(read, of))),
     page: (read, of) => stored(reading(page(read, of))),
     // The stream settles what it reads; the reading scope is that of its preparation.

@@ -37,6 +37,9 @@ export const of = <R, F>(collection: Collection.Collection<R, F>, record: R): St
       if (!collection.ripens.includes(column)) {
         throw new Error(`${collection.name}: the clock moves ${column}, which is not in ripens`)
       }
+      if (collection.ripensTo[column]?.includes(values[column] ?? "") === false) {
+        throw new Error(`${collection.name}: the clock moves ${column} to what ripensTo lacks`)
+      }
     }
     if (changed.length === 0) continue
     if (++moves > movesMax)

@@ -212,6 +212,7 @@ export const approvals = Collection.define<Approval, Fact>("approval", {
     href: (self) => self.resource.href
   },
   ripens: ["state"],
+  ripensTo: { state: ["lapsed"] },
   due: (self) =>
     self.state === "awaiting" && self.expiresAt !== null
       ? { at: self.expiresAt, fact: { on: "lapse" } }

@@ -1,5 +1,12 @@
 /** Generic handler of reads: parses point and page, answers in the read envelope. */
-import { type Around, type Caller, type Read, Refusal, type Reads } from "@bursar/engine-core"
+import {
+  type Around,
+  type Caller,
+  type KeptAnswers,
+  type Read,
+  Refusal,
+  type Reads
+} from "@bursar/engine-core"
 import { CompiledCodec, Instant, PlainJson, Shape } from "@bursar/engine-core/kernel"
 import { NodeHttpServerRequest } from "@effect/platform-node"
 import { Effect, Result, Schema, type Scope, Stream } from "effect"
@@ -128,6 +135,7 @@ export const closing = (next: string | null): string => `,"next":${PlainJson.str
 export const one = (read: Read.One, reads: Reads["Service"]) => {
   const ask = asking(takenBy(read))
   const print = printer(read.value)
+  const printOne = (value: unknown) => Effect.sync(() => printed([Buffer.from(print(value))]))
   return Effect.fnUntraced(function* (arrival: Arrival["Service"], caller: Caller.Caller) {
     const { standard, params } = yield* Effect.fromResult(ask(arrival))
     const { requestId } = arrival.identity
@@ -136,7 +144,13 @@ export const one = (read: Read.One, reads: Reads["Service"]) => {
     const form = table === undefined ? Body.mediaType : Csv.mediaType
     const unacceptable = Limits.acceptable(arrival.request.headers.accept, [form])
     if (unacceptable !== undefined) return yield* Effect.fail(unacceptable)
-    const { value, ...around } = yield* inTime(reads.one(read, { caller, params, point: standard }))
+    const asked = { caller, params, point: standard }
+    if (table === undefined && read.lookAgain === undefined) {
+      const { target } = arrival
+      const answer = yield* inTime(reads.onePrinted(read, { ...asked, target, print: printOne }))
+      return Answer.bytes({ requestId, bytes: enveloped(answer, "}") })
+    }
+    const { value, ...around } = yield* inTime(reads.one(read, asked))
     if (table !== undefined) {
       yield* dropWhenNotTaken(arrival)
       const lines = Stream.fromIterable(Csv.text(table, value))
@@ -155,7 +169,7 @@ export const one = (read: Read.One, reads: Reads["Service"]) => {
 
 export const list = (read: Read.List, reads: Reads["Service"]) => {
   const ask = asking(takenBy(read))
-  const print = printer(read.item)
+  const printPage = inSlices(printer(read.item))
   // A list without a limit is not memoised: its views would fill the memory.
   const printOnce = plainPrinter(read.item)
   return Effect.fnUntraced(function* (
@@ -173,15 +187,42 @@ export const list = (read: Read.List, reads: Reads["Service"]) => {
       return Answer.stream({ requestId, bytes: bytes(around, charged(value, charge), printOnce) })
     }
     const asked = { caller, params, point: standard, page: { ...page, limit } }
-    const { value, next, ...around } = yield* inTime(reads.page(read, asked))
-    const items = value.map(print).join(",")
-    return Answer.json({
-      requestId,
-      status: 200,
-      text: `${opening(around)}[${items}]${closing(next)}`
-    })
+    const { target } = arrival
+    const answer = yield* inTime(reads.pagePrinted(read, { ...asked, target, print: printPage }))
+    return Answer.bytes({ requestId, bytes: enveloped(answer, closing(answer.next)) })
   })
 }
+
+/** A printed value in its envelope, whose members are those of this request. */
+const enveloped = (answer: Around & { readonly printed: KeptAnswers.Printed }, end: string) =>
+  Buffer.concat([Buffer.from(opening(answer)), answer.printed.bytes, Buffer.from(end)])
+
+const printed = (parts: ReadonlyArray<Uint8Array>): KeptAnswers.Printed => ({
+  bytes: Buffer.concat(parts)
+})
+
+/** Number of items of a page that are printed between two turns of the event loop. */
+const sliceItems = 50
+
+/**
+ * Prints a page as a JSON array in slices, and gives the event loop back after each: a page of the
+ * largest size would keep every other request of the host waiting.
+ */
+export const inSlices =
+  (print: (value: unknown) => string) =>
+  (values: ReadonlyArray<unknown>): Effect.Effect<KeptAnswers.Printed> =>
+    Effect.gen(function* () {
+      const parts: Array<Uint8Array> = []
+      for (let start = 0; start < values.length; start += sliceItems) {
+        if (start > 0) yield* Effect.yieldNow
+        const text = values
+          .slice(start, start + sliceItems)
+          .map(print)
+          .join(",")
+        parts.push(Buffer.from(start === 0 ? text : `,${text}`))
+      }
+      return printed([Buffer.from("["), ...parts, Buffer.from("]")])
+    })
 
 /** Makes the printer of a read's values: JSON text. */
 const plainPrinter = (schema: Schema.Codec<unknown, unknown>): ((value: unknown) => string) => {

@@ -30,6 +30,17 @@ export const json = (of: {
     contentType: Body.mediaType
   })
 
+/** A JSON answer that is printed already. */
+export const bytes = (of: {
+  readonly requestId: string
+  readonly bytes: Uint8Array
+}): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.uint8Array(of.bytes, {
+    status: 200,
+    headers: headers(of.requestId, undefined),
+    contentType: Body.mediaType
+  })
+
 export const stream = <E>(of: {
   readonly requestId: string
   readonly bytes: Stream.Stream<Uint8Array, E>

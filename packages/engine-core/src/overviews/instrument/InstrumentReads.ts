@@ -8,6 +8,7 @@ import {
 } from "../../powers/IssuerPowersAgreement.ts"
 import * as IssuerPowersAgreementView from "../../powers/IssuerPowersAgreementView.ts"
 import type * as Collection from "../../kernel/Collection.ts"
+import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import { type PrimaryMarket, primaryMarkets } from "../../orders/primary-market/PrimaryMarket.ts"
@@ -90,12 +91,15 @@ const statedAt = (_ids: ReadonlyArray<string>, _pin: Pin.Resolved) =>
 const navFeedOf = (
   { manifest }: Instrument,
   latest: Stated | null,
-  { judgedAt: now }: Pin.Resolved
-): View["navFeedState"] =>
-  NavFeed.judge({
+  pin: Pin.Resolved
+): View["navFeedState"] => {
+  // Without a statement no instant matters: an answer that asks for none can be cached.
+  const now = latest === null ? Instant.fromNanos(0n) : pin.judgedAt
+  return NavFeed.judge({
     feed: manifest === null ? null : feedOf({ terms: manifest, latest, now }),
     now
   })
+}
 
 /** Page size of the first query; more records are read as a stream. */
 const shownMax = 1_000

@@ -1,0 +1,102 @@
+/** Cache of printed answers: the bytes of a read at a head, for as long as nothing it was read from changes. */
+import type * as Instant from "../kernel/Instant.ts"
+import * as PlainJson from "../kernel/PlainJson.ts"
+import type { Caller } from "../writes/Caller.ts"
+import type * as Point from "./Point.ts"
+import type { Role } from "../vocabulary/Role.ts"
+import type { Scope, Sight } from "./Read.ts"
+
+/** A value of a read as the host prints it. */
+export interface Printed {
+  readonly bytes: Uint8Array
+}
+
+/** A kept answer, and for which instants of judgement it holds: from ≤ judgedAt < until. */
+export interface Kept {
+  readonly printed: Printed
+  /** Sort key after which the next page begins; null: there is none. */
+  readonly after: string | null
+  readonly from: Instant.Instant
+  /** The earliest clock move of any record that the answer shows; undefined: none is to come. */
+  readonly until: Instant.Instant | undefined
+}
+
+/** Whatever decides an answer at a head besides the head itself. */
+interface Asked {
+  readonly read: { readonly name: string }
+  /** Path and query of the request. */
+  readonly target: string
+  readonly role: Role
+  readonly sight: Sight
+  readonly caller: Caller
+  /** Filter columns of the answer's records, with those of the caller's scope. */
+  readonly where: Scope
+}
+
+/**
+ * Key of an answer: what was asked, in which role and sight, and the head it is read at. Callers of
+ * the same role share an answer only where that role sees everything.
+ */
+export const keyOf = (asked: Asked, pin: Point.Resolved): string | undefined => {
+  const { read, target, role, sight, caller, where } = asked
+  if (pin.moves === undefined) return undefined
+  const { sub, name, email, roles, holderId, party } = caller
+  return PlainJson.canonical([
+    read.name,
+    target,
+    role,
+    sight,
+    sight === "all" ? null : [sub, name, email, roles, holderId, party],
+    where,
+    String(pin.ledgerEpoch),
+    String(pin.offset),
+    String(pin.moves),
+    pin.select.by
+  ])
+}
+
+export interface KeptAnswers {
+  readonly find: (key: string, judgedAt: Instant.Instant) => Kept | undefined
+  readonly keep: (key: string, kept: Kept) => void
+}
+
+/** Bytes that an entry takes besides its answer and its key. */
+const entryBytes = 200
+
+/** Makes a cache of at most so many bytes, which evicts the answers that nobody has asked for longest. */
+export const make = (bytesMax: number): KeptAnswers => {
+  const entries = new Map<string, Kept>()
+  let bytes = 0
+  const sizeOf = (key: string, { printed }: Kept) =>
+    entryBytes + 2 * key.length + printed.bytes.length
+  const evict = (key: string): void => {
+    const entry = entries.get(key)
+    if (entry === undefined) return
+    entries.delete(key)
+    bytes -= sizeOf(key, entry)
+  }
+  return {
+    find: (key, judgedAt) => {
+      const entry = entries.get(key)
+      if (entry === undefined || judgedAt < entry.from) return undefined
+      if (entry.until !== undefined && judgedAt >= entry.until) {
+        evict(key)
+        return undefined
+      }
+      entries.delete(key)
+      entries.set(key, entry)
+      return entry
+    },
+    keep: (key, kept) => {
+      const size = sizeOf(key, kept)
+      evict(key)
+      if (size > bytesMax) return
+      entries.set(key, kept)
+      bytes += size
+      for (const oldest of entries.keys()) {
+        if (bytes <= bytesMax) return
+        evict(oldest)
+      }
+    }
+  }
+}

@@ -1,0 +1,104 @@
+/** Guard of the cache of answers: watches what an answer is made from, and until when it stays true. */
+import { Effect, Option, Stream } from "effect"
+import type { Collection } from "../kernel/Collection.ts"
+import type * as Instant from "../kernel/Instant.ts"
+import type * as Pin from "../kernel/Pin.ts"
+import type { Query, Records } from "../records/Records.ts"
+import type * as Point from "./Point.ts"
+import type { Asking } from "./Read.ts"
+
+/** A read at work, whose records and asking are watched. */
+export interface Watch {
+  /**
+   * The asking, whose clock and pinned instant note that they are read, and whose caller does
+   * where all callers of the role share the answer.
+   */
+  readonly asking: Asking
+  readonly records: Records["Service"]
+  /** True: the answer is the same for every instant before `until`, at the same head. */
+  readonly isTimeless: () => boolean
+  /** The earliest clock move of any record that was read; undefined: none is to come. */
+  readonly until: () => Instant.Instant | undefined
+}
+
+export const make = (
+  records: Records["Service"],
+  asking: Asking & { readonly pin: Point.Resolved }
+): Watch => {
+  let isTimeless = true
+  let until: Instant.Instant | undefined
+  const depends = <A>(value: A): A => {
+    isTimeless = false
+    return value
+  }
+  const pin: Point.Resolved = Object.defineProperty({ ...asking.pin }, "judgedAt", {
+    enumerable: true,
+    get: () => depends(asking.pin.judgedAt)
+  })
+  const watched: Asking = Object.defineProperties(
+    { ...asking, pin },
+    {
+      now: { enumerable: true, get: () => depends(asking.now) },
+      caller: {
+        enumerable: true,
+        get: () => (asking.sight === "all" ? depends(asking.caller) : asking.caller)
+      }
+    }
+  )
+
+  /** The pin of a look-up: one without a pin, or at another point, is not of this head. */
+  const pinned = (given: Pin.Resolved | undefined): Pin.Resolved | undefined =>
+    given === pin || given === asking.pin ? asking.pin : depends(given)
+  const noted = <R, F>({ due }: Collection<R, F>, record: R): void => {
+    const next = due(record)?.at
+    if (next !== undefined && (until === undefined || next < until)) until = next
+  }
+  const queried = <R, F, Q extends Omit<Query, "after" | "direction">>(
+    collection: Collection<R, F>,
+    query: Q
+  ): Q => {
+    for (const [column, anyOf] of Object.entries(query.where ?? {})) {
+      if (mayEnter(collection, { column, anyOf })) isTimeless = false
+    }
+    const own = pinned(query.pin)
+    return own === undefined ? query : { ...query, pin: own }
+  }
+  return {
+    asking: watched,
+    isTimeless: () => isTimeless,
+    until: () => until,
+    records: {
+      ...records,
+      find: (collection, id, given) =>
+        Effect.tap(records.find(collection, id, pinned(given)), (found) =>
+          Effect.sync(() => Option.map(found, (record) => noted(collection, record)))
+        ),
+      get: (collection, id, given) =>
+        Effect.tap(records.get(collection, id, pinned(given)), (record) =>
+          Effect.sync(() => noted(collection, record))
+        ),
+      many: (collection, ids, given) =>
+        Effect.tap(records.many(collection, ids, pinned(given)), (found) =>
+          Effect.sync(() => found.forEach((record) => noted(collection, record)))
+        ),
+      list: (collection, query) =>
+        Effect.tap(records.list(collection, queried(collection, query)), (rows) =>
+          Effect.sync(() => rows.forEach(({ record }) => noted(collection, record)))
+        ),
+      stream: (collection, query) =>
+        Stream.tap(records.stream(collection, queried(collection, query)), ({ record }) =>
+          Effect.sync(() => noted(collection, record))
+        ),
+      countBy: (collection, column, query) =>
+        records.countBy(collection, column, queried(collection, query))
+    }
+  }
+}
+
+/** Checks whether a clock move may bring a record into a query that it is not in yet. */
+const mayEnter = <R, F>(
+  { ripens, ripensTo }: Collection<R, F>,
+  { column, anyOf }: { readonly column: string; readonly anyOf: ReadonlyArray<string> }
+): boolean =>
+  ripens.includes(column) &&
+  (ripensTo[column] === undefined || anyOf.some((value) => ripensTo[column]?.includes(value)))

@@ -1,6 +1,6 @@
 /** The demo's database process: the embedded PostgreSQL, or the configured one. */
 import * as Embedded from "@bursar/storage-adapters/embedded"
-import { NodeRuntime } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect } from "effect"
 
 const dataFolder = process.argv[2]

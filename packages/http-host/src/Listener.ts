@@ -5,7 +5,7 @@
 import { Refusal } from "@bursar/engine-core"
 import { Problem } from "@bursar/engine-core/kernel"
 import { Ids } from "@bursar/engine-core/ports"
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Data, Effect, Layer } from "effect"
 import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"

@@ -2,7 +2,8 @@
 /**
  * The command `bursar`: serves a venue, and maintains its database, audit log, webhooks and keys.
  */
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Effect } from "effect"
 import { CliConfig, Command, GlobalFlag } from "effect/cli"
 import { audit } from "./cli/Audit.ts"

@@ -8,7 +8,7 @@ import {
   type Reads
 } from "@bursar/engine-core"
 import { CompiledCodec, Instant, PlainJson, Shape } from "@bursar/engine-core/kernel"
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Result, Schema, type Scope, Stream } from "effect"
 import * as Params from "../api/Params.ts"
 import * as Verb from "../api/Verb.ts"

@@ -1,7 +1,7 @@
 /** First checks of a request, on its line and headers alone: sizes, route, method, request id. */
 import { type Caller, Refusal } from "@bursar/engine-core"
 import { Ids } from "@bursar/engine-core/ports"
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Context, Effect, type Scope } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Socket } from "node:net"

@@ -1,6 +1,6 @@
 /** Gates of the host: the checks that a request passes before its handler, in a fixed order. */
 import type { Caller, Refusal } from "@bursar/engine-core"
-import { NodeHttpServerRequest } from "@effect/platform-node"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, type Scope } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { Socket } from "node:net"

@@ -3,7 +3,7 @@
  * refused.
  */
 import type { IncomingMessage } from "node:http"
-import type { NodeWS } from "@effect/platform-node"
+import type * as NodeWS from "@effect/platform-node/NodeWS"
 import { Cause, Data, Duration, Effect, Queue, Stream } from "effect"
 import * as LedgerError from "../LedgerError.ts"
 import type * as Users from "../Users.ts"

@@ -4,7 +4,7 @@ import { Effect, Option, Stream } from "effect"
 import type { Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
-/** Reads of whole owners: joins by hashing, memory for them, and cursors that are read to their end. */
+/** Reads of whole owners: memory for hashing and sorting, and cursors that are read to their end. */
 export const PLANNING = {
   work_mem: "64MB",
   cursor_tuple_fraction: "1",
@@ -50,20 +50,24 @@ from (
 ) totals
 group by "group" order by "group"`
 
-/** Sums of one side by what is compared. */
-const side = (parameter: number): string => `
-select match, coalesce(sum(amounts[$${parameter + 1}::int4]), 0) as amount from bursar.bulk_row
+/** Amounts of one side, and null in the place of the other's. */
+const side = (parameter: number, amounts: (amount: string) => string): string => `
+select match, ${amounts(`coalesce(amounts[$${parameter + 1}::int4], 0)`)} from bursar.bulk_row
 where owner = (select number from bursar.bulk where owner = $${parameter} and sealed_at is not null)
-  and ($${parameter + 2}::text[] is null or "group" = any ($${parameter + 2}::text[]))
-group by match`
+  and ($${parameter + 2}::text[] is null or "group" = any ($${parameter + 2}::text[]))`
 
+/** Sums both sides in one pass: a join of two sums would be planned without statistics of either. */
 const DIFFERENCES = `
-select coalesce(l.match, r.match) as match, trim_scale(l.amount)::text as "left",
-  trim_scale(r.amount)::text as "right",
-  trim_scale(coalesce(r.amount, 0) - coalesce(l.amount, 0))::text as difference
-from (${side(1)}) l full join (${side(4)}) r on r.match = l.match
-where l.match is null or r.match is null or abs(r.amount - l.amount) > $7::numeric
-order by 1`
+select match, trim_scale("left")::text as "left", trim_scale("right")::text as "right",
+  trim_scale(coalesce("right", 0) - coalesce("left", 0))::text as difference
+from (
+  select match, sum("left") as "left", sum("right") as "right" from (
+    ${side(1, (amount) => `${amount} as "left", null::numeric as "right"`)}
+    union all ${side(4, (amount) => `null, ${amount}`)}
+  ) amounts group by match
+) sums
+where "left" is null or "right" is null or abs("right" - "left") > $7::numeric
+order by match`
 
 const DISCARD = `
 with gone as (

@@ -105,7 +105,7 @@ const program = Effect.gen(function* () {
   const claim = story.claim({ subscriptionId: "sub-1", instrumentId, ...order })
   const refused = yield* Effect.flip(write(olive, "subscription.claim", { body: claim }))
   if (refused._tag !== "Refused") return yield* Effect.die(refused)
-  const { gate, check } = refused.told
+  const { gate, check } = refused.details
   yield* Console.log(`the act itself stops at the first of them: ${gate} ${check}`)
 
   yield* agreedByTwo(rita, "hold.release", { params: { holdId: "hold-1" }, body: {} })

@@ -130,7 +130,7 @@ const refusedAs = (check: string) =>
   Effect.fail({
     _tag: "Refused" as const,
     slug: "rule-refused" as const,
-    told: { gate: "units" as const, check }
+    details: { gate: "units" as const, check }
   })
 
 const unlessThere = Effect.fnUntraced(function* (noteId: string) {

@@ -37,7 +37,7 @@ const add = Effect.fn(function* (
 const refusedZero = {
   _tag: "Refused" as const,
   slug: "rule-refused" as const,
-  told: { gate: "units" as const, check: "something-to-add" }
+  details: { gate: "units" as const, check: "something-to-add" }
 }
 
 const declared = {

@@ -90,7 +90,8 @@ describe("a webhook", () => {
         { discard: true }
       )
       const refused = yield* Effect.result(W.register(bodyOf("wh-more")))
-      const told = Result.isFailure(refused) && isRefused(refused.failure) && refused.failure.told
+      const told =
+        Result.isFailure(refused) && isRefused(refused.failure) && refused.failure.details
       expect(told).toEqual({
         check: "webhooks-max",
         detail: `There are ${activeMax} webhooks, which is the most.`
@@ -164,7 +165,7 @@ describe("a webhook", () => {
       )
       const refusal = Result.isFailure(answer) ? answer.failure : undefined
       expect(refusal?.slug).toBe("invalid-request")
-      const told = refusal !== undefined && "told" in refusal ? refusal.told : {}
+      const told = refusal !== undefined && "details" in refusal ? refusal.details : {}
       expect(told.errors?.map((fault) => fault.pointer)).toContain(pointer)
       expect(JSON.stringify(told)).not.toContain("whsec_c2")
       expect(JSON.stringify(told)).not.toContain(W.contractSecretText)

@@ -195,7 +195,7 @@ for (const { name, ports } of stores) {
           expect(on.value.map(({ seq }) => seq)).toEqual([4])
           expect(yield* Calls.slug(page({ limit: 5, after: first.next }))).toBe("cursor-expired")
           const told = yield* Effect.flip(page({ limit: 5, after: first.next }))
-          expect(told._tag === "Refused" && told.told.detail).toContain("the oldest seq is 4")
+          expect(told._tag === "Refused" && told.details.detail).toContain("the oldest seq is 4")
           // A new reader begins at what is there; numbers are never used again.
           const anew = yield* page({ limit: 1 })
           expect(anew.value.map(({ seq }) => seq)).toEqual([4])

@@ -152,12 +152,12 @@ const make = (of: Pick<Action, "by" | "exact">, nth: number) =>
 const outcome = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.result(effect), (result) => {
     if (Result.isSuccess(result)) return "no refusal"
-    const { slug, told } = result.failure as unknown as {
+    const { slug, details } = result.failure as unknown as {
       readonly slug: string
-      readonly told?: { readonly gate?: string; readonly check?: string }
+      readonly details?: { readonly gate?: string; readonly check?: string }
     }
-    if (told?.check !== "figures-moved") return slug
-    return told.gate === "four-eyes" ? told.check : `at gate ${told.gate}`
+    if (details?.check !== "figures-moved") return slug
+    return details.gate === "four-eyes" ? details.check : `at gate ${details.gate}`
   })
 
 const everything = Effect.gen(function* () {

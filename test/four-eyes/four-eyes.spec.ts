@@ -174,10 +174,10 @@ describe("a write of one person", () => {
       )
       assert.strictEqual(refused.slug, "invalid-request")
       if (refused._tag !== "Refused") return assert.fail("not a refusal")
-      assert.deepStrictEqual((refused.told.errors ?? []).map((fault) => fault.pointer).toSorted(), [
-        "/body/by",
-        "/body/more"
-      ])
+      assert.deepStrictEqual(
+        (refused.details.errors ?? []).map((fault) => fault.pointer).toSorted(),
+        ["/body/by", "/body/more"]
+      )
     }).pipe(engine())
   )
 })

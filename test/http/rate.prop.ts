@@ -97,7 +97,7 @@ describe("the limit", () => {
                     "x-ratelimit-reset": String(reset)
                   })
                   if (refused !== undefined) {
-                    expect(refused.told.retryAfter).toBe(wait)
+                    expect(refused.details.retryAfter).toBe(wait)
                     expect(wait).toBeLessThanOrEqual(reset)
                   }
                 }

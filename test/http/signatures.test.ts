@@ -309,7 +309,9 @@ describe("the window", () => {
           }
         })
       )
-      expect(refused._tag === "Refused" ? refused.told.detail : "").toContain(String(epoch + 999))
+      expect(refused._tag === "Refused" ? refused.details.detail : "").toContain(
+        String(epoch + 999)
+      )
     }).pipe(Effect.provide(judging([key({ keyId: "k-1" })])))
   )
 

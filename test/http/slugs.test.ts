@@ -24,7 +24,7 @@ import {
 type Slug = Refusal.Slug
 
 /** Members of a problem besides those that every one has: what this refusal tells. */
-type Told = Partial<Record<keyof Refusal.Told | "instance", unknown>>
+type Told = Partial<Record<keyof Refusal.RefusalDetails | "instance", unknown>>
 
 /** How a slug is reached, and which members it then tells. */
 interface Reached {

@@ -50,8 +50,8 @@ const cycle = (...facts: ReadonlyArray<Fact>) => facts.reduce(evolve, opened)
 const outcome = (self: DealingCycle, on: "settle" | "release", now: Instant.Instant): string => {
   const decided = decide(self, { on, now })
   if (Result.isSuccess(decided)) return "admitted"
-  const { slug, told } = decided.failure
-  return slug === "state-conflict" ? `${slug} ${told.check}` : `${told.gate} ${told.check}`
+  const { slug, details } = decided.failure
+  return slug === "state-conflict" ? `${slug} ${details.check}` : `${details.gate} ${details.check}`
 }
 const no = "state-conflict DealingCycleState"
 const tick = (instant: Instant.Instant, by: bigint) => Instant.fromNanos(instant + by)

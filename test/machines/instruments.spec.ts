@@ -37,12 +37,12 @@ const fund = Party.of("fund::1220f0")
 const registrar = Party.of("registrar::1220aa")
 const party = Party.of("holder::1220dd")
 
-const outcome = <A, E extends { readonly slug: string; readonly told: object }>(
+const outcome = <A, E extends { readonly slug: string; readonly details: object }>(
   result: Result.Result<A, E>
 ) =>
   Result.match(result, {
     onSuccess: (made) => ({ makes: made }),
-    onFailure: ({ slug, told }) => ({ slug, told })
+    onFailure: ({ slug, details }) => ({ slug, details })
   })
 
 const offered: Admission = {
@@ -194,7 +194,7 @@ describe("the gates of an offer", () => {
   it.each(breaches.map(([check], n) => [check, n] as const))(
     "%s refuses before every gate after it",
     (check, n) => {
-      expect(outcome(judge(broken(n)))).toMatchObject({ slug: "rule-refused", told: { check } })
+      expect(outcome(judge(broken(n)))).toMatchObject({ slug: "rule-refused", details: { check } })
     }
   )
 
@@ -209,7 +209,7 @@ describe("the gates of an offer", () => {
   it("an attribute past its time is not valid, whatever its state says", () => {
     const past = [attribute("valid", at(1))]
     expect(outcome(judge({ ...open, holder: { ...open.holder, attributes: past } }))).toMatchObject(
-      { told: { gate: "attribute" } }
+      { details: { gate: "attribute" } }
     )
   })
 
@@ -222,7 +222,7 @@ describe("the gates of an offer", () => {
     const holder = { attributes: [attribute("pending", null)], screening: screening("review") }
     expect(outcome(judgeAtOnboarding({ ...open, holder }))).toEqual({ makes: undefined })
     expect(outcome(judgeAtOnboarding({ ...open, taken: 2 }))).toMatchObject({
-      told: { check: "holder-cap" }
+      details: { check: "holder-cap" }
     })
   })
 

@@ -50,8 +50,8 @@ const commands = {
 const outcome = (self: Redemption, command: Command): string => {
   const decided = decide(self, command)
   if (Result.isSuccess(decided)) return "admitted"
-  const { slug, told } = decided.failure
-  return slug === "state-conflict" ? `${slug} ${told.check}` : `${told.gate} ${told.check}`
+  const { slug, details } = decided.failure
+  return slug === "state-conflict" ? `${slug} ${details.check}` : `${details.gate} ${details.check}`
 }
 
 const no = "state-conflict RedemptionState"

@@ -63,7 +63,7 @@ describe("a restriction", () => {
       const refused = decide(self, { on: "lift" })
       expect(Result.isFailure(refused) && refused.failure).toMatchObject({
         slug: "state-conflict",
-        told: { check: "RestrictionState" }
+        details: { check: "RestrictionState" }
       })
     }
     expect(Result.isSuccess(decide(active, { on: "lift" }))).toBe(true)

@@ -676,7 +676,7 @@ describe("both sides of a cycle", () => {
       for (const on of ["settle", "release"] as const) {
         const again = Machine.decide(cycle, { on, now: Instant.of(Cycles.monday) })
         assert.strictEqual(
-          Result.isFailure(again) ? again.failure.told.detail : "",
+          Result.isFailure(again) ? again.failure.details.detail : "",
           "The dealing cycle c1 has ended: it was settled."
         )
       }

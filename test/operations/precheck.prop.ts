@@ -436,7 +436,7 @@ const asked: ReadonlyArray<Asking> = [
 /** `let`, or the refusal: its slug, and where a gate refuses its gate and check. */
 type Said = string
 
-const saidOf = ({ slug, told: { gate, check } }: Refusal.Refused): Said =>
+const saidOf = ({ slug, details: { gate, check } }: Refusal.Refused): Said =>
   [slug, gate, check].filter((word) => word !== undefined).join(" ")
 
 /** `died`: what stops an act behind its gates is a contract that its world only pretends to have. */

@@ -133,8 +133,8 @@ export const approved = (actionKey: PlainJson.Plain) =>
   })
 
 const refusedAs = (failure: unknown): Ended => {
-  const { slug, told } = failure as { slug: string; told?: { gate?: string; check?: string } }
-  const why = [slug, told?.gate, told?.check].filter((one) => one !== undefined).join(" ")
+  const { slug, details } = failure as { slug: string; details?: { gate?: string; check?: string } }
+  const why = [slug, details?.gate, details?.check].filter((one) => one !== undefined).join(" ")
   return { state: "refused", why, result: {} }
 }
 

@@ -85,7 +85,7 @@ export const refusal = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     if (Result.isSuccess(result)) return "no refusal"
     const error: unknown = result.failure
     if (typeof error !== "object" || error === null || !("slug" in error)) return error
-    const told = "told" in error ? (error.told as { readonly check?: string }) : {}
+    const told = "details" in error ? (error.details as { readonly check?: string }) : {}
     return told.check === undefined ? error.slug : `${String(error.slug)} ${told.check}`
   })
 

@@ -36,7 +36,7 @@ const told = <A, R2>(effect: Effect.Effect<A, Refusal.Refused | Refusal.Unavaila
   Effect.map(Effect.result(effect), (result) => {
     if (Result.isSuccess(result)) throw new Error("it was answered")
     if (result.failure._tag !== "Refused") throw new Error(result.failure.slug)
-    return { slug: result.failure.slug, ...result.failure.told }
+    return { slug: result.failure.slug, ...result.failure.details }
   })
 
 let commands = 0

@@ -33,7 +33,9 @@ const change = (of: Partial<AttributeRules.Change> = {}): AttributeRules.Change 
 
 const why = (attributes: ReadonlyArray<Attribute>, ...changes: Array<AttributeRules.Change>) => {
   const judged = AttributeRules.judge(attributes, changes, by)
-  return Result.isSuccess(judged) ? "made" : `${judged.failure.slug} ${judged.failure.told.check}`
+  return Result.isSuccess(judged)
+    ? "made"
+    : `${judged.failure.slug} ${judged.failure.details.check}`
 }
 
 const after = (attributes: ReadonlyArray<Attribute>, ...changes: Array<AttributeRules.Change>) =>

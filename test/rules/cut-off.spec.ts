@@ -26,7 +26,8 @@ const opened = (
     settleBy: named.settleBy === undefined ? null : Instant.of(named.settleBy)
   })
   const judged = judge(opening.rows)
-  if (Result.isFailure(judged)) return `${judged.failure.told.gate} ${judged.failure.told.check}`
+  if (Result.isFailure(judged))
+    return `${judged.failure.details.gate} ${judged.failure.details.check}`
   if (opening.opened === null) throw new Error("nothing is opened that nothing refuses")
   const { cutOffAt, date, settleBy } = opening.opened
   return `${shown(cutOffAt)} ${date} ${shown(settleBy)}`
@@ -239,7 +240,9 @@ test("an instant between two cut-offs opens no cycle", () => {
         fc.pre(between > first && between < second)
         const opening = openingOf({ cutOff, now, cutOffAt: between, settleBy: null })
         const judged = judge(opening.rows)
-        expect(Result.isFailure(judged) && judged.failure.told.check).toBe("cut-off-of-instrument")
+        expect(Result.isFailure(judged) && judged.failure.details.check).toBe(
+          "cut-off-of-instrument"
+        )
       }
     ),
     { numRuns: 100 }

@@ -164,7 +164,7 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Standing>]>
 const outcome = (standing: Standing): string => {
   const judged = judge(Gates.againstSettling(standing))
   if (Result.isSuccess(judged)) return "admitted"
-  const { gate, check } = judged.failure.told
+  const { gate, check } = judged.failure.details
   return `${gate} ${check}`
 }
 

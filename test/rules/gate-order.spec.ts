@@ -26,7 +26,9 @@ const refusing = (rows: ReadonlyArray<Objection>): ReadonlyArray<Check> =>
     .map(({ gate, check }) => `${gate} ${check}`)
 const told = (rows: ReadonlyArray<Objection>): Check => {
   const judged = judge(rows)
-  return Result.isSuccess(judged) ? "" : `${judged.failure.told.gate} ${judged.failure.told.check}`
+  return Result.isSuccess(judged)
+    ? ""
+    : `${judged.failure.details.gate} ${judged.failure.details.check}`
 }
 const isNever = ({ never }: Act, one: Check, other: Check): boolean =>
   never.some((pair) => pair.includes(one) && pair.includes(other))

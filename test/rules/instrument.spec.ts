@@ -160,7 +160,7 @@ describe("the body of instrument.record", () => {
   ])("%j is refused, naming %s", (change, pointer) => {
     const refused = decodeBody(change)
     expect(refused).toMatchObject({
-      failure: { slug: "invalid-request", told: { errors: [{ pointer }] } }
+      failure: { slug: "invalid-request", details: { errors: [{ pointer }] } }
     })
   })
 

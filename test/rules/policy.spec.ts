@@ -142,7 +142,7 @@ const waiting = { policyVersion: 4, effectiveFrom: later, manifest }
 const outcome = (setting: Setting) =>
   Result.match(judge(setting), {
     onSuccess: () => "none",
-    onFailure: ({ slug, told }) => [slug, told.gate, told.check].filter(Boolean).join(" ")
+    onFailure: ({ slug, details }) => [slug, details.gate, details.check].filter(Boolean).join(" ")
   })
 
 describe("the gates of policy.set", () => {

@@ -100,7 +100,9 @@ const held = (claiming: Gates.Claiming): ReadonlyArray<string> =>
     .map(({ refusal: { gate, check } }) => `${gate} ${check}`)
 const first = (claiming: Gates.Claiming): string => {
   const judged = judge(Gates.againstClaim(claiming, []))
-  return Result.isSuccess(judged) ? "" : `${judged.failure.told.gate} ${judged.failure.told.check}`
+  return Result.isSuccess(judged)
+    ? ""
+    : `${judged.failure.details.gate} ${judged.failure.details.check}`
 }
 
 describe("a claim to redeem", () => {

@@ -90,7 +90,7 @@ describe("restrictions", () => {
     const checked = ofActs.map((passing) => {
       const asked = { holderId: "h1", instrumentId: "fund-a", passing }
       const judged = judge([against([of], asked, party("h1"))])
-      return Result.isFailure(judged) ? `${passing}: ${judged.failure.told.check}` : passing
+      return Result.isFailure(judged) ? `${passing}: ${judged.failure.details.check}` : passing
     })
     expect(checked).toEqual([
       "order-in: may-subscribe",

@@ -91,7 +91,9 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claim
 
 const first = (claiming: Gates.Claiming): string => {
   const judged = judge(Gates.againstClaim(claiming, []))
-  return Result.isSuccess(judged) ? "" : `${judged.failure.told.gate} ${judged.failure.told.check}`
+  return Result.isSuccess(judged)
+    ? ""
+    : `${judged.failure.details.gate} ${judged.failure.details.check}`
 }
 
 const held = (claiming: Gates.Claiming): ReadonlyArray<string> =>

@@ -149,8 +149,11 @@ const write = Effect.fnUntraced(function* (
 })
 
 const refused = (failure: unknown) => {
-  const { slug, told } = failure as { readonly slug: string; readonly told?: { check?: string } }
-  return { state: "refused", why: told?.check ?? slug } as const
+  const { slug, details } = failure as {
+    readonly slug: string
+    readonly details?: { check?: string }
+  }
+  return { state: "refused", why: details?.check ?? slug } as const
 }
 
 const holderOf = (sim: Sim, holderId: string): Cycles.Holder => {

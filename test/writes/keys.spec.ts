@@ -51,7 +51,7 @@ describe("a rejection whose key another call holds", () => {
         assert.isTrue(Result.isFailure(result))
         if (Result.isSuccess(result) || result.failure._tag !== "Refused") return assert.fail()
         assert.strictEqual(result.failure.slug, "idempotency-in-progress")
-        assert.strictEqual(result.failure.told.retryAfter, 1)
+        assert.strictEqual(result.failure.details.retryAfter, 1)
         // It left nothing: the action awaits, the key is free, and the same call is taken later.
         const records = yield* Records
         assert.strictEqual((yield* records.get(approvals, keyOf(made))).state, "awaiting")

@@ -21,7 +21,7 @@ describe("a refusal of the ledger", () => {
     ["UNRESOLVED_PACKAGE_NAME", "package"]
   ])("with the code %s is the check %s, whatever its category", (code, check) => {
     for (const category of [2, 4, 8, 9, 11]) {
-      expect(of({ code, category })).toMatchObject({ slug: "ledger-rejected", told: { check } })
+      expect(of({ code, category })).toMatchObject({ slug: "ledger-rejected", details: { check } })
     }
   })
 
@@ -37,7 +37,7 @@ describe("a refusal of the ledger", () => {
     [14, "ledger-version"],
     [99, "ledger-internal"]
   ])("of category %i with any other code is the check %s", (category, check) => {
-    expect(of({ category })).toMatchObject({ told: { check, gate: "ledger" } })
+    expect(of({ category })).toMatchObject({ details: { check, gate: "ledger" } })
   })
 
   it.each(["CONTRACT_NOT_FOUND", "CONTRACT_NOT_ACTIVE", "LOCAL_VERDICT_INACTIVE_CONTRACTS"])(
@@ -48,14 +48,14 @@ describe("a refusal of the ledger", () => {
   )
 
   it("names the ledger's code in its reason, cut to 128 characters", () => {
-    expect(of({ code: "A_CODE" })).toMatchObject({ told: { reason: "a-code" } })
-    expect(of({ code: "C".repeat(200) })).toMatchObject({ told: { reason: "c".repeat(128) } })
+    expect(of({ code: "A_CODE" })).toMatchObject({ details: { reason: "a-code" } })
+    expect(of({ code: "C".repeat(200) })).toMatchObject({ details: { reason: "c".repeat(128) } })
   })
 
   it("of a category that may tell what an outsider should not read has no words of the ledger", () => {
     for (const category of [4, 5, 6, 7]) {
       expect(JSON.stringify(of({ category }))).not.toContain("the ledger's words")
     }
-    expect(of({ category: 9 })).toMatchObject({ told: { detail: "the ledger's words" } })
+    expect(of({ category: 9 })).toMatchObject({ details: { detail: "the ledger's words" } })
   })
 })

@@ -34,11 +34,11 @@ export interface Refusal {
 }
 
 export const refusalOf = (failure: unknown): Refusal => {
-  const { slug, told } = failure as {
+  const { slug, details } = failure as {
     readonly slug: string
-    readonly told?: { readonly gate?: string; readonly check?: string }
+    readonly details?: { readonly gate?: string; readonly check?: string }
   }
-  return { slug: String(slug), gate: told?.gate ?? null, check: told?.check ?? null }
+  return { slug: String(slug), gate: details?.gate ?? null, check: details?.check ?? null }
 }
 
 const named = ({ check, gate, slug }: Refusal) =>

@@ -3,13 +3,13 @@
  */
 import { Predicate, Result, Schema } from "effect"
 import { type CheckName, checks, description } from "./Checks.ts"
-import { type Gate, gates, refuse, type Refused, type Told } from "./Refusal.ts"
+import { type Gate, gates, refuse, type Refused, type RefusalDetails } from "./Refusal.ts"
 
 /** Result of one check of an act; it refuses with the slug `rule-refused`. */
 export interface Objection {
   readonly refuses: boolean
   /** Members of the refusal; of a check that passes, its gate and its name alone. */
-  readonly refusal: Told & { readonly gate: Gate; readonly check: string }
+  readonly refusal: RefusalDetails & { readonly gate: Gate; readonly check: string }
 }
 
 /** The checks that belong to a gate: a refusal of a business rule is always one of these. */
@@ -19,7 +19,10 @@ export type GatedName = {
 
 /** Details of a use: added to the row of its check, or in place of its members. */
 type Details = {
-  readonly [M in Exclude<keyof Told, "check" | "instead">]?: Told[M] | null | undefined
+  readonly [M in Exclude<keyof RefusalDetails, "check" | "instead">]?:
+    | RefusalDetails[M]
+    | null
+    | undefined
 }
 
 /**
@@ -29,7 +32,7 @@ type Details = {
 export const failed = (
   name: CheckName,
   details: Details = {}
-): Told & { readonly check: CheckName } => {
+): RefusalDetails & { readonly check: CheckName } => {
   const { gate, recovery } = checks[name]
   const said = Object.entries({ gate, recovery, ...details })
   return {

@@ -41,9 +41,9 @@ export const slugOf = (problem: Pick<Problem, "type">): string =>
 
 /** Maps a refusal, or a port that is unavailable, to its problem. */
 export const from = (cause: Refused | Unavailable, requestId: string): Problem => {
-  const common = cause._tag === "Refused" ? cause.told : cause
+  const common = cause._tag === "Refused" ? cause.details : cause
   const row = refusals[cause.slug as Slug]
-  const given = cause._tag === "Refused" ? cause.told : {}
+  const given = cause._tag === "Refused" ? cause.details : {}
   return {
     type: `${prefix}${cause.slug}`,
     title: row.title,
@@ -72,4 +72,4 @@ export const from = (cause: Refused | Unavailable, requestId: string): Problem =
  * nothing else.
  */
 export const internal = (requestId: string): Problem =>
-  from({ _tag: "Refused", slug: "internal", told: { detail: requestId } }, requestId)
+  from({ _tag: "Refused", slug: "internal", details: { detail: requestId } }, requestId)

@@ -153,7 +153,7 @@ export interface Fault {
 }
 
 /** Members of a refusal beside its slug; those that do not apply are left out. */
-export interface Told {
+export interface RefusalDetails {
   readonly detail?: string
   readonly gate?: Gate
   readonly check?: string
@@ -174,33 +174,36 @@ export interface Told {
    * The refusal for callers who must not learn that this gate refuses; absent where no other gate
    * refuses.
    */
-  readonly instead?: Told
+  readonly instead?: RefusalDetails
 }
 
 /** A refusal: a value, cheap to make, never thrown. */
 export interface Refused<out S extends Slug = Slug> {
   readonly _tag: "Refused"
   readonly slug: S
-  readonly told: Told
+  readonly details: RefusalDetails
 }
 
-export const refused = <const S extends Slug>(slug: S, told: Told = {}): Refused<S> => ({
+export const refused = <const S extends Slug>(
+  slug: S,
+  details: RefusalDetails = {}
+): Refused<S> => ({
   _tag: "Refused",
   slug,
-  told
+  details
 })
 
 export const refuse = <const S extends Slug>(
   slug: S,
-  told: Told = {}
-): Result.Result<never, Refused<S>> => Result.fail(refused(slug, told))
+  details: RefusalDetails = {}
+): Result.Result<never, Refused<S>> => Result.fail(refused(slug, details))
 
 export const isRefused = (value: unknown): value is Refused =>
   typeof value === "object" && value !== null && "_tag" in value && value._tag === "Refused"
 
 /** Refuses on the first objection that holds. The order written is the order of precedence. */
 export const unless = <const S extends Slug>(
-  ...objections: ReadonlyArray<readonly [holds: boolean, slug: S, told?: Told]>
+  ...objections: ReadonlyArray<readonly [holds: boolean, slug: S, details?: RefusalDetails]>
 ): Result.Result<void, Refused<S>> => {
   const first = objections.find(([holds]) => holds)
   return first === undefined ? Result.void : refuse(first[1], first[2])
@@ -208,9 +211,9 @@ export const unless = <const S extends Slug>(
 
 /** Every objection that holds, in order: what a precheck shows. */
 export const objections = <const S extends Slug>(
-  ...rows: ReadonlyArray<readonly [holds: boolean, slug: S, told?: Told]>
+  ...rows: ReadonlyArray<readonly [holds: boolean, slug: S, details?: RefusalDetails]>
 ): ReadonlyArray<Refused<S>> =>
-  rows.filter(([holds]) => holds).map(([, slug, told]) => refused(slug, told))
+  rows.filter(([holds]) => holds).map(([, slug, details]) => refused(slug, details))
 
 /** Slugs of a port that is unavailable and may answer later. */
 export type UnavailableSlug = Extract<

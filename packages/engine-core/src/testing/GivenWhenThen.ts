@@ -2,7 +2,7 @@
 import { Result } from "effect"
 import { expect } from "vitest"
 import * as Machine from "../kernel/Machine.ts"
-import type { Refused, Slug, Told } from "../kernel/Refusal.ts"
+import type { Refused, Slug, RefusalDetails } from "../kernel/Refusal.ts"
 
 /** The two functions of a machine: `decide` turns a command into a fact, `evolve` applies a fact. */
 export interface Decider<R, C, F, S extends Slug> {
@@ -15,8 +15,8 @@ export interface Then<R, F, S extends Slug> {
   readonly thenFact: (fact: F) => void
   /** The command is admitted, and the record it leaves has these members. */
   readonly thenRecord: (members: Partial<R>) => void
-  /** The command is refused, first with this slug; `told` holds members that the refusal must have. */
-  readonly thenRefused: (slug: S, told?: Told) => void
+  /** The command is refused, first with this slug; `details` holds members that the refusal must have. */
+  readonly thenRefused: (slug: S, details?: RefusalDetails) => void
 }
 
 /** Applies facts to a record; `when` decides a command on it, and expects a fact, record or refusal. */
@@ -33,8 +33,8 @@ export const given =
             expect(
               outcome(Result.map(decided, (fact) => decider.evolve(self, fact)))
             ).toMatchObject({ makes: members }),
-          thenRefused: (slug, told = {}) =>
-            expect(outcome(decided)).toMatchObject({ refused: { slug, told } })
+          thenRefused: (slug, details = {}) =>
+            expect(outcome(decided)).toMatchObject({ refused: { slug, details } })
         }
       }
     }
@@ -58,7 +58,7 @@ export const givenState = <S extends string, T extends string>(
         }),
       thenRefused: (): void =>
         expect(outcome(admitted)).toMatchObject({
-          refused: { slug: "state-conflict", told: { check: machine.name } }
+          refused: { slug: "state-conflict", details: { check: machine.name } }
         })
     }
   }

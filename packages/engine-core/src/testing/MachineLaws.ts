@@ -147,7 +147,7 @@ export const walk = (
     if (Result.isSuccess(admitted) !== (to !== undefined)) faults.push(`${step}: admit`)
     if (Machine.allows(machine, state, on) !== (to !== undefined)) faults.push(`${step}: allows`)
     if (followed(machine, state, on) !== (to ?? thrown)) faults.push(`${step}: follow`)
-    if (Result.isFailure(admitted) && admitted.failure.told.check !== machine.name) {
+    if (Result.isFailure(admitted) && admitted.failure.details.check !== machine.name) {
       faults.push(`${step}: the refusal does not name the state set`)
     }
     if (Machine.isTerminal(machine, state) !== isEnd(machine, state)) faults.push(`${step}: end`)

@@ -21,7 +21,7 @@ const isConcealedGate = (gate: string | null | undefined): boolean => concealedG
 
 const neutral = refused("rule-refused", failed("standing"))
 
-const substitute = ({ told: { instead } }: Refused): Refused<"rule-refused"> =>
+const substitute = ({ details: { instead } }: Refused): Refused<"rule-refused"> =>
   instead === undefined ? neutral : refused("rule-refused", instead)
 
 /**
@@ -31,13 +31,13 @@ const substitute = ({ told: { instead } }: Refused): Refused<"rule-refused"> =>
 export const refusalFor =
   (role: Role) =>
   <E extends Refused | Unavailable>(error: E): E | Refused<"rule-refused"> =>
-    isConcealedFrom(role) && isRefused(error) && isConcealedGate(error.told.gate)
+    isConcealedFrom(role) && isRefused(error) && isConcealedGate(error.details.gate)
       ? substitute(error)
       : error
 
 /** Refusal to store beside a concealed one, for roles it is concealed from; null: not concealed. */
 export const substituteFor = (cause: Refused | Unavailable): Refused<"rule-refused"> | null =>
-  isRefused(cause) && isConcealedGate(cause.told.gate) ? substitute(cause) : null
+  isRefused(cause) && isConcealedGate(cause.details.gate) ? substitute(cause) : null
 
 /** Operation with the problem that a role may read. */
 export const operationFor = <

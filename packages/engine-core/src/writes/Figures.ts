@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import * as Decimal from "../kernel/Decimal.ts"
 import { failed } from "../kernel/Gates.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
-import type { Told } from "../kernel/Refusal.ts"
+import type { RefusalDetails } from "../kernel/Refusal.ts"
 
 /**
  * One figure: a number, which may move within the tolerance, or a text, which may not move at all.
@@ -83,7 +83,7 @@ const hasMoved = (
 const magnitude = (count: bigint): bigint => (count < 0n ? -count : count)
 
 /** Refusal of a signature, or of a run, because its figures have moved. */
-export const movedTold = (names: ReadonlyArray<string>, actionKey: string): Told =>
+export const movedDetails = (names: ReadonlyArray<string>, actionKey: string): RefusalDetails =>
   failed("figures-moved", {
     detail:
       names.length === 0

@@ -89,7 +89,7 @@ const checkFigures = Effect.fnUntraced(function* (
     yield* records.audit([Logged.voided(after, { ...of.signer, route })])
   }
   return moved.length > 0 || (seen !== null && seen !== before.figuresHash)
-    ? refuse("rule-refused", Figures.movedTold(moved, before.actionKey))
+    ? refuse("rule-refused", Figures.movedDetails(moved, before.actionKey))
     : Result.void
 })
 
@@ -209,7 +209,7 @@ export const approve = Effect.fnUntraced(function* (
     Effect.gen(function* () {
       const now = yield* Instant.now
       const used = keyed.isSent ? yield* CallKeys.bindTo(actionKey, keyed) : "action"
-      if (used === "moved") return refuse("rule-refused", Figures.movedTold([], actionKey))
+      if (used === "moved") return refuse("rule-refused", Figures.movedDetails([], actionKey))
       yield* records.lock(`action:${settings.tenantId}:${actionKey}`)
       const action = yield* records.get(Approval.approvals, actionKey)
       const signed = yield* sign(action, of, {

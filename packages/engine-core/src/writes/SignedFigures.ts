@@ -29,7 +29,7 @@ export const haveMoved = Effect.fnUntraced(function* (
   const records = yield* Records
   const { tenantId } = yield* Settings
   yield* records.lock(`action:${tenantId}:${actionKey}`)
-  const refusal = refused("rule-refused", Figures.movedTold(moved, actionKey))
+  const refusal = refused("rule-refused", Figures.movedDetails(moved, actionKey))
   yield* Claim.end(claim, of, Claim.failing(refusal))
   const action = yield* records
     .get(approvals, actionKey)

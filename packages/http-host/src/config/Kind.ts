@@ -156,7 +156,7 @@ export const structured = <A>(of: {
     read: (given) =>
       Result.mapError(
         decode(given, () => ""),
-        ({ told }) => told.errors ?? [{ pointer: "", detail: `it is not ${of.limit}` }]
+        ({ details }) => details.errors ?? [{ pointer: "", detail: `it is not ${of.limit}` }]
       )
   }
 }

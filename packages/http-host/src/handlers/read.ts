@@ -87,9 +87,9 @@ type Judged<A> = Result.Result<A, Refusal.Refused<"invalid-request">>
 
 /** Points each fault at the parameter, and not at a value within it. */
 const named = <A>(judged: Judged<A>, query: Query.Query): Judged<A> =>
-  Result.mapError(judged, ({ slug, told }) => {
+  Result.mapError(judged, ({ slug, details }) => {
     const faults = new Map(
-      told.errors?.map(({ pointer, detail }) => {
+      details.errors?.map(({ pointer, detail }) => {
         const [, place = "", name = ""] = pointer.split("/")
         const parameter = `/${place}/${name}`
         // A list where a single text is expected. Where a list is permitted, a fault concerns one
@@ -104,7 +104,7 @@ const named = <A>(judged: Judged<A>, query: Query.Query): Judged<A> =>
     const errors = [...faults.values()]
     const [first] = errors
     return Refusal.refused(slug, {
-      ...told,
+      ...details,
       ...(first === undefined ? {} : { detail: first.detail }),
       errors
     })

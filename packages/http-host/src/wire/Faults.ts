@@ -9,7 +9,7 @@ export const together = (
   parts: ReadonlyArray<Judged>
 ): Refusal.Refused<"invalid-request"> | undefined => {
   const errors = parts.flatMap((part) =>
-    Result.isFailure(part) ? (part.failure.told.errors ?? []) : []
+    Result.isFailure(part) ? (part.failure.details.errors ?? []) : []
   )
   const [first] = errors
   if (first === undefined) return undefined

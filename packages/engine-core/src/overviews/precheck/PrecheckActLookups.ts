@@ -61,10 +61,10 @@ export const inputOf = (act: Act, given: Asked, instrumentId: InstrumentId) =>
   )
 
 /** Shortens the pointers of faults to the query parameter, whose value has no members. */
-const ofParameters = ({ slug, told }: Refused<"invalid-request">): Refused<"invalid-request"> =>
+const ofParameters = ({ slug, details }: Refused<"invalid-request">): Refused<"invalid-request"> =>
   refused(slug, {
-    ...told,
-    errors: (told.errors ?? []).map(({ pointer, detail }) => ({
+    ...details,
+    errors: (details.errors ?? []).map(({ pointer, detail }) => ({
       pointer: pointer.split("/").slice(0, 3).join("/"),
       detail
     }))

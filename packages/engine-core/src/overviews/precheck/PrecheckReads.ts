@@ -110,7 +110,7 @@ const rowsOf = (operation: Operation, input: unknown, act: OperationAct) => {
   return operation.gates(input, act).pipe(
     Effect.map(Gates.shown),
     Effect.catchTag("Refused", (refusal) => {
-      const { check, detail, recovery } = refusal.told
+      const { check, detail, recovery } = refusal.details
       const gate = gateOf(refusal)
       if (gate === undefined || check === undefined) return sameRefusal(refusal)
       const row = { ok: false, detail: detail ?? null, recovery: recovery ?? null }
@@ -119,7 +119,7 @@ const rowsOf = (operation: Operation, input: unknown, act: OperationAct) => {
   )
 }
 
-const gateOf = ({ slug, told: { gate } }: Refused): Gate | undefined => {
+const gateOf = ({ slug, details: { gate } }: Refused): Gate | undefined => {
   if (slug === "state-conflict") return "policy"
   return slug === "rule-refused" ? gate : undefined
 }

@@ -190,9 +190,9 @@ const judged = Effect.fnUntraced(function* (
     const holder = holderOf.get(entry.holderId)
     const hasInstrument = entry.instrumentId === null || existing.has(entry.instrumentId)
     const errors = Request.against(entry, { holder, hasInstrument, now }).map(
-      ({ member, refusal: { told } }) => ({
+      ({ member, refusal: { details } }) => ({
         pointer: `/body/entries/${nth}/${member}`,
-        detail: told.detail ?? "It cannot be."
+        detail: details.detail ?? "It cannot be."
       })
     )
     return { entry, holder, errors }

@@ -9,7 +9,7 @@ import type { Unavailable } from "../kernel/Refusal.ts"
 import { AuditAnchor } from "../ports/AuditAnchor.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { type AuditRow, Feed } from "../ports/storage/Feed.ts"
-import { stored } from "../records/PortFailure.ts"
+import { orUnavailable } from "../records/PortFailure.ts"
 import { Records } from "../records/Records.ts"
 import * as Audit from "../records/Audit.ts"
 import * as AuditVerify from "./AuditVerify.ts"
@@ -28,9 +28,9 @@ const anchorOf = (tenantId: string, { text }: Pick<AuditRow, "text">): Checkpoin
 const offer = Effect.gen(function* () {
   const feed = yield* Feed
   const { tenantId } = yield* Settings
-  const { audit } = yield* stored(feed.head)
+  const { audit } = yield* orUnavailable(feed.head)
   if (audit.checkpoint === 0) return
-  const { records } = yield* stored(
+  const { records } = yield* orUnavailable(
     feed.readAudit({ order: "asc", after: audit.checkpoint - 1, limit: 1 })
   )
   const [record] = records
@@ -58,7 +58,7 @@ export const checkpoint = Effect.fnUntraced(function* (of: { readonly newRecords
   const isDue = (head: { readonly seq: number; readonly checkpoint: number }) =>
     head.seq - head.checkpoint >= Math.max(1, of.newRecords)
   // Reads the head first, so that a log that did not grow takes no lock.
-  const { audit } = yield* stored(feed.head)
+  const { audit } = yield* orUnavailable(feed.head)
   const entry: Audit.Late = (head) =>
     isDue(head)
       ? Checkpoint.entryOf(
@@ -110,7 +110,7 @@ export const prune: Effect.Effect<Pruned, Unavailable, Records | Feed> = Effect.
   const { auditLogKept } = yield* Settings
   const before = Retention.dueBefore(yield* Instant.now, auditLogKept)
   if (before === undefined) return { was: "kept for ever" }
-  const found = yield* stored(
+  const found = yield* orUnavailable(
     feed.readAudit({
       order: "desc",
       limit: 1,
@@ -125,7 +125,7 @@ export const prune: Effect.Effect<Pruned, Unavailable, Records | Feed> = Effect.
   const start = checkpoint.seq
   return yield* records.transactAlone(
     Effect.gen(function* () {
-      const deleted = yield* stored(feed.pruneAudit({ before: start }))
+      const deleted = yield* orUnavailable(feed.pruneAudit({ before: start }))
       yield* records.audit([
         Audit.entry({
           action: "retention.prune",
@@ -171,15 +171,17 @@ export const verifyLog = Effect.fnUntraced(function* (of: {
     from: fromSeq === undefined ? "start" : "middle"
   }
   // The head is read before the records: records that come in the meantime are no fault.
-  const { audit: head } = yield* stored(feed.head)
+  const { audit: head } = yield* orUnavailable(feed.head)
   let at = AuditVerify.start
   for (let after = (fromSeq ?? 1) - 1; at.fault === null; ) {
-    const { records } = yield* stored(feed.readAudit({ order: "asc", after, limit: readAtOnce }))
+    const { records } = yield* orUnavailable(
+      feed.readAudit({ order: "asc", after, limit: readAtOnce })
+    )
     const last = records.at(-1)
     if (last === undefined) break
     for (const record of records) at = AuditVerify.step(trust, at, record)
     after = last.seq
   }
-  const { audit: then } = yield* stored(feed.head)
+  const { audit: then } = yield* orUnavailable(feed.head)
   return AuditVerify.end(trust, at, { ...head, atEnd: then.seq })
 })

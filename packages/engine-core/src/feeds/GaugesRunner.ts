@@ -6,7 +6,7 @@ import * as Ledger from "../ports/Ledger.ts"
 import { Feed } from "../ports/storage/Feed.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
-import { stored, ledgerUnavailable } from "../records/PortFailure.ts"
+import { orUnavailable, ledgerUnavailable } from "../records/PortFailure.ts"
 import { Records } from "../records/Records.ts"
 import { approvals } from "../writes/Approval.ts"
 import { queue as operationQueue } from "../writes/QueuedOperation.ts"
@@ -18,8 +18,8 @@ const pollWithin = Duration.seconds(5)
 /** Seconds since the log was last signed; since its first record before it ever was; 0 while empty. */
 const checkpointAge = Effect.gen(function* () {
   const feed = yield* Feed
-  const { audit } = yield* stored(feed.head)
-  const { records } = yield* stored(
+  const { audit } = yield* orUnavailable(feed.head)
+  const { records } = yield* orUnavailable(
     feed.readAudit({
       order: "asc",
       limit: 1,
@@ -41,15 +41,15 @@ const awaiting = Effect.gen(function* () {
 
 /** Offsets by which the projection is behind the ledger. */
 const lag = Effect.gen(function* () {
-  const head = yield* stored((yield* ProjectionLog).head)
+  const head = yield* orUnavailable((yield* ProjectionLog).head)
   const end = yield* Effect.mapError((yield* Ledger.Ledger).ledgerEnd, ledgerUnavailable)
   return Math.max(0, end - head.offset)
 })
 
 const storeGauges = Effect.gen(function* () {
-  const depth = yield* stored((yield* WorkQueue).depth(operationQueue))
+  const depth = yield* orUnavailable((yield* WorkQueue).depth(operationQueue))
   yield* Metric.update(Metrics.oldestQueued, (depth.oldestMillis ?? 0) / 1_000)
-  const { seq } = yield* stored((yield* Feed).head)
+  const { seq } = yield* orUnavailable((yield* Feed).head)
   yield* Metric.update(Metrics.feedHead, seq)
   yield* Metric.update(Metrics.approvalsAwaiting, yield* awaiting)
   yield* Metric.update(Metrics.auditCheckpointAge, yield* checkpointAge)

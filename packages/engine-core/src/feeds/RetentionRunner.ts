@@ -11,7 +11,7 @@ import type { Unavailable } from "../kernel/Refusal.ts"
 import { Keys } from "../ports/storage/Keys.ts"
 import { RateWindow } from "../ports/storage/RateWindow.ts"
 import * as Audit from "../records/Audit.ts"
-import { stored } from "../records/PortFailure.ts"
+import { orUnavailable } from "../records/PortFailure.ts"
 import { Records } from "../records/Records.ts"
 import * as events from "./events.ts"
 import { batchMax, type Needs, stepsOf } from "./RetentionSteps.ts"
@@ -85,7 +85,7 @@ export const sweep: Task<Keys | RateWindow> = {
     const before = Instant.sortable(yield* Instant.now)
     const all = (batch: Effect.Effect<number, Unavailable>) =>
       Effect.repeat(batch, { while: (deleted) => deleted >= batchMax })
-    yield* all(stored(keys.forget({ before, limit: batchMax })))
-    yield* all(stored(budgets.forget({ idle, limit: batchMax })))
+    yield* all(orUnavailable(keys.forget({ before, limit: batchMax })))
+    yield* all(orUnavailable(budgets.forget({ idle, limit: batchMax })))
   })
 }

@@ -10,7 +10,7 @@ import { Documents } from "../ports/storage/Documents.ts"
 import { Feed } from "../ports/storage/Feed.ts"
 import { Keys } from "../ports/storage/Keys.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
-import { ledgerUnavailable, stored } from "../records/PortFailure.ts"
+import { ledgerUnavailable, orUnavailable } from "../records/PortFailure.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import { deliveries } from "../records/webhook/Delivery.ts"
 import * as Approval from "../writes/Approval.ts"
@@ -87,7 +87,7 @@ const operationsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
   )
   yield* records.forget(operations, operationIds)
   yield* records.forget(Approval.approvals, actionKeys)
-  yield* stored(
+  yield* orUnavailable(
     keys.free([
       ...operationIds.map((id) => Idempotency.target("operation", id)),
       ...actionKeys.flatMap(targetsOf)
@@ -127,7 +127,7 @@ const approvalsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
     })
     .map(({ actionKey }) => actionKey)
   yield* records.forget(Approval.approvals, due)
-  yield* stored(keys.free(due.flatMap(targetsOf)))
+  yield* orUnavailable(keys.free(due.flatMap(targetsOf)))
   // An action is decided after it is made, so no action of a later page is due either.
   const newest = rows.at(-1)?.record
   const isOver = newest === undefined || newest.createdAt >= before
@@ -163,7 +163,7 @@ const eventsStep: Step = Effect.fnUntraced(function* ({ now }) {
   const { retention, legalHold } = yield* Settings
   const before = Retention.dueBefore(now, retention.events)
   if (before === undefined) return done
-  const { deleted, passed } = yield* stored(
+  const { deleted, passed } = yield* orUnavailable(
     feed.prune({ before: Instant.sortable(before), hold: legalHold, limit: batchMax })
   )
   return { counts: { events: deleted }, after: passed === 0 ? null : "more" }
@@ -190,17 +190,17 @@ const historySteps = (collections: ReadonlyArray<Collection>): ReadonlyArray<Ste
       })
   return [
     through("updates", (offset) =>
-      Effect.flatMap(ProjectionLog, (log) => stored(log.prune({ offset, limit: batchMax })))
+      Effect.flatMap(ProjectionLog, (log) => orUnavailable(log.prune({ offset, limit: batchMax })))
     ),
     through("journalEvents", (offset) =>
       Effect.flatMap(Feed, (feed) =>
-        stored(feed.pruneJournal({ through: offset, limit: batchMax }))
+        orUnavailable(feed.pruneJournal({ through: offset, limit: batchMax }))
       )
     ),
     ...collections.map(({ name }) =>
       through("versions", (offset) =>
         Effect.flatMap(Documents, (documents) =>
-          stored(documents.prune({ collection: name, through: offset, limit: batchMax }))
+          orUnavailable(documents.prune({ collection: name, through: offset, limit: batchMax }))
         )
       )
     )

@@ -5,7 +5,7 @@ import * as Instant from "../kernel/Instant.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
-import { stored } from "../records/PortFailure.ts"
+import { orUnavailable } from "../records/PortFailure.ts"
 import * as LeasedWork from "../records/LeasedWork.ts"
 import { Records } from "../records/Records.ts"
 import type { Task, Turn } from "./Schedule.ts"
@@ -68,10 +68,10 @@ const make = Effect.fnUntraced(function* <R>(tasks: ReadonlyArray<Task<R>>) {
     let isSettled = false
     const turn: Turn = {
       state: lease.payload,
-      hold: stored(work.hold(lease)),
+      hold: orUnavailable(work.hold(lease)),
       next: ({ delay, state }) =>
         Effect.andThen(
-          stored(work.release(lease, { delay, payload: state })),
+          orUnavailable(work.release(lease, { delay, payload: state })),
           Effect.sync(() => {
             isSettled = true
           })
@@ -92,7 +92,9 @@ const make = Effect.fnUntraced(function* <R>(tasks: ReadonlyArray<Task<R>>) {
   const runTask = (lease: Lease): Effect.Effect<void> => {
     const task = byName.get(lease.itemId)
     const turn =
-      task === undefined ? stored(work.release(lease, { delay: unknownFor })) : take(task, lease)
+      task === undefined
+        ? orUnavailable(work.release(lease, { delay: unknownFor }))
+        : take(task, lease)
     return LeasedWork.under(
       {
         work,
@@ -107,7 +109,7 @@ const make = Effect.fnUntraced(function* <R>(tasks: ReadonlyArray<Task<R>>) {
 
   const once = Effect.gen(function* () {
     yield* set
-    const leases = yield* stored(
+    const leases = yield* orUnavailable(
       work.lease({ queue, worker, limit: atOnce, leaseMillis: settings.lease })
     )
     yield* Effect.forEach(leases, runTask, { concurrency: "unbounded", discard: true })

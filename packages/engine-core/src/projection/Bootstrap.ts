@@ -6,7 +6,7 @@ import { Effect, Stream } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import * as Ledger from "../ports/Ledger.ts"
 import { type ProjectionHead, ProjectionLog } from "../ports/storage/ProjectionLog.ts"
-import { ledgerUnavailable, stored } from "../records/PortFailure.ts"
+import { ledgerUnavailable, orUnavailable } from "../records/PortFailure.ts"
 import { JudgedAt } from "../records/JudgedAt.ts"
 import { Records } from "../records/Records.ts"
 import type { Position } from "./Reading.ts"
@@ -23,8 +23,8 @@ export const start = Effect.gen(function* () {
   const log = yield* ProjectionLog
   const { participant } = yield* Effect.mapError(ledger.describe, ledgerUnavailable)
   // Checked before the take-over, which stores the participant.
-  assertParticipant(yield* stored(log.head), participant)
-  const head = yield* stored(log.takeOver({ participant }))
+  assertParticipant(yield* orUnavailable(log.head), participant)
+  const head = yield* orUnavailable(log.takeOver({ participant }))
   const horizon = yield* Effect.mapError(ledger.horizon, ledgerUnavailable)
   return needsSnapshot(head, horizon) ? yield* bootstrap(head) : head
 })
@@ -67,7 +67,9 @@ const bootstrap = Effect.fnUntraced(function* (head: ProjectionHead) {
   yield* records.transactAlone(
     Effect.gen(function* () {
       yield* foldSnapshot(active, { now, offset: at, effectiveAt })
-      yield* stored(log.bootstrap({ epoch: head.writerEpoch, offset: at, ledgerTime, horizonTime }))
+      yield* orUnavailable(
+        log.bootstrap({ epoch: head.writerEpoch, offset: at, ledgerTime, horizonTime })
+      )
     })
   )
   return { ...head, offset: at, ledgerTime, horizonOffset: at, horizonTime }

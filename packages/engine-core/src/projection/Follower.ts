@@ -12,7 +12,7 @@ import { ScreeningSource } from "../ports/ScreeningSource.ts"
 import { type ProjectionHead, ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import { WriterFenced } from "../ports/storage/StorageError.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
-import { ledgerUnavailable, stored } from "../records/PortFailure.ts"
+import { ledgerUnavailable, orUnavailable } from "../records/PortFailure.ts"
 import { Records } from "../records/Records.ts"
 import { Operations } from "../writes/Operations.ts"
 import * as Bootstrap from "./Bootstrap.ts"
@@ -42,7 +42,7 @@ const foldBatch = Effect.fnUntraced(function* (
   const log = yield* ProjectionLog
   const { ignored, ledgerTime, offset, planned, repeats } = LedgerBatch.plan(head, updates)
   for (const repeat of repeats) {
-    const [logged] = yield* stored(log.read({ after: repeat.offset - 1, limit: 1 }))
+    const [logged] = yield* orUnavailable(log.read({ after: repeat.offset - 1, limit: 1 }))
     LedgerBatch.assertLogged(repeat, { head, logged })
   }
   for (const { what } of ignored) {
@@ -53,7 +53,7 @@ const foldBatch = Effect.fnUntraced(function* (
     Effect.gen(function* () {
       // Another writer may have folded these updates already: checked before they are folded a
       // second time, which would look like a fault of the ledger.
-      const { offset: from, writerEpoch: epoch } = yield* stored(log.head)
+      const { offset: from, writerEpoch: epoch } = yield* orUnavailable(log.head)
       if (epoch !== head.writerEpoch || from !== head.offset) {
         return yield* new WriterFenced({ epoch })
       }
@@ -62,7 +62,7 @@ const foldBatch = Effect.fnUntraced(function* (
         yield* OperationCompletion.complete(update)
       }
       const rows = planned.map(({ row, update }) => ({ ...row, raw: LedgerBatch.rawOf(update) }))
-      yield* stored(log.advance({ epoch, from, to: offset, ledgerTime, updates: rows }))
+      yield* orUnavailable(log.advance({ epoch, from, to: offset, ledgerTime, updates: rows }))
     })
   )
   return { ...head, offset, ledgerTime }

@@ -4,7 +4,7 @@ import { Settings } from "../engine/Settings.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import * as LeasedWork from "../records/LeasedWork.ts"
-import { stored } from "../records/PortFailure.ts"
+import { orUnavailable } from "../records/PortFailure.ts"
 
 /** The queue whose single item is leased by the instance that follows. */
 const queue = "projection"
@@ -22,10 +22,12 @@ export const lead = Effect.fnUntraced(function* <E, R>(
   const work = yield* WorkQueue
   const settings = yield* Settings
   const leaseMillis = Math.min(leaseMax, settings.lease)
-  yield* stored(
+  yield* orUnavailable(
     work.enqueue([{ queue, itemId: "follower", resource: "ledger", payload: "", delay: 0 }])
   )
-  const [lease] = yield* stored(work.lease({ queue, worker: "follower", limit: 1, leaseMillis }))
+  const [lease] = yield* orUnavailable(
+    work.lease({ queue, worker: "follower", limit: 1, leaseMillis })
+  )
   if (lease === undefined) return yield* Effect.sleep(Duration.millis(settings.poll))
   yield* Effect.raceFirst(follow, LeasedWork.kept({ work, lease, leaseMillis })).pipe(
     Effect.catchTag("LeaseLost", () => Effect.logInfo("another instance follows the ledger")),

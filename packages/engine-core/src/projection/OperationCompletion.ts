@@ -8,7 +8,7 @@ import * as Trace from "../kernel/Trace.ts"
 import * as Ledger from "../ports/Ledger.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import type { Act } from "../records/Act.ts"
-import { stored } from "../records/PortFailure.ts"
+import { orUnavailable } from "../records/PortFailure.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import { type OperationRecord, operations } from "../writes/OperationRecord.ts"
 import { Operations } from "../writes/Operations.ts"
@@ -59,7 +59,7 @@ export const complete = Effect.fnUntraced(function* (update: Ledger.Transaction)
   )
   yield* OperationTransitions.succeed(committed, { operation, result, act })
   const work = yield* WorkQueue
-  yield* stored(work.settle({ queue, itemIds: [running.operationId] }))
+  yield* orUnavailable(work.settle({ queue, itemIds: [running.operationId] }))
 })
 
 /** Finds the running operation that waits for this transaction; undefined: no operation does. */

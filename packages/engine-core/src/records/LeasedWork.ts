@@ -3,7 +3,7 @@ import { Cause, Duration, Effect } from "effect"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import type { Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
-import { stored } from "./PortFailure.ts"
+import { orUnavailable } from "./PortFailure.ts"
 
 export interface Held {
   readonly work: WorkQueue["Service"]
@@ -18,7 +18,7 @@ export const kept = ({
   lease,
   leaseMillis
 }: Held): Effect.Effect<never, LeaseLost | Unavailable> =>
-  stored(work.renew(lease, leaseMillis)).pipe(
+  orUnavailable(work.renew(lease, leaseMillis)).pipe(
     Effect.delay(Duration.millis(leaseMillis / 3)),
     Effect.forever
   )
@@ -40,7 +40,7 @@ export const under = <R>(
       Cause.hasInterruptsOnly(cause)
         ? Effect.failCause(cause)
         : Effect.logError(of.failed, cause).pipe(
-            Effect.andThen(stored(work.release(lease, { delay: of.failedFor }))),
+            Effect.andThen(orUnavailable(work.release(lease, { delay: of.failedFor }))),
             Effect.catchCause((again) =>
               Effect.logError(`the lease of ${lease.itemId} runs out by itself`, again)
             )

@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import type { Documents } from "../ports/storage/Documents.ts"
 import { judgedAt } from "./Loading.ts"
-import { stored, storeUnavailable } from "./PortFailure.ts"
+import { orUnavailable, storeUnavailable } from "./PortFailure.ts"
 import type { Query, Records } from "./Records.ts"
 import * as StorageQuery from "./StorageQuery.ts"
 import type { Versions } from "./Versions.ts"
@@ -26,7 +26,7 @@ export const make = (
       sortKey: row.sortKey,
       record: versions.fromRow(collection, row, at)
     }))
-  }, stored),
+  }, orUnavailable),
 
   stream: <R, F>(collection: Collection<R, F>, query: Query) =>
     Stream.unwrap(
@@ -62,5 +62,5 @@ export const make = (
     }
     const { direction: _, ...asked } = StorageQuery.of(collection, query, at)
     return yield* documents.countBy({ ...asked, column })
-  }, stored)
+  }, orUnavailable)
 })

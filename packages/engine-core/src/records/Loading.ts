@@ -6,7 +6,7 @@ import type * as Pin from "../kernel/Pin.ts"
 import { refused, type Unavailable } from "../kernel/Refusal.ts"
 import type { Documents } from "../ports/storage/Documents.ts"
 import * as JudgedAt from "./JudgedAt.ts"
-import { stored } from "./PortFailure.ts"
+import { orUnavailable } from "./PortFailure.ts"
 import type { Records, Stored } from "./Records.ts"
 import * as StorageQuery from "./StorageQuery.ts"
 import { current, within } from "./Transactions.ts"
@@ -58,7 +58,7 @@ const prefetching = ({ documents }: Parts): Records["Service"]["prefetch"] =>
       for (const id of recordIds) work.prefetched.set(`${collection}/${id}`, null)
       for (const row of rows) work.prefetched.set(`${collection}/${row.recordId}`, row)
     }
-  }, stored)
+  }, orUnavailable)
 
 /** The members of `Records` that load by id. */
 export const make = (
@@ -90,7 +90,7 @@ export const make = (
     if (missing.length === 0) return found
     const rest = yield* fetched(parts, collection, { recordIds: missing, work, pin, at })
     return found.length === 0 ? rest : [...found, ...rest]
-  }, stored)
+  }, orUnavailable)
 
   const find = <R, F>(
     collection: Collection<R, F>,

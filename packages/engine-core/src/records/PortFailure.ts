@@ -21,7 +21,7 @@ export const isDeadlock = (error: unknown): boolean =>
   (deadlocks.has(error) || ("isDeadlock" in error && error.isDeadlock === true))
 
 /** Maps the failures of an effect on storage to `Unavailable`. */
-export const stored = <A, E, R>(
+export const orUnavailable = <A, E, R>(
   effect: Effect.Effect<A, E | StorageUnavailable, R>
 ): Effect.Effect<A, Exclude<E, StorageUnavailable> | Unavailable, R> =>
   Effect.catchTag(

@@ -4,7 +4,7 @@ import { type Unavailable, unavailable } from "../kernel/Refusal.ts"
 import type { Atomically } from "../ports/storage/Atomically.ts"
 import { type StorageUnavailable, VersionMoved } from "../ports/storage/StorageError.ts"
 import * as GroupCommit from "./GroupCommit.ts"
-import { isDeadlock, stored, storeUnavailable } from "./PortFailure.ts"
+import { isDeadlock, orUnavailable, storeUnavailable } from "./PortFailure.ts"
 import type { Records } from "./Records.ts"
 import * as UnitOfWork from "./UnitOfWork.ts"
 
@@ -100,7 +100,7 @@ export const make = (parts: {
       work.locks.add(name)
       whole.locks.add(name)
       yield* atomically.lock(name)
-    }, stored),
+    }, orUnavailable),
     rehearse: (effect) =>
       Effect.flatMap(current, (outer) =>
         Effect.provideService(effect, UnitOfWork.Current, UnitOfWork.rehearsal(outer))

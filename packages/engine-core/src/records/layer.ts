@@ -11,7 +11,7 @@ import * as Flush from "./Flush.ts"
 import * as Listing from "./Listing.ts"
 import * as Loading from "./Loading.ts"
 import * as Outbox from "./Outbox.ts"
-import { stored } from "./PortFailure.ts"
+import { orUnavailable } from "./PortFailure.ts"
 import { Records } from "./Records.ts"
 import * as Timely from "./Timely.ts"
 import * as Transactions from "./Transactions.ts"
@@ -51,7 +51,7 @@ const forgetting =
           Effect.andThen(documents.forget(of)),
           Effect.andThen(factLog.forget(of)),
           Effect.asVoid,
-          stored
+          orUnavailable
         )
   }
 

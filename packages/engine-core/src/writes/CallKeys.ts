@@ -6,7 +6,7 @@ import { refused } from "../kernel/Refusal.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { type KeyRow, Keys } from "../ports/storage/Keys.ts"
-import { stored } from "../records/PortFailure.ts"
+import { orUnavailable } from "../records/PortFailure.ts"
 import type { Caller } from "./Caller.ts"
 import * as Idempotency from "./Idempotency.ts"
 
@@ -53,12 +53,12 @@ export const bindTo = Effect.fnUntraced(function* (actionKey: string, of: CallKe
   const { scope, key, fingerprint } = of
   const target = Idempotency.target("action", actionKey)
   const now = Instant.sortable(yield* Instant.now)
-  const claim = yield* stored(
+  const claim = yield* orUnavailable(
     keys.claim({ scope, key, fingerprint, target, bindsUntil: null, now })
   )
   if (claim.claimed) return "action"
   if (claim.winner.fingerprint !== fingerprint) return yield* reused()
-  if (!of.isSent) yield* stored(keys.retarget({ scope, key, target }))
+  if (!of.isSent) yield* orUnavailable(keys.retarget({ scope, key, target }))
   return Idempotency.parseTarget(claim.winner.target).kind
 })
 

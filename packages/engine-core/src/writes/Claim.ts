@@ -11,7 +11,7 @@ import type { Refused, Unavailable } from "../kernel/Refusal.ts"
 import * as Trace from "../kernel/Trace.ts"
 import { type Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
 import type { OperationAct } from "../records/Act.ts"
-import { stored } from "../records/PortFailure.ts"
+import { orUnavailable } from "../records/PortFailure.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import * as JudgeWrite from "./JudgeWrite.ts"
 import { type OperationRecord, operations } from "./OperationRecord.ts"
@@ -35,13 +35,13 @@ export const make = (lease: Lease): Claim => ({ lease, mayCommit: false })
  * `transact`.
  */
 export const hold = ({ lease }: Claim) =>
-  Effect.flatMap(WorkQueue, (work) => stored(work.hold(lease)))
+  Effect.flatMap(WorkQueue, (work) => orUnavailable(work.hold(lease)))
 
 /**
  * Deletes the item from the queue; where the worker has lost its lease, the transaction rolls back.
  */
 export const finish = ({ lease }: Claim) =>
-  Effect.flatMap(WorkQueue, (work) => stored(work.finish(lease)))
+  Effect.flatMap(WorkQueue, (work) => orUnavailable(work.finish(lease)))
 
 /**
  * Releases the item for so many milliseconds. Unless a submission of this claim may still commit,
@@ -49,10 +49,10 @@ export const finish = ({ lease }: Claim) =>
  */
 export const release = ({ lease, mayCommit }: Claim, delay: number) =>
   Effect.flatMap(WorkQueue, (work) => {
-    if (mayCommit) return stored(work.release(lease, { delay }))
+    if (mayCommit) return orUnavailable(work.release(lease, { delay }))
     const { kind } = QueuedOperation.decode(lease)
     const payload = QueuedOperation.encode({ kind, answeredAttempt: lease.attempt })
-    return stored(work.release(lease, { delay, payload }))
+    return orUnavailable(work.release(lease, { delay, payload }))
   })
 
 /** Jitter: lengthens a pause by up to a quarter, depending on the item. */

@@ -10,7 +10,7 @@ import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
 import * as ClockQueue from "../records/ClockQueue.ts"
-import { stored, ledgerUnavailable } from "../records/PortFailure.ts"
+import { orUnavailable, ledgerUnavailable } from "../records/PortFailure.ts"
 import { JudgedAt } from "../records/JudgedAt.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import * as Approval from "./Approval.ts"
@@ -66,7 +66,7 @@ const unprojected = Effect.fnUntraced(function* (
   const ledger = yield* Ledger
   const { head } = yield* ProjectionLog
   const end = endOf(lease.payload) ?? (yield* Effect.mapError(ledger.ledgerEnd, ledgerUnavailable))
-  return (yield* stored(head)).offset >= end
+  return (yield* orUnavailable(head)).offset >= end
     ? undefined
     : { delay: projectedFor, payload: `end:${end}` }
 })
@@ -134,18 +134,18 @@ const look = Effect.fnUntraced(function* (
 ) {
   const work = yield* WorkQueue
   const timely = yield* Timely.Declared
-  yield* stored(work.hold(lease))
+  yield* orUnavailable(work.hold(lease))
   const about = ClockQueue.recordOf(lease.itemId)
   const collection = collections.get(about.collection)
   const release = (of: { readonly delay: number; readonly payload?: string }) =>
-    stored(work.release(lease, of))
+    orUnavailable(work.release(lease, of))
   if (collection === undefined) return yield* release({ delay: unknownFor })
   yield* locked(about)
   const kept = yield* keptOf(collection, about.recordId)
-  if (Option.isNone(kept)) return yield* stored(work.finish(lease))
+  if (Option.isNone(kept)) return yield* orUnavailable(work.finish(lease))
   const now = yield* Instant.now
   const before = ClockQueue.next(collection, kept.value, timely)
-  if (before === undefined) return yield* stored(work.finish(lease))
+  if (before === undefined) return yield* orUnavailable(work.finish(lease))
   // The queue uses the store's clock, a record the engine's.
   if (before > now) return yield* release({ delay: Math.max(1, ClockQueue.until(now, before)) })
   const due = collection.due(kept.value)
@@ -158,7 +158,7 @@ const look = Effect.fnUntraced(function* (
   const next = ClockQueue.next(collection, after, timely)
   // The written version has an item of its own, unless it waits for the same instant.
   const waits = next !== undefined && (after.version === kept.value.version || next === before)
-  if (!waits) return yield* stored(work.finish(lease))
+  if (!waits) return yield* orUnavailable(work.finish(lease))
   yield* release(again ?? { delay: Math.max(1, ClockQueue.until(now, next)), payload: "" })
 })
 
@@ -185,7 +185,7 @@ const processed = (
     if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return yield* exit
     if (isLost(exit.cause)) return
     yield* Effect.logError(`the clock's moves of ${lease.itemId} could not be noted`, exit.cause)
-    yield* stored(work.release(lease, { delay: failedFor })).pipe(
+    yield* orUnavailable(work.release(lease, { delay: failedFor })).pipe(
       // Another instance has taken the lease, and processes the record.
       Effect.catchTag("LeaseLost", () => Effect.void)
     )
@@ -255,7 +255,7 @@ export const clock = (collections: ReadonlyArray<Collection>): Task<Needs> => {
   const batch = Effect.gen(function* () {
     const work = yield* WorkQueue
     const { lease: leaseMillis } = yield* Settings
-    const leases = yield* stored(
+    const leases = yield* orUnavailable(
       work.lease({ queue: ClockQueue.queue, worker: "clock", limit: batchMax, leaseMillis })
     )
     yield* Effect.forEach(leases, (lease) => processed(lease, byName), {

@@ -5,7 +5,7 @@ import * as Instant from "../kernel/Instant.ts"
 import { refused, type Unavailable } from "../kernel/Refusal.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Keys } from "../ports/storage/Keys.ts"
-import { stored } from "../records/PortFailure.ts"
+import { orUnavailable } from "../records/PortFailure.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import * as ActionWrite from "./ActionWrite.ts"
@@ -72,7 +72,7 @@ const usedBefore = Effect.fnUntraced(function* (of: FourEyesCall) {
   const keys = yield* Keys
   const settings = yield* Settings
   const { call, keyed, now, operation } = of
-  const bound = yield* stored(keys.find({ ...keyed, now: Instant.sortable(now) }))
+  const bound = yield* orUnavailable(keys.find({ ...keyed, now: Instant.sortable(now) }))
   if (Option.isNone(bound)) return undefined
   if (bound.value.fingerprint !== of.fingerprint) return yield* CallKeys.reused()
   const action = yield* ActionWrite.approvalById(Idempotency.parseTarget(bound.value.target).id)
@@ -87,7 +87,7 @@ const isNamed = Effect.fnUntraced(function* ({ call: { key }, now }: FourEyesCal
   if (key === null || action.key === key) return true
   const keys = yield* Keys
   const scope = yield* CallKeys.scopeOf({ sub: action.maker })
-  const bound = yield* stored(keys.find({ scope, key, now: Instant.sortable(now) }))
+  const bound = yield* orUnavailable(keys.find({ scope, key, now: Instant.sortable(now) }))
   return Option.exists(
     bound,
     ({ target }) => target === Idempotency.target("action", action.actionKey)

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import { type Refused, refused, type Unavailable } from "../kernel/Refusal.ts"
 import type { KeyRow, Keys } from "../ports/storage/Keys.ts"
-import { stored } from "../records/PortFailure.ts"
+import { orUnavailable } from "../records/PortFailure.ts"
 import type { Records } from "../records/Records.ts"
 
 /** Milliseconds that a call waits for a concurrent call under its key. */
@@ -36,7 +36,7 @@ export const run = <A, E, R>(
   of.records.transactAlone(
     Effect.gen(function* () {
       const now = Instant.sortable(yield* Instant.now)
-      const claim = yield* Effect.timeoutOrElse(stored(of.keys.claim({ ...row, now })), {
+      const claim = yield* Effect.timeoutOrElse(orUnavailable(of.keys.claim({ ...row, now })), {
         duration: waitMillis,
         orElse: () => Effect.fail(inProgress)
       })

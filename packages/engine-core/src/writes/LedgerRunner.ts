@@ -10,7 +10,7 @@ import * as Ledger from "../ports/Ledger.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import type { WorkQueue } from "../ports/storage/WorkQueue.ts"
-import { stored, ledgerUnavailable } from "../records/PortFailure.ts"
+import { orUnavailable, ledgerUnavailable } from "../records/PortFailure.ts"
 import { Records } from "../records/Records.ts"
 import * as Claim from "./Claim.ts"
 import * as Rules from "./LedgerWriteRules.ts"
@@ -62,7 +62,7 @@ const lookUp = Effect.fnUntraced(function* (what: Rules.LookUp["what"], step: St
   const ledger = yield* Ledger.Ledger
   switch (what) {
     case "isProjected": {
-      const update = yield* stored(projection.byCommand(step.commandId))
+      const update = yield* orUnavailable(projection.byCommand(step.commandId))
       return { isProjected: Option.isSome(update) }
     }
     case "committed": {
@@ -75,7 +75,7 @@ const lookUp = Effect.fnUntraced(function* (what: Rules.LookUp["what"], step: St
     }
     case "positions": {
       const end = yield* reading(ledger.ledgerEnd)
-      const { offset: head, horizonOffset: horizon } = yield* stored(projection.head)
+      const { offset: head, horizonOffset: horizon } = yield* orUnavailable(projection.head)
       return { positions: { end, head, horizon } }
     }
   }

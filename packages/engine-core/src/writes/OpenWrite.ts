@@ -13,7 +13,7 @@ import * as Trace from "../kernel/Trace.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { Ids } from "../ports/Ids.ts"
 import { type KeyRow, Keys } from "../ports/storage/Keys.ts"
-import { stored } from "../records/PortFailure.ts"
+import { orUnavailable } from "../records/PortFailure.ts"
 import { Records } from "../records/Records.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import * as Answers from "./Answers.ts"
@@ -143,7 +143,7 @@ const claimKey = Effect.fnUntraced(function* (
   const operationId = yield* ids.make("op")
   const boundUntil = (millis: number) =>
     Instant.sortable(Instant.fromEpochMillis(Instant.toEpochMillis(now) + millis))
-  const claim = yield* stored(
+  const claim = yield* orUnavailable(
     keys.claim({
       ...key,
       target: Idempotency.target("operation", operationId),

@@ -14,7 +14,7 @@ import { WebhookSender } from "../ports/WebhookSender.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
-import { stored } from "../records/PortFailure.ts"
+import { orUnavailable } from "../records/PortFailure.ts"
 import * as LeasedWork from "../records/LeasedWork.ts"
 import { Records } from "../records/Records.ts"
 import * as Claim from "./Claim.ts"
@@ -159,7 +159,9 @@ const make = Effect.gen(function* () {
   const runLease = (lease: Lease) => Effect.provideContext(workOn(lease), services)
 
   const lease = (limit: number) =>
-    stored(work.lease({ queue: QueuedOperation.queue, worker, limit, leaseMillis: settings.lease }))
+    orUnavailable(
+      work.lease({ queue: QueuedOperation.queue, worker, limit, leaseMillis: settings.lease })
+    )
 
   const once = Effect.gen(function* () {
     const leases = yield* lease(settings.operationsAtOnce)

@@ -10,7 +10,7 @@ import { Ids } from "../ports/Ids.ts"
 import type { Ledger } from "../ports/Ledger.ts"
 import { Keys } from "../ports/storage/Keys.ts"
 import type { OperationAct } from "../records/Act.ts"
-import { stored } from "../records/PortFailure.ts"
+import { orUnavailable } from "../records/PortFailure.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import * as ActionWrite from "./ActionWrite.ts"
 import * as Answers from "./Answers.ts"
@@ -221,7 +221,7 @@ export const approve = Effect.fnUntraced(function* (
       })
       if (Result.isFailure(signed) && keyed.isSent) {
         const target = Idempotency.target("moved", actionKey)
-        yield* stored(keys.retarget({ scope: keyed.scope, key: keyed.key, target }))
+        yield* orUnavailable(keys.retarget({ scope: keyed.scope, key: keyed.key, target }))
       }
       return signed
     })

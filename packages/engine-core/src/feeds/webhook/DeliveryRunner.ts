@@ -13,7 +13,7 @@ import { type Lease, WorkQueue } from "../../ports/storage/WorkQueue.ts"
 import { WebhookSender } from "../../ports/WebhookSender.ts"
 import * as LeasedWork from "../../records/LeasedWork.ts"
 import { drains } from "../../records/Outbox.ts"
-import { stored } from "../../records/PortFailure.ts"
+import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { deliveries, queueOf } from "../../records/webhook/Delivery.ts"
 import { active, activeMax, type Webhook, webhooks } from "../../records/webhook/Webhook.ts"
@@ -58,7 +58,7 @@ const deliver = Effect.fnUntraced(function* (webhook: Webhook, lease: Lease) {
   const work = yield* WorkQueue
   const found = yield* pendingOf(lease)
   // Cancelled in the meantime, or recorded by the operation that tested the webhook.
-  if (Option.isNone(found)) return yield* stored(work.finish(lease))
+  if (Option.isNone(found)) return yield* orUnavailable(work.finish(lease))
   const made = yield* AttemptSteps.attempt({
     webhook,
     delivery: found.value,
@@ -68,10 +68,12 @@ const deliver = Effect.fnUntraced(function* (webhook: Webhook, lease: Lease) {
     Effect.gen(function* () {
       // Checks the fence: a worker that lost its lease records nothing, and the next one attempts
       // again.
-      yield* stored(work.hold(lease))
+      yield* orUnavailable(work.hold(lease))
       const before = yield* pendingOf(lease)
       const delay = Option.isNone(before) ? undefined : yield* AttemptSteps.note(before.value, made)
-      yield* stored(delay === undefined ? work.finish(lease) : work.release(lease, { delay }))
+      yield* orUnavailable(
+        delay === undefined ? work.finish(lease) : work.release(lease, { delay })
+      )
     })
   )
 })
@@ -89,10 +91,10 @@ const drain = Effect.fnUntraced(function* (lease: Lease) {
       ...(after === undefined ? {} : { after })
     })
     const itemIds = rows.map(({ record }) => record.deliveryId)
-    yield* stored(work.settle({ queue: queueOf(webhookId), itemIds }))
+    yield* orUnavailable(work.settle({ queue: queueOf(webhookId), itemIds }))
     after = rows.length < drainMax ? undefined : rows.at(-1)?.sortKey
   } while (after !== undefined)
-  yield* stored(work.finish(lease))
+  yield* orUnavailable(work.finish(lease))
 })
 
 /** Runs `task` while its lease is renewed, and gives the lease back whatever happens. */
@@ -115,7 +117,7 @@ interface ActiveWebhooks {
 const refresh = Effect.fnUntraced(function* (cache: ActiveWebhooks) {
   const records = yield* Records
   const feed = yield* Feed
-  const { webhooksMoved } = yield* stored(feed.head)
+  const { webhooksMoved } = yield* orUnavailable(feed.head)
   if (webhooksMoved === cache.moved) return
   const rows = yield* records.list(webhooks, { where: active, limit: activeMax * 2 })
   cache.moved = webhooksMoved
@@ -137,7 +139,7 @@ const makeDispatcher = Effect.gen(function* () {
   const cache: ActiveWebhooks = { moved: -1, all: [] }
 
   const lease = (queue: string, limit: number) =>
-    stored(work.lease({ queue, worker, limit, leaseMillis }))
+    orUnavailable(work.lease({ queue, worker, limit, leaseMillis }))
 
   const drainAll = Effect.gen(function* () {
     const leases = yield* lease(drains, atOnce.webhook)

@@ -7,7 +7,7 @@ import { refused } from "../../kernel/Refusal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { Ids } from "../../ports/Ids.ts"
 import { type EventRow, Feed } from "../../ports/storage/Feed.ts"
-import { stored } from "../../records/PortFailure.ts"
+import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records } from "../../records/Records.ts"
 import { EventType } from "../../vocabulary/EventType.ts"
 import * as StoredEvent from "../../records/StoredEvent.ts"
@@ -61,7 +61,7 @@ export const replay = Effect.fn("webhook.replay")(function* (of: {
   let count = 0
   let after = of.fromSeq - 1
   for (;;) {
-    const { events, scanned } = yield* stored(
+    const { events, scanned } = yield* orUnavailable(
       feed.read({ order: "asc", kind: ["control"], after, limit: batchMax })
     )
     const wanted = events.filter(({ seq, type }) => seq <= of.toSeq && takes(webhook, type))

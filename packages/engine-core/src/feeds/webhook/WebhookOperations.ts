@@ -6,7 +6,7 @@ import { failed } from "../../kernel/Gates.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import { WorkQueue } from "../../ports/storage/WorkQueue.ts"
 import { WebhookSender } from "../../ports/WebhookSender.ts"
-import { stored } from "../../records/PortFailure.ts"
+import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records } from "../../records/Records.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as events from "../events.ts"
@@ -192,7 +192,7 @@ export const test = Operation.defineOutside("webhook.test", {
     const webhook = yield* load(webhookId)
     const itemId = DeliveryRules.testDelivery(operationId)
     const delivery = yield* records.get(deliveries, itemId)
-    const item = yield* stored(work.find({ queue: queueOf(webhookId), itemId }))
+    const item = yield* orUnavailable(work.find({ queue: queueOf(webhookId), itemId }))
     // The webhook was removed in the meantime and its delivery cancelled; or the dispatcher took
     // the delivery after a crash.
     if (Option.isNone(item)) return { delivery, made: undefined, body: "" }
@@ -208,7 +208,7 @@ export const test = Operation.defineOutside("webhook.test", {
     const before = yield* records.find(deliveries, itemId)
     if (made !== undefined && Option.isSome(before) && isUntried(before.value)) {
       const again = yield* AttemptSteps.note(before.value, made)
-      yield* stored(work.settle({ queue, itemIds: [itemId] }))
+      yield* orUnavailable(work.settle({ queue, itemIds: [itemId] }))
       if (again !== undefined) {
         yield* records.enqueue([{ queue, itemId, resource: itemId, payload: body, delay: again }])
       }

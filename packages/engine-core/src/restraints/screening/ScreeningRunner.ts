@@ -11,7 +11,7 @@ import { Answer, type Found, ScreeningSource } from "../../ports/ScreeningSource
 import type { LeaseLost } from "../../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../../ports/storage/WorkQueue.ts"
 import type { Act } from "../../records/Act.ts"
-import { stored } from "../../records/PortFailure.ts"
+import { orUnavailable } from "../../records/PortFailure.ts"
 import * as LeasedWork from "../../records/LeasedWork.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { FourEyes } from "../../writes/FourEyes.ts"
@@ -155,22 +155,23 @@ const make = Effect.gen(function* () {
   const process = Effect.fnUntraced(function* (lease: Lease) {
     const requestId = lease.itemId
     const holder = yield* holderOf(requestId)
-    if (Option.isNone(holder)) return yield* stored(work.finish(lease))
+    if (Option.isNone(holder)) return yield* orUnavailable(work.finish(lease))
     const answer = yield* askSource(requestId, holder.value)
-    if (answer === undefined) return yield* stored(work.release(lease, { delay: retryDelay }))
+    if (answer === undefined)
+      return yield* orUnavailable(work.release(lease, { delay: retryDelay }))
     if (answer.found === "nothing-yet") {
-      return yield* stored(work.release(lease, { delay: againAfter[answer.found] }))
+      return yield* orUnavailable(work.release(lease, { delay: againAfter[answer.found] }))
     }
     yield* records.transact(
       Effect.gen(function* () {
         // Fence: without the lease nothing is recorded, and its next owner sends the request again.
-        yield* stored(work.hold(lease))
+        yield* orUnavailable(work.hold(lease))
         const before = yield* holderOf(requestId)
         if (Option.isSome(before))
           yield* recordAnswer(requestId, before.value, answer, yield* Instant.now)
         yield* answer.found === "possible"
-          ? stored(work.release(lease, { delay: againAfter.possible }))
-          : stored(work.finish(lease))
+          ? orUnavailable(work.release(lease, { delay: againAfter.possible }))
+          : orUnavailable(work.finish(lease))
       })
     )
   })
@@ -191,7 +192,7 @@ const make = Effect.gen(function* () {
     source.screens === "no"
       ? Effect.succeed(0)
       : Effect.gen(function* () {
-          const leases = yield* stored(
+          const leases = yield* orUnavailable(
             work.lease({ queue, worker, limit: atOnce, leaseMillis: settings.lease })
           )
           yield* Effect.forEach(leases, (lease) => under(lease, provided(process(lease))), {

@@ -102,7 +102,7 @@ describe("a database of the first version", () => {
             expect(yield* keys.free(["op_1"])).toBe(1)
             const { events } = yield* feed.read({ order: "asc", limit: 9 })
             expect(events.map((event) => event.type)).toEqual(["a", "b"])
-            expect(yield* feed.known(["u:0:b"])).toEqual(["u:0:b"])
+            expect(yield* feed.published(["u:0:b"])).toEqual(["u:0:b"])
             const head = yield* feed.head
             expect(head).toEqual({
               seq: 2,

@@ -80,7 +80,7 @@ const unpublished = Effect.fnUntraced(function* (
 ) {
   const sources = announcements.flatMap(({ journal }) => journal?.source ?? [])
   if (sources.length === 0) return announcements
-  return withoutSources(announcements, yield* feed.known(sources))
+  return withoutSources(announcements, yield* feed.published(sources))
 })
 
 /** Announcements whose source is not among the published ones, the first of each source only. */

@@ -128,7 +128,7 @@ export const make = (of: {
       transactions.write((transaction) => {
         if (instant > head.at) Undo.patch(transaction, head, { at: instant })
       }),
-    known: (asked) => transactions.read(() => asked.filter((source) => sources.has(source))),
+    published: (asked) => transactions.read(() => asked.filter((source) => sources.has(source))),
     readAudit: audit.read,
     prune: ({ before, hold, limit }) =>
       transactions.write((transaction) => {

@@ -110,7 +110,7 @@ export const make = (of: {
       Effect.asVoid(
         HeadLock.ask(sessions, "update bursar.head set at = $1 where id = 1 and at < $1", [instant])
       ),
-    known: (sources) =>
+    published: (sources) =>
       sources.length === 0
         ? Effect.succeed([])
         : Effect.map(

@@ -166,7 +166,7 @@ export class Feed extends Context.Service<
      */
     readonly pass: (instant: string) => Effect.Effect<void, StorageUnavailable>
     /** Returns those of the sources whose event is in the feed already. */
-    readonly known: (
+    readonly published: (
       sources: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<string>, StorageUnavailable>
     /** The matching audit records, the last number scanned, and the last number pruned. */

@@ -61,7 +61,7 @@ const writes = Effect.fnUntraced(function* (name: string) {
       items: (yield* work.depth(name)).waiting,
       blobs: Option.isSome(yield* blobs.get(hash(name))) ? 1 : 0,
       events: (yield* feed.read({ order: "asc", limit: 9, resourceId: name })).events.length,
-      sources: (yield* feed.known([name])).length,
+      sources: (yield* feed.published([name])).length,
       audited: (yield* feed.readAudit({ order: "asc", limit: 9, resourceId: name })).records.length
     }
   })

@@ -107,10 +107,10 @@ export const retention: ReadonlyArray<Check> = [
     yield* ends("a run that fails", run(Effect.andThen(all, Effect.fail("no"))), "no")
     yield* same("what is left", yield* left(own), "ab")
     yield* same("the head", yield* feed.head, before)
-    yield* same("the source", yield* feed.known([own]), [own])
+    yield* same("the source", yield* feed.published([own]), [own])
     yield* run(all)
     yield* same("what a run that succeeds leaves", yield* left(own), "")
-    yield* same("the source then", yield* feed.known([own]), [])
+    yield* same("the source then", yield* feed.published([own]), [])
   }),
   check(PORT, "prunes journal events up to an offset and the limit, and no other", function* () {
     const feed = yield* Feed

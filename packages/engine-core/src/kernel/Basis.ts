@@ -7,7 +7,7 @@ import type { AnyFormula, Formula, Given, Inputs, Item, Shapes } from "./Formula
 import * as Decimal from "./Decimal.ts"
 import * as Integer from "./Integer.ts"
 import * as Offset from "./Offset.ts"
-import * as Story from "./Story.ts"
+import * as Derivation from "./Derivation.ts"
 
 /** An input as text, and the record it was read from at which offset of the ledger. */
 export const Input = Schema.Struct({
@@ -79,9 +79,9 @@ export const of = <I extends Inputs, F extends Shapes>(
       inputs.push({ name, value, ...source(name, id) })
     }
   }
-  const storyOf = orThrow(formula, Story.tell(formula, inputs))
+  const derivationOf = orThrow(formula, Derivation.evaluate(formula, inputs))
   return Object.entries(fields).map(([field, figure]) => {
-    const { used, steps } = orThrow(formula, storyOf(figure))
+    const { used, steps } = orThrow(formula, derivationOf(figure))
     return {
       field,
       formula: formula.name,
@@ -123,8 +123,10 @@ export const verify = (
   if (!Object.hasOwn(formula.figures, figure)) {
     return Result.fail(`${formula.name} does not come to ${figure}.`)
   }
-  const story = Result.flatMap(Story.tell(formula, basis.inputs), (tell) => tell(figure))
-  return Result.flatMap(story, ({ used, steps }) => {
+  const derivation = Result.flatMap(Derivation.evaluate(formula, basis.inputs), (derivationOf) =>
+    derivationOf(figure)
+  )
+  return Result.flatMap(derivation, ({ used, steps }) => {
     const idle = basis.inputs.find((_, index) => !used.has(index))
     if (idle !== undefined) return Result.fail(`The input ${idle.name} is not used.`)
     const wrong = steps.findIndex((step, index) => !same(step, basis.steps[index]))

@@ -52,7 +52,7 @@ interface Taken {
   readonly stands: Stands
 }
 
-interface Told {
+interface Derivation {
   /** The inputs a figure uses, by index. */
   readonly used: ReadonlySet<number>
   /** The steps it takes, in order. */
@@ -63,10 +63,10 @@ interface Told {
  * Evaluates the formula on these inputs, at least those that the requested figures need; fails on
  * an input that is not the formula's own, and on a figure that cannot be computed.
  */
-export const tell = (
+export const evaluate = (
   formula: AnyFormula,
   inputs: ReadonlyArray<Input>
-): Result.Result<(figure: string) => Result.Result<Told, string>, string> => {
+): Result.Result<(figure: string) => Result.Result<Derivation, string>, string> => {
   const fault = unfit(formula, inputs)
   if (fault !== undefined) return Result.fail(fault)
   const taken: Array<Taken> = []
@@ -74,7 +74,10 @@ export const tell = (
   return Result.succeed((figure) => closure(taken, figure))
 }
 
-const closure = (taken: ReadonlyArray<Taken>, figure: string): Result.Result<Told, string> => {
+const closure = (
+  taken: ReadonlyArray<Taken>,
+  figure: string
+): Result.Result<Derivation, string> => {
   const needed = new Set<number>()
   const used = new Set<number>()
   for (let index = taken.length - 1; index >= 0; index--) {

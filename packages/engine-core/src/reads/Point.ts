@@ -7,8 +7,7 @@ import { refused, type Refused, type Unavailable } from "../kernel/Refusal.ts"
 import type { Ledger } from "../ports/Ledger.ts"
 import type { Feed, FeedHead } from "../ports/storage/Feed.ts"
 import type { ProjectionHead, ProjectionLog } from "../ports/storage/ProjectionLog.ts"
-import type { StorageUnavailable } from "../ports/storage/StorageError.ts"
-import { storeUnavailable } from "../records/PortFailure.ts"
+import { orUnavailable } from "../records/PortFailure.ts"
 import type { PointAsked } from "./Reads.ts"
 import * as SharedAnswers from "./SharedAnswers.ts"
 
@@ -70,7 +69,7 @@ export const make = Effect.fnUntraced(function* (
   const ledgerTimeOf = ledgerTimes(ports)
   return {
     checkHeld: ({ offset, ledgerEpoch }) =>
-      Effect.flatMap(stored(ports.log.head), (head) =>
+      Effect.flatMap(orUnavailable(ports.log.head), (head) =>
         ledgerEpoch === head.ledgerEpoch && offset >= head.horizonOffset
           ? Effect.void
           : notHeld(ports, head, "pruned")
@@ -83,13 +82,12 @@ export const make = Effect.fnUntraced(function* (
         if (latest === "as-it-is") return Effect.succeed(asItIs(now))
         return latest === "answered"
           ? Effect.flatMap(giveAnswer(now), (head) => ofHead(ledgerTimeOf, head))
-          : Effect.flatMap(stored(ports.feed.head), (head) => ofHead(ledgerTimeOf, head, now))
+          : Effect.flatMap(orUnavailable(ports.feed.head), (head) =>
+              ofHead(ledgerTimeOf, head, now)
+            )
       })
   }
 })
-
-const stored = <A>(effect: Effect.Effect<A, StorageUnavailable>) =>
-  Effect.mapError(effect, storeUnavailable)
 
 const instantOf = (text: string | null): Instant.Instant | null =>
   text === null ? null : Instant.of(text)
@@ -137,7 +135,7 @@ const ledgerTimes = ({ log }: Ports): LedgerTimeOf => {
     Effect.suspend(() =>
       memo?.offset === offset
         ? Effect.succeed(memo.ledgerTime)
-        : Effect.map(stored(log.ledgerTimeAt(offset)), (text) => {
+        : Effect.map(orUnavailable(log.ledgerTimeAt(offset)), (text) => {
             const ledgerTime = instantOf(Option.getOrNull(text))
             memo = { offset, ledgerTime }
             return ledgerTime
@@ -146,10 +144,10 @@ const ledgerTimes = ({ log }: Ports): LedgerTimeOf => {
 }
 
 const atOffset = Effect.fnUntraced(function* (ports: Ports, offset: Offset.Offset) {
-  const head = yield* stored(ports.log.head)
+  const head = yield* orUnavailable(ports.log.head)
   if (offset > head.offset) return yield* notHeld(ports, head, "not-reached")
   if (offset < head.horizonOffset) return yield* notHeld(ports, head, "pruned")
-  const text = yield* stored(ports.log.ledgerTimeAt(offset))
+  const text = yield* orUnavailable(ports.log.ledgerTimeAt(offset))
   const ledgerTime = instantOf(Option.getOrNull(text))
   return {
     offset,
@@ -162,7 +160,7 @@ const atOffset = Effect.fnUntraced(function* (ports: Ports, offset: Offset.Offse
 
 /** Gives out an answer: the feed's head at its instant, which is the one given or a later one. */
 const answerAt = ({ feed }: Ports, instant: Instant.Instant) =>
-  stored(
+  orUnavailable(
     feed.answer({
       now: Instant.sortable(instant),
       since: Instant.sortable(Instant.fromNanos(instant - sameInstant))
@@ -171,7 +169,7 @@ const answerAt = ({ feed }: Ports, instant: Instant.Instant) =>
 
 const offsetAsOf = ({ log }: Ports, instant: string) =>
   Effect.flatMap(
-    stored(log.offsetAsOf(instant)),
+    orUnavailable(log.offsetAsOf(instant)),
     Option.match({
       onNone: () => Effect.fail(refused("before-horizon")),
       onSome: (asOf) => Effect.succeed(asOf)
@@ -184,7 +182,7 @@ const atInstant = Effect.fnUntraced(function* (
   instant: Instant.Instant,
   now: Instant.Instant
 ) {
-  const { at } = yield* stored(ports.feed.head)
+  const { at } = yield* orUnavailable(ports.feed.head)
   const text = Instant.sortable(instant)
   // Another instance's clock may be ahead: what it has stamped and answered is no later than now.
   if (instant > now && text > at) {
@@ -199,8 +197,8 @@ const atInstant = Effect.fnUntraced(function* (
     yield* checkReached(ports, instant)
     yield* answerAt(ports, instant)
     found = yield* offsetAsOf(ports, text)
-  } else if (text > at) yield* stored(ports.feed.pass(text))
-  const { ledgerEpoch } = yield* stored(ports.log.head)
+  } else if (text > at) yield* orUnavailable(ports.feed.pass(text))
+  const { ledgerEpoch } = yield* orUnavailable(ports.log.head)
   const offset = Offset.of(found.offset)
   return {
     offset,
@@ -213,7 +211,7 @@ const atInstant = Effect.fnUntraced(function* (
 
 /** Refuses an instant whose answer could still change, since updates before it are not read yet. */
 const checkReached = Effect.fnUntraced(function* (ports: Ports, instant: Instant.Instant) {
-  const head = yield* stored(ports.log.head)
+  const head = yield* orUnavailable(ports.log.head)
   const watermark = instantOf(head.ledgerTime)
   if (watermark !== null && instant <= watermark) return
   const ledgerEnd = yield* endOf(ports)

@@ -48,7 +48,7 @@ export const approve = (
   seen: string | null = null
 ) =>
   Effect.flatMap(FourEyes, (door) =>
-    door.approve({ actionKey, caller, identity: identity(), key, seen })
+    door.approve({ actionKey, caller, identity: identity(), key, figuresHashSeen: seen })
   )
 
 export const reject = (actionKey: string, caller: Caller.Caller, key: string | null = null) =>

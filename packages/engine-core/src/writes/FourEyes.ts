@@ -71,7 +71,7 @@ export class FourEyes extends Context.Service<
     ) => Effect.Effect<Answer, Refused | Unavailable>
     /**
      * Signs an action, once for each person. Refuses at gate four-eyes, check figures-moved, when
-     * the figures have changed since they were signed, or differ from those that were `seen`. A
+     * the figures have changed since they were signed, or differ from those of `figuresHashSeen`. A
      * repeat under the same key is refused again, so that it never signs figures its sender has not
      * seen.
      */
@@ -83,7 +83,7 @@ export class FourEyes extends Context.Service<
       /**
        * Hash of the figures that the caller saw, from its If-Match; null or absent: none was sent.
        */
-      readonly seen?: string | null
+      readonly figuresHashSeen?: string | null
       /** The body as sent; absent when there was none. */
       readonly body?: Plain
     }) => Effect.Effect<Answer, Refused | Unavailable>

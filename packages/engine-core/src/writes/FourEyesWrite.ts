@@ -117,7 +117,7 @@ const asApprover = Effect.fnUntraced(function* (of: FourEyesCall, awaiting: Read
       outside: of.outside,
       by: finishesInCall(operation) ? "call" : "worker",
       route: operation.route,
-      seen: null
+      figuresHashSeen: null
     })
   }
   const [ran] = yield* matching({ fingerprint, state: "approved" }, (action) =>

@@ -38,7 +38,7 @@ export interface SigningCall {
   /** The route that was called: `:approve`, or the route of the write. */
   readonly route: string
   /** Hash of the figures that the signer saw; null: it named none. */
-  readonly seen: string | null
+  readonly figuresHashSeen: string | null
 }
 
 /** Runs an operation in the transaction of the approval that opened it. */
@@ -73,7 +73,7 @@ const checkFigures = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const { identity } = of.signer
-  const { now, route, seen } = of.signing
+  const { now, route, figuresHashSeen } = of.signing
   const moved = derived === undefined ? [] : Figures.moved(before.figures ?? {}, derived)
   if (derived !== undefined && moved.length > 0) {
     const after = yield* records.record(
@@ -88,7 +88,7 @@ const checkFigures = Effect.fnUntraced(function* (
     )
     yield* records.audit([Logged.voided(after, { ...of.signer, route })])
   }
-  return moved.length > 0 || (seen !== null && seen !== before.figuresHash)
+  return moved.length > 0 || (figuresHashSeen !== null && figuresHashSeen !== before.figuresHash)
     ? refuse("rule-refused", Figures.movedDetails(moved, before.actionKey))
     : Result.void
 })
@@ -217,7 +217,7 @@ export const approve = Effect.fnUntraced(function* (
         outside,
         by: "worker",
         route: Logged.approveRoute,
-        seen: of.seen ?? null
+        figuresHashSeen: of.figuresHashSeen ?? null
       })
       if (Result.isFailure(signed) && keyed.isSent) {
         const target = Idempotency.target("moved", actionKey)

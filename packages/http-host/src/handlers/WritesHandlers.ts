@@ -32,16 +32,16 @@ export const make = (of: {
 }): Readonly<Record<string, ByHand>> => ({
   "approvals.approve": Effect.fnUntraced(function* ({ arrival, caller, body }) {
     const key = Headers.idempotencyKey(arrival.idempotencyKeys)
-    const seen = Headers.ifMatch(arrival.ifMatches)
+    const figuresHashSeen = Headers.ifMatch(arrival.ifMatches)
     const given = bodyOf(body, approveBody)
-    const refused = Faults.together([key, seen, noQuery(arrival), given])
+    const refused = Faults.together([key, figuresHashSeen, noQuery(arrival), given])
     if (refused !== undefined) return yield* Effect.fail(refused)
     const answer = yield* of.fourEyes.approve({
       actionKey: arrival.params.actionKey ?? "",
       caller,
       identity: arrival.identity,
       key: yield* Effect.fromResult(key),
-      seen: yield* Effect.fromResult(seen),
+      figuresHashSeen: yield* Effect.fromResult(figuresHashSeen),
       ...(yield* Effect.fromResult(given)).sent
     })
     return answered(answer, arrival.identity.requestId, of.basePath)

@@ -582,26 +582,26 @@ describe("checkpoints", () => {
   it("signs after each hour in which the log grew, and after ten thousand records", () =>
     Calls.runCase(
       Effect.gen(function* () {
-        const { once } = yield* ScheduleRunner
+        const { runOnce } = yield* ScheduleRunner
         const signed = Effect.map(rows, (all) =>
           all.flatMap(({ action, seq }) => (action === "audit.checkpoint" ? [seq] : []))
         )
-        yield* once
+        yield* runOnce
         yield* some(1)
         yield* TestClock.adjust("59 minutes")
-        yield* once
+        yield* runOnce
         expect(yield* signed).toEqual([])
         yield* TestClock.adjust("1 minute")
-        yield* once
+        yield* runOnce
         expect(yield* signed).toEqual([2])
         expect(placed.map(({ size }) => size)).toEqual([1])
         yield* some(9_999)
         yield* TestClock.adjust("1 minute")
-        yield* once
+        yield* runOnce
         expect(yield* signed).toEqual([2])
         yield* some(1)
         yield* TestClock.adjust("1 minute")
-        yield* once
+        yield* runOnce
         const { audit } = yield* Effect.flatMap(Feed, ({ head }) => head)
         expect([audit.seq, audit.checkpoint]).toEqual([10_003, 10_003])
         expect(placed.at(-1)?.size).toBe(10_002)

@@ -86,7 +86,7 @@ describe("what the clock does to records", () => {
             const own = both[0]?.services as Context.Context<Engine.Services>
             const records = Context.get(own, Records)
             const look = (which: ReadonlyArray<number>) =>
-              Effect.forEach(which, (n) => both[n]?.schedules.once ?? Effect.void, {
+              Effect.forEach(which, (n) => both[n]?.schedules.runOnce ?? Effect.void, {
                 concurrency: "unbounded",
                 discard: true
               })

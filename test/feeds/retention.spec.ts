@@ -75,8 +75,8 @@ const inWorld = <A, E, R>(effect: Effect.Effect<A, E, R>, options: WorldOptions 
   )
 
 /** Gives every task that is due its turns, until none is. */
-const turns = Effect.flatMap(ScheduleRunner, ({ once }) =>
-  Effect.repeat(once, { while: (n) => n > 0 })
+const turns = Effect.flatMap(ScheduleRunner, ({ runOnce }) =>
+  Effect.repeat(runOnce, { while: (n) => n > 0 })
 )
 /** The daily run, now. */
 const retain = Effect.gen(function* () {
@@ -399,11 +399,11 @@ describe("deliveries", () => {
     inWorld(
       Effect.gen(function* () {
         yield* opened(1_500, "taken", yield* Instant.now)
-        const { once } = yield* ScheduleRunner
-        yield* once
+        const { runOnce } = yield* ScheduleRunner
+        yield* runOnce
         yield* TestClock.adjust("4 days")
         for (let n = 0; n < 30; n++) {
-          yield* Effect.all([once, once, once], { concurrency: "unbounded" })
+          yield* Effect.all([runOnce, runOnce, runOnce], { concurrency: "unbounded" })
         }
         expect(Object.fromEntries(yield* states)).toEqual({})
         expect(yield* pruned).toMatchObject([{ counts: { deliveries: 1_500 } }])

@@ -51,7 +51,7 @@ for (const { name, ports } of stores) {
             // The queue holds tasks of the engine itself, which are not due for long.
             for (let rounds = 0; rounds < 60; rounds++) {
               yield* Effect.all(
-                instances.map(({ once }) => once),
+                instances.map(({ runOnce }) => runOnce),
                 { concurrency: "unbounded" }
               )
             }

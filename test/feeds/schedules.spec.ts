@@ -42,7 +42,7 @@ const counting = (name = "count", every = 10 * minute) => {
 const all = (runners: ReadonlyArray<ScheduleRunner["Service"]>) =>
   Effect.map(
     Effect.all(
-      runners.map(({ once }) => once),
+      runners.map(({ runOnce }) => runOnce),
       { concurrency: "unbounded" }
     ),
     (had) => had.reduce((a, b) => a + b, 0)
@@ -70,11 +70,11 @@ describe("a task", () => {
     inStore(
       Effect.gen(function* () {
         const { task, turns } = counting()
-        yield* (yield* instance([task])).once
+        yield* (yield* instance([task])).runOnce
         yield* TestClock.adjust("6 minutes")
-        yield* (yield* instance([task])).once
+        yield* (yield* instance([task])).runOnce
         yield* TestClock.adjust("4 minutes")
-        yield* (yield* instance([task])).once
+        yield* (yield* instance([task])).runOnce
         expect(turns).toHaveLength(1)
       })
     ))
@@ -92,21 +92,21 @@ describe("a task", () => {
             Effect.suspend(() => (++tries <= 2 ? Effect.die(new Error("a bug")) : Effect.void))
         }
         const runner = yield* instance([failing, task])
-        yield* runner.once
+        yield* runner.runOnce
         yield* TestClock.adjust("10 minutes")
-        yield* runner.once
+        yield* runner.runOnce
         expect([tries, turns.length]).toEqual([1, 1])
         // Longer than a lease: it was given back, and for a minute.
         yield* TestClock.adjust("45 seconds")
-        yield* runner.once
+        yield* runner.runOnce
         expect(tries).toBe(1)
         yield* TestClock.adjust("15 seconds")
-        yield* runner.once
+        yield* runner.runOnce
         expect(tries).toBe(2)
         yield* TestClock.adjust("1 minute")
-        yield* runner.once
+        yield* runner.runOnce
         yield* TestClock.adjust("1 minute")
-        yield* runner.once
+        yield* runner.runOnce
         // Twice it failed, once it had its turn; the next one is ten minutes away.
         expect(tries).toBe(3)
       })
@@ -117,16 +117,16 @@ describe("a task", () => {
       Effect.gen(function* () {
         const { task, turns } = counting()
         const runner = yield* instance([task])
-        yield* runner.once
+        yield* runner.runOnce
         yield* TestClock.adjust("10 minutes")
         const work = yield* WorkQueue
         const killed = { queue: "schedules", worker: "killed", limit: 1, leaseMillis: 30_000 }
         expect(yield* work.lease(killed)).toHaveLength(1)
         yield* TestClock.adjust("29 seconds")
-        yield* runner.once
+        yield* runner.runOnce
         expect(turns).toHaveLength(0)
         yield* TestClock.adjust("2 seconds")
-        yield* runner.once
+        yield* runner.runOnce
         expect(turns).toHaveLength(1)
       })
     ))
@@ -158,9 +158,9 @@ describe("a task", () => {
         const paused = Effect.andThen(Deferred.succeed(reached, undefined), Deferred.await(goOn))
         const slow = yield* instance([task("slow", Effect.asVoid(paused))])
         const quick = yield* instance([task("quick", Effect.void)])
-        yield* slow.once
+        yield* slow.runOnce
         yield* TestClock.adjust("10 minutes")
-        const stuck = yield* Effect.forkChild(slow.once)
+        const stuck = yield* Effect.forkChild(slow.runOnce)
         yield* Deferred.await(reached)
         // The slow one does not even renew: its lease is another's by now.
         const work = yield* WorkQueue
@@ -168,7 +168,7 @@ describe("a task", () => {
         yield* work.enqueue([
           { queue: "schedules", itemId: "writes", resource: "writes", payload: "", delay: 0 }
         ])
-        yield* quick.once
+        yield* quick.runOnce
         yield* Deferred.succeed(goOn, undefined)
         yield* Fiber.join(stuck)
         expect(written).toEqual(["quick"])
@@ -183,16 +183,16 @@ describe("a task", () => {
       Effect.gen(function* () {
         const later = counting("of a later version")
         const known = counting("known")
-        yield* (yield* instance([later.task, known.task])).once
+        yield* (yield* instance([later.task, known.task])).runOnce
         yield* TestClock.adjust("10 minutes")
         const old = yield* instance([known.task])
-        yield* old.once
+        yield* old.runOnce
         expect([later.turns.length, known.turns.length]).toEqual([0, 1])
         // It is left to those that know it, not asked for every minute.
         yield* TestClock.adjust("5 minutes")
-        expect(yield* old.once).toBe(0)
+        expect(yield* old.runOnce).toBe(0)
         yield* TestClock.adjust("1 hour")
-        yield* (yield* instance([later.task])).once
+        yield* (yield* instance([later.task])).runOnce
         expect(later.turns).toHaveLength(1)
       })
     ))
@@ -212,12 +212,12 @@ describe("a task", () => {
             })
         }
         const runner = yield* instance([task])
-        yield* runner.once
+        yield* runner.runOnce
         yield* TestClock.adjust("10 minutes")
-        for (let n = 0; n < 6; n++) yield* runner.once
+        for (let n = 0; n < 6; n++) yield* runner.runOnce
         expect(states).toEqual(["", "a", "aa"])
         yield* TestClock.adjust("5 minutes")
-        yield* runner.once
+        yield* runner.runOnce
         expect(states.at(-1)).toBe("aaa")
       })
     ))

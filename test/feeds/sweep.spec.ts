@@ -10,8 +10,8 @@ import { periods } from "#core/engine/Retention.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 
-const turns = Effect.flatMap(ScheduleRunner, ({ once }) =>
-  Effect.repeat(once, { while: (n) => n > 0 })
+const turns = Effect.flatMap(ScheduleRunner, ({ runOnce }) =>
+  Effect.repeat(runOnce, { while: (n) => n > 0 })
 )
 
 const recovered = events.make("holder.recovered", {
@@ -28,7 +28,7 @@ describe("a turn of retention", () => {
       Effect.gen(function* () {
         const records = yield* Records
         const feed = yield* Feed
-        const { once } = yield* ScheduleRunner
+        const { runOnce } = yield* ScheduleRunner
         const event = {
           ...recovered,
           resourceKind: "holder" as const,
@@ -42,7 +42,7 @@ describe("a turn of retention", () => {
         yield* turns
         yield* TestClock.adjust("3 days")
         const places = [0]
-        while ((yield* once) > 0) {
+        while ((yield* runOnce) > 0) {
           const { prunedTo } = yield* feed.head
           if (prunedTo > (places.at(-1) ?? 0)) places.push(prunedTo)
         }

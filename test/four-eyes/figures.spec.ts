@@ -108,7 +108,7 @@ describe("figures that moved before a write ran", () => {
       assert.strictEqual(yield* ledger.ledgerEnd, end)
       yield* both(action)
       // Its first step is sent, and what it does is under way.
-      yield* (yield* OperationRunner).once
+      yield* (yield* OperationRunner).runOnce
       yield* Figured.movePrice(1)
       for (let at = 0; at < 3; at++) {
         yield* Calls.settle

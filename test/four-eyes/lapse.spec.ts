@@ -26,7 +26,7 @@ const make = (key: string) =>
     (answer) => String(Calls.field(answer, "actionKey"))
   )
 
-const turns = Effect.flatMap(ScheduleRunner, ({ once }) => once)
+const turns = Effect.flatMap(ScheduleRunner, ({ runOnce }) => runOnce)
 
 const told = Effect.flatMap(EventReads.EventReads, (feed) =>
   Effect.map(

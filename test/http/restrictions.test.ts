@@ -343,7 +343,7 @@ describe("a restriction with a date", () => {
     expect(await idsOf(`holderId=${holderId}&state=lapsed`)).toEqual([restrictionId])
     expect(await idsOf(`holderId=${holderId}&state=active`)).toEqual([])
     const noticed = async () => {
-      await venue().run(Effect.flatMap(ScheduleRunner, ({ once }) => once))
+      await venue().run(Effect.flatMap(ScheduleRunner, ({ runOnce }) => runOnce))
       return (await events("holder.unrestricted", holderId)).map(({ payload }) => payload)
     }
     while ((await noticed()).length === 0) continue

@@ -22,7 +22,7 @@ export const turns = Effect.gen(function* () {
   const schedules = yield* ScheduleRunner
   for (let turn = 0; turn < 3; turn++) {
     yield* TestClock.adjust(60_000)
-    yield* schedules.once
+    yield* schedules.runOnce
     yield* Stage.settle
   }
 })

@@ -386,7 +386,7 @@ const funded = (stage: Stage.Stage, amount: string) =>
   })
 
 /** The tasks that are due have a turn. */
-const turns = Effect.flatMap(ScheduleRunner, ({ once }) => once)
+const turns = Effect.flatMap(ScheduleRunner, ({ runOnce }) => runOnce)
 
 describe("a redemption paid on the ledger", () => {
   it.effect(

@@ -80,8 +80,8 @@ export const told = Effect.gen(function* () {
 
 /** The scheduled tasks have their turns. */
 export const turn = Effect.gen(function* () {
-  yield* (yield* ScheduleRunner).once
+  yield* (yield* ScheduleRunner).runOnce
   yield* TestClock.adjust("61 seconds")
-  yield* (yield* ScheduleRunner).once
+  yield* (yield* ScheduleRunner).runOnce
   yield* Stage.settle
 })

@@ -75,9 +75,9 @@ const pass = (time: string) =>
 
 /** The scheduled task has its turn, then the source is asked. */
 const turn = Effect.gen(function* () {
-  yield* (yield* ScheduleRunner).once
+  yield* (yield* ScheduleRunner).runOnce
   yield* TestClock.adjust("61 seconds")
-  yield* (yield* ScheduleRunner).once
+  yield* (yield* ScheduleRunner).runOnce
   yield* Stage.settle
 })
 
@@ -330,9 +330,9 @@ describe("a venue that began to screen", () => {
       assert.strictEqual(yield* screened, null)
       assert.strictEqual((yield* holder()).state, "active")
       screens = "yes"
-      yield* (yield* ScheduleRunner).once
+      yield* (yield* ScheduleRunner).runOnce
       yield* TestClock.adjust("61 seconds")
-      yield* (yield* ScheduleRunner).once
+      yield* (yield* ScheduleRunner).runOnce
       assert.strictEqual(yield* screened, "pending")
       assert.deepStrictEqual(one.asked, [])
     }).pipe(under({ layer: Layer.succeed(ScreeningSource.ScreeningSource, service) }))

@@ -15,7 +15,7 @@ import * as Toys from "../engine/toys.ts"
 import { ports, world, type WorldOptions } from "../engine/world.ts"
 
 const auditor = Calls.person("aud", "auditor")
-const turns = Effect.flatMap(ScheduleRunner, ({ once }) => once)
+const turns = Effect.flatMap(ScheduleRunner, ({ runOnce }) => runOnce)
 
 /** The tasks are set, and have had their first turn. */
 const begun = Effect.gen(function* () {

@@ -359,7 +359,7 @@ describe("a write that committed although the answer was another", () => {
       )
       // Nobody has projected it yet when the answer comes.
       const runner = yield* OperationRunner
-      yield* runner.once
+      yield* runner.runOnce
       assert.strictEqual(yield* stateOf(id), "running")
       yield* Calls.settle
       assert.strictEqual(yield* stateOf(id), "succeeded")
@@ -376,9 +376,9 @@ describe("a write that committed although the answer was another", () => {
       faults.replace({ dropAfterCommit: [1] })
       // Nobody projects: what is known comes from asking alone.
       const runner = yield* OperationRunner
-      yield* runner.once
+      yield* runner.runOnce
       yield* TestClock.adjust("5 seconds")
-      yield* runner.once
+      yield* runner.runOnce
       const [update] = yield* Notes.transactions
       const record = yield* find(id)
       assert.strictEqual(ledger.said.length, 1)
@@ -426,7 +426,7 @@ describe("a write whose input is stale", () => {
       const first = (yield* Notes.transactions)[0]?.events[0]
       yield* registrar.decline(first?.contractId ?? "")
       const id = yield* ask(Notes.withdraw, "a")
-      yield* Effect.flatMap(OperationRunner, (runner) => runner.once)
+      yield* Effect.flatMap(OperationRunner, (runner) => runner.runOnce)
       yield* restless(5)
       assert.strictEqual(yield* stateOf(id), "succeeded")
       assert.strictEqual(yield* commitsOf(id), 1)
@@ -579,7 +579,7 @@ describe("a write whose repeats the ledger no longer recognises by their offset"
       const id = yield* ask(Notes.propose, "a", party)
       ledger.answer(() => Effect.fail(unsupported))
       horizon = 1_000_000
-      yield* Effect.flatMap(OperationRunner, (runner) => runner.once)
+      yield* Effect.flatMap(OperationRunner, (runner) => runner.runOnce)
       assert.strictEqual(yield* stateOf(id), "running")
       assert.deepStrictEqual(
         ledger.said.map(({ dedup }) => dedup._tag),
@@ -650,7 +650,7 @@ describe("a worker that lost its lease", () => {
       const id = yield* ask(Notes.propose, "a", party)
       const paused = yield* Effect.forkChild(
         Effect.provide(
-          Effect.flatMap(OperationRunner, (runner) => runner.once),
+          Effect.flatMap(OperationRunner, (runner) => runner.runOnce),
           sleeper
         )
       )
@@ -691,7 +691,7 @@ describe("a worker that lost its lease", () => {
         body: '{"by":1}'
       })
       yield* Effect.provide(
-        Effect.flatMap(OperationRunner, (runner) => runner.once),
+        Effect.flatMap(OperationRunner, (runner) => runner.runOnce),
         victim
       )
       assert.deepStrictEqual(ledger.said, [])
@@ -855,7 +855,7 @@ describe("a write that cannot be done", () => {
       )
       const runner = yield* OperationRunner
       for (let tries = 0; tries < 7; tries++) {
-        yield* runner.once
+        yield* runner.runOnce
         yield* TestClock.adjust("3 seconds")
       }
       assert.strictEqual(ledger.said.length, 7)

@@ -91,7 +91,8 @@ const engine = Layer.effect(
         let offset = -1
         for (let round = 0; round < roundsMax; round++) {
           const head = yield* follower.catchUp
-          const ran = (yield* runner.once) + (yield* deliverer.once) + (yield* screener.once)
+          const ran =
+            (yield* runner.runOnce) + (yield* deliverer.runOnce) + (yield* screener.runOnce)
           if (ran === 0 && head.offset === offset) return
           offset = head.offset
         }

@@ -181,9 +181,9 @@ const open = (holderCap: number) =>
     const second = yield* Layer.build(Layer.fresh(Engine.layer))
     const working = Effect.andThen(
       reading.withPermit(Calls.catchUp),
-      Effect.flatMap(OperationRunner, ({ once }) => once)
+      Effect.flatMap(OperationRunner, ({ runOnce }) => runOnce)
     )
-    const unread = Effect.flatMap(OperationRunner, ({ once }) => once)
+    const unread = Effect.flatMap(OperationRunner, ({ runOnce }) => runOnce)
     return [working, Effect.provide(working, second), unread] as const
   })
 

@@ -113,7 +113,7 @@ const holder = Effect.fnUntraced(function* (stage: Stage.Stage, holderId: string
 const working = (reading: Semaphore.Semaphore) =>
   Effect.andThen(
     reading.withPermit(Calls.catchUp),
-    Effect.flatMap(OperationRunner, ({ once }) => once)
+    Effect.flatMap(OperationRunner, ({ runOnce }) => runOnce)
   )
 
 /** An instrument with its market and its price, two holders, and the orders that stand already. */

@@ -207,5 +207,5 @@ const isAway = (exit: Exit.Failure<unknown, unknown>): boolean =>
   exit.cause.reasons.every((reason) => reason._tag === "Fail" || reason._tag === "Interrupt")
 
 export const turns = Effect.gen(function* () {
-  yield* Effect.exit((yield* ScheduleRunner).once)
+  yield* Effect.exit((yield* ScheduleRunner).runOnce)
 })

@@ -26,7 +26,7 @@ export class ScheduleRunner extends Context.Service<
   ScheduleRunner,
   {
     /** Runs the turn of every task that is due; answers how many. For tests and embedders. */
-    readonly once: Effect.Effect<number, Unavailable>
+    readonly runOnce: Effect.Effect<number, Unavailable>
     /** Runs turns until interrupted; a turn under way is released and run again later. */
     readonly run: Effect.Effect<never>
   }
@@ -107,7 +107,7 @@ const make = Effect.fnUntraced(function* <R>(tasks: ReadonlyArray<Task<R>>) {
     ).pipe(Effect.withSpan("schedule", { attributes: { task: lease.itemId } }))
   }
 
-  const once = Effect.gen(function* () {
+  const runOnce = Effect.gen(function* () {
     yield* set
     const leases = yield* orUnavailable(
       work.lease({ queue, worker, limit: atOnce, leaseMillis: settings.lease })
@@ -118,11 +118,11 @@ const make = Effect.fnUntraced(function* <R>(tasks: ReadonlyArray<Task<R>>) {
 
   const pause = Effect.sleep(Duration.millis(settings.poll))
   const round = LeasedWork.round(
-    Effect.flatMap(once, (count) => (count === 0 ? pause : Effect.void)),
+    Effect.flatMap(runOnce, (count) => (count === 0 ? pause : Effect.void)),
     { failed: "the schedules could not be read", pause }
   )
 
-  return ScheduleRunner.of({ once, run: Effect.forever(round) })
+  return ScheduleRunner.of({ runOnce, run: Effect.forever(round) })
 })
 
 export const layer = <R>(

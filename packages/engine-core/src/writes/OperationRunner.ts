@@ -37,7 +37,7 @@ export class OperationRunner extends Context.Service<
      * Leases the operations that are due, runs each as far as possible, and returns how many were
      * leased. For tests and for embedders that drive the engine themselves.
      */
-    readonly once: Effect.Effect<number, Unavailable>
+    readonly runOnce: Effect.Effect<number, Unavailable>
     /** Runs until interrupted; then leases no more operations, and finishes the running ones. */
     readonly run: Effect.Effect<never>
   }
@@ -163,7 +163,7 @@ const make = Effect.gen(function* () {
       work.lease({ queue: QueuedOperation.queue, worker, limit, leaseMillis: settings.lease })
     )
 
-  const once = Effect.gen(function* () {
+  const runOnce = Effect.gen(function* () {
     const leases = yield* lease(settings.operationsAtOnce)
     yield* Effect.forEach(leases, runLease, { concurrency: "unbounded", discard: true })
     return leases.length
@@ -197,7 +197,7 @@ const make = Effect.gen(function* () {
     })
   )
 
-  return OperationRunner.of({ once, run })
+  return OperationRunner.of({ runOnce, run })
 })
 
 export const layer = Layer.effect(OperationRunner, make)

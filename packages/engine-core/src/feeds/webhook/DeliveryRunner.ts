@@ -39,7 +39,7 @@ export class DeliveryRunner extends Context.Service<
      * Attempts the deliveries that are due now, up to the limit of parallel attempts; returns how
      * many. For tests and for embedders that drive the engine themselves.
      */
-    readonly once: Effect.Effect<number, Unavailable>
+    readonly runOnce: Effect.Effect<number, Unavailable>
     /** Runs until interrupted: then starts no new attempt and records the running ones. */
     readonly run: Effect.Effect<never>
   }
@@ -272,7 +272,7 @@ const make = Effect.gen(function* () {
   const dispatcher = yield* makeDispatcher
   const services = Context.pick(Feed, Settings)(yield* Effect.context<Feed>())
   return DeliveryRunner.of({
-    once: deliverDue(dispatcher),
+    runOnce: deliverDue(dispatcher),
     run: Effect.provideContext(deliverForever(dispatcher), services)
   })
 })

@@ -112,7 +112,7 @@ export class ScreeningRunner extends Context.Service<
   ScreeningRunner,
   {
     /** Sends the requests due now; returns their number. For tests and for embedders. */
-    readonly once: Effect.Effect<number, Unavailable>
+    readonly runOnce: Effect.Effect<number, Unavailable>
     /** Runs until interrupted; an interrupted request returns to the queue and is sent again. */
     readonly run: Effect.Effect<never>
     /**
@@ -188,7 +188,7 @@ const make = Effect.gen(function* () {
       doing
     )
 
-  const once =
+  const runOnce =
     source.screens === "no"
       ? Effect.succeed(0)
       : Effect.gen(function* () {
@@ -225,7 +225,7 @@ const make = Effect.gen(function* () {
               Effect.sleep(Duration.millis(settings.poll))
             )
             const round = LeasedWork.round(
-              Effect.flatMap(once, (count) => (count === 0 ? pause : Effect.void)),
+              Effect.flatMap(runOnce, (count) => (count === 0 ? pause : Effect.void)),
               { failed: "screenings could not be read", pause }
             )
             return yield* Effect.forever(round)
@@ -252,7 +252,7 @@ const make = Effect.gen(function* () {
       )
     )
 
-  return ScreeningRunner.of({ once, run, rescreen })
+  return ScreeningRunner.of({ runOnce, run, rescreen })
 })
 
 export const layer: Layer.Layer<ScreeningRunner, never, Records | WorkQueue | FourEyes> =

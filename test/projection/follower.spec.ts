@@ -539,9 +539,9 @@ describe("a write's own update", () => {
         body: `{"registrar":"${party}"}`
       })
       const runner = yield* OperationRunner
-      yield* runner.once
+      yield* runner.runOnce
       yield* TestClock.adjust(60_000)
-      yield* runner.once
+      yield* runner.runOnce
       const records = yield* Records
       const id = String(Calls.field(answer, "operationId"))
       const running = yield* records.get(operations, id)

@@ -11,7 +11,7 @@ import { Ledger } from "../ports/Ledger.ts"
 import { Atomically } from "../ports/storage/Atomically.ts"
 import { Feed } from "../ports/storage/Feed.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
-import { stored } from "../records/PortFailure.ts"
+import { orUnavailable } from "../records/PortFailure.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import type { Caller } from "../writes/Caller.ts"
 import * as Access from "./Access.ts"
@@ -315,14 +315,14 @@ const make = Effect.gen(function* () {
   const printed = printing(services, KeptAnswers.make(answersKept))
   /** Puts an answer into the cache once it is settled: a crash may take back an unsettled head. */
   const keeping = <A extends Made, E>(answer: Effect.Effect<A, E>) =>
-    Effect.tap(stored(reading(answer)), ({ keep }) => Effect.sync(keep))
+    Effect.tap(orUnavailable(reading(answer)), ({ keep }) => Effect.sync(keep))
   return Reads.of({
     onePrinted: (read, of) => keeping(printed.one(read, of)),
     pagePrinted: (read, of) => keeping(printed.page(read, of)),
-    one: (read, of) => stored(reading(one(read, of))),
-    page: (read, of) => stored(reading(page(read, of))),
+    one: (read, of) => orUnavailable(reading(one(read, of))),
+    page: (read, of) => orUnavailable(reading(page(read, of))),
     // The stream settles what it reads; the reading scope is that of its preparation.
-    all: (read, of) => stored(reading(all(read, of)))
+    all: (read, of) => orUnavailable(reading(all(read, of)))
   })
 })
 

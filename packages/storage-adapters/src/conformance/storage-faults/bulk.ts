@@ -1,0 +1,47 @@
+/** Faults of bulk rows. */
+import { Bulk, type BulkRow } from "@bursar/engine-core/ports"
+import { Effect, Stream } from "effect"
+import { type Fault, replace } from "./Fault.ts"
+
+export const faults = {
+  "unsealed-rows": {
+    does: "shows the rows of an owner before it is sealed",
+    noticedBy: ["shows nothing of an owner before it is sealed"],
+    spoil: replace(Bulk, ({ append }) => {
+      const rows: Array<BulkRow> = []
+      return {
+        append: (owner, more) => {
+          rows.push(...more)
+          return append(owner, more)
+        },
+        read: ({ limit }) => Effect.sync(() => rows.slice(0, limit))
+      }
+    })
+  },
+  "any-count-sealed": {
+    does: "seals an owner of any number of rows",
+    noticedBy: ["seals no owner of another number of rows"],
+    spoil: replace(Bulk, () => ({ seal: () => Effect.void }))
+  },
+  "one-side-compared": {
+    does: "compares only what both sides have",
+    noticedBy: ["finds what differs by more than the tolerance"],
+    spoil: replace(Bulk, ({ differences }) => ({
+      differences: (of) =>
+        Stream.filter(differences(of), ({ left, right }) => left !== null && right !== null)
+    }))
+  },
+  "sums-of-floats": {
+    does: "sums decimals as floating point numbers",
+    noticedBy: ["sums each group exactly"],
+    spoil: replace(Bulk, ({ sum }) => ({
+      sum: (owner) =>
+        Effect.map(sum(owner), (sums) =>
+          sums.map((each) => ({
+            ...each,
+            amounts: each.amounts.map((text) => String(Number(text)))
+          }))
+        )
+    }))
+  }
+} satisfies Record<string, Fault>

@@ -1,0 +1,116 @@
+/** Faults of the work queue. */
+import { WorkQueue } from "@bursar/engine-core/ports"
+import { Effect } from "effect"
+import { type Fault, replace } from "./Fault.ts"
+
+export const faults = {
+  "stale-fence": {
+    does: "takes the word of a worker whose lease was taken over",
+    noticedBy: ["gives an item to another when its lease has run out"],
+    spoil: replace(WorkQueue, ({ hold }) => ({
+      hold: (lease) => Effect.ignore(hold(lease))
+    }))
+  },
+  "fence-of-the-item": {
+    does: "starts the fence anew when an item comes back",
+    noticedBy: ["refuses an old lease of an item that left and came back"],
+    spoil: replace(WorkQueue, (sound) => {
+      const latest = new Map<string, number>()
+      const renewed = <L extends { itemId: string; queue: string; fence: number }>(
+        lease: L
+      ): L => ({
+        ...lease,
+        fence: latest.get(`${lease.queue} ${lease.itemId}`) ?? lease.fence
+      })
+      return {
+        lease: (of) =>
+          Effect.map(sound.lease(of), (leases) =>
+            leases.map((lease) => {
+              // Only the first attempt of an item can be confused with that of its successor.
+              if (lease.attempt === 1) latest.set(`${lease.queue} ${lease.itemId}`, lease.fence)
+              return lease
+            })
+          ),
+        hold: (lease) => sound.hold(renewed(lease)),
+        renew: (lease, millis) => sound.renew(renewed(lease), millis),
+        finish: (lease) => sound.finish(renewed(lease)),
+        release: (lease, of) => sound.release(renewed(lease), of)
+      }
+    })
+  },
+  "leased-twice": {
+    does: "gives an item to a second worker while the first has it",
+    noticedBy: ["leases no item twice", "does not lease ahead of an older item"],
+    spoil: replace(WorkQueue, ({ lease }) => {
+      let last: ReadonlyArray<Parameters<WorkQueue["Service"]["hold"]>[0]> = []
+      return {
+        lease: (of) =>
+          Effect.map(lease(of), (leases) => {
+            const again = last.filter((old) => old.queue === of.queue)
+            last = leases
+            return [...again, ...leases]
+          })
+      }
+    })
+  },
+  "resource-ignored": {
+    does: "runs the items of one resource side by side",
+    noticedBy: [
+      "leases the oldest first and one of each resource",
+      "runs the items of a resource one"
+    ],
+    spoil: replace(WorkQueue, ({ enqueue }) => ({
+      enqueue: (items) => enqueue(items.map((item) => ({ ...item, resource: item.itemId })))
+    }))
+  },
+  "queued-first": {
+    does: "leases what was queued first, however late it was due",
+    noticedBy: ["leases what was due first"],
+    spoil: replace(WorkQueue, ({ enqueue, lease }) => {
+      const places = new Map<string, number>()
+      const placeOf = ({ queue, itemId }: { queue: string; itemId: string }) =>
+        places.get(`${queue} ${itemId}`) ?? 0
+      return {
+        enqueue: (items) =>
+          Effect.suspend(() => {
+            for (const { queue, itemId } of items) places.set(`${queue} ${itemId}`, places.size)
+            return enqueue(items)
+          }),
+        lease: (of) =>
+          Effect.map(lease(of), (leases) => leases.toSorted((a, b) => placeOf(a) - placeOf(b)))
+      }
+    })
+  },
+  "newest-first": {
+    does: "leases the newest item first",
+    noticedBy: ["leases the oldest first"],
+    spoil: replace(WorkQueue, ({ lease }) => ({
+      lease: (of) => Effect.map(lease(of), (leases) => leases.toReversed())
+    }))
+  },
+  "delay-ignored": {
+    does: "leases an item before its delay is over",
+    noticedBy: ["does not lease an item before its delay"],
+    spoil: replace(WorkQueue, ({ enqueue }) => ({
+      enqueue: (items) => enqueue(items.map((item) => ({ ...item, delay: 0 })))
+    }))
+  },
+  "lease-for-ever": {
+    does: "never gives the item of a dead worker to another",
+    noticedBy: ["gives an item to another when its lease has run out"],
+    spoil: replace(WorkQueue, ({ lease }) => ({
+      lease: (of) => lease({ ...of, leaseMillis: 3_600_000 })
+    }))
+  },
+  "payload-overwritten": {
+    does: "replaces an item that is there already",
+    noticedBy: ["leaves an item that is there already alone"],
+    spoil: replace(WorkQueue, ({ enqueue, settle }) => ({
+      enqueue: (items) =>
+        Effect.andThen(
+          Effect.forEach(items, ({ queue, itemId }) => settle({ queue, itemIds: [itemId] })),
+          enqueue(items)
+        )
+    }))
+  }
+} satisfies Record<string, Fault>

@@ -166,7 +166,7 @@ const walletOf = (session: PartySession.PartySession, settle: () => Promise<void
   return {
     party: session.party,
     does: async (plan) => {
-      const done = await Effect.runPromise(Bot.once({ session, plan, within: Duration.zero }))
+      const done = await Effect.runPromise(Bot.runOnce({ session, plan, within: Duration.zero }))
       await settle()
       return Option.match(done, { onNone: () => "nothing", onSome: ({ act }) => act.name })
     },

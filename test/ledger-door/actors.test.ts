@@ -87,7 +87,7 @@ describe("a subscription, from market to units", () => {
     await Story.claim(scene, { subscriptionId: "S1", cash: "100000", attestors: [attestor] })
     const oracle = await scene.session("oracle")
     const published = await Effect.runPromise(
-      Bot.once({
+      Bot.runOnce({
         session: oracle,
         plan: OracleBot.plan({ quotes: () => [Story.quote("1.0437")] }),
         within: Duration.seconds(10)
@@ -160,7 +160,7 @@ describe("an order paid on the ledger", () => {
     const credential = await scene.await(Templates.Credential)
     const once = async (name: string, plan: World.Plan) =>
       Effect.runPromise(
-        Bot.once({ session: await scene.session(name), plan, within: Duration.seconds(10) })
+        Bot.runOnce({ session: await scene.session(name), plan, within: Duration.seconds(10) })
       )
     const issued = await once("registrar", ({ party }) => [
       RegistrarBot.issue(party, {
@@ -466,14 +466,14 @@ describe("a policy", () => {
     const scene = await Story.set()
     await invite(scene, "H1")
     const session = await scene.session("holder")
-    const told: Array<Bot.Told> = []
+    const told: Array<Bot.Message> = []
     const began = performance.now()
     const fiber = Effect.runFork(
       Bot.run({
         session,
         plan: Wallet.plan({ policy: Policy.acceptAll }),
         delay: Duration.millis(800),
-        tell: (one) => Effect.sync(() => void told.push(one))
+        report: (one) => Effect.sync(() => void told.push(one))
       })
     )
     await scene.await(Templates.HolderRegistration)

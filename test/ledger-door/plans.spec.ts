@@ -59,7 +59,7 @@ const world = (
 
 /** What it would do, as a person reads it. */
 const acts = (plan: World.Plan, ...of: Parameters<typeof world>) =>
-  plan(world(...of)).map(({ name, change, told }) => ({ name, ...told, ...change }))
+  plan(world(...of)).map(({ name, change, details: told }) => ({ name, ...told, ...change }))
 
 const holding = (
   contractId: string,

@@ -57,7 +57,7 @@ describe("orders by the unit", () => {
 
   const once = async (name: string, plan: World.Plan, party?: Party.Party) => {
     const session = await scene.session(name, party === undefined ? {} : { party })
-    return Effect.runPromise(Bot.once({ session, plan, within: Duration.seconds(10) }))
+    return Effect.runPromise(Bot.runOnce({ session, plan, within: Duration.seconds(10) }))
   }
 
   const admit = async (consentCid: string, holder: Party.Party) => {

@@ -34,7 +34,7 @@ export interface Scene {
 }
 
 export interface Working {
-  readonly told: ReadonlyArray<Bot.Told>
+  readonly told: ReadonlyArray<Bot.Message>
   readonly stop: () => Promise<void>
 }
 
@@ -100,9 +100,9 @@ export const set = async (options: Parameters<typeof open>[0] = {}): Promise<Sce
     session,
     start: async (name, plan, more) => {
       const opened = await session(name, more)
-      const told: Array<Bot.Told> = []
+      const told: Array<Bot.Message> = []
       const fiber = Effect.runFork(
-        Bot.run({ session: opened, plan, tell: (one) => Effect.sync(() => void told.push(one)) })
+        Bot.run({ session: opened, plan, report: (one) => Effect.sync(() => void told.push(one)) })
       )
       await wanted(async () => told.find(({ _tag }) => _tag === "Ready"))
       return { told, stop: () => Effect.runPromise(Effect.asVoid(Fiber.interrupt(fiber))) }

@@ -18,7 +18,7 @@ const PREFERRED = ["postgres", "nobody"]
  */
 export const choose = async (cluster: string): Promise<Account> => {
   if (process.getuid?.() !== 0) return { switchTo: null }
-  const accounts = await known()
+  const accounts = await systemAccounts()
   const owner = await stat(cluster).catch(() => undefined)
   const asOwner = accounts.find((account) => account.uid === owner?.uid && account.uid !== 0)
   if (asOwner !== undefined) return { switchTo: asOwner }
@@ -32,7 +32,9 @@ export const choose = async (cluster: string): Promise<Account> => {
 }
 
 /** initdb resolves its own account by name, so a uid without a name would not do. */
-const known = async (): Promise<ReadonlyArray<{ uid: number; gid: number; name: string }>> => {
+const systemAccounts = async (): Promise<
+  ReadonlyArray<{ uid: number; gid: number; name: string }>
+> => {
   const text = await readFile("/etc/passwd", "utf8").catch(() => "")
   return text.split("\n").flatMap((line) => {
     const [name, , uid, gid] = line.split(":")

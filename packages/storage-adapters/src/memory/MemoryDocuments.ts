@@ -37,16 +37,16 @@ type Matching = Omit<ListQuery, "direction">
 export const make = (transactions: Transactions): Documents["Service"] => {
   const collections = new Map<string, Collection>()
   const collection = (name: string): Collection => {
-    const known = collections.get(name)
-    if (known !== undefined) return known
+    const existing = collections.get(name)
+    if (existing !== undefined) return existing
     const made = { records: new Map(), all: makeIndex(), byValue: new Map() }
     collections.set(name, made)
     return made
   }
 
   const matches = (query: ListQuery): Generator<Version> => {
-    const known = collections.get(query.collection)
-    return known === undefined ? none() : matchesIn(known, query)
+    const versions = collections.get(query.collection)
+    return versions === undefined ? none() : matchesIn(versions, query)
   }
 
   return {

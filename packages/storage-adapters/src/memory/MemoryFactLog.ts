@@ -13,8 +13,8 @@ interface Collection {
 export const make = (transactions: Transactions): FactLog["Service"] => {
   const collections = new Map<string, Collection>()
   const collection = (name: string): Collection => {
-    const known = collections.get(name)
-    if (known !== undefined) return known
+    const existing = collections.get(name)
+    if (existing !== undefined) return existing
     const made: Collection = { facts: new Map(), born: [], place: new Map() }
     collections.set(name, made)
     return made
@@ -57,14 +57,15 @@ export const make = (transactions: Transactions): FactLog["Service"] => {
       }),
     scan: ({ collection: name, after, limit }) =>
       transactions.read(() => {
-        const known = collections.get(name)
-        if (known === undefined) return []
+        const collection = collections.get(name)
+        if (collection === undefined) return []
         const found: Array<FactRow> = []
-        let index = after === undefined ? 0 : (known.place.get(after.recordId) ?? known.born.length)
+        let index =
+          after === undefined ? 0 : (collection.place.get(after.recordId) ?? collection.born.length)
         let skip = after?.version ?? 0
-        for (; index < known.born.length && found.length < limit; index++, skip = 0) {
-          const recordId = known.born[index]
-          const log = recordId === undefined ? [] : (known.facts.get(recordId) ?? [])
+        for (; index < collection.born.length && found.length < limit; index++, skip = 0) {
+          const recordId = collection.born[index]
+          const log = recordId === undefined ? [] : (collection.facts.get(recordId) ?? [])
           found.push(...log.slice(skip, skip + limit - found.length))
         }
         return found

@@ -138,20 +138,20 @@ export const make = (of: {
           .slice(0, Math.max(0, limit))
         const end = due.findIndex((event) => event?.at !== null && (event?.at ?? "") >= before)
         const passed = (end < 0 ? due : due.slice(0, end)).flatMap((event) => event ?? [])
-        const gone = passed.filter((event) => event.at !== null && !isHeld(event, hold))
-        for (const event of gone) forget(transaction, event)
+        const expired = passed.filter((event) => event.at !== null && !isHeld(event, hold))
+        for (const event of expired) forget(transaction, event)
         const last = passed[passed.length - 1]
         if (last !== undefined) Undo.patch(transaction, head, { prunedTo: last.seq })
-        return { deleted: gone.length, passed: passed.length }
+        return { deleted: expired.length, passed: passed.length }
       }),
     pruneJournal: ({ through, limit }) =>
       transactions.write((transaction) => {
-        const gone = events
+        const expired = events
           .filter((event) => event !== undefined)
           .filter((event) => event.kind === "journal" && (event.offset ?? through + 1) <= through)
           .slice(0, Math.max(0, limit))
-        for (const event of gone) forget(transaction, event)
-        return gone.length
+        for (const event of expired) forget(transaction, event)
+        return expired.length
       }),
     pruneAudit: audit.prune,
     wakes: wakes.stream(FEED)

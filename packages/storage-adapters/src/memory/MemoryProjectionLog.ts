@@ -117,8 +117,10 @@ export const make = (of: {
           if (commandId !== null) Undo.remove(transaction, byCommand, commandId)
         }
         Undo.cut(transaction, updates, { from: 0, count })
-        const gone = answers.filter(({ offset }) => offset < head.projection.horizonOffset).length
-        Undo.cut(transaction, answers, { from: 0, count: gone })
+        const expiredCount = answers.filter(
+          ({ offset }) => offset < head.projection.horizonOffset
+        ).length
+        Undo.cut(transaction, answers, { from: 0, count: expiredCount })
         return count
       }),
     ledgerTimeAt: (offset) => transactions.read(() => Option.fromNullOr(timeAt(offset))),

@@ -39,8 +39,8 @@ export const make = (of: {
   let places = 0
   let fences = 0
   const queue = (name: string): Queue => {
-    const known = queues.get(name)
-    if (known !== undefined) return known
+    const existing = queues.get(name)
+    if (existing !== undefined) return existing
     const made = {
       items: new Map(),
       lines: new Map(),

@@ -33,14 +33,14 @@ const publicKeyOf = (bytes: Uint8Array): KeyObject =>
 /** Size of the cache of parsed keys: parsing a key costs more than signing with it. */
 const keysMax = 64
 const remembered = (make: (bytes: Uint8Array) => KeyObject) => {
-  const known = new Map<string, KeyObject>()
+  const keysByName = new Map<string, KeyObject>()
   return (bytes: Uint8Array): KeyObject => {
     const name = Buffer.from(bytes).toString("base64")
-    const found = known.get(name)
+    const found = keysByName.get(name)
     if (found !== undefined) return found
-    if (known.size >= keysMax) known.clear()
+    if (keysByName.size >= keysMax) keysByName.clear()
     const key = make(bytes)
-    known.set(name, key)
+    keysByName.set(name, key)
     return key
   }
 }

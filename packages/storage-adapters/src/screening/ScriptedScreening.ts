@@ -53,12 +53,12 @@ export const make = (
     listVersion: Effect.map(script, ({ listVersion }) => listVersion),
     ask: Effect.fnUntraced(function* ({ requestId, holderId, party, legalName }) {
       const { listVersion, named, others } = yield* script
-      const one = named.find(({ who }) => [holderId, party, legalName].includes(who))
-      const all = one?.answers ?? others
+      const scripted = named.find(({ who }) => [holderId, party, legalName].includes(who))
+      const all = scripted?.answers ?? others
       const answer = all[Math.min(turnOf(requestId), all.length - 1)] ?? "none"
       if (answer === "nothing-yet") return { found: answer }
       const screenedAt = yield* Instant.now
-      const reason = one?.reason ?? null
+      const reason = scripted?.reason ?? null
       return { found: answer, screenedAt, listVersion, validUntil: null, reason }
     })
   }
@@ -68,7 +68,7 @@ export const make = (
 export const layer = (script: Script): Layer.Layer<never> =>
   Layer.succeed(ScreeningSource.ScreeningSource, make(Effect.succeed(script)))
 
-const away = (detail: string) => new ScreeningSource.SourceUnavailable({ detail })
+const sourceUnavailable = (detail: string) => new ScreeningSource.SourceUnavailable({ detail })
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Script))
 
@@ -76,11 +76,11 @@ const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Script))
 const read = (file: string) =>
   Effect.tryPromise({
     try: () => readFile(file, "utf8"),
-    catch: (error) => away(`the script ${file} is not read: ${String(error)}`)
+    catch: (error) => sourceUnavailable(`the script ${file} is not read: ${String(error)}`)
   }).pipe(
     Effect.flatMap((text) =>
       Option.match(decode(text), {
-        onNone: () => Effect.fail(away(`the script ${file} is none`)),
+        onNone: () => Effect.fail(sourceUnavailable(`the script ${file} is none`)),
         onSome: Effect.succeed
       })
     )

@@ -48,7 +48,7 @@ export const make = (options: {
         return yield* LedgerError.make("PARTY_ALREADY_EXISTS", `${party} or ${userId} exists`)
       }
       const external = (one: Party.Party) =>
-        parties.some((known) => known.party === one && known.kind === "external")
+        parties.some((party) => party.party === one && party.kind === "external")
       const more = of.rights ?? []
       if (more.some((right) => right.kind === "CanActAs" && external(right.party))) {
         return yield* invalid("nobody acts as an external party by token")
@@ -83,7 +83,7 @@ export const make = (options: {
     issueToken: (userId, validFor) =>
       Effect.gen(function* () {
         const token = Users.makeToken()
-        const expiresAt = validFor === undefined ? null : yield* later(validFor)
+        const expiresAt = validFor === undefined ? null : yield* afterNow(validFor)
         yield* change(userId, (user) => ({ ...user, tokenHash: Users.hash(token), expiresAt }))
         return token
       }),
@@ -92,7 +92,7 @@ export const make = (options: {
   }
 }
 
-const later = (duration: Duration.Duration) =>
+const afterNow = (duration: Duration.Duration) =>
   Effect.map(Instant.now, (now) => Instant.fromNanos(now + Core.nanos(duration)))
 
 const ownRights = (kind: "local" | "external", party: Party.Party): ReadonlyArray<Ledger.Right> =>

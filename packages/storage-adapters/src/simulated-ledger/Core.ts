@@ -102,9 +102,9 @@ export const judge = (
   if (earlier !== undefined && window.success(earlier)) {
     return Result.succeed(rejected(request, place, duplicate(earlier)))
   }
-  const gone = request.pinned?.find((id) => !state.contracts.has(id))
-  if (gone !== undefined) {
-    return Result.succeed(rejected(request, place, inactive(gone)))
+  const archivedCid = request.pinned?.find((id) => !state.contracts.has(id))
+  if (archivedCid !== undefined) {
+    return Result.succeed(rejected(request, place, inactive(archivedCid)))
   }
   const ran = atLedgerTime(world, request, { ...place, skew: moment.skew })
   if (Result.isFailure(ran)) return Result.fail(ran.failure)

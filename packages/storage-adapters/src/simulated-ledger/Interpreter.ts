@@ -314,8 +314,8 @@ class Run {
         })
       )
     }
-    const known = this.used.get(contractId)
-    if (known !== undefined) return Result.succeed(known)
+    const usedContract = this.used.get(contractId)
+    if (usedContract !== undefined) return Result.succeed(usedContract)
     const contract = this.world.active(contractId)
     if (contract === undefined || !this.visible(contract)) {
       return Result.fail(LedgerError.contractNotFound(contractId))
@@ -350,8 +350,8 @@ class Run {
     target: Ledger.TypeRef
   ): Result.Result<Ledger.TypeRef | null, Refusal> {
     if (Templates.same(contract.template, target)) return Result.succeed(null)
-    const known = Registry.known(this.world.registry, target)
-    if (Result.isFailure(known)) return Result.fail(known.failure)
+    const existing = Registry.checkExists(this.world.registry, target)
+    if (Result.isFailure(existing)) return Result.fail(existing.failure)
     if (instance.view(target) !== null) return Result.succeed(target)
     const id = contract.contractId
     return Result.fail(

@@ -85,7 +85,7 @@ export class LedgerError extends Data.TaggedError("LedgerError")<{
 export const make = (
   code: ErrorId,
   cause: string,
-  told: {
+  details: {
     readonly context?: { readonly [key: string]: string }
     readonly resources?: ReadonlyArray<Resource>
   } = {}
@@ -96,8 +96,8 @@ export const make = (
     cause,
     category,
     grpc: grpcOf[category] ?? 2,
-    context: told.context ?? {},
-    resources: told.resources ?? [],
+    context: details.context ?? {},
+    resources: details.resources ?? [],
     retryAfterMillis: category <= 3 ? 1_000 : null,
     definiteAnswer: category !== 1 && category !== 3
   })

@@ -72,7 +72,7 @@ export const isInterface = (registry: Registry, ref: Ledger.TypeRef): boolean =>
   registry.interfaces.has(Templates.key(ref))
 
 /** Checks whether a type that a filter names exists: a template or an interface. */
-export const known = (
+export const checkExists = (
   registry: Registry,
   ref: Ledger.TypeRef
 ): Result.Result<void, LedgerError.LedgerError> => {

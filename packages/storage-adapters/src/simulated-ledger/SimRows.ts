@@ -280,43 +280,44 @@ export const batch = (entries: ReadonlyArray<Entry.Entry>) => {
   }
 }
 
-const transactionRow = (one: Entry.Transaction) => ({
-  offset: one.offset,
-  update_id: one.updateId,
-  change_id: one.changeId,
-  command_id: one.commandId,
-  user_id: one.userId,
-  workflow_id: one.workflowId,
-  act_as: one.actAs,
-  effective_at: Instant.format(one.effectiveAt),
-  record_time: Instant.format(one.recordTime),
-  nodes: one.nodes,
-  traceparent: one.traceparent
+const transactionRow = (transaction: Entry.Transaction) => ({
+  offset: transaction.offset,
+  update_id: transaction.updateId,
+  change_id: transaction.changeId,
+  command_id: transaction.commandId,
+  user_id: transaction.userId,
+  workflow_id: transaction.workflowId,
+  act_as: transaction.actAs,
+  effective_at: Instant.format(transaction.effectiveAt),
+  record_time: Instant.format(transaction.recordTime),
+  nodes: transaction.nodes,
+  traceparent: transaction.traceparent
 })
 
-const contractRow = (one: Entry.Contract, archivedOffset: Offset.Offset | null) => ({
-  contract_id: one.contractId,
-  package: one.template.packageName,
-  module: one.template.module,
-  entity: one.template.entity,
-  package_id: one.packageId,
-  created_offset: one.createdOffset,
+const contractRow = (contract: Entry.Contract, archivedOffset: Offset.Offset | null) => ({
+  contract_id: contract.contractId,
+  package: contract.template.packageName,
+  module: contract.template.module,
+  entity: contract.template.entity,
+  package_id: contract.packageId,
+  created_offset: contract.createdOffset,
   archived_offset: archivedOffset,
-  created_at: Instant.format(one.createdAt),
-  signatories: one.signatories,
-  observers: one.observers,
-  args: one.payload
+  created_at: Instant.format(contract.createdAt),
+  signatories: contract.signatories,
+  observers: contract.observers,
+  args: contract.payload
 })
 
-const completionRow = (one: Entry.Completion) => ({
-  offset: one.offset,
-  change_id: one.changeId,
-  user_id: one.userId,
-  command_id: one.commandId,
-  submission_id: one.submissionId,
-  act_as: one.actAs,
-  record_time: Instant.format(one.recordTime),
-  ok: one.outcome._tag === "Committed",
-  error: one.outcome._tag === "Rejected" ? LedgerError.toStored(one.outcome.error) : null,
-  update_id: one.outcome._tag === "Committed" ? one.outcome.updateId : null
+const completionRow = (completion: Entry.Completion) => ({
+  offset: completion.offset,
+  change_id: completion.changeId,
+  user_id: completion.userId,
+  command_id: completion.commandId,
+  submission_id: completion.submissionId,
+  act_as: completion.actAs,
+  record_time: Instant.format(completion.recordTime),
+  ok: completion.outcome._tag === "Committed",
+  error:
+    completion.outcome._tag === "Rejected" ? LedgerError.toStored(completion.outcome.error) : null,
+  update_id: completion.outcome._tag === "Committed" ? completion.outcome.updateId : null
 })

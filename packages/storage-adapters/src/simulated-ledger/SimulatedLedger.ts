@@ -141,7 +141,10 @@ const lost = (error: StoreLost): LedgerError.LedgerError => Writer.unavailable(e
 
 /** Cache of the tokens' users, read from the store at most once a second. */
 const remembered = (store: SimStore, faults: Faults.Faults) => {
-  const known = new Map<string, { readonly user: Users.User | undefined; readonly until: bigint }>()
+  const usersByToken = new Map<
+    string,
+    { readonly user: Users.User | undefined; readonly until: bigint }
+  >()
   const authenticate: Service["authenticate"] = (token) =>
     Effect.gen(function* () {
       if (token === undefined || faults.plan().tokenExpiry === true) {
@@ -149,16 +152,16 @@ const remembered = (store: SimStore, faults: Faults.Faults) => {
       }
       const now = yield* Instant.now
       const hash = Users.hash(token)
-      const before = known.get(hash)
+      const before = usersByToken.get(hash)
       if (before !== undefined && now < before.until) {
         return yield* Effect.fromResult(Users.admit(before.user, now))
       }
       const user = Option.getOrUndefined(yield* Effect.mapError(store.userByToken(hash), lost))
-      if (known.size > 10_000) known.clear()
-      known.set(hash, { user, until: now + BigInt(rememberedMillis) * 1_000_000n })
+      if (usersByToken.size > 10_000) usersByToken.clear()
+      usersByToken.set(hash, { user, until: now + BigInt(rememberedMillis) * 1_000_000n })
       return yield* Effect.fromResult(Users.admit(user, now))
     })
-  return { authenticate, forget: () => known.clear() }
+  return { authenticate, forget: () => usersByToken.clear() }
 }
 
 /** Submission, and preparation and execution for external parties. */
@@ -341,11 +344,11 @@ const reading = (of: {
       Effect.gen(function* () {
         yield* may(user, reading)
         const found = yield* Effect.mapError(store.transaction(by), lost)
-        const seen = Option.flatMap(found, (row) =>
+        const visible = Option.flatMap(found, (row) =>
           row.offset > writer.readable() ? Option.none() : Views.transaction(registry, reading, row)
         )
-        return Option.isSome(seen)
-          ? seen.value
+        return Option.isSome(visible)
+          ? visible.value
           : yield* LedgerError.make("UPDATE_NOT_FOUND", "The update is not there")
       }),
     seen: (user, { transaction, reading }) =>

@@ -30,7 +30,7 @@ export interface Query {
 interface Position {
   readonly at: Offset.Offset
   /** Last offset that was sent to the reader. */
-  readonly told: Offset.Offset
+  readonly reportedTo: Offset.Offset
   /** Instant in milliseconds at which the reader was last sent anything. */
   readonly silentSince: number
 }
@@ -56,13 +56,15 @@ export const follow = <A extends { readonly offset: Offset.Offset }>(
       const end = through === null ? source.end() : Offset.min(through, source.end())
       // Subscribed together with the read of the end, so that no change in between is missed.
       const moved = source.moved()
-      const { at, told } = position
+      const { at, reportedTo } = position
       if (at < source.pruned()) return Effect.fail(Core.pruned(source.pruned()))
       if (at < end) return advance(position, end)
       if (through !== null && at >= through) {
-        return Effect.succeed([told < at ? [checkpoint(at)] : [], Option.none()])
+        return Effect.succeed([reportedTo < at ? [checkpoint(at)] : [], Option.none()])
       }
-      return told < at ? remind(position, moved) : Effect.as(moved, [[], Option.some(position)])
+      return reportedTo < at
+        ? remind(position, moved)
+        : Effect.as(moved, [[], Option.some(position)])
     })
 
   const advance = (position: Position, end: Offset.Offset): Effect.Effect<Step<A>, LedgerError> =>
@@ -74,9 +76,9 @@ export const follow = <A extends { readonly offset: Offset.Offset }>(
       })
       const now = yield* Clock.currentTimeMillis
       const last = matched.at(-1)
-      const told = last?.offset ?? position.told
+      const reportedTo = last?.offset ?? position.reportedTo
       const silentSince = last === undefined ? (position.silentSince ?? now) : now
-      return [matched, Option.some({ at: readTo, told, silentSince })]
+      return [matched, Option.some({ at: readTo, reportedTo, silentSince })]
     })
 
   /** Waits for a new end, at most until the next checkpoint is due. */
@@ -88,7 +90,7 @@ export const follow = <A extends { readonly offset: Offset.Offset }>(
         due > now ? yield* Effect.timeoutOption(moved, Duration.millis(due - now)) : Option.none()
       if (Option.isSome(more)) return [[], Option.some(position)]
       const { at } = position
-      return [[checkpoint(at)], Option.some({ at, told: at, silentSince: now })]
+      return [[checkpoint(at)], Option.some({ at, reportedTo: at, silentSince: now })]
     })
 
   return Stream.unwrap(
@@ -98,7 +100,7 @@ export const follow = <A extends { readonly offset: Offset.Offset }>(
         return yield* Core.afterEnd(source.end())
       }
       const silentSince = yield* Clock.currentTimeMillis
-      return Stream.paginate({ at: query.after, told: query.after, silentSince }, step)
+      return Stream.paginate({ at: query.after, reportedTo: query.after, silentSince }, step)
     })
   )
 }

@@ -149,11 +149,11 @@ export const make = (options: {
         }
       }).pipe(Effect.mapError(ErrorOutcomes.readError)),
       packages: (names) =>
-        Effect.map(participant.packages, (known) =>
+        Effect.map(participant.packages, (packages) =>
           names.map((name) => ({
             name,
             packageId: Option.map(
-              Option.fromUndefinedOr(known.find((one) => one.name === name)),
+              Option.fromUndefinedOr(packages.find((one) => one.name === name)),
               ({ packageId }) => packageId
             )
           }))

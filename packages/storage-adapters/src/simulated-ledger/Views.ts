@@ -25,8 +25,8 @@ export const everything: PartyFilter = {
 export const validate = (registry: Registry.Registry, reading: Reading) => {
   for (const filter of reading.byParty.values()) {
     for (const ref of [...filter.templates, ...filter.interfaces.map(({ ref }) => ref)]) {
-      const known = Registry.known(registry, ref)
-      if (Result.isFailure(known)) return known
+      const existing = Registry.checkExists(registry, ref)
+      if (Result.isFailure(existing)) return existing
     }
   }
   return Result.void
@@ -40,8 +40,8 @@ export const transaction = (
 ): Option.Option<SeenTransaction> => {
   const events: Array<SeenEvent> = []
   for (const node of entry.nodes) {
-    const seen = event(registry, reading, { node, entry })
-    if (seen !== null) events.push(seen)
+    const visibleEvent = event(registry, reading, { node, entry })
+    if (visibleEvent !== null) events.push(visibleEvent)
   }
   if (events.length === 0) return Option.none()
   return Option.some({

@@ -25,9 +25,9 @@ bursar-ledger faults <file>|off
 The ledger's database is named by --database URL or DATABASE_URL.`
 
 /** The command is not valid or failed; the message is for the person who gave it. */
-class Told extends Data.TaggedError("Told")<{ readonly message: string }> {}
+class UsageError extends Data.TaggedError("Told")<{ readonly message: string }> {}
 
-const told = (message: string) => new Told({ message })
+const usageError = (message: string) => new UsageError({ message })
 
 const print = (line: object): Effect.Effect<void> =>
   Effect.sync(() => void process.stdout.write(`${JSON.stringify(line)}\n`))
@@ -49,25 +49,29 @@ const readArguments = () => {
       })
     )
   } catch (error) {
-    return Result.fail(told(error instanceof Error ? error.message : String(error)))
+    return Result.fail(usageError(error instanceof Error ? error.message : String(error)))
   }
 }
 type Values = Result.Result.Success<ReturnType<typeof readArguments>>["values"]
 
 const kinds = ["CanActAs", "CanReadAs", "CanExecuteAs"] as const
 
-const right = (text: string): Result.Result<Ledger.Right, Told> => {
+const right = (text: string): Result.Result<Ledger.Right, UsageError> => {
   const at = text.indexOf(":")
   const kind = kinds.find((one) => one === text.slice(0, at))
   const party = Party.parse(text.slice(at + 1))
   return kind === undefined || Result.isFailure(party)
-    ? Result.fail(told(`${text} is no right; write one of ${kinds.join(", ")}, a colon, the party`))
+    ? Result.fail(
+        usageError(`${text} is no right; write one of ${kinds.join(", ")}, a colon, the party`)
+      )
     : Result.succeed({ kind, party: party.success })
 }
 
-const tokenFile = (values: Values): Effect.Effect<string, Told> => {
+const tokenFile = (values: Values): Effect.Effect<string, UsageError> => {
   const file = values["token-out"]
-  return file === undefined ? Effect.fail(told("--token-out is missing")) : Effect.succeed(file)
+  return file === undefined
+    ? Effect.fail(usageError("--token-out is missing"))
+    : Effect.succeed(file)
 }
 
 /**
@@ -77,14 +81,14 @@ const tokenFile = (values: Values): Effect.Effect<string, Told> => {
 const intoFile = <A extends { readonly token: string }, E>(
   file: string,
   make: Effect.Effect<A, E>
-): Effect.Effect<A, E | Told> =>
+): Effect.Effect<A, E | UsageError> =>
   Effect.acquireUseRelease(
     Effect.try({
       try: () => ({
         draft: `${file}.${process.pid}`,
         fd: openSync(`${file}.${process.pid}`, "wx", 0o600)
       }),
-      catch: (error) => told(`${file} cannot be written: ${String(error)}`)
+      catch: (error) => usageError(`${file} cannot be written: ${String(error)}`)
     }),
     ({ draft, fd }) =>
       Effect.tap(make, ({ token }) =>
@@ -93,7 +97,7 @@ const intoFile = <A extends { readonly token: string }, E>(
             writeSync(fd, `${token}\n`)
             renameSync(draft, file)
           },
-          catch: (error) => told(`${file} cannot be written: ${String(error)}`)
+          catch: (error) => usageError(`${file} cannot be written: ${String(error)}`)
         })
       ),
     ({ draft, fd }) =>
@@ -103,17 +107,17 @@ const intoFile = <A extends { readonly token: string }, E>(
       })
   )
 
-const publicKey = (values: Values): Effect.Effect<Uint8Array | undefined, Told> => {
+const publicKey = (values: Values): Effect.Effect<Uint8Array | undefined, UsageError> => {
   const text = values["public-key"]
   if (text === undefined) {
     return values.external === true
-      ? Effect.fail(told("an external party brings its own --public-key"))
+      ? Effect.fail(usageError("an external party brings its own --public-key"))
       : Effect.succeed(undefined)
   }
   const bytes = Buffer.from(text, "base64")
   return bytes.length === 32
     ? Effect.succeed(bytes)
-    : Effect.fail(told("--public-key is the base64 of 32 bytes"))
+    : Effect.fail(usageError("--public-key is the base64 of 32 bytes"))
 }
 
 const addParty = (admin: AdminService, hint: string, values: Values) =>
@@ -155,7 +159,8 @@ const issueToken = (admin: AdminService, userId: string, values: Values) =>
   Effect.gen(function* () {
     const file = yield* tokenFile(values)
     const seconds = Number(values["valid-for"] ?? "0")
-    if (!Number.isFinite(seconds) || seconds < 0) return yield* told("--valid-for is in seconds")
+    if (!Number.isFinite(seconds) || seconds < 0)
+      return yield* usageError("--valid-for is in seconds")
     const issued = admin.issueToken(userId, seconds === 0 ? undefined : Duration.seconds(seconds))
     yield* intoFile(
       file,
@@ -167,13 +172,13 @@ const issueToken = (admin: AdminService, userId: string, values: Values) =>
 const prune = (sql: SqlClient.SqlClient, text: string) =>
   Effect.gen(function* () {
     const offset = yield* Effect.mapError(Effect.fromResult(Offset.parse(text)), ({ detail }) =>
-      told(detail)
+      usageError(detail)
     )
     yield* Operator.wish(sql, { what: "prune", body: offset.toString() })
     const done = yield* Operator.pruned(sql).pipe(
       Effect.filterOrFail(
         (upTo) => upTo >= offset,
-        () => told(notPruned(offset))
+        () => usageError(notPruned(offset))
       ),
       Effect.retry({ schedule: Schedule.spaced("250 millis"), times: 40 })
     )
@@ -191,7 +196,7 @@ const faults = (sql: SqlClient.SqlClient, file: string) =>
         : yield* Effect.try({
             try: (): unknown => JSON.parse(readFileSync(file, "utf8")),
             catch: (error) =>
-              told(`${file}: ${error instanceof Error ? error.message : String(error)}`)
+              usageError(`${file}: ${error instanceof Error ? error.message : String(error)}`)
           })
     yield* Effect.fromResult(Operator.readPlan(content))
     yield* Operator.wish(sql, { what: "faults", body: JSON.stringify(content) })
@@ -212,21 +217,22 @@ const run = (words: ReadonlyArray<string>, values: Values) =>
     if (noun === "party" && verb === "list") return yield* listParties(admin)
     if (noun === "prune" && verb !== undefined) return yield* prune(sql, verb)
     if (noun === "faults" && verb !== undefined) return yield* faults(sql, verb)
-    if (name === undefined) return yield* told(usage)
+    if (name === undefined) return yield* usageError(usage)
     if (noun === "party" && verb === "add") return yield* addParty(admin, name, values)
     if (noun === "token" && verb === "issue") return yield* issueToken(admin, name, values)
     if (noun === "token" && verb === "revoke") {
       yield* admin.revokeToken(name)
       return yield* print({ userId: name, hasToken: false })
     }
-    return yield* told(usage)
+    return yield* usageError(usage)
   })
 
 const program = Effect.gen(function* () {
   const { positionals, values } = yield* Effect.fromResult(readArguments())
-  if (positionals.length === 0) return yield* told(usage)
+  if (positionals.length === 0) return yield* usageError(usage)
   const url = values.database ?? process.env["DATABASE_URL"]
-  if (url === undefined) return yield* told("name the database: --database URL or DATABASE_URL")
+  if (url === undefined)
+    return yield* usageError("name the database: --database URL or DATABASE_URL")
   const client = PgClient.layer({ url: Redacted.make(url), maxConnections: 2 })
   return yield* Effect.provide(run(positionals, values), client)
 }).pipe(

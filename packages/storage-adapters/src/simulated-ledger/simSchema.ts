@@ -107,7 +107,7 @@ const isWhole = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlE
     sql`select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
         where n.nspname = ${schema}`,
     (rows) => {
-      const there = new Set(rows.map(({ name }) => name))
-      return Object.keys(relations).every((name) => there.has(name))
+      const tables = new Set(rows.map(({ name }) => name))
+      return Object.keys(relations).every((name) => tables.has(name))
     }
   )

@@ -180,10 +180,10 @@ export const laws: ReadonlyArray<Law> = [
         interfaces: [],
         includeBlobFor: [Probes.Token.typeRef, Probes.Reach.typeRef]
       }
-      const known = yield* Stream.runCollect(owner.acs({ at: receipt.offset, filter }))
+      const active = yield* Stream.runCollect(owner.acs({ at: receipt.offset, filter }))
       const blobOf = (id: string) =>
         Option.getOrThrow(
-          Option.fromUndefinedOr(known.find(({ contractId }) => contractId === id)).pipe(
+          Option.fromUndefinedOr(active.find(({ contractId }) => contractId === id)).pipe(
             Option.flatMap(({ blob }) => blob)
           )
         )

@@ -8,8 +8,11 @@ import type { Law, Mishap } from "../LedgerUnderTest.ts"
 const effects = (scene: Scene.Scene, commandId: string) =>
   Effect.gen(function* () {
     const end = yield* scene.venue.ledgerEnd
-    const seen = yield* Scene.transactions(scene.venue, { after: scene.since, through: end })
-    return seen.filter((one) => Option.getOrNull(one.commandId) === commandId)
+    const transactions = yield* Scene.transactions(scene.venue, {
+      after: scene.since,
+      through: end
+    })
+    return transactions.filter((one) => Option.getOrNull(one.commandId) === commandId)
   })
 
 /** Submits with a connection that is lost at the first try, and submits the same command again. */

@@ -77,8 +77,8 @@ export const laws: ReadonlyArray<Law> = [
     check: Effect.gen(function* () {
       const { scene, range } = yield* accepted
       for (const reader of [scene.registrar, scene.fund]) {
-        const seen = yield* Scene.transactions(reader, range)
-        for (const { events } of seen) {
+        const transactions = yield* Scene.transactions(reader, range)
+        for (const { events } of transactions) {
           for (const { witnesses } of events)
             expect(witnesses, "the witnesses that an event names").toEqual([reader.party])
         }
@@ -126,11 +126,11 @@ export const laws: ReadonlyArray<Law> = [
     name: "what a reader does not witness moves it by checkpoints only",
     check: Effect.gen(function* () {
       const { stranger, range } = yield* accepted
-      const seen = yield* Stream.runCollect(
+      const updates = yield* Stream.runCollect(
         stranger.updates({ ...range, filter: Scene.everything })
       )
       expect(
-        seen.every(({ _tag }) => _tag === "Checkpoint"),
+        updates.every(({ _tag }) => _tag === "Checkpoint"),
         "whether a stranger is sent checkpoints only"
       ).toBe(true)
     })

@@ -46,15 +46,18 @@ export const laws: ReadonlyArray<Law> = [
       const submission = Scene.submission(scene, Scene.proposal(scene))
       const receipt = yield* scene.venue.submit(submission)
       const end = yield* scene.venue.ledgerEnd
-      const seen = yield* Scene.transactions(scene.venue, { after: scene.since, through: end })
-      const there = seen.filter(({ updateId }) => updateId === receipt.updateId)
-      expect(there, "the updates with the receipt's updateId").toHaveLength(1)
+      const transactions = yield* Scene.transactions(scene.venue, {
+        after: scene.since,
+        through: end
+      })
+      const ownTransactions = transactions.filter(({ updateId }) => updateId === receipt.updateId)
+      expect(ownTransactions, "the updates with the receipt's updateId").toHaveLength(1)
       expect(
-        seen.filter(({ offset }) => offset === receipt.offset),
+        transactions.filter(({ offset }) => offset === receipt.offset),
         "the updates at the receipt's offset"
       ).toHaveLength(1)
-      expect(there[0]?.offset, "the offset of that update").toBe(receipt.offset)
-      expect(there[0]?.commandId, "the commandId of that update").toEqual(
+      expect(ownTransactions[0]?.offset, "the offset of that update").toBe(receipt.offset)
+      expect(ownTransactions[0]?.commandId, "the commandId of that update").toEqual(
         Option.some(submission.commandId)
       )
     })

@@ -21,15 +21,17 @@ const stampedAt = (now: string) =>
     )
   })
 
-const later = (text: string, micros: number): string =>
+const plusMicros = (text: string, micros: number): string =>
   Instant.sortable(Instant.fromNanos(Instant.of(text) + BigInt(micros) * 1_000n))
 
 /** Takes an answer's instant where none was given before. */
 const answerAt = (now: string) =>
-  Effect.flatMap(Feed, (feed) => feed.answer({ now, since: later(now, 1) }))
+  Effect.flatMap(Feed, (feed) => feed.answer({ now, since: plusMicros(now, 1) }))
 
 const afterHead = (micros: number) =>
-  Effect.flatMap(Feed, (feed) => Effect.map(feed.head, ({ at }) => later(at || instant(0), micros)))
+  Effect.flatMap(Feed, (feed) =>
+    Effect.map(feed.head, ({ at }) => plusMicros(at || instant(0), micros))
+  )
 
 /**
  * Sets up a projection that begins with a snapshot, and a function that projects an update with a
@@ -77,8 +79,8 @@ export const answers: ReadonlyArray<Check> = [
   check("Feed", "gives an answer an instant before every later stamp", function* () {
     const feed = yield* Feed
     const stamp = yield* stampedAt(instant(0))
-    const first = yield* answerAt(later(stamp, 10))
-    yield* same("the instant", first.at, later(stamp, 10))
+    const first = yield* answerAt(plusMicros(stamp, 10))
+    yield* same("the instant", first.at, plusMicros(stamp, 10))
     yield* same("the head", (yield* feed.head).at, first.at)
     const next = yield* stampedAt(instant(0))
     yield* same("a stamp after it", next > first.at, true)
@@ -94,13 +96,13 @@ export const answers: ReadonlyArray<Check> = [
     const feed = yield* Feed
     const since = yield* afterHead(10)
     const first = yield* feed.answer({ now: since, since })
-    const again = yield* feed.answer({ now: later(since, 5), since })
+    const again = yield* feed.answer({ now: plusMicros(since, 5), since })
     yield* same("the instant", again, first)
-    const late = { now: later(since, 5), since: later(since, 1) }
-    yield* same("one that is too old", (yield* feed.answer(late)).at, later(since, 5))
+    const late = { now: plusMicros(since, 5), since: plusMicros(since, 1) }
+    yield* same("one that is too old", (yield* feed.answer(late)).at, plusMicros(since, 5))
     const stamp = yield* stampedAt(instant(0))
-    const after = yield* feed.answer({ now: later(stamp, 5), since })
-    yield* same("one after a stamp", after.at, later(stamp, 5))
+    const after = yield* feed.answer({ now: plusMicros(stamp, 5), since })
+    yield* same("one after a stamp", after.at, plusMicros(stamp, 5))
   }),
   check("Feed", "answers with all that was stamped by then, while others write", function* () {
     const { run } = yield* Atomically
@@ -112,12 +114,12 @@ export const answers: ReadonlyArray<Check> = [
       run(
         Effect.gen(function* () {
           // The clocks of the two callers differ by one second.
-          const head = yield* feed.take(later(base, n % 2 === 0 ? 1_000_000 + n : n))
+          const head = yield* feed.take(plusMicros(base, n % 2 === 0 ? 1_000_000 + n : n))
           const rows = [event({ seq: head.seq + 1, at: head.at, type })]
           yield* feed.append(head, entries(rows))
         })
       )
-    const ask = (n: number) => answerAt(later(base, n % 3 === 0 ? 1_000_000 + 5 * n : n))
+    const ask = (n: number) => answerAt(plusMicros(base, n % 3 === 0 ? 1_000_000 + 5 * n : n))
     const turns = Array.from({ length: 40 }, (_, n) => n)
     const inTurn = <A, E, R>(act: (n: number) => Effect.Effect<A, E, R>) =>
       Effect.forEach(turns, (n) => Effect.andThen(Effect.yieldNow, act(n)), { concurrency: 4 })
@@ -140,22 +142,22 @@ export const answers: ReadonlyArray<Check> = [
     // An update whose effective time is long before the answer that did not include it.
     yield* read(0, 3, instant(11))
     yield* same("after an early update", yield* asOf(at), answered)
-    yield* same("just after the answer", yield* asOf(later(at, 1)), { ...none, offset: 3 })
-    yield* same("before the answer", yield* asOf(later(at, -1)), { ...none, settled: true })
+    yield* same("just after the answer", yield* asOf(plusMicros(at, 1)), { ...none, offset: 3 })
+    yield* same("before the answer", yield* asOf(plusMicros(at, -1)), { ...none, settled: true })
     const second = yield* afterHead(10)
     yield* answerAt(second)
-    const third = later(second, 10)
+    const third = plusMicros(second, 10)
     yield* answerAt(third)
-    yield* read(3, 7, later(third, 1_000))
+    yield* read(3, 7, plusMicros(third, 1_000))
     const between = { offset: 3, settled: true, answered: true }
     yield* same("the second", yield* asOf(second), between)
-    yield* same("between two at one offset", yield* asOf(later(second, 5)), between)
+    yield* same("between two at one offset", yield* asOf(plusMicros(second, 5)), between)
     yield* same("the third", yield* asOf(third), between)
     yield* same("the first", yield* asOf(at), answered)
     const past = { offset: 3, settled: true, answered: false }
-    yield* same("after the third", yield* asOf(later(third, 1)), past)
+    yield* same("after the third", yield* asOf(plusMicros(third, 1)), past)
     // The ledger's clock is ahead of the caller's; the caller saw the update nevertheless.
-    const ahead = yield* answerAt(later(third, 20))
+    const ahead = yield* answerAt(plusMicros(third, 20))
     yield* same("ahead", yield* asOf(ahead.at), { ...answered, offset: 7 })
   }),
   check("ProjectionLog", "is answered at another instant for another offset", function* () {
@@ -173,12 +175,12 @@ export const answers: ReadonlyArray<Check> = [
   check("ProjectionLog", "answers from the first answer on, where it begins later", function* () {
     const { bootstrap, epoch, base, asOf, prune, read } = yield* book
     const at = yield* afterHead(10)
-    const horizonTime = later(at, 60_000_000)
+    const horizonTime = plusMicros(at, 60_000_000)
     yield* bootstrap({ epoch, offset: base, ledgerTime: null, horizonTime })
     yield* same("before an answer", yield* asOf(at), null)
     yield* answerAt(at)
     yield* same("the answer", yield* asOf(at), { offset: 0, settled: true, answered: true })
-    yield* same("before it", yield* asOf(later(at, -1)), null)
+    yield* same("before it", yield* asOf(plusMicros(at, -1)), null)
     yield* read(0, 2, instant(11))
     yield* prune({ offset: base + 1, limit: 9 })
     yield* same("once its offset is pruned", yield* asOf(at), null)
@@ -192,10 +194,10 @@ export const answers: ReadonlyArray<Check> = [
       run(Effect.andThen(read(0, 2, instant(11)), Effect.fail("no"))),
       "no"
     )
-    const { at: again } = yield* answerAt(later(at, 5))
+    const { at: again } = yield* answerAt(plusMicros(at, 5))
     const answered = { offset: 0, settled: true, answered: true }
     yield* same("the first", yield* asOf(at), answered)
     yield* same("the second", yield* asOf(again), answered)
-    yield* same("between", yield* asOf(later(at, 1)), answered)
+    yield* same("between", yield* asOf(plusMicros(at, 1)), answered)
   })
 ]

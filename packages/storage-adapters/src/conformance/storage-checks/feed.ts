@@ -222,36 +222,40 @@ export const feed: ReadonlyArray<Check> = [
   }),
   check(PORT, "gives a filtered reader what matches and moves it past the rest", function* () {
     const feed = yield* Feed
-    const own = yield* fresh("own")
+    const prefix = yield* fresh("own")
     const before = yield* append(
       {
-        type: `${own}a`,
-        resourceId: own,
+        type: `${prefix}a`,
+        resourceId: prefix,
         kind: "control",
         at: instant(1),
-        holderIds: [own, "x"],
-        instrumentId: own
+        holderIds: [prefix, "x"],
+        instrumentId: prefix
       },
-      { type: `${own}b`, resourceId: own, kind: "journal", at: null, resourceKind: own },
-      { type: `${own}c`, resourceId: own, at: instant(58_000_000), holderIds: ["y", own] },
-      { type: `${own}d`, resourceId: `${own}2`, at: instant(59_000_000) }
+      { type: `${prefix}b`, resourceId: prefix, kind: "journal", at: null, resourceKind: prefix },
+      { type: `${prefix}c`, resourceId: prefix, at: instant(58_000_000), holderIds: ["y", prefix] },
+      { type: `${prefix}d`, resourceId: `${prefix}2`, at: instant(59_000_000) }
     )
     const end = (yield* feed.head).seq
     const found = (query: Partial<FeedQuery>) =>
       Effect.map(
         feed.read({ order: "asc", limit: 100, after: before.seq, ...query }),
-        ({ events }) => events.map((row) => row.type.slice(own.length)).join("")
+        ({ events }) => events.map((row) => row.type.slice(prefix.length)).join("")
       )
     yield* same("all", yield* found({}), "abcd")
     yield* same("a kind", yield* found({ kind: ["journal", "other"] }), "b")
-    yield* same("types", yield* found({ type: [`${own}a`, `${own}d`] }), "ad")
-    yield* same("a resource kind", yield* found({ resourceKind: [own] }), "b")
-    yield* same("an instrument", yield* found({ instrumentId: own }), "a")
-    yield* same("a holder", yield* found({ holderId: own }), "ac")
-    yield* same("a resource", yield* found({ resourceId: own }), "abc")
-    yield* same("from", yield* found({ resourceId: own, from: instant(58_000_000) }), "c")
-    yield* same("to", yield* found({ type: [`${own}b`, `${own}d`], to: instant(59_000_000) }), "")
-    yield* same("backwards", yield* found({ order: "desc", after: end, resourceId: own }), "cba")
+    yield* same("types", yield* found({ type: [`${prefix}a`, `${prefix}d`] }), "ad")
+    yield* same("a resource kind", yield* found({ resourceKind: [prefix] }), "b")
+    yield* same("an instrument", yield* found({ instrumentId: prefix }), "a")
+    yield* same("a holder", yield* found({ holderId: prefix }), "ac")
+    yield* same("a resource", yield* found({ resourceId: prefix }), "abc")
+    yield* same("from", yield* found({ resourceId: prefix, from: instant(58_000_000) }), "c")
+    yield* same(
+      "to",
+      yield* found({ type: [`${prefix}b`, `${prefix}d`], to: instant(59_000_000) }),
+      ""
+    )
+    yield* same("backwards", yield* found({ order: "desc", after: end, resourceId: prefix }), "cba")
     const { scanned } = yield* feed.read({
       order: "asc",
       limit: 9,

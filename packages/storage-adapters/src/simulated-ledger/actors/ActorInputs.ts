@@ -1,7 +1,7 @@
 /** Inputs of an actor from its command line and files: policy, instruments' terms, prices. */
 import { readFileSync } from "node:fs"
 import { Result, Schema } from "effect"
-import type { Told } from "./Duty.ts"
+import type { Parsed } from "./Duty.ts"
 import * as Flags from "./Flags.ts"
 import * as OracleBot from "./OracleBot.ts"
 import * as Policy from "./Policy.ts"
@@ -14,14 +14,14 @@ const File = Schema.Struct({
   terms: Schema.optionalKey(Schema.String)
 })
 
-export const file = (flags: Flags.Flags): Told<typeof File.Type> => {
+export const file = (flags: Flags.Flags): Parsed<typeof File.Type> => {
   const path = flags.text("policy")
   return path === undefined
     ? Result.succeed({})
     : Result.flatMap(json(path), (content) => Flags.shaped(File, content))
 }
 
-const json = (path: string): Told<unknown> => {
+const json = (path: string): Parsed<unknown> => {
   try {
     return Result.succeed(JSON.parse(readFileSync(path, "utf8")))
   } catch (error) {
@@ -35,7 +35,7 @@ export interface Terms {
   readonly instruments: ReadonlyArray<Pricing.Terms>
 }
 
-export const terms = (flags: Flags.Flags): Told<Terms> =>
+export const terms = (flags: Flags.Flags): Parsed<Terms> =>
   Result.gen(function* () {
     const { instruments = [], ...policy } = yield* file(flags)
     const listed = yield* Flags.shaped(Schema.Array(Pricing.Terms), instruments)
@@ -47,7 +47,7 @@ export const terms = (flags: Flags.Flags): Told<Terms> =>
  * Reads the file at every evaluation of the plan: a new price takes effect, and an incomplete file
  * is read at the next.
  */
-export const termsAtEveryLook = (flags: Flags.Flags): Told<() => Terms> =>
+export const termsAtEveryLook = (flags: Flags.Flags): Parsed<() => Terms> =>
   Result.map(terms(flags), (first) => {
     let last = first
     return () => {
@@ -56,7 +56,7 @@ export const termsAtEveryLook = (flags: Flags.Flags): Told<() => Terms> =>
     }
   })
 
-const termsOf = (flags: Flags.Flags): Told<Pricing.Terms | null> => {
+const termsOf = (flags: Flags.Flags): Parsed<Pricing.Terms | null> => {
   const instrumentId = flags.text("instrument")
   if (instrumentId === undefined) return Result.succeed(null)
   const given = {
@@ -77,7 +77,7 @@ const numberOf = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Number(text)
 
 /** Parses a price file: one JSON object a line. */
-export const quotesOf = (path: string): Told<ReadonlyArray<OracleBot.Quote>> => {
+export const quotesOf = (path: string): Parsed<ReadonlyArray<OracleBot.Quote>> => {
   try {
     const lines = readFileSync(path, "utf8")
       .split("\n")
@@ -89,7 +89,9 @@ export const quotesOf = (path: string): Told<ReadonlyArray<OracleBot.Quote>> => 
   }
 }
 
-export const audienceOf = (flags: Flags.Flags): Told<{ readonly audience?: OracleBot.Audience }> =>
+export const audienceOf = (
+  flags: Flags.Flags
+): Parsed<{ readonly audience?: OracleBot.Audience }> =>
   Result.gen(function* () {
     if (flags.text("venue") === undefined) return {}
     return {

@@ -15,12 +15,12 @@ export const primaryMarkets =
       if (!mine(payload, world.party) || accepted.includes(world.party)) return []
       const to = { template: Templates.PrimaryMarketProposal, contractId } as const
       const argument = { party: world.party }
-      const told = { marketId, instrumentId: instrument.id }
+      const details = { marketId, instrumentId: instrument.id }
       switch (Policy.judge(policy, [contractId, marketId, instrument.id])) {
         case "accept":
-          return [World.answer("accept-market", { ...to, choice: "Accept" }, argument, told)]
+          return [World.answer("accept-market", { ...to, choice: "Accept" }, argument, details)]
         case "reject":
-          return [World.answer("decline-market", { ...to, choice: "Decline" }, argument, told)]
+          return [World.answer("decline-market", { ...to, choice: "Decline" }, argument, details)]
         case "wait":
           return []
       }
@@ -48,15 +48,15 @@ export const transferOffers =
       const { receiver, sender, instrument, amount, executeBefore } = payload
       if (receiver !== world.party || world.now >= executeBefore) return []
       const to = { template: Templates.TransferOffer, contractId } as const
-      const told = { instrumentId: instrument.id, amount: Decimal.formatPlain(amount), sender }
+      const details = { instrumentId: instrument.id, amount: Decimal.formatPlain(amount), sender }
       const credentialCid = credentialOf(world, { holder: receiver, instrument })
       switch (Policy.judge(policy, [contractId, instrument.id, sender])) {
         case "accept":
           return [
-            World.answer("accept-transfer", { ...to, choice: "Accept" }, { credentialCid }, told)
+            World.answer("accept-transfer", { ...to, choice: "Accept" }, { credentialCid }, details)
           ]
         case "reject":
-          return [World.answer("reject-transfer", { ...to, choice: "Reject" }, {}, told)]
+          return [World.answer("reject-transfer", { ...to, choice: "Reject" }, {}, details)]
         case "wait":
           return []
       }
@@ -74,10 +74,10 @@ export const from = (
   of: { readonly instrument: Templates.Asset; readonly amount: Decimal.Decimal },
   act: (holdingCid: string) => World.Act
 ): ReadonlyArray<World.Act> => {
-  const own = free(world).get(assetKey(of.instrument)) ?? []
-  const holding = own.find(({ payload }) => Decimal.atLeast(payload.amount, of.amount))
+  const unlocked = free(world).get(assetKey(of.instrument)) ?? []
+  const holding = unlocked.find(({ payload }) => Decimal.atLeast(payload.amount, of.amount))
   if (holding !== undefined) return [act(holding.contractId)]
-  const [first, ...others] = together(own, of.amount)
+  const [first, ...others] = together(unlocked, of.amount)
   return first === undefined ? [] : [join(first, others)]
 }
 
@@ -126,7 +126,7 @@ const join = (first: Found, others: ReadonlyArray<Found>): World.Act => ({
       })
     ]
   },
-  told: { instrumentId: first.payload.instrument.id, holdings: String(others.length + 1) }
+  details: { instrumentId: first.payload.instrument.id, holdings: String(others.length + 1) }
 })
 
 /** Allocates the legs of a settlement that the party pays and has not allocated. */
@@ -224,7 +224,7 @@ const allocation = (
       })
     ]
   },
-  told: { reference: to.reference, amount: Decimal.formatPlain(to.amount) }
+  details: { reference: to.reference, amount: Decimal.formatPlain(to.amount) }
 })
 
 /** Concatenates plans. */

@@ -11,7 +11,7 @@ import type { Contract } from "./Wire.ts"
 import * as World from "./World.ts"
 
 /** Messages of the program for the person who runs it. */
-export type Told =
+export type Message =
   | { readonly _tag: "Ready"; readonly offset: number }
   | { readonly _tag: "Acted"; readonly act: World.Act; readonly done: Done }
   /** A contract of the act was consumed by somebody else first. */
@@ -21,7 +21,7 @@ export type Told =
 export interface Options {
   readonly session: PartySession
   readonly plan: World.Plan
-  readonly tell: (told: Told) => Effect.Effect<void>
+  readonly report: (message: Message) => Effect.Effect<void>
   /** Delay between an act's decision and its execution. */
   readonly delay?: Duration.Duration
 }
@@ -49,7 +49,7 @@ export const run = (options: Options): Effect.Effect<never, DoorError> =>
 
 const watch = (options: Options, answered: Set<string>) =>
   Effect.gen(function* () {
-    const { session, tell } = options
+    const { session, report } = options
     const offset = yield* session.ledgerEnd
     const contracts = new Map<string, Contract>()
     for (const one of yield* session.acs(offset)) contracts.set(one.contractId, one)
@@ -65,7 +65,7 @@ const watch = (options: Options, answered: Set<string>) =>
         yield* FiberMap.run(doing, commandId, hands.withPermits(1)(done))
       }
     })
-    yield* tell({ _tag: "Ready", offset })
+    yield* report({ _tag: "Ready", offset })
     yield* look
     yield* Stream.merge(
       Stream.map(session.updates(offset), Option.some),
@@ -79,35 +79,35 @@ const watch = (options: Options, answered: Set<string>) =>
     return yield* Effect.never
   })
 
-const gone: ReadonlySet<string> = new Set([
+const consumedCodes: ReadonlySet<string> = new Set([
   "CONTRACT_NOT_FOUND",
   "CONTRACT_NOT_ACTIVE",
   "LOCAL_VERDICT_INACTIVE_CONTRACTS"
 ])
 
 const isOvertaken = (error: DoorError): boolean =>
-  error._tag === "DoorRefused" && gone.has(error.code)
+  error._tag === "DoorRefused" && consumedCodes.has(error.code)
 
 /** Performs an act: a refused one is not repeated, an unanswered one is. */
 const perform = (
-  { session, tell, delay }: Options,
+  { session, report, delay }: Options,
   act: World.Act,
   again: () => void
 ): Effect.Effect<void> =>
   Effect.delay(session.submit(act.change), delay ?? Duration.zero).pipe(
     Effect.matchEffect({
-      onSuccess: (done) => tell({ _tag: "Acted", act, done }),
+      onSuccess: (done) => report({ _tag: "Acted", act, done }),
       onFailure: (error) => {
-        if (error._tag === "NotSigned") return tell({ _tag: "Failed", act, error })
+        if (error._tag === "NotSigned") return report({ _tag: "Failed", act, error })
         const overtaken = isOvertaken(error)
         if (overtaken || isPassing(error)) again()
-        return tell(overtaken ? { _tag: "Overtaken", act } : { _tag: "Failed", act, error })
+        return report(overtaken ? { _tag: "Overtaken", act } : { _tag: "Failed", act, error })
       }
     })
   )
 
 /** Performs the first act that the plan has, within the given time. */
-export const once = (
+export const runOnce = (
   options: Pick<Options, "session" | "plan"> & { readonly within: Duration.Duration }
 ): Effect.Effect<Option.Option<{ readonly act: World.Act; readonly done: Done }>, SubmitError> =>
   Effect.gen(function* () {

@@ -61,7 +61,7 @@ const commit = (
       })
     ]
   },
-  told: {
+  details: {
     standingSettlementId: payload.standingSettlementId,
     instrumentId: asset.id,
     amount: Decimal.formatPlain(amount)

@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import * as AttestorBot from "./AttestorBot.ts"
 import { commands } from "./Commands.ts"
 import * as CustodianBot from "./CustodianBot.ts"
-import { type Actor, type Duty, keep, type Read, type Told } from "./Duty.ts"
+import { type Actor, type Duty, keep, type Read, type Parsed } from "./Duty.ts"
 import * as Flags from "./Flags.ts"
 import * as FundBot from "./FundBot.ts"
 import * as ActorInputs from "./ActorInputs.ts"
@@ -17,30 +17,30 @@ const keeping: { readonly [actor in Actor]: Read } = {
   registrar: (flags) =>
     Result.gen(function* () {
       const { instruments = [], ...policy } = yield* ActorInputs.file(flags)
-      const known = yield* Flags.shaped(Schema.Array(RegistrarBot.Instrument), instruments)
-      return keep(RegistrarBot.plan({ instruments: known, policy }), policy)
+      const decoded = yield* Flags.shaped(Schema.Array(RegistrarBot.Instrument), instruments)
+      return keep(RegistrarBot.plan({ instruments: decoded, policy }), policy)
     }),
   fund: (flags) =>
     Result.map(ActorInputs.file(flags), (policy) => keep(FundBot.plan({ policy }), policy)),
   attestor: (flags) =>
     Result.gen(function* () {
-      const known = yield* ActorInputs.termsAtEveryLook(flags)
-      const { policy, instruments } = known()
+      const termsNow = yield* ActorInputs.termsAtEveryLook(flags)
+      const { policy, instruments } = termsNow()
       if (instruments.length === 0) {
         return yield* Flags.usage("an attestor must know --instrument and its --unit-decimals")
       }
-      return keep((world) => AttestorBot.plan(known())(world), policy)
+      return keep((world) => AttestorBot.plan(termsNow())(world), policy)
     }),
   oracle: (flags) =>
     Result.gen(function* () {
       const path = yield* Flags.needed(flags, "prices")
       yield* ActorInputs.quotesOf(path)
       const audience = yield* ActorInputs.audienceOf(flags)
-      const known = yield* ActorInputs.termsAtEveryLook(flags)
+      const termsNow = yield* ActorInputs.termsAtEveryLook(flags)
       // A line that is not complete is read at the next evaluation.
       const quotes = () => Result.getOrElse(ActorInputs.quotesOf(path), () => [])
-      const { policy } = known()
-      return keep((world) => OracleBot.plan({ quotes, ...audience, ...known() })(world), policy)
+      const { policy } = termsNow()
+      return keep((world) => OracleBot.plan({ quotes, ...audience, ...termsNow() })(world), policy)
     }),
   custodian: (flags) =>
     Result.map(ActorInputs.file(flags), (policy) => ({
@@ -63,13 +63,17 @@ const contracts: Duty = {
     }))
 }
 
-export const read = (actor: Actor, command: string | undefined, flags: Flags.Flags): Told<Duty> => {
+export const read = (
+  actor: Actor,
+  command: string | undefined,
+  flags: Flags.Flags
+): Parsed<Duty> => {
   if (command === undefined) return keeping[actor](flags)
   if (command === "contracts") return Result.succeed(contracts)
-  const known = commands[actor][command]
-  return known === undefined
+  const readFlags = commands[actor][command]
+  return readFlags === undefined
     ? Flags.usage(
         `${actor} cannot ${command}; it can ${[...Object.keys(commands[actor]), "contracts"].join(", ")}`
       )
-    : known(flags)
+    : readFlags(flags)
 }

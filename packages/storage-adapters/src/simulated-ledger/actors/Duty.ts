@@ -5,7 +5,7 @@ import type * as Flags from "./Flags.ts"
 import type * as Policy from "./Policy.ts"
 import type * as World from "./World.ts"
 
-export type Told<A> = Result.Result<A, Flags.Usage>
+export type Parsed<A> = Result.Result<A, Flags.Usage>
 
 export interface Keep {
   readonly kind: "keep"
@@ -34,4 +34,4 @@ export const make = (act: (party: Party.Party) => World.Act): Duty =>
   once(({ party }) => [act(party)])
 
 /** Parses a duty from the command line's flags. */
-export type Read = (flags: Flags.Flags) => Told<Duty>
+export type Read = (flags: Flags.Flags) => Parsed<Duty>

@@ -39,12 +39,12 @@ export const provisions =
       const { fund, provisionId, instrumentId, until } = payload
       if (fund !== world.party || (until !== null && world.now >= until)) return []
       const to = { template: Templates.ProvisionSettlementProposal, contractId } as const
-      const told = { provisionId, instrumentId }
+      const details = { provisionId, instrumentId }
       switch (Policy.judge(policy, [contractId, provisionId, instrumentId])) {
         case "accept":
-          return [World.answer("accept-provision", { ...to, choice: "Accept" }, {}, told)]
+          return [World.answer("accept-provision", { ...to, choice: "Accept" }, {}, details)]
         case "reject":
-          return [World.answer("decline-provision", { ...to, choice: "Decline" }, {}, told)]
+          return [World.answer("decline-provision", { ...to, choice: "Decline" }, {}, details)]
         case "wait":
           return []
       }

@@ -96,7 +96,7 @@ const stated = (quote: Quote) => ({
   statementRef: quote.statementRef ?? null
 })
 
-const told = (quote: Quote) => ({
+const detailsOf = (quote: Quote) => ({
   instrumentId: quote.instrumentId,
   metric: metricOf(quote),
   value: Decimal.formatPlain(quote.value),
@@ -124,7 +124,7 @@ const publish = (oracle: Party.Party, quote: Quote, seenBy: Audience): World.Act
         })
       ]
     },
-    told: told(quote)
+    details: detailsOf(quote)
   }
 }
 
@@ -133,7 +133,7 @@ const correct = (before: World.Found<typeof Templates.OraclePoint>, quote: Quote
     "correct",
     { template: Templates.OraclePoint, contractId: before.contractId, choice: "Correct" },
     stated(quote),
-    told(quote)
+    detailsOf(quote)
   )
 
 /** Prices redemptions of its instruments, each at the point that the instrument's rule selects. */
@@ -152,13 +152,13 @@ export const redemptions =
       const figures = price && counted(payload, price, terms)
       if (point === undefined || !price || !figures) return []
       const { units, proceeds } = figures
-      const told = { units: Decimal.formatPlain(units), proceeds: Decimal.formatPlain(proceeds) }
+      const details = { units: Decimal.formatPlain(units), proceeds: Decimal.formatPlain(proceeds) }
       return [
         World.answer(
           "price-redemption",
           { template: Templates.RedemptionClaim, contractId, choice: "Price" },
           { pointCid: point.contractId, price, ...figures },
-          { redemptionId, price: Decimal.formatPlain(price), ...told }
+          { redemptionId, price: Decimal.formatPlain(price), ...details }
         )
       ]
     })

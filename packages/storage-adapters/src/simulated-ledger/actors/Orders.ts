@@ -126,16 +126,16 @@ const burn = (
       })
     ]
   },
-  told: { redemptionId: payload.redemptionId, units: Decimal.formatPlain(payload.units) }
+  details: { redemptionId: payload.redemptionId, units: Decimal.formatPlain(payload.units) }
 })
 
 /** Withdraws burn requests whose redemption has ended, which unlocks their units. */
 export const strays: World.Plan = (world) => {
-  const standing = new Set(
+  const openRedemptionIds = new Set(
     World.find(world, Templates.PricedRedemption).map(({ payload }) => payload.redemptionId)
   )
   return requested(world)
-    .filter(({ payload }) => !standing.has(payload.reference.id))
+    .filter(({ payload }) => !openRedemptionIds.has(payload.reference.id))
     .map(({ contractId, payload }) =>
       World.answer(
         "withdraw-burn",

@@ -18,16 +18,16 @@ export const agreements =
         if (!asked || isPast(payload.until, world)) return []
         const to = { template: Templates.IssuerPowersAgreementProposal, contractId } as const
         const argument = { party: world.party }
-        const told = {
+        const details = {
           issuerPowersAgreementId,
           instrumentId: instrument.id,
           powers: payload.powers.join(" ")
         }
         switch (Policy.judge(policy, [contractId, issuerPowersAgreementId, instrument.id])) {
           case "accept":
-            return [World.answer("accept-powers", { ...to, choice: "Accept" }, argument, told)]
+            return [World.answer("accept-powers", { ...to, choice: "Accept" }, argument, details)]
           case "reject":
-            return [World.answer("decline-powers", { ...to, choice: "Decline" }, argument, told)]
+            return [World.answer("decline-powers", { ...to, choice: "Decline" }, argument, details)]
           case "wait":
             return []
         }
@@ -62,7 +62,7 @@ export const consents =
       const late = isPast(payload.expiresAt, world) || isPast(payload.validUntil, world)
       if (holder !== world.party || late) return []
       const to = { template: Templates.IssuerPowersConsentOffer, contractId } as const
-      const told = {
+      const details = {
         holderId,
         issuerPowersConsentId,
         instrumentId: instrument?.id ?? "all",
@@ -72,9 +72,9 @@ export const consents =
       // cover forced moves.
       switch (Policy.judge(policy, [contractId, issuerPowersConsentId])) {
         case "accept":
-          return [World.answer("grant-consent", { ...to, choice: "Accept" }, {}, told)]
+          return [World.answer("grant-consent", { ...to, choice: "Accept" }, {}, details)]
         case "reject":
-          return [World.answer("refuse-consent", { ...to, choice: "Decline" }, {}, told)]
+          return [World.answer("refuse-consent", { ...to, choice: "Decline" }, {}, details)]
         case "wait":
           return []
       }

@@ -74,9 +74,10 @@ export const check = (
   if (sorted(content.commands) !== sorted(asked.commands)) return no("other commands than asked")
   if (content.disclosed.length > 0) return no("it uses contracts that were not handed over")
   if (content.maxRecordTime > given.now + lastsNanos) return no("it could be executed too late")
-  const own = hash(given.bytes)
-  if (Buffer.from(own).toString("base64") !== given.hash) return no("the ledger hashes otherwise")
-  return Result.succeed({ hash: own, content })
+  const computedHash = hash(given.bytes)
+  if (Buffer.from(computedHash).toString("base64") !== given.hash)
+    return no("the ledger hashes otherwise")
+  return Result.succeed({ hash: computedHash, content })
 }
 
 /** Prints JSON with sorted members, so that equal values have equal texts. */

@@ -84,7 +84,7 @@ export const configure = (registrar: Party.Party, given: Instrument): World.Act 
         })
       ]
     },
-    told: { instrumentId }
+    details: { instrumentId }
   }
 }
 
@@ -94,12 +94,12 @@ const consents =
     World.find(world, Templates.AdmissionConsentProposal).flatMap(({ contractId, payload }) => {
       if (payload.registrar !== world.party) return []
       const to = { template: Templates.AdmissionConsentProposal, contractId } as const
-      const told = { instrumentId: payload.instrumentId }
+      const details = { instrumentId: payload.instrumentId }
       switch (Policy.judge(policy, [contractId, payload.instrumentId])) {
         case "accept":
-          return [World.answer("accept-consent", { ...to, choice: "Accept" }, {}, told)]
+          return [World.answer("accept-consent", { ...to, choice: "Accept" }, {}, details)]
         case "reject":
-          return [World.answer("decline-consent", { ...to, choice: "Decline" }, {}, told)]
+          return [World.answer("decline-consent", { ...to, choice: "Decline" }, {}, details)]
         case "wait":
           return []
       }
@@ -113,18 +113,18 @@ const mints =
       const { instrument, holder, reference, amount, executeBefore } = payload
       if (instrument.admin !== world.party) return []
       const to = { template: Templates.MintRequest, contractId } as const
-      const told = { reference: reference.id, amount: Decimal.formatPlain(amount), holder }
+      const details = { reference: reference.id, amount: Decimal.formatPlain(amount), holder }
       const ids = [contractId, instrument.id, reference.id, holder]
       const verdict = Policy.judge(policy, ids)
       if (verdict === "reject") {
-        return [World.answer("reject-mint", { ...to, choice: "Reject" }, {}, told)]
+        return [World.answer("reject-mint", { ...to, choice: "Reject" }, {}, details)]
       }
       const credentialCid = Agreements.credentialOf(world, { holder, instrument })
       const late = executeBefore !== null && world.now >= executeBefore
       if (verdict === "wait" || credentialCid === null || late) return []
       const configurationCid = configurationOf(world, instrument.id)?.contractId ?? null
       const argument = { credentialCid, configurationCid }
-      return [World.answer("accept-mint", { ...to, choice: "Accept" }, argument, told)]
+      return [World.answer("accept-mint", { ...to, choice: "Accept" }, argument, details)]
     })
 
 /**
@@ -138,14 +138,14 @@ export const burns =
       const { registrar, instrument, holder, reference, amount } = payload
       if (registrar !== world.party) return []
       const to = { template: Templates.BurnRequest, contractId } as const
-      const told = { reference: reference.id, amount: Decimal.formatPlain(amount), holder }
+      const details = { reference: reference.id, amount: Decimal.formatPlain(amount), holder }
       const verdict = Policy.judge(policy, [contractId, instrument.id, reference.id, holder])
       if (verdict === "reject" || world.now >= payload.executeBefore) {
-        return [World.answer("reject-burn", { ...to, choice: "Reject" }, {}, told)]
+        return [World.answer("reject-burn", { ...to, choice: "Reject" }, {}, details)]
       }
       return verdict === "wait" || !isOwed(world, payload)
         ? []
-        : [World.answer("accept-burn", { ...to, choice: "Accept" }, {}, told)]
+        : [World.answer("accept-burn", { ...to, choice: "Accept" }, {}, details)]
     })
 
 type BurnRequest = Templates.Payload<typeof Templates.BurnRequest>
@@ -201,6 +201,6 @@ export const issue = (
         )
       ]
     },
-    told: { instrumentId, amount: Decimal.formatPlain(amount), receiver }
+    details: { instrumentId, amount: Decimal.formatPlain(amount), receiver }
   }
 }

@@ -40,12 +40,12 @@ export const invitations =
       const past = validUntil !== null && world.now >= validUntil
       if (payload.holder !== world.party || past) return []
       const to = { template: Templates.HolderInvitation, contractId } as const
-      const told = { holderId: payload.holderId }
+      const details = { holderId: payload.holderId }
       switch (Policy.judge(policy, [contractId, payload.holderId])) {
         case "accept":
-          return [World.answer("accept-invitation", { ...to, choice: "Accept" }, {}, told)]
+          return [World.answer("accept-invitation", { ...to, choice: "Accept" }, {}, details)]
         case "reject":
-          return [World.answer("decline-invitation", { ...to, choice: "Decline" }, {}, told)]
+          return [World.answer("decline-invitation", { ...to, choice: "Decline" }, {}, details)]
         case "wait":
           return []
       }
@@ -58,12 +58,12 @@ export const offers =
       const { holder, instrumentId, credentialId, expiresAt } = payload
       if (holder !== world.party || (expiresAt !== null && world.now >= expiresAt)) return []
       const to = { template: Templates.AdmissionOffer, contractId } as const
-      const told = { instrumentId, credentialId }
+      const details = { instrumentId, credentialId }
       switch (Policy.judge(policy, [contractId, instrumentId, credentialId])) {
         case "accept":
-          return [World.answer("accept-offer", { ...to, choice: "Accept" }, {}, told)]
+          return [World.answer("accept-offer", { ...to, choice: "Accept" }, {}, details)]
         case "reject":
-          return [World.answer("decline-offer", { ...to, choice: "Decline" }, {}, told)]
+          return [World.answer("decline-offer", { ...to, choice: "Decline" }, {}, details)]
         case "wait":
           return []
       }
@@ -147,7 +147,7 @@ const placed = (
   name,
   about: orderId,
   change: { commandId: `${name}:${orderId}`, commands: [create] },
-  told: {
+  details: {
     orderId,
     ...("amount" in ordered
       ? { amount: Decimal.formatPlain(ordered.amount) }
@@ -181,7 +181,7 @@ export const allocate =
           })
         ]
       },
-      told: { reference: of.reference, amount: Decimal.formatPlain(of.amount) }
+      details: { reference: of.reference, amount: Decimal.formatPlain(of.amount) }
     }))
 
 /** Withdraws an order that has not been claimed. */

@@ -18,7 +18,7 @@ export interface Act {
   readonly about: string
   readonly change: Change
   /** Details of the act for a person. */
-  readonly told?: { readonly [name: string]: string }
+  readonly details?: { readonly [name: string]: string }
 }
 
 /** A plan: pure function from the world to the acts to perform. */
@@ -49,10 +49,10 @@ export const find = <T extends Templates.Template>(
 
 /** Memoises a function of the world. */
 export const remembered = <A extends object>(read: (world: World) => A): ((world: World) => A) => {
-  const known = new WeakMap<World, A>()
+  const memo = new WeakMap<World, A>()
   return (world) => {
-    const found = known.get(world) ?? read(world)
-    known.set(world, found)
+    const found = memo.get(world) ?? read(world)
+    memo.set(world, found)
     return found
   }
 }
@@ -70,7 +70,7 @@ export const answer = <T extends Templates.Template, K extends Templates.ChoiceN
   name: string,
   to: { readonly template: T; readonly contractId: string; readonly choice: K },
   argument: Templates.Argument<T, K>,
-  told?: Act["told"]
+  details?: Act["details"]
 ): Act => ({
   name,
   about: to.contractId,
@@ -78,5 +78,5 @@ export const answer = <T extends Templates.Template, K extends Templates.ChoiceN
     commandId: `${name}:${to.contractId}`,
     commands: [Templates.exercise(to.template, to.contractId, to.choice, argument)]
   },
-  ...(told === undefined ? {} : { told })
+  ...(details === undefined ? {} : { details })
 })

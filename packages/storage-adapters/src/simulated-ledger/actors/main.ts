@@ -44,7 +44,7 @@ const acted = (act: World.Act, done: PartySession.Done) => ({
   updateId: done.updateId,
   duplicate: done.duplicate,
   created: created(done.changes),
-  ...act.told
+  ...act.details
 })
 
 const failed = (error: PartySession.SubmitError) => ({
@@ -105,7 +105,7 @@ const keepAt = (actor: Duties.Actor, duty: Keep, options: PartySession.Options) 
             session: opened,
             plan: duty.plan,
             delay: Duration.seconds(duty.delaySeconds),
-            tell: (told) => say(lineOf(told))
+            report: (message) => say(lineOf(message))
           })
         }),
       { concurrency: "unbounded", discard: true }
@@ -123,7 +123,7 @@ const run = (actor: Duties.Actor, flags: Flags.Flags) =>
     switch (duty.kind) {
       case "once": {
         const within = Duration.seconds(Number(flags.text("wait") ?? "30"))
-        const found = yield* Bot.once({ session: opened, plan: duty.plan, within })
+        const found = yield* Bot.runOnce({ session: opened, plan: duty.plan, within })
         if (Option.isNone(found)) {
           return yield* Effect.fail(new Ended(3, "there is nothing here to do that to"))
         }
@@ -131,24 +131,24 @@ const run = (actor: Duties.Actor, flags: Flags.Flags) =>
       }
       case "show": {
         const offset = yield* opened.ledgerEnd
-        const seen = yield* opened.acs(offset)
-        const contracts = new Map(seen.map((one) => [one.contractId, one]))
+        const active = yield* opened.acs(offset)
+        const contracts = new Map(active.map((one) => [one.contractId, one]))
         const now = yield* Instant.now
         return yield* say({ offset, sees: duty.show({ party, now, contracts }) })
       }
     }
   })
 
-const lineOf = (told: Bot.Told): object => {
-  switch (told._tag) {
+const lineOf = (message: Bot.Message): object => {
+  switch (message._tag) {
     case "Ready":
-      return { ready: true, offset: told.offset }
+      return { ready: true, offset: message.offset }
     case "Acted":
-      return acted(told.act, told.done)
+      return acted(message.act, message.done)
     case "Overtaken":
-      return { act: told.act.name, about: told.act.about, overtaken: true }
+      return { act: message.act.name, about: message.act.about, overtaken: true }
     case "Failed":
-      return { act: told.act.name, about: told.act.about, ...failed(told.error) }
+      return { act: message.act.name, about: message.act.about, ...failed(message.error) }
   }
 }
 

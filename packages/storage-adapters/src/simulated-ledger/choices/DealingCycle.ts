@@ -90,10 +90,10 @@ const settleLot = (scope: Scope, marketCid: string, of: Settling["lots"][number]
 /** The fund's own cash: its allocation to the cycle, and the provisions it permits to be used. */
 const fromFund = (scope: Scope, self: Cycle, { allocations, provision }: Settling) =>
   Result.gen(function* () {
-    const own = [...allocations]
-    if (provision !== null) own.push(yield* draw(scope, self, provision))
+    const allocationCids = [...allocations]
+    if (provision !== null) allocationCids.push(yield* draw(scope, self, provision))
     const cash: Array<string> = []
-    for (const allocationCid of own) {
+    for (const allocationCid of allocationCids) {
       yield* fitting(scope, netOf(self), allocationCid)
       const execute = "Allocation_ExecuteTransfer"
       const { received } = yield* scope.exercise(Templates.Allocation, allocationCid, execute, {
@@ -144,9 +144,9 @@ const gathered = (scope: Scope, cash: ReadonlyArray<string>) =>
     for (const contractId of cash) {
       const { amount, provider, restricted } = yield* scope.fetch(Templates.Holding, contractId)
       const kind = JSON.stringify([provider, restricted])
-      const known = kinds.get(kind)
-      if (known === undefined) kinds.set(kind, [{ contractId, amount }])
-      else known.push({ contractId, amount })
+      const sameKind = kinds.get(kind)
+      if (sameKind === undefined) kinds.set(kind, [{ contractId, amount }])
+      else sameKind.push({ contractId, amount })
     }
     const purses: Array<Purse> = []
     for (const kind of kinds.values()) purses.push(yield* merged(scope, kind))

@@ -128,8 +128,16 @@ export const primaryMarket = define(Templates.PrimaryMarket, {
               "its deadline is after its end"
             ]
           )
-          const standing = { venue, fund, registrar, instrument, cash, ...argument, paused: false }
-          return { contractId: yield* scope.create(Templates.StandingSettlement, standing) }
+          const settlement = {
+            venue,
+            fund,
+            registrar,
+            instrument,
+            cash,
+            ...argument,
+            paused: false
+          }
+          return { contractId: yield* scope.create(Templates.StandingSettlement, settlement) }
         })
     },
     MintFor: {

@@ -145,11 +145,11 @@ const isDirected = ({ instrument, issuers, registrars, powers }: Consent): boole
   (instrument === null ||
     (issuers.length === 1 && registrars.length === 1 && registrars[0] === instrument.admin))
 
-const told = (self: Consent) => [...self.issuers, ...self.registrars]
+const issuersAndRegistrars = (self: Consent) => [...self.issuers, ...self.registrars]
 
 export const issuerPowersConsentOffer = define(Templates.IssuerPowersConsentOffer, {
   signatories: (self) => [self.venue],
-  observers: (self) => [self.holder, ...told(self)],
+  observers: (self) => [self.holder, ...issuersAndRegistrars(self)],
   ensure: isDirected,
   choices: {
     Accept: {
@@ -171,7 +171,7 @@ export const issuerPowersConsentOffer = define(Templates.IssuerPowersConsentOffe
 
 export const issuerPowersConsent = define(Templates.IssuerPowersConsent, {
   signatories: (self) => [self.venue, self.holder],
-  observers: told,
+  observers: issuersAndRegistrars,
   ensure: isDirected,
   choices: {
     Use: {

@@ -149,11 +149,13 @@ const answer = (
   const [path = "", search = ""] = request.url.split(/\?(.*)/s)
   const { method } = request
   const traceparent = request.headers["traceparent"] ?? null
-  const told = { traceparent, wire: wires.wire() }
+  const exchange = { traceparent, wire: wires.wire() }
   const found = Endpoints.find({ method, path, profile: context.profile })
   if (found === null) {
     return Effect.succeed(
-      isLedgerApi(path) ? refuse(unimplemented(path), told) : plain(404, "There is nothing here.")
+      isLedgerApi(path)
+        ? refuse(unimplemented(path), exchange)
+        : plain(404, "There is nothing here.")
     )
   }
   return handle(context, {
@@ -163,7 +165,7 @@ const answer = (
     wires
   }).pipe(
     Effect.map((body) => json(200, body)),
-    Effect.catch((error) => Effect.succeed(refuse(error, told))),
+    Effect.catch((error) => Effect.succeed(refuse(error, exchange))),
     Effect.catchDefect(crashed),
     Effect.timeoutOption(context.answerWithin),
     Effect.map(Option.getOrElse(late))

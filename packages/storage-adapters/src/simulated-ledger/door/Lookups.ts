@@ -99,8 +99,10 @@ export const contractById: Handler = (context, { user, body }) =>
       Requests.decode(Requests.ContractById, body)
     )
     const asked = yield* from(Formats.parties(queryingParties ?? []))
-    const own = user.rights.filter(({ kind }) => kind !== "CanExecuteAs").map(({ party }) => party)
-    const byParty = Formats.wildcards(asked.length === 0 ? own : asked)
+    const readableParties = user.rights
+      .filter(({ kind }) => kind !== "CanExecuteAs")
+      .map(({ party }) => party)
+    const byParty = Formats.wildcards(asked.length === 0 ? readableParties : asked)
     const { created, createdOffset } = yield* contract(context, user, {
       contractId,
       reading: { shape: "ACS_DELTA", byParty },

@@ -163,11 +163,13 @@ const makeDispatcher = Effect.gen(function* () {
         return free > 0 ? [{ queue, limit: free }] : []
       })
       if (queues.length === 0) return Effect.succeed([])
-      return Effect.map(stored(work.leaseEach({ queues, worker, limit, leaseMillis })), (leases) =>
-        leases.flatMap((leased) => {
-          const webhook = byQueue.get(leased.queue)
-          return webhook === undefined ? [] : [{ webhook, leased }]
-        })
+      return Effect.map(
+        orUnavailable(work.leaseEach({ queues, worker, limit, leaseMillis })),
+        (leases) =>
+          leases.flatMap((leased) => {
+            const webhook = byQueue.get(leased.queue)
+            return webhook === undefined ? [] : [{ webhook, leased }]
+          })
       )
     },
     deliver: (webhook: Webhook, leased: Lease): Effect.Effect<void> =>

@@ -17,6 +17,7 @@ import type { Caller } from "../writes/Caller.ts"
 import * as Access from "./Access.ts"
 import * as AwaitingActionLookups from "./AwaitingActionLookups.ts"
 import * as Cursor from "./Cursor.ts"
+import * as EmptyCollections from "./EmptyCollections.ts"
 import * as KeptAnswers from "./KeptAnswers.ts"
 import type { Printed } from "./KeptAnswers.ts"
 import * as ListCursor from "./ListCursor.ts"
@@ -276,7 +277,8 @@ const streaming = (services: Prepared.Services): Reads["Service"]["all"] =>
   Effect.fnUntraced(function* <R, F, P, V>(read: List<R, F, P, V>, of: Prepared.ListAsked<P>) {
     const { records } = services
     const { params } = of
-    const { asking, pin, now, query, withMemo } = yield* Prepared.prepare(services, read, of)
+    const { asking, pin, now, query } = yield* Prepared.prepare(services, read, of)
+    const withMemo = Prepared.memoised(EmptyCollections.memoised(records, pin))
     const rows =
       read.beside === undefined
         ? records.stream(read.collection, query)

@@ -2,12 +2,13 @@
  * Prints the engine's speed as ratios of one run, and asserts nothing: `npm run bench -- list`.
  *
  * Options: `--rounds N`, `--size N` (what one bench builds or works off), `--write` (keeps the table
- * in a page), `--json FILE`.
+ * in a page), `--json FILE`, `--compare COMMIT` (ratios of the speed here to that of a commit).
  */
 import { execFileSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism, loadavg, totalmem } from "node:os"
 import { parseArgs } from "node:util"
+import { compare } from "./commits.ts"
 import type { Bench, Row } from "./measure.ts"
 import * as Table from "./table.ts"
 
@@ -26,6 +27,9 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   cycles: () => import("./cycles.ts"),
   deliveries: () => import("./deliveries.ts"),
   bulk: () => import("./bulk.ts"),
+  latest: () => import("./latest.ts"),
+  hosts: () => import("./hosts.ts"),
+  start: async () => (await import("./hosts.ts")).starts,
   memory: () => import("./memory.ts")
 }
 
@@ -37,7 +41,8 @@ const { values: options, positionals: asked } = parseArgs({
     rounds: { type: "string", default: "5" },
     size: { type: "string" },
     write: { type: "boolean", default: false },
-    json: { type: "string" }
+    json: { type: "string" },
+    compare: { type: "string" }
   }
 })
 const strangers = asked.filter((name) => !Object.hasOwn(benches, name))
@@ -59,6 +64,15 @@ const circumstances = (): Table.Circumstances => ({
   node: process.version,
   rounds
 })
+
+if (options.compare !== undefined) {
+  const args = [...names, ...(size === undefined ? [] : ["--size", String(size)])]
+  const ratios = compare({ commit: options.compare, args, turns: rounds })
+  for (const [bench, ratio] of ratios) {
+    console.log(`${bench}: ×${Table.spread(ratio)} of ${options.compare}`)
+  }
+  process.exit(0)
+}
 
 const rows: Array<Row> = []
 for (const name of names) {

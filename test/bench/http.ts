@@ -20,41 +20,51 @@ type Members = { readonly [member: string]: unknown }
 const ask = async (...asked: Parameters<typeof Processes.call>): Promise<Members> =>
   JSON.parse((await Processes.call(...asked)).text)
 
+/** A host and a token for it. */
+type Host = Pick<Processes.Served, "url" | "token">
+
 /** Submits a write and polls its operation until it has ended. */
-const complete = async (server: Processes.Served, noteId: string): Promise<void> => {
-  const path = `/v1/holds/${noteId}:propose`
-  const sent = await ask(server, path, { body: { registrar: server.party }, key: `k-${noteId}` })
+export const complete = async (
+  server: Host,
+  { path, body, key }: { readonly path: string; readonly body: unknown; readonly key: string }
+): Promise<void> => {
+  const sent = await ask(server, path, { body, key })
   const operationId = sent["operationId"]
   if (typeof operationId !== "string") throw new Error(JSON.stringify(sent))
   for (;;) {
-    const body = await ask(server, `/v1/operations/${operationId}`)
-    const { state } = (body["value"] ?? body) as { readonly state?: unknown }
+    const answer = await ask(server, `/v1/operations/${operationId}`)
+    const { state } = (answer["value"] ?? answer) as { readonly state?: unknown }
     if (state === "succeeded") return
-    if (state !== "queued" && state !== "running") throw new Error(JSON.stringify(body))
+    if (state !== "queued" && state !== "running") throw new Error(JSON.stringify(answer))
     await pause(pollMillis)
   }
 }
 
 /** Completes so many operations by 64 clients; returns the longest spell without an end. */
-export const overHttp = async (
-  servers: ReadonlyArray<Processes.Served>,
-  of: { readonly count: number; readonly prefix: string },
-  completed = complete
+export const byClients = async (
+  count: number,
+  completed: (n: number, client: number) => Promise<void>
 ): Promise<number> => {
   let ended = performance.now()
   let idleMillis = 0
   let next = 0
-  const client = async (n: number): Promise<void> => {
-    const server = servers[n % servers.length]
-    while (next < of.count && server !== undefined) {
-      await completed(server, `${of.prefix}-${next++}`)
+  const work = async (client: number): Promise<void> => {
+    while (next < count) {
+      await completed(next++, client)
       idleMillis = Math.max(idleMillis, performance.now() - ended)
       ended = performance.now()
     }
   }
-  await Promise.all(Array.from({ length: clients }, (_, n) => client(n)))
+  await Promise.all(Array.from({ length: clients }, (_, client) => work(client)))
   return idleMillis
 }
+
+const propose = (server: Processes.Served, noteId: string): Promise<void> =>
+  complete(server, {
+    path: `/v1/holds/${noteId}:propose`,
+    body: { registrar: server.party },
+    key: `k-${noteId}`
+  })
 
 /** Waits until the last write that was submitted in the host's process has ended. */
 const inProcess = async (
@@ -74,7 +84,7 @@ export const bench: Bench = ({ rounds, size = 640 }) =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const host = yield* Processes.start({ file: "http-host.ts", folder, args: [url] })
-      const meter = Meters.of(sql, [host.pid])
+      const meter = Meters.of(sql, () => [host.pid])
       const idle: Array<number> = []
       const compared = yield* inTurns({
         rounds,
@@ -84,7 +94,7 @@ export const bench: Bench = ({ rounds, size = 640 }) =>
             timed(
               size,
               Effect.map(
-                Effect.promise(() => overHttp([host], { count: size, prefix: `http-${round}` })),
+                Effect.promise(() => byClients(size, (n) => propose(host, `http-${round}-${n}`))),
                 (millis) => idle.push(millis)
               )
             )

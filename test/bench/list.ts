@@ -49,7 +49,7 @@ const hit = (
   of: Servers & { readonly path: string; readonly barePath: string; rounds: number }
 ) => {
   const side = (server: Processes.Served, path: string) => ({
-    meter: Meters.of(of.sql, [server.pid]),
+    meter: Meters.of(of.sql, () => [server.pid]),
     run: () =>
       Processes.load({
         callers: connections,
@@ -72,7 +72,7 @@ const miss = (
   of: Servers & { readonly path: string; readonly barePath: string; rounds: number }
 ) => {
   const side = (server: Processes.Served, path: string) => ({
-    meter: Meters.of(of.sql, [server.pid]),
+    meter: Meters.of(of.sql, () => [server.pid]),
     run: () =>
       Effect.gen(function* () {
         let millis = 0
@@ -168,7 +168,7 @@ export const whole = {
             most = Math.max(most, residentOf(host.pid))
           }, 100)
           const side = (server: Processes.Served, path: string) => ({
-            meter: Meters.of(sql, [server.pid]),
+            meter: Meters.of(sql, () => [server.pid]),
             run: () =>
               timed(
                 size,

@@ -1,6 +1,10 @@
 /** The arithmetic and the printing of the bench, on figures that are written down. */
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
+import { ratiosOf, shareModules } from "./commits.ts"
 import { comparedOf, figureOf, inTurns, median, type Row, timed } from "./measure.ts"
 import * as Table from "./table.ts"
 
@@ -74,6 +78,34 @@ describe("the bench's arithmetic", () => {
       ])
     )
     expect(ratio.least).toBeGreaterThan(0)
+  })
+})
+
+describe("the comparison of two commits", () => {
+  it("gives the median of the turns' ratios, and leaves out rows that only one commit has", () => {
+    const ratios = ratiosOf([
+      { here: new Map([["lists", 20]]), there: new Map([["lists", 10]]) },
+      { here: new Map([["lists", 30]]), there: new Map([["lists", 10]]) },
+      {
+        here: new Map([
+          ["lists", 10],
+          ["cycles", 5]
+        ]),
+        there: new Map([["lists", 10]])
+      }
+    ])
+    expect([...ratios]).toEqual([["lists", { median: 2, least: 1, most: 3 }]])
+  })
+
+  it("runs each tree's own sources with the installed packages of the other", () => {
+    const folder = mkdtempSync(join(tmpdir(), "bursar-trees-"))
+    const tree = join(folder, "tree")
+    mkdirSync(join(tree, "packages/engine-core"), { recursive: true })
+    shareModules(new URL("../..", import.meta.url).pathname, tree)
+    const linked = (name: string) => realpathSync(join(tree, "node_modules", name))
+    expect(linked("@bursar/engine-core")).toBe(realpathSync(join(tree, "packages/engine-core")))
+    expect(linked("effect")).not.toContain(folder)
+    rmSync(folder, { recursive: true })
   })
 })
 

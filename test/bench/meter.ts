@@ -79,10 +79,10 @@ export const ofThisProcess: Meter = Effect.sync(() => ({
   walBytes: Number.NaN
 }))
 
-/** Meter of work on a database, done by these Node processes. */
+/** Meter of work on a database, done by the Node processes that run when it is read. */
 export const of = (
   sql: SqlClient.SqlClient,
-  pids: ReadonlyArray<number> = [process.pid]
+  pids: () => ReadonlyArray<number> = () => [process.pid]
 ): Meter => {
   let readings = 0
   return Effect.gen(function* () {
@@ -98,7 +98,7 @@ export const of = (
         pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::text as wal`
     return {
       postgresMillis: yield* Effect.promise(() => serverMillis(Number(row?.session))),
-      nodeMillis: yield* Effect.promise(() => millisOf(pids)),
+      nodeMillis: yield* Effect.promise(() => millisOf(pids())),
       // The statement of each reading is counted by the next one.
       statements: Number(row?.statements) - readings++,
       walBytes: Number(row?.wal)

@@ -10,7 +10,7 @@ export const digits = (value: number): string => {
   return size >= 0.1 || size === 0 ? value.toFixed(2) : value.toPrecision(2)
 }
 
-const spread = ({ median, least, most }: Figure): string =>
+export const spread = ({ median, least, most }: Figure): string =>
   least === most ? digits(median) : `${digits(median)} (${digits(least)}–${digits(most)})`
 
 /** `1.2 ms PostgreSQL, 0.8 ms Node, 12.0 statements, 900 B of WAL a unit`, without what was not metered. */

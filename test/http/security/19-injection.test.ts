@@ -159,6 +159,8 @@ const reviewed = [
   /^(where|after|open|closed|order|limit|counted|counts|value|compared|beyond|newest|pinned\.(from|closed)|offset|instant|record|sql)\b/u,
   // A column, conditions made by the functions above, and what a work item must meet.
   /^(recordId|which|held)$|^lockOf\("[\w$:]+", "[\w$:]+"\)$|^pin\.by === "latest" \? "true" : atPin\(pin, given\)$|^timeAt\("/u,
+  // Parts of statements, and functions of them, that are given literals of the adapter alone.
+  /^(branch|queue|items|parameter( \+ [0-9])?)$|^due\("[\w$.:]+", "[\w$.:]+"\)$/u,
   /^(query\.(direction|order)|all\.join|comparisons\[clause\.is\]|given\.values\.length)/u
 ]
 

@@ -290,8 +290,16 @@ const select = (query: ListQuery, bounded: "limit" | "all") => {
   return { sql, values: given.values }
 }
 
-/** Filter columns that an index has together with the sort key, the most selective first. */
-const INDEXED = ["asset", "state", "state:1", "state:2"]
+/**
+ * Filter columns that an index has together with the sort key, the most selective first, and the
+ * expression of each: an index is used only where its expression stands in the statement as it is.
+ */
+const INDEXED: ReadonlyMap<string, string> = new Map([
+  ["asset", "d.filters ->> 'asset'"],
+  ["state", "d.filters ->> 'state'"],
+  ["state:1", "d.filters ->> 'state:1'"],
+  ["state:2", "d.filters ->> 'state:2'"]
+])
 
 /** Largest number of branches that a list query is planned with. */
 const BRANCHES_MAX = 8
@@ -308,7 +316,7 @@ const branches = (
 ): ReadonlyArray<string> => {
   const unbranched = [""]
   const max = bounded === "limit" ? BRANCHES_MAX : 1
-  const leading = INDEXED.flatMap(
+  const leading = [...INDEXED.keys()].flatMap(
     (column) => query.where.find((one) => one.column === column) ?? []
   )
   const alternatives = query.meets?.find(
@@ -323,7 +331,7 @@ const branches = (
     const earlier = groups.slice(0, index).map((other) => ` and not (${all(other, given)})`)
     const rest = groups.length === 1 ? "" : ` and ${all(clauses, given)}`
     return [...new Set(anyOf)].map(
-      (value) => ` and d.filters ->> '${column}' = ${given.add(value)}${rest}${earlier.join("")}`
+      (value) => ` and ${INDEXED.get(column)!} = ${given.add(value)}${rest}${earlier.join("")}`
     )
   })
 }
@@ -331,7 +339,7 @@ const branches = (
 const indexedOf = (clauses: ReadonlyArray<Clause>) =>
   clauses.find(
     (clause): clause is Extract<Clause, { readonly anyOf: unknown }> =>
-      "anyOf" in clause && INDEXED.includes(clause.column)
+      "anyOf" in clause && INDEXED.has(clause.column)
   )
 
 const all = (clauses: ReadonlyArray<Clause>, given: Parameters): string =>

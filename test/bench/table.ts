@@ -98,7 +98,7 @@ export const page = (of: {
   return [
     "# Benchmarks",
     "",
-    "Written by `npm run bench -- --write`; a run of some rows replaces those rows. A ratio compares two sides that take turns in one run, so it holds on a busy machine too; speeds and costs hold for the machine alone. Each figure is the median of the rounds, with the least and the greatest in parentheses. A cost is that of one unit of the row. Processor time is counted, not waiting; statements include `begin` and `commit`; background work of a host counts with its side. Both sides of a row wait for the disk before they answer (PostgreSQL's default `fsync` and `synchronous_commit`, or a group commit that flushes before it answers).",
+    "Written by `npm run bench -- --write`; a run of some rows replaces those rows. A ratio compares two sides that take turns in one run, so it holds on a busy machine too; speeds and costs hold for the machine alone. Each figure is the median of the rounds, with the least and the greatest in parentheses. A cost is that of one unit of the row. Processor time is counted, not waiting; statements include `begin` and `commit`; background work of a host counts with its side. Both sides of a write wait for the disk before they answer (PostgreSQL's default `fsync` and `synchronous_commit`, or a group commit that flushes before it answers).",
     "",
     `Last run: ${at.cores} cores, ${at.gibibytes} GiB of memory, Node ${at.node}.`,
     "",

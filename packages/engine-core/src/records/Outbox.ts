@@ -63,7 +63,7 @@ const opened = (delivery: Delivery): UnitOfWork.Draft =>
     createdAt: undefined
   })
 
-/** The operation that a test's event names. */
+/** Id of the operation that sent a test event, from the event's payload. */
 const operationOf = ({ payload }: EventRow): string => {
   const { operationId } = PlainJson.parseTrusted(payload) as { readonly operationId: string }
   return operationId

@@ -318,7 +318,7 @@ export const DeliveredLot = define({
         evidence: Field.optional(Field.digest),
         /** Paid by wire, what the bank has paid back to the holder already. */
         refunded: Field.optional(Refunded),
-        /** And what is still to be paid back: it stands as a contract until it is. */
+        /** Refund that is not paid back yet; a contract records it until it is. */
         owed: Field.optional(Field.decimal)
       }),
       result: Schema.Struct({ cash: Field.optional(cid), owedRefund: Field.optional(cid) })

@@ -143,7 +143,7 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
           )
         }
         const found = yield* cursor(session, select(query, "all"))
-        // The snapshot stands: what it holds is shown once it is on disk.
+        // The snapshot is taken; its rows are shown once the commits that they come from are on disk.
         if (open === undefined) yield* session.settled
         return found
       })

@@ -28,7 +28,7 @@ where r.before is null or r.before = (
 order by r.n
 on conflict do nothing`
 
-/** The first record of a call whose last version is not the one before the call's. */
+/** Finds the conflict of a refused append: the first record whose stored version is not the expected one. */
 const MOVED = `
 select r.n from unnest($1::text[], $2::text[], $3::int8[])
   with ordinality as r(collection, record_id, version, n)

@@ -263,7 +263,7 @@ const dealt = Effect.fnUntraced(function* (order: Order, pointCid: string, node:
   )
 })
 
-// ---- in a cycle
+// ---- counts of orders in a cycle
 
 const countInCycle = Effect.fnUntraced(function* (
   { kind, orderId, cycleId }: Order,

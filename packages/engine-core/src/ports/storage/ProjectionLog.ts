@@ -33,7 +33,7 @@ export interface UpdateRow {
   readonly raw: string
 }
 
-/** The offset that answers for an instant. */
+/** Offset at which a read as of an instant is answered: the last one effective at or before it. */
 export interface AsOf {
   readonly offset: number
   /**

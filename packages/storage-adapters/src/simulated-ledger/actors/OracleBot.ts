@@ -30,7 +30,7 @@ export interface Audience {
 export interface Options {
   /** Evaluated each time, because the file may have grown. */
   readonly quotes: () => ReadonlyArray<Quote>
-  /** Readers for instruments without a market that names this oracle. */
+  /** Parties that see the price points of instruments without a market that names this oracle. */
   readonly audience?: Audience
   /** Terms by which the oracle prices redemptions; redemptions of other instruments wait. */
   readonly instruments?: ReadonlyArray<Pricing.Terms>

@@ -89,6 +89,7 @@ export const make = (
         Stream.tap(records.stream(collection, queried(collection, query)), ({ record }) =>
           Effect.sync(() => noted(collection, record))
         ),
+      ids: (collection, query) => records.ids(collection, queried(collection, query)),
       countBy: (collection, column, query) =>
         records.countBy(collection, column, queried(collection, query))
     }

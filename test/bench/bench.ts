@@ -81,7 +81,7 @@ for (const name of names) {
     rows.push(row)
     console.log(Table.linesOf(row))
   }
-  // What has been measured is kept although a later bench may fail.
+  // Written after each bench, so that a failure of a later one loses no row.
   if (options.write) {
     const before = readFileSync(page, { encoding: "utf8", flag: "a+" })
     writeFileSync(page, Table.page({ rows, at: circumstances(), before }))

@@ -149,7 +149,7 @@ export const computing = (compute: (times: number) => unknown): Side => {
     let units = 0
     for (;;) {
       const from = performance.now()
-      // What was computed is kept, so that the work is not optimised away.
+      // Returned to the caller, so that the compiler does not remove the computation.
       const kept = compute(times)
       units += times
       const now = performance.now()
@@ -170,7 +170,7 @@ export const quantity = (value: number): Measured => ({
 export interface Row extends Compared {
   readonly bench: string
   readonly unit: string
-  /** What does the bound's work. */
+  /** Name of the bound: the program that does the same work beside ours. */
   readonly against: string
   /** The ratio the row is to reach; null where the figure is only reported. */
   readonly goal: number | null

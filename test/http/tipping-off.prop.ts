@@ -582,7 +582,7 @@ describe("an application's act and its precheck", () => {
         return Promise.all([played(true), played(false)]).then(([frozen, free]) => {
           for (const { act, precheck } of [...frozen, ...free]) expect(act).toBe(precheck)
           for (const [nth, { act }] of frozen.entries()) {
-            // What is refused anyway is refused in the same words, whoever is restricted.
+            // A refusal that does not come from the restriction has the same words for both holders.
             const other = free[nth]?.act
             if (other !== "let") expect(act).toBe(other)
             else expect(["let", "admission standing"]).toContain(act)

@@ -196,7 +196,7 @@ describe("a standing settlement", () => {
       const awaiting = yield* resuming
       includes(yield* standing, { state: "paused" })
       assert.strictEqual((yield* Stage.approved(awaiting)).why, "")
-      // What is open is not resumed, and the ledger is not asked.
+      // Resuming an open standing settlement is refused before the ledger is called.
       const again = yield* Effect.flip(resuming)
       assert.deepInclude(again, { _tag: "Refused", slug: "state-conflict" })
       assert.strictEqual((yield* acts("settle", both)).why, "")

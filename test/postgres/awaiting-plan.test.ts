@@ -1,4 +1,4 @@
-/** What awaits is found among any number of decided actions by what awaits alone. */
+/** Plan of the look-up of awaiting actions: it reads the awaiting ones, however many decided ones are stored. */
 import { Records } from "@bursar/engine-core"
 import { Instant, Offset } from "@bursar/engine-core/kernel"
 import * as NodeCrypto from "@bursar/storage-adapters/node"

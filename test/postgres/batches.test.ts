@@ -16,7 +16,7 @@ const idsOf = (collection: string, count: number) =>
     version: n < count / 2 ? 1 : 2
   }))
 
-/** What a transaction that records so many versions sends, half of them second versions. */
+/** Writes one batch of `count` versions as a transaction does: facts, documents, work and events. Half of the versions are second ones. */
 const batch = Effect.fnUntraced(function* (
   store: Context.Context<Postgres.Provided>,
   collection: string,

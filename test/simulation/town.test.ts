@@ -9,7 +9,7 @@ const seeds = [21, 23, 24]
 const steps = Number(process.env["TOWN_STEPS"] ?? 400)
 const isLong = steps >= 1_500
 
-/** What the three towns together do at least so often in 400 steps each. */
+/** Smallest counts of acts in the three towns of 400 steps each, summed. */
 const reachedSoon: Readonly<Record<string, number>> = {
   "holder.onboard succeeded": 40,
   "event admission.granted": 40,
@@ -29,7 +29,7 @@ const reachedSoon: Readonly<Record<string, number>> = {
   "answers repeated": 1_800
 }
 
-/** What the first two towns do at least so often in 1,500 steps each, so that the walk reaches what it tests. */
+/** Smallest counts of acts in the first two towns of 1,500 steps each: guards that the walk reaches what it tests. */
 const reached: Readonly<Record<string, number>> = {
   "holder.onboard succeeded": 80,
   "accepted-terms.accept succeeded": 60,

@@ -21,7 +21,7 @@ export interface Kept {
   readonly until: Instant.Instant | undefined
 }
 
-/** Whatever decides an answer at a head besides the head itself. */
+/** Parts of the key of an answer besides the head: the read, its request, the caller and its scope. */
 interface Asked {
   readonly read: { readonly name: string }
   /** Path and query of the request. */

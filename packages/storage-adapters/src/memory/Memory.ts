@@ -43,7 +43,7 @@ const storage = Effect.sync((): Context.Context<Storage> => {
   const head = MemoryFeed.makeHead()
   return Context.make(Atomically, {
     run: transactions.run,
-    // Whatever is in memory is as durable as it will ever be.
+    // No flush: records in memory are never made more durable.
     reading: (effect) => effect,
     // Only one transaction runs at a time, which excludes everybody else.
     lock: () => transactions.inside("Atomically.lock", () => {})

@@ -16,10 +16,10 @@ export class Atomically extends Context.Service<
       effect: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | StorageUnavailable, R>
     /**
-     * Reading scope of one answer. What storage calls inside it have read MUST be durable once
-     * `effect` has succeeded or failed, and not before, so that many reads wait for one flush.
-     * Nothing that was read may leave the process before. It is no transaction: its reads are of
-     * different moments, and its writes are as if it were not there.
+     * Reading scope of one answer: the commits that the storage calls inside it have read MUST be
+     * durable once `effect` has succeeded or failed; the adapter may wait for them once, at the end.
+     * Until then the caller sends nothing of the answer to anybody. The scope is no transaction: its
+     * reads may see different moments, and writes inside it behave as without the scope.
      */
     readonly reading: <A, E, R>(
       effect: Effect.Effect<A, E, R>

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -12,7 +12,30 @@ interface Count {
   readonly passed: number
   readonly failed: number
   readonly skipped: number
+  /** Each failed test's file, name and the start of its first message. */
+  readonly failures?: ReadonlyArray<string>
 }
+
+/** The part of vitest's JSON report that is read here. */
+interface Report {
+  readonly numPassedTests: number
+  readonly numFailedTests: number
+  readonly numPendingTests: number
+  readonly numTodoTests: number
+  readonly testResults: ReadonlyArray<{
+    readonly name: string
+    readonly status: string
+    readonly message: string
+    readonly assertionResults: ReadonlyArray<{
+      readonly fullName: string
+      readonly status: string
+      readonly failureMessages: ReadonlyArray<string>
+    }>
+  }>
+}
+
+/** Longest message of one failed test among the closing lines; the whole stands where the test ran. */
+const messageLimit = 1_500
 
 interface Part {
   readonly name: string
@@ -27,18 +50,25 @@ const reports = mkdtempSync(join(tmpdir(), "bursar-ci-"))
 const reportOf = (name: string): string => join(reports, `${name}.json`)
 
 const testsOf = (name: string) => (): Count => {
-  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(
-    readFileSync(reportOf(name), "utf8")
-  )
+  const report: Report = JSON.parse(readFileSync(reportOf(name), "utf8"))
   // A file that cannot even be loaded holds no test that could fail.
-  const unloaded = testResults.filter(
-    (file: { readonly status: string; readonly assertionResults: ReadonlyArray<unknown> }) =>
-      file.status === "failed" && file.assertionResults.length === 0
-  ).length
+  const unloaded = report.testResults.filter(
+    (file) => file.status === "failed" && file.assertionResults.length === 0
+  )
+  const said = (file: string, test: string, message: string): string =>
+    `${relative(root, file)} > ${test}\n${message.slice(0, messageLimit)}`
   return {
-    passed: numPassedTests,
-    failed: numFailedTests + unloaded,
-    skipped: numPendingTests + numTodoTests
+    passed: report.numPassedTests,
+    failed: report.numFailedTests + unloaded.length,
+    skipped: report.numPendingTests + report.numTodoTests,
+    failures: [
+      ...unloaded.map((file) => said(file.name, "cannot be loaded", file.message)),
+      ...report.testResults.flatMap((file) =>
+        file.assertionResults
+          .filter((test) => test.status === "failed")
+          .map((test) => said(file.name, test.fullName, test.failureMessages[0] ?? ""))
+      )
+    ]
   }
 }
 
@@ -162,6 +192,7 @@ const closing = ({ passed, failed, skipped }: Count): string =>
 
 const total = { passed: 0, failed: 0, skipped: 0 }
 const lines: Array<string> = []
+const failures: Array<string> = []
 for (const part of parts) {
   console.log(`\n## ${part.name}`)
   const began = Date.now()
@@ -170,10 +201,12 @@ for (const part of parts) {
   total.passed += found.passed
   total.failed += found.failed
   total.skipped += found.skipped
+  failures.push(...(found.failures ?? []))
   const seconds = Math.round((Date.now() - began) / 1000)
   lines.push(`${found.failed === 0 ? "passed" : "FAILED"}  ${part.name} (${seconds} s)`)
 }
 rmSync(reports, { recursive: true, force: true })
-console.log(`\n${lines.join("\n")}\n`)
+// Last but for the count, so that whoever sees only the end of the output learns what failed.
+console.log(`\n${[...lines, ...failures.map((failure) => `\n${failure}`)].join("\n")}\n`)
 process.exitCode = total.failed === 0 ? 0 : 1
 console.log(closing(total))

@@ -2,7 +2,7 @@
  * Conformance check: one promise of a port as an effect that succeeds, or fails with the broken
  * promise.
  */
-import { Clock, Data, Effect, type Exit, type Scope } from "effect"
+import { Clock, Data, Effect, type Exit, Fiber, Option, type Scope } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import type { Storage } from "../memory/Memory.ts"
 
@@ -37,6 +37,66 @@ export const same = (
   isDeepStrictEqual(actual, expected)
     ? Effect.void
     : Effect.fail(new Broken({ what, expected, actual }))
+
+/** A part of a check ended after the lease or delay that it is about: the outcome says nothing of the store. */
+export class TooSlow extends Data.TaggedError("TooSlow")<{ readonly millis: number }> {}
+
+/**
+ * Runs the part of a check that must end before a lease or delay of so many milliseconds does, which
+ * begins in it. Its outcome counts only if it took less; else it fails with `TooSlow`.
+ */
+export const within = <A, E, R>(
+  millis: number,
+  part: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | TooSlow, R> =>
+  Effect.gen(function* () {
+    const began = yield* Clock.currentTimeMillis
+    const exit = yield* Effect.exit(part)
+    const took = (yield* Clock.currentTimeMillis) - began
+    return took < millis ? yield* exit : yield* new TooSlow({ millis })
+  })
+
+/** Longest lease or delay that `check` is repeated with, as a multiple of the first. */
+const GREATEST_PACE = 256
+
+/**
+ * Check of a lease or delay whose length it is given: repeated with four times the length while the
+ * machine is too slow for the part that must end before, so that no speed decides the outcome.
+ */
+export const paced = (
+  port: string,
+  name: string,
+  first: number,
+  body: (
+    millis: number
+  ) => Generator<Effect.Effect<unknown, unknown, Storage | Scope.Scope>, void, never>
+): Check => {
+  const run = (millis: number): Check["run"] =>
+    Effect.catchIf(
+      Effect.gen(() => body(millis)),
+      (error) => error instanceof TooSlow && millis < first * GREATEST_PACE,
+      () => run(millis * 4)
+    )
+  return { port, name, run: run(first) }
+}
+
+/** Longest wait for a wake that the store owes: a limit for one that never comes. */
+const NO_WAKE_MILLIS = 10_000
+
+/** Repeats the write until the fiber that listens for its wake has ended; true if it did. */
+export const woken = <A, E, R>(
+  listening: Fiber.Fiber<unknown, E>,
+  write: Effect.Effect<A, E, R>
+): Effect.Effect<boolean, E, R> =>
+  Effect.gen(function* () {
+    // The first write may come before the store listens.
+    while (listening.pollUnsafe() === undefined) {
+      yield* write
+      yield* Effect.timeoutOption(Fiber.await(listening), "100 millis")
+    }
+    yield* Fiber.join(listening)
+    return true
+  }).pipe(Effect.timeoutOption(NO_WAKE_MILLIS), Effect.map(Option.getOrElse(() => false)))
 
 /** Outcome of an effect as a word: "success", the tag of its failure, or "defect". */
 export const ending = (exit: Exit.Exit<unknown, unknown>): string => {

@@ -6,8 +6,8 @@ import {
   type FeedHead,
   type FeedQuery
 } from "@bursar/engine-core/ports"
-import { Deferred, Effect, Fiber, Option, Stream } from "effect"
-import { type Check, check, ends, fresh, instant, same } from "../Check.ts"
+import { Deferred, Effect, Fiber, Stream } from "effect"
+import { type Check, check, ends, fresh, instant, same, woken } from "../Check.ts"
 import { entries, event } from "./rows.ts"
 
 const PORT = "Feed"
@@ -272,10 +272,7 @@ export const feed: ReadonlyArray<Check> = [
   }),
   check(PORT, "wakes a reader when an event was committed", function* () {
     const feed = yield* Feed
-    const woken = yield* Effect.forkChild(Stream.runHead(feed.wakes))
-    yield* Effect.sleep("20 millis")
-    yield* append({})
-    const wake = yield* Effect.timeoutOption(Fiber.join(woken), "5 seconds")
-    yield* same("whether it woke", Option.isSome(wake), true)
+    const listening = yield* Effect.forkChild(Stream.runHead(feed.wakes))
+    yield* same("whether it woke", yield* woken(listening, append({})), true)
   })
 ]

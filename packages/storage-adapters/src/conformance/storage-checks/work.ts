@@ -1,12 +1,11 @@
 /** Checks of WorkQueue: one worker at a time, in order for each resource, and fences that hold. */
 import { Atomically, type Lease, type WorkItem, WorkQueue } from "@bursar/engine-core/ports"
-import { Deferred, Effect, Fiber, Option, Stream } from "effect"
-import { type Check, check, ends, fresh, same } from "../Check.ts"
+import { Clock, Deferred, Effect, Fiber, Option, Stream } from "effect"
+import { type Check, check, ends, fresh, paced, same, within, woken } from "../Check.ts"
 import { item } from "./rows.ts"
 
 const PORT = "WorkQueue"
 const LONG = 60_000
-const SHORT = 40
 
 const names = (leases: ReadonlyArray<Lease>): string =>
   leases.map((lease) => lease.itemId).join(" ")
@@ -171,15 +170,19 @@ export const work: ReadonlyArray<Check> = [
     order.push(...(yield* claim()))
     yield* same("how many in all", order.length, 2)
   }),
-  check(
+  paced(
     PORT,
     "gives an item to another when its lease has run out, under a higher fence",
-    function* () {
+    40,
+    function* (millis) {
       const { add, claim, ...work } = yield* setUp
       yield* add({ itemId: "a" })
-      const paused = yield* one(yield* claim(1, SHORT))
-      yield* same("while it is leased", names(yield* claim()), "")
-      yield* Effect.sleep(SHORT * 2)
+      const [paused, beside] = yield* within(
+        millis,
+        Effect.all([Effect.flatMap(claim(1, millis), one), claim()])
+      )
+      yield* same("while it is leased", names(beside), "")
+      yield* Effect.sleep(millis * 2)
       yield* refusals(work, paused, "after its end")
       const next = yield* one(yield* claim())
       yield* same("the item", [next.itemId, next.attempt], ["a", 2])
@@ -200,39 +203,55 @@ export const work: ReadonlyArray<Check> = [
     yield* refusals(work, old, "of the item's earlier life")
     yield* work.finish(next)
   }),
-  check(PORT, "keeps an item for a worker that renews its lease", function* () {
+  paced(PORT, "keeps an item for a worker that renews its lease", 100, function* (millis) {
     const { add, claim, finish, renew } = yield* setUp
     yield* add({ itemId: "a" })
-    const lease = yield* one(yield* claim(1, 300))
-    yield* renew(lease, LONG)
-    yield* Effect.sleep("400 millis")
+    const lease = yield* within(
+      millis,
+      Effect.tap(Effect.flatMap(claim(1, millis), one), (leased) => renew(leased, LONG))
+    )
+    yield* Effect.sleep(millis + 100)
     yield* same("for another", names(yield* claim()), "")
     yield* finish(lease)
   }),
-  check(PORT, "gives an item back in its place, not before its delay is over", function* () {
-    const { add, claim, queue, find, release } = yield* setUp
-    yield* add({ itemId: "a", resource: "x" }, { itemId: "b", resource: "x" })
-    yield* add({ itemId: "c" })
-    const lease = yield* one(yield* claim(1))
-    yield* release(lease, { delay: 150, payload: "again" })
-    yield* same("before its delay", names(yield* claim(1)), "c")
-    yield* same("the next of its resource", names(yield* claim(1)), "")
-    yield* Effect.sleep("200 millis")
-    const again = yield* one(yield* claim())
-    yield* same("after it", [again.itemId, again.payload, again.attempt], ["a", "again", 2])
-    yield* same(
-      "found",
-      yield* find({ queue, itemId: "a" }),
-      Option.some({ payload: "again", attempt: 2 })
-    )
-  }),
-  check(PORT, "leases what was due first, then what was queued first", function* () {
+  paced(
+    PORT,
+    "gives an item back in its place, not before its delay is over",
+    150,
+    function* (millis) {
+      const { add, claim, queue, find, release } = yield* setUp
+      yield* add({ itemId: "a", resource: "x" }, { itemId: "b", resource: "x" })
+      yield* add({ itemId: "c" })
+      const lease = yield* one(yield* claim(1))
+      const [, another, nextOfResource] = yield* within(
+        millis,
+        Effect.all([release(lease, { delay: millis, payload: "again" }), claim(1), claim(1)])
+      )
+      yield* same("before its delay", names(another), "c")
+      yield* same("the next of its resource", names(nextOfResource), "")
+      yield* Effect.sleep(millis + 50)
+      const again = yield* one(yield* claim())
+      yield* same("after it", [again.itemId, again.payload, again.attempt], ["a", "again", 2])
+      yield* same(
+        "found",
+        yield* find({ queue, itemId: "a" }),
+        Option.some({ payload: "again", attempt: 2 })
+      )
+    }
+  ),
+  paced(PORT, "leases what was due first, then what was queued first", 200, function* (millis) {
     const { add, claim, release } = yield* setUp
     yield* add({ itemId: "a" }, { itemId: "b" }, { itemId: "c" })
-    // Milliseconds, far more than a busy store needs between two calls.
-    yield* release(yield* one(yield* claim(1)), { delay: 500 })
-    yield* add({ itemId: "d", delay: 1_000 }, { itemId: "e" })
-    yield* Effect.sleep("1200 millis")
+    const lease = yield* one(yield* claim(1))
+    // `e` is due at once, and must be so before `a` is.
+    yield* within(
+      millis,
+      Effect.andThen(
+        release(lease, { delay: millis }),
+        add({ itemId: "d", delay: millis * 2 }, { itemId: "e" })
+      )
+    )
+    yield* Effect.sleep(millis * 2 + 200)
     yield* same("all that is due", names(yield* claim()), "b c e a d")
   }),
   check(PORT, "lets a released lease write no more", function* () {
@@ -242,28 +261,44 @@ export const work: ReadonlyArray<Check> = [
     yield* release(lease, { delay: 0 })
     yield* refusals({ ...work, release }, lease, "after its release")
   }),
-  check(PORT, "holds an item for a transaction even if its lease runs out in it", function* () {
-    const { run } = yield* Atomically
-    const { add, claim, finish, hold } = yield* setUp
-    yield* add({ itemId: "a" })
-    const lease = yield* one(yield* claim(1, 500))
-    const held = yield* Deferred.make<void>()
-    const slow = yield* Effect.forkChild(
-      run(
+  paced(
+    PORT,
+    "holds an item for a transaction even if its lease runs out in it",
+    200,
+    function* (millis) {
+      const { run } = yield* Atomically
+      const { add, claim, finish, hold } = yield* setUp
+      yield* add({ itemId: "a" })
+      const held = yield* Deferred.make<void>()
+      const goOn = yield* Deferred.make<void>()
+      const transaction = (lease: Lease) =>
+        run(
+          Effect.gen(function* () {
+            yield* hold(lease)
+            yield* Deferred.succeed(held, undefined)
+            yield* Deferred.await(goOn)
+            yield* finish(lease)
+          })
+        )
+      const slow = yield* within(
+        millis,
         Effect.gen(function* () {
-          yield* hold(lease)
-          yield* Deferred.succeed(held, undefined)
-          yield* Effect.sleep("700 millis")
-          yield* finish(lease)
+          const lease = yield* one(yield* claim(1, millis))
+          const fiber = yield* Effect.forkChild(transaction(lease))
+          yield* Effect.raceFirst(Deferred.await(held), Fiber.join(fiber))
+          return fiber
         })
       )
-    )
-    yield* Deferred.await(held)
-    yield* Effect.sleep("550 millis")
-    yield* same("for another", names(yield* claim()), "")
-    yield* Fiber.join(slow)
-    yield* same("afterwards", names(yield* claim()), "")
-  }),
+      yield* Effect.sleep(millis + 50)
+      const another = yield* Effect.forkChild(claim())
+      // A store may let the other wait until the transaction has ended.
+      yield* Effect.sleep("50 millis")
+      yield* Deferred.succeed(goOn, undefined)
+      yield* Fiber.join(slow)
+      yield* same("for another", names(yield* Fiber.join(another)), "")
+      yield* same("afterwards", names(yield* claim()), "")
+    }
+  ),
   check(PORT, "refuses to hold an item outside of a transaction as a defect", function* () {
     const { add, claim, hold } = yield* setUp
     yield* add({ itemId: "a" })
@@ -280,12 +315,15 @@ export const work: ReadonlyArray<Check> = [
       ["first", "{}"]
     )
   }),
-  check(PORT, "does not lease an item before its delay is over", function* () {
+  paced(PORT, "does not lease an item before its delay is over", 200, function* (millis) {
     const { add, claim } = yield* setUp
-    yield* add({ itemId: "a", delay: 1_500 }, { itemId: "b" })
-    yield* same("at once", names(yield* claim()), "b")
-    yield* Effect.sleep("1600 millis")
-    yield* same("later", names(yield* claim()), "a")
+    const [, atOnce] = yield* within(
+      millis,
+      Effect.all([add({ itemId: "a", delay: millis }, { itemId: "b" }), claim()])
+    )
+    yield* same("at once", names(atOnce), "b")
+    yield* Effect.sleep(millis + 100)
+    yield* same("after its delay", names(yield* claim()), "a")
   }),
   check(PORT, "settles an item whoever holds a lease on it", function* () {
     const { add, claim, queue, settle, ...work } = yield* setUp
@@ -298,13 +336,15 @@ export const work: ReadonlyArray<Check> = [
   check(PORT, "counts what waits and what is leased, and how long the oldest waits", function* () {
     const { add, claim, depth, queue } = yield* setUp
     yield* same("nothing", yield* depth(queue), { waiting: 0, leased: 0, oldestMillis: null })
+    const began = yield* Clock.currentTimeMillis
     yield* add({ itemId: "a" }, { itemId: "b" }, { itemId: "later", delay: LONG })
     yield* claim(1)
     yield* Effect.sleep("50 millis")
     const { waiting, leased, oldestMillis } = yield* depth(queue)
     yield* same("waiting and leased", [waiting, leased], [2, 1])
     const age = oldestMillis ?? -1
-    yield* same(`whether ${age} ms is its age`, age >= 45 && age < 5_000, true)
+    const since = (yield* Clock.currentTimeMillis) - began
+    yield* same(`whether ${age} ms is its age`, age >= 45 && age <= since + 5, true)
   }),
   check(PORT, "keeps queues apart", function* () {
     const one = yield* setUp
@@ -315,15 +355,15 @@ export const work: ReadonlyArray<Check> = [
     yield* same("the other", names(yield* two.claim()), "a")
   }),
   check(PORT, "wakes a worker when work was committed", function* () {
+    let items = 0
     const { run } = yield* Atomically
     const { add, queue, wakes } = yield* setUp
-    const woken = yield* Effect.forkChild(Stream.runHead(wakes(queue)))
+    const listening = yield* Effect.forkChild(Stream.runHead(wakes(queue)))
     yield* Effect.sleep("20 millis")
     yield* Effect.exit(run(Effect.andThen(add({ itemId: "a" }), Effect.fail("no"))))
     yield* Effect.sleep("20 millis")
-    yield* same("by what was taken back", woken.pollUnsafe() === undefined, true)
-    yield* add({ itemId: "a" })
-    const wake = yield* Effect.timeoutOption(Fiber.join(woken), "5 seconds")
-    yield* same("whether it woke", Option.isSome(wake), true)
+    yield* same("by what was taken back", listening.pollUnsafe() === undefined, true)
+    const addAnother = Effect.suspend(() => add({ itemId: `a${items++}` }))
+    yield* same("whether it woke", yield* woken(listening, addAnother), true)
   })
 ]

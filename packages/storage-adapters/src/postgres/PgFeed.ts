@@ -104,8 +104,7 @@ export const make = (of: {
       sessions.look(`select ${HEAD} from bursar.head where id = 1`, []),
       ({ rows }) => headOf(rows[0] ?? {})
     ),
-    answer: ({ now, since }) =>
-      Effect.map(HeadLock.ask(sessions, ANSWER, [now, since]), ({ rows }) => headOf(rows[0] ?? {})),
+    answer: answering(sessions),
     pass: (instant) =>
       Effect.asVoid(
         HeadLock.ask(sessions, "update bursar.head set at = $1 where id = 1 and at < $1", [instant])
@@ -125,6 +124,28 @@ export const make = (of: {
     pruneAudit: (given) => PgAudit.prune(sessions, given),
     wakes: wakes.stream(FEED)
   }
+}
+
+/**
+ * Gives out the instant of an answer. Memoises the last head that was settled: another answer of the
+ * same instant, since which nothing was written, waits for no flush.
+ */
+const answering = (sessions: Sessions): Feed["Service"]["answer"] => {
+  let settled: string | undefined
+  return ({ now, since }) =>
+    Effect.gen(function* () {
+      const isAlone = (yield* sessions.current) === undefined
+      const { rows } = yield* isAlone
+        ? sessions.askApart(ANSWER, [now, since])
+        : HeadLock.ask(sessions, ANSWER, [now, since])
+      const head = headOf(rows[0] ?? {})
+      const text = JSON.stringify(head)
+      if (isAlone && text !== settled) {
+        yield* sessions.settle
+        settled = text
+      }
+      return head
+    })
 }
 
 const faultOf = (head: FeedHead, events: ReadonlyArray<EventRow>): string | undefined => {

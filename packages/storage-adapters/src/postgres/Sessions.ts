@@ -57,6 +57,8 @@ export interface Sessions {
   ) => Effect.Effect<A, E | StorageUnavailable, R>
   /** Outside of any transaction, even if one is open; a crash may take back what it did. */
   readonly askApart: Sessions["ask"]
+  /** Waits until nothing that was written or read so far can be taken back any more. */
+  readonly settle: Effect.Effect<void, StorageUnavailable>
   /** Only inside `run`. */
   readonly inside: <A, E, R>(
     what: string,
@@ -260,6 +262,7 @@ export const make = Effect.fnUntraced(function* (
       ),
     reading,
     askApart,
+    settle: Effect.catch(durability.settle, Faults.judge),
     inside: (what, f) =>
       Effect.flatMap(current, (open) =>
         open === undefined

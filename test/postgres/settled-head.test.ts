@@ -1,0 +1,81 @@
+/** Answers of an instant that was given out before: no flush, and no change of the head's row. */
+import { Atomically, Feed } from "@bursar/engine-core/ports"
+import { Instant } from "@bursar/engine-core/kernel"
+import * as Postgres from "@bursar/storage-adapters/postgres"
+import { it } from "@effect/vitest"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { Socket } from "node:net"
+import { afterEach, beforeEach, expect, vi } from "vitest"
+import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
+import { entries } from "#adapters/conformance/storage-checks/rows.ts"
+
+/** Flushes of the write-ahead log that were sent to the database. */
+let flushes = 0
+
+beforeEach(() => {
+  const write = Socket.prototype.write
+  vi.spyOn(Socket.prototype, "write").mockImplementation(function (this: Socket, ...given) {
+    const text = Buffer.from(given[0] as Uint8Array).toString("latin1")
+    flushes += text.match(/pg_logical_emit_message/g)?.length ?? 0
+    return Reflect.apply(write, this, given) as boolean
+  })
+})
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+const early = Instant.sortable(Instant.of("2026-01-01T00:00:00Z"))
+
+const later = (text: string, micros: number): string =>
+  Instant.sortable(Instant.fromNanos(Instant.of(text) + BigInt(micros) * 1_000n))
+
+it.effect("flushes once for an instant that many answers share, and again after a write", () =>
+  Effect.gen(function* () {
+    const url = Redacted.make(yield* TestDatabase.url)
+    // Without prepared statements each is on the wire with its text.
+    const store = yield* Layer.build(Layer.fresh(Postgres.layer({ url, prepare: false })))
+    const observer = yield* Layer.build(Layer.fresh(Postgres.layerClient({ url })))
+    const sql = Context.get(observer, SqlClient.SqlClient)
+    const feed = Context.get(store, Feed)
+    const { run } = Context.get(store, Atomically)
+    /** Version of the head's row: the transaction that wrote it. */
+    const version = sql`select xmin::text as version from bursar.head where id = 1`
+    const append = run(Effect.flatMap(feed.take(early), (head) => feed.append(head, entries([]))))
+    yield* append
+    const start = later((yield* feed.head).at, 10)
+    const answer = (micros: number) => feed.answer({ now: later(start, micros), since: start })
+
+    flushes = 0
+    const first = yield* answer(0)
+    expect(flushes).toBe(1)
+    const written = yield* version
+    for (let n = 1; n <= 5; n++) expect(yield* answer(n)).toEqual(first)
+    expect(flushes).toBe(1)
+    expect(yield* version).toEqual(written)
+
+    yield* append
+    flushes = 0
+    const second = yield* answer(6)
+    expect(second.moves).toBe(first.moves + 1)
+    expect(yield* answer(7)).toEqual(second)
+    expect(flushes).toBe(1)
+  }).pipe(Effect.scoped)
+)
+
+it.effect("flushes for an instant that another host has given out", () =>
+  Effect.gen(function* () {
+    const url = Redacted.make(yield* TestDatabase.url)
+    const opened = Effect.map(
+      Layer.build(Layer.fresh(Postgres.layer({ url, prepare: false }))),
+      (store) => Context.get(store, Feed)
+    )
+    const [mine, other] = [yield* opened, yield* opened]
+    const start = later((yield* mine.head).at || early, 10)
+    const given = yield* other.answer({ now: start, since: start })
+    flushes = 0
+    expect(yield* mine.answer({ now: start, since: start })).toEqual(given)
+    expect(flushes).toBe(1)
+  }).pipe(Effect.scoped)
+)

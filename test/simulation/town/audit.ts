@@ -26,21 +26,21 @@ const registers = Effect.fnUntraced(function* (town: Town) {
   for (const { record } of yield* records.list(registerEntries, { limit })) {
     add(told, `${record.instrumentId} ${record.party}`, atoms(Decimal.formatPlain(record.units)))
   }
-  const held = [...town.eye.held()]
+  const held = [...town.observer.held()]
   same(listed(told), listed(held), "the register is what the ledger holds")
   for (const { instrumentId } of town.funds) {
     const sum = held.reduce(
       (all, [key, amount]) => (key.startsWith(`${instrumentId} `) ? all + amount : all),
       0n
     )
-    same(town.eye.supply(instrumentId), sum, `the supply of ${instrumentId}`)
+    same(town.observer.supply(instrumentId), sum, `the supply of ${instrumentId}`)
   }
 })
 
 const stands = (town: Town, entities: ReadonlyArray<string>, idMember: string) => {
   const found = new Map<string, string>()
   for (const entity of entities) {
-    for (const one of town.eye.all(entity).values()) found.set(member(one, idMember), entity)
+    for (const one of town.observer.all(entity).values()) found.set(member(one, idMember), entity)
   }
   return found
 }
@@ -92,7 +92,7 @@ const orders = Effect.fnUntraced(function* (town: Town) {
   same([...sold.keys()], [], "redemptions on the ledger that nobody knows")
   const supplies = town.funds.map(({ instrumentId }): [string, bigint] => [
     instrumentId,
-    town.eye.supply(instrumentId)
+    town.observer.supply(instrumentId)
   ])
   same(listed(made), listed(supplies), "what orders made is what there is")
 })
@@ -116,7 +116,7 @@ const cash = Effect.fnUntraced(function* (town: Town) {
     moves(order.fund.fund.party, order.holder.party, cents)
   }
   const held = new Map(
-    [...town.eye.held()].flatMap(([key, amount]): ReadonlyArray<readonly [string, bigint]> => {
+    [...town.observer.held()].flatMap(([key, amount]): ReadonlyArray<readonly [string, bigint]> => {
       const [asset = "", owner = ""] = key.split(" ")
       return asset === "USD" && owner !== town.bankParty.party ? [[owner, amount]] : []
     })
@@ -138,7 +138,7 @@ const cash = Effect.fnUntraced(function* (town: Town) {
     if (paid < refund) owed.set(id, refund - paid)
     same(subscriptions.waitingOn(record).length > 0, paid < refund, `whether ${id} waits`)
   }
-  const debts = [...town.eye.all("OwedRefund").values()].map((one): [string, bigint] => [
+  const debts = [...town.observer.all("OwedRefund").values()].map((one): [string, bigint] => [
     member(one, "subscriptionId"),
     atoms(member(one, "amount")) / perCent
   ])
@@ -198,7 +198,7 @@ const people = Effect.fnUntraced(function* (town: Town) {
     if (known === undefined) continue
     for (const { instrumentId } of town.funds) {
       if (record.state !== "succeeded") break
-      const units = town.eye.units(instrumentId, known.party)
+      const units = town.observer.units(instrumentId, known.party)
       same(units, 0n, `${record.holderId} is succeeded, its ${instrumentId}`)
     }
     if (known.told === "closed") same(record.state, "closed", `the holder ${record.holderId}`)

@@ -3,7 +3,7 @@ import type { Caller } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
-import type { Contract } from "./eye.ts"
+import type { Contract } from "./ledger-observer.ts"
 import * as People from "./people.ts"
 import * as Precheck from "./precheck.ts"
 import { submit } from "./asking.ts"
@@ -105,7 +105,7 @@ export const answers = Effect.fnUntraced(function* (town: Town, holder: Holder) 
 
 /** Terms that a holder signed are countersigned. */
 export const countersigns = Effect.fnUntraced(function* (town: Town, whose?: Holder) {
-  const signed = [...town.eye.all("SignedTerms").values()]
+  const signed = [...town.observer.all("SignedTerms").values()]
   const one = signed[town.die.roll(Math.max(1, signed.length))]
   const holder =
     whose ??

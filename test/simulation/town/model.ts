@@ -1,5 +1,5 @@
 /** The auditor's own tiny model of what stands in an act's way: it is told what was acknowledged, and nothing else. */
-import type { Contract, Eye } from "./eye.ts"
+import type { Contract, LedgerObserver } from "./ledger-observer.ts"
 
 /** Steps between which something surely began, and surely ended. */
 export interface Span {
@@ -108,11 +108,14 @@ export class Model {
   private readonly onInstrument = new Map<string, Array<Hold>>()
   private readonly answers = new Map<string, Array<Answered>>()
   readonly windows: Array<Window> = []
-  private readonly eye: Eye
+  private readonly observer: LedgerObserver
   /** Whom a holder named to come after it. */
   private readonly heirs: (holderId: string) => Followed["successor"] | undefined
-  constructor(eye: Eye, heirs: (holderId: string) => Followed["successor"] | undefined) {
-    this.eye = eye
+  constructor(
+    observer: LedgerObserver,
+    heirs: (holderId: string) => Followed["successor"] | undefined
+  ) {
+    this.observer = observer
     this.heirs = heirs
   }
 
@@ -191,7 +194,7 @@ export class Model {
     of: (one: Contract) => boolean
   ) {
     if (party === undefined) return false
-    return !this.lived(this.eye.ever(party, entity), when, of)
+    return !this.lived(this.observer.ever(party, entity), when, of)
   }
 
   private unscreened(holderId: string | undefined, when: When): boolean {

@@ -2,7 +2,7 @@
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
-import type { Contract } from "./eye.ts"
+import type { Contract } from "./ledger-observer.ts"
 import { plain } from "./figures.ts"
 import { anyFund, anyHolder } from "./joining.ts"
 import type { Order, Town } from "./town.ts"
@@ -49,7 +49,7 @@ const burns = Effect.fnUntraced(function* (town: Town, order: Order) {
 const minted = Effect.fnUntraced(function* (town: Town, order: Order, lot: Contract) {
   const { fund, holder } = order
   const cid = Wallets.member(lot, "mintRequestCid")
-  const request = cid === "" ? undefined : town.eye.standing(cid)
+  const request = cid === "" ? undefined : town.observer.standing(cid)
   if (request === undefined) return yield* moves(town, order, "settle")
   const credential = Wallets.find(
     town,

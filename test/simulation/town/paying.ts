@@ -142,7 +142,7 @@ export const lays = Effect.fnUntraced(function* (town: Town, order: Order, what:
 
 export const isAllocated = (town: Town, order: Order, assetId: string): boolean =>
   [
-    ...town.eye
+    ...town.observer
       .of(
         order.kind === "subscription" || assetId !== "USD"
           ? order.holder.party

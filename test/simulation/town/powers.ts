@@ -3,7 +3,7 @@ import { Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
 import { holds } from "../books.ts"
-import type { Exercise } from "./eye.ts"
+import type { Exercise } from "./ledger-observer.ts"
 import { plain } from "./figures.ts"
 import * as Controls from "./controls.ts"
 import * as Joining from "./joining.ts"
@@ -18,8 +18,8 @@ import * as Wallets from "./wallets.ts"
 export const watches = (town: Town) => (one: Exercise) => {
   if (one.choice !== "ForceMove") return
   note(town, "forced on the ledger")
-  const consent = town.eye.standing(String(one.arg["consentCid"]))
-  const credential = town.eye.standing(String(one.arg["receiverCredentialCid"]))
+  const consent = town.observer.standing(String(one.arg["consentCid"]))
+  const credential = town.observer.standing(String(one.arg["receiverCredentialCid"]))
   holds(consent?.entity === "IssuerPowersConsent", "units were forced without a consent")
   holds(credential?.entity === "Credential", "units were forced to one without a credential")
   if (consent === undefined || credential === undefined) return
@@ -47,9 +47,9 @@ export const proposes = Effect.fnUntraced(function* (town: Town) {
 
 /** Issuer or registrar answers what it was asked, or ends what it agreed. */
 export const agrees = Effect.fnUntraced(function* (town: Town) {
-  const { die, eye } = town
-  const [proposal] = eye.all("IssuerPowersAgreementProposal").values()
-  const agreements = [...eye.all("IssuerPowersAgreement").values()]
+  const { die, observer } = town
+  const [proposal] = observer.all("IssuerPowersAgreementProposal").values()
+  const agreements = [...observer.all("IssuerPowersAgreement").values()]
   const agreement = agreements[die.roll(Math.max(1, agreements.length))]
   const one = proposal ?? agreement
   const fund = town.funds.find(
@@ -113,7 +113,7 @@ const order = { authority: "A court", reference: "7/26", documentHash: "ab".repe
 const holding = (town: Town, holder: Holder): ReadonlyArray<string> =>
   town.funds
     .map(({ instrumentId }) => instrumentId)
-    .filter((instrumentId) => town.eye.units(instrumentId, holder.party) > 0n)
+    .filter((instrumentId) => town.observer.units(instrumentId, holder.party) > 0n)
 
 /** Somebody who has something; anybody, now and then. */
 export const owner = (town: Town): Holder | undefined => {
@@ -203,7 +203,7 @@ export const forces = Effect.fnUntraced(function* (town: Town) {
   if (from === undefined || to === undefined) return
   const act = { asks: [], succeeds: moved(town, "forced") }
   const units = die.once(3)
-    ? `,"units":${plain(1n + town.eye.units(instrumentId, from.party) / 20_000n, 6)}`
+    ? `,"units":${plain(1n + town.observer.units(instrumentId, from.party) / 20_000n, 6)}`
     : ""
   if (die.once(2)) {
     const kind = "instrument.force-transfer"

@@ -12,7 +12,7 @@ import * as Wallets from "./wallets.ts"
 const pointOf = (town: Town, order: Order) => {
   const { cutOffAt, fund } = order
   if (cutOffAt === null) return undefined
-  for (const one of town.eye.all("OraclePoint").values()) {
+  for (const one of town.observer.all("OraclePoint").values()) {
     if (Wallets.member(one, "instrumentId") !== fund.instrumentId) continue
     if (Instant.of(Wallets.member(one, "valuationTime")) === cutOffAt) return one
   }
@@ -54,7 +54,7 @@ const publishes = Effect.fnUntraced(function* (town: Town, order: Order) {
 /** The oracle corrects a point of its own. */
 export const corrects = Effect.fnUntraced(function* (town: Town) {
   const { die } = town
-  const points = [...town.eye.all("OraclePoint").values()]
+  const points = [...town.observer.all("OraclePoint").values()]
   const point = points[die.roll(Math.max(1, points.length))]
   const fund = town.funds.find(
     ({ instrumentId }) =>

@@ -7,13 +7,13 @@ import * as Calls from "../../engine/calls.ts"
 import * as Faults from "../faults.ts"
 import * as Audit from "./audit.ts"
 import * as Powers from "./powers.ts"
-import { does } from "./doings.ts"
-import * as Eye from "./eye.ts"
+import { takeRandomStep } from "./random-step.ts"
+import * as LedgerObserver from "./ledger-observer.ts"
 import { add, atoms, chain } from "./figures.ts"
 import { foundings, founds } from "./founding.ts"
-import * as Happenings from "./happenings.ts"
+import * as EventOrder from "./event-order.ts"
 import { Model } from "./model.ts"
-import * as Last from "./last.ts"
+import * as StoredBooks from "./stored-books.ts"
 import * as Repeats from "./repeats.ts"
 import * as Results from "./results.ts"
 import * as Town from "./town.ts"
@@ -39,12 +39,12 @@ export interface Summary {
   readonly seen: Readonly<Record<string, number>>
 }
 
-const settled = Effect.fnUntraced(function* (town: Town.Town, happenings: Happenings.Happenings) {
+const settled = Effect.fnUntraced(function* (town: Town.Town, eventOrder: EventOrder.EventOrder) {
   town.faults.replace({})
   for (let round = 0; round < 400; round++) {
     yield* Town.work(town)
-    yield* town.eye.look(town.step)
-    yield* happenings.hear(town)
+    yield* town.observer.look(town.step)
+    yield* eventOrder.hear(town)
     if (town.pending.size === 0 && town.level === town.step && round > 2) return
     yield* TestClock.adjust("10 seconds")
     yield* Town.turns
@@ -71,9 +71,9 @@ const story = Effect.fnUntraced(function* (
       publicKey: World.keyOf(`registrar-${instrumentId}`)
     })
   )
-  const eye = Eye.make([venue, bankParty.party, ...registrars])
+  const observer = LedgerObserver.make([venue, bankParty.party, ...registrars])
   const byId = new Map<string, Town.Holder>()
-  const model = new Model(eye, (holderId) => byId.get(holderId)?.successor)
+  const model = new Model(observer, (holderId) => byId.get(holderId)?.successor)
   const scope = yield* Effect.scope
   const die = Faults.dice(of.seed)
   const engine = yield* Town.instance({ scope })
@@ -81,7 +81,7 @@ const story = Effect.fnUntraced(function* (
   const town: Town.Town = {
     die,
     faults,
-    eye,
+    observer,
     model,
     source: { listVersion: "1", say: (holderId) => source.current(holderId) },
     funds,
@@ -122,17 +122,17 @@ const story = Effect.fnUntraced(function* (
     const span = { maybeFrom: 0, from: 0, maybeUntil: Infinity, until: Infinity }
     model.windows.push({ instrumentId, opensAt: null, closesAt: null, span })
   }
-  yield* eye.look(0)
-  const happenings = Happenings.make()
-  eye.hears(Powers.watches(town))
-  eye.hears(({ choice, contract, entity }) => {
+  yield* observer.look(0)
+  const eventOrder = EventOrder.make()
+  observer.hears(Powers.watches(town))
+  observer.hears(({ choice, contract, entity }) => {
     if (entity !== "TransferOffer" || choice !== "Accept" || contract === undefined) return
     if (Wallets.assetOf(contract) !== "USD") return
     const amount = atoms(Wallets.member(contract, "amount"))
     add(town.given, Wallets.member(contract, "receiver"), amount)
   })
   // What founded the town is nobody's to audit.
-  yield* run(happenings.skip)
+  yield* run(eventOrder.skip)
   source.current = (holderId) => {
     const found = die.once(12)
       ? die.pick(["nothing-yet", "possible", "confirmed"] as const)
@@ -147,14 +147,14 @@ const story = Effect.fnUntraced(function* (
   const repeats = Repeats.make(of.seed)
   const results = Results.make()
   const oneStep = Effect.gen(function* () {
-    yield* does(town)
+    yield* takeRandomStep(town)
     yield* repeats.look(town)
     if (!die.once(4)) yield* Town.work(town)
-    yield* eye.look(town.step)
-    yield* happenings.hear(town)
+    yield* observer.look(town.step)
+    yield* eventOrder.hear(town)
     yield* results.look(town)
     if (town.step % auditEvery !== 0) return
-    yield* settled(town, happenings)
+    yield* settled(town, eventOrder)
     yield* Audit.whole(town)
     yield* repeats.again(town)
   })
@@ -163,9 +163,9 @@ const story = Effect.fnUntraced(function* (
   }
   yield* run(
     Effect.gen(function* () {
-      yield* settled(town, happenings)
+      yield* settled(town, eventOrder)
       yield* Audit.whole(town)
-      yield* Last.audit(town)
+      yield* StoredBooks.audit(town)
     })
   ).pipe(Effect.catchCause((cause) => Effect.die(finding(town, of, cause))))
   return {
@@ -173,7 +173,7 @@ const story = Effect.fnUntraced(function* (
     steps: of.steps,
     transcript: town.said.head(),
     holders: town.holders.length,
-    transactions: eye.transactions(),
+    transactions: observer.transactions(),
     kills: town.kills,
     seen: Object.fromEntries([...town.seen].toSorted(([a], [b]) => (a < b ? -1 : 1)))
   } satisfies Summary

@@ -5,7 +5,7 @@ import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { type Context, Effect, Exit, Layer, Scope } from "effect"
 import * as Killable from "../../engine/killable.ts"
 import type * as Faults from "../faults.ts"
-import type { Eye } from "./eye.ts"
+import type { LedgerObserver } from "./ledger-observer.ts"
 import type { chain } from "./figures.ts"
 import type { Asks, Model, When } from "./model.ts"
 import type { Source } from "./world.ts"
@@ -115,7 +115,7 @@ export interface Awaiting {
 export interface Town {
   readonly die: Faults.Dice
   readonly faults: SimulatedLedger.Faults.Faults
-  readonly eye: Eye
+  readonly observer: LedgerObserver
   readonly model: Model
   readonly source: Source
   readonly funds: ReadonlyArray<Fund>

@@ -4,7 +4,7 @@ import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { Effect, Result } from "effect"
-import { inside, type Contract } from "./eye.ts"
+import { inside, type Contract } from "./ledger-observer.ts"
 import { plain } from "./figures.ts"
 import { type Fund, note, tell, type Town, type Wallet } from "./town.ts"
 import { keyOf } from "./world.ts"
@@ -72,7 +72,8 @@ export const find = (
   entity: string,
   fits: (one: Contract) => boolean = () => true
 ): Contract | undefined => {
-  for (const one of town.eye.of(who).values()) if (one.entity === entity && fits(one)) return one
+  for (const one of town.observer.of(who).values())
+    if (one.entity === entity && fits(one)) return one
   return undefined
 }
 
@@ -151,7 +152,7 @@ export const pays = Effect.fnUntraced(function* (town: Town, to: Wallet, cents: 
       meta: {}
     })
   )
-  yield* town.eye.look(town.step)
+  yield* town.observer.look(town.step)
   const issued = free(town, bank.party, "USD", plain(cents, 2))
   if (issued === undefined) return
   yield* act(
@@ -164,7 +165,7 @@ export const pays = Effect.fnUntraced(function* (town: Town, to: Wallet, cents: 
       executeBefore: later(now, 30)
     })
   )
-  yield* town.eye.look(town.step)
+  yield* town.observer.look(town.step)
   const offer = find(town, to.party, "TransferOffer", (one) => one.payload["receiver"] === to.party)
   if (offer === undefined) return
   yield* act(

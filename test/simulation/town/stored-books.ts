@@ -1,4 +1,4 @@
-/** What is looked at once, when a town is done: every record is the fold of its facts, every movement left what it says. */
+/** Audit of the stored rows when a town has ended: each record is the fold of its facts, each movement leaves the balance that it states. */
 import { Catalogue, type Collection, Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Documents, FactLog, type FactRow } from "@bursar/engine-core/ports"
@@ -103,7 +103,11 @@ const moved = Effect.fnUntraced(function* (town: Town) {
   same([...after.keys()].slice(0, 3), [], "movements that a party is not shown")
   for (const { instrumentId, registrar } of town.funds) {
     const asset = `${registrar.party} ${instrumentId}`
-    same(supply.get(asset) ?? 0n, town.eye.supply(instrumentId), `${instrumentId} by its movements`)
+    same(
+      supply.get(asset) ?? 0n,
+      town.observer.supply(instrumentId),
+      `${instrumentId} by its movements`
+    )
   }
   note(town, "movements added up", all.length)
 })

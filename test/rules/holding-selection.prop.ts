@@ -1,4 +1,4 @@
-/** Which holdings a fund is drawn on for: enough, no more than are needed, and always the same ones. */
+/** Selection of the holdings that pay for a fund's leg: enough, no more than needed, the same for the same input. */
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { expect, it } from "vitest"

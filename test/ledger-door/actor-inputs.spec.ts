@@ -1,4 +1,4 @@
-/** What an actor's files tell it is what they say now, and what they said before while they cannot be read. */
+/** Inputs of an actor from files: the present content, and the last good content while a file cannot be read. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -1,4 +1,4 @@
-/** What may happen in a town, and how often: people's acts, the clock, faults and deaths. */
+/** Draws and plays one random step of a town: an act of a person, a move of the clock, a fault or the death of a process. */
 import { Engine, Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
@@ -123,10 +123,10 @@ const sets = Effect.fnUntraced(function* (town: Town.Town) {
   })
 })
 
-type Doing = (town: Town.Town) => Effect.Effect<unknown, unknown, Town.Services | World.Ports>
+type RandomStep = (town: Town.Town) => Effect.Effect<unknown, unknown, Town.Services | World.Ports>
 
 /** A holder does what has come to its wallet, or moves its units by itself. */
-const walks: Doing = (town) => {
+const walks: RandomStep = (town) => {
   const holder = Joining.anyHolder(town)
   if (holder === undefined) return Joining.onboards(town)
   const answered = Effect.flatMap(Joining.answers(town, holder), (done) =>
@@ -138,13 +138,13 @@ const walks: Doing = (town) => {
 }
 
 /** Somebody who has units, on its own way out. */
-const sells: Doing = (town) => {
+const sells: RandomStep = (town) => {
   const holder = Powers.owner(town)
   return holder === undefined ? Effect.void : Placing.places(town, holder)
 }
 
-/** What may happen, and how often of a thousand. */
-const doings: ReadonlyArray<readonly [number, Doing]> = [
+/** Weights of the random steps: how often of a thousand. */
+const steps: ReadonlyArray<readonly [number, RandomStep]> = [
   [60, Joining.onboards],
   [240, walks],
   [60, (town) => Joining.countersigns(town)],
@@ -176,8 +176,8 @@ const doings: ReadonlyArray<readonly [number, Doing]> = [
   [6, dies]
 ]
 
-/** The same in a town that deals: fewer come and fewer are stopped, more orders go both ways, in cycles. */
-const dealings: ReadonlyArray<readonly [number, Doing]> = [
+/** Weights in a town that deals: fewer holders come, fewer are restricted, more orders go both ways, in cycles. */
+const stepsWhileDealing: ReadonlyArray<readonly [number, RandomStep]> = [
   [25, Joining.onboards],
   [170, walks],
   [30, (town) => Joining.countersigns(town)],
@@ -198,18 +198,18 @@ const dealings: ReadonlyArray<readonly [number, Doing]> = [
   [6, dies]
 ]
 
-const draws = (town: Town.Town): Doing => {
-  const mayDo = town.deals ? dealings : doings
+const draws = (town: Town.Town): RandomStep => {
+  const mayDo = town.deals ? stepsWhileDealing : steps
   let at = town.die.roll(mayDo.reduce((sum, [weight]) => sum + weight, 0))
-  for (const [weight, doing] of mayDo) {
+  for (const [weight, step] of mayDo) {
     at -= weight
-    if (at < 0) return doing
+    if (at < 0) return step
   }
   throw new Error("nothing to do")
 }
 
 /** One act: where there was nothing to do after all, another one is drawn. */
-export const does = Effect.fnUntraced(function* (town: Town.Town) {
+export const takeRandomStep = Effect.fnUntraced(function* (town: Town.Town) {
   const before = town.said.head()
   for (let tries = 0; tries < 20 && town.said.head() === before; tries++) yield* draws(town)(town)
 })

@@ -1,4 +1,4 @@
-/** What the town is told by the feed: every event once, in the order of its number, each where it may come. */
+/** Judges the order of the town's events: each once, by ascending number, and for one record only after an event that may precede it. */
 import { Catalogue, Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Feed } from "@bursar/engine-core/ports"
@@ -130,7 +130,7 @@ export const make = () => {
   })
   return { hear, skip, last, counts }
 }
-export type Happenings = ReturnType<typeof make>
+export type EventOrder = ReturnType<typeof make>
 
 /** The books note what an order that ended as it should came to, by their own figures. */
 const ended = (
@@ -248,7 +248,8 @@ const restricted = Effect.fnUntraced(function* (town: Town, payload: Payload) {
 /** Once nothing is left with it, a holder is followed, and what restricted it may have gone along. */
 const carried = (town: Town, lost: Holder) => {
   lost.told = "succeeded"
-  if (town.funds.some(({ instrumentId }) => town.eye.units(instrumentId, lost.party) > 0n)) return
+  if (town.funds.some(({ instrumentId }) => town.observer.units(instrumentId, lost.party) > 0n))
+    return
   for (const { span } of town.model.of(lost.holderId)) {
     span.maybeUntil = Math.min(span.maybeUntil, town.step)
   }

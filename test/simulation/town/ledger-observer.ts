@@ -1,4 +1,4 @@
-/** A third party's eye on the ledger: it reads what the ledger tells its readers, and keeps count by itself. */
+/** Observer of the ledger as a third party: reads the updates that the ledger shows its readers and keeps its own sums of holdings and contracts. */
 import { Offset, type Party } from "@bursar/engine-core/kernel"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { Effect, Exit, Option, Stream } from "effect"
@@ -145,7 +145,7 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
 
   const byParties = new Map(readers.map((party) => [party, SimulatedLedger.Views.everything]))
   const user = {
-    userId: "eye",
+    userId: "observer",
     tokenHash: null,
     rights: readers.map((party) => ({ kind: "CanReadAs" as const, party })),
     expiresAt: null,
@@ -200,7 +200,7 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
     transactions: () => transactions
   }
 }
-export type Eye = ReturnType<typeof make>
+export type LedgerObserver = ReturnType<typeof make>
 
 const listed = (of: ReadonlyMap<string, bigint>) =>
   [...of].filter(([, one]) => one !== 0n).toSorted(([a], [b]) => (a < b ? -1 : 1))

@@ -7,8 +7,9 @@ import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { Clock, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import * as Calls from "../engine/calls.ts"
 import * as Cycles from "../operations/cycles.ts"
-import * as Stage from "../operations/stage.ts"
+import * as Fund from "../operations/fund.ts"
 import { withDatabase } from "./database.ts"
 import { type Bench, comparedOf, metered, timed } from "./measure.ts"
 import * as Meters from "./meter.ts"
@@ -82,14 +83,14 @@ const program = Effect.fnUntraced(function* (orders: number) {
       const write = rows.write(stored, Math.ceil(orders / perBatch))
       return { ours, bound: yield* metered({ meter, run: () => timed(orders, write) }, 0) }
     })
-  yield* sets(Stage.start)
-  const stage = yield* Stage.founded({ holderCap: 100 })
-  yield* Stage.market(stage)
+  yield* sets(Fund.start)
+  const stage = yield* Fund.founded({ holderCap: 100 })
+  yield* Fund.market(stage)
   // The bank buys for itself: then its cash needs nobody else's signature.
   const holder = yield* Cycles.joinsAs(stage, "h1", stage.bank)
   yield* Cycles.opens("c1")
-  const market = yield* Stage.standing(Templates.PrimaryMarket)
-  const cycle = yield* Stage.standing(Templates.DealingCycle)
+  const market = yield* Fund.newestContract(Templates.PrimaryMarket)
+  const cycle = yield* Fund.newestContract(Templates.DealingCycle)
   const ids = Array.from({ length: orders }, (_, n) => `s${String(n).padStart(6, "0")}`)
 
   for (const part of parts(ids)) {
@@ -122,7 +123,7 @@ const program = Effect.fnUntraced(function* (orders: number) {
       })
     yield* asVenue(n, [claim(first), ...others.map(claim)])
   }
-  const claims = yield* beside(Stage.settle)
+  const claims = yield* beside(Calls.settle)
   for (const part of parts(ids)) {
     const [first, ...others] = part.map((allocationId) =>
       Templates.createAndExercise(
@@ -151,8 +152,8 @@ const program = Effect.fnUntraced(function* (orders: number) {
     if (first !== undefined) yield* holder.act(first, ...others)
   }
   yield* sets(Cycles.friday)
-  yield* Stage.publishes(stage, "1", Cycles.friday)
-  const point = yield* Stage.standing(Templates.OraclePoint)
+  yield* Fund.publishes(stage, "1", Cycles.friday)
+  const point = yield* Fund.newestContract(Templates.OraclePoint)
   for (const part of parts(yield* Cycles.active(Templates.SubscriptionClaim))) {
     const [first, ...others] = part.map(({ cid }) =>
       Templates.exercise(Templates.SubscriptionClaim, cid, "Attest", {

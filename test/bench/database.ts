@@ -8,9 +8,9 @@ import * as Embedded from "@bursar/storage-adapters/embedded"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { Effect, Layer, Redacted, type Scope } from "effect"
+import { write } from "../engine/calls.ts"
 import { ledgerOf } from "../engine/world.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
-import { write } from "../operations/stage.ts"
 import * as Meters from "./meter.ts"
 
 export interface Database {

@@ -6,9 +6,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import * as RegisterReads from "#core/overviews/register/RegisterReads.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "../operations/cycles.ts"
-import * as Stage from "../operations/stage.ts"
+import * as Fund from "../operations/fund.ts"
 
 const published = new URL("../../../shared/data/buidl/buidl_missing_data.csv", import.meta.url)
 
@@ -48,25 +49,25 @@ const text = (decimal: Decimal.Decimal) => Decimal.formatPlaces(decimal, 2)
 /** A par fund with one holder, which lets the venue draw on its cash for what it owes. */
 const opened = (date: string) =>
   Effect.gen(function* () {
-    const stage = yield* Stage.opened(
+    const stage = yield* Fund.opened(
       { valuation: "par", parValue: 1, holderCap: 10 },
       `${date}T08:00:00Z`
     )
-    yield* Stage.market(stage)
+    yield* Fund.market(stage)
     const holder = yield* Cycles.joins(stage, "holder-1")
-    yield* Stage.write(
+    yield* Calls.write(
       "provision-settlement.propose",
       { instrumentId: "fund-a" },
       { fund: stage.fund.party, paymentAsset: Cycles.cash(stage) }
     )
-    const { cid } = yield* Stage.standing(Templates.ProvisionSettlementProposal)
+    const { cid } = yield* Fund.newestContract(Templates.ProvisionSettlementProposal)
     yield* stage.fund.act(
       Templates.exercise(Templates.ProvisionSettlementProposal, cid, "Accept", {})
     )
     return { stage, holder }
   })
 
-const publishes = (stage: Stage.Stage, date: string) =>
+const publishes = (stage: Fund.Parties, date: string) =>
   stage.oracle.act(
     Templates.create(Templates.OraclePoint, {
       oracle: stage.oracle.party,
@@ -100,7 +101,7 @@ const gathers = (by: Cycles.Holder) =>
   })
 
 /** One business day: its cycle is opened, its order claimed and priced at par, and all of it settled. */
-const day = (stage: Stage.Stage, holder: Cycles.Holder, { date, flow }: Point) =>
+const day = (stage: Fund.Parties, holder: Cycles.Holder, { date, flow }: Point) =>
   Effect.gen(function* () {
     yield* Cycles.at(`${date}T09:00:00Z`)
     const begun = yield* Cycles.opens(`cycle-${date}`)
@@ -124,7 +125,7 @@ const day = (stage: Stage.Stage, holder: Cycles.Holder, { date, flow }: Point) =
 const total = Effect.gen(function* () {
   const reads = yield* Reads
   const { value } = yield* reads.one(RegisterReads.register, {
-    caller: Stage.operator,
+    caller: Calls.operator,
     params: { instrumentId: "fund-a" as never },
     point: {}
   })
@@ -161,7 +162,7 @@ describe("the replay of the fund's series (needs shared/data/buidl)", () => {
           yield* day(stage, holder, point)
           assert.strictEqual(yield* total, text(point.assets), point.date)
         }
-        assert.deepStrictEqual(yield* Stage.surprises, [])
+        assert.deepStrictEqual(yield* Fund.surprises, [])
       }).pipe(Effect.provide(world()))
     it.effect(law, played)
   }

@@ -1,8 +1,17 @@
-/** Calling the door in tests: people, their calls, approvals and rejections, and what they answer. */
-import { type Caller, Engine, Follower, FourEyes, type Operation } from "@bursar/engine-core"
+/** Harness of operations: people, their calls to the door, approvals and rejections, and the outcome. */
+import {
+  type Caller,
+  Catalogue,
+  Engine,
+  Follower,
+  FourEyes,
+  type Operation,
+  Records
+} from "@bursar/engine-core"
 import { PlainJson } from "@bursar/engine-core/kernel"
 import { Effect, References, Result, type Scope } from "effect"
 import { TestClock } from "effect/testing"
+import { operations } from "#core/writes/OperationRecord.ts"
 
 export const person = (sub: string, ...roles: Caller.Caller["roles"]): Caller.Caller => ({
   sub,
@@ -12,6 +21,18 @@ export const person = (sub: string, ...roles: Caller.Caller["roles"]): Caller.Ca
   holderId: null,
   party: null
 })
+
+export const operator = person("olga", "operator")
+const approvers = [person("ada", "approver"), person("abel", "approver")]
+
+/** A body as a test writes it: short decimals only, since these numbers are doubles. */
+export type Json =
+  | null
+  | boolean
+  | string
+  | number
+  | ReadonlyArray<Json>
+  | { readonly [member: string]: Json }
 
 let requests = 0
 export const identity = () => ({ requestId: `req-${++requests}`, traceId: null, keyId: null })
@@ -24,6 +45,7 @@ export const submit = (
     readonly params: Readonly<Record<string, string>>
     readonly body?: string
     readonly key?: string | null
+    readonly ifMatch?: string | null
     readonly identity?: Caller.RequestIdentity
   }
 ) =>
@@ -32,6 +54,7 @@ export const submit = (
       caller,
       identity: of.identity ?? identity(),
       key: of.key ?? null,
+      ifMatch: of.ifMatch ?? null,
       path: operation.route
         .slice(operation.route.indexOf(" ") + 1)
         .replaceAll(/\{([a-zA-Z]+)\}/g, (_, name: string) => of.params[name] ?? ""),
@@ -60,6 +83,101 @@ export const settle = Effect.flatMap(Engine.Engine, (engine) => engine.settle)
 
 /** The ledger is projected to its end; nothing that is queued runs. */
 export const catchUp = Effect.flatMap(Follower, (follower) => follower.catchUp)
+
+/** State and refusal of a write that has ended, or was refused at the door. */
+export interface Ended {
+  readonly state: "refused" | "queued" | "running" | "succeeded" | "failed"
+  /** `slug gate check` of the refusal. */
+  readonly why: string
+  readonly result: Record<string, unknown>
+}
+
+/** Makes a call of a declared operation kind, under a new idempotency key. */
+const submitKind = (
+  kind: string,
+  params: Readonly<Record<string, string>>,
+  body: Json,
+  by: { readonly caller: Caller.Caller; readonly ifMatch: string | null }
+) =>
+  Effect.suspend(() => {
+    const operation = Catalogue.operations.find((declared) => declared.kind === kind)
+    if (operation === undefined) throw new Error(`no operation ${kind}`)
+    const { caller, ifMatch } = by
+    const key = `key-${++requests}`
+    return submit(operation, caller, { params, body: JSON.stringify(body), key, ifMatch })
+  })
+
+/** Has as many people sign an action as it needs. */
+const sign = (actionKey: PlainJson.Plain) =>
+  Effect.gen(function* () {
+    const [first, ...rest] = approvers.map((caller) => approve(String(actionKey), caller))
+    if (first === undefined) throw new Error("nobody approves")
+    let answer = yield* first
+    for (const signature of rest) {
+      if (field(answer, "state") === "awaiting") answer = yield* signature
+    }
+    return answer
+  })
+
+/** Makes a write, has it approved where it needs that, and runs the engine until it rests. */
+export const write = (
+  kind: string,
+  params: Readonly<Record<string, string>>,
+  body: Json,
+  caller: Caller.Caller = operator,
+  ifMatch: string | null = null
+) =>
+  Effect.gen(function* () {
+    const answer = yield* Effect.result(submitKind(kind, params, body, { caller, ifMatch }))
+    if (Result.isFailure(answer)) return refusedAs(answer.failure)
+    const opened = answer.success
+    const awaits = field(opened, "state") === "awaiting"
+    return yield* ended(awaits ? yield* sign(field(opened, "actionKey")) : opened)
+  })
+
+/** Makes a four-eyes write and leaves it to its approvers; returns the key of its action, or null. */
+export const openAction = (
+  kind: string,
+  params: Readonly<Record<string, string>>,
+  body: Json,
+  ifMatch: string | null = null
+) =>
+  Effect.map(submitKind(kind, params, body, { caller: operator, ifMatch }), (answer) =>
+    field(answer, "actionKey")
+  )
+
+/** Has an open action approved, and runs the engine until it rests. */
+export const approveAction = (actionKey: PlainJson.Plain) =>
+  Effect.gen(function* () {
+    const answer = yield* Effect.result(sign(actionKey))
+    return Result.isFailure(answer) ? refusedAs(answer.failure) : yield* ended(answer.success)
+  })
+
+const refusedAs = (failure: unknown): Ended => {
+  const { slug, details } = failure as { slug: string; details?: { gate?: string; check?: string } }
+  const why = [slug, details?.gate, details?.check].filter((word) => word !== undefined).join(" ")
+  return { state: "refused", why, result: {} }
+}
+
+/** Runs the engine until it rests; returns how the operation of an answer ended. */
+const ended = (answer: { readonly value: PlainJson.Plain }) =>
+  Effect.gen(function* () {
+    yield* settle
+    const records = yield* Records
+    const record = yield* records.get(operations, String(field(answer, "operationId")))
+    const problem = record.problem as { type?: string; gate?: string; check?: string } | null
+    const why =
+      problem === null
+        ? ""
+        : [problem.type?.split(":").at(-1), problem.gate, problem.check]
+            .filter((word) => word !== null && word !== undefined)
+            .join(" ")
+    return {
+      state: record.state,
+      why,
+      result: (record.result ?? {}) as unknown as Record<string, unknown>
+    } satisfies Ended
+  })
 
 /** A member of an answer's value. */
 export const field = (

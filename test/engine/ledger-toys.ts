@@ -3,11 +3,11 @@ import { type Operation, Records, Operation as Write } from "@bursar/engine-core
 import { Collection, Instant, Integer, type Party } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
-import { Participant } from "@bursar/storage-adapters/simulated-ledger"
 import { Effect, Option, Schema, Stream } from "effect"
 import { contracts } from "#core/projection/Contract.ts"
 import * as TypedReading from "#core/projection/TypedReading.ts"
 import * as Unexpected from "#core/projection/Unexpected.ts"
+import * as Outsiders from "./outsiders.ts"
 
 /** A note is a proposal to a registrar: the venue makes and withdraws it, the registrar may decline. */
 export const Note = Schema.Struct({
@@ -229,24 +229,8 @@ export const readings = [reading]
 /** A party with a token of its own that declines notes and submits what it likes. */
 export const outsider = (hint: string) =>
   Effect.gen(function* () {
-    const participant = yield* Participant
-    const { party, token } = yield* participant.admin.addParty({ hint, kind: "local" })
-    let commands = 0
-    const act = (...said: ReadonlyArray<Ledger.Command>) =>
-      Effect.flatMap(participant.authenticate(token), (user) =>
-        participant.submit(user, {
-          commandId: `${hint}-${++commands}`,
-          actAs: [party],
-          readAs: [],
-          commands: said,
-          dedup: null,
-          submissionId: `${hint}-${commands}`,
-          workflowId: null,
-          disclosed: [],
-          minLedgerTime: null,
-          traceparent: null
-        })
-      ).pipe(Effect.orDie)
+    const { party, submit } = yield* Outsiders.outsider(hint)
+    const act = (...commands: ReadonlyArray<Ledger.Command>) => Effect.orDie(submit(...commands))
     const decline = (contractId: string) =>
       act(Templates.exercise(Templates.AdmissionConsentProposal, contractId, "Decline", {}))
     return { party, act, decline }

@@ -12,9 +12,10 @@ import { Clock, Context, type Duration, Effect, Layer, Logger, Schema, Stream } 
 import { FetchHttpClient, HttpServer } from "effect/http"
 import { TestClock } from "effect/testing"
 import { beforeAll, describe, expect, it } from "vitest"
+import * as Calls from "../engine/calls.ts"
 import { ports } from "../engine/world.ts"
 import * as Cycles from "../operations/cycles.ts"
-import * as Stage from "../operations/stage.ts"
+import * as Fund from "../operations/fund.ts"
 import * as Twins from "./twins.ts"
 
 const instance = () => Layer.fresh(Twins.served.pipe(Layer.provideMerge(Layer.fresh(Engine.layer))))
@@ -61,8 +62,8 @@ const heard = <A, E, R>(call: Effect.Effect<A, E, R>) => {
 /** Records of every kind that a pinned read shows. */
 const story = Effect.gen(function* () {
   const { holders, stage } = yield* Cycles.opened(["h2", "h1"])
-  yield* Stage.publishes(stage, "1.0437", Stage.start)
-  const { cid } = yield* Stage.standing(Templates.Credential)
+  yield* Fund.publishes(stage, "1.0437", Fund.start)
+  const { cid } = yield* Fund.newestContract(Templates.Credential)
   yield* stage.registrar.act(
     Templates.exercise(Templates.Credential, cid, "Receive", {
       amount: Decimal.of("1000"),
@@ -73,14 +74,14 @@ const story = Effect.gen(function* () {
   yield* claims("s1", "h1")
   yield* claims("s2", "h2")
   const back = { redemptionId: "r1", instrumentId, holderId: "h1", payment: "wire", units: 10 }
-  yield* done(Stage.write("redemption.claim", {}, back))
+  yield* done(Calls.write("redemption.claim", {}, back))
   yield* done(Cycles.opens("c1"))
   const asset = Cycles.cash(stage)
   const [funder] = holders
   if (funder === undefined) throw new Error("nobody funds")
   const funding = [{ party: funder.party, asset, amount: 1000 }]
   const standing = { standingSettlementId: "t1", instrumentId, funding }
-  yield* done(Stage.write("standing-settlement.open", {}, standing))
+  yield* done(Calls.write("standing-settlement.open", {}, standing))
   yield* restricts("x1")
   yield* pauses("p1")
   return { holders, stage }
@@ -89,28 +90,28 @@ type Story = Effect.Success<typeof story>
 
 const instrumentId = "fund-a"
 
-const done = <E, R>(write: Effect.Effect<Stage.Ended, E, R>) =>
+const done = <E, R>(write: Effect.Effect<Calls.Ended, E, R>) =>
   Effect.tap(write, ({ state, why }) => Effect.sync(() => expect([state, why]).toEqual(ended)))
 const ended = ["succeeded", ""]
 
 const claims = (subscriptionId: string, holderId: string) => {
   const claim = { subscriptionId, instrumentId, holderId, payment: "wire", amount: 100 }
-  return done(Stage.write("subscription.claim", {}, claim))
+  return done(Calls.write("subscription.claim", {}, claim))
 }
 const restricts = (restrictionId: string) => {
   const restriction = { restrictionId, mode: "receive-only", reason: "pledge" }
-  return done(Stage.write("holder.restrict", { holderId: "h2" }, restriction))
+  return done(Calls.write("holder.restrict", { holderId: "h2" }, restriction))
 }
 const pauses = (holdId: string) =>
-  done(Stage.write("instrument.pause", { instrumentId }, { holdId, reason: "to see" }))
+  done(Calls.write("instrument.pause", { instrumentId }, { holdId, reason: "to see" }))
 
 /** Everything that was answered moves on: on the ledger, and in what the engine alone keeps. */
 const more = ({ stage }: Story) =>
   Effect.gen(function* () {
-    yield* done(Stage.write("restriction.lift", { restrictionId: "x1" }, { reason: "seen" }))
-    yield* Stage.publishes(stage, "1.05", "2026-07-31T12:00:01Z")
+    yield* done(Calls.write("restriction.lift", { restrictionId: "x1" }, { reason: "seen" }))
+    yield* Fund.publishes(stage, "1.05", "2026-07-31T12:00:01Z")
     yield* claims("s3", "h1")
-    yield* done(Stage.write("dealing-cycle.release", { cycleId: "c1" }, {}))
+    yield* done(Calls.write("dealing-cycle.release", { cycleId: "c1" }, {}))
     yield* Cycles.joins(stage, "h3")
     yield* restricts("x2")
     yield* pauses("p2")
@@ -169,7 +170,7 @@ const walked = (here: Client.Client, there: Client.Client) =>
       pinned.flatMap((read) => waysOf(read).map((asked) => ({ read, asked }))),
       ({ asked, read }) => Effect.map(asks(here, read, asked), (heard) => ({ read, ...heard }))
     )
-    yield* done(Stage.write("hold.release", { holdId: "p1" }, {}))
+    yield* done(Calls.write("hold.release", { holdId: "p1" }, {}))
     const pages = yield* here.pages(subscriptions, {}, { limit: 1 }).pipe(
       // What is written between two pages is on neither.
       Stream.tap(() => claims(`between-${++between}`, "h1")),

@@ -5,9 +5,10 @@ import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import * as Calls from "../engine/calls.ts"
 import * as Cycles from "../operations/cycles.ts"
+import * as Fund from "../operations/fund.ts"
 import * as Powers from "../operations/powers.ts"
-import * as Stage from "../operations/stage.ts"
 import * as Twins from "./twins.ts"
 
 // ---- a history by chance
@@ -48,7 +49,7 @@ const stepBy = (...people: readonly [Who, ...Who[]]): fc.Arbitrary<Step> => {
 }
 
 interface Scene {
-  readonly stage: Stage.Stage
+  readonly stage: Fund.Parties
   readonly holders: Readonly<Record<"h1" | "h2" | "decoy", Cycles.Holder>>
   /** The orders made, by kind and holder. */
   readonly orders: Array<{ readonly kind: Step["does"]; readonly who: Who; readonly id: string }>
@@ -59,7 +60,7 @@ const opened = Effect.gen(function* () {
   const { stage, holders: all } = yield* Cycles.opened(["h1", "h2", "decoy"])
   const [h1, h2, decoy] = all
   if (h1 === undefined || h2 === undefined || decoy === undefined) throw new Error("no holders")
-  yield* Stage.publishes(stage, "1.25", "2026-07-31T11:00:00Z")
+  yield* Fund.publishes(stage, "1.25", "2026-07-31T11:00:00Z")
   for (const one of [h1, h2, decoy]) yield* Powers.mints(stage, one, "100000")
   yield* Powers.agrees(stage)
   return { stage, holders: { h1, h2, decoy }, orders: [], cycles: [] } satisfies Scene as Scene
@@ -92,12 +93,12 @@ const play = (scene: Scene, step: Step) =>
         const last = orders.findLast(({ who }) => who === step.who)
         if (last === undefined) return ""
         return last.kind === "subscribe"
-          ? (yield* Stage.write("subscription.withdraw", { subscriptionId: last.id }, {})).why
-          : (yield* Stage.write("redemption.withdraw", { redemptionId: last.id }, {})).why
+          ? (yield* Calls.write("subscription.withdraw", { subscriptionId: last.id }, {})).why
+          : (yield* Calls.write("redemption.withdraw", { redemptionId: last.id }, {})).why
       }
       case "price":
         yield* TestClock.adjust("1 minute")
-        yield* Stage.publishes(stage, step.price, yield* nowText)
+        yield* Fund.publishes(stage, step.price, yield* nowText)
         return ""
       case "cycle": {
         const id = `c${cycles.length}`
@@ -109,7 +110,7 @@ const play = (scene: Scene, step: Step) =>
         return (yield* Powers.offers(step.who)).why
       case "wait":
         yield* TestClock.adjust(`${step.hours} hours`)
-        yield* Stage.settle
+        yield* Calls.settle
         return ""
     }
   })
@@ -352,7 +353,7 @@ const mode = fc.constantFrom("freeze", "receive-only", "redeem-only")
 /** Why, by whom, on whose order, until when, on one instrument or on all there is. */
 interface Why {
   readonly by: "operator" | "compliance" | "risk"
-  readonly body: Readonly<Record<string, Stage.Json>>
+  readonly body: Readonly<Record<string, Calls.Json>>
 }
 const whys: ReadonlyArray<Why> = [
   { by: "operator", body: { reason: "sanctions" } },
@@ -364,15 +365,15 @@ const whys: ReadonlyArray<Why> = [
 const why = fc.constantFrom(...whys)
 const twoWhys = fc.shuffledSubarray([...whys], { minLength: 2, maxLength: 2 })
 
-const succeeds = (ended: Effect.Effect<Stage.Ended, unknown, Twins.Services>) =>
+const succeeds = (ended: Effect.Effect<Calls.Ended, unknown, Twins.Services>) =>
   Effect.map(ended, ({ why: refusal }) => expect(refusal).toBe(""))
 const restricts = (holderId: string, of: { readonly mode: string; readonly why: Why }) =>
   succeeds(
-    Stage.write(
+    Calls.write(
       "holder.restrict",
       { holderId },
       { mode: of.mode, ...of.why.body },
-      Stage.person(of.why.by, of.why.by)
+      Calls.person(of.why.by, of.why.by)
     )
   )
 /** One of the two is h1, the other somebody whose investor nobody is here. */
@@ -406,7 +407,7 @@ describe("an investor, any other, or the application that speaks for them", () =
               found.set(oneOf(world), "confirmed").set(other, "possible")
               yield* screener.rescreen(oneOf(world))
               if (is === "in doubt") yield* screener.rescreen(other)
-              yield* Stage.settle
+              yield* Calls.settle
               // Whom no hit has stopped somebody stops.
               yield* restricts(other, { mode: "freeze", why: reason })
             }),
@@ -473,7 +474,7 @@ const toldOfCycle = (own: number, others: Others) =>
       yield* look
       yield* Cycles.at(Cycles.friday)
       yield* look
-      yield* Stage.publishes(scene.stage, "1", Cycles.friday)
+      yield* Fund.publishes(scene.stage, "1", Cycles.friday)
       for (const { id, units } of orders.toReversed()) {
         const figure = String(units)
         yield* Cycles.pays(scene.stage, { id, units: figure, price: "1", proceeds: figure })
@@ -574,7 +575,7 @@ describe("an application's act and its precheck", () => {
               const verdicts: Array<Readonly<Record<"precheck" | "act", Verdict>>> = []
               for (const [nth, one] of [short, ...all].entries()) {
                 verdicts.push(yield* asked(twin, app, one, nth))
-                yield* Stage.settle
+                yield* Calls.settle
               }
               return verdicts
             })
@@ -601,7 +602,7 @@ describe("an investor", () => {
         yield* restricts(oneOf(world), { mode: as, why: of })
         if (then === "left") return
         const lift = { restrictionId: "r-1" }
-        yield* succeeds(Stage.write("restriction.lift", lift, { reason: "it is over" }))
+        yield* succeeds(Calls.write("restriction.lift", lift, { reason: "it is over" }))
       })
 
   it("never learns that a holder is restricted, but by being told that it may not act and no more", () =>

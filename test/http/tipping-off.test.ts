@@ -2,8 +2,8 @@
 import { ScreeningRunner } from "@bursar/engine-core"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
+import * as Calls from "../engine/calls.ts"
 import * as Cycles from "../operations/cycles.ts"
-import * as Stage from "../operations/stage.ts"
 import * as Twins from "./twins.ts"
 
 interface Refusal {
@@ -75,11 +75,11 @@ const opened = Effect.gen(function* () {
 /** h1 is restricted, h2 is on a list: which restricts it too; h3 is being looked at. */
 const stopped = (twin: Twins.Twin) =>
   Effect.gen(function* () {
-    yield* Stage.write("holder.restrict", { holderId: "h1" }, frozen)
+    yield* Calls.write("holder.restrict", { holderId: "h1" }, frozen)
     twin.found.set("h2", "confirmed").set("h3", "possible")
     const screener = yield* ScreeningRunner
     for (const holderId of ["h2", "h3"]) yield* screener.rescreen(holderId)
-    yield* Stage.settle
+    yield* Calls.settle
   })
 
 describe("an application", () => {
@@ -129,7 +129,7 @@ describe("an application", () => {
           })
           const made = yield* Twins.call(twin, { ...claim("h1", "sub-1"), as: app })
           expect(made.status).toBe(202)
-          yield* Stage.settle
+          yield* Calls.settle
           const { operationId } = JSON.parse(made.text) as Written
           const path = `/v1/operations/${operationId}`
           const one = yield* read<Written>(twin, app, path)
@@ -153,8 +153,8 @@ describe("an application", () => {
         const before = yield* read<object>(twin, app, "/v1/holders/h2")
         yield* stopped(twin)
         const restrictionId = "chosen"
-        yield* Stage.write("holder.restrict", { holderId: "h1" }, { ...frozen, restrictionId })
-        yield* Stage.write("restriction.lift", { restrictionId }, { reason: "it is over" })
+        yield* Calls.write("holder.restrict", { holderId: "h1" }, { ...frozen, restrictionId })
+        yield* Calls.write("restriction.lift", { restrictionId }, { reason: "it is over" })
         const seen = (as: string) =>
           Effect.map(read<ReadonlyArray<Event>>(twin, as, "/v1/events?limit=500"), (events) =>
             events.filter(

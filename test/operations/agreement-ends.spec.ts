@@ -7,19 +7,19 @@ import { Effect, Option } from "effect"
 import { admissionConsents } from "#core/admissions/AdmissionConsent.ts"
 import { readings } from "#core/admissions/AdmissionConsentReadings.ts"
 import { world } from "../engine/world.ts"
-import * as Stage from "./stage.ts"
+import * as Fund from "./fund.ts"
 
 const { AdmissionConsent } = Templates
 
 describe("an admission consent that has ended", () => {
   it.effect("keeps a second revocation as a breach, since no clock can have ended it before", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       const records = yield* Records
       const consents = Effect.map(records.list(admissionConsents, { limit: 10 }), (found) =>
         found.map(({ record: { state, endedAt } }) => ({ state, endedAt }))
       )
-      const { cid: contractId, payload } = yield* Stage.standing(AdmissionConsent)
+      const { cid: contractId, payload } = yield* Fund.newestContract(AdmissionConsent)
       yield* stage.registrar.act(Templates.exercise(AdmissionConsent, contractId, "Revoke", {}))
       const ended = yield* consents
       assert.deepEqual(
@@ -27,7 +27,7 @@ describe("an admission consent that has ended", () => {
         ["ended"]
       )
       const offset = 1_000_000 as Offset.Offset
-      const effectiveAt = Instant.of(Stage.start)
+      const effectiveAt = Instant.of(Fund.start)
       const cause = { by: "update", updateId: "1220ff", offset, effectiveAt } as const
       const reading = readings.find(({ template }) => template.entity === "AdmissionConsent")
       yield* records.transact(
@@ -62,7 +62,7 @@ describe("an admission consent that has ended", () => {
         ) ?? Effect.die("no reading")
       )
       assert.deepEqual(yield* consents, ended)
-      assert.deepEqual(yield* Stage.surprises, [
+      assert.deepEqual(yield* Fund.surprises, [
         "admission-consent end: A admission-consent in state ended does not answer to end."
       ])
     }).pipe(Effect.provide(world()))

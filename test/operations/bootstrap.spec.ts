@@ -13,9 +13,10 @@ import * as AdmissionReads from "#core/admissions/AdmissionReads.ts"
 import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
 import { provisionSettlements } from "#core/orders/provision-settlement/ProvisionSettlement.ts"
 import * as HolderReads from "#core/holders/holder/HolderReads.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
+import * as Fund from "./fund.ts"
 import { bodyOf } from "./instrumentBody.ts"
-import * as Stage from "./stage.ts"
 import { holderIdOf, instrumentId } from "./story.ts"
 import { list, read } from "./venue.ts"
 
@@ -62,9 +63,9 @@ const standing = Effect.gen(function* () {
   }
 })
 
-const recordsAgain = (stage: Stage.Stage) =>
+const recordsAgain = (stage: Fund.Parties) =>
   Effect.map(
-    Stage.write(
+    Calls.write(
       "instrument.record",
       {},
       { ...bodyOf(), registrar: stage.registrar.party, oracle: stage.oracle.party }
@@ -77,10 +78,10 @@ describe("a venue that begins on a ledger that has forgotten", () => {
     "finds the consent, the market, the holder and the admission that stand, and goes on with them",
     () =>
       Effect.gen(function* () {
-        const stage = yield* Stage.opened()
-        yield* Stage.market(stage)
-        yield* Stage.admitted(stage)
-        const credential = yield* Stage.standing(Templates.Credential)
+        const stage = yield* Fund.opened()
+        yield* Fund.market(stage)
+        yield* Fund.admitted(stage)
+        const credential = yield* Fund.newestContract(Templates.Credential)
         yield* stage.registrar.act(
           Templates.exercise(Templates.Credential, credential.cid, "Receive", {
             amount: Decimal.of("10"),
@@ -88,14 +89,14 @@ describe("a venue that begins on a ledger that has forgotten", () => {
             configurationCid: null
           })
         )
-        yield* Stage.write(
+        yield* Calls.write(
           "issuer-powers-agreement.propose",
           { instrumentId: "fund-a" },
           { issuer: stage.fund.party, powers: ["recover"], until: "2027-07-31T12:00:00Z" }
         )
-        yield* Stage.agreesToPowers(stage)
-        yield* Stage.write("issuer-powers-consent.offer", { holderId: "h1" }, {})
-        yield* Stage.answersPowers(stage.holder)
+        yield* Fund.agreesToPowers(stage)
+        yield* Calls.write("issuer-powers-consent.offer", { holderId: "h1" }, {})
+        yield* Fund.answersPowers(stage.holder)
         const before = yield* standing
         assert.deepEqual(
           [before.powers?.state, ...before.consents.map(({ state }) => state)],
@@ -103,12 +104,12 @@ describe("a venue that begins on a ledger that has forgotten", () => {
         )
         yield* forgets
         yield* Effect.gen(function* () {
-          yield* Stage.settle
+          yield* Calls.settle
           assert.deepEqual(yield* standing, before)
-          assert.deepEqual(yield* Stage.surprises, [])
+          assert.deepEqual(yield* Fund.surprises, [])
           // The terms are the venue's own, and it records them again.
           yield* recordsAgain(stage)
-          const claimed = yield* Stage.write(
+          const claimed = yield* Calls.write(
             "subscription.claim",
             {},
             {
@@ -120,53 +121,53 @@ describe("a venue that begins on a ledger that has forgotten", () => {
             }
           )
           assert.strictEqual(claimed.why, "")
-          const revoked = yield* Stage.write(
+          const revoked = yield* Calls.write(
             "admission.withdraw",
             { holderId: "h1", instrumentId: "fund-a" },
             {}
           )
           assert.strictEqual(revoked.why, "")
           assert.strictEqual((yield* standing).admissions[0]?.state, "revoked")
-          assert.deepEqual(yield* Stage.surprises, [])
+          assert.deepEqual(yield* Fund.surprises, [])
         }).pipe(Effect.provide(yield* again))
       }).pipe(Effect.provide(world()))
   )
 
   it.effect("finds a holder whose terms were accepted before its registration was", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* Stage.write(
+      const stage = yield* Fund.opened()
+      yield* Calls.write(
         "holder.register",
         {},
         { holderId: "h1", party: stage.holder.party, taxResidences: [] }
       )
-      yield* Stage.signs(stage)
-      yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+      yield* Fund.signs(stage)
+      yield* Calls.write("accepted-terms.accept", { holderId: "h1" }, {})
       yield* TestClock.adjust("1 hour")
-      yield* Stage.accepts(stage)
+      yield* Fund.accepts(stage)
       const before = yield* standing
       assert.strictEqual(before.holder[2], "active")
       yield* forgets
       yield* Effect.gen(function* () {
-        yield* Stage.settle
+        yield* Calls.settle
         assert.deepEqual((yield* standing).holder, before.holder)
-        assert.deepEqual(yield* Stage.surprises, [])
+        assert.deepEqual(yield* Fund.surprises, [])
       }).pipe(Effect.provide(yield* again))
     }).pipe(Effect.provide(world()))
   )
 
   it.effect("finds a provision settlement that is agreed, and the fund may still end it", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       const terms = {
         fund: stage.fund.party,
         paymentAsset: { admin: stage.bank.party, id: "USD" },
         limit: 1000,
         until: "2027-07-31T12:00:00Z"
       }
-      const proposes = Stage.write("provision-settlement.propose", { instrumentId }, terms)
+      const proposes = Calls.write("provision-settlement.propose", { instrumentId }, terms)
       yield* proposes
-      const { cid } = yield* Stage.standing(Templates.ProvisionSettlementProposal)
+      const { cid } = yield* Fund.newestContract(Templates.ProvisionSettlementProposal)
       yield* stage.fund.act(
         Templates.exercise(Templates.ProvisionSettlementProposal, cid, "Accept", {})
       )
@@ -183,17 +184,17 @@ describe("a venue that begins on a ledger that has forgotten", () => {
       assert.deepEqual([agreed?.state, more], ["agreed", []])
       yield* forgets
       yield* Effect.gen(function* () {
-        yield* Stage.settle
+        yield* Calls.settle
         assert.deepEqual(yield* provisions, [agreed])
         yield* recordsAgain(stage)
         assert.strictEqual((yield* proposes).why, "state-conflict ProvisionSettlementState")
-        const { cid } = yield* Stage.standing(Templates.ProvisionSettlement)
+        const { cid } = yield* Fund.newestContract(Templates.ProvisionSettlement)
         yield* stage.fund.act(Templates.exercise(Templates.ProvisionSettlement, cid, "End", {}))
         assert.deepEqual(
           (yield* provisions).map(({ state }) => state),
           ["ended"]
         )
-        assert.deepEqual(yield* Stage.surprises, [])
+        assert.deepEqual(yield* Fund.surprises, [])
       }).pipe(Effect.provide(yield* again))
     }).pipe(Effect.provide(world()))
   )

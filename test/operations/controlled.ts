@@ -3,7 +3,7 @@ import { Catalogue, type Operation, Records } from "@bursar/engine-core"
 import { Instant, type Party, PlainJson } from "@bursar/engine-core/kernel"
 import { Effect, Result, Schema } from "effect"
 import { shown } from "#core/kernel/Gates.ts"
-import * as Stage from "./stage.ts"
+import * as Calls from "../engine/calls.ts"
 
 export const modes = ["freeze", "receive-only", "redeem-only"] as const
 /** A hold on all of the instrument, or a restriction of one holder. */
@@ -14,7 +14,7 @@ export const controls: ReadonlyArray<Control> = ["hold", ...modes]
 export interface Act {
   readonly kind: string
   readonly params?: Readonly<Record<string, string>>
-  readonly body?: { readonly [member: string]: Stage.Json }
+  readonly body?: { readonly [member: string]: Calls.Json }
 }
 
 let count = 0
@@ -25,12 +25,12 @@ export const sets = (control: Control, holderId = "h1") =>
     const id = `control-${++count}`
     const set =
       control === "hold"
-        ? yield* Stage.write(
+        ? yield* Calls.write(
             "instrument.pause",
             { instrumentId: "fund-a" },
             { holdId: id, reason: "to see" }
           )
-        : yield* Stage.write(
+        : yield* Calls.write(
             "holder.restrict",
             { holderId },
             // One on all that a holder has, and one on this instrument, stop the same here.
@@ -43,8 +43,8 @@ export const sets = (control: Control, holderId = "h1") =>
           )
     if (set.why !== "") throw new Error(`${control}: ${set.why}`)
     return control === "hold"
-      ? Stage.write("hold.release", { holdId: id }, {})
-      : Stage.write("restriction.lift", { restrictionId: id }, { reason: "seen" })
+      ? Calls.write("hold.release", { holdId: id }, {})
+      : Calls.write("restriction.lift", { restrictionId: id }, { reason: "seen" })
   })
 
 /** What comes of something while a control is there. */
@@ -57,7 +57,7 @@ export const under = <A, E, R>(control: Control, what: Effect.Effect<A, E, R>, h
     return came
   })
 
-export const writes = ({ kind, params = {}, body = {} }: Act) => Stage.write(kind, params, body)
+export const writes = ({ kind, params = {}, body = {} }: Act) => Calls.write(kind, params, body)
 
 /** Every row that judges an act as it would run now; only what declares its gates has them. */
 export const rowsOf = (venue: Party.Party, { kind, params = {}, body = {} }: Act) =>

@@ -8,14 +8,15 @@ import { dealingCycles } from "#core/orders/dealing-cycle/DealingCycle.ts"
 import { redemptions } from "#core/orders/redemption/Redemption.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { contracts } from "#core/projection/Contract.ts"
-import * as Stage from "./stage.ts"
+import * as Calls from "../engine/calls.ts"
+import * as Fund from "./fund.ts"
 
 /** The Friday of the stage, at its instrument's cut-off; then the Monday's. */
 export const friday = "2026-07-31T20:00:00Z"
 export const monday = "2026-08-03T20:00:00Z"
 
 export const at = (instant: string) =>
-  Effect.andThen(TestClock.setTime(Instant.toEpochMillis(Instant.of(instant))), Stage.settle)
+  Effect.andThen(TestClock.setTime(Instant.toEpochMillis(Instant.of(instant))), Calls.settle)
 
 /** The engine looks at what has fallen due, and does it. */
 export const turns = Effect.gen(function* () {
@@ -23,7 +24,7 @@ export const turns = Effect.gen(function* () {
   for (let turn = 0; turn < 3; turn++) {
     yield* TestClock.adjust(60_000)
     yield* schedules.runOnce
-    yield* Stage.settle
+    yield* Calls.settle
   }
 })
 
@@ -56,13 +57,13 @@ const saying = <T extends Templates.Template>(template: T, member: string, value
   })
 
 /** Onboards a holder that accepts everything: active and admitted. */
-export const joins = (stage: Stage.Stage, holderId: string) =>
-  Effect.flatMap(Stage.outsider(holderId), (who) => joinsAs(stage, holderId, who))
+export const joins = (stage: Fund.Parties, holderId: string) =>
+  Effect.flatMap(Fund.outsider(holderId), (who) => joinsAs(stage, holderId, who))
 
 /** The same for a party that is there already. */
-export const joinsAs = (stage: Stage.Stage, holderId: string, who: Stage.Outsider) =>
+export const joinsAs = (stage: Fund.Parties, holderId: string, who: Fund.Outsider) =>
   Effect.gen(function* () {
-    yield* Stage.write(
+    yield* Calls.write(
       "holder.onboard",
       {},
       {
@@ -79,21 +80,21 @@ export const joinsAs = (stage: Stage.Stage, holderId: string, who: Stage.Outside
         venue: stage.venue,
         holder: who.party,
         holderId,
-        documentHash: Stage.documentHash,
-        signedAt: Instant.of(Stage.start)
+        documentHash: Fund.documentHash,
+        signedAt: Instant.of(Fund.start)
       })
     )
-    yield* Stage.write("accepted-terms.accept", { holderId }, {})
+    yield* Calls.write("accepted-terms.accept", { holderId }, {})
     const offer = yield* saying(Templates.AdmissionOffer, "holder", who.party)
     yield* who.act(Templates.exercise(Templates.AdmissionOffer, offer.cid, "Accept", {}))
     return { ...who, holderId }
   })
 export type Holder = Effect.Success<ReturnType<typeof joins>>
 
-export const cash = (stage: Stage.Stage) => ({ admin: stage.bank.party, id: "USD" })
+export const cash = (stage: Fund.Parties) => ({ admin: stage.bank.party, id: "USD" })
 
 /** The bank gives a party cash. */
-export const paysIn = (stage: Stage.Stage, to: Stage.Outsider, amount: string) =>
+export const paysIn = (stage: Fund.Parties, to: Fund.Outsider, amount: string) =>
   Effect.gen(function* () {
     yield* stage.bank.act(
       Templates.create(Templates.Holding, {
@@ -138,12 +139,12 @@ const free = (owner: string, assetId: string, amount: string) =>
 
 /** A party locks cash or units for the venue to move. */
 export const allocates = (
-  stage: Stage.Stage,
-  by: Stage.Outsider,
+  stage: Fund.Parties,
+  by: Fund.Outsider,
   of: {
     readonly assetId: string
     readonly amount: string
-    readonly to: Stage.Outsider
+    readonly to: Fund.Outsider
     readonly reference: string
   }
 ) =>
@@ -166,7 +167,7 @@ export const allocates = (
 
 /** A holder with the cash for it signs an order, which the venue claims; the holder locks the cash. */
 export const subscribes = (
-  stage: Stage.Stage,
+  stage: Fund.Parties,
   by: Holder,
   of: { readonly id: string; readonly amount: string }
 ) =>
@@ -185,7 +186,7 @@ export const subscribes = (
         expiresAt: null
       })
     )
-    const claimed = yield* Stage.write(
+    const claimed = yield* Calls.write(
       "subscription.claim",
       {},
       {
@@ -204,7 +205,7 @@ export const subscribes = (
 
 /** A holder signs an order to give units back, which the venue claims; the holder locks the units. */
 export const redeems = (
-  stage: Stage.Stage,
+  stage: Fund.Parties,
   by: Holder,
   of: { readonly id: string; readonly units: string }
 ) =>
@@ -223,7 +224,7 @@ export const redeems = (
         expiresAt: null
       })
     )
-    const claimed = yield* Stage.write(
+    const claimed = yield* Calls.write(
       "redemption.claim",
       {},
       {
@@ -240,7 +241,7 @@ export const redeems = (
   })
 
 export const locksUnits = (
-  stage: Stage.Stage,
+  stage: Fund.Parties,
   by: Holder,
   of: { readonly id: string; readonly units: string }
 ) =>
@@ -253,12 +254,12 @@ export const locksUnits = (
 
 /** The attestor prices a claim at the last point. */
 export const attests = (
-  stage: Stage.Stage,
+  stage: Fund.Parties,
   of: { readonly id: string; readonly units: string; readonly price: string }
 ) =>
   Effect.gen(function* () {
     const claim = yield* saying(Templates.SubscriptionClaim, "subscriptionId", of.id)
-    const point = yield* Stage.standing(Templates.OraclePoint)
+    const point = yield* Fund.newestContract(Templates.OraclePoint)
     yield* stage.attestor.act(
       Templates.exercise(Templates.SubscriptionClaim, claim.cid, "Attest", {
         attestor: stage.attestor.party,
@@ -271,7 +272,7 @@ export const attests = (
 
 /** The oracle prices a redemption at its last point. */
 export const pays = (
-  stage: Stage.Stage,
+  stage: Fund.Parties,
   of: {
     readonly id: string
     readonly units: string
@@ -281,7 +282,7 @@ export const pays = (
 ) =>
   Effect.gen(function* () {
     const claim = yield* saying(Templates.RedemptionClaim, "redemptionId", of.id)
-    const point = yield* Stage.standing(Templates.OraclePoint)
+    const point = yield* Fund.newestContract(Templates.OraclePoint)
     yield* stage.oracle.act(
       Templates.exercise(Templates.RedemptionClaim, claim.cid, "Price", {
         pointCid: point.cid,
@@ -293,13 +294,13 @@ export const pays = (
   })
 
 /** Replaces this version of the policy by one that holds at once, or from an instant. */
-export const changes = (version: number, body: Readonly<Record<string, Stage.Json>>) =>
-  Stage.write("policy.set", { instrumentId: "fund-a" }, body, Stage.operator, String(version))
+export const changes = (version: number, body: Readonly<Record<string, Calls.Json>>) =>
+  Calls.write("policy.set", { instrumentId: "fund-a" }, body, Calls.operator, String(version))
 
-export const opens = (cycleId: string, body: Readonly<Record<string, Stage.Json>> = {}) =>
-  Stage.write("dealing-cycle.open", {}, { cycleId, instrumentId: "fund-a", ...body })
-export const settles = (cycleId: string) => Stage.write("dealing-cycle.settle", { cycleId }, {})
-export const releases = (cycleId: string) => Stage.write("dealing-cycle.release", { cycleId }, {})
+export const opens = (cycleId: string, body: Readonly<Record<string, Calls.Json>> = {}) =>
+  Calls.write("dealing-cycle.open", {}, { cycleId, instrumentId: "fund-a", ...body })
+export const settles = (cycleId: string) => Calls.write("dealing-cycle.settle", { cycleId }, {})
+export const releases = (cycleId: string) => Calls.write("dealing-cycle.release", { cycleId }, {})
 
 export const cycle = (id: string) =>
   Effect.flatMap(Records, (records) => records.get(dealingCycles, id))
@@ -309,7 +310,7 @@ export const redemption = (id: string) =>
   Effect.flatMap(Records, (records) => records.get(redemptions, id))
 
 /** What a party holds of an asset, locked or not. */
-export const holds = (who: Stage.Outsider, assetId: string) =>
+export const holds = (who: Fund.Outsider, assetId: string) =>
   Effect.map(active(Templates.Holding), (found) =>
     Decimal.formatPlain(
       Decimal.sum(
@@ -323,11 +324,11 @@ export const holds = (who: Stage.Outsider, assetId: string) =>
 /** The stage with its market and so many holders. */
 export const opened = (
   holderIds: ReadonlyArray<string>,
-  change: Readonly<Record<string, Stage.Json>> = {}
+  change: Readonly<Record<string, Calls.Json>> = {}
 ) =>
   Effect.gen(function* () {
-    const stage = yield* Stage.opened({ holderCap: 100, ...change })
-    yield* Stage.market(stage)
+    const stage = yield* Fund.opened({ holderCap: 100, ...change })
+    yield* Fund.market(stage)
     const holders: Array<Holder> = []
     for (const holderId of holderIds) holders.push(yield* joins(stage, holderId))
     return { stage, holders }

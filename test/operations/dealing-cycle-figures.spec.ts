@@ -7,9 +7,10 @@ import { Effect, Result } from "effect"
 import * as DealingCycleReads from "#core/orders/dealing-cycle/DealingCycleReads.ts"
 import { dealingCycles } from "#core/orders/dealing-cycle/DealingCycle.ts"
 import * as Invariant from "#core/kernel/Invariant.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
-import * as Stage from "./stage.ts"
+import * as Fund from "./fund.ts"
 
 const engine = (options: Parameters<typeof world>[0] = {}) => Effect.provide(world(options))
 const includes = (self: object, members: object) => assert.deepInclude(self, members)
@@ -21,7 +22,7 @@ const read = (cycleId: string, asked: Omit<Params, "cycleId"> = {}) =>
   Effect.gen(function* () {
     const reads = yield* Reads
     const { value } = yield* reads.one(DealingCycleReads.get, {
-      caller: Stage.operator,
+      caller: Calls.operator,
       params: { cycleId: cycleId as Params["cycleId"], ...asked },
       point: {}
     })
@@ -55,7 +56,7 @@ const priced = Effect.gen(function* () {
     yield* Cycles.subscribes(stage, holder, { id: `s${index + 1}`, amount: "100" })
   }
   yield* Cycles.at(Cycles.friday)
-  yield* Stage.publishes(stage, "1", Cycles.friday)
+  yield* Fund.publishes(stage, "1", Cycles.friday)
   for (const index of holders.keys()) {
     yield* Cycles.attests(stage, { id: `s${index + 1}`, units: "100", price: "1" })
   }
@@ -66,13 +67,13 @@ describe("the figures an approver signs", () => {
   it.effect("never run though an order has left between two signatures", () =>
     Effect.gen(function* () {
       yield* priced
-      const action = yield* Stage.made("dealing-cycle.settle", { cycleId: "c1" }, {})
-      const released = yield* Stage.write("subscription.release", { subscriptionId: "s2" }, {})
+      const action = yield* Calls.openAction("dealing-cycle.settle", { cycleId: "c1" }, {})
+      const released = yield* Calls.write("subscription.release", { subscriptionId: "s2" }, {})
       assert.strictEqual(released.why, "")
-      const moved = yield* Stage.approved(action)
+      const moved = yield* Calls.approveAction(action)
       assert.strictEqual(moved.why, "rule-refused four-eyes figures-moved")
       includes(yield* Cycles.cycle("c1"), { state: "open" })
-      assert.strictEqual((yield* Stage.approved(action)).why, "")
+      assert.strictEqual((yield* Calls.approveAction(action)).why, "")
       includes(yield* Cycles.cycle("c1"), {
         endedAs: "settled",
         orders: { subscriptions: ["s1"], redemptions: [] }
@@ -83,12 +84,12 @@ describe("the figures an approver signs", () => {
   it.effect("never run under another policy than was signed", () =>
     Effect.gen(function* () {
       yield* priced
-      const action = yield* Stage.made("dealing-cycle.settle", { cycleId: "c1" }, {})
+      const action = yield* Calls.openAction("dealing-cycle.settle", { cycleId: "c1" }, {})
       // No figure moves but the version itself: nothing is gated by so wide a capacity.
       yield* Cycles.changes(1, { limits: { cycleCapacity: 1000 } })
-      const moved = yield* Stage.approved(action)
+      const moved = yield* Calls.approveAction(action)
       assert.strictEqual(moved.why, "rule-refused four-eyes figures-moved")
-      assert.strictEqual((yield* Stage.approved(action)).why, "")
+      assert.strictEqual((yield* Calls.approveAction(action)).why, "")
     }).pipe(engine())
   )
 })
@@ -107,13 +108,13 @@ describe("a swung price", () => {
       yield* Cycles.subscribes(stage, first, { id: "s3", amount: "100" })
       yield* Cycles.redeems(stage, second, { id: "r1", units: "10" })
       yield* Cycles.at(Cycles.monday)
-      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Fund.publishes(stage, "1", Cycles.monday)
       // 100 in, 10 out, of 200: far above a hundredth, so everybody deals at 1.0015.
       yield* Cycles.attests(stage, { id: "s3", units: "99.850224", price: "1.0015" })
       yield* Cycles.pays(stage, { id: "r1", units: "10", price: "1", proceeds: "10" })
       const refused = yield* Cycles.settles("c2")
       assert.strictEqual(refused.why, "rule-refused nav-feed price-of-cycle")
-      yield* Stage.write("redemption.release", { redemptionId: "r1" }, {})
+      yield* Calls.write("redemption.release", { redemptionId: "r1" }, {})
       assert.strictEqual((yield* Cycles.settles("c2")).why, "")
       includes(yield* Cycles.cycle("c2"), { price: d("1"), swungPrice: d("1.0015") })
       const cycle = yield* read("c2")
@@ -121,7 +122,7 @@ describe("a swung price", () => {
       const before = yield* read("c1")
       assert.deepStrictEqual(holds(before), ["fundNet.cash", "fundNet.units"])
       // What the oracle did against the rules is kept for reconciliation.
-      assert.lengthOf(yield* Stage.surprises, 1)
+      assert.lengthOf(yield* Fund.surprises, 1)
     }).pipe(engine())
   )
 })
@@ -137,10 +138,10 @@ describe("what would be", () => {
     }
     return { stage, holders }
   })
-  const settling = (stage: Stage.Stage) =>
+  const settling = (stage: Fund.Parties) =>
     Effect.gen(function* () {
       yield* Cycles.at(Cycles.monday)
-      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Fund.publishes(stage, "1", Cycles.monday)
       for (const id of ["r1", "r2"]) {
         yield* Cycles.pays(stage, { id, units: "100", price: "1", proceeds: "100" })
       }
@@ -214,19 +215,19 @@ describe("the fund's own consent to be drawn on", () => {
       yield* Cycles.settles("c1")
       const [first] = holders
       if (first === undefined) throw new Error("a holder")
-      yield* Stage.write(
+      yield* Calls.write(
         "provision-settlement.propose",
         { instrumentId: "fund-a" },
         { fund: stage.fund.party, paymentAsset: Cycles.cash(stage), limit: 60 }
       )
-      const proposal = yield* Stage.standing(Templates.ProvisionSettlementProposal)
+      const proposal = yield* Fund.newestContract(Templates.ProvisionSettlementProposal)
       yield* stage.fund.act(
         Templates.exercise(Templates.ProvisionSettlementProposal, proposal.cid, "Accept", {})
       )
       yield* Cycles.opens("c2")
       yield* Cycles.redeems(stage, first, { id: "r1", units: "61" })
       yield* Cycles.at(Cycles.monday)
-      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Fund.publishes(stage, "1", Cycles.monday)
       yield* Cycles.pays(stage, { id: "r1", units: "61", price: "1", proceeds: "61" })
       // One more than one draw may take: the fund sets the rest aside itself.
       assert.strictEqual((yield* Cycles.settles("c2")).why, "rule-refused cash fund-cash")
@@ -243,7 +244,7 @@ describe("the fund's own consent to be drawn on", () => {
         Invariant.breaches(dealingCycles.invariants, yield* Cycles.cycle("c2")),
         []
       )
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
       assert.isTrue(Instant.isInstant((yield* Cycles.cycle("c2")).endedAt))
     }).pipe(engine())
   )

@@ -9,9 +9,10 @@ import { Effect, Layer, Result } from "effect"
 import * as DealingCycleReads from "#core/orders/dealing-cycle/DealingCycleReads.ts"
 import { orderStateAt } from "#core/orders/redemption/Redemption.ts"
 import * as Machine from "#core/orders/dealing-cycle/DealingCycleMachine.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
-import * as Stage from "./stage.ts"
+import * as Fund from "./fund.ts"
 
 const engine = (options: Parameters<typeof world>[0] = {}) => Effect.provide(world(options))
 const includes = (self: object, members: object) => assert.deepInclude(self, members)
@@ -20,7 +21,7 @@ const includes = (self: object, members: object) => assert.deepInclude(self, mem
 const told = Effect.gen(function* () {
   const feed = yield* EventReads.EventReads
   const page = yield* feed.page({
-    caller: Stage.operator,
+    caller: Calls.operator,
     params: { resourceKind: ["subscription", "redemption", "dealing-cycle"] },
     limit: 1000
   })
@@ -62,7 +63,7 @@ describe("a cycle of subscriptions", () => {
       assert.strictEqual((yield* Cycles.settles("c1")).why, "rule-refused window cut-off-passed")
       yield* Cycles.at(Cycles.friday)
       assert.strictEqual((yield* Cycles.settles("c1")).why, "rule-refused nav-feed orders-priced")
-      yield* Stage.publishes(stage, price, Cycles.friday)
+      yield* Fund.publishes(stage, price, Cycles.friday)
       yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price })
       yield* Cycles.attests(stage, { id: "s2", units: "47906.486538", price })
       const settled = yield* Cycles.settles("c1")
@@ -96,8 +97,8 @@ describe("a cycle of subscriptions", () => {
         "s2 subscription.ended",
         "c1 dealing-cycle.settled"
       ])
-      assert.deepStrictEqual(yield* Stage.surprises, [])
-      assert.strictEqual(yield* Stage.count(Templates.DealingCycle), 0)
+      assert.deepStrictEqual(yield* Fund.surprises, [])
+      assert.strictEqual(yield* Fund.countActive(Templates.DealingCycle), 0)
     }).pipe(engine())
   )
 })
@@ -111,7 +112,7 @@ const ready = (options: { readonly holders?: ReadonlyArray<string> } = {}) =>
       yield* Cycles.subscribes(stage, holder, { id: `s${index + 1}`, amount: "100000" })
     }
     yield* Cycles.at(Cycles.friday)
-    yield* Stage.publishes(stage, price, Cycles.friday)
+    yield* Fund.publishes(stage, price, Cycles.friday)
     for (const index of holders.keys()) {
       yield* Cycles.attests(stage, { id: `s${index + 1}`, units: "95812.973076", price })
     }
@@ -142,13 +143,13 @@ describe("opening", () => {
         "",
         "state-conflict DealingCycleState"
       ])
-      assert.strictEqual(yield* Stage.count(Templates.DealingCycle), 1)
+      assert.strictEqual(yield* Fund.countActive(Templates.DealingCycle), 1)
     }).pipe(engine())
   )
 
   it.effect("needs a recorded instrument, a market, and a cut-off of the instrument", () =>
     Effect.gen(function* () {
-      yield* Stage.opened()
+      yield* Fund.opened()
       assert.strictEqual((yield* Cycles.opens("c1", { instrumentId: "none" })).why, "not-found")
       assert.strictEqual((yield* Cycles.opens("c1")).why, "rule-refused policy primary-market")
     }).pipe(engine())
@@ -157,7 +158,7 @@ describe("opening", () => {
   it.effect("refuses a cut-off that is not the instrument's, whatever else is in order", () =>
     Effect.gen(function* () {
       yield* Cycles.opened([])
-      const why = (body: Readonly<Record<string, Stage.Json>>) =>
+      const why = (body: Readonly<Record<string, Calls.Json>>) =>
         Effect.map(Cycles.opens("c1", body), (ended) => ended.why)
       const off = { cutOffAt: "2026-08-01T20:00:00Z" }
       assert.strictEqual(yield* why(off), "rule-refused window cut-off-of-instrument")
@@ -225,19 +226,19 @@ describe("joining", () => {
       yield* Cycles.opens("c1")
       yield* Cycles.subscribes(stage, first, { id: "s1", amount: "1000" })
       yield* Cycles.subscribes(stage, second, { id: "s2", amount: "500" })
-      const withdrawn = yield* Stage.write("subscription.withdraw", { subscriptionId: "s1" }, {})
+      const withdrawn = yield* Calls.write("subscription.withdraw", { subscriptionId: "s1" }, {})
       assert.strictEqual(withdrawn.why, "")
       includes(yield* Cycles.cycle("c1"), {
         members: { subscriptions: 1, redemptions: 0 },
         fundNet: { cash: Decimal.of("500"), units: Decimal.zero }
       })
       yield* Cycles.at(Cycles.friday)
-      yield* Stage.publishes(stage, "1", Cycles.friday)
+      yield* Fund.publishes(stage, "1", Cycles.friday)
       yield* Cycles.attests(stage, { id: "s2", units: "500", price: "1" })
       includes(yield* Cycles.cycle("c1"), {
         fundNet: { cash: Decimal.of("500"), units: Decimal.of("500") }
       })
-      const released = yield* Stage.write("subscription.release", { subscriptionId: "s2" }, {})
+      const released = yield* Calls.write("subscription.release", { subscriptionId: "s2" }, {})
       assert.strictEqual(released.why, "")
       includes(yield* Cycles.cycle("c1"), {
         members: { subscriptions: 0, redemptions: 0 },
@@ -259,7 +260,7 @@ describe("settling", () => {
       yield* Cycles.opens("a-second")
       yield* Cycles.subscribes(stage, holder, { id: "s1", amount: "1000" })
       yield* Cycles.at(Cycles.monday)
-      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Fund.publishes(stage, "1", Cycles.monday)
       yield* Cycles.attests(stage, { id: "s1", units: "1000", price: "1" })
       const early = yield* Cycles.settles("a-second")
       assert.strictEqual(early.why, "rule-refused window cycle-sequence")
@@ -283,9 +284,9 @@ describe("settling", () => {
       assert.strictEqual(refused.why, "rule-refused cash cash-allocated")
       includes(yield* Cycles.subscription("s1"), { state: "priced" })
       // Nor does the other one settle without it.
-      const apart = yield* Stage.write("subscription.settle", { subscriptionId: "s1" }, {})
+      const apart = yield* Calls.write("subscription.settle", { subscriptionId: "s1" }, {})
       assert.strictEqual(apart.why, "rule-refused policy in-cycle")
-      yield* Stage.write("subscription.release", { subscriptionId: "s2" }, {})
+      yield* Calls.write("subscription.release", { subscriptionId: "s2" }, {})
       assert.strictEqual((yield* Cycles.settles("c1")).why, "")
     }).pipe(engine())
   )
@@ -298,12 +299,12 @@ describe("settling", () => {
         yield* Cycles.subscribes(stage, holder, { id: `s${index + 1}`, amount: "1000" })
       }
       yield* Cycles.at(Cycles.friday)
-      yield* Stage.publishes(stage, "1", Cycles.friday)
+      yield* Fund.publishes(stage, "1", Cycles.friday)
       yield* Cycles.attests(stage, { id: "s1", units: "1000", price: "1" })
-      yield* Stage.publishes(stage, "1", "2026-07-31T20:00:01Z")
+      yield* Fund.publishes(stage, "1", "2026-07-31T20:00:01Z")
       yield* Cycles.attests(stage, { id: "s2", units: "1000", price: "1" })
       assert.strictEqual((yield* Cycles.settles("c1")).why, "rule-refused nav-feed one-point")
-      yield* Stage.write("subscription.release", { subscriptionId: "s2" }, {})
+      yield* Calls.write("subscription.release", { subscriptionId: "s2" }, {})
       assert.strictEqual((yield* Cycles.settles("c1")).why, "")
     }).pipe(engine())
   )
@@ -318,7 +319,7 @@ describe("settling", () => {
       includes(yield* Cycles.cycle("c1"), { state: "ended", endedAs: "released" })
       includes(yield* Cycles.subscription("s1"), { state: "released" })
       includes(yield* Cycles.subscription("s2"), { state: "released" })
-      assert.strictEqual(yield* Stage.count(Templates.Allocation), 0)
+      assert.strictEqual(yield* Fund.countActive(Templates.Allocation), 0)
       assert.strictEqual((yield* Cycles.settles("c1")).why, "state-conflict DealingCycleState")
       assert.strictEqual(yield* Cycles.holds(stage.fund, "USD"), "0")
     }).pipe(engine())
@@ -343,7 +344,7 @@ describe("releasing", () => {
       })
       assert.strictEqual((yield* Cycles.cycle("c1")).allocations.length, 1)
       yield* Cycles.at(Cycles.friday)
-      yield* Stage.publishes(stage, "1", Cycles.friday)
+      yield* Fund.publishes(stage, "1", Cycles.friday)
       yield* Cycles.attests(stage, { id: "s1", units: "1000", price: "1" })
       const released = yield* Cycles.releases("c1")
       assert.strictEqual(released.why, "")
@@ -356,15 +357,15 @@ describe("releasing", () => {
       })
       includes(yield* Cycles.subscription("s1"), { state: "released" })
       includes(yield* Cycles.subscription("s2"), { state: "withdrawn" })
-      assert.strictEqual(yield* Stage.count(Templates.Allocation), 0)
-      assert.strictEqual(yield* Stage.count(Templates.SettlementIntent), 0)
+      assert.strictEqual(yield* Fund.countActive(Templates.Allocation), 0)
+      assert.strictEqual(yield* Fund.countActive(Templates.SettlementIntent), 0)
       assert.strictEqual(yield* Cycles.holds(first, "USD"), "1000")
       assert.deepStrictEqual((yield* told).slice(-3), [
         "s1 subscription.ended",
         "s2 subscription.ended",
         "c1 dealing-cycle.released"
       ])
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 })
@@ -374,7 +375,7 @@ const tuesday = "2026-08-04T20:00:00Z"
 /** Everybody buys for whole dollars on the Friday, and holds as many units from then on. */
 const invested = (
   amounts: Readonly<Record<string, string>>,
-  change: Readonly<Record<string, Stage.Json>> = {}
+  change: Readonly<Record<string, Calls.Json>> = {}
 ) =>
   Effect.gen(function* () {
     const { stage, holders } = yield* Cycles.opened(Object.keys(amounts), {
@@ -387,7 +388,7 @@ const invested = (
       yield* Cycles.subscribes(stage, holder, { id: `s-${holder.holderId}`, amount })
     }
     yield* Cycles.at(Cycles.friday)
-    yield* Stage.publishes(stage, "1", Cycles.friday)
+    yield* Fund.publishes(stage, "1", Cycles.friday)
     for (const { holderId } of holders) {
       const units = amounts[holderId] ?? "0"
       yield* Cycles.attests(stage, { id: `s-${holderId}`, units, price: "1" })
@@ -397,7 +398,7 @@ const invested = (
   })
 
 /** The fund sets cash aside for what a cycle owes on balance. */
-const sets = (stage: Stage.Stage, amount: string, reference: string) =>
+const sets = (stage: Fund.Parties, amount: string, reference: string) =>
   Cycles.allocates(stage, stage.fund, { assetId: "USD", amount, to: stage.fund, reference })
 
 describe("a gate", () => {
@@ -419,7 +420,7 @@ describe("a gate", () => {
       yield* Cycles.at(Cycles.monday)
       // What is left over joins the next cycle, where one is open.
       yield* Cycles.opens("c3")
-      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Fund.publishes(stage, "1", Cycles.monday)
       for (const [holderId, units] of Object.entries(orders)) {
         const id = `r-${holderId}`
         yield* Cycles.pays(stage, { id, units, price: "1", proceeds: units })
@@ -450,7 +451,7 @@ describe("a gate", () => {
       // One of the holders is not told by the gate what the others ordered.
       const reads = yield* Reads
       const { value: seen } = yield* reads.one(DealingCycleReads.get, {
-        caller: { ...Stage.person("ina", "investor"), holderId: "c" },
+        caller: { ...Calls.person("ina", "investor"), holderId: "c" },
         params: { cycleId: "c2" as never },
         point: {}
       })
@@ -473,7 +474,7 @@ describe("a gate", () => {
 
       // Every further day fills its capacity, until nothing is left and nothing is lost.
       yield* Cycles.at(tuesday)
-      yield* Stage.publishes(stage, "1", tuesday)
+      yield* Fund.publishes(stage, "1", tuesday)
       for (const [index, id] of children.entries()) {
         const units = ["27", "28", "35"][index] ?? ""
         const holder = holders[index]
@@ -493,7 +494,7 @@ describe("a gate", () => {
       for (const holder of holders) held.push(yield* Cycles.holds(holder, "fund-a"))
       assert.deepStrictEqual(held, ["24", "25", "31"])
       assert.strictEqual(yield* Cycles.holds(stage.fund, "USD"), "80")
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 })
@@ -523,7 +524,7 @@ describe("both sides of a cycle", () => {
       yield* Cycles.subscribes(stage, second, { id: "s2", amount: "50000" })
       yield* Cycles.redeems(stage, seller, { id: "r1", units: "30000" })
       yield* Cycles.at(Cycles.monday)
-      yield* Stage.publishes(stage, price, Cycles.monday)
+      yield* Fund.publishes(stage, price, Cycles.monday)
       yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price })
       yield* Cycles.attests(stage, { id: "s2", units: "47906.486538", price })
       yield* Cycles.pays(stage, { id: "r1", units: "30000", price, proceeds: "31311.00" })
@@ -554,7 +555,7 @@ describe("both sides of a cycle", () => {
         "r1 redemption.settled",
         "c2 dealing-cycle.settled"
       ])
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -566,7 +567,7 @@ describe("both sides of a cycle", () => {
       yield* Cycles.opens("c2")
       yield* Cycles.redeems(stage, seller, { id: "r1", units: "100" })
       yield* Cycles.at(Cycles.monday)
-      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Fund.publishes(stage, "1", Cycles.monday)
       yield* Cycles.pays(stage, { id: "r1", units: "100", price: "1", proceeds: "100" })
       yield* sets(stage, "100", "c2")
       const units = (yield* Cycles.active(Templates.Allocation)).find(
@@ -576,13 +577,13 @@ describe("both sides of a cycle", () => {
         Templates.exercise(Templates.Allocation, units?.cid ?? "", "Allocation_Withdraw", {})
       )
       assert.strictEqual((yield* Cycles.settles("c2")).why, "rule-refused units units-allocated")
-      const apart = yield* Stage.write("redemption.settle", { redemptionId: "r1" }, {})
+      const apart = yield* Calls.write("redemption.settle", { redemptionId: "r1" }, {})
       assert.strictEqual(apart.why, "rule-refused policy in-cycle")
       assert.strictEqual(yield* Cycles.holds(seller, "fund-a"), "100")
       yield* Cycles.locksUnits(stage, seller, { id: "r1", units: "100" })
       assert.strictEqual((yield* Cycles.settles("c2")).why, "")
       assert.strictEqual(yield* Cycles.holds(seller, "USD"), "100")
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -594,12 +595,12 @@ describe("both sides of a cycle", () => {
       yield* Cycles.opens("c2")
       assert.strictEqual((yield* Cycles.redeems(stage, seller, { id: "r1", units: "100" })).why, "")
       yield* Cycles.at(Cycles.monday)
-      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Fund.publishes(stage, "1", Cycles.monday)
       yield* Cycles.pays(stage, { id: "r1", units: "100", price: "1", proceeds: "100" })
       yield* sets(stage, "100", "c2")
       const why = "rule-refused screening screening-clear"
       assert.strictEqual(
-        (yield* Stage.write("redemption.settle", { redemptionId: "r1" }, {})).why,
+        (yield* Calls.write("redemption.settle", { redemptionId: "r1" }, {})).why,
         why
       )
       assert.strictEqual((yield* Cycles.settles("c2")).why, why)
@@ -615,7 +616,7 @@ describe("both sides of a cycle", () => {
       yield* Cycles.opens("c2")
       yield* Cycles.redeems(stage, seller, { id: "r1", units: "100" })
       yield* Cycles.at(Cycles.monday)
-      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Fund.publishes(stage, "1", Cycles.monday)
       yield* Cycles.pays(stage, { id: "r1", units: "100", price: "1", proceeds: "100" })
       const rest = (yield* Cycles.active(Templates.Holding)).find(
         ({ payload }) =>
@@ -642,7 +643,7 @@ describe("both sides of a cycle", () => {
       })
       const reads = yield* Reads
       const { value: cycle } = yield* reads.one(DealingCycleReads.get, {
-        caller: Stage.operator,
+        caller: Calls.operator,
         params: { cycleId: "c2" as never },
         point: {}
       })
@@ -651,7 +652,7 @@ describe("both sides of a cycle", () => {
       yield* stage.registrar.act(
         Templates.exercise(Templates.BurnRequest, request?.cid ?? "", "Reject", {})
       )
-      const settles = Stage.write("redemption.settle", { redemptionId: "r1" }, {})
+      const settles = Calls.write("redemption.settle", { redemptionId: "r1" }, {})
       assert.strictEqual((yield* settles).why, "rule-refused cash cash-allocated")
       assert.deepStrictEqual(
         orderStateAt(yield* Cycles.redemption("r1"), Instant.of(Cycles.monday)),
@@ -665,7 +666,7 @@ describe("both sides of a cycle", () => {
       })
       assert.strictEqual((yield* settles).why, "")
       includes(yield* Cycles.redemption("r1"), { state: "settled" })
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -692,7 +693,7 @@ describe("both sides of a cycle", () => {
       yield* Cycles.opens("c2")
       yield* Cycles.redeems(stage, seller, { id: "r1", units: "100" })
       yield* Cycles.at(Cycles.monday)
-      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Fund.publishes(stage, "1", Cycles.monday)
       yield* Cycles.pays(stage, { id: "r1", units: "100", price: "1", proceeds: "100" })
       yield* sets(stage, "100", "c2")
       const rest = (yield* Cycles.active(Templates.Holding)).find(
@@ -717,7 +718,7 @@ describe("both sides of a cycle", () => {
       )
       assert.strictEqual((yield* Cycles.settles("c2")).why, "")
       assert.strictEqual(yield* Cycles.holds(seller, "fund-a"), "100")
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 })

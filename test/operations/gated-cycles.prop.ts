@@ -15,7 +15,7 @@ import { approvals } from "#core/writes/Approval.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
-import * as Stage from "./stage.ts"
+import * as Fund from "./fund.ts"
 
 const d = Decimal.of
 const holderIds = ["a", "b", "c"] as const
@@ -47,7 +47,7 @@ const minute = 60_000_000_000n
 /** What a cycle comes to, as its view, its list and the precheck of its settlement show it. */
 const shownOf = Effect.fnUntraced(function* (cycleId: string) {
   const reads = yield* Reads
-  const caller = Stage.operator
+  const caller = Calls.operator
   const one = yield* reads.one(DealingCycleReads.get, {
     caller,
     params: { cycleId: cycleId as never },
@@ -120,7 +120,7 @@ const dealt = ({ unitDecimals, pricing, ordered, capacities, isOpenBefore }: Cas
 
     // ---- everybody buys at the Friday's price
     if (pricing === "historic") {
-      yield* Stage.publishes(stage, String(par), "2026-07-31T11:00:00Z")
+      yield* Fund.publishes(stage, String(par), "2026-07-31T11:00:00Z")
     }
     yield* Cycles.opens("c0")
     for (const { holder, units } of orders) {
@@ -131,7 +131,7 @@ const dealt = ({ unitDecimals, pricing, ordered, capacities, isOpenBefore }: Cas
       assert.strictEqual(bought.why, "")
     }
     yield* Cycles.at(Cycles.friday)
-    if (pricing === "forward") yield* Stage.publishes(stage, String(par), Cycles.friday)
+    if (pricing === "forward") yield* Fund.publishes(stage, String(par), Cycles.friday)
     for (const { holder, units } of orders) {
       yield* Cycles.attests(stage, {
         id: `s-${holder.holderId}`,
@@ -180,7 +180,7 @@ const dealt = ({ unitDecimals, pricing, ordered, capacities, isOpenBefore }: Cas
           assert.isTrue(Exit.isFailure(early), `${id} is priced by the point of an earlier day`)
         }
       }
-      yield* Stage.publishes(stage, price, cutOffAt)
+      yield* Fund.publishes(stage, price, cutOffAt)
       const isPriced = isFirst && pricing === "historic"
       const proceeds = []
       for (const id of members) {
@@ -207,10 +207,10 @@ const dealt = ({ unitDecimals, pricing, ordered, capacities, isOpenBefore }: Cas
         reference: cycleId
       })
       const before = yield* shownOf(cycleId)
-      const action = yield* Stage.made("dealing-cycle.settle", { cycleId }, {})
+      const action = yield* Calls.openAction("dealing-cycle.settle", { cycleId }, {})
       const { figures } = yield* (yield* Records).get(approvals, String(action))
       assert.deepStrictEqual(before.precheck, figures, "the precheck shows what is signed")
-      assert.strictEqual((yield* Stage.approved(action)).why, "", cycleId)
+      assert.strictEqual((yield* Calls.approveAction(action)).why, "", cycleId)
       const after = yield* shownOf(cycleId)
       assert.deepStrictEqual(before.view, after.view, "the view shows what is settled")
       assert.deepStrictEqual(before.listed, before.view, "the list shows what the view shows")
@@ -254,7 +254,7 @@ const dealt = ({ unitDecimals, pricing, ordered, capacities, isOpenBefore }: Cas
       const reads = yield* Reads
       for (const [id, units] of next) {
         const { value: shown } = yield* reads.one(RedemptionReads.get, {
-          caller: Stage.operator,
+          caller: Calls.operator,
           params: { redemptionId: id as never },
           point: {}
         })
@@ -276,7 +276,7 @@ const dealt = ({ unitDecimals, pricing, ordered, capacities, isOpenBefore }: Cas
             }
           ]
         })
-        const alone = yield* Stage.write("redemption.settle", { redemptionId: id }, {})
+        const alone = yield* Calls.write("redemption.settle", { redemptionId: id }, {})
         assert.strictEqual(alone.why, "state-conflict RedemptionState")
       }
       assert.deepInclude(yield* Cycles.cycle(`c${index + 2}`), {
@@ -289,8 +289,8 @@ const dealt = ({ unitDecimals, pricing, ordered, capacities, isOpenBefore }: Cas
       Decimal.formatPlain(Decimal.sum(filled)),
       Decimal.formatPlain(Decimal.sum(orders.map(({ units }) => atoms(units))))
     )
-    assert.strictEqual(yield* Stage.count(Templates.RedemptionClaim), 0)
-    assert.deepStrictEqual(yield* Stage.surprises, [])
+    assert.strictEqual(yield* Fund.countActive(Templates.RedemptionClaim), 0)
+    assert.deepStrictEqual(yield* Fund.surprises, [])
   }).pipe(Effect.provide(world()))
 
 test("what gates leave over deals on its own days, and all of it is filled in the end", async () => {

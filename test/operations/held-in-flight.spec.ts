@@ -6,11 +6,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { operations } from "#core/writes/OperationRecord.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import { sets } from "./controlled.ts"
 import * as Cycles from "./cycles.ts"
+import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
-import * as Stage from "./stage.ts"
 
 /** A ledger that takes nothing while it is `away`, and says not even that much while it is `mute`. */
 const remote = () => {
@@ -31,16 +32,16 @@ const remote = () => {
 }
 
 const line = { cash: [{ statementId: "stmt-1", line: 1, amount: 100_000 }] }
-const later = Effect.andThen(TestClock.adjust("2 minutes"), Stage.settle)
+const later = Effect.andThen(TestClock.adjust("2 minutes"), Calls.settle)
 
 const order = { subscriptionId: "s1", instrumentId: "fund-a", holderId: "h1", amount: 100_000 }
-const delivers = Stage.write("subscription.deliver", { subscriptionId: "s1" }, line)
+const delivers = Calls.write("subscription.deliver", { subscriptionId: "s1" }, line)
 
 /** An order that only has to be delivered. */
 const priced = Effect.gen(function* () {
   const { stage } = yield* Cycles.opened(["h1"])
-  yield* Stage.write("subscription.claim", {}, order)
-  yield* Stage.publishes(stage, "1.0437", Cycles.friday)
+  yield* Calls.write("subscription.claim", {}, order)
+  yield* Fund.publishes(stage, "1.0437", Cycles.friday)
   yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
 })
 
@@ -104,7 +105,7 @@ describe("what may have come about", () => {
         ledger.at.away = true
         yield* sets("hold")
         yield* TestClock.adjust("100 seconds")
-        yield* Stage.settle
+        yield* Calls.settle
         assert.deepStrictEqual(yield* ends(), ["running"])
         yield* later
         ledger.at.away = false
@@ -127,8 +128,8 @@ describe("a forced transfer that was signed while the ledger was away", () => {
         const { stage, h1, h2 } = yield* Powers.founded("10")
         ledger.at.away = true
         const body = { toHolderId: "h2", order: Powers.order }
-        const action = yield* Stage.made("holder.force-transfer", { holderId: "h1" }, body)
-        assert.strictEqual((yield* Stage.approved(action)).state, "running")
+        const action = yield* Calls.openAction("holder.force-transfer", { holderId: "h1" }, body)
+        assert.strictEqual((yield* Calls.approveAction(action)).state, "running")
         yield* Powers.mints(stage, h1, "5")
         yield* later
         ledger.at.away = false
@@ -136,7 +137,7 @@ describe("a forced transfer that was signed while the ledger was away", () => {
         const failed = "failed four-eyes figures-moved"
         assert.deepStrictEqual(yield* ends("holder.force-transfer"), [failed])
         assert.strictEqual(yield* Cycles.holds(h1, "fund-a"), "15")
-        assert.strictEqual((yield* Stage.approved(action)).why, "")
+        assert.strictEqual((yield* Calls.approveAction(action)).why, "")
         assert.strictEqual(yield* Cycles.holds(h2, "fund-a"), "15")
       }).pipe(Effect.provide(world({ tamper: ledger.tamper })))
     }

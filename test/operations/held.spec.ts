@@ -5,6 +5,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { operations } from "#core/writes/OperationRecord.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as BrokenCycles from "../rules/broken-cycles.ts"
 import * as BrokenOrders from "../rules/broken-orders.ts"
@@ -20,8 +21,8 @@ import {
   writes
 } from "./controlled.ts"
 import * as Cycles from "./cycles.ts"
+import * as Fund from "./fund.ts"
 import { bodyOf } from "./instrumentBody.ts"
-import * as Stage from "./stage.ts"
 
 const engine = () => Effect.provide(world())
 const cents = "100000"
@@ -94,7 +95,7 @@ const driven = (venue: Party.Party, act: Act, judged: Judged | null, stops: Stop
     assert.deepStrictEqual([act.kind, last, done.why], [act.kind, last, ""])
   })
 
-const claim = (kind: "subscription" | "redemption", of: Readonly<Record<string, Stage.Json>>) => ({
+const claim = (kind: "subscription" | "redemption", of: Readonly<Record<string, Calls.Json>>) => ({
   kind: `${kind}.claim`,
   body: { instrumentId: "fund-a", holderId: "h1", ...of }
 })
@@ -128,7 +129,7 @@ const founded = Effect.gen(function* () {
 /** The same with units that the registrar minted in the holder's hands. */
 const endowed = Effect.gen(function* () {
   const at = yield* founded
-  const credential = yield* Stage.standing(Templates.Credential)
+  const credential = yield* Fund.newestContract(Templates.Credential)
   yield* at.stage.registrar.act(
     Templates.exercise(Templates.Credential, credential.cid, "Receive", {
       amount: Decimal.of("1000"),
@@ -139,9 +140,9 @@ const endowed = Effect.gen(function* () {
   return at
 })
 
-const prices = (stage: Stage.Stage, id: string) =>
+const prices = (stage: Fund.Parties, id: string) =>
   Effect.andThen(
-    Stage.publishes(stage, price, Cycles.friday),
+    Fund.publishes(stage, price, Cycles.friday),
     Cycles.attests(stage, { id, units: bought, price })
   )
 
@@ -155,8 +156,8 @@ const byWire = (judged: Judged): Judged => ({
 
 /** Signs an order in the holder's own wallet. */
 const signs = (
-  stage: Stage.Stage,
-  by: Stage.Outsider,
+  stage: Fund.Parties,
+  by: Fund.Outsider,
   of: { readonly orderId: string; readonly amount?: string; readonly units?: string }
 ) => {
   const order = {
@@ -217,9 +218,9 @@ describe("an act of one order is stopped by the controls that cover it, each wit
       const { stage, venue, holder } = yield* endowed
       const claims = claim("redemption", { redemptionId: "r1", units: 100 })
       yield* driven(venue, claims, byWire(BrokenOrders.redemptionClaim), goingBack)
-      yield* Stage.publishes(stage, "1.5", Cycles.friday)
+      yield* Fund.publishes(stage, "1.5", Cycles.friday)
       yield* Cycles.pays(stage, { id: "r1", units: "100", price: "1.5", proceeds: "150" })
-      const { cid } = yield* Stage.unlocked(holder.party)
+      const { cid } = yield* Fund.freeHolding(holder.party)
       yield* holder.act(
         Templates.exercise(Templates.Holding, cid, "RequestBurn", {
           amount: Decimal.of("100"),
@@ -228,7 +229,7 @@ describe("an act of one order is stopped by the controls that cover it, each wit
           executeBefore: Instant.of("2026-09-01T00:00:00Z")
         })
       )
-      const request = yield* Stage.standing(Templates.BurnRequest)
+      const request = yield* Fund.newestContract(Templates.BurnRequest)
       yield* stage.registrar.act(
         Templates.exercise(Templates.BurnRequest, request.cid, "Accept", {})
       )
@@ -250,7 +251,7 @@ describe("an act of one order is stopped by the controls that cover it, each wit
       })
       yield* driven(venue, claims, BrokenOrders.redemptionClaim, goingBack)
       yield* Cycles.locksUnits(stage, holder, { id: "r1", units: "100" })
-      yield* Stage.publishes(stage, "1.5", Cycles.friday)
+      yield* Fund.publishes(stage, "1.5", Cycles.friday)
       yield* Cycles.pays(stage, { id: "r1", units: "100", price: "1.5", proceeds: "150" })
       yield* Cycles.paysIn(stage, stage.fund, "150")
       const paid = { assetId: "USD", amount: "150", to: holder, reference: "r1" }
@@ -286,7 +287,7 @@ describe("an act of many orders is stopped by the controls that cover it, each w
       yield* Cycles.opens("c1")
       yield* Cycles.redeems(stage, holder, { id: "r1", units: "100" })
       yield* Cycles.at(Cycles.friday)
-      yield* Stage.publishes(stage, "1.5", Cycles.friday)
+      yield* Fund.publishes(stage, "1.5", Cycles.friday)
       yield* Cycles.pays(stage, { id: "r1", units: "100", price: "1.5", proceeds: "150" })
       yield* Cycles.paysIn(stage, stage.fund, "150")
       const paid = { assetId: "USD", amount: "150", to: stage.fund, reference: "c1" }
@@ -315,10 +316,10 @@ describe("an act of many orders is stopped by the controls that cover it, each w
         body: { standingSettlementId: "st1", instrumentId: "fund-a", funding: funded }
       }
       yield* driven(venue, opens, BrokenCycles.standingOpen, heldOnly)
-      const commits = (by: Stage.Outsider, amount: string) =>
+      const commits = (by: Fund.Outsider, amount: string) =>
         Effect.gen(function* () {
-          const { cid } = yield* Stage.standing(Templates.StandingSettlement)
-          const holding = yield* Stage.unlocked(by.party)
+          const { cid } = yield* Fund.newestContract(Templates.StandingSettlement)
+          const holding = yield* Fund.freeHolding(by.party)
           yield* by.act(
             Templates.exercise(Templates.StandingSettlement, cid, "Commit", {
               party: by.party,
@@ -329,7 +330,7 @@ describe("an act of many orders is stopped by the controls that cover it, each w
         })
       // All that it gives away is locked or gone before the next holding comes in.
       yield* commits(holder, "500")
-      const rest = yield* Stage.unlocked(holder.party)
+      const rest = yield* Fund.freeHolding(holder.party)
       yield* holder.act(
         Templates.exercise(Templates.Holding, rest.cid, "Allocate", {
           allocationId: "r1",
@@ -346,7 +347,7 @@ describe("an act of many orders is stopped by the controls that cover it, each w
       yield* signs(stage, holder, { orderId: "buy-1", amount: "1000" })
       const ledger = { payment: "ledger" }
       yield* writes(claim("subscription", { subscriptionId: "s1", orderId: "buy-1", ...ledger }))
-      yield* Stage.publishes(stage, "2", Cycles.friday)
+      yield* Fund.publishes(stage, "2", Cycles.friday)
       yield* Cycles.attests(stage, { id: "s1", units: "500", price: "2" })
       const settles = onStanding("settle", { subscriptions: ["s1"] })
       const bought = BrokenCycles.standingSettle.checks.filter(
@@ -519,7 +520,7 @@ describe("of several controls and faults", () => {
           "rule-refused restriction may-subscribe",
           "rule-refused restriction may-redeem"
         ])
-        yield* Stage.write("instrument.pause", { instrumentId: "fund-x" }, { reason: "to see" })
+        yield* Calls.write("instrument.pause", { instrumentId: "fund-x" }, { reason: "to see" })
         assert.deepStrictEqual(yield* told, Array(2).fill(`rule-refused ${hold}`))
         yield* lifted
         const opens = [
@@ -542,17 +543,17 @@ describe("of several controls and faults", () => {
   it.effect("one on another holder or instrument stops the act", () =>
     Effect.gen(function* () {
       const delivers = yield* delivered
-      yield* Stage.write("instrument.record", {}, { ...bodyOf(), instrumentId: "fund-b" })
-      yield* Stage.write("instrument.pause", { instrumentId: "fund-b" }, { reason: "to see" })
+      yield* Calls.write("instrument.record", {}, { ...bodyOf(), instrumentId: "fund-b" })
+      yield* Calls.write("instrument.pause", { instrumentId: "fund-b" }, { reason: "to see" })
       const frozen = { mode: "freeze", reason: "pledge" }
-      yield* Stage.write(
+      yield* Calls.write(
         "holder.restrict",
         { holderId: "h1" },
         { ...frozen, instrumentId: "fund-b" }
       )
-      const other = yield* Stage.outsider("other")
-      yield* Stage.write("holder.register", {}, { holderId: "h2", party: other.party })
-      yield* Stage.write("holder.restrict", { holderId: "h2" }, frozen)
+      const other = yield* Fund.outsider("other")
+      yield* Calls.write("holder.register", {}, { holderId: "h2", party: other.party })
+      yield* Calls.write("holder.restrict", { holderId: "h2" }, frozen)
       assert.strictEqual((yield* writes(delivers)).why, "")
     }).pipe(engine())
   )
@@ -570,11 +571,11 @@ describe("a cycle with an order of a holder that is frozen", () => {
       yield* Cycles.at(Cycles.friday)
       yield* prices(stage, "s1")
       yield* Cycles.attests(stage, { id: "s2", units: bought, price })
-      const made = yield* Stage.made("dealing-cycle.settle", { cycleId: "c1" }, {})
+      const made = yield* Calls.openAction("dealing-cycle.settle", { cycleId: "c1" }, {})
       // Not the first of them, who may receive.
       yield* sets("freeze", "h2")
       const why = "rule-refused restriction may-receive"
-      assert.strictEqual((yield* Stage.approved(made)).why, why)
+      assert.strictEqual((yield* Calls.approveAction(made)).why, why)
       const rows = yield* rowsOf(stage.venue, onCycle("settle", "c1"))
       assert.deepStrictEqual(
         rows.filter(({ ok }) => !ok).map(({ detail }) => detail),
@@ -582,9 +583,9 @@ describe("a cycle with an order of a holder that is frozen", () => {
       )
       assert.strictEqual((yield* writes(onSubscription("release", "s2"))).why, "")
       // What was signed for had this order in it.
-      const moved = yield* Stage.approved(made)
+      const moved = yield* Calls.approveAction(made)
       assert.strictEqual(moved.why, "rule-refused four-eyes figures-moved")
-      assert.strictEqual((yield* Stage.approved(made)).why, "")
+      assert.strictEqual((yield* Calls.approveAction(made)).why, "")
       assert.strictEqual((yield* Cycles.subscription("s1")).state, "closed")
       assert.strictEqual((yield* Cycles.subscription("s2")).state, "released")
     }).pipe(engine())

@@ -11,9 +11,10 @@ import * as AttributeRules from "#core/holders/attribute/AttributeRules.ts"
 import { holders } from "#core/holders/holder/Holder.ts"
 import { externalAccounts } from "#core/holders/external-account/ExternalAccount.ts"
 import { admissions } from "#core/admissions/Admission.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import { actAs } from "../http/security/dealing-floor.ts"
-import * as Stage from "./stage.ts"
+import * as Fund from "./fund.ts"
 
 const engine = (of: Partial<typeof settingsDefaults> = {}) =>
   Effect.provide(world({ settings: of }))
@@ -24,22 +25,22 @@ const moves = (id = "h1") =>
   )
 const clock = (at: string) => TestClock.setTime(Instant.toEpochMillis(Instant.of(at)))
 
-const registering = (stage: Stage.Stage, of: Readonly<Record<string, Stage.Json>> = {}) =>
-  Stage.write("holder.register", {}, { holderId: "h1", party: stage.holder.party, ...of })
+const registering = (stage: Fund.Parties, of: Readonly<Record<string, Calls.Json>> = {}) =>
+  Calls.write("holder.register", {}, { holderId: "h1", party: stage.holder.party, ...of })
 
 /** Registered, its terms countersigned: active, and admitted to nothing. */
-const active = (stage: Stage.Stage, of: Readonly<Record<string, Stage.Json>> = {}) =>
+const active = (stage: Fund.Parties, of: Readonly<Record<string, Calls.Json>> = {}) =>
   Effect.gen(function* () {
     yield* registering(stage, of)
-    yield* Stage.accepts(stage)
-    yield* Stage.signs(stage)
-    yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+    yield* Fund.accepts(stage)
+    yield* Fund.signs(stage)
+    yield* Calls.write("accepted-terms.accept", { holderId: "h1" }, {})
   })
 
 const evidenceHash = "ee".repeat(32)
 const kyc = { name: "kyc", value: "passed", state: "valid", evidenceHash }
-const setting = (of: Readonly<Record<string, Stage.Json>> = {}, holderId = "h1") =>
-  Stage.write("holder.set-attributes", { holderId }, { attributes: [kyc], ...of })
+const setting = (of: Readonly<Record<string, Calls.Json>> = {}, holderId = "h1") =>
+  Calls.write("holder.set-attributes", { holderId }, { attributes: [kyc], ...of })
 
 const digestOf = Effect.gen(function* () {
   const { sha256 } = yield* Crypto
@@ -49,11 +50,11 @@ const digestOf = Effect.gen(function* () {
 describe("holder.set-attributes", () => {
   it.effect("never leaves the record and the ledger's digest saying different things", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* active(stage)
       const done = yield* setting()
       assert.strictEqual(done.why, "")
-      const { payload } = yield* Stage.standing(Templates.HolderRegistration)
+      const { payload } = yield* Fund.newestContract(Templates.HolderRegistration)
       assert.strictEqual(payload.attributesDigest, yield* digestOf)
       const self = yield* holder()
       assert.deepStrictEqual(
@@ -63,22 +64,22 @@ describe("holder.set-attributes", () => {
       assert.strictEqual(self.state, "active")
       const revoked = yield* setting({ attributes: [{ ...kyc, state: "revoked" }] })
       assert.strictEqual(revoked.why, "")
-      const after = yield* Stage.standing(Templates.HolderRegistration)
+      const after = yield* Fund.newestContract(Templates.HolderRegistration)
       assert.strictEqual(after.payload.attributesDigest, yield* digestOf)
       assert.notStrictEqual(after.payload.attributesDigest, payload.attributesDigest)
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
   it.effect("never is refused for what cannot be, or taken for a holder that is not there", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* active(stage)
       const revoked = yield* setting({ attributes: [{ ...kyc, state: "revoked" }] })
       assert.strictEqual(revoked.why, "state-conflict AttributeState")
       const twice = yield* setting({ attributes: [kyc, kyc] })
       assert.strictEqual(twice.why, "rule-refused attribute attribute-repeated")
-      const late = yield* setting({ validUntil: Stage.start })
+      const late = yield* setting({ validUntil: Fund.start })
       assert.strictEqual(late.why, "rule-refused policy valid-until")
       const none = yield* setting({ attributes: [] })
       assert.strictEqual(none.why, "invalid-request")
@@ -90,30 +91,30 @@ describe("holder.set-attributes", () => {
 
   it.effect("gives a holder that has not answered an invitation with the new digest", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* registering(stage)
-      const before = yield* Stage.standing(Templates.HolderInvitation)
+      const before = yield* Fund.newestContract(Templates.HolderInvitation)
       yield* setting()
-      const after = yield* Stage.standing(Templates.HolderInvitation)
+      const after = yield* Fund.newestContract(Templates.HolderInvitation)
       assert.notStrictEqual(after.cid, before.cid)
       assert.strictEqual(after.payload.attributesDigest, yield* digestOf)
       assert.strictEqual((yield* holder()).invitationCid, after.cid)
-      assert.strictEqual(yield* Stage.count(Templates.HolderInvitation), 1)
+      assert.strictEqual(yield* Fund.countActive(Templates.HolderInvitation), 1)
       // A holder that declined is invited anew in the same way.
       yield* stage.holder.act(
         Templates.exercise(Templates.HolderInvitation, after.cid, "Decline", {})
       )
       assert.isNull((yield* holder()).invitationCid)
       yield* setting({ attributes: [{ ...kyc, name: "accredited" }] })
-      yield* Stage.accepts(stage)
+      yield* Fund.accepts(stage)
       assert.isNotNull((yield* holder()).registrationCid)
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
   it.effect("never makes whoever must verify what was stated anybody but compliance", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* active(stage)
       yield* setting({ attributes: [{ ...kyc, state: "pending" }] })
       assert.deepStrictEqual(yield* moves(), ["compliance: holder.set-attributes"])
@@ -125,7 +126,7 @@ describe("holder.set-attributes", () => {
 
   it.effect("a verified attribute runs out by the clock", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* active(stage)
       yield* setting({ attributes: [{ ...kyc, validUntil: "2026-08-31T00:00:00Z" }] })
       yield* clock("2026-08-30T23:59:59Z")
@@ -139,7 +140,7 @@ describe("holder.set-attributes", () => {
 describe("an invitation that the venue's own party made out of turn", () => {
   it.effect("never takes the place of one that stands, or makes another party the holder", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* registering(stage)
       const invitation = (party: Party.Party) =>
         Templates.create(Templates.HolderInvitation, {
@@ -153,15 +154,15 @@ describe("an invitation that the venue's own party made out of turn", () => {
         })
       const before = yield* holder()
       yield* actAs(stage.venue, invitation(stage.holder.party))
-      yield* Stage.settle
+      yield* Calls.settle
       assert.strictEqual((yield* holder()).invitationCid, before.invitationCid)
       yield* stage.holder.act(
         Templates.exercise(Templates.HolderInvitation, before.invitationCid ?? "", "Decline", {})
       )
       yield* actAs(stage.venue, invitation(stage.bank.party))
-      yield* Stage.settle
+      yield* Calls.settle
       assert.deepInclude(yield* holder(), { invitationCid: null, party: stage.holder.party })
-      assert.deepStrictEqual(yield* Stage.surprises, [
+      assert.deepStrictEqual(yield* Fund.surprises, [
         "holder register: A holder of this id exists.",
         "holder register: A holder of this id exists."
       ])
@@ -170,9 +171,9 @@ describe("an invitation that the venue's own party made out of turn", () => {
 
   it.effect("changes nothing of a holder that has accepted and waits for its attributes", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* registering(stage)
-      yield* Stage.accepts(stage)
+      yield* Fund.accepts(stage)
       const accepted = yield* holder()
       assert.deepInclude(accepted, { state: "pending", invitationCid: null })
       assert.isNotNull(accepted.registrationCid)
@@ -188,9 +189,9 @@ describe("an invitation that the venue's own party made out of turn", () => {
           validUntil: null
         })
       )
-      yield* Stage.settle
+      yield* Calls.settle
       assert.deepStrictEqual(yield* holder(), accepted)
-      assert.deepStrictEqual(yield* Stage.surprises, [
+      assert.deepStrictEqual(yield* Fund.surprises, [
         "holder register: A holder of this id exists."
       ])
     }).pipe(engine())
@@ -200,7 +201,7 @@ describe("an invitation that the venue's own party made out of turn", () => {
 describe("a registration that ran out", () => {
   it.effect("is renewed by naming its end, and by nothing less", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* active(stage, { validUntil: "2026-08-31T00:00:00Z" })
       yield* clock("2026-09-01T00:00:00Z")
       assert.strictEqual((yield* holder()).state, "lapsed")
@@ -212,14 +213,14 @@ describe("a registration that ran out", () => {
       assert.strictEqual((yield* holder()).validUntil, Instant.of("2027-08-31T00:00:00Z"))
       yield* clock("2027-08-31T00:00:00Z")
       assert.strictEqual((yield* holder()).state, "lapsed")
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 })
 
 describe("holder.register-successor", () => {
-  const naming = (stage: Stage.Stage, of: Readonly<Record<string, Stage.Json>> = {}) =>
-    Stage.write(
+  const naming = (stage: Fund.Parties, of: Readonly<Record<string, Calls.Json>> = {}) =>
+    Calls.write(
       "holder.register-successor",
       { holderId: "h1" },
       { party: stage.bank.party, successorId: "h2", ...of }
@@ -229,7 +230,7 @@ describe("holder.register-successor", () => {
     "never leaves two holders that know nothing of each other, or a successor usable at once",
     () =>
       Effect.gen(function* () {
-        const stage = yield* Stage.opened()
+        const stage = yield* Fund.opened()
         yield* active(stage, { legalName: "A Fund", taxResidences: [{ country: "CH" }] })
         yield* setting()
         const done = yield* naming(stage)
@@ -251,9 +252,9 @@ describe("holder.register-successor", () => {
           registeredAt: successor.registeredAt,
           usableFrom: Instant.fromNanos(successor.registeredAt + 86_400_000_000_000n)
         })
-        const { payload } = yield* Stage.standing(Templates.HolderInvitation)
+        const { payload } = yield* Fund.newestContract(Templates.HolderInvitation)
         assert.deepInclude(payload, { holderId: "h2", predecessor: "h1" })
-        assert.deepStrictEqual(yield* Stage.surprises, [])
+        assert.deepStrictEqual(yield* Fund.surprises, [])
       }).pipe(engine())
   )
 
@@ -261,12 +262,12 @@ describe("holder.register-successor", () => {
     "refuses a second one, the holder itself, the venue, and a party that is a holder",
     () =>
       Effect.gen(function* () {
-        const stage = yield* Stage.opened()
+        const stage = yield* Fund.opened()
         yield* registering(stage)
         assert.strictEqual((yield* naming(stage)).why, "state-conflict HolderState")
-        yield* Stage.accepts(stage)
-        yield* Stage.signs(stage)
-        yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+        yield* Fund.accepts(stage)
+        yield* Fund.signs(stage)
+        yield* Calls.write("accepted-terms.accept", { holderId: "h1" }, {})
         const own = yield* naming(stage, { party: stage.holder.party })
         assert.strictEqual(own.why, "already-exists party")
         const venue = yield* naming(stage, { party: stage.venue })
@@ -276,7 +277,7 @@ describe("holder.register-successor", () => {
         yield* naming(stage)
         const second = yield* naming(stage, { party: stage.fund.party, successorId: "h3" })
         assert.strictEqual(second.why, "state-conflict successor-named")
-        yield* Stage.write("holder.close", { holderId: "h2" }, {})
+        yield* Calls.write("holder.close", { holderId: "h2" }, {})
         const after = yield* naming(stage, { party: stage.fund.party, successorId: null })
         assert.strictEqual(after.why, "")
         assert.strictEqual((yield* holder()).successor?.party, stage.fund.party)
@@ -285,8 +286,8 @@ describe("holder.register-successor", () => {
 })
 
 describe("holder.close", () => {
-  const closing = (of: Readonly<Record<string, Stage.Json>> = {}, holderId = "h1") =>
-    Stage.write("holder.close", { holderId }, of)
+  const closing = (of: Readonly<Record<string, Calls.Json>> = {}, holderId = "h1") =>
+    Calls.write("holder.close", { holderId }, of)
   const states = Effect.flatMap(Records, (records) =>
     Effect.map(records.list(admissions, { limit: 10 }), (found) =>
       found.map(({ record }) => `${record.state} ${record.endedBy ?? ""}`)
@@ -295,47 +296,47 @@ describe("holder.close", () => {
 
   it.effect("never leaves a registration, a credential or a place behind", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened({ holderCap: 1 })
-      yield* Stage.admitted(stage)
+      const stage = yield* Fund.opened({ holderCap: 1 })
+      yield* Fund.admitted(stage)
       const done = yield* closing({ closedAs: "CLIN" })
       assert.strictEqual(done.why, "")
       assert.deepInclude(done.result, { state: "closed", closedAs: "CLIN" })
       assert.deepStrictEqual(yield* states, ["revoked venue"])
-      assert.strictEqual(yield* Stage.count(Templates.HolderRegistration), 0)
-      assert.strictEqual(yield* Stage.count(Templates.Credential), 0)
+      assert.strictEqual(yield* Fund.countActive(Templates.HolderRegistration), 0)
+      assert.strictEqual(yield* Fund.countActive(Templates.Credential), 0)
       assert.strictEqual((yield* closing()).why, "state-conflict HolderState")
       assert.strictEqual((yield* setting()).why, "state-conflict HolderState")
-      const next = yield* Stage.write(
+      const next = yield* Calls.write(
         "holder.onboard",
         {},
         { party: stage.bank.party, admissions: [{ instrumentId: "fund-a" }] }
       )
       assert.strictEqual(next.why, "")
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
   it.effect("never leaves a holder open that was only invited, or declined", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* registering(stage)
       assert.strictEqual((yield* closing()).result.state, "closed")
-      assert.strictEqual(yield* Stage.count(Templates.HolderInvitation), 0)
+      assert.strictEqual(yield* Fund.countActive(Templates.HolderInvitation), 0)
       yield* registering(stage, { holderId: "h2", party: stage.bank.party })
-      const { cid } = yield* Stage.standing(Templates.HolderInvitation)
+      const { cid } = yield* Fund.newestContract(Templates.HolderInvitation)
       yield* stage.bank.act(Templates.exercise(Templates.HolderInvitation, cid, "Decline", {}))
       const done = yield* closing({ closedAs: "ASIN" }, "h2")
       assert.deepInclude(done.result, { state: "closed", closedAs: "ASIN" })
-      assert.strictEqual(yield* Stage.count(Templates.HolderInvitation), 0)
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.strictEqual(yield* Fund.countActive(Templates.HolderInvitation), 0)
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
   it.effect("never takes away an order that is not ended, or units", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* Stage.admitted(stage)
-      yield* Stage.write(
+      const stage = yield* Fund.opened()
+      yield* Fund.admitted(stage)
+      yield* Calls.write(
         "subscription.claim",
         {},
         {
@@ -347,7 +348,7 @@ describe("holder.close", () => {
         }
       )
       assert.strictEqual((yield* closing()).why, "rule-refused policy no-open-order")
-      yield* Stage.write("subscription.withdraw", { subscriptionId: "s1" }, {})
+      yield* Calls.write("subscription.withdraw", { subscriptionId: "s1" }, {})
       yield* stage.registrar.act(
         Templates.create(Templates.Holding, {
           registrar: stage.registrar.party,
@@ -361,7 +362,7 @@ describe("holder.close", () => {
           meta: {}
         })
       )
-      const units = yield* Stage.standing(Templates.Holding)
+      const units = yield* Fund.newestContract(Templates.Holding)
       yield* stage.registrar.act(
         Templates.exercise(Templates.Holding, units.cid, "OfferTransfer", {
           receiver: stage.holder.party,
@@ -369,12 +370,12 @@ describe("holder.close", () => {
           executeBefore: Instant.of("2027-01-01T00:00:00Z")
         })
       )
-      const offered = yield* Stage.standing(Templates.TransferOffer)
+      const offered = yield* Fund.newestContract(Templates.TransferOffer)
       yield* stage.holder.act(
         Templates.exercise(Templates.TransferOffer, offered.cid, "Accept", { credentialCid: null })
       )
       assert.strictEqual((yield* closing()).why, "rule-refused units zero-units")
-      const sold = yield* Stage.write(
+      const sold = yield* Calls.write(
         "redemption.claim",
         {},
         {
@@ -396,8 +397,8 @@ describe("holder.close", () => {
 describe("external-account.map", () => {
   const iban = "CH93 0076 2011 6238 5295 7"
   const sealed = { sealingKeys: [{ keyId: "k1", secret: new Uint8Array(32).fill(7) }] }
-  const mapping = (of: Readonly<Record<string, Stage.Json>> = {}) =>
-    Stage.write(
+  const mapping = (of: Readonly<Record<string, Calls.Json>> = {}) =>
+    Calls.write(
       "external-account.map",
       {},
       { externalAccountId: "a1", kind: "cash", holderId: "h1", number: iban, ...of }
@@ -405,7 +406,7 @@ describe("external-account.map", () => {
 
   it.effect("never shows or keeps the number, or leaves the holder without its account", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* active(stage)
       const done = yield* mapping()
       assert.strictEqual(done.why, "")
@@ -427,7 +428,7 @@ describe("external-account.map", () => {
     "never takes an account that is nobody's, a second of one id, or one of nobody known",
     () =>
       Effect.gen(function* () {
-        const stage = yield* Stage.opened()
+        const stage = yield* Fund.opened()
         yield* active(stage)
         const nobody = yield* mapping({ holderId: null })
         assert.strictEqual(nobody.why, "rule-refused policy account-owner")
@@ -437,7 +438,7 @@ describe("external-account.map", () => {
         const fund = yield* mapping({ holderId: null, instrumentId: "fund-a", kind: "custody" })
         assert.strictEqual(fund.why, "")
         assert.strictEqual((yield* mapping()).why, "already-exists")
-        yield* Stage.write("holder.close", { holderId: "h1" }, {})
+        yield* Calls.write("holder.close", { holderId: "h1" }, {})
         const late = yield* mapping({ externalAccountId: "a2" })
         assert.strictEqual(late.why, "state-conflict HolderState")
       }).pipe(engine(sealed))
@@ -445,7 +446,7 @@ describe("external-account.map", () => {
 
   it.effect("never gives a holder more accounts than there may be", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* active(stage)
       for (let n = 0; n < 32; n++) yield* mapping({ externalAccountId: `a${n}` })
       const more = yield* mapping({ externalAccountId: "a32" })

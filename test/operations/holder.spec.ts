@@ -7,14 +7,15 @@ import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { holders } from "#core/holders/holder/Holder.ts"
 import * as HolderReads from "#core/holders/holder/HolderReads.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
-import * as Stage from "./stage.ts"
+import * as Fund from "./fund.ts"
 
 const engine = () => Effect.provide(world())
 const holder = (id = "h1") => Effect.flatMap(Records, (records) => records.get(holders, id))
 
-const registering = (stage: Stage.Stage, of: Readonly<Record<string, Stage.Json>> = {}) =>
-  Stage.write(
+const registering = (stage: Fund.Parties, of: Readonly<Record<string, Calls.Json>> = {}) =>
+  Calls.write(
     "holder.register",
     {},
     {
@@ -30,7 +31,7 @@ const registering = (stage: Stage.Stage, of: Readonly<Record<string, Stage.Json>
 describe("holder.register", () => {
   it.effect("leaves a pending holder with what the caller told, waiting on its party", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       const done = yield* registering(stage)
       assert.strictEqual(done.state, "succeeded")
       assert.strictEqual(done.result.state, "pending")
@@ -49,7 +50,7 @@ describe("holder.register", () => {
 
   it.effect("makes an id where the caller names none", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       const done = yield* registering(stage, { holderId: null })
       assert.strictEqual(done.state, "succeeded")
       assert.match(String(done.result.holderId), /^[A-Za-z0-9._~-]{8,}$/)
@@ -60,7 +61,7 @@ describe("holder.register", () => {
     "never takes an id or a party a second time, the venue itself, or a date that has passed",
     () =>
       Effect.gen(function* () {
-        const stage = yield* Stage.opened()
+        const stage = yield* Fund.opened()
         yield* registering(stage)
         assert.strictEqual((yield* registering(stage)).why, "already-exists holder-id")
         const again = yield* registering(stage, { holderId: "h2" })
@@ -70,7 +71,7 @@ describe("holder.register", () => {
         const past = yield* registering(stage, {
           holderId: "h2",
           party: stage.bank.party,
-          validUntil: Stage.start
+          validUntil: Fund.start
         })
         assert.strictEqual(past.why, "rule-refused policy valid-until")
       }).pipe(engine())
@@ -78,7 +79,7 @@ describe("holder.register", () => {
 
   it.effect("refuses a tax number that is not masked", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       const whole = yield* registering(stage, {
         taxResidences: [{ country: "US", tin: "123456789" }]
       })
@@ -94,87 +95,87 @@ describe("holder.register", () => {
 describe("a pending holder becomes active", () => {
   it.effect("only when it accepted its registration and its terms are countersigned", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* registering(stage)
-      yield* Stage.accepts(stage)
+      yield* Fund.accepts(stage)
       assert.strictEqual((yield* holder()).state, "pending")
-      const early = yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+      const early = yield* Calls.write("accepted-terms.accept", { holderId: "h1" }, {})
       assert.strictEqual(early.why, "rule-refused consent terms-signed")
-      yield* Stage.signs(stage)
+      yield* Fund.signs(stage)
       assert.strictEqual((yield* holder()).state, "pending")
-      const done = yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+      const done = yield* Calls.write("accepted-terms.accept", { holderId: "h1" }, {})
       assert.strictEqual(done.result.state, "active")
       const self = yield* holder()
-      assert.strictEqual(self.terms?.documentHash, Stage.documentHash)
+      assert.strictEqual(self.terms?.documentHash, Fund.documentHash)
       assert.deepStrictEqual(holders.waitingOn(self), [])
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
   it.effect("also when the terms come first", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* registering(stage)
-      yield* Stage.signs(stage)
-      yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+      yield* Fund.signs(stage)
+      yield* Calls.write("accepted-terms.accept", { holderId: "h1" }, {})
       assert.strictEqual((yield* holder()).state, "pending")
-      yield* Stage.accepts(stage)
+      yield* Fund.accepts(stage)
       assert.strictEqual((yield* holder()).state, "active")
     }).pipe(engine())
   )
 
   it.effect("never by terms that somebody else signed in its name", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* registering(stage)
-      yield* Stage.accepts(stage)
-      yield* Stage.signs(stage, stage.bank)
-      const done = yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+      yield* Fund.accepts(stage)
+      yield* Fund.signs(stage, stage.bank)
+      const done = yield* Calls.write("accepted-terms.accept", { holderId: "h1" }, {})
       assert.strictEqual(done.why, "rule-refused consent terms-signed")
-      assert.deepStrictEqual(yield* Stage.surprises, ["holder sign: Another party signed terms."])
+      assert.deepStrictEqual(yield* Fund.surprises, ["holder sign: Another party signed terms."])
     }).pipe(engine())
   )
 
   it.effect("never once it has ended: its terms are not countersigned any more", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* registering(stage)
-      yield* Stage.accepts(stage)
-      yield* Stage.signs(stage)
+      yield* Fund.accepts(stage)
+      yield* Fund.signs(stage)
       const records = yield* Records
-      const now = Instant.of(Stage.start)
+      const now = Instant.of(Fund.start)
       yield* records.transact(
         Effect.flatMap(holder(), (self) =>
           records.record(holders, self, { on: "close", at: now }, { cause: { by: "clock" }, now })
         )
       )
-      const done = yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+      const done = yield* Calls.write("accepted-terms.accept", { holderId: "h1" }, {})
       assert.strictEqual(done.why, "state-conflict HolderState")
     }).pipe(engine())
   )
 
   it.effect("never by terms that it took back, and by the document that is named", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* registering(stage)
-      yield* Stage.accepts(stage)
-      yield* Stage.signs(stage)
-      const { cid } = yield* Stage.standing(Templates.SignedTerms)
+      yield* Fund.accepts(stage)
+      yield* Fund.signs(stage)
+      const { cid } = yield* Fund.newestContract(Templates.SignedTerms)
       yield* stage.holder.act(Templates.exercise(Templates.SignedTerms, cid, "Withdraw", {}))
-      const gone = yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+      const gone = yield* Calls.write("accepted-terms.accept", { holderId: "h1" }, {})
       assert.strictEqual(gone.why, "rule-refused consent terms-signed")
       assert.isNull((yield* holder()).signedTermsCid)
-      yield* Stage.signs(stage)
-      const other = yield* Stage.write(
+      yield* Fund.signs(stage)
+      const other = yield* Calls.write(
         "accepted-terms.accept",
         { holderId: "h1" },
         { documentHash: "cd".repeat(32) }
       )
       assert.strictEqual(other.why, "rule-refused consent terms-signed")
-      const named = yield* Stage.write(
+      const named = yield* Calls.write(
         "accepted-terms.accept",
         { holderId: "h1" },
-        { documentHash: Stage.documentHash }
+        { documentHash: Fund.documentHash }
       )
       assert.strictEqual(named.result.state, "active")
     }).pipe(engine())
@@ -182,11 +183,11 @@ describe("a pending holder becomes active", () => {
 
   it.effect("and lapses by the clock when its registration runs out", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* registering(stage, { validUntil: "2026-08-31T00:00:00Z" })
-      yield* Stage.accepts(stage)
-      yield* Stage.signs(stage)
-      yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+      yield* Fund.accepts(stage)
+      yield* Fund.signs(stage)
+      yield* Calls.write("accepted-terms.accept", { holderId: "h1" }, {})
       assert.strictEqual((yield* holder()).state, "active")
       yield* TestClock.setTime(Instant.toEpochMillis(Instant.of("2026-08-31T00:00:00Z")))
       assert.strictEqual((yield* holder()).state, "lapsed")
@@ -195,9 +196,9 @@ describe("a pending holder becomes active", () => {
 
   it.effect("not while its invitation is declined: the venue has to close it", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* registering(stage)
-      const { cid } = yield* Stage.standing(Templates.HolderInvitation)
+      const { cid } = yield* Fund.newestContract(Templates.HolderInvitation)
       yield* stage.holder.act(Templates.exercise(Templates.HolderInvitation, cid, "Decline", {}))
       const self = yield* holder()
       assert.strictEqual(self.state, "pending")
@@ -207,7 +208,7 @@ describe("a pending holder becomes active", () => {
 
   it.effect("never one that another venue calls its own", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* stage.bank.act(
         Templates.create(Templates.HolderInvitation, {
           venue: stage.bank.party,
@@ -221,15 +222,15 @@ describe("a pending holder becomes active", () => {
       )
       const found = yield* Effect.result(holder("fake"))
       assert.isTrue(Result.isFailure(found))
-      assert.match((yield* Stage.surprises).join(), /another venue's/)
+      assert.match((yield* Fund.surprises).join(), /another venue's/)
     }).pipe(engine())
   )
 })
 
 describe("holder.onboard", () => {
   const attribute = { name: "kyc", value: "passed", evidenceHash: "ee".repeat(32) }
-  const onboarding = (stage: Stage.Stage, of: Readonly<Record<string, Stage.Json>> = {}) =>
-    Stage.write(
+  const onboarding = (stage: Fund.Parties, of: Readonly<Record<string, Calls.Json>> = {}) =>
+    Calls.write(
       "holder.onboard",
       {},
       {
@@ -244,7 +245,7 @@ describe("holder.onboard", () => {
 
   it.effect("registers, keeps attributes as pending and offers, in one transaction", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       const done = yield* onboarding(stage)
       assert.strictEqual(done.why, "")
       const self = yield* holder()
@@ -252,21 +253,21 @@ describe("holder.onboard", () => {
         self.attributes.map(({ name, state, setBy }) => [name, state, setBy]),
         [["kyc", "pending", "olga"]]
       )
-      const { payload } = yield* Stage.standing(Templates.AdmissionOffer)
+      const { payload } = yield* Fund.newestContract(Templates.AdmissionOffer)
       assert.strictEqual(payload.holder, stage.holder.party)
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
   it.effect("never shows the attributes themselves on the ledger, or none of them", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* onboarding(stage)
-      const { payload } = yield* Stage.standing(Templates.HolderInvitation)
+      const { payload } = yield* Fund.newestContract(Templates.HolderInvitation)
       assert.match(String(payload.attributesDigest), /^[0-9a-f]{64}$/)
       assert.notInclude(JSON.stringify(payload), "passed")
       yield* onboarding(stage, { holderId: "h2", party: stage.bank.party, attributes: [] })
-      const other = yield* Stage.standing(Templates.HolderInvitation)
+      const other = yield* Fund.newestContract(Templates.HolderInvitation)
       assert.notStrictEqual(other.payload.attributesDigest, payload.attributesDigest)
     }).pipe(engine())
   )
@@ -275,11 +276,11 @@ describe("holder.onboard", () => {
     "never: offers more places than the holder cap has, or offers without the registrar's word",
     () =>
       Effect.gen(function* () {
-        const stage = yield* Stage.opened({ holderCap: 1 })
+        const stage = yield* Fund.opened({ holderCap: 1 })
         yield* onboarding(stage)
         const full = yield* onboarding(stage, { holderId: "h2", party: stage.bank.party })
         assert.strictEqual(full.why, "rule-refused policy holder-cap")
-        const { cid } = yield* Stage.standing(Templates.AdmissionConsent)
+        const { cid } = yield* Fund.newestContract(Templates.AdmissionConsent)
         yield* stage.registrar.act(
           Templates.exercise(Templates.AdmissionConsent, cid, "Revoke", {})
         )
@@ -290,7 +291,7 @@ describe("holder.onboard", () => {
 
   it.effect("refuses an instrument that is not there, or named twice, and registers nothing", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       const unknown = yield* onboarding(stage, { admissions: [{ instrumentId: "none" }] })
       assert.strictEqual(unknown.why, "not-found")
       const twice = yield* onboarding(stage, {
@@ -304,7 +305,7 @@ describe("holder.onboard", () => {
 
 describe("what is shown of holders", () => {
   const investor = (holderId: string | null): Caller.Caller => ({
-    ...Stage.person("ivy", "investor"),
+    ...Calls.person("ivy", "investor"),
     holderId
   })
   const listed = (caller: Caller.Caller) =>
@@ -321,10 +322,10 @@ describe("what is shown of holders", () => {
 
   it.effect("is its own holder to an investor, and every holder to other roles", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* registering(stage)
       yield* registering(stage, { holderId: "h2", party: stage.bank.party })
-      assert.deepStrictEqual(yield* listed(Stage.operator), ["h1", "h2"])
+      assert.deepStrictEqual(yield* listed(Calls.operator), ["h1", "h2"])
       assert.deepStrictEqual(yield* listed(investor("h2")), ["h2"])
       const nobody = yield* Effect.result(listed(investor(null)))
       assert.strictEqual(Result.isFailure(nobody) && nobody.failure._tag, "Refused")

@@ -5,13 +5,14 @@ import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
-import * as Stage from "./stage.ts"
+import * as Fund from "./fund.ts"
 
 /** Acts on the ledger and leaves it to be read later; what it created. */
 const acts = Effect.fnUntraced(function* (
-  by: Pick<Stage.Outsider, "party">,
+  by: Pick<Fund.Outsider, "party">,
   command: Ledger.Command
 ) {
   const participant = yield* SimulatedLedger.Participant
@@ -44,11 +45,11 @@ describe("a price that is corrected", () => {
       Effect.gen(function* () {
         const { stage } = yield* Cycles.opened(["h1"])
         const order = { subscriptionId: "s1", instrumentId: "fund-a", holderId: "h1", amount: 1000 }
-        yield* Stage.write("subscription.claim", {}, order)
+        yield* Calls.write("subscription.claim", {}, order)
         yield* Cycles.at(Cycles.friday)
-        yield* Stage.publishes(stage, "1.05", Cycles.friday)
-        const claim = yield* Stage.standing(Templates.SubscriptionClaim)
-        const point = yield* Stage.standing(Templates.OraclePoint)
+        yield* Fund.publishes(stage, "1.05", Cycles.friday)
+        const claim = yield* Fund.newestContract(Templates.SubscriptionClaim)
+        const point = yield* Fund.newestContract(Templates.OraclePoint)
         const pointCid = yield* acts(
           stage.oracle,
           Templates.exercise(Templates.OraclePoint, point.cid, "Correct", {
@@ -68,9 +69,9 @@ describe("a price that is corrected", () => {
             units: Decimal.of("1000")
           })
         )
-        yield* Stage.settle
+        yield* Calls.settle
         assert.strictEqual((yield* Cycles.subscription("s1")).state, "priced")
-        assert.deepStrictEqual(yield* Stage.surprises, [])
+        assert.deepStrictEqual(yield* Fund.surprises, [])
       }).pipe(Effect.provide(world()))
   )
 })
@@ -96,9 +97,9 @@ describe("a dealing cycle that is released", () => {
         })
       )
       const venue = { party: stage.venue }
-      const order = yield* Stage.standing(Templates.SubscriptionOrder)
-      const market = yield* Stage.standing(Templates.PrimaryMarket)
-      const cycle = yield* Stage.standing(Templates.DealingCycle)
+      const order = yield* Fund.newestContract(Templates.SubscriptionOrder)
+      const market = yield* Fund.newestContract(Templates.PrimaryMarket)
+      const cycle = yield* Fund.newestContract(Templates.DealingCycle)
       yield* acts(
         venue,
         Templates.exercise(Templates.PrimaryMarket, market.cid, "ClaimSubscription", {
@@ -118,13 +119,13 @@ describe("a dealing cycle that is released", () => {
           intents: []
         })
       )
-      yield* Stage.settle
+      yield* Calls.settle
       assert.deepInclude(yield* Cycles.subscription("s1"), {
         state: "claimed",
         cycleId: null,
         formerCycle: { cycleId: "c1", endedAs: "released" }
       })
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(Effect.provide(world()))
   )
 })

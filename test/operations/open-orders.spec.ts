@@ -18,13 +18,14 @@ import { SubscriptionOrder } from "#core/orders/subscription/SubscriptionOrder.t
 import * as SubscriptionReads from "#core/orders/subscription/SubscriptionReads.ts"
 import { contracts } from "#core/projection/Contract.ts"
 import { OpenOrderState } from "#core/vocabulary/sets.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
-import * as Stage from "./stage.ts"
+import * as Fund from "./fund.ts"
 import { claims, ordered, type Play, playOf, price, valued, walk } from "./worklist.ts"
 
 const engine = () => Effect.provide(world())
-const auditor = Stage.person("aida", "auditor")
+const auditor = Calls.person("aida", "auditor")
 type Point = { readonly at?: Offset.Offset; readonly asOf?: Instant.Instant }
 type Asked = Parameters<typeof OpenOrderReads.list.where>[0]
 
@@ -204,12 +205,12 @@ describe("open orders", () => {
   it.effect("never show an investor another's, or a registrar another's instrument", () =>
     Effect.gen(function* () {
       const play = yield* ordered
-      const investor = (holderId: string) => ({ ...Stage.person("ines", "investor"), holderId })
+      const investor = (holderId: string) => ({ ...Calls.person("ines", "investor"), holderId })
       const seen = (caller: Caller.Caller) =>
         Effect.map(open({ caller }), (rows) => rows.map(({ holderId }) => holderId))
       assert.deepStrictEqual([...new Set(yield* seen(investor("h2")))], ["h2"])
       assert.lengthOf(yield* seen(investor("h3")), 0)
-      const near = (party: string) => ({ ...Stage.person("rita", "registrar"), party })
+      const near = (party: string) => ({ ...Calls.person("rita", "registrar"), party })
       assert.lengthOf(yield* seen(near(play.stage.registrar.party)), 7)
       assert.lengthOf(yield* seen(near(play.stage.bank.party)), 0)
       const asked = yield* Effect.result(
@@ -247,7 +248,7 @@ const proposed = (point: Point, params: object = {}, caller: Caller.Caller = aud
 const active = (offset: Offset.Offset) =>
   Effect.gen(function* () {
     const records = yield* Records
-    const judgedAt = Instant.of(Stage.start)
+    const judgedAt = Instant.of(Fund.start)
     const pin = { offset, ledgerTime: null, select: { by: "offset" }, judgedAt } as const
     const found: Array<string> = []
     for (const [kind, { typeRef }] of Object.entries(kinds)) {
@@ -262,20 +263,20 @@ const active = (offset: Offset.Offset) =>
 describe("proposals", () => {
   it.effect("are those of the active contracts at every offset of a history", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* Stage.admitted(stage)
+      const stage = yield* Fund.opened()
+      yield* Fund.admitted(stage)
       // Without a market its units are minted by request.
       yield* claims("subscription", { subscriptionId: "s1", holderId: "h1", amount: 1000 })
       yield* Cycles.at(valued)
-      yield* Stage.publishes(stage, price, valued, [])
+      yield* Fund.publishes(stage, price, valued, [])
       const play = playOf(stage)
       yield* walk(play, { collection: subscriptions, machine: SubscriptionMachine, id: "s1" })
       yield* claims("redemption", { redemptionId: "r1", holderId: "h1", units: 100 })
       yield* Cycles.at("2026-08-03T20:30:00Z")
-      yield* Stage.publishes(stage, price, "2026-08-03T20:30:00Z", [])
+      yield* Fund.publishes(stage, price, "2026-08-03T20:30:00Z", [])
       yield* walk(play, { collection: redemptions, machine: RedemptionMachine, id: "r1" })
-      yield* Stage.market(stage)
-      yield* Stage.write(
+      yield* Fund.market(stage)
+      yield* Calls.write(
         "provision-settlement.propose",
         { instrumentId: "fund-a" },
         {
@@ -284,7 +285,7 @@ describe("proposals", () => {
           limit: 1000
         }
       )
-      yield* Stage.signs(stage)
+      yield* Fund.signs(stage)
       const seen = new Set<string>()
       for (const at of yield* everyOffset) {
         const rows = yield* proposed({ at })
@@ -314,12 +315,12 @@ describe("proposals", () => {
         only[0]?.waitingOn.map(({ role, action }) => [role, action]),
         [["operator", "accepted-terms.accept"]]
       )
-      const ines = { ...Stage.person("ines", "investor"), holderId: "h1" }
+      const ines = { ...Calls.person("ines", "investor"), holderId: "h1" }
       assert.deepStrictEqual(
         (yield* proposed({}, {}, ines)).map(({ kind }) => kind),
         ["accepted-terms"]
       )
-      const rita = { ...Stage.person("rita", "registrar"), party: stage.registrar.party }
+      const rita = { ...Calls.person("rita", "registrar"), party: stage.registrar.party }
       assert.deepStrictEqual(
         (yield* proposed({}, {}, rita)).map(({ kind }) => kind),
         ["provision-settlement"]
@@ -331,8 +332,8 @@ describe("proposals", () => {
     "never lose the proposal when the first of two signs, or still await who has signed",
     () =>
       Effect.gen(function* () {
-        const stage = yield* Stage.opened()
-        yield* Stage.write(
+        const stage = yield* Fund.opened()
+        yield* Calls.write(
           "primary-market.propose",
           { instrumentId: "fund-a" },
           {
@@ -344,7 +345,7 @@ describe("proposals", () => {
         )
         const [before] = yield* proposed({})
         assert.deepStrictEqual(before?.awaiting, [stage.fund.party, stage.registrar.party])
-        const { cid } = yield* Stage.standing(Templates.PrimaryMarketProposal)
+        const { cid } = yield* Fund.newestContract(Templates.PrimaryMarketProposal)
         yield* stage.fund.act(
           Templates.exercise(Templates.PrimaryMarketProposal, cid, "Accept", {
             party: stage.fund.party
@@ -365,11 +366,11 @@ describe("proposals", () => {
     "list nothing that a stranger shows: terms in another's name, mints and burns that nobody asked for",
     () =>
       Effect.gen(function* () {
-        const stage = yield* Stage.opened()
-        yield* Stage.admitted(stage)
-        yield* Stage.signs(stage, stage.bank)
+        const stage = yield* Fund.opened()
+        yield* Fund.admitted(stage)
+        yield* Fund.signs(stage, stage.bank)
         const other = yield* Cycles.joins(stage, "h2")
-        yield* Stage.signs(stage, other)
+        yield* Fund.signs(stage, other)
         yield* stage.bank.act(
           Templates.create(Templates.MintRequest, {
             requester: stage.bank.party,
@@ -404,8 +405,8 @@ describe("proposals", () => {
             }
           )
         )
-        assert.strictEqual(yield* Stage.count(Templates.MintRequest), 1)
-        assert.strictEqual(yield* Stage.count(Templates.BurnRequest), 1)
+        assert.strictEqual(yield* Fund.countActive(Templates.MintRequest), 1)
+        assert.strictEqual(yield* Fund.countActive(Templates.BurnRequest), 1)
         assert.deepStrictEqual(yield* proposed({}), [])
       }).pipe(engine())
   )

@@ -10,7 +10,7 @@ import { supplies } from "#core/instruments/register/Supply.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
-import * as Stage from "./stage.ts"
+import * as Fund from "./fund.ts"
 
 /** The test's own arithmetic: cents, millionths of a unit, and a price and a fee in ten-thousandths. */
 const price = 10_437n
@@ -67,7 +67,7 @@ const story = (steps: ReadonlyArray<Step>, reached: Set<string>) =>
     })
     const [holder] = holders
     if (holder === undefined) throw new Error("one holder")
-    yield* Stage.publishes(stage, "1.0437", "2026-07-31T11:00:00Z")
+    yield* Fund.publishes(stage, "1.0437", "2026-07-31T11:00:00Z")
     yield* Cycles.paysIn(stage, stage.fund, "1000000")
     yield* Cycles.paysIn(stage, holder, "5000000")
     const books: Books = { units: 0n, cash: 500_000_000n, fund: 100_000_000n, ends: [] }
@@ -92,9 +92,9 @@ const story = (steps: ReadonlyArray<Step>, reached: Set<string>) =>
         supply: Decimal.formatPlain(
           Option.match(supply, { onNone: () => Decimal.zero, onSome: (found) => found.units })
         ),
-        locked: yield* Stage.count(Templates.Allocation),
-        asked: yield* Stage.count(Templates.SettlementIntent),
-        surprises: yield* Stage.surprises
+        locked: yield* Fund.countActive(Templates.Allocation),
+        asked: yield* Fund.countActive(Templates.SettlementIntent),
+        surprises: yield* Fund.surprises
       },
       {
         units: units(books.units),
@@ -113,7 +113,7 @@ interface Placed extends Step {
 }
 
 const claims = (kind: Step["kind"], holderId: string, { id, payment, by, size }: Placed) =>
-  Stage.write(
+  Calls.write(
     `${kind}.claim`,
     {},
     {
@@ -129,14 +129,14 @@ const claims = (kind: Step["kind"], holderId: string, { id, payment, by, size }:
     }
   )
 
-const acts = (kind: Step["kind"], verb: string, id: string, body: Stage.Json = {}) =>
-  Stage.write(`${kind}.${verb}`, { [`${kind}Id`]: id }, body)
+const acts = (kind: Step["kind"], verb: string, id: string, body: Calls.Json = {}) =>
+  Calls.write(`${kind}.${verb}`, { [`${kind}Id`]: id }, body)
 
-const succeeds = (ended: Stage.Ended, what: string): void =>
+const succeeds = (ended: Calls.Ended, what: string): void =>
   assert.strictEqual(`${ended.state} ${ended.why}`, "succeeded ", what)
 
 /** The holder's order as its wallet signs it. */
-const signed = (stage: Stage.Stage, by: Cycles.Holder, { id, by: as, size }: Placed) => ({
+const signed = (stage: Fund.Parties, by: Cycles.Holder, { id, by: as, size }: Placed) => ({
   venue: stage.venue,
   fund: stage.fund.party,
   holder: by.party,
@@ -148,7 +148,7 @@ const signed = (stage: Stage.Stage, by: Cycles.Holder, { id, by: as, size }: Pla
   expiresAt: null
 })
 
-const subscribed = (stage: Stage.Stage, holder: Cycles.Holder, of: Placed, books: Books) =>
+const subscribed = (stage: Fund.Parties, holder: Cycles.Holder, of: Placed, books: Books) =>
   Effect.gen(function* () {
     const { id, end, payment } = of
     const due = of.by === "amount" ? of.size : cost(of.size)
@@ -181,7 +181,7 @@ const subscribed = (stage: Stage.Stage, holder: Cycles.Holder, of: Placed, books
 /** Each order has a bank line of its own. */
 const lineOf = (id: string): number => Number(id.split("-")[1]) + 1
 
-const redeemed = (stage: Stage.Stage, holder: Cycles.Holder, of: Placed, books: Books) =>
+const redeemed = (stage: Fund.Parties, holder: Cycles.Holder, of: Placed, books: Books) =>
   Effect.gen(function* () {
     const { id, end, payment, size } = of
     const micros = of.by === "amount" ? takenFor(size) : size
@@ -241,7 +241,7 @@ const redeemed = (stage: Stage.Stage, holder: Cycles.Holder, of: Placed, books: 
 const takenFor = (cents: bigint): bigint => up(cents * perCent * whole, price * (whole - fee))
 
 /** What a party has free of an asset, in one holding. */
-const together = (by: Stage.Outsider, assetId: string) =>
+const together = (by: Fund.Outsider, assetId: string) =>
   Effect.gen(function* () {
     const free = (yield* Cycles.active(Templates.Holding))
       .filter(
@@ -256,7 +256,7 @@ const together = (by: Stage.Outsider, assetId: string) =>
     return yield* freeOf(by, assetId)
   })
 
-const freeOf = (by: Stage.Outsider, assetId: string) =>
+const freeOf = (by: Fund.Outsider, assetId: string) =>
   Effect.map(Cycles.active(Templates.Holding), (found) => {
     const one = found.find(
       ({ payload }) =>
@@ -267,12 +267,12 @@ const freeOf = (by: Stage.Outsider, assetId: string) =>
   })
 
 const locked = (
-  stage: Stage.Stage,
-  by: Stage.Outsider,
+  stage: Fund.Parties,
+  by: Fund.Outsider,
   of: {
     readonly assetId: string
     readonly amount: string
-    readonly to: Stage.Outsider
+    readonly to: Fund.Outsider
     readonly id: string
   }
 ) =>
@@ -283,8 +283,8 @@ const locked = (
   })
 
 const burned = (
-  stage: Stage.Stage,
-  by: Stage.Outsider,
+  stage: Fund.Parties,
+  by: Fund.Outsider,
   of: { readonly id: string; readonly amount: string }
 ) =>
   Effect.gen(function* () {
@@ -297,7 +297,7 @@ const burned = (
         executeBefore: Instant.of("2026-08-20T00:00:00Z")
       })
     )
-    const request = yield* Stage.standing(Templates.BurnRequest)
+    const request = yield* Fund.newestContract(Templates.BurnRequest)
     yield* stage.registrar.act(Templates.exercise(Templates.BurnRequest, request.cid, "Accept", {}))
   })
 

@@ -3,8 +3,8 @@ import { type Caller, Reads } from "@bursar/engine-core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import * as SubscriptionReads from "#core/orders/subscription/SubscriptionReads.ts"
+import { person } from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
-import { person } from "./stage.ts"
 
 const investor = (holderId: string | null): Caller.Caller => ({
   ...person("ines", "investor"),

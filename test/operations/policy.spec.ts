@@ -15,22 +15,22 @@ import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { approvals } from "#core/writes/Approval.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
+import * as Fund from "./fund.ts"
 import { id as instrumentIds, instrumentId } from "./story.ts"
-import * as Stage from "./stage.ts"
 import { list, offsetNow, read } from "./venue.ts"
 
 const engine = () => Effect.provide(world())
 
-const sets = (version: number | null, body: Readonly<Record<string, Stage.Json>>) =>
-  Stage.write(
+const sets = (version: number | null, body: Readonly<Record<string, Calls.Json>>) =>
+  Calls.write(
     "policy.set",
     instrumentIds,
     body,
-    Stage.operator,
+    Calls.operator,
     version === null ? null : String(version)
   )
 
-const start = Instant.of(Stage.start)
+const start = Instant.of(Fund.start)
 const after = (hours: number) => Instant.add(start, Duration.hours(hours))
 const clock = (hours: number) => TestClock.setTime(Instant.toEpochMillis(after(hours)))
 
@@ -47,7 +47,7 @@ describe("policy.set", () => {
     "of no instant holds at once; the version before is superseded, and shown where pinned",
     () =>
       Effect.gen(function* () {
-        const stage = yield* Stage.opened()
+        const stage = yield* Fund.opened()
         const before = yield* offsetNow
         yield* clock(1)
         const set = yield* sets(1, {
@@ -57,7 +57,7 @@ describe("policy.set", () => {
         })
         assert.deepEqual([set.state, set.why], ["succeeded", ""])
         // What happens after it has another offset, so that a read can be pinned to either side.
-        yield* Stage.publishes(stage, "1.01", "2026-07-31T12:00:00Z")
+        yield* Fund.publishes(stage, "1.01", "2026-07-31T12:00:00Z")
         const now = yield* policy()
         assert.deepInclude(now, {
           policyVersion: 2,
@@ -88,7 +88,7 @@ describe("policy.set", () => {
 
   it.effect("of an instant to come holds from then on, by the clock alone", () =>
     Effect.gen(function* () {
-      yield* Stage.opened()
+      yield* Fund.opened()
       const set = yield* sets(1, { holderCap: 5, effectiveFrom: Instant.format(after(2)) })
       assert.deepEqual([set.state, set.why], ["succeeded", ""])
       assert.deepEqual(yield* states, ["2 scheduled", "1 current"])
@@ -118,7 +118,7 @@ describe("policy.set", () => {
 
   it.effect("before the scheduled one began withdraws it, and builds on what it said", () =>
     Effect.gen(function* () {
-      yield* Stage.opened()
+      yield* Fund.opened()
       yield* sets(1, { holderCap: 5, effectiveFrom: Instant.format(after(2)) })
       assert.strictEqual(
         (yield* sets(1, { holderCap: 6 })).why,
@@ -136,9 +136,9 @@ describe("policy.set", () => {
 
   it.effect("is signed anew once the clock has brought in what it was compared with", () =>
     Effect.gen(function* () {
-      yield* Stage.opened()
+      yield* Fund.opened()
       yield* sets(1, { holderCap: 5, effectiveFrom: Instant.format(after(2)) })
-      const action = yield* Stage.made("policy.set", instrumentIds, { holderCap: 4 }, "2")
+      const action = yield* Calls.openAction("policy.set", instrumentIds, { holderCap: 4 }, "2")
       const told = Effect.gen(function* () {
         const records = yield* Records
         return (yield* records.get(approvals, String(action))).figures
@@ -147,17 +147,17 @@ describe("policy.set", () => {
       assert.strictEqual(yield* capOf, "loosen: 2 -> 4; tighten: 5 -> 4")
       yield* clock(2)
       // The signature was for a loosening that is none any more.
-      const late = yield* Stage.approved(action)
+      const late = yield* Calls.approveAction(action)
       assert.strictEqual(late.why, "rule-refused four-eyes figures-moved")
       assert.strictEqual(yield* capOf, "tighten: 5 -> 4")
-      assert.strictEqual((yield* Stage.approved(action)).state, "succeeded")
+      assert.strictEqual((yield* Calls.approveAction(action)).state, "succeeded")
       assert.deepInclude(yield* policy(), { policyVersion: 3, direction: "tighten" })
     }).pipe(engine())
   )
 
   it.effect("brings forward, or puts off, what was scheduled: either is told for what it is", () =>
     Effect.gen(function* () {
-      yield* Stage.opened()
+      yield* Fund.opened()
       const at = (hours: number) => ({ effectiveFrom: Instant.format(after(hours)) })
       const last = Effect.map(list(PolicyReads.list, { instrumentId }), ({ value }) =>
         value.slice(0, 1).flatMap(({ changes }) => changes.map((one) => one.direction))
@@ -179,17 +179,17 @@ describe("policy.set", () => {
     "of a version that was never seen, of an unknown instrument or without one is refused",
     () =>
       Effect.gen(function* () {
-        yield* Stage.opened()
+        yield* Fund.opened()
         const why = (version: number | null, body = {}) =>
           Effect.map(sets(version, body), (ended) => ended.why)
         assert.strictEqual(yield* why(null), "invalid-request")
         assert.strictEqual(yield* why(7), "state-conflict PolicyVersionState")
         assert.strictEqual(
-          yield* why(1, { effectiveFrom: Stage.start }),
+          yield* why(1, { effectiveFrom: Fund.start }),
           "rule-refused policy effective-ahead"
         )
         assert.strictEqual(yield* why(1, { parValue: 1 }), "invalid-request")
-        const unknown = yield* Stage.write("policy.set", { instrumentId: "nobody" }, {})
+        const unknown = yield* Calls.write("policy.set", { instrumentId: "nobody" }, {})
         assert.strictEqual(unknown.why, "not-found")
         assert.deepEqual(yield* states, ["1 current"])
       }).pipe(engine())
@@ -197,7 +197,7 @@ describe("policy.set", () => {
 
   it.effect("of an instrument that only a registry knows waits for its terms", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* stage.registrar.act(
         Templates.create(Templates.InstrumentConfiguration, {
           registrar: stage.registrar.party,
@@ -210,37 +210,40 @@ describe("policy.set", () => {
           issuerRequirements: []
         })
       )
-      const set = yield* Stage.write("policy.set", { instrumentId: "fund-b" }, {})
+      const set = yield* Calls.write("policy.set", { instrumentId: "fund-b" }, {})
       assert.strictEqual(set.why, "rule-refused policy in-manifest")
     }).pipe(engine())
   )
 
   it.effect("approved too late for its instant takes effect never, and says so", () =>
     Effect.gen(function* () {
-      yield* Stage.opened()
-      const made = yield* Stage.made(
+      yield* Fund.opened()
+      const made = yield* Calls.openAction(
         "policy.set",
         instrumentIds,
         { holderCap: 5, effectiveFrom: Instant.format(after(2)) },
         "1"
       )
       yield* clock(3)
-      assert.strictEqual((yield* Stage.approved(made)).why, "rule-refused policy effective-ahead")
+      assert.strictEqual(
+        (yield* Calls.approveAction(made)).why,
+        "rule-refused policy effective-ahead"
+      )
       assert.deepEqual(yield* states, ["1 current"])
     }).pipe(engine())
   )
 
   it.effect("of what units are counted by is taken until the first mint, and not after it", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* Stage.market(stage)
-      yield* Stage.admitted(stage)
+      const stage = yield* Fund.opened()
+      yield* Fund.market(stage)
+      yield* Fund.admitted(stage)
       assert.strictEqual((yield* sets(1, { unitDecimals: 4 })).why, "")
       assert.strictEqual(
         (yield* sets(2, { unitDecimals: 6, effectiveFrom: Instant.format(after(1)) })).why,
         "rule-refused policy fixed-at-once"
       )
-      const credential = yield* Stage.standing(Templates.Credential)
+      const credential = yield* Fund.newestContract(Templates.Credential)
       yield* stage.registrar.act(
         Templates.exercise(Templates.Credential, credential.cid, "Receive", {
           amount: Decimal.of("10"),
@@ -259,11 +262,11 @@ describe("policy.set", () => {
 describe("orders", () => {
   it.effect("keep the terms they were claimed under; later ones have the new", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* Stage.market(stage)
-      yield* Stage.admitted(stage)
+      const stage = yield* Fund.opened()
+      yield* Fund.market(stage)
+      yield* Fund.admitted(stage)
       const claims = (subscriptionId: string) =>
-        Stage.write(
+        Calls.write(
           "subscription.claim",
           {},
           {
@@ -306,7 +309,7 @@ describe("the policy of an instant", () => {
 
   const story = (history: ReadonlyArray<{ readonly wait: number; readonly ahead: number }>) =>
     Effect.gen(function* () {
-      yield* Stage.opened()
+      yield* Fund.opened()
       /** An independent book: which cap holds from which hour on. */
       let book: ReadonlyArray<{ readonly from: number; readonly cap: number }> = [
         { from: 0, cap: 2 }

@@ -3,10 +3,11 @@ import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
+import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
-import * as Stage from "./stage.ts"
 
 const engine = () => Effect.provide(world())
 const state = (id: string) => Effect.map(Powers.holder(id), (holder) => holder.state)
@@ -15,15 +16,15 @@ const state = (id: string) => Effect.map(Powers.holder(id), (holder) => holder.s
 const burned = Effect.gen(function* () {
   const founded = yield* Powers.founded()
   const { stage, h1 } = founded
-  yield* Stage.write(
+  yield* Calls.write(
     "redemption.claim",
     {},
     { redemptionId: "r1", instrumentId: "fund-a", holderId: "h1", payment: "wire", units: 30 }
   )
   yield* Cycles.at(Cycles.friday)
-  yield* Stage.publishes(stage, "1.5", Cycles.friday)
+  yield* Fund.publishes(stage, "1.5", Cycles.friday)
   yield* Cycles.pays(stage, { id: "r1", units: "30", price: "1.5", proceeds: "45" })
-  const { cid } = yield* Stage.unlocked(h1.party)
+  const { cid } = yield* Fund.freeHolding(h1.party)
   yield* h1.act(
     Templates.exercise(Templates.Holding, cid, "RequestBurn", {
       amount: Decimal.of("30"),
@@ -32,13 +33,13 @@ const burned = Effect.gen(function* () {
       executeBefore: Instant.of("2026-09-01T00:00:00Z")
     })
   )
-  const request = yield* Stage.standing(Templates.BurnRequest)
+  const request = yield* Fund.newestContract(Templates.BurnRequest)
   yield* stage.registrar.act(Templates.exercise(Templates.BurnRequest, request.cid, "Accept", {}))
   assert.strictEqual((yield* Cycles.redemption("r1")).state, "burned")
   return founded
 })
 
-const pays = Stage.write(
+const pays = Calls.write(
   "redemption.settle",
   { redemptionId: "r1" },
   { cash: [{ statementId: "stmt-1", line: 1, amount: 45 }] }
@@ -57,7 +58,7 @@ describe("what a frozen holder is owed for burned units", () => {
       assert.strictEqual(yield* state("h1"), "succeeded")
       assert.strictEqual((yield* pays).why, "rule-refused restriction may-be-paid")
       const [carried] = yield* Powers.carriedTo("h1-next")
-      const lifted = yield* Stage.write(
+      const lifted = yield* Calls.write(
         "restriction.lift",
         { restrictionId: String(carried) },
         { reason: "cleared" }
@@ -67,7 +68,7 @@ describe("what a frozen holder is owed for burned units", () => {
       const later = yield* Powers.restricts("h1-next", { reason: "other" })
       assert.strictEqual((yield* pays).why, "rule-refused restriction may-be-paid")
       const restrictionId = String(later.result["restrictionId"])
-      yield* Stage.write("restriction.lift", { restrictionId }, { reason: "cleared" })
+      yield* Calls.write("restriction.lift", { restrictionId }, { reason: "cleared" })
       assert.strictEqual((yield* pays).why, "")
     }).pipe(engine())
   )
@@ -84,7 +85,7 @@ describe("what a frozen holder is owed for burned units", () => {
         yield* Powers.succeeds(stage, h1)
         const own = yield* Powers.restricts("h1-next", { reason: "other" })
         const lift = (restrictionId: string) =>
-          Stage.write("restriction.lift", { restrictionId }, { reason: "cleared" })
+          Calls.write("restriction.lift", { restrictionId }, { reason: "cleared" })
         yield* lift(String(own.result["restrictionId"]))
         assert.strictEqual((yield* Powers.recovers("h1", { instruments: ["fund-a"] })).why, "")
         assert.strictEqual(yield* state("h1"), "active")
@@ -144,7 +145,7 @@ describe("a successor that loses its key too", () => {
           locked: "0",
           supply: "100"
         })
-        assert.deepEqual(yield* Stage.surprises, [])
+        assert.deepEqual(yield* Fund.surprises, [])
       }).pipe(engine())
   )
 })
@@ -168,7 +169,7 @@ describe("units that land on the old wallet when its holder is succeeded", () =>
         "holder.recovered h1 fund-a to h1-next 7"
       ])
       assert.deepEqual(yield* Powers.books(stage), { register: "107", locked: "0", supply: "107" })
-      assert.deepEqual(yield* Stage.surprises, [])
+      assert.deepEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 })
@@ -208,7 +209,7 @@ describe("a consent to an issuer whose agreement has ended", () => {
 
 describe("a holder that takes its consent back", () => {
   const byInstrument = (holderId: string) =>
-    Stage.made(
+    Calls.openAction(
       "instrument.force-transfer",
       { instrumentId: "fund-a" },
       { moves: [{ holderId, toHolderId: "h3" }], order: Powers.order }
@@ -220,8 +221,8 @@ describe("a holder that takes its consent back", () => {
     Effect.gen(function* () {
       const { h1 } = yield* Powers.founded()
       yield* byInstrument("h1")
-      yield* Stage.revokesPowers(h1)
-      assert.deepEqual(yield* Stage.surprises, [breach])
+      yield* Fund.revokesPowers(h1)
+      assert.deepEqual(yield* Fund.surprises, [breach])
     }).pipe(engine())
   )
 
@@ -231,8 +232,8 @@ describe("a holder that takes its consent back", () => {
       for (let nth = 1; nth < 25; nth++) yield* Powers.mints(stage, h1, "1")
       const started = yield* Powers.forces("h1", "h2")
       assert.strictEqual(started.state, "running")
-      yield* Stage.revokesPowers(h1)
-      assert.deepEqual(yield* Stage.surprises, [breach])
+      yield* Fund.revokesPowers(h1)
+      assert.deepEqual(yield* Fund.surprises, [breach])
     }).pipe(Effect.provide(world({ settings: { inputsMax: 16 } })))
   )
 
@@ -245,7 +246,7 @@ describe("a holder that takes its consent back", () => {
       yield* byInstrument("h2")
       const { cid } = yield* Powers.saying(Templates.IssuerPowersConsent, { holder: h1.party })
       yield* h1.act(Templates.exercise(Templates.IssuerPowersConsent, cid, "Withdraw", {}))
-      assert.deepEqual(yield* Stage.surprises, [])
+      assert.deepEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 })
@@ -253,7 +254,7 @@ describe("a holder that takes its consent back", () => {
 describe("a registration that ran out", () => {
   const kyc = { name: "kyc", value: "passed", state: "valid", evidenceHash: "ee".repeat(32) }
   const until = (holderId: string, validUntil: string) =>
-    Stage.write("holder.set-attributes", { holderId }, { attributes: [kyc], validUntil })
+    Calls.write("holder.set-attributes", { holderId }, { attributes: [kyc], validUntil })
 
   it.effect("of the holder lets its units go to its successor", () =>
     Effect.gen(function* () {

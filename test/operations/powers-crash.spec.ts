@@ -3,11 +3,12 @@ import { Catalogue, FourEyes } from "@bursar/engine-core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
+import * as Calls from "../engine/calls.ts"
 import * as Killable from "../engine/killable.ts"
 import { ports } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
+import type * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
-import * as Stage from "./stage.ts"
 
 const declared = {
   operations: Catalogue.operations,
@@ -28,24 +29,24 @@ const turns = (seconds: number, count: number) =>
   Effect.gen(function* () {
     for (let n = 0; n < count; n++) {
       yield* TestClock.adjust(`${seconds} seconds`)
-      yield* Stage.settle
+      yield* Calls.settle
     }
   })
 
 /** Signed and queued, and not begun. */
 const asked = (holderId: string) =>
   Effect.gen(function* () {
-    const actionKey = yield* Stage.made("holder.recover", { holderId }, {})
+    const actionKey = yield* Calls.openAction("holder.recover", { holderId }, {})
     const door = yield* FourEyes
     yield* door.approve({
       actionKey: String(actionKey),
-      caller: Stage.person("ada", "approver"),
+      caller: Calls.person("ada", "approver"),
       identity: { requestId: `req-${holderId}`, traceId: null, keyId: null }
     })
   })
 
 /** Recovers the holder by an engine that dies, and another that goes on; answers its successor. */
-const recovers = (stage: Stage.Stage, who: Cycles.Holder, death: Killable.Death) =>
+const recovers = (stage: Fund.Parties, who: Cycles.Holder, death: Killable.Death) =>
   Effect.gen(function* () {
     const next = yield* alive(
       Effect.gen(function* () {

@@ -4,10 +4,11 @@ import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
+import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
-import * as Stage from "./stage.ts"
 
 const engine = (inputsMax?: number) =>
   Effect.provide(world(inputsMax === undefined ? {} : { settings: { inputsMax } }))
@@ -23,8 +24,8 @@ interface Move {
   }>
   readonly updateIds: ReadonlyArray<string>
 }
-const movesOf = ({ result }: Stage.Ended) => result["moves"] as ReadonlyArray<Move>
-const unitsOf = (done: Stage.Ended) =>
+const movesOf = ({ result }: Calls.Ended) => result["moves"] as ReadonlyArray<Move>
+const unitsOf = (done: Calls.Ended) =>
   movesOf(done).map(({ units }) => Decimal.formatPlain(Decimal.of(units.text)))
 
 describe("a forced transfer", () => {
@@ -53,7 +54,7 @@ describe("a forced transfer", () => {
           supply: "100"
         })
         assert.strictEqual((yield* Powers.holder("h1")).state, "active")
-        assert.deepEqual(yield* Stage.surprises, [])
+        assert.deepEqual(yield* Fund.surprises, [])
       }).pipe(engine())
   )
 
@@ -97,20 +98,20 @@ describe("a forced transfer", () => {
         assert.strictEqual(before.locked, "30")
         const byHolder = yield* Powers.forces("h1", "h1")
         assert.strictEqual(byHolder.why, "rule-refused policy another-receiver")
-        const byInstrument = yield* Stage.write(
+        const byInstrument = yield* Calls.write(
           "instrument.force-transfer",
           { instrumentId: "fund-a" },
           { moves: [{ holderId: "h1", toHolderId: "h1" }], order: Powers.order }
         )
         assert.strictEqual(byInstrument.why, "rule-refused policy another-receiver")
-        const successor = yield* Stage.write(
+        const successor = yield* Calls.write(
           "holder.register-successor",
           { holderId: "h1" },
           { party: h1.party, successorId: "h1-again" }
         )
         assert.strictEqual(successor.state, "refused")
         assert.deepEqual(yield* Powers.books(stage), before)
-        assert.strictEqual(yield* Stage.count(Templates.Allocation), 1)
+        assert.strictEqual(yield* Fund.countActive(Templates.Allocation), 1)
       }).pipe(engine())
   )
 
@@ -125,7 +126,7 @@ describe("a forced transfer", () => {
           instruments: [{ instrumentId: "fund-a", units: 50 }]
         })
         assert.deepEqual([unitsOf(free), movesOf(free)[0]?.released], [["50"], []])
-        assert.strictEqual(yield* Stage.count(Templates.Allocation), 1)
+        assert.strictEqual(yield* Fund.countActive(Templates.Allocation), 1)
         const all = yield* Powers.forces("h1", "h2")
         assert.strictEqual(all.why, "")
         assert.deepEqual(
@@ -135,7 +136,7 @@ describe("a forced transfer", () => {
           ]),
           [["allocation", "30"]]
         )
-        assert.strictEqual(yield* Stage.count(Templates.Allocation), 0)
+        assert.strictEqual(yield* Fund.countActive(Templates.Allocation), 0)
         assert.deepEqual(all.result["openOrders"], [
           { orderId: "r1", kind: "redemption", holderId: "h1" }
         ])
@@ -151,9 +152,9 @@ describe("a forced transfer", () => {
           supply: "100"
         })
         // What becomes of the order: nothing funds it any more, and the venue lets it go.
-        const gone = yield* Stage.write("redemption.withdraw", { redemptionId: "r1" }, {})
+        const gone = yield* Calls.write("redemption.withdraw", { redemptionId: "r1" }, {})
         assert.strictEqual(gone.why, "")
-        assert.deepEqual(yield* Stage.surprises, [])
+        assert.deepEqual(yield* Fund.surprises, [])
       }).pipe(engine())
   )
 
@@ -163,7 +164,7 @@ describe("a forced transfer", () => {
       Effect.gen(function* () {
         const { stage, h1, h2 } = yield* Powers.founded("10")
         for (let nth = 1; nth < 4; nth++) yield* Powers.mints(stage, h1, "10")
-        const whole = () => Effect.map(Stage.unlocked(h1.party), ({ cid }) => cid)
+        const whole = () => Effect.map(Fund.freeHolding(h1.party), ({ cid }) => cid)
         const ten = { amount: Decimal.of("10"), executeBefore: Instant.of("2026-08-30T00:00:00Z") }
         yield* h1.act(
           Templates.exercise(Templates.Holding, yield* whole(), "OfferTransfer", {
@@ -178,7 +179,7 @@ describe("a forced transfer", () => {
             custodian: null
           })
         )
-        const opened = yield* Stage.write(
+        const opened = yield* Calls.write(
           "standing-settlement.open",
           {},
           {
@@ -231,7 +232,7 @@ describe("a forced transfer", () => {
           Templates.TransferOffer,
           Templates.StandingCommitment
         ]) {
-          assert.strictEqual(yield* Stage.count(template), 0)
+          assert.strictEqual(yield* Fund.countActive(template), 0)
         }
         assert.deepEqual(yield* Powers.books(stage), { register: "40", locked: "0", supply: "40" })
         assert.strictEqual(yield* Cycles.holds(h2, "fund-a"), "40")
@@ -243,7 +244,7 @@ describe("a forced transfer", () => {
       const { stage, h1, h2, h3 } = yield* Powers.founded()
       yield* Powers.mints(stage, h2, "7")
       yield* Powers.consents(h2, {})
-      const done = yield* Stage.write(
+      const done = yield* Calls.write(
         "instrument.force-transfer",
         { instrumentId: "fund-a" },
         {
@@ -264,7 +265,7 @@ describe("a forced transfer", () => {
         "forced-transfer h2 h3 7"
       ])
       assert.strictEqual(new Set(movesOf(done).flatMap(({ updateIds }) => updateIds)).size, 1)
-      const twice = yield* Stage.write(
+      const twice = yield* Calls.write(
         "instrument.force-transfer",
         { instrumentId: "fund-a" },
         {
@@ -276,7 +277,7 @@ describe("a forced transfer", () => {
         }
       )
       assert.strictEqual(twice.why, "invalid-request")
-      const through = yield* Stage.write(
+      const through = yield* Calls.write(
         "instrument.force-transfer",
         { instrumentId: "fund-a" },
         {
@@ -290,7 +291,7 @@ describe("a forced transfer", () => {
       assert.strictEqual(through.why, "rule-refused consent issuer-powers-consent")
       yield* Powers.consents(h3)
       assert.strictEqual(
-        (yield* Stage.write(
+        (yield* Calls.write(
           "instrument.force-transfer",
           { instrumentId: "fund-a" },
           {
@@ -357,7 +358,7 @@ describe("a forced transfer", () => {
       for (let nth = 1; nth < 25; nth++) yield* Powers.mints(stage, h1, "1")
       const started = yield* Powers.forces("h1", "h2")
       assert.strictEqual(started.state, "running")
-      yield* Stage.revokesPowers(h1)
+      yield* Fund.revokesPowers(h1)
       const done = yield* Powers.ran(started, "holder.force-transfer")
       assert.strictEqual(done.why, "rule-refused consent issuer-powers-consent")
       // What had moved before is told, and nothing more moved.
@@ -374,13 +375,13 @@ describe("a forced transfer", () => {
   it.effect("never runs on a consent that was signed over and has ended since", () =>
     Effect.gen(function* () {
       const { h1, h2 } = yield* Powers.founded()
-      const key = yield* Stage.made(
+      const key = yield* Calls.openAction(
         "holder.force-transfer",
         { holderId: "h1" },
         { toHolderId: "h2", order: Powers.order }
       )
-      yield* Stage.revokesPowers(h1)
-      const done = yield* Stage.approved(key)
+      yield* Fund.revokesPowers(h1)
+      const done = yield* Calls.approveAction(key)
       assert.strictEqual(done.why, "rule-refused consent issuer-powers-consent")
       assert.deepEqual(yield* Powers.moved(named(h1, h2)), [])
     }).pipe(engine())
@@ -389,15 +390,15 @@ describe("a forced transfer", () => {
   it.effect("never is judged by what was there when it was signed and not when it runs", () =>
     Effect.gen(function* () {
       const { stage, h1, h2 } = yield* Powers.founded()
-      const key = yield* Stage.made(
+      const key = yield* Calls.openAction(
         "holder.force-transfer",
         { holderId: "h1" },
         { toHolderId: "h2", order: Powers.order }
       )
       yield* Powers.mints(stage, h1, "1")
-      const moved = yield* Stage.approved(key)
+      const moved = yield* Calls.approveAction(key)
       assert.strictEqual(moved.why, "rule-refused four-eyes figures-moved")
-      assert.strictEqual((yield* Stage.approved(key)).why, "")
+      assert.strictEqual((yield* Calls.approveAction(key)).why, "")
       assert.deepEqual(yield* Powers.moved(named(h1, h2)), ["forced-transfer h1 h2 101"])
     }).pipe(engine())
   )
@@ -407,7 +408,7 @@ describe("a forced transfer is refused", () => {
   it.effect("by each gate of its own: agreement, consent, receiver, units", () =>
     Effect.gen(function* () {
       const { stage, h1, h2, h3 } = yield* Powers.founded()
-      const why = (of: Readonly<Record<string, Stage.Json>>, to = "h2", from = "h1") =>
+      const why = (of: Readonly<Record<string, Calls.Json>>, to = "h2", from = "h1") =>
         Effect.map(Powers.forces(from, to, of), (ended) => ended.why)
       const ofA = (units: number) => ({ instruments: [{ instrumentId: "fund-a", units }] })
       assert.strictEqual(yield* why(ofA(101)), "rule-refused units enough-units")
@@ -418,19 +419,19 @@ describe("a forced transfer is refused", () => {
       assert.strictEqual(yield* why({ instruments: [{ instrumentId: "fund-x" }] }), "not-found")
       assert.strictEqual(yield* why({ order: null }), "invalid-request")
       assert.strictEqual(yield* why(ofA(0)), "invalid-request")
-      const { party } = yield* Stage.outsider("h4")
-      yield* Stage.write("holder.register", {}, { holderId: "h4", party })
+      const { party } = yield* Fund.outsider("h4")
+      yield* Calls.write("holder.register", {}, { holderId: "h4", party })
       assert.strictEqual(yield* why({}, "h4"), "rule-refused admission holder-active")
-      yield* Stage.write("admission.withdraw", { holderId: "h3", instrumentId: "fund-a" }, {})
+      yield* Calls.write("admission.withdraw", { holderId: "h3", instrumentId: "fund-a" }, {})
       yield* Powers.admits(h3, "fund-a", { validFrom: "2026-08-05T12:00:00Z" })
       assert.strictEqual(yield* why({}, "h3"), "rule-refused admission credential-in-force")
-      yield* Stage.write("admission.withdraw", { holderId: "h3", instrumentId: "fund-a" }, {})
+      yield* Calls.write("admission.withdraw", { holderId: "h3", instrumentId: "fund-a" }, {})
       yield* Powers.admits(h3, "fund-a")
       yield* Powers.mints(stage, h3, "1")
       assert.strictEqual(yield* why({}, "h2", "h3"), "rule-refused consent issuer-powers-consent")
-      yield* Stage.write("admission.withdraw", { holderId: "h2", instrumentId: "fund-a" }, {})
+      yield* Calls.write("admission.withdraw", { holderId: "h2", instrumentId: "fund-a" }, {})
       assert.strictEqual(yield* why({}), "rule-refused admission admitted")
-      yield* Stage.write("instrument.pause", { instrumentId: "fund-a" }, { reason: "halt" })
+      yield* Calls.write("instrument.pause", { instrumentId: "fund-a" }, { reason: "halt" })
       assert.strictEqual(yield* why({}, "h3"), "rule-refused hold not-held")
       assert.deepEqual(yield* Powers.moved(named(h1, h2, h3)), [])
     }).pipe(engine())
@@ -463,9 +464,9 @@ describe("a forced transfer is refused", () => {
   it.effect("by each limit of its request: units, lists, ids, members", () =>
     Effect.gen(function* () {
       const { h1 } = yield* Powers.founded()
-      const why = (of: Readonly<Record<string, Stage.Json>>) =>
+      const why = (of: Readonly<Record<string, Calls.Json>>) =>
         Effect.map(Powers.forces("h1", "h2", of), (ended) => ended.why)
-      const named = (...units: ReadonlyArray<Stage.Json>) => ({
+      const named = (...units: ReadonlyArray<Calls.Json>) => ({
         instruments: units.map((one) => ({ instrumentId: "fund-a", units: one }))
       })
       for (const units of [0, -1, "1.00000000001", "1e3", "", "ten", true]) {
@@ -484,9 +485,9 @@ describe("a forced transfer is refused", () => {
         assert.strictEqual(yield* why({ order }), "invalid-request", documentHash)
       }
       assert.strictEqual(yield* why({ nobodyKnows: 1 }), "invalid-request")
-      const byInstrument = (moves: Stage.Json) =>
+      const byInstrument = (moves: Calls.Json) =>
         Effect.map(
-          Stage.write(
+          Calls.write(
             "instrument.force-transfer",
             { instrumentId: "fund-a" },
             { moves, order: Powers.order }
@@ -506,7 +507,7 @@ describe("a forced transfer is refused", () => {
 })
 
 describe("a forced transfer of the units of", () => {
-  const forced = (holderId: string, who: (stage: Stage.Stage) => Stage.Outsider) =>
+  const forced = (holderId: string, who: (stage: Fund.Parties) => Fund.Outsider) =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const side = yield* Cycles.joinsAs(stage, holderId, who(stage))
@@ -520,7 +521,7 @@ describe("a forced transfer of the units of", () => {
         ["100", "0"]
       )
       assert.deepEqual(yield* Powers.books(stage), { register: "105", locked: "0", supply: "105" })
-      assert.deepEqual(yield* Stage.surprises, [])
+      assert.deepEqual(yield* Fund.surprises, [])
     })
 
   it.effect("the issuer itself succeeds, although it signs twice", () =>

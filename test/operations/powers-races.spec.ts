@@ -7,10 +7,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { operations } from "#core/writes/OperationRecord.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
+import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
-import * as Stage from "./stage.ts"
 
 const engine = () => Effect.provide(world())
 const state = (id: string) => Effect.map(Powers.holder(id), (holder) => holder.state)
@@ -21,15 +22,15 @@ let requests = 0
 const queued = (
   kind: string,
   params: Readonly<Record<string, string>>,
-  body: Readonly<Record<string, Stage.Json>> = {}
+  body: Readonly<Record<string, Calls.Json>> = {}
 ) =>
   Effect.gen(function* () {
-    const key = yield* Stage.made(kind, params, body)
+    const key = yield* Calls.openAction(kind, params, body)
     if (typeof key !== "string") return
     const door = yield* FourEyes
     yield* door.approve({
       actionKey: key,
-      caller: Stage.person("ada", "approver"),
+      caller: Calls.person("ada", "approver"),
       identity: { requestId: `req-race-${++requests}`, traceId: null, keyId: null }
     })
   })
@@ -39,7 +40,7 @@ const ends = (...kinds: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     for (let turn = 0; turn < 5; turn++) {
       yield* TestClock.adjust("2 seconds")
-      yield* Stage.settle
+      yield* Calls.settle
     }
     const records = yield* Records
     return yield* Effect.forEach(kinds, (kind) =>
@@ -106,7 +107,7 @@ describe("two forced acts at once", () => {
       assert.strictEqual(yield* Cycles.holds(next, "fund-a"), "100")
       assert.strictEqual(yield* state("h1"), "succeeded")
       assert.deepEqual(yield* Powers.books(stage), whole)
-      assert.deepEqual(yield* Stage.surprises, [])
+      assert.deepEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -121,7 +122,7 @@ describe("two forced acts at once", () => {
       const isClosed = (yield* state("h1-next")) === "closed"
       assert.strictEqual(yield* Cycles.holds(next, "fund-a"), isClosed ? "0" : "100")
       assert.deepEqual(yield* Powers.books(stage), whole)
-      assert.deepEqual(yield* Stage.surprises, [])
+      assert.deepEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 })
@@ -134,7 +135,7 @@ describe("a forced act and an order's settlement at once", () => {
         const { stage, h1, h2 } = yield* Powers.founded()
         yield* Cycles.redeems(stage, h1, { id: "r1", units: "30" })
         yield* Cycles.at(Cycles.friday)
-        yield* Stage.publishes(stage, "1.5", Cycles.friday)
+        yield* Fund.publishes(stage, "1.5", Cycles.friday)
         yield* Cycles.pays(stage, { id: "r1", units: "30", price: "1.5", proceeds: "45" })
         yield* Cycles.paysIn(stage, stage.fund, "45")
         yield* Cycles.allocates(stage, stage.fund, {
@@ -164,7 +165,7 @@ describe("a forced act and an order's settlement at once", () => {
           `${settled}, ${forced}`
         )
         assert.include([settled, forced], "succeeded")
-        assert.deepEqual(yield* Stage.surprises, [])
+        assert.deepEqual(yield* Fund.surprises, [])
       }).pipe(engine())
   )
 
@@ -180,7 +181,7 @@ describe("a forced act and an order's settlement at once", () => {
         yield* Cycles.redeems(stage, h1, { id: "r1", units: "30" })
         yield* Cycles.redeems(stage, h2, { id: "r2", units: "10" })
         yield* Cycles.at(Cycles.monday)
-        yield* Stage.publishes(stage, "1", Cycles.monday)
+        yield* Fund.publishes(stage, "1", Cycles.monday)
         yield* Cycles.pays(stage, { id: "r1", units: "30", price: "1", proceeds: "30" })
         yield* Cycles.pays(stage, { id: "r2", units: "10", price: "1", proceeds: "10" })
         yield* Cycles.paysIn(stage, stage.fund, "40")
@@ -196,7 +197,7 @@ describe("a forced act and an order's settlement at once", () => {
           "rule-refused admission holder-active"
         )
         assert.strictEqual(
-          (yield* Stage.write("redemption.release", { redemptionId: "r1" }, {})).why,
+          (yield* Calls.write("redemption.release", { redemptionId: "r1" }, {})).why,
           ""
         )
         yield* Cycles.allocates(stage, stage.fund, {
@@ -209,7 +210,7 @@ describe("a forced act and an order's settlement at once", () => {
         assert.strictEqual((yield* Cycles.redemption("r2")).state, "settled")
         // h1's 100 and h2's 10, of which h2's have burned.
         assert.deepEqual(yield* Powers.books(stage), whole)
-        assert.deepEqual(yield* Stage.surprises, [])
+        assert.deepEqual(yield* Fund.surprises, [])
       }).pipe(engine())
   )
 })
@@ -219,15 +220,15 @@ describe("an order of a holder that is recovered on its way", () => {
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1)
-      yield* Stage.write(
+      yield* Calls.write(
         "redemption.claim",
         {},
         { redemptionId: "r1", instrumentId: "fund-a", holderId: "h1", payment: "wire", units: 30 }
       )
       yield* Cycles.at(Cycles.monday)
-      yield* Stage.publishes(stage, "1.5", Cycles.monday)
+      yield* Fund.publishes(stage, "1.5", Cycles.monday)
       yield* Cycles.pays(stage, { id: "r1", units: "30", price: "1.5", proceeds: "45" })
-      const { cid } = yield* Stage.unlocked(h1.party)
+      const { cid } = yield* Fund.freeHolding(h1.party)
       yield* h1.act(
         Templates.exercise(Templates.Holding, cid, "RequestBurn", {
           amount: Decimal.of("30"),
@@ -239,13 +240,13 @@ describe("an order of a holder that is recovered on its way", () => {
       assert.strictEqual((yield* Cycles.redemption("r1")).state, "funded")
       const done = yield* Powers.recovers("h1")
       assert.strictEqual(done.why, "")
-      assert.strictEqual(yield* Stage.count(Templates.BurnRequest), 0)
+      assert.strictEqual(yield* Fund.countActive(Templates.BurnRequest), 0)
       assert.strictEqual((yield* Cycles.redemption("r1")).burnRequestCid, null)
       assert.strictEqual(yield* Cycles.holds(next, "fund-a"), "100")
-      const released = yield* Stage.write("redemption.release", { redemptionId: "r1" }, {})
+      const released = yield* Calls.write("redemption.release", { redemptionId: "r1" }, {})
       assert.strictEqual(released.why, "")
       assert.deepEqual(yield* Powers.books(stage), whole)
-      assert.deepEqual(yield* Stage.surprises, [])
+      assert.deepEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 })
@@ -280,7 +281,7 @@ describe("between the plan of a recovery of all and its commit", () => {
     return Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1)
-      race.first = yield* detached(Stage.revokesPowers(h1))
+      race.first = yield* detached(Fund.revokesPowers(h1))
       const done = yield* Powers.ran(yield* Powers.recovers("h1"), "holder.recover")
       assert.strictEqual(done.why, "rule-refused consent issuer-powers-consent")
       assert.strictEqual(yield* Cycles.holds(next, "fund-a"), "0")
@@ -301,7 +302,7 @@ describe("between the plan of a recovery of all and its commit", () => {
         "recovery h1 h1-next 100"
       ])
       assert.deepEqual(yield* Powers.summed, ["holder.recovered h1 fund-a to h1-next 100"])
-      assert.deepEqual(yield* Stage.surprises, [])
+      assert.deepEqual(yield* Fund.surprises, [])
     }).pipe(Effect.provide(world({ tamper })))
   })
 })

@@ -5,10 +5,11 @@ import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
+import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
-import * as Stage from "./stage.ts"
 
 const engine = (inputsMax?: number) =>
   Effect.provide(world(inputsMax === undefined ? {} : { settings: { inputsMax } }))
@@ -56,7 +57,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
       assert.deepEqual(yield* Powers.summed, ["holder.recovered h1 fund-a to h1-next 100"])
       assert.strictEqual(yield* state("h1"), "succeeded")
       assert.deepEqual(yield* Powers.books(stage), { register: "100", locked: "0", supply: "100" })
-      assert.deepEqual(yield* Stage.surprises, [])
+      assert.deepEqual(yield* Fund.surprises, [])
       // The new wallet is as frozen as the old one was.
       yield* Cycles.redeems(stage, next, { id: "r1", units: "10" }).pipe(
         Effect.map(({ why }) => assert.strictEqual(why, "rule-refused restriction may-redeem"))
@@ -136,7 +137,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
       yield* Powers.consents(h2)
       const first = yield* Powers.succeeds(stage, h1, { waits: "no" })
       const second = yield* Powers.succeeds(stage, h2)
-      const done = yield* Stage.write(
+      const done = yield* Calls.write(
         "instrument.recover",
         { instrumentId: "fund-a" },
         { holderIds: ["h1", "h2"] }
@@ -171,10 +172,10 @@ describe("a recovery (T-REX, lost wallet)", () => {
       assert.deepEqual(done.result["openOrders"], [
         { orderId: "r1", kind: "redemption", holderId: "h1" }
       ])
-      assert.strictEqual(yield* Stage.count(Templates.Allocation), 0)
+      assert.strictEqual(yield* Fund.countActive(Templates.Allocation), 0)
       assert.strictEqual(yield* Cycles.holds(next, "fund-a"), "100")
       assert.deepEqual(yield* Powers.books(stage), { register: "100", locked: "0", supply: "100" })
-      assert.deepEqual(yield* Stage.surprises, [])
+      assert.deepEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -182,7 +183,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       yield* Powers.succeeds(stage, h1)
-      yield* Stage.write(
+      yield* Calls.write(
         "subscription.claim",
         {},
         {
@@ -198,16 +199,16 @@ describe("a recovery (T-REX, lost wallet)", () => {
         { orderId: "s1", kind: "subscription", holderId: "h1" }
       ])
       yield* Cycles.at(Cycles.monday)
-      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Fund.publishes(stage, "1", Cycles.monday)
       yield* Cycles.attests(stage, { id: "s1", units: "100", price: "1" })
       const cash = [{ statementId: "stmt-1", line: 1, amount: 100 }]
-      const delivered = yield* Stage.write(
+      const delivered = yield* Calls.write(
         "subscription.deliver",
         { subscriptionId: "s1" },
         { cash }
       )
       assert.strictEqual(delivered.why, "rule-refused admission holder-active")
-      const released = yield* Stage.write("subscription.release", { subscriptionId: "s1" }, {})
+      const released = yield* Calls.write("subscription.release", { subscriptionId: "s1" }, {})
       assert.strictEqual(released.why, "")
       assert.strictEqual(yield* Cycles.holds(h1, "fund-a"), "0")
     }).pipe(engine())
@@ -245,7 +246,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
       for (let nth = 1; nth < 25; nth++) yield* Powers.mints(stage, h1, "1")
       yield* Powers.succeeds(stage, h1)
       const started = yield* Powers.recovers("h1")
-      yield* Stage.revokesPowers(h1)
+      yield* Fund.revokesPowers(h1)
       const broken = yield* Powers.ran(started, "holder.recover")
       assert.strictEqual(broken.why, "rule-refused consent issuer-powers-consent")
       assert.deepEqual(yield* Powers.summed, [])
@@ -298,16 +299,16 @@ describe("a recovery is refused", () => {
       assert.strictEqual(yield* why, consent)
       yield* Powers.offers("h1")
       assert.strictEqual(yield* why, consent)
-      yield* Stage.answersPowers(h1, "Decline")
+      yield* Fund.answersPowers(h1, "Decline")
       assert.strictEqual(yield* why, consent)
       yield* Powers.consents(h1, { validUntil: "2026-08-01T13:00:00Z" })
       yield* TestClock.adjust("1 hour")
       assert.strictEqual(yield* why, consent)
       yield* Powers.consents(h1, { powers: ["force-transfer"] })
       assert.strictEqual(yield* why, consent)
-      yield* Stage.revokesPowers(h1)
+      yield* Fund.revokesPowers(h1)
       yield* Powers.consents(h1)
-      yield* Stage.revokesPowers(h1)
+      yield* Fund.revokesPowers(h1)
       assert.strictEqual(yield* why, consent)
       yield* Powers.consents(h1)
       assert.strictEqual(yield* why, "")
@@ -318,15 +319,15 @@ describe("a recovery is refused", () => {
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       yield* Powers.succeeds(stage, h1)
-      const key = yield* Stage.made("holder.recover", { holderId: "h1" }, {})
+      const key = yield* Calls.openAction("holder.recover", { holderId: "h1" }, {})
       const door = yield* FourEyes
       yield* door.approve({
         actionKey: String(key),
-        caller: Stage.person("ada", "approver"),
+        caller: Calls.person("ada", "approver"),
         identity: { requestId: "req-late", traceId: null, keyId: null }
       })
       // It is queued, and the ledger knows before the engine does.
-      yield* Stage.revokesPowers(h1)
+      yield* Fund.revokesPowers(h1)
       const done = yield* Powers.ran({ state: "queued", why: "", result: {} }, "holder.recover")
       assert.strictEqual(done.state, "failed")
       assert.strictEqual(done.why, "rule-refused consent issuer-powers-consent")

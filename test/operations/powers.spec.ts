@@ -9,10 +9,11 @@ import { issuerPowersConsents } from "#core/holders/issuer-powers-consent/Issuer
 import * as HolderReads from "#core/holders/holder/HolderReads.ts"
 import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
 import * as ProposalReads from "#core/overviews/ProposalReads.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
+import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
-import * as Stage from "./stage.ts"
 
 const engine = Effect.provide(world())
 const includes = (self: object, members: object) => assert.deepInclude(self, members)
@@ -33,7 +34,7 @@ const states = <E, R>(of: Effect.Effect<ReadonlyArray<{ readonly state: string }
 const instrument = Effect.gen(function* () {
   const reads = yield* Reads
   const { value } = yield* reads.one(InstrumentReads.get, {
-    caller: Stage.operator,
+    caller: Calls.operator,
     params: { instrumentId: "fund-a" as never },
     point: {}
   })
@@ -42,7 +43,7 @@ const instrument = Effect.gen(function* () {
 const shownHolder = Effect.gen(function* () {
   const reads = yield* Reads
   const { value } = yield* reads.one(HolderReads.get, {
-    caller: Stage.operator,
+    caller: Calls.operator,
     params: { holderId: "h1" as never },
     point: {}
   })
@@ -51,7 +52,7 @@ const shownHolder = Effect.gen(function* () {
 const proposals = Effect.gen(function* () {
   const reads = yield* Reads
   const { value } = yield* reads.page(ProposalReads.list, {
-    caller: Stage.operator,
+    caller: Calls.operator,
     params: {},
     point: {},
     page: { limit: 100 }
@@ -103,7 +104,7 @@ describe("an issuer powers agreement", () => {
           state: "agreed",
           cid
         })
-        assert.deepEqual(yield* Stage.surprises, [])
+        assert.deepEqual(yield* Fund.surprises, [])
       }).pipe(engine)
   )
 
@@ -112,12 +113,12 @@ describe("an issuer powers agreement", () => {
       const { stage } = yield* opened
       yield* Powers.proposes(stage)
       yield* Powers.proposes(stage, { powers: ["recover"] })
-      assert.strictEqual(yield* Stage.count(Templates.IssuerPowersAgreementProposal), 1)
+      assert.strictEqual(yield* Fund.countActive(Templates.IssuerPowersAgreementProposal), 1)
       assert.deepEqual(yield* states(agreements), ["withdrawn", "proposed"])
       // In one transaction: there is no instant without either.
       const [first, second] = yield* agreements
       assert.deepEqual(first?.endedAt, second?.proposedAt)
-      yield* Stage.agreesToPowers(stage)
+      yield* Fund.agreesToPowers(stage)
       const again = yield* Powers.proposes(stage)
       assert.strictEqual(again.why, "state-conflict IssuerPowersAgreementState")
       assert.deepEqual((yield* instrument).issuerPowersAgreement?.powers, ["recover"])
@@ -143,7 +144,7 @@ describe("an issuer powers agreement", () => {
         })
       )
       assert.deepEqual(yield* states(agreements), ["declined", "ended"])
-      const past = yield* Powers.proposes(stage, { until: Stage.start })
+      const past = yield* Powers.proposes(stage, { until: Fund.start })
       assert.strictEqual(past.why, "rule-refused window agreement-in-time")
       yield* Powers.agrees(stage, { until: "2026-08-01T12:00:00Z" })
       yield* TestClock.adjust("24 hours")
@@ -156,7 +157,7 @@ describe("an issuer powers agreement", () => {
           party: stage.fund.party
         })
       )
-      assert.deepEqual(yield* Stage.surprises, [])
+      assert.deepEqual(yield* Fund.surprises, [])
     }).pipe(engine)
   )
 })
@@ -182,7 +183,7 @@ describe("a consent to issuer powers", () => {
           powers: ["force-transfer"]
         })
         assert.strictEqual(wider.why, "rule-refused consent powers-agreed")
-        const past = yield* Powers.offers("h1", { validUntil: Stage.start })
+        const past = yield* Powers.offers("h1", { validUntil: Fund.start })
         assert.strictEqual(past.why, "rule-refused window consent-in-time")
         assert.strictEqual((yield* Powers.offers("nobody")).why, "not-found")
         assert.strictEqual(
@@ -205,7 +206,7 @@ describe("a consent to issuer powers", () => {
         state: "offered",
         cid: offer.cid
       })
-      yield* Stage.answersPowers(h1)
+      yield* Fund.answersPowers(h1)
       const { cid } = yield* Powers.saying(Templates.IssuerPowersConsent, {})
       includes((yield* shownHolder).consents[0] ?? {}, {
         instrumentId: "fund-a",
@@ -224,7 +225,7 @@ describe("a consent to issuer powers", () => {
           [null, "granted"]
         ]
       )
-      assert.deepEqual(yield* Stage.surprises, [])
+      assert.deepEqual(yield* Fund.surprises, [])
     }).pipe(engine)
   )
 
@@ -234,19 +235,19 @@ describe("a consent to issuer powers", () => {
       yield* Powers.agrees(stage)
       yield* Powers.offers("h1")
       yield* Powers.offers("h1", { instrumentId: "fund-a", expiresAt: "2026-08-01T12:00:00Z" })
-      assert.strictEqual(yield* Stage.count(Templates.IssuerPowersConsentOffer), 1)
+      assert.strictEqual(yield* Fund.countActive(Templates.IssuerPowersConsentOffer), 1)
       assert.deepEqual(yield* states(consents), ["withdrawn", "offered"])
       yield* TestClock.adjust("24 hours")
       assert.deepEqual(yield* states(consents), ["withdrawn", "expired"])
       includes((yield* shownHolder).consents[0] ?? {}, { state: "expired" })
       yield* Powers.offers("h1")
-      yield* Stage.answersPowers(h1, "Decline")
+      yield* Fund.answersPowers(h1, "Decline")
       assert.deepEqual(
         (yield* consents).map(({ state }) => state),
         ["withdrawn", "expired", "declined"]
       )
       includes((yield* shownHolder).consents[0] ?? {}, { state: "declined" })
-      assert.deepEqual(yield* Stage.surprises, [])
+      assert.deepEqual(yield* Fund.surprises, [])
     }).pipe(engine)
   )
 
@@ -256,9 +257,9 @@ describe("a consent to issuer powers", () => {
       yield* Powers.agrees(stage)
       yield* Powers.offers("h1", { expiresAt: "2026-08-01T12:00:00Z" })
       yield* TestClock.adjust("24 hours")
-      yield* Stage.answersPowers(h1, "Decline")
+      yield* Fund.answersPowers(h1, "Decline")
       assert.deepEqual(yield* states(consents), ["expired"])
-      assert.deepEqual(yield* Stage.surprises, [])
+      assert.deepEqual(yield* Fund.surprises, [])
     }).pipe(engine)
   )
 
@@ -271,8 +272,8 @@ describe("a consent to issuer powers", () => {
       assert.deepEqual(yield* states(consents), ["expired"])
       includes((yield* shownHolder).consents[0] ?? {}, { state: "expired", endsAt: null })
       // Taken back when it has ended already it surprises nobody.
-      yield* Stage.revokesPowers(h1)
-      assert.deepEqual(yield* Stage.surprises, [])
+      yield* Fund.revokesPowers(h1)
+      assert.deepEqual(yield* Fund.surprises, [])
     }).pipe(engine)
   )
 
@@ -281,15 +282,15 @@ describe("a consent to issuer powers", () => {
       const { stage, h1 } = yield* opened
       yield* Powers.agrees(stage)
       yield* Powers.consents(h1)
-      yield* Stage.revokesPowers(h1)
+      yield* Fund.revokesPowers(h1)
       assert.deepEqual(yield* states(consents), ["revoked"])
-      assert.deepEqual(yield* Stage.surprises, [])
+      assert.deepEqual(yield* Fund.surprises, [])
       yield* Powers.consents(h1)
       yield* Powers.restricts("h1")
-      yield* Stage.revokesPowers(h1)
+      yield* Fund.revokesPowers(h1)
       // The ledger has the last word: it is revoked, and kept as what nobody expected.
       assert.deepEqual(yield* states(consents), ["revoked", "revoked"])
-      assert.deepEqual(yield* Stage.surprises, [
+      assert.deepEqual(yield* Fund.surprises, [
         "issuer-powers-consent revoke: The holder revoked its consent while it is restricted."
       ])
     }).pipe(engine)
@@ -300,7 +301,7 @@ describe("a consent to issuer powers", () => {
       const { stage, h1 } = yield* opened
       yield* Powers.agrees(stage, { consentRevocable: false })
       yield* Powers.consents(h1)
-      const refused = yield* Effect.exit(Stage.revokesPowers(h1))
+      const refused = yield* Effect.exit(Fund.revokesPowers(h1))
       assert.strictEqual(refused._tag, "Failure")
       assert.deepEqual(yield* states(consents), ["granted"])
       assert.deepEqual(

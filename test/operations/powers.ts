@@ -10,9 +10,10 @@ import { movements } from "#core/instruments/register/Movement.ts"
 import { registerEntries } from "#core/instruments/register/RegisterEntry.ts"
 import { supplies } from "#core/instruments/register/Supply.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
+import * as Calls from "../engine/calls.ts"
 import * as Cycles from "./cycles.ts"
+import * as Fund from "./fund.ts"
 import { bodyOf } from "./instrumentBody.ts"
-import * as Stage from "./stage.ts"
 
 export const documentHash = "cd".repeat(32)
 export const order = { authority: "District Court", reference: "22-1234", documentHash }
@@ -35,9 +36,9 @@ export const saying = <T extends Templates.Template>(
   })
 
 /** A second instrument of the same fund and registrar. */
-export const another = (stage: Stage.Stage, instrumentId: string) =>
+export const another = (stage: Fund.Parties, instrumentId: string) =>
   Effect.gen(function* () {
-    yield* Stage.write(
+    yield* Calls.write(
       "instrument.record",
       {},
       {
@@ -60,7 +61,7 @@ export const another = (stage: Stage.Stage, instrumentId: string) =>
         issuerRequirements: []
       })
     )
-    yield* Stage.write(
+    yield* Calls.write(
       "admission-consent.propose",
       { instrumentId },
       { fund: stage.fund.party, terms: "consent" }
@@ -71,17 +72,17 @@ export const another = (stage: Stage.Stage, instrumentId: string) =>
     )
   })
 
-export const admits = (to: Cycles.Holder, instrumentId: string, of: Stage.Json = {}) =>
+export const admits = (to: Cycles.Holder, instrumentId: string, of: Calls.Json = {}) =>
   Effect.gen(function* () {
     const { holderId } = to
-    yield* Stage.write("admission.offer", { holderId }, { instrumentId, ...(of as object) })
+    yield* Calls.write("admission.offer", { holderId }, { instrumentId, ...(of as object) })
     const offer = yield* saying(Templates.AdmissionOffer, { holder: to.party, instrumentId })
     yield* to.act(Templates.exercise(Templates.AdmissionOffer, offer.cid, "Accept", {}))
   })
 
 /** The registrar mints units into a holder's hands. */
 export const mints = (
-  stage: Stage.Stage,
+  stage: Fund.Parties,
   to: Cycles.Holder,
   units: string,
   instrumentId = "fund-a"
@@ -98,7 +99,7 @@ export const mints = (
   })
 
 /** The registrar sends a party units that anybody may hold: no credential is asked for. */
-export const sends = (stage: Stage.Stage, to: Stage.Outsider, units: string) =>
+export const sends = (stage: Fund.Parties, to: Fund.Outsider, units: string) =>
   Effect.gen(function* () {
     const { asset, registrar, venue } = stage
     const amount = Decimal.of(units)
@@ -126,11 +127,11 @@ export const sends = (stage: Stage.Stage, to: Stage.Outsider, units: string) =>
   })
 
 export const proposes = (
-  stage: Stage.Stage,
-  of: { readonly instrumentId?: string } & Readonly<Record<string, Stage.Json>> = {}
+  stage: Fund.Parties,
+  of: { readonly instrumentId?: string } & Readonly<Record<string, Calls.Json>> = {}
 ) => {
   const { instrumentId = "fund-a", ...body } = of
-  return Stage.write(
+  return Calls.write(
     "issuer-powers-agreement.propose",
     { instrumentId },
     { issuer: stage.fund.party, powers: ["force-transfer", "recover"], ...body }
@@ -138,23 +139,23 @@ export const proposes = (
 }
 
 /** Issuer and registrar agree to what they are asked for. */
-export const agrees = (stage: Stage.Stage, of: Parameters<typeof proposes>[1] = {}) =>
-  Effect.andThen(proposes(stage, of), Stage.agreesToPowers(stage))
+export const agrees = (stage: Fund.Parties, of: Parameters<typeof proposes>[1] = {}) =>
+  Effect.andThen(proposes(stage, of), Fund.agreesToPowers(stage))
 
 export const offers = (
   holderId: string,
-  of: Readonly<Record<string, Stage.Json>> = { instrumentId: "fund-a" }
-) => Stage.write("issuer-powers-consent.offer", { holderId }, of)
+  of: Readonly<Record<string, Calls.Json>> = { instrumentId: "fund-a" }
+) => Calls.write("issuer-powers-consent.offer", { holderId }, of)
 
 /** A holder consents to what it is asked for. */
 export const consents = (
   who: Cycles.Holder,
-  of: Readonly<Record<string, Stage.Json>> = { instrumentId: "fund-a" }
-) => Effect.andThen(offers(who.holderId, of), Stage.answersPowers(who))
+  of: Readonly<Record<string, Calls.Json>> = { instrumentId: "fund-a" }
+) => Effect.andThen(offers(who.holderId, of), Fund.answersPowers(who))
 
 /** A holder names its successor, who accepts, signs, is admitted, and may be used from a day later on. */
 export const succeeds = (
-  stage: Stage.Stage,
+  stage: Fund.Parties,
   who: Cycles.Holder,
   of: {
     readonly admitted?: ReadonlyArray<string>
@@ -164,8 +165,8 @@ export const succeeds = (
 ) =>
   Effect.gen(function* () {
     const holderId = of.id ?? `${who.holderId}-next`
-    const next = yield* Stage.outsider(holderId)
-    yield* Stage.write(
+    const next = yield* Fund.outsider(holderId)
+    yield* Calls.write(
       "holder.register-successor",
       { holderId: who.holderId },
       { party: next.party, successorId: holderId }
@@ -177,11 +178,11 @@ export const succeeds = (
         venue: stage.venue,
         holder: next.party,
         holderId,
-        documentHash: Stage.documentHash,
-        signedAt: Instant.of(Stage.start)
+        documentHash: Fund.documentHash,
+        signedAt: Instant.of(Fund.start)
       })
     )
-    yield* Stage.write("accepted-terms.accept", { holderId }, {})
+    yield* Calls.write("accepted-terms.accept", { holderId }, {})
     const successor = { ...next, holderId }
     for (const instrumentId of of.admitted ?? ["fund-a"]) yield* admits(successor, instrumentId)
     if (of.waits !== "no") yield* TestClock.adjust("24 hours")
@@ -201,7 +202,7 @@ export const founded = (units = "100") =>
   })
 
 /** An act of several steps, run until it has ended: each step waits for the one before to be read. */
-export const ran = (started: Stage.Ended & { readonly state: string }, kind: string) =>
+export const ran = (started: Calls.Ended & { readonly state: string }, kind: string) =>
   Effect.gen(function* () {
     const records = yield* Records
     let turns = 0
@@ -209,7 +210,7 @@ export const ran = (started: Stage.Ended & { readonly state: string }, kind: str
     while (done.state === "running" || done.state === "queued") {
       if (++turns > 40) throw new Error(`${kind} does not end`)
       yield* TestClock.adjust("1 second")
-      yield* Stage.settle
+      yield* Calls.settle
       const [last] = yield* records.list(operations, {
         where: { kind: [kind] },
         direction: "desc",
@@ -230,14 +231,14 @@ export const ran = (started: Stage.Ended & { readonly state: string }, kind: str
 export const forces = (
   holderId: string,
   toHolderId: string,
-  of: Readonly<Record<string, Stage.Json>> = {}
-) => Stage.write("holder.force-transfer", { holderId }, { toHolderId, order, ...of })
+  of: Readonly<Record<string, Calls.Json>> = {}
+) => Calls.write("holder.force-transfer", { holderId }, { toHolderId, order, ...of })
 
-export const recovers = (holderId: string, of: Readonly<Record<string, Stage.Json>> = {}) =>
-  Stage.write("holder.recover", { holderId }, of)
+export const recovers = (holderId: string, of: Readonly<Record<string, Calls.Json>> = {}) =>
+  Calls.write("holder.recover", { holderId }, of)
 
-export const restricts = (holderId: string, of: Readonly<Record<string, Stage.Json>> = {}) =>
-  Stage.write(
+export const restricts = (holderId: string, of: Readonly<Record<string, Calls.Json>> = {}) =>
+  Calls.write(
     "holder.restrict",
     { holderId },
     { mode: "freeze", reason: "compliance-review", ...of }
@@ -249,7 +250,7 @@ export const holder = (id: string) => Effect.flatMap(Records, (records) => recor
 export const told = Effect.gen(function* () {
   const feed = yield* EventReads.EventReads
   const page = yield* feed.page({
-    caller: Stage.operator,
+    caller: Calls.operator,
     params: { resourceKind: ["holder"] },
     limit: 1000
   })
@@ -296,7 +297,7 @@ export const moved = (named: Readonly<Record<string, string>>, instrumentId = "f
 /**
  * Σ units of the register and the supply: one and the same (docs/domain/instruments.md#register).
  */
-export const books = (stage: Stage.Stage, instrumentId = "fund-a") =>
+export const books = (stage: Fund.Parties, instrumentId = "fund-a") =>
   Effect.gen(function* () {
     const records = yield* Records
     const key = `${stage.registrar.party}/${instrumentId}`

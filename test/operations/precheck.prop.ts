@@ -10,34 +10,35 @@ import * as PrecheckReads from "#core/overviews/precheck/PrecheckReads.ts"
 import type { OperationAct } from "#core/records/Act.ts"
 import type { Operation } from "#core/writes/Operation.ts"
 import * as Request from "#core/writes/Request.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
+import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
-import * as Stage from "./stage.ts"
 
 type Params = Parameters<(typeof PrecheckReads.get)["run"]>[0]
 type Act = Params["act"]
-type Json = Stage.Json
+type Json = Calls.Json
 type Fields = Readonly<Record<string, unknown>>
 type Seen = <R extends Fields>(record: R) => R | null
 
 /** A holder that is active, and was never offered the instrument. */
-const onboarded = Effect.fnUntraced(function* (stage: Stage.Stage) {
-  const who = yield* Stage.outsider("h3")
+const onboarded = Effect.fnUntraced(function* (stage: Fund.Parties) {
+  const who = yield* Fund.outsider("h3")
   const holderId = "h3"
-  yield* Stage.write("holder.register", {}, { holderId, party: who.party, taxResidences: [] })
-  const { cid } = yield* Stage.standing(Templates.HolderInvitation)
+  yield* Calls.write("holder.register", {}, { holderId, party: who.party, taxResidences: [] })
+  const { cid } = yield* Fund.newestContract(Templates.HolderInvitation)
   yield* who.act(Templates.exercise(Templates.HolderInvitation, cid, "Accept", {}))
   yield* who.act(
     Templates.create(Templates.SignedTerms, {
       venue: stage.venue,
       holder: who.party,
       holderId,
-      documentHash: Stage.documentHash,
-      signedAt: Instant.of(Stage.start)
+      documentHash: Fund.documentHash,
+      signedAt: Instant.of(Fund.start)
     })
   )
-  yield* Stage.write("accepted-terms.accept", { holderId }, {})
+  yield* Calls.write("accepted-terms.accept", { holderId }, {})
 })
 
 /** A venue whose orders stand at every step: the base that each world by chance is made of. */
@@ -53,7 +54,7 @@ const base = Effect.gen(function* () {
   yield* Cycles.subscribes(stage, first, { id: "s1", amount: "100000" })
   yield* Cycles.subscribes(stage, second, { id: "s2", amount: "50000" })
   for (const subscriptionId of ["w1", "w2", "w3"]) {
-    yield* Stage.write(
+    yield* Calls.write(
       "subscription.claim",
       {},
       { subscriptionId, instrumentId: "fund-a", holderId: "h1", amount: 1000 }
@@ -61,20 +62,20 @@ const base = Effect.gen(function* () {
   }
   yield* Cycles.at(Cycles.friday)
   const price = "1.0437"
-  yield* Stage.publishes(stage, price, Cycles.friday)
+  yield* Fund.publishes(stage, price, Cycles.friday)
   yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price })
   yield* Cycles.attests(stage, { id: "s2", units: "47906.486538", price })
   for (const id of ["w2", "w3"]) yield* Cycles.attests(stage, { id, units: "958.12973", price })
   const cash = [{ statementId: "stmt-1", line: 1, amount: 1000 }]
-  yield* Stage.write("subscription.deliver", { subscriptionId: "w3" }, { cash })
-  yield* Stage.write(
+  yield* Calls.write("subscription.deliver", { subscriptionId: "w3" }, { cash })
+  yield* Calls.write(
     "redemption.claim",
     {},
     { redemptionId: "r1", instrumentId: "fund-a", holderId: "h1", units: 100 }
   )
   yield* Cycles.redeems(stage, first, { id: "r2", units: "200" })
   yield* Cycles.at(Cycles.monday)
-  yield* Stage.publishes(stage, "1.05", Cycles.monday)
+  yield* Fund.publishes(stage, "1.05", Cycles.monday)
   yield* Cycles.pays(stage, { id: "r1", units: "100", price: "1.05", proceeds: "105" })
   yield* Cycles.pays(stage, { id: "r2", units: "200", price: "1.05", proceeds: "210" })
 })
@@ -491,7 +492,7 @@ const prechecked = Effect.fnUntraced(function* (
 ) {
   const params = { ...query, instrumentId: id("fund-a"), act } as Params
   const asking = {
-    caller: Stage.operator,
+    caller: Calls.operator,
     role: "operator" as const,
     sight: "all" as const,
     now: of.pin.judgedAt,

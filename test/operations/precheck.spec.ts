@@ -14,8 +14,8 @@ import * as Approval from "#core/writes/Approval.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
+import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
-import * as Stage from "./stage.ts"
 
 const engine = () => Effect.provide(world())
 const d = Decimal.of
@@ -32,7 +32,7 @@ const precheck = (
   Effect.gen(function* () {
     const reads = yield* Reads
     const { value } = yield* reads.one(PrecheckReads.get, {
-      caller: as.caller ?? Stage.operator,
+      caller: as.caller ?? Calls.operator,
       // A test names parameters as a query does, by their texts.
       params: { instrumentId: "fund-a", act, ...given } as unknown as Params,
       point: as.point ?? {}
@@ -56,9 +56,9 @@ const said = (act: Params["act"], given: Asked, point: Point = {}) =>
 
 /** What happens in a history by chance, an hour after what happened before. */
 const happenings = {
-  freeze: Stage.write("holder.restrict", { holderId: "h1" }, { mode: "freeze", reason: "pledge" }),
+  freeze: Calls.write("holder.restrict", { holderId: "h1" }, { mode: "freeze", reason: "pledge" }),
   "freeze for a while": Effect.flatMap(Instant.now, (now) =>
-    Stage.write(
+    Calls.write(
       "holder.restrict",
       { holderId: "h1" },
       {
@@ -68,11 +68,11 @@ const happenings = {
       }
     )
   ),
-  pause: Stage.write(
+  pause: Calls.write(
     "instrument.pause",
     { instrumentId: "fund-a" },
     { reason: "audit" },
-    Stage.person("rita", "risk")
+    Calls.person("rita", "risk")
   ),
   "smaller orders": sets({ limits: { maxSubscription: 500, maxRedemption: 10 } }),
   "larger orders": sets({ limits: { maxSubscription: 5000000 }, deliverBeforeCash: true }),
@@ -84,23 +84,23 @@ const happenings = {
   ),
   claim: claims("s1"),
   "claim another": claims("s2"),
-  withdraw: Stage.write("subscription.withdraw", { subscriptionId: "s1" }, {}),
-  deliver: Stage.write(
+  withdraw: Calls.write("subscription.withdraw", { subscriptionId: "s1" }, {}),
+  deliver: Calls.write(
     "subscription.deliver",
     { subscriptionId: "s2" },
     { cash: [{ statementId: "stmt-1", line: 1, amount: 1000 }] }
   ),
-  revoke: Stage.write(
+  revoke: Calls.write(
     "admission.withdraw",
     { holderId: "h1", instrumentId: "fund-a" },
     {},
-    Stage.person("carl", "compliance")
+    Calls.person("carl", "compliance")
   )
 } as const
 type Happening = keyof typeof happenings
 
 function claims(subscriptionId: string) {
-  return Stage.write(
+  return Calls.write(
     "subscription.claim",
     {},
     { subscriptionId, instrumentId: "fund-a", holderId: "h1", amount: 1000 }
@@ -108,14 +108,14 @@ function claims(subscriptionId: string) {
 }
 
 /** Replaces the last version of the policy, whichever it is by now. */
-function sets(body: Readonly<Record<string, Stage.Json>>) {
+function sets(body: Readonly<Record<string, Calls.Json>>) {
   return Effect.gen(function* () {
     for (const version of ["1", "2", "3", "4", "5", "6", "7", "8"]) {
-      const { why } = yield* Stage.write(
+      const { why } = yield* Calls.write(
         "policy.set",
         { instrumentId: "fund-a" },
         body,
-        Stage.operator,
+        Calls.operator,
         version
       )
       if (why === "") return
@@ -133,10 +133,10 @@ const questions: ReadonlyArray<readonly [act: Params["act"], given: Asked]> = [
   ["instrument.recover", { holderIds: ["h1"] }]
 ]
 
-const priced = (stage: Stage.Stage) =>
+const priced = (stage: Fund.Parties) =>
   Effect.gen(function* () {
-    yield* Stage.publishes(stage, "1.0437", "2026-07-31T11:00:00Z")
-    yield* Stage.attests(stage.attestor, "958.12973").pipe(Effect.exit)
+    yield* Fund.publishes(stage, "1.0437", "2026-07-31T11:00:00Z")
+    yield* Fund.attests(stage.attestor, "958.12973").pipe(Effect.exit)
   })
 
 const runs = Number(process.env["RUNS"] ?? 6)
@@ -151,9 +151,9 @@ describe("a precheck of a time that is over", () => {
     })
     const walk = (steps: ReadonlyArray<Happening | "price">) =>
       Effect.gen(function* () {
-        const stage = yield* Stage.opened({ pricing: "historic" })
-        yield* Stage.market(stage)
-        yield* Stage.admitted(stage)
+        const stage = yield* Fund.opened({ pricing: "historic" })
+        yield* Fund.market(stage)
+        yield* Fund.admitted(stage)
         const told: Array<readonly [at: Instant.Instant, answers: ReadonlyArray<unknown>]> = []
         for (const step of steps) {
           yield* TestClock.adjust("1 hour")
@@ -225,25 +225,25 @@ describe("a precheck under another version of the policy", () => {
   it("never differs from what the venue tells once that version is in force", async () => {
     const walk = (terms: object) =>
       Effect.gen(function* () {
-        const stage = yield* Stage.opened({ pricing: "historic" })
-        yield* Stage.market(stage)
-        yield* Stage.admitted(stage)
-        yield* Stage.publishes(stage, "1.0437", "2026-07-31T11:00:00Z")
+        const stage = yield* Fund.opened({ pricing: "historic" })
+        yield* Fund.market(stage)
+        yield* Fund.admitted(stage)
+        yield* Fund.publishes(stage, "1.0437", "2026-07-31T11:00:00Z")
         yield* claims("s1")
-        yield* Stage.attests(stage.attestor, "958.12973")
-        yield* Stage.write(
+        yield* Fund.attests(stage.attestor, "958.12973")
+        yield* Calls.write(
           "subscription.deliver",
           { subscriptionId: "s1" },
           { cash: [{ statementId: "stmt-1", line: 1, amount: 1000 }] }
         )
         yield* claims("s2")
-        yield* Stage.attests(stage.attestor, "958.12973")
+        yield* Fund.attests(stage.attestor, "958.12973")
         const set = { ...terms, effectiveFrom: "2026-07-31T13:00:00Z" }
-        const { why } = yield* Stage.write(
+        const { why } = yield* Calls.write(
           "policy.set",
           { instrumentId: "fund-a" },
           set as never,
-          Stage.operator,
+          Calls.operator,
           "1"
         )
         assert.strictEqual(why, "")
@@ -278,7 +278,7 @@ describe("a precheck under another version of the policy", () => {
         yield* Cycles.subscribes(stage, holder, { id: `s${index + 1}`, amount: "100" })
       }
       yield* Cycles.at(Cycles.friday)
-      yield* Stage.publishes(stage, "1", Cycles.friday)
+      yield* Fund.publishes(stage, "1", Cycles.friday)
       for (const index of holders.keys()) {
         yield* Cycles.attests(stage, { id: `s${index + 1}`, units: "100", price: "1" })
       }
@@ -292,12 +292,12 @@ describe("a precheck under another version of the policy", () => {
     })
   /** The point of the Monday, and the price that the orders deal at by the policy they were claimed under. */
   const priced = (
-    stage: Stage.Stage,
+    stage: Fund.Parties,
     of: { readonly point: string; readonly price: string; readonly proceeds: string }
   ) =>
     Effect.gen(function* () {
       yield* Cycles.at(Cycles.monday)
-      yield* Stage.publishes(stage, of.point, Cycles.monday)
+      yield* Fund.publishes(stage, of.point, Cycles.monday)
       for (const id of ["r1", "r2"]) yield* Cycles.pays(stage, { id, units: "100", ...of })
       const cash = { assetId: "USD", amount: "60", to: stage.fund, reference: "c2" }
       yield* Cycles.allocates(stage, stage.fund, cash)
@@ -361,7 +361,7 @@ describe("an order that its holder signed for more than anything is worth", () =
       const { stage, holders } = yield* Cycles.opened(["h1"])
       const [h1] = holders
       if (h1 === undefined) throw new Error("no holder")
-      yield* Stage.publishes(stage, "1.0437", "2026-07-31T11:00:00Z")
+      yield* Fund.publishes(stage, "1.0437", "2026-07-31T11:00:00Z")
       const most = "9".repeat(28)
       const order = {
         venue: stage.venue,
@@ -382,7 +382,7 @@ describe("an order that its holder signed for more than anything is worth", () =
         const told = yield* precheck(act, asked)
         assert.deepStrictEqual(refusing(told), ["consent order-fits"])
         assert.isNull(told.figures)
-        const { why } = yield* Stage.write(act, {}, { ...asked, instrumentId: "fund-a" })
+        const { why } = yield* Calls.write(act, {}, { ...asked, instrumentId: "fund-a" })
         assert.strictEqual(why, "rule-refused consent order-fits")
       }
     }).pipe(engine())
@@ -417,8 +417,8 @@ describe("a precheck of a claim to what the registrar configured and the venue n
           ["hold", "restriction", "policy"]
         )
       }
-      const risk = Stage.person("rita", "risk")
-      const paused = yield* Stage.write(
+      const risk = Calls.person("rita", "risk")
+      const paused = yield* Calls.write(
         "instrument.pause",
         { instrumentId },
         { reason: "audit" },
@@ -437,7 +437,7 @@ describe("a precheck of a claim to what the registrar configured and the venue n
           `restriction ${check}`,
           "policy in-manifest"
         ])
-        const { why } = yield* Stage.write(act, {}, { ...asked, units: 1 })
+        const { why } = yield* Calls.write(act, {}, { ...asked, units: 1 })
         assert.strictEqual(why, "rule-refused hold not-held")
       }
     }).pipe(engine())
@@ -470,11 +470,11 @@ describe("a precheck of what approvers sign", () => {
       const early = yield* precheck("dealing-cycle.settle", cycle)
       assert.deepStrictEqual(refusing(early), ["window cut-off-passed", "nav-feed orders-priced"])
       yield* Cycles.at(Cycles.friday)
-      yield* Stage.publishes(stage, "1", Cycles.friday)
+      yield* Fund.publishes(stage, "1", Cycles.friday)
       yield* Cycles.attests(stage, { id: "s1", units: "100", price: "1" })
       const told = yield* precheck("dealing-cycle.settle", cycle)
       assert.deepStrictEqual([told.allowed, refusing(told)], [true, []])
-      yield* signedAs(told, yield* Stage.made("dealing-cycle.settle", cycle, {}))
+      yield* signedAs(told, yield* Calls.openAction("dealing-cycle.settle", cycle, {}))
     }).pipe(engine())
   )
 
@@ -495,7 +495,7 @@ describe("a precheck of what approvers sign", () => {
           moves: [{ holderId: "h1", toHolderId: h2.holderId, units: 40 }],
           order: Powers.order
         }
-        yield* signedAs(told, yield* Stage.made(act, { instrumentId: "fund-a" }, body))
+        yield* signedAs(told, yield* Calls.openAction(act, { instrumentId: "fund-a" }, body))
         yield* Powers.restricts("h2")
         assert.deepStrictEqual(refusing(yield* precheck(act, of("h2", "100.0000001"))), [
           "restriction may-receive",
@@ -517,7 +517,7 @@ describe("a precheck of what approvers sign", () => {
       const body = { holderIds: ["h1"] }
       yield* signedAs(
         told,
-        yield* Stage.made("instrument.recover", { instrumentId: "fund-a" }, body)
+        yield* Calls.openAction("instrument.recover", { instrumentId: "fund-a" }, body)
       )
     }).pipe(engine())
   )
@@ -553,11 +553,11 @@ describe("an act on a record that does not answer to it", () => {
         yield* Cycles.opens("c1", { cutOffAt: Cycles.monday })
         yield* Cycles.subscribes(stage, h1, { id: "s1", amount: "9" })
         yield* Cycles.redeems(stage, h1, { id: "r1", units: "3" })
-        yield* Stage.write("subscription.withdraw", { subscriptionId: "s1" }, {})
-        yield* Stage.write("redemption.withdraw", { redemptionId: "r1" }, {})
+        yield* Calls.write("subscription.withdraw", { subscriptionId: "s1" }, {})
+        yield* Calls.write("redemption.withdraw", { redemptionId: "r1" }, {})
         yield* Cycles.at(Cycles.monday)
         assert.strictEqual((yield* Cycles.releases("c1")).why, "")
-        yield* Stage.write(
+        yield* Calls.write(
           "holder.register",
           {},
           { holderId: "h9", party: h1.party, taxResidences: [] }

@@ -3,25 +3,26 @@ import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
-import * as Stage from "./stage.ts"
+import * as Fund from "./fund.ts"
 
 const engine = () => Effect.provide(world())
 const cutOff = Instant.of(Cycles.friday)
 const minutes = (count: number) => Instant.format(Instant.add(cutOff, Duration.minutes(count)))
 const before = (count: number) =>
-  Instant.format(Instant.subtract(Instant.of(Stage.start), Duration.minutes(count)))
+  Instant.format(Instant.subtract(Instant.of(Fund.start), Duration.minutes(count)))
 
 /** Publishes one point and answers its contract. */
-const point = (stage: Stage.Stage, price: string, valuationTime: string) =>
+const point = (stage: Fund.Parties, price: string, valuationTime: string) =>
   Effect.andThen(
-    Stage.publishes(stage, price, valuationTime),
-    Effect.map(Stage.standing(Templates.OraclePoint), ({ cid }) => cid)
+    Fund.publishes(stage, price, valuationTime),
+    Effect.map(Fund.newestContract(Templates.OraclePoint), ({ cid }) => cid)
   )
 
 /** More points than are looked at in one go, valued a minute apart from the second hour on. */
-const others = (stage: Stage.Stage) =>
+const others = (stage: Fund.Parties) =>
   stage.oracle.act(
     ...Array.from({ length: 101 }, (_, nth) =>
       Templates.create(Templates.OraclePoint, {
@@ -42,9 +43,9 @@ const others = (stage: Stage.Stage) =>
     )
   )
 
-const priced = (stage: Stage.Stage, pointCid: string, price: string, units: string) =>
+const priced = (stage: Fund.Parties, pointCid: string, price: string, units: string) =>
   Effect.gen(function* () {
-    const claim = yield* Stage.standing(Templates.SubscriptionClaim)
+    const claim = yield* Fund.newestContract(Templates.SubscriptionClaim)
     yield* stage.attestor.act(
       Templates.exercise(Templates.SubscriptionClaim, claim.cid, "Attest", {
         attestor: stage.attestor.party,
@@ -55,7 +56,7 @@ const priced = (stage: Stage.Stage, pointCid: string, price: string, units: stri
     )
   })
 
-const claimed = Stage.write(
+const claimed = Calls.write(
   "subscription.claim",
   {},
   { instrumentId: "fund-a", holderId: "h1", payment: "wire", subscriptionId: "s1", amount: 100 }
@@ -86,7 +87,7 @@ describe("an order priced when a hundred points are newer than its own", () => {
     Effect.gen(function* () {
       const { stage, first } = yield* forward
       yield* priced(stage, first, "2", "50")
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -94,7 +95,7 @@ describe("an order priced when a hundred points are newer than its own", () => {
     Effect.gen(function* () {
       const { stage, first, second } = yield* forward
       yield* priced(stage, second, "4", "25")
-      assert.deepStrictEqual(yield* Stage.surprises, [
+      assert.deepStrictEqual(yield* Fund.surprises, [
         `subscription price: The point ${first} prices the order.`
       ])
     }).pipe(engine())
@@ -104,7 +105,7 @@ describe("an order priced when a hundred points are newer than its own", () => {
     Effect.gen(function* () {
       const { stage, last } = yield* historic
       yield* priced(stage, last, "4", "25")
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -112,7 +113,7 @@ describe("an order priced when a hundred points are newer than its own", () => {
     Effect.gen(function* () {
       const { stage, last, older } = yield* historic
       yield* priced(stage, older, "2", "50")
-      assert.deepStrictEqual(yield* Stage.surprises, [
+      assert.deepStrictEqual(yield* Fund.surprises, [
         `subscription price: The point ${last} prices the order.`
       ])
     }).pipe(engine())

@@ -19,10 +19,11 @@ import { primaryMarkets } from "#core/orders/primary-market/PrimaryMarket.ts"
 import * as PrimaryMarketView from "#core/orders/primary-market/PrimaryMarketView.ts"
 import * as RecordView from "#core/records/RecordView.ts"
 import type { Stored } from "#core/records/Records.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
+import * as Fund from "./fund.ts"
 import { bodyOf } from "./instrumentBody.ts"
 import * as Powers from "./powers.ts"
-import * as Stage from "./stage.ts"
 
 /** No record's results: an attempt, a list of what was made, forced acts; and of webhooks, which wait on nobody. */
 const ofNoRecord = [
@@ -66,7 +67,7 @@ describe("a result", () => {
       )
     })
 
-  const equals = <R, F, V>(ended: Stage.Ended, view: Shown<R, F, V>) =>
+  const equals = <R, F, V>(ended: Calls.Ended, view: Shown<R, F, V>) =>
     Effect.gen(function* () {
       assert.strictEqual(ended.why, "")
       const shown = yield* latest(view)
@@ -81,19 +82,19 @@ describe("a result", () => {
     "of a proposal equals its record and names who is to answer; a market in its instrument names the instrument",
     () =>
       Effect.gen(function* () {
-        const stage = yield* Stage.founded()
+        const stage = yield* Fund.founded()
         const paymentAsset = { admin: stage.bank.party, id: "USD" }
         const fund = stage.fund.party
         // The stage has the consent to "fund-a" already; another instrument's is still to be asked for.
         const another = { instrumentId: "fund-b" }
         const recorded = { ...bodyOf(), ...another, registrar: stage.registrar.party }
-        const record = yield* Stage.write("instrument.record", {}, recorded)
+        const record = yield* Calls.write("instrument.record", {}, recorded)
         assert.deepNestedInclude(record.result, {
           "waitingOn[0].party": stage.registrar.party,
           "waitingOn[0].action": "InstrumentConfiguration"
         })
         yield* equals(
-          yield* Stage.write("admission-consent.propose", another, { fund, terms: "t" }),
+          yield* Calls.write("admission-consent.propose", another, { fund, terms: "t" }),
           {
             collection: admissionConsents,
             schema: AdmissionConsentView.AdmissionConsentView,
@@ -102,20 +103,20 @@ describe("a result", () => {
         )
         const terms = { attestors: [stage.attestor.party], required: 1 }
         const market = { fund, paymentAsset, terms }
-        yield* equals(yield* Stage.write("primary-market.propose", asked, market), {
+        yield* equals(yield* Calls.write("primary-market.propose", asked, market), {
           collection: primaryMarkets,
           schema: PrimaryMarketView.PrimaryMarketView,
           of: PrimaryMarketView.of
         })
         const reads = yield* Reads
         const { value } = yield* reads.one(InstrumentReads.get, {
-          caller: Stage.operator,
+          caller: Calls.operator,
           params: { instrumentId: "fund-a" as never },
           point: {}
         })
         assert.strictEqual(value.primaryMarket?.instrumentId, "fund-a")
         const provision = { fund, paymentAsset }
-        yield* equals(yield* Stage.write("provision-settlement.propose", asked, provision), {
+        yield* equals(yield* Calls.write("provision-settlement.propose", asked, provision), {
           collection: provisionSettlements,
           schema: ProvisionSettlementView.ProvisionSettlementView,
           of: ProvisionSettlementView.of
@@ -130,9 +131,9 @@ describe("a result", () => {
 
   it.effect("of what a holder is offered equals its record and names the holder", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* Stage.admitted(stage)
-      const ended = yield* Stage.write("admission.withdraw", { holderId: "h1", ...asked }, {})
+      const stage = yield* Fund.opened()
+      yield* Fund.admitted(stage)
+      const ended = yield* Calls.write("admission.withdraw", { holderId: "h1", ...asked }, {})
       assert.deepStrictEqual<unknown>(
         ended.result,
         yield* latest({
@@ -141,7 +142,7 @@ describe("a result", () => {
           of: AdmissionView.of
         })
       )
-      yield* equals(yield* Stage.write("admission.offer", { holderId: "h1" }, asked), {
+      yield* equals(yield* Calls.write("admission.offer", { holderId: "h1" }, asked), {
         collection: admissions,
         schema: AdmissionView.AdmissionView,
         of: AdmissionView.of

@@ -4,11 +4,12 @@ import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { admissions } from "#core/admissions/Admission.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
+import * as Fund from "./fund.ts"
 import * as Late from "./late.ts"
 import * as Powers from "./powers.ts"
-import * as Stage from "./stage.ts"
 
 /** `instrument state endedBy` of every admission of a holder, and whether a recovery ended it. */
 const admitted = (holderId: string) =>
@@ -30,7 +31,7 @@ const admitted = (holderId: string) =>
 const afterwards = <E, R1, R2>(
   race: Late.Race,
   choice: string,
-  act: { readonly kind: string; readonly asked: Effect.Effect<Stage.Ended, E, R1> },
+  act: { readonly kind: string; readonly asked: Effect.Effect<Calls.Ended, E, R1> },
   other: Effect.Effect<unknown, unknown, R2>
 ) =>
   Effect.gen(function* () {
@@ -47,11 +48,11 @@ const recovered = Effect.map(Powers.recovers("h1"), (done) => {
 })
 
 /** h1's order, priced, its cash on the ledger. */
-const ordered = (stage: Stage.Stage, by: Cycles.Holder, of: { readonly cutOff: string }) =>
+const ordered = (stage: Fund.Parties, by: Cycles.Holder, of: { readonly cutOff: string }) =>
   Effect.gen(function* () {
     assert.strictEqual((yield* Cycles.subscribes(stage, by, { id: "s1", amount: "9" })).why, "")
     yield* Cycles.at(of.cutOff)
-    yield* Stage.publishes(stage, "1", of.cutOff)
+    yield* Fund.publishes(stage, "1", of.cutOff)
     yield* Cycles.attests(stage, { id: "s1", units: "9", price: "1" })
   })
 
@@ -66,26 +67,26 @@ const cash = { cash: [{ statementId: "stmt-1", line: 1, amount: 9 }] }
 
 /** An order paid by wire, priced, where no market mints: the registrar is asked. */
 const byWire = Effect.gen(function* () {
-  const stage = yield* Stage.opened({ holderCap: 100 })
+  const stage = yield* Fund.opened({ holderCap: 100 })
   const h1 = yield* Cycles.joins(stage, "h1")
   yield* Powers.mints(stage, h1, "100")
   yield* Powers.agrees(stage)
   yield* Powers.consents(h1)
   const next = yield* Powers.succeeds(stage, h1)
-  assert.strictEqual((yield* Stage.write("subscription.claim", {}, bought)).why, "")
+  assert.strictEqual((yield* Calls.write("subscription.claim", {}, bought)).why, "")
   yield* Cycles.at(Cycles.monday)
-  yield* Stage.publishes(stage, "1", Cycles.monday)
-  yield* Stage.attests(stage.oracle, "9", "1")
+  yield* Fund.publishes(stage, "1", Cycles.monday)
+  yield* Fund.attests(stage.oracle, "9", "1")
   return { stage, h1, next }
 })
 
-const delivers = Stage.write("subscription.deliver", { subscriptionId: "s1" }, cash)
+const delivers = Calls.write("subscription.deliver", { subscriptionId: "s1" }, cash)
 const delivering = { kind: "subscription.deliver", asked: delivers }
 const settling = {
   kind: "subscription.settle",
-  asked: Stage.write("subscription.settle", { subscriptionId: "s1" }, {})
+  asked: Calls.write("subscription.settle", { subscriptionId: "s1" }, {})
 }
-const releases = Stage.write("subscription.release", { subscriptionId: "s1" }, {})
+const releases = Calls.write("subscription.release", { subscriptionId: "s1" }, {})
 
 /** The predecessor has nothing, the successor all, and no fact was one that no table allows. */
 const followed = (
@@ -96,7 +97,7 @@ const followed = (
     assert.strictEqual(yield* Cycles.holds(of.h1, "fund-a"), "0")
     assert.strictEqual(yield* Cycles.holds(of.next, "fund-a"), units)
     assert.strictEqual((yield* Powers.holder("h1")).state, "succeeded")
-    assert.deepEqual(yield* Stage.surprises, [])
+    assert.deepEqual(yield* Fund.surprises, [])
   })
 
 describe("an act judged before a recovery and sent after it", () => {
@@ -128,9 +129,9 @@ describe("an act judged before a recovery and sent after it", () => {
     return Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1)
-      yield* Stage.write("subscription.claim", {}, bought)
+      yield* Calls.write("subscription.claim", {}, bought)
       yield* Cycles.at(Cycles.monday)
-      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Fund.publishes(stage, "1", Cycles.monday)
       yield* Cycles.attests(stage, { id: "s1", units: "9", price: "1" })
       const done = yield* afterwards(race, "Lot.Deliver", delivering, recovered)
       assert.strictEqual(done.why, "rule-refused admission holder-active")
@@ -144,7 +145,7 @@ describe("an act judged before a recovery and sent after it", () => {
       const { h1, next } = yield* byWire
       const done = yield* afterwards(race, "Lot.Deliver", delivering, recovered)
       assert.strictEqual(done.why, "rule-refused admission holder-active")
-      assert.strictEqual(yield* Stage.count(Templates.MintRequest), 0)
+      assert.strictEqual(yield* Fund.countActive(Templates.MintRequest), 0)
       yield* followed({ h1, next })
     }).pipe(Effect.provide(world({ tamper })))
   })
@@ -156,11 +157,11 @@ describe("an act judged before a recovery and sent after it", () => {
       assert.strictEqual((yield* delivers).why, "")
       const { cid } = yield* Powers.saying(Templates.MintRequest, {})
       yield* stage.registrar.act(Templates.exercise(Templates.MintRequest, cid, "Reject", {}))
-      const asked = Stage.write("subscription.deliver", { subscriptionId: "s1" }, {})
+      const asked = Calls.write("subscription.deliver", { subscriptionId: "s1" }, {})
       const again = { kind: "subscription.deliver", asked }
       const done = yield* afterwards(race, "DeliveredLot.Redeliver", again, recovered)
       assert.strictEqual(done.why, "rule-refused admission holder-active")
-      assert.strictEqual(yield* Stage.count(Templates.MintRequest), 0)
+      assert.strictEqual(yield* Fund.countActive(Templates.MintRequest), 0)
       yield* followed({ h1, next })
     }).pipe(Effect.provide(world({ tamper })))
   })
@@ -304,14 +305,14 @@ describe("units that a registrar was asked for before the recovery", () => {
         const ended = yield* Cycles.subscription("s1")
         assert.strictEqual(ended.state, "released")
         assert.deepEqual(ended.cash.lines, [])
-        assert.strictEqual(yield* Stage.count(Templates.MintRequest), 0)
-        assert.strictEqual(yield* Stage.count(Templates.DeliveredLot), 0)
+        assert.strictEqual(yield* Fund.countActive(Templates.MintRequest), 0)
+        assert.strictEqual(yield* Fund.countActive(Templates.DeliveredLot), 0)
         const again = { ...bought, subscriptionId: "s2", holderId: next.holderId }
-        assert.strictEqual((yield* Stage.write("subscription.claim", {}, again)).why, "")
+        assert.strictEqual((yield* Calls.write("subscription.claim", {}, again)).why, "")
         yield* Cycles.at("2026-08-04T20:00:00Z")
-        yield* Stage.publishes(stage, "1", "2026-08-04T20:00:00Z")
-        yield* Stage.attests(stage.oracle, "9", "1")
-        const paid = yield* Stage.write("subscription.deliver", { subscriptionId: "s2" }, cash)
+        yield* Fund.publishes(stage, "1", "2026-08-04T20:00:00Z")
+        yield* Fund.attests(stage.oracle, "9", "1")
+        const paid = yield* Calls.write("subscription.deliver", { subscriptionId: "s2" }, cash)
         assert.strictEqual(paid.why, "")
         yield* followed({ h1, next })
       }).pipe(Effect.provide(world()))
@@ -346,9 +347,9 @@ describe("what a recovery ends", () => {
   it.effect("an offer of admission that nobody has answered", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
-      yield* Stage.write("admission.withdraw", { holderId: "h1", instrumentId: "fund-a" }, {})
+      yield* Calls.write("admission.withdraw", { holderId: "h1", instrumentId: "fund-a" }, {})
       yield* Powers.succeeds(stage, h1)
-      yield* Stage.write("admission.offer", { holderId: "h1" }, { instrumentId: "fund-a" })
+      yield* Calls.write("admission.offer", { holderId: "h1" }, { instrumentId: "fund-a" })
       const offer = yield* Powers.saying(Templates.AdmissionOffer, { holder: h1.party })
       yield* recovered
       assert.deepEqual(yield* admitted("h1"), ["fund-a revoked venue", "fund-a withdrawn recovery"])
@@ -356,7 +357,7 @@ describe("what a recovery ends", () => {
         h1.act(Templates.exercise(Templates.AdmissionOffer, offer.cid, "Accept", {}))
       )
       assert.strictEqual(accepted._tag, "Failure")
-      assert.deepEqual(yield* Stage.surprises, [])
+      assert.deepEqual(yield* Fund.surprises, [])
     }).pipe(Effect.provide(world()))
   )
 
@@ -367,7 +368,7 @@ describe("what a recovery ends", () => {
       if (h2 === undefined) throw new Error("no holder")
       const h1 = yield* Cycles.joins(stage, "h1")
       yield* Powers.mints(stage, h1, "100")
-      yield* Stage.write("admission.withdraw", { holderId: "h1", instrumentId: "fund-a" }, {})
+      yield* Calls.write("admission.withdraw", { holderId: "h1", instrumentId: "fund-a" }, {})
       yield* Powers.admits(h1, "fund-a", { validUntil: "2026-07-31T20:00:00Z" })
       yield* Powers.agrees(stage)
       yield* Powers.consents(h1)
@@ -381,7 +382,7 @@ describe("what a recovery ends", () => {
         ).length,
         0
       )
-      assert.deepEqual(yield* Stage.surprises, [])
+      assert.deepEqual(yield* Fund.surprises, [])
     }).pipe(Effect.provide(world()))
   )
 

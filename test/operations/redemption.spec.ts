@@ -7,8 +7,9 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { holders } from "#core/holders/holder/Holder.ts"
 import { orderStateAt, redemptions } from "#core/orders/redemption/Redemption.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
-import * as Stage from "./stage.ts"
+import * as Fund from "./fund.ts"
 
 const engine = () => Effect.provide(world())
 const order = (id = "r1") => Effect.flatMap(Records, (records) => records.get(redemptions, id))
@@ -18,23 +19,23 @@ const cutOff = "2026-07-31T20:00:00Z"
 const valued = "2026-07-31T20:30:00Z"
 const includes = (self: object, members: object) => assert.deepInclude(self, members)
 
-const claims = (of: Readonly<Record<string, Stage.Json>> = {}) =>
-  Stage.write(
+const claims = (of: Readonly<Record<string, Calls.Json>> = {}) =>
+  Calls.write(
     "redemption.claim",
     {},
     { redemptionId: "r1", instrumentId: "fund-a", holderId: "h1", ...of }
   )
-const acts = (verb: string, body: Stage.Json = {}, id = "r1") =>
-  Stage.write(`redemption.${verb}`, { redemptionId: id }, body)
+const acts = (verb: string, body: Calls.Json = {}, id = "r1") =>
+  Calls.write(`redemption.${verb}`, { redemptionId: id }, body)
 const paid = (amount: number, line = 1) => ({ cash: [{ statementId: "stmt-1", line, amount }] })
 
 /** A market, an admitted holder, and units in its hands. */
-const held = (units = "1000", change: Readonly<Record<string, Stage.Json>> = {}) =>
+const held = (units = "1000", change: Readonly<Record<string, Calls.Json>> = {}) =>
   Effect.gen(function* () {
-    const stage = yield* Stage.opened(change)
-    yield* Stage.market(stage)
-    yield* Stage.admitted(stage)
-    const credential = yield* Stage.standing(Templates.Credential)
+    const stage = yield* Fund.opened(change)
+    yield* Fund.market(stage)
+    yield* Fund.admitted(stage)
+    const credential = yield* Fund.newestContract(Templates.Credential)
     yield* stage.registrar.act(
       Templates.exercise(Templates.Credential, credential.cid, "Receive", {
         amount: Decimal.of(units),
@@ -46,12 +47,12 @@ const held = (units = "1000", change: Readonly<Record<string, Stage.Json>> = {})
   })
 
 const prices = (
-  stage: Stage.Stage,
+  stage: Fund.Parties,
   figures: { readonly units: string; readonly proceeds: string; readonly price?: string }
 ) =>
   Effect.gen(function* () {
-    const claim = yield* Stage.standing(Templates.RedemptionClaim)
-    const point = yield* Stage.standing(Templates.OraclePoint)
+    const claim = yield* Fund.newestContract(Templates.RedemptionClaim)
+    const point = yield* Fund.newestContract(Templates.OraclePoint)
     yield* stage.oracle.act(
       Templates.exercise(Templates.RedemptionClaim, claim.cid, "Price", {
         pointCid: point.cid,
@@ -62,9 +63,9 @@ const prices = (
     )
   })
 
-const requestsBurn = (stage: Stage.Stage, units: string) =>
+const requestsBurn = (stage: Fund.Parties, units: string) =>
   Effect.gen(function* () {
-    const { cid } = yield* Stage.unlocked(stage.holder.party)
+    const { cid } = yield* Fund.freeHolding(stage.holder.party)
     yield* stage.holder.act(
       Templates.exercise(Templates.Holding, cid, "RequestBurn", {
         amount: Decimal.of(units),
@@ -75,8 +76,8 @@ const requestsBurn = (stage: Stage.Stage, units: string) =>
     )
   })
 
-const answersBurn = (stage: Stage.Stage, choice: "Accept" | "Reject") =>
-  Effect.flatMap(Stage.standing(Templates.BurnRequest), ({ cid }) =>
+const answersBurn = (stage: Fund.Parties, choice: "Accept" | "Reject") =>
+  Effect.flatMap(Fund.newestContract(Templates.BurnRequest), ({ cid }) =>
     stage.registrar.act(Templates.exercise(Templates.BurnRequest, cid, choice, {}))
   )
 
@@ -97,7 +98,7 @@ const screened = (state: "review") =>
 const told = Effect.gen(function* () {
   const feed = yield* EventReads.EventReads
   const page = yield* feed.page({
-    caller: Stage.operator,
+    caller: Calls.operator,
     params: { resourceKind: ["redemption"], resourceId: "r1" },
     limit: 100
   })
@@ -121,7 +122,7 @@ describe("a redemption paid by wire", () => {
         dealingDate: "2026-07-31"
       })
       assert.strictEqual(yield* stateAt(valued), "awaiting-price")
-      yield* Stage.publishes(stage, "1.0437", valued)
+      yield* Fund.publishes(stage, "1.0437", valued)
       yield* prices(stage, { units: "600", proceeds: "626.22" })
       includes(yield* order(), {
         state: "priced",
@@ -151,7 +152,7 @@ describe("a redemption paid by wire", () => {
         "redemption.burned",
         "redemption.settled"
       ])
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -159,7 +160,7 @@ describe("a redemption paid by wire", () => {
     Effect.gen(function* () {
       const stage = yield* held()
       yield* claims({ units: 600 })
-      yield* Stage.publishes(stage, "1.0437", valued)
+      yield* Fund.publishes(stage, "1.0437", valued)
       yield* prices(stage, { units: "600", proceeds: "626.22" })
       yield* requestsBurn(stage, "600")
       const asked = yield* acts("withdraw")
@@ -179,7 +180,7 @@ describe("a redemption paid by wire", () => {
       Effect.gen(function* () {
         const stage = yield* held()
         yield* claims({ units: 600 })
-        yield* Stage.publishes(stage, "1.0437", valued)
+        yield* Fund.publishes(stage, "1.0437", valued)
         yield* prices(stage, { units: "600", proceeds: "626.22" })
         yield* requestsBurn(stage, "600")
         yield* answersBurn(stage, "Reject")
@@ -195,7 +196,7 @@ describe("a redemption paid by wire", () => {
     Effect.gen(function* () {
       const stage = yield* held()
       yield* claims({ units: 600 })
-      yield* Stage.publishes(stage, "1.0437", valued)
+      yield* Fund.publishes(stage, "1.0437", valued)
       yield* prices(stage, { units: "600", proceeds: "626.22" })
       yield* requestsBurn(stage, "600")
       yield* answersBurn(stage, "Accept")
@@ -213,7 +214,7 @@ describe("a redemption paid by wire", () => {
       assert.strictEqual((yield* acts("withdraw")).why, "")
       includes(yield* order(), { state: "withdrawn", endedAs: "withdrawn" })
       yield* claims({ units: 10, redemptionId: "r2" })
-      yield* Stage.publishes(stage, "1", valued)
+      yield* Fund.publishes(stage, "1", valued)
       yield* prices(stage, { units: "10", proceeds: "10" })
       assert.strictEqual((yield* acts("withdraw", {}, "r2")).why, "")
       includes(yield* order("r2"), { state: "withdrawn", endedAs: "withdrawn" })
@@ -224,14 +225,14 @@ describe("a redemption paid by wire", () => {
     Effect.gen(function* () {
       const stage = yield* held("30000", { fees: { subscription: 0, redemption: 0.005 } })
       yield* claims({ amount: 25000 })
-      yield* Stage.publishes(stage, "1.0437", valued)
+      yield* Fund.publishes(stage, "1.0437", valued)
       yield* prices(stage, { units: "24073.611326", proceeds: "25000" })
       includes(yield* order(), {
         state: "priced",
         units: Decimal.of("24073.611326"),
         proceeds: Decimal.of("25000")
       })
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -239,11 +240,11 @@ describe("a redemption paid by wire", () => {
     Effect.gen(function* () {
       const stage = yield* held()
       yield* claims({ units: 600 })
-      yield* Stage.publishes(stage, "1.0437", valued)
+      yield* Fund.publishes(stage, "1.0437", valued)
       yield* prices(stage, { units: "600", proceeds: "626.22" })
       yield* requestsBurn(stage, "500")
       includes(yield* order(), { state: "priced", burnRequestCid: null })
-      assert.deepStrictEqual(yield* Stage.surprises, [
+      assert.deepStrictEqual(yield* Fund.surprises, [
         "redemption fund: The request to burn is for another holder, instrument or number of units."
       ])
     }).pipe(engine())
@@ -253,10 +254,10 @@ describe("a redemption paid by wire", () => {
     Effect.gen(function* () {
       const stage = yield* held()
       yield* claims({ units: 600 })
-      yield* Stage.publishes(stage, "1.0437", valued)
+      yield* Fund.publishes(stage, "1.0437", valued)
       yield* prices(stage, { units: "600", proceeds: "626.21" })
       assert.strictEqual((yield* order()).state, "priced")
-      assert.deepStrictEqual(yield* Stage.surprises, [
+      assert.deepStrictEqual(yield* Fund.surprises, [
         "redemption price: 626.21 is not what the order pays."
       ])
     }).pipe(engine())
@@ -265,7 +266,7 @@ describe("a redemption paid by wire", () => {
 
 /** What a claim is refused for, one row a check. */
 const refusals: ReadonlyArray<
-  readonly [check: string, claim: Readonly<Record<string, Stage.Json>>, change?: Stage.Json]
+  readonly [check: string, claim: Readonly<Record<string, Calls.Json>>, change?: Calls.Json]
 > = [
   ["units units-free", { units: 1000.5 }],
   ["units unit-decimals", { units: 1.1234567 }],
@@ -278,7 +279,7 @@ describe("a claim to redeem", () => {
   for (const [check, claim, change] of refusals) {
     it.effect(`is refused at ${check}`, () =>
       Effect.gen(function* () {
-        yield* held("1000", change as Readonly<Record<string, Stage.Json>>)
+        yield* held("1000", change as Readonly<Record<string, Calls.Json>>)
         assert.strictEqual((yield* claims(claim)).why, `rule-refused ${check}`)
       }).pipe(engine())
     )
@@ -297,7 +298,7 @@ describe("a claim to redeem", () => {
   it.effect("counts what other orders by amount take, at the last price", () =>
     Effect.gen(function* () {
       const stage = yield* held()
-      yield* Stage.publishes(stage, "2", valued)
+      yield* Fund.publishes(stage, "2", valued)
       assert.strictEqual((yield* claims({ amount: 1400 })).why, "")
       const second = yield* claims({ amount: 602, redemptionId: "r2" })
       assert.strictEqual(second.why, "rule-refused units units-free")
@@ -321,7 +322,7 @@ describe("a claim to redeem", () => {
 })
 
 /** The holder signs an order in its wallet, and the fund has cash. */
-const signed = (stage: Stage.Stage, of: { readonly units?: string; readonly amount?: string }) =>
+const signed = (stage: Fund.Parties, of: { readonly units?: string; readonly amount?: string }) =>
   stage.holder.act(
     Templates.create(Templates.RedemptionOrder, {
       venue: stage.venue,
@@ -338,8 +339,8 @@ const signed = (stage: Stage.Stage, of: { readonly units?: string; readonly amou
   )
 
 const allocates = (
-  by: Stage.Outsider,
-  to: Stage.Outsider,
+  by: Fund.Outsider,
+  to: Fund.Outsider,
   of: { readonly cid: string; readonly amount: string }
 ) =>
   by.act(
@@ -351,10 +352,10 @@ const allocates = (
       settleBefore: Instant.of("2026-09-01T00:00:00Z")
     })
   )
-let venueOf: Stage.Stage["venue"]
+let venueOf: Fund.Parties["venue"]
 
 /** The bank's cash in the fund's hands. */
-const funded = (stage: Stage.Stage, amount: string) =>
+const funded = (stage: Fund.Parties, amount: string) =>
   Effect.gen(function* () {
     venueOf = stage.venue
     yield* stage.bank.act(
@@ -379,7 +380,7 @@ const funded = (stage: Stage.Stage, amount: string) =>
         }
       )
     )
-    const { cid } = yield* Stage.standing(Templates.TransferOffer)
+    const { cid } = yield* Fund.newestContract(Templates.TransferOffer)
     yield* stage.fund.act(
       Templates.exercise(Templates.TransferOffer, cid, "Accept", { credentialCid: null })
     )
@@ -398,7 +399,7 @@ describe("a redemption paid on the ledger", () => {
         assert.strictEqual((yield* claims({ payment: "ledger", orderId: "o1" })).why, "")
         const feed = yield* EventReads.EventReads
         const asked = yield* feed.page({
-          caller: Stage.operator,
+          caller: Calls.operator,
           params: { type: ["settlement.proposed"], holderId: "h1" },
           limit: 10
         })
@@ -414,10 +415,10 @@ describe("a redemption paid on the ledger", () => {
     yield* funded(stage, "5000")
     yield* signed(stage, { units: "600" })
     assert.strictEqual((yield* claims({ payment: "ledger", orderId: "o1" })).why, "")
-    yield* Stage.publishes(stage, "1.0437", valued)
+    yield* Fund.publishes(stage, "1.0437", valued)
     yield* prices(stage, { units: "600", proceeds: "626.22" })
     assert.strictEqual(yield* stateAt(valued), "awaiting-units")
-    const units = yield* Stage.unlocked(stage.holder.party)
+    const units = yield* Fund.freeHolding(stage.holder.party)
     yield* allocates(stage.holder, stage.fund, { cid: units.cid, amount: "600" })
     assert.strictEqual(yield* stateAt(valued), "awaiting-payment")
     return stage
@@ -428,7 +429,7 @@ describe("a redemption paid on the ledger", () => {
       const stage = yield* ready
       const early = yield* acts("settle")
       assert.strictEqual(early.why, "rule-refused cash cash-allocated")
-      const cash = yield* Stage.unlocked(stage.fund.party)
+      const cash = yield* Fund.freeHolding(stage.fund.party)
       yield* allocates(stage.fund, stage.holder, { cid: cash.cid, amount: "626.22" })
       assert.strictEqual(yield* stateAt(valued), "ready")
       const settled = yield* acts("settle")
@@ -444,7 +445,7 @@ describe("a redemption paid on the ledger", () => {
         "redemption.burned",
         "redemption.settled"
       ])
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -458,7 +459,7 @@ describe("a redemption paid on the ledger", () => {
         yield* turns
         yield* TestClock.setTime(Instant.toEpochMillis(Instant.of("2026-08-06T00:00:00Z")))
         yield* turns
-        yield* Stage.settle
+        yield* Calls.settle
         includes(yield* order(), { state: "released", unitsAllocation: null })
       }).pipe(engine())
   )
@@ -466,10 +467,10 @@ describe("a redemption paid on the ledger", () => {
   it.effect("an allocation of another amount is kept, and moves nothing", () =>
     Effect.gen(function* () {
       const stage = yield* ready
-      const cash = yield* Stage.unlocked(stage.fund.party)
+      const cash = yield* Fund.freeHolding(stage.fund.party)
       yield* allocates(stage.fund, stage.holder, { cid: cash.cid, amount: "626.21" })
       assert.isNull((yield* order()).allocation)
-      assert.deepStrictEqual(yield* Stage.surprises, [
+      assert.deepStrictEqual(yield* Fund.surprises, [
         "redemption allocate-cash: It is of another amount."
       ])
     }).pipe(engine())

@@ -12,9 +12,10 @@ import { cashLines } from "#core/orders/order/CashLine.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import * as SubscriptionReads from "#core/orders/subscription/SubscriptionReads.ts"
 import { approvals } from "#core/writes/Approval.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
-import * as Stage from "./stage.ts"
+import * as Fund from "./fund.ts"
 import { gives } from "./worklist.ts"
 
 const engine = () => Effect.provide(world())
@@ -25,7 +26,7 @@ const d = Decimal.of
 const whole = { unitDecimals: 0 }
 const price = "13.37"
 
-const stageOf = (change: Readonly<Record<string, Stage.Json>> = {}) =>
+const stageOf = (change: Readonly<Record<string, Calls.Json>> = {}) =>
   Effect.gen(function* () {
     const { stage, holders } = yield* Cycles.opened(["h1", "h2"], { ...whole, ...change })
     const [one, two] = holders
@@ -34,17 +35,17 @@ const stageOf = (change: Readonly<Record<string, Stage.Json>> = {}) =>
   })
 
 const priced = (
-  stage: Stage.Stage,
+  stage: Fund.Parties,
   orders: ReadonlyArray<{ readonly id: string; readonly units: string }>
 ) =>
   Effect.gen(function* () {
     yield* Cycles.at(Cycles.friday)
-    yield* Stage.publishes(stage, price, Cycles.friday)
+    yield* Fund.publishes(stage, price, Cycles.friday)
     for (const order of orders) yield* Cycles.attests(stage, { ...order, price })
   })
 
-const settles = (id: string, body: Stage.Json = {}) =>
-  Stage.write("subscription.settle", { subscriptionId: id }, body)
+const settles = (id: string, body: Calls.Json = {}) =>
+  Calls.write("subscription.settle", { subscriptionId: id }, body)
 
 const waitingOn = (id: string) =>
   Effect.map(Cycles.subscription(id), (self) =>
@@ -53,7 +54,7 @@ const waitingOn = (id: string) =>
 
 const open = Effect.gen(function* () {
   const reads = yield* Reads
-  const caller: Caller.Caller = Stage.person("aida", "auditor")
+  const caller: Caller.Caller = Calls.person("aida", "auditor")
   const page = yield* reads.page(OpenOrderReads.list, {
     caller,
     params: {},
@@ -81,7 +82,7 @@ describe("a refund of an order paid on the ledger", () => {
       assert.strictEqual(yield* Cycles.holds(stage.fund, "USD"), "40.11")
       assert.deepStrictEqual(yield* waitingOn("s1"), [])
       assert.deepStrictEqual(yield* open, [])
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -135,11 +136,11 @@ describe("refunds in a dealing cycle", () => {
       }
       includes(yield* Cycles.cycle("c1"), figures)
       // Who approves signs what goes back.
-      const action = yield* Stage.made("dealing-cycle.settle", { cycleId: "c1" }, {})
+      const action = yield* Calls.openAction("dealing-cycle.settle", { cycleId: "c1" }, {})
       const records = yield* Records
       const { figures: signed } = yield* records.get(approvals, String(action))
       includes(signed ?? {}, { subscribed: "110", refunded: "16.41", fundCash: "93.59" })
-      const settled = yield* Stage.approved(action)
+      const settled = yield* Calls.approveAction(action)
       assert.strictEqual(settled.why, "")
       includes(yield* Cycles.cycle("c1"), { endedAs: "settled", ...figures })
       includes(yield* Cycles.subscription("s1"), { refund: d("6.52"), refunded: d("6.52") })
@@ -150,7 +151,7 @@ describe("refunds in a dealing cycle", () => {
       const reads = yield* Reads
       type Params = Parameters<(typeof DealingCycleReads.get)["run"]>[0]
       const { value } = yield* reads.one(DealingCycleReads.get, {
-        caller: Stage.operator,
+        caller: Calls.operator,
         params: { cycleId: "c1" as Params["cycleId"] },
         point: {}
       })
@@ -175,7 +176,7 @@ describe("refunds in a dealing cycle", () => {
         cash.filter(({ from }) => from === stage.fund.party).map((l) => l.amount)
       )
       assert.strictEqual(Decimal.subtract(into, out), value.fundNet.cash)
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 })
@@ -193,7 +194,7 @@ describe("what a dealing cycle would come to", () => {
       const under = (policyVersion: number) =>
         Effect.map(
           reads.one(DealingCycleReads.get, {
-            caller: Stage.operator,
+            caller: Calls.operator,
             params: { cycleId: "c1" as Params["cycleId"], policyVersion },
             point: {}
           }),
@@ -237,13 +238,13 @@ describe("a refund in an iteration of a standing settlement", () => {
         instrumentId: "fund-a",
         funding: [{ party: one.party, asset: usd, amount: 100 }]
       }
-      assert.strictEqual((yield* Stage.write("standing-settlement.open", {}, asked)).why, "")
+      assert.strictEqual((yield* Calls.write("standing-settlement.open", {}, asked)).why, "")
       yield* Cycles.paysIn(stage, one, "100")
-      const { cid } = yield* Stage.standing(Templates.StandingSettlement)
+      const { cid } = yield* Fund.newestContract(Templates.StandingSettlement)
       yield* one.act(
         Templates.exercise(Templates.StandingSettlement, cid, "Commit", {
           party: one.party,
-          holdingCid: (yield* Stage.unlocked(one.party)).cid,
+          holdingCid: (yield* Fund.freeHolding(one.party)).cid,
           amount: d("100")
         })
       )
@@ -262,9 +263,9 @@ describe("a refund in an iteration of a standing settlement", () => {
       )
       const order = { instrumentId: "fund-a", holderId: "h1", orderId: "order-s1" }
       const claim = { ...order, subscriptionId: "s1", payment: "ledger" }
-      assert.strictEqual((yield* Stage.write("subscription.claim", {}, claim)).why, "")
+      assert.strictEqual((yield* Calls.write("subscription.claim", {}, claim)).why, "")
       yield* priced(stage, [{ id: "s1", units: "3" }])
-      const settled = yield* Stage.write(
+      const settled = yield* Calls.write(
         "standing-settlement.settle",
         { standingSettlementId: "st1" },
         { subscriptions: ["s1"] }
@@ -279,7 +280,7 @@ describe("a refund in an iteration of a standing settlement", () => {
         committed.map(({ amount }) => Decimal.formatPlain(amount)),
         ["50"]
       )
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 })
@@ -294,13 +295,13 @@ describe("a refund of an order paid by wire", () => {
   /** Delivered: 9.89 of its 50.00 bought nothing. */
   const delivered = Effect.gen(function* () {
     const on = yield* stageOf()
-    yield* Stage.write(
+    yield* Calls.write(
       "subscription.claim",
       {},
       { subscriptionId: "s1", instrumentId: "fund-a", holderId: "h1", payment: "wire", amount: 50 }
     )
     yield* priced(on.stage, [{ id: "s1", units: "3" }])
-    const delivering = yield* Stage.write(
+    const delivering = yield* Calls.write(
       "subscription.deliver",
       { subscriptionId: "s1" },
       { cash: [line(1, 50)] }
@@ -326,11 +327,11 @@ describe("a refund of an order paid by wire", () => {
       const canonical =
         '[{"amount":4.89,"line":2,"statementId":"stmt-1"},{"amount":5,"line":3,"statementId":"stmt-1"}]'
       const digest = createHash("sha256").update(canonical).digest("hex")
-      assert.include(yield* Stage.sent("subscription.settle"), digest)
+      assert.include(yield* Fund.lastCommands("subscription.settle"), digest)
       assert.deepStrictEqual(yield* waitingOn("s1"), [])
       assert.deepStrictEqual(yield* open, [])
-      assert.strictEqual(yield* Stage.count(Templates.OwedRefund), 0)
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.strictEqual(yield* Fund.countActive(Templates.OwedRefund), 0)
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -354,7 +355,7 @@ describe("a refund of an order paid by wire", () => {
         ["operator subscription.settle"]
       )
       // The holder's own wallet shows the debt.
-      const { payload } = yield* Stage.standing(Templates.OwedRefund)
+      const { payload } = yield* Fund.newestContract(Templates.OwedRefund)
       includes(payload, { holder: one.party, subscriptionId: "s1", amount: "9.8900000000" })
 
       const part = yield* settles("s1", { refunds: [line(2, 4)] })
@@ -370,20 +371,20 @@ describe("a refund of an order paid by wire", () => {
       )
       assert.deepStrictEqual(yield* waitingOn("s1"), [])
       assert.deepStrictEqual(yield* open, [])
-      assert.strictEqual(yield* Stage.count(Templates.OwedRefund), 0)
+      assert.strictEqual(yield* Fund.countActive(Templates.OwedRefund), 0)
       assert.strictEqual((yield* settles("s1")).why, "state-conflict SubscriptionState")
       assert.strictEqual(
         (yield* settles("s1", { refunds: [line(4, 1)] })).why,
         "state-conflict SubscriptionState"
       )
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
   it.effect("is never more than is owed, nor of a line that is named twice or pays elsewhere", () =>
     Effect.gen(function* () {
       yield* delivered
-      const asked = (refunds: ReadonlyArray<Stage.Json>, cash: ReadonlyArray<Stage.Json> = []) =>
+      const asked = (refunds: ReadonlyArray<Calls.Json>, cash: ReadonlyArray<Calls.Json> = []) =>
         Effect.map(settles("s1", { refunds, cash }), ({ why }) => why)
       assert.strictEqual(yield* asked([line(2, 9.9)]), "rule-refused cash refund-over")
       assert.strictEqual(
@@ -405,17 +406,17 @@ describe("a refund of an order paid by wire", () => {
       const { stage } = yield* delivered
       yield* settles("s1")
       const second = { subscriptionId: "s2", instrumentId: "fund-a", holderId: "h2", amount: 50 }
-      yield* Stage.write("subscription.claim", {}, { ...second, payment: "wire" })
+      yield* Calls.write("subscription.claim", {}, { ...second, payment: "wire" })
       yield* Cycles.at(Cycles.monday)
-      yield* Stage.publishes(stage, price, Cycles.monday)
+      yield* Fund.publishes(stage, price, Cycles.monday)
       yield* Cycles.attests(stage, { id: "s2", units: "3", price })
       const delivers = Effect.map(
-        Stage.write("subscription.deliver", { subscriptionId: "s2" }, { cash: [line(2, 50)] }),
+        Calls.write("subscription.deliver", { subscriptionId: "s2" }, { cash: [line(2, 50)] }),
         ({ why }) => why
       )
       // Named for a refund that the ledger has not taken yet, as after a crash.
       const records = yield* Records
-      const act = { cause: { by: "clock" }, now: Instant.of(Stage.start) } as const
+      const act = { cause: { by: "clock" }, now: Instant.of(Fund.start) } as const
       const taken = { ...line(2, 9.89), statementId: "stmt-1" as never, amount: d("9.89") }
       yield* records.transact(
         records.open(cashLines, { ...taken, kind: "subscription", orderId: "s1" }, act)
@@ -433,7 +434,7 @@ describe("a refund of an order paid by wire", () => {
       const reads = yield* Reads
       const asked = (point: object) =>
         reads.one(SubscriptionReads.get, {
-          caller: Stage.operator,
+          caller: Calls.operator,
           params: { subscriptionId: "s1" as never },
           point
         })

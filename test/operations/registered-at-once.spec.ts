@@ -6,15 +6,16 @@ import { Effect, Stream } from "effect"
 import { holderClaims } from "#core/holders/holder/HolderClaim.ts"
 import { holders } from "#core/holders/holder/Holder.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
-import * as Stage from "./stage.ts"
+import * as Fund from "./fund.ts"
 
 const engine = () => Effect.provide(world())
 
 /** Sent and queued: nothing of it has run yet. */
-const queued = (body: Readonly<Record<string, Stage.Json>>, kind = "holder.register") =>
-  Stage.made(kind, {}, body)
+const queued = (body: Readonly<Record<string, Calls.Json>>, kind = "holder.register") =>
+  Calls.openAction(kind, {}, body)
 
 /** `kind state why` of everything that registered somebody, in no order. */
 const outcomes = Effect.gen(function* () {
@@ -41,16 +42,16 @@ const holderOf = (party: string) =>
 describe("two registrations at once", () => {
   it.effect("of one party make one holder of it", () =>
     Effect.gen(function* () {
-      yield* Stage.opened()
-      const { party } = yield* Stage.outsider("twice")
+      yield* Fund.opened()
+      const { party } = yield* Fund.outsider("twice")
       yield* queued({ holderId: "h1", party })
       yield* queued({ holderId: "h2", party, taxResidences: [] }, "holder.onboard")
-      yield* Stage.settle
+      yield* Calls.settle
       assert.strictEqual((yield* holderOf(party)).length, 1)
       const ended = yield* outcomes
       assert.strictEqual(ended.filter((one) => one.endsWith("failed party")).length, 1, `${ended}`)
       assert.strictEqual(ended.filter((one) => one.endsWith("succeeded")).length, 1, `${ended}`)
-      assert.deepEqual(yield* Stage.surprises, [])
+      assert.deepEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -59,9 +60,9 @@ describe("two registrations at once", () => {
       const { holders: all } = yield* Cycles.opened(["h1"])
       const [h1] = all
       if (h1 === undefined) throw new Error("no holder")
-      const next = yield* Stage.outsider("next")
-      const stranger = yield* Stage.outsider("stranger")
-      const key = yield* Stage.made(
+      const next = yield* Fund.outsider("next")
+      const stranger = yield* Fund.outsider("stranger")
+      const key = yield* Calls.openAction(
         "holder.register-successor",
         { holderId: "h1" },
         { party: next.party, successorId: "h-next" }
@@ -69,11 +70,11 @@ describe("two registrations at once", () => {
       const door = yield* FourEyes
       yield* door.approve({
         actionKey: String(key),
-        caller: Stage.person("ada", "approver"),
+        caller: Calls.person("ada", "approver"),
         identity: { requestId: "req-at-once", traceId: null, keyId: null }
       })
       yield* queued({ holderId: "h-next", party: stranger.party })
-      yield* Stage.settle
+      yield* Calls.settle
       const records = yield* Records
       const { successor } = yield* records.get(holders, "h1")
       const named = yield* records.get(holders, "h-next")
@@ -84,17 +85,17 @@ describe("two registrations at once", () => {
         1,
         `${ended}`
       )
-      assert.deepEqual(yield* Stage.surprises, [])
+      assert.deepEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
   it.effect("never keep a party from ever being registered, when the one that took it failed", () =>
     Effect.gen(function* () {
-      yield* Stage.opened()
-      const first = yield* Stage.outsider("first")
+      yield* Fund.opened()
+      const first = yield* Fund.outsider("first")
       yield* queued({ holderId: "h1", party: first.party })
       yield* queued({ holderId: "h2", party: first.party })
-      yield* Stage.settle
+      yield* Calls.settle
       const records = yield* Records
       const ended = yield* Stream.runCollect(
         records.stream(operations, { where: { kind: ["holder.register"] } })
@@ -102,16 +103,16 @@ describe("two registrations at once", () => {
       const failed = ended.find(({ record }) => record.state === "failed")
       if (failed === undefined) throw new Error("nothing failed")
       const { operationId } = failed.record
-      const late = yield* Stage.outsider("late")
+      const late = yield* Fund.outsider("late")
       const name = `party:${late.party}`
       yield* records.transact(
         records.open(
           holderClaims,
           { name, operationId },
-          { cause: { by: "operation", operationId }, now: Instant.of(Stage.start), trace: null }
+          { cause: { by: "operation", operationId }, now: Instant.of(Fund.start), trace: null }
         )
       )
-      const after = yield* Stage.write("holder.register", {}, { holderId: "h3", party: late.party })
+      const after = yield* Calls.write("holder.register", {}, { holderId: "h3", party: late.party })
       assert.strictEqual(after.why, "")
       assert.strictEqual((yield* holderOf(late.party)).length, 1)
     }).pipe(engine())

@@ -6,19 +6,20 @@ import { TestClock } from "effect/testing"
 import { inForce } from "#core/restraints/restriction/RestrictionLookups.ts"
 import { restrictions } from "#core/restraints/restriction/Restriction.ts"
 import { holders } from "#core/holders/holder/Holder.ts"
+import * as Calls from "../engine/calls.ts"
+import * as Fund from "./fund.ts"
 import { bodyOf } from "./instrumentBody.ts"
-import * as Stage from "./stage.ts"
 
 /** As many holders of one likeness: `h1`, `h2` and on; beside `fund-a` there is a `fund-b`. */
-export const founded = (count: number) => Effect.flatMap(Stage.opened(), withHolders(count))
+export const founded = (count: number) => Effect.flatMap(Fund.opened(), withHolders(count))
 
 /** The same, at whatever time it is. */
-export const foundedNow = (count: number) => Effect.flatMap(Stage.founded(), withHolders(count))
+export const foundedNow = (count: number) => Effect.flatMap(Fund.founded(), withHolders(count))
 
-const withHolders = (count: number) => (stage: Stage.Stage) =>
+const withHolders = (count: number) => (stage: Fund.Parties) =>
   Effect.gen(function* () {
-    yield* Stage.write("instrument.record", {}, { ...bodyOf(), instrumentId: "fund-b" })
-    yield* Stage.write("holder.register", {}, { holderId: "h1", party: stage.holder.party })
+    yield* Calls.write("instrument.record", {}, { ...bodyOf(), instrumentId: "fund-b" })
+    yield* Calls.write("holder.register", {}, { holderId: "h1", party: stage.holder.party })
     const records = yield* Records
     const act = { cause: { by: "request" as const, requestId: "r" }, now: yield* Instant.now }
     const first = yield* records.get(holders, "h1")
@@ -40,11 +41,11 @@ export const frozen = { mode: "freeze", reason: "pledge" } as const
 export const restricts = (
   holderId: string,
   restrictionId: string,
-  of: Readonly<Record<string, Stage.Json>> = {}
-) => Stage.write("holder.restrict", { holderId }, { ...frozen, restrictionId, ...of })
+  of: Readonly<Record<string, Calls.Json>> = {}
+) => Calls.write("holder.restrict", { holderId }, { ...frozen, restrictionId, ...of })
 
 export const lifts = (restrictionId: string) =>
-  Stage.write("restriction.lift", { restrictionId }, { reason: "it is over" })
+  Calls.write("restriction.lift", { restrictionId }, { reason: "it is over" })
 
 export const one = (id: string) =>
   Effect.flatMap(Records, (records) => records.get(restrictions, id))
@@ -66,7 +67,7 @@ export const activeOf = (holderId: string, instrumentId?: string) =>
 export const told = Effect.gen(function* () {
   const feed = yield* EventReads.EventReads
   const page = yield* feed.page({
-    caller: Stage.operator,
+    caller: Calls.operator,
     params: { type: ["holder.restricted", "holder.unrestricted"] },
     limit: 1_000
   })
@@ -83,5 +84,5 @@ export const turn = Effect.gen(function* () {
   yield* (yield* ScheduleRunner).runOnce
   yield* TestClock.adjust("61 seconds")
   yield* (yield* ScheduleRunner).runOnce
-  yield* Stage.settle
+  yield* Calls.settle
 })

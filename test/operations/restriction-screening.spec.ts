@@ -7,10 +7,10 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { holders } from "#core/holders/holder/Holder.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
+import * as Calls from "../engine/calls.ts"
 import * as Killable from "../engine/killable.ts"
 import { ports, world } from "../engine/world.ts"
 import { activeOf, all, founded, lifts, told } from "./restricting.ts"
-import * as Stage from "./stage.ts"
 
 const isIn = (self: object, members: object) => assert.deepInclude(self, members)
 
@@ -30,7 +30,7 @@ const screened = Effect.gen(function* () {
 })
 const rescreens = Effect.gen(function* () {
   yield* (yield* ScreeningRunner).rescreen("h1")
-  yield* Stage.settle
+  yield* Calls.settle
 })
 
 describe("a confirmed hit", () => {
@@ -73,7 +73,7 @@ describe("a confirmed hit", () => {
         assert.deepStrictEqual(yield* all, [])
         one.say("confirmed")
         yield* TestClock.adjust("61 seconds")
-        yield* Stage.settle
+        yield* Calls.settle
         const [first = ""] = yield* activeOf("h1")
         one.say("none")
         yield* rescreens
@@ -103,11 +103,11 @@ describe("a confirmed hit", () => {
       one.say("confirmed")
       yield* TestClock.adjust("10 seconds")
       const life = engineOf(death)
-      yield* Effect.exit(Effect.scoped(Stage.settle.pipe(Effect.provide(life.engine))))
+      yield* Effect.exit(Effect.scoped(Calls.settle.pipe(Effect.provide(life.engine))))
       yield* Effect.gen(function* () {
         for (let n = 0; n < 3; n++) {
           yield* TestClock.adjust("2 minutes")
-          yield* Stage.settle
+          yield* Calls.settle
         }
         assert.strictEqual(yield* screened, "match")
         assert.strictEqual((yield* activeOf("h1")).length, 1)

@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { inForce } from "#core/restraints/restriction/RestrictionLookups.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import {
   activeOf,
@@ -18,7 +19,6 @@ import {
   told,
   turn
 } from "./restricting.ts"
-import * as Stage from "./stage.ts"
 
 const engine = (options: Parameters<typeof world>[0] = {}) => Effect.provide(world(options))
 const isIn = (self: object, members: object) => assert.deepInclude(self, members)
@@ -60,9 +60,13 @@ describe("a restriction with a date", () => {
     Effect.gen(function* () {
       yield* founded(1)
       yield* restricts("h1", "r1", { autoReleaseAt: until })
-      const made = yield* Stage.made("restriction.lift", { restrictionId: "r1" }, { reason: "now" })
+      const made = yield* Calls.openAction(
+        "restriction.lift",
+        { restrictionId: "r1" },
+        { reason: "now" }
+      )
       yield* TestClock.setTime(Instant.toEpochMillis(Instant.of(until)))
-      const ended = yield* Stage.approved(made)
+      const ended = yield* Calls.approveAction(made)
       assert.strictEqual(ended.why, "state-conflict RestrictionState")
       isIn(yield* one("r1"), { state: "lapsed", liftedBy: null })
     }).pipe(engine())
@@ -105,7 +109,7 @@ describe("a batch of a thousand", () => {
           yield* foundedNow(1_002)
           const holderIds = Array.from({ length: 1_002 }, (_, nth) => `h${nth + 1}`)
           const entries = holderIds.slice(0, 1_000).map((holderId) => ({ ...frozen, holderId }))
-          const ended = yield* Stage.write("holder.restrict-batch", {}, { entries })
+          const ended = yield* Calls.write("holder.restrict-batch", {}, { entries })
           assert.strictEqual(ended.why, "")
           const made = ended.result["restrictions"] as unknown as ReadonlyArray<object>
           assert.strictEqual(made.length, 1_000)
@@ -132,14 +136,14 @@ describe("a batch of a thousand", () => {
           const holderIds = Array.from({ length: 200 }, (_, nth) => `h${nth + 1}`)
           const entries = holderIds.map((holderId) => ({ ...frozen, holderId }))
           const batch = (restrictionId: string) =>
-            Stage.write("holder.restrict-batch", {}, { restrictionId, entries })
+            Calls.write("holder.restrict-batch", {}, { restrictionId, entries })
           const singles = holderIds
             .slice(0, 20)
             .map((holderId) => restricts(holderId, `one-${holderId}`))
           const ended = yield* Effect.all([batch("first"), ...singles, batch("second")], {
             concurrency: "unbounded"
           })
-          yield* Stage.settle
+          yield* Calls.settle
           assert.deepStrictEqual([...new Set(ended.map(({ why }) => why))], [""])
           const found = yield* inForce({ holderIds })
           assert.strictEqual(found.length, 420)

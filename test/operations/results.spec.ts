@@ -11,13 +11,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { operations } from "#core/writes/OperationRecord.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Webhooks from "../feeds/webhooks.ts"
 import * as Cycles from "./cycles.ts"
+import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
 import * as Restricting from "./restricting.ts"
 import * as Results from "./results.ts"
-import * as Stage from "./stage.ts"
 
 /** Whose answer is no record that a read shows, and why. */
 const unread: Readonly<Record<string, string>> = {
@@ -72,8 +73,8 @@ const compares = Effect.gen(function* () {
 })
 
 /** A write that succeeds. */
-const writes = (...of: Parameters<typeof Stage.write>) =>
-  Effect.map(Stage.write(...of), (done) => {
+const writes = (...of: Parameters<typeof Calls.write>) =>
+  Effect.map(Calls.write(...of), (done) => {
     assert.strictEqual(`${of[0]} ${done.state} ${done.why}`, `${of[0]} succeeded `)
     return done
   })
@@ -88,8 +89,8 @@ describe("what operations answer is their records", () => {
       const { holders, stage } = yield* Cycles.opened(["h1", "h2"])
       const [h1] = holders
       if (h1 === undefined) throw new Error("no holder")
-      yield* writes("policy.set", fundA, { minimumSubscription: 10 }, Stage.operator, "1")
-      const third = yield* Stage.outsider("h3")
+      yield* writes("policy.set", fundA, { minimumSubscription: 10 }, Calls.operator, "1")
+      const third = yield* Fund.outsider("h3")
       yield* writes("holder.register", {}, { holderId: "h3", party: third.party })
       const kyc = { name: "kyc", value: "passed", state: "valid", evidenceHash: "ee".repeat(32) }
       yield* writes("holder.set-attributes", { holderId: "h1" }, { attributes: [kyc] })
@@ -137,7 +138,7 @@ describe("what operations answer is their records", () => {
       for (const id of ["s1", "s2", "s3"]) yield* buys(id)
       yield* writes("subscription.withdraw", { subscriptionId: "s1" }, {})
       yield* Cycles.at(Cycles.friday)
-      yield* Stage.publishes(stage, "1", Cycles.friday)
+      yield* Fund.publishes(stage, "1", Cycles.friday)
       for (const id of ["s2", "s3"]) yield* Cycles.attests(stage, { id, units: "1000", price: "1" })
       yield* writes("subscription.deliver", { subscriptionId: "s2" }, paid(1000, 1))
       yield* writes("subscription.settle", { subscriptionId: "s2" }, {})
@@ -148,11 +149,11 @@ describe("what operations answer is their records", () => {
       for (const id of ["r1", "r2", "r3"]) yield* sells(id)
       yield* writes("redemption.withdraw", { redemptionId: "r1" }, {})
       yield* Cycles.at(Cycles.monday)
-      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Fund.publishes(stage, "1", Cycles.monday)
       for (const id of ["r2", "r3"]) {
         yield* Cycles.pays(stage, { id, units: "100", price: "1", proceeds: "100" })
       }
-      const { cid } = yield* Stage.unlocked(h1.party)
+      const { cid } = yield* Fund.freeHolding(h1.party)
       yield* h1.act(
         Templates.exercise(Templates.Holding, cid, "RequestBurn", {
           amount: Decimal.of("100"),
@@ -161,7 +162,7 @@ describe("what operations answer is their records", () => {
           executeBefore: Instant.of("2026-09-01T00:00:00Z")
         })
       )
-      const request = yield* Stage.standing(Templates.BurnRequest)
+      const request = yield* Fund.newestContract(Templates.BurnRequest)
       yield* stage.registrar.act(
         Templates.exercise(Templates.BurnRequest, request.cid, "Accept", {})
       )
@@ -180,7 +181,7 @@ describe("what operations answer is their records", () => {
       yield* Cycles.opens("c2", { cutOffAt: Cycles.monday })
       yield* Cycles.subscribes(stage, h1, { id: "s1", amount: "1000" })
       yield* Cycles.at(Cycles.friday)
-      yield* Stage.publishes(stage, "1", Cycles.friday)
+      yield* Fund.publishes(stage, "1", Cycles.friday)
       yield* Cycles.attests(stage, { id: "s1", units: "1000", price: "1" })
       yield* writes("dealing-cycle.settle", { cycleId: "c1" }, {})
       yield* writes("dealing-cycle.release", { cycleId: "c2" }, {})
@@ -204,8 +205,8 @@ describe("what operations answer is their records", () => {
         }
       )
       yield* Cycles.paysIn(stage, h1, "1000")
-      const held = yield* Stage.unlocked(h1.party)
-      const { cid } = yield* Stage.standing(Templates.StandingSettlement)
+      const held = yield* Fund.freeHolding(h1.party)
+      const { cid } = yield* Fund.newestContract(Templates.StandingSettlement)
       yield* h1.act(
         Templates.exercise(Templates.StandingSettlement, cid, "Commit", {
           party: h1.party,
@@ -231,7 +232,7 @@ describe("what operations answer is their records", () => {
       const order = { ...wire, payment: "ledger", subscriptionId: "s1", orderId: "buy-1" }
       yield* writes("subscription.claim", {}, order)
       yield* Cycles.at(Cycles.friday)
-      yield* Stage.publishes(stage, "1", Cycles.friday)
+      yield* Fund.publishes(stage, "1", Cycles.friday)
       yield* Cycles.attests(stage, { id: "s1", units: "1000", price: "1" })
       yield* writes("standing-settlement.settle", standing, {
         subscriptions: ["s1"],
@@ -244,7 +245,7 @@ describe("what operations answer is their records", () => {
 
   it.effect("of webhooks", () =>
     Effect.gen(function* () {
-      yield* TestClock.setTime(Instant.toEpochMillis(Instant.of(Stage.start)))
+      yield* TestClock.setTime(Instant.toEpochMillis(Instant.of(Fund.start)))
       const body = { url: "https://receiver.example/", secret: null }
       yield* writes("webhook.register", {}, { webhookId: "w1", ...body })
       yield* writes("webhook.register", {}, { webhookId: "w2", ...body })

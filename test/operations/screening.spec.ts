@@ -14,8 +14,9 @@ import { TestClock } from "effect/testing"
 import { holders } from "#core/holders/holder/Holder.ts"
 import * as HolderView from "#core/holders/holder/HolderView.ts"
 import { screenings } from "#core/holders/screening/Screening.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
-import * as Stage from "./stage.ts"
+import * as Fund from "./fund.ts"
 
 /** A source whose script a test may change, and who it was asked about. */
 const source = (first: Partial<Scripted.Script> = {}) => {
@@ -47,9 +48,9 @@ const holder = (id = "h1") => Effect.flatMap(Records, (records) => records.get(h
 const screened = Effect.map(holder(), ({ screening }) => screening?.state ?? null)
 const moves = Effect.map(holder(), (self) => holders.waitingOn(self).map(({ action }) => action))
 
-const ready = (stage: Stage.Stage) =>
+const ready = (stage: Fund.Parties) =>
   Effect.gen(function* () {
-    yield* Stage.write(
+    yield* Calls.write(
       "holder.register",
       {},
       {
@@ -59,18 +60,18 @@ const ready = (stage: Stage.Stage) =>
         taxResidences: [{ country: "CH" }]
       }
     )
-    yield* Stage.accepts(stage)
-    yield* Stage.signs(stage)
-    yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+    yield* Fund.accepts(stage)
+    yield* Fund.signs(stage)
+    yield* Calls.write("accepted-terms.accept", { holderId: "h1" }, {})
   })
 
-const offering = Stage.write("admission.offer", { holderId: "h1" }, { instrumentId: "fund-a" })
+const offering = Calls.write("admission.offer", { holderId: "h1" }, { instrumentId: "fund-a" })
 
 /** Time passes, and whatever is due then is done. */
 const pass = (time: string) =>
   Effect.gen(function* () {
     yield* TestClock.adjust(time as "1 minute")
-    yield* Stage.settle
+    yield* Calls.settle
   })
 
 /** The scheduled task has its turn, then the source is asked. */
@@ -78,14 +79,14 @@ const turn = Effect.gen(function* () {
   yield* (yield* ScheduleRunner).runOnce
   yield* TestClock.adjust("61 seconds")
   yield* (yield* ScheduleRunner).runOnce
-  yield* Stage.settle
+  yield* Calls.settle
 })
 
 describe("a holder of a venue that screens", () => {
   it.effect("never is active before it is clear, or is asked about twice", () => {
     const one = source({ others: ["nothing-yet", "none"] })
     return Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* ready(stage)
       assert.strictEqual((yield* holder()).state, "pending")
       assert.strictEqual(yield* screened, "pending")
@@ -115,7 +116,7 @@ describe("a holder of a venue that screens", () => {
       ]
       const one = source({ named })
       return Effect.gen(function* () {
-        const stage = yield* Stage.opened()
+        const stage = yield* Fund.opened()
         yield* ready(stage)
         assert.strictEqual(yield* screened, "review")
         assert.deepStrictEqual(yield* moves, ["screening.adjudicate"])
@@ -139,7 +140,7 @@ describe("a holder of a venue that screens", () => {
   it.effect("confirmed to be on a list is not admitted, nor screened again by itself", () => {
     const one = source({ named: [{ who: "A Fund", answers: ["confirmed"] }] })
     return Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* ready(stage)
       assert.strictEqual(yield* screened, "match")
       assert.strictEqual((yield* holder()).state, "pending")
@@ -148,7 +149,7 @@ describe("a holder of a venue that screens", () => {
       assert.strictEqual(yield* screened, "match")
       const runner = yield* ScreeningRunner
       yield* runner.rescreen("h1")
-      yield* Stage.settle
+      yield* Calls.settle
       assert.strictEqual(yield* screened, "clear")
       assert.strictEqual((yield* holder()).state, "active")
     }).pipe(under(one))
@@ -159,7 +160,7 @@ describe("a holder of a venue that screens", () => {
     () => {
       const one = source()
       return Effect.gen(function* () {
-        const stage = yield* Stage.opened()
+        const stage = yield* Fund.opened()
         yield* ready(stage)
         assert.strictEqual(yield* screened, "clear")
         one.say({ listVersion: "2", others: ["nothing-yet", "none"] })
@@ -179,7 +180,7 @@ describe("a holder of a venue that screens", () => {
   it.effect("never stays clear for ever where the deployment lets no screening be that old", () => {
     const one = source()
     return Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* ready(stage)
       const screening = (yield* holder()).screening
       assert.strictEqual(
@@ -201,13 +202,13 @@ describe("a holder of a venue that screens", () => {
     () => {
       const one = source()
       return Effect.gen(function* () {
-        const stage = yield* Stage.opened()
+        const stage = yield* Fund.opened()
         const policy = (replaces: string, rescreenAfter: string) =>
-          Stage.write(
+          Calls.write(
             "policy.set",
             { instrumentId: "fund-a" },
             { rescreenAfter },
-            Stage.operator,
+            Calls.operator,
             replaces
           )
         assert.strictEqual((yield* policy("1", "P20D")).why, "")
@@ -236,7 +237,7 @@ describe("a holder of a venue that screens", () => {
         Effect.fail(new ScreeningSource.SourceUnavailable({ detail: "away" })),
         Effect.succeed({
           found: "none",
-          screenedAt: Instant.of(Stage.start),
+          screenedAt: Instant.of(Fund.start),
           listVersion: "",
           validUntil: null,
           reason: null
@@ -251,14 +252,14 @@ describe("a holder of a venue that screens", () => {
       }
       const layer = Layer.succeed(ScreeningSource.ScreeningSource, service)
       return Effect.gen(function* () {
-        const stage = yield* Stage.opened()
+        const stage = yield* Fund.opened()
         yield* ready(stage)
         assert.strictEqual(yield* screened, "pending")
         yield* pass("61 seconds")
         assert.strictEqual(yield* screened, "pending")
         // The third answer never comes: it is given up after a while.
         yield* TestClock.adjust("61 seconds")
-        const asking = yield* Effect.forkChild(Stage.settle)
+        const asking = yield* Effect.forkChild(Calls.settle)
         yield* TestClock.adjust("31 seconds")
         yield* Fiber.join(asking)
         assert.strictEqual(yield* screened, "pending")
@@ -274,14 +275,14 @@ describe("a holder of a venue that screens", () => {
     () => {
       const one = source({ others: ["nothing-yet"] })
       return Effect.gen(function* () {
-        const stage = yield* Stage.opened()
+        const stage = yield* Fund.opened()
         yield* ready(stage)
         const runner = yield* ScreeningRunner
         const twice = yield* Effect.result(runner.rescreen("h1"))
         assert.isTrue(Result.isFailure(twice))
         const nobody = yield* Effect.result(runner.rescreen("h9"))
         assert.isTrue(Result.isFailure(nobody))
-        yield* Stage.write("holder.close", { holderId: "h1" }, {})
+        yield* Calls.write("holder.close", { holderId: "h1" }, {})
         const before = one.asked.length
         yield* pass("10 minutes")
         yield* turn
@@ -295,9 +296,9 @@ describe("a successor", () => {
   it.effect("never is active without a screening of its own", () => {
     const one = source()
     return Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* ready(stage)
-      yield* Stage.write(
+      yield* Calls.write(
         "holder.register-successor",
         { holderId: "h1" },
         { party: stage.bank.party, successorId: "h2" }
@@ -325,7 +326,7 @@ describe("a venue that began to screen", () => {
       }
     }
     return Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* ready(stage)
       assert.strictEqual(yield* screened, null)
       assert.strictEqual((yield* holder()).state, "active")
@@ -343,7 +344,7 @@ describe("what a holder is shown of it", () => {
   it.effect("never moves with its screening, in any of its states", () => {
     const one = source({ others: ["nothing-yet", "possible", "none"] })
     return Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* ready(stage)
       const views: Array<string> = []
       const states: Array<string | null> = []

@@ -6,9 +6,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as PrecheckReads from "#core/overviews/precheck/PrecheckReads.ts"
 import { orderStateAt, redemptions } from "#core/orders/redemption/Redemption.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
-import * as Stage from "./stage.ts"
+import * as Fund from "./fund.ts"
 
 const engine = () => Effect.provide(world())
 type Params = Parameters<(typeof PrecheckReads.get)["run"]>[0]
@@ -17,7 +18,7 @@ const refusing = (act: Params["act"], given: Readonly<Record<string, unknown>>) 
   Effect.gen(function* () {
     const reads = yield* Reads
     const { value } = yield* reads.one(PrecheckReads.get, {
-      caller: Stage.operator,
+      caller: Calls.operator,
       params: { instrumentId: "fund-a", act, ...given } as unknown as Params,
       point: {}
     })
@@ -36,14 +37,14 @@ const agrees = (
 ) =>
   Effect.gen(function* () {
     assert.deepStrictEqual(yield* refusing(kind, named), expected)
-    const { why } = yield* Stage.write(kind, named, {})
+    const { why } = yield* Calls.write(kind, named, {})
     assert.strictEqual(why, expected[0] === undefined ? "" : `rule-refused ${expected[0]}`)
   })
 
 /** Locks cash or units for the venue to move, until then and no longer. */
 const locks = (
-  stage: Stage.Stage,
-  by: Stage.Outsider,
+  stage: Fund.Parties,
+  by: Fund.Outsider,
   of: {
     readonly id: string
     readonly asset: string
@@ -78,13 +79,13 @@ const priced = Effect.gen(function* () {
   if (h1 === undefined) throw new Error("no holder")
   yield* Cycles.subscribes(stage, h1, { id: "s0", amount: "100" })
   yield* Cycles.at(Cycles.friday)
-  yield* Stage.publishes(stage, "1", Cycles.friday)
+  yield* Fund.publishes(stage, "1", Cycles.friday)
   yield* Cycles.attests(stage, { id: "s0", units: "100", price: "1" })
   yield* agrees("subscription.settle", { subscriptionId: "s0" }, [])
   return { stage, h1 }
 })
 
-const signs = (stage: Stage.Stage, by: Cycles.Holder, of: { readonly units: string }) =>
+const signs = (stage: Fund.Parties, by: Cycles.Holder, of: { readonly units: string }) =>
   Effect.gen(function* () {
     const order = {
       venue: stage.venue,
@@ -113,7 +114,7 @@ const signs = (stage: Stage.Stage, by: Cycles.Holder, of: { readonly units: stri
       ["subscription", { subscriptionId: "s1" }],
       ["redemption", { redemptionId: "r1" }]
     ] as const) {
-      assert.strictEqual((yield* Stage.write(`${kind}.claim`, {}, { ...said, ...id })).why, "")
+      assert.strictEqual((yield* Calls.write(`${kind}.claim`, {}, { ...said, ...id })).why, "")
     }
   })
 
@@ -131,7 +132,7 @@ describe("an order paid on the ledger", () => {
       yield* locks(stage, h1, { id: "s1", asset: "USD", amount: "100", until: until.cash })
       yield* locks(stage, h1, { id: "r1", asset: "fund-a", amount: "40", until: until.units })
       yield* Cycles.at(Cycles.monday)
-      yield* Stage.publishes(stage, "1", Cycles.monday)
+      yield* Fund.publishes(stage, "1", Cycles.monday)
       yield* Cycles.attests(stage, { id: "s1", units: "100", price: "1" })
       yield* Cycles.pays(stage, { id: "r1", units: "40", price: "1", proceeds: "40" })
       yield* Cycles.paysIn(stage, stage.fund, "40")
@@ -162,7 +163,7 @@ describe("an order paid on the ledger", () => {
       yield* Cycles.paysIn(stage, h1, "100")
       yield* locks(stage, h1, { id: "s1", asset: "USD", amount: "100", until: long })
       yield* locks(stage, h1, { id: "r1", asset: "fund-a", amount: "40", until: long })
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
       yield* agrees("subscription.settle", { subscriptionId: "s1" }, [])
       yield* agrees("redemption.settle", { redemptionId: "r1" }, [])
     }).pipe(engine())
@@ -208,7 +209,7 @@ describe("an order to be paid an amount", () => {
           })
         )
         const said = { instrumentId: "fund-a", holderId: "h1", payment: "ledger", orderId: "o1" }
-        const claimed = yield* Stage.write("redemption.claim", {}, { ...said, redemptionId: "r1" })
+        const claimed = yield* Calls.write("redemption.claim", {}, { ...said, redemptionId: "r1" })
         assert.strictEqual(claimed.why, "")
         const until = "2026-08-20T20:00:00Z"
         yield* locks(stage, h1, { id: "r1", asset: "fund-a", amount: "39.999999", until })
@@ -216,7 +217,7 @@ describe("an order to be paid an amount", () => {
         const cash = { assetId: "USD", amount: "40", to: h1, reference: "r1" }
         yield* Cycles.allocates(stage, stage.fund, cash)
         yield* Cycles.at(Cycles.monday)
-        yield* Stage.publishes(stage, "1", Cycles.monday)
+        yield* Fund.publishes(stage, "1", Cycles.monday)
         yield* Cycles.pays(stage, { id: "r1", units: "40", price: "1", proceeds: "40" })
         const self = yield* Cycles.redemption("r1")
         assert.deepStrictEqual(
@@ -225,7 +226,7 @@ describe("an order to be paid an amount", () => {
         )
         yield* agrees("redemption.settle", { redemptionId: "r1" }, ["units units-allocated"])
         yield* locks(stage, h1, { id: "r1", asset: "fund-a", amount: "40", until })
-        assert.deepStrictEqual(yield* Stage.surprises, [])
+        assert.deepStrictEqual(yield* Fund.surprises, [])
         yield* agrees("redemption.settle", { redemptionId: "r1" }, [])
       }).pipe(engine())
   )
@@ -245,7 +246,7 @@ describe("a dealing cycle", () => {
         const soon = "2026-08-01T20:00:00Z"
         yield* locks(stage, h1, { id: "s1", asset: "USD", amount: "100", until: soon })
         yield* Cycles.at(Cycles.friday)
-        yield* Stage.publishes(stage, "1", Cycles.friday)
+        yield* Fund.publishes(stage, "1", Cycles.friday)
         yield* Cycles.attests(stage, { id: "s1", units: "100", price: "1" })
         assert.deepStrictEqual(yield* refusing("dealing-cycle.settle", { cycleId: "c1" }), [])
         yield* Cycles.at(soon)
@@ -263,7 +264,7 @@ describe("a fund", () => {
         yield* Cycles.opens("c2")
         yield* Cycles.redeems(stage, h1, { id: "r1", units: "40" })
         yield* Cycles.at(Cycles.monday)
-        yield* Stage.publishes(stage, "1", Cycles.monday)
+        yield* Fund.publishes(stage, "1", Cycles.monday)
         yield* Cycles.pays(stage, { id: "r1", units: "40", price: "1", proceeds: "40" })
         const until = "2026-08-04T20:00:00Z"
         yield* Cycles.paysIn(stage, stage.fund, "40")
@@ -279,7 +280,7 @@ describe("a fund", () => {
   )
 })
 
-const signsToBuy = (stage: Stage.Stage, by: Cycles.Holder) =>
+const signsToBuy = (stage: Fund.Parties, by: Cycles.Holder) =>
   Effect.gen(function* () {
     yield* by.act(
       Templates.create(Templates.SubscriptionOrder, {
@@ -295,6 +296,6 @@ const signsToBuy = (stage: Stage.Stage, by: Cycles.Holder) =>
       })
     )
     const said = { instrumentId: "fund-a", holderId: "h1", payment: "ledger", orderId: "o1" }
-    const claimed = yield* Stage.write("subscription.claim", {}, { ...said, subscriptionId: "s1" })
+    const claimed = yield* Calls.write("subscription.claim", {}, { ...said, subscriptionId: "s1" })
     assert.strictEqual(claimed.why, "")
   })

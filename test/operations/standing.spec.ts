@@ -12,8 +12,9 @@ import { redemptions } from "#core/orders/redemption/Redemption.ts"
 import { standingSettlements } from "#core/orders/standing-settlement/StandingSettlement.ts"
 import * as StandingSettlementReads from "#core/orders/standing-settlement/StandingSettlementReads.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
-import * as Stage from "./stage.ts"
+import * as Fund from "./fund.ts"
 
 const engine = () => Effect.provide(world())
 const valued = "2026-07-31T20:30:00Z"
@@ -21,12 +22,12 @@ const later = Instant.of("2026-09-01T00:00:00Z")
 const includes = (self: object, members: object) => assert.deepInclude(self, members)
 
 const standing = Effect.flatMap(Records, (records) => records.get(standingSettlements, "st1"))
-const acts = (verb: string, body: Stage.Json = {}) =>
-  Stage.write(`standing-settlement.${verb}`, { standingSettlementId: "st1" }, body)
-const usd = (stage: Stage.Stage) => ({ admin: stage.bank.party, id: "USD" })
+const acts = (verb: string, body: Calls.Json = {}) =>
+  Calls.write(`standing-settlement.${verb}`, { standingSettlementId: "st1" }, body)
+const usd = (stage: Fund.Parties) => ({ admin: stage.bank.party, id: "USD" })
 
-const opens = (stage: Stage.Stage, of: Readonly<Record<string, Stage.Json>> = {}) =>
-  Stage.write(
+const opens = (stage: Fund.Parties, of: Readonly<Record<string, Calls.Json>> = {}) =>
+  Calls.write(
     "standing-settlement.open",
     {},
     {
@@ -42,7 +43,7 @@ const opens = (stage: Stage.Stage, of: Readonly<Record<string, Stage.Json>> = {}
   )
 
 /** The bank's cash in a party's hands. */
-const gives = (stage: Stage.Stage, to: Stage.Outsider, amount: string) =>
+const gives = (stage: Fund.Parties, to: Fund.Outsider, amount: string) =>
   Effect.gen(function* () {
     yield* stage.bank.act(
       Templates.createAndExercise(
@@ -62,16 +63,16 @@ const gives = (stage: Stage.Stage, to: Stage.Outsider, amount: string) =>
         { receiver: to.party, amount: Decimal.of(amount), executeBefore: later }
       )
     )
-    const { cid } = yield* Stage.standing(Templates.TransferOffer)
+    const { cid } = yield* Fund.newestContract(Templates.TransferOffer)
     yield* to.act(
       Templates.exercise(Templates.TransferOffer, cid, "Accept", { credentialCid: null })
     )
-    return (yield* Stage.standing(Templates.Holding)).cid
+    return (yield* Fund.newestContract(Templates.Holding)).cid
   })
 
-const commits = (by: Stage.Outsider, holdingCid: string, amount: string) =>
+const commits = (by: Fund.Outsider, holdingCid: string, amount: string) =>
   Effect.gen(function* () {
-    const { cid } = yield* Stage.standing(Templates.StandingSettlement)
+    const { cid } = yield* Fund.newestContract(Templates.StandingSettlement)
     yield* by.act(
       Templates.exercise(Templates.StandingSettlement, cid, "Commit", {
         party: by.party,
@@ -83,10 +84,10 @@ const commits = (by: Stage.Outsider, holdingCid: string, amount: string) =>
 
 /** A market, an admitted holder with 1000 units and cash, and all that was asked for committed. */
 const opened = Effect.gen(function* () {
-  const stage = yield* Stage.opened()
-  yield* Stage.market(stage)
-  yield* Stage.admitted(stage)
-  const credential = yield* Stage.standing(Templates.Credential)
+  const stage = yield* Fund.opened()
+  yield* Fund.market(stage)
+  yield* Fund.admitted(stage)
+  const credential = yield* Fund.newestContract(Templates.Credential)
   yield* stage.registrar.act(
     Templates.exercise(Templates.Credential, credential.cid, "Receive", {
       amount: Decimal.of("1000"),
@@ -94,7 +95,7 @@ const opened = Effect.gen(function* () {
       configurationCid: null
     })
   )
-  const units = (yield* Stage.standing(Templates.Holding)).cid
+  const units = (yield* Fund.newestContract(Templates.Holding)).cid
   const asked = yield* opens(stage)
   assert.strictEqual(asked.why, "")
   includes(yield* standing, {
@@ -110,7 +111,7 @@ const opened = Effect.gen(function* () {
 })
 
 /** A subscription and a redemption, signed by the holder, claimed and priced. */
-const ordered = (stage: Stage.Stage, of: { readonly amount: string; readonly bought: string }) =>
+const ordered = (stage: Fund.Parties, of: { readonly amount: string; readonly bought: string }) =>
   Effect.gen(function* () {
     const signed = {
       venue: stage.venue,
@@ -130,7 +131,7 @@ const ordered = (stage: Stage.Stage, of: { readonly amount: string; readonly bou
     )
     const order = { instrumentId: "fund-a", holderId: "h1", payment: "ledger" }
     const bought = { ...order, subscriptionId: "s1", orderId: "buy-1" }
-    assert.strictEqual((yield* Stage.write("subscription.claim", {}, bought)).why, "")
+    assert.strictEqual((yield* Calls.write("subscription.claim", {}, bought)).why, "")
     yield* stage.holder.act(
       Templates.create(Templates.RedemptionOrder, {
         ...signed,
@@ -141,11 +142,11 @@ const ordered = (stage: Stage.Stage, of: { readonly amount: string; readonly bou
       })
     )
     const sold = { ...order, redemptionId: "r1", orderId: "sell-1" }
-    assert.strictEqual((yield* Stage.write("redemption.claim", {}, sold)).why, "")
-    yield* Stage.publishes(stage, "1", valued)
-    yield* Stage.attests(stage.attestor, of.bought)
-    const claim = yield* Stage.standing(Templates.RedemptionClaim)
-    const point = yield* Stage.standing(Templates.OraclePoint)
+    assert.strictEqual((yield* Calls.write("redemption.claim", {}, sold)).why, "")
+    yield* Fund.publishes(stage, "1", valued)
+    yield* Fund.attests(stage.attestor, of.bought)
+    const claim = yield* Fund.newestContract(Templates.RedemptionClaim)
+    const point = yield* Fund.newestContract(Templates.OraclePoint)
     yield* stage.oracle.act(
       Templates.exercise(Templates.RedemptionClaim, claim.cid, "Price", {
         pointCid: point.cid,
@@ -177,8 +178,8 @@ describe("a standing settlement", () => {
       includes(yield* records.get(redemptions, "r1"), { state: "settled" })
       assert.strictEqual((yield* acts("close")).why, "")
       includes(yield* standing, { state: "closed", committed: [], allocations: [] })
-      assert.strictEqual(yield* Stage.count(Templates.StandingCommitment), 0)
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.strictEqual(yield* Fund.countActive(Templates.StandingCommitment), 0)
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -192,10 +193,14 @@ describe("a standing settlement", () => {
         (yield* acts("settle", both)).why,
         "state-conflict StandingSettlementState"
       )
-      const resuming = Stage.made("standing-settlement.resume", { standingSettlementId: "st1" }, {})
+      const resuming = Calls.openAction(
+        "standing-settlement.resume",
+        { standingSettlementId: "st1" },
+        {}
+      )
       const awaiting = yield* resuming
       includes(yield* standing, { state: "paused" })
-      assert.strictEqual((yield* Stage.approved(awaiting)).why, "")
+      assert.strictEqual((yield* Calls.approveAction(awaiting)).why, "")
       // Resuming an open standing settlement is refused before the ledger is called.
       const again = yield* Effect.flip(resuming)
       assert.deepInclude(again, { _tag: "Refused", slug: "state-conflict" })
@@ -218,7 +223,7 @@ describe("a standing settlement", () => {
       Effect.gen(function* () {
         const stage = yield* opened
         yield* ordered(stage, { amount: "1000", bought: "1000" })
-        yield* Stage.write(
+        yield* Calls.write(
           "holder.set-attributes",
           { holderId: "h1" },
           {
@@ -234,7 +239,7 @@ describe("a standing settlement", () => {
         const why = "rule-refused admission holder-active"
         assert.strictEqual((yield* acts("settle", both)).why, why)
         // As it is alone.
-        const alone = yield* Stage.write("subscription.settle", { subscriptionId: "s1" }, {})
+        const alone = yield* Calls.write("subscription.settle", { subscriptionId: "s1" }, {})
         assert.strictEqual(alone.why, why)
         assert.strictEqual((yield* acts("settle", { redemptions: ["r1"] })).why, "")
       }).pipe(engine())
@@ -281,7 +286,7 @@ describe("a standing settlement", () => {
       yield* ordered(stage, { amount: "1000", bought: "1000" })
       yield* TestClock.setTime(Instant.toEpochMillis(Instant.of("2026-08-05T20:00:00Z")))
       assert.strictEqual((yield* acts("settle", both)).why, "rule-refused window settle-by")
-      yield* Stage.settle
+      yield* Calls.settle
     }).pipe(engine())
   )
 
@@ -300,7 +305,7 @@ describe("a standing settlement", () => {
       const stage = yield* opened
       const order = { instrumentId: "fund-a", holderId: "h1" }
       // Of 1000 units 500 are committed, and locked.
-      const byWire = yield* Stage.write("redemption.claim", {}, { ...order, units: 501 })
+      const byWire = yield* Calls.write("redemption.claim", {}, { ...order, units: 501 })
       assert.strictEqual(byWire.why, "rule-refused units units-free")
       const claims = (units: string) =>
         Effect.gen(function* () {
@@ -319,7 +324,7 @@ describe("a standing settlement", () => {
             })
           )
           const signed = { ...order, payment: "ledger", orderId: `sell-${units}` }
-          return (yield* Stage.write("redemption.claim", {}, signed)).why
+          return (yield* Calls.write("redemption.claim", {}, signed)).why
         })
       assert.strictEqual(yield* claims("1000.5"), "rule-refused units units-free")
       assert.strictEqual(yield* claims("700"), "")
@@ -330,20 +335,20 @@ describe("a standing settlement", () => {
 
   it.effect("runs out at its deadline, whatever is committed", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* Stage.market(stage)
-      yield* Stage.admitted(stage)
+      const stage = yield* Fund.opened()
+      yield* Fund.market(stage)
+      yield* Fund.admitted(stage)
       assert.strictEqual((yield* opens(stage, { deadline: "2026-08-03T00:00:00Z" })).why, "")
       yield* TestClock.setTime(Instant.toEpochMillis(Instant.of("2026-08-03T00:00:00Z")))
       includes(yield* standing, { state: "expired" })
       assert.strictEqual((yield* acts("close")).why, "state-conflict StandingSettlementState")
       // The fund may still put its own contract away.
-      const { cid } = yield* Stage.standing(Templates.StandingSettlement)
+      const { cid } = yield* Fund.newestContract(Templates.StandingSettlement)
       yield* stage.fund.act(
         Templates.exercise(Templates.StandingSettlement, cid, "End", { commitments: [] })
       )
       includes(yield* standing, { state: "expired" })
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -358,7 +363,7 @@ describe("a standing settlement", () => {
       )
       const { committed } = yield* standing
       assert.strictEqual(yield* locked, 3)
-      const { cid } = yield* Stage.standing(Templates.StandingSettlement)
+      const { cid } = yield* Fund.newestContract(Templates.StandingSettlement)
       const commitments = committed.map(({ commitmentCid }) => commitmentCid)
       yield* stage.fund.act(
         Templates.exercise(Templates.StandingSettlement, cid, "End", { commitments })
@@ -370,7 +375,7 @@ describe("a standing settlement", () => {
         standingCid: null
       })
       assert.strictEqual(yield* locked, 0)
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -380,7 +385,7 @@ describe("a standing settlement", () => {
       Effect.gen(function* () {
         const stage = yield* opened
         yield* commits(stage.holder, yield* gives(stage, stage.holder, "10"), "10")
-        assert.deepStrictEqual(yield* Stage.surprises, [
+        assert.deepStrictEqual(yield* Fund.surprises, [
           "standing-settlement commit: The party has committed this asset already."
         ])
         assert.lengthOf((yield* standing).committed, 3)
@@ -391,7 +396,7 @@ describe("a standing settlement", () => {
     Effect.gen(function* () {
       yield* opened
       const reads = yield* Reads
-      const investor = (holderId: string) => ({ ...Stage.person("ina", "investor"), holderId })
+      const investor = (holderId: string) => ({ ...Calls.person("ina", "investor"), holderId })
       const listed = (holderId: string) =>
         Effect.map(
           reads.page(StandingSettlementReads.list, {
@@ -426,7 +431,7 @@ describe("a standing settlement", () => {
 
 /** What opening is refused for, one row a check. */
 const refusals: ReadonlyArray<
-  readonly [why: string, of: (stage: Stage.Stage) => Readonly<Record<string, Stage.Json>>]
+  readonly [why: string, of: (stage: Fund.Parties) => Readonly<Record<string, Calls.Json>>]
 > = [
   ["window deadline-ahead", () => ({ deadline: "2026-07-31T12:00:00Z" })],
   [
@@ -455,9 +460,9 @@ describe("opening a standing settlement", () => {
   for (const [why, of] of refusals) {
     it.effect(`is refused at ${why}`, () =>
       Effect.gen(function* () {
-        const stage = yield* Stage.opened()
-        yield* Stage.market(stage)
-        yield* Stage.admitted(stage)
+        const stage = yield* Fund.opened()
+        yield* Fund.market(stage)
+        yield* Fund.admitted(stage)
         assert.strictEqual((yield* opens(stage, of(stage))).why, `rule-refused ${why}`)
       }).pipe(engine())
     )
@@ -465,8 +470,8 @@ describe("opening a standing settlement", () => {
 
   it.effect("is refused without an agreed market", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* Stage.admitted(stage)
+      const stage = yield* Fund.opened()
+      yield* Fund.admitted(stage)
       assert.strictEqual((yield* opens(stage)).why, "rule-refused policy primary-market")
     }).pipe(engine())
   )
@@ -480,20 +485,20 @@ describe("a provision settlement", () => {
     if (last === undefined) throw new Error("none was proposed")
     return last.record
   })
-  const proposes = (stage: Stage.Stage, of: Readonly<Record<string, Stage.Json>> = {}) =>
-    Stage.write(
+  const proposes = (stage: Fund.Parties, of: Readonly<Record<string, Calls.Json>> = {}) =>
+    Calls.write(
       "provision-settlement.propose",
       { instrumentId: "fund-a" },
       { fund: stage.fund.party, paymentAsset: usd(stage), ...of }
     )
-  const answers = (stage: Stage.Stage, choice: "Accept" | "Decline") =>
-    Effect.flatMap(Stage.standing(Templates.ProvisionSettlementProposal), ({ cid }) =>
+  const answers = (stage: Fund.Parties, choice: "Accept" | "Decline") =>
+    Effect.flatMap(Fund.newestContract(Templates.ProvisionSettlementProposal), ({ cid }) =>
       stage.fund.act(Templates.exercise(Templates.ProvisionSettlementProposal, cid, choice, {}))
     )
 
   it.effect("is proposed, replaced, agreed, and ended by the fund", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       assert.strictEqual((yield* proposes(stage)).why, "")
       const first = yield* provision
       includes(first, { state: "proposed" })
@@ -505,7 +510,7 @@ describe("a provision settlement", () => {
       yield* answers(stage, "Accept")
       includes(yield* provision, { state: "agreed", limit: Decimal.of("1000") })
       assert.strictEqual((yield* proposes(stage)).why, "state-conflict ProvisionSettlementState")
-      const { cid } = yield* Stage.standing(Templates.ProvisionSettlement)
+      const { cid } = yield* Fund.newestContract(Templates.ProvisionSettlement)
       yield* stage.fund.act(Templates.exercise(Templates.ProvisionSettlement, cid, "End", {}))
       includes(yield* provision, { state: "ended" })
     }).pipe(engine())
@@ -513,7 +518,7 @@ describe("a provision settlement", () => {
 
   it.effect("is declined, or runs out at its date", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       yield* proposes(stage)
       yield* answers(stage, "Decline")
       includes(yield* provision, { state: "declined" })
@@ -523,10 +528,10 @@ describe("a provision settlement", () => {
       yield* TestClock.setTime(Instant.toEpochMillis(Instant.of("2026-08-03T00:00:00Z")))
       includes(yield* provision, { state: "ended" })
       // The fund may still put its own contract away.
-      const { cid } = yield* Stage.standing(Templates.ProvisionSettlement)
+      const { cid } = yield* Fund.newestContract(Templates.ProvisionSettlement)
       yield* stage.fund.act(Templates.exercise(Templates.ProvisionSettlement, cid, "End", {}))
       includes(yield* provision, { state: "ended" })
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
       const past = yield* proposes(stage, { until: "2026-08-03T00:00:00Z" })
       assert.strictEqual(past.why, "rule-refused window provision-in-time")
     }).pipe(engine())

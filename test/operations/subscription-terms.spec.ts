@@ -7,32 +7,33 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { orderStateAt, subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
-import * as Stage from "./stage.ts"
+import * as Fund from "./fund.ts"
 
 const engine = () => Effect.provide(world())
 const includes = (self: object, members: object) => assert.deepInclude(self, members)
 const order = Cycles.subscription
 
-const policies = (version: number, body: Readonly<Record<string, Stage.Json>>) =>
-  Stage.write("policy.set", { instrumentId: "fund-a" }, body, Stage.operator, String(version))
+const policies = (version: number, body: Readonly<Record<string, Calls.Json>>) =>
+  Calls.write("policy.set", { instrumentId: "fund-a" }, body, Calls.operator, String(version))
 
-const claims = (holderId: string, of: Readonly<Record<string, Stage.Json>>) =>
-  Stage.write(
+const claims = (holderId: string, of: Readonly<Record<string, Calls.Json>>) =>
+  Calls.write(
     "subscription.claim",
     {},
     { instrumentId: "fund-a", holderId, payment: "wire", ...of }
   )
 
-const acts = (verb: string, id: string, body: Stage.Json = {}) =>
-  Stage.write(`subscription.${verb}`, { subscriptionId: id }, body)
+const acts = (verb: string, id: string, body: Calls.Json = {}) =>
+  Calls.write(`subscription.${verb}`, { subscriptionId: id }, body)
 
 const paid = (amount: number, line = 1) => ({
   cash: [{ statementId: "stmt-1", line, amount }]
 })
 
-const oneHolder = (change: Readonly<Record<string, Stage.Json>> = {}) =>
+const oneHolder = (change: Readonly<Record<string, Calls.Json>> = {}) =>
   Effect.gen(function* () {
     const { stage, holders } = yield* Cycles.opened(["h1"], change)
     const [holder] = holders
@@ -44,7 +45,7 @@ const told = (resourceId: string) =>
   Effect.gen(function* () {
     const feed = yield* EventReads.EventReads
     const page = yield* feed.page({
-      caller: Stage.operator,
+      caller: Calls.operator,
       params: { resourceKind: ["subscription"], resourceId },
       limit: 100
     })
@@ -65,19 +66,19 @@ describe("the policy's terms", () => {
         feeRate: Decimal.of("0.005"),
         fee: Decimal.of("500")
       })
-      yield* Stage.publishes(stage, "1.0437", Cycles.friday)
+      yield* Fund.publishes(stage, "1.0437", Cycles.friday)
       yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
       // G3.
       yield* Cycles.attests(stage, { id: "s2", units: "95333.908211", price: "1.0437" })
       includes(yield* order("s2"), { state: "priced", units: Decimal.of("95333.908211") })
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
   it.effect("never let an order through outside the window, or below and above the limits", () =>
     Effect.gen(function* () {
       const { stage } = yield* oneHolder({ minimumSubscription: 100 })
-      const why = (of: Readonly<Record<string, Stage.Json>>) =>
+      const why = (of: Readonly<Record<string, Calls.Json>>) =>
         Effect.map(claims("h1", of), (ended) => ended.why)
       yield* policies(1, { limits: { maxSubscription: 1000 } })
       assert.strictEqual(
@@ -87,7 +88,7 @@ describe("the policy's terms", () => {
       assert.strictEqual(yield* why({ amount: 1000 }), "")
       // Before any price nobody knows what units cost.
       assert.strictEqual(yield* why({ units: 1000000 }), "")
-      yield* Stage.publishes(stage, "2", "2026-07-31T11:00:00Z")
+      yield* Fund.publishes(stage, "2", "2026-07-31T11:00:00Z")
       assert.strictEqual(yield* why({ units: 500 }), "")
       assert.strictEqual(yield* why({ units: 500.01 }), "rule-refused policy maximum-subscription")
       assert.strictEqual(yield* why({ units: 49 }), "rule-refused policy minimum-subscription")
@@ -109,7 +110,7 @@ describe("the policy's terms", () => {
         const { stage } = yield* oneHolder()
         yield* claims("h1", { subscriptionId: "s1", amount: 100000 })
         yield* claims("h1", { subscriptionId: "s2", amount: 100000 })
-        yield* Stage.publishes(stage, "1.0437", Cycles.friday)
+        yield* Fund.publishes(stage, "1.0437", Cycles.friday)
         yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
         yield* Cycles.attests(stage, { id: "s2", units: "95812.973076", price: "1.0437" })
         assert.strictEqual((yield* acts("deliver", "s1")).why, "rule-refused cash cash-matched")
@@ -125,7 +126,7 @@ describe("the policy's terms", () => {
 })
 
 describe("an order in units paid on the ledger", () => {
-  const signs = (stage: Stage.Stage, by: Stage.Outsider, orderId: string, units: string) =>
+  const signs = (stage: Fund.Parties, by: Fund.Outsider, orderId: string, units: string) =>
     by.act(
       Templates.create(Templates.SubscriptionOrder, {
         venue: stage.venue,
@@ -161,8 +162,8 @@ describe("an order in units paid on the ledger", () => {
           feeRate: Decimal.of("0.005"),
           intentCid: null
         })
-        assert.strictEqual(yield* Stage.count(Templates.SettlementIntent), 0)
-        yield* Stage.publishes(stage, "1.0437", Cycles.friday)
+        assert.strictEqual(yield* Fund.countActive(Templates.SettlementIntent), 0)
+        yield* Fund.publishes(stage, "1.0437", Cycles.friday)
         yield* Cycles.attests(stage, { id: "s1", units: "1.000001", price: "1.0437" })
         const priced = yield* order("s1")
         includes(priced, { state: "priced", fee: Decimal.of("0.01") })
@@ -186,7 +187,7 @@ describe("an order in units paid on the ledger", () => {
         includes(yield* order("s1"), { state: "closed", units: Decimal.of("1.000001") })
         assert.strictEqual(yield* Cycles.holds(stage.fund, "USD"), "1.06")
         assert.strictEqual(yield* Cycles.holds(holder, "fund-a"), "1.000001")
-        assert.deepStrictEqual(yield* Stage.surprises, [
+        assert.deepStrictEqual(yield* Fund.surprises, [
           "subscription allocate: It is of another amount."
         ])
       }).pipe(engine())
@@ -199,7 +200,7 @@ describe("an order in units paid on the ledger", () => {
       yield* signs(stage, holder, "mine-1", "1000")
       yield* claims("h1", { subscriptionId: "s1", payment: "ledger", orderId: "mine-1" })
       yield* policies(1, { fees: { subscription: 0.1, redemption: 0 } })
-      yield* Stage.publishes(stage, "1.0437", Cycles.friday)
+      yield* Fund.publishes(stage, "1.0437", Cycles.friday)
       yield* Cycles.attests(stage, { id: "s1", units: "1000", price: "1.0437" })
       assert.strictEqual((yield* order("s1")).cash.expected, Decimal.of("1048.92"))
       yield* Cycles.allocates(stage, holder, {
@@ -221,14 +222,14 @@ describe("the price of a day", () => {
       cutOff: { time: "16:00", days: ["friday", "monday"], zone: "America/New_York" }
     })
     yield* claims("h1", { subscriptionId: "s0", amount: 100000 })
-    yield* Stage.publishes(stage, "1.0437", Cycles.friday)
+    yield* Fund.publishes(stage, "1.0437", Cycles.friday)
     yield* Cycles.attests(stage, { id: "s0", units: "95812.973076", price: "1.0437" })
     yield* acts("deliver", "s0", paid(100000))
     yield* Cycles.at("2026-07-31T21:00:00Z")
     yield* claims("h1", { subscriptionId: "s1", amount: 100000 })
     yield* claims("h1", { subscriptionId: "s2", amount: 50000 })
     yield* Cycles.at(Cycles.monday)
-    yield* Stage.publishes(stage, "1.0437", Cycles.monday)
+    yield* Fund.publishes(stage, "1.0437", Cycles.monday)
     return stage
   })
 
@@ -236,7 +237,7 @@ describe("the price of a day", () => {
     Effect.gen(function* () {
       const stage = yield* swinging
       yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
-      assert.deepStrictEqual(yield* Stage.surprises, [
+      assert.deepStrictEqual(yield* Fund.surprises, [
         "subscription price: The price is not its day's."
       ])
     }).pipe(engine())
@@ -250,7 +251,7 @@ describe("the price of a day", () => {
         // G10.
         yield* Cycles.attests(stage, { id: "s1", units: "95669.468873", price: "1.04526555" })
         includes(yield* order("s1"), { state: "priced", price: Decimal.of("1.04526555") })
-        assert.deepStrictEqual(yield* Stage.surprises, [])
+        assert.deepStrictEqual(yield* Fund.surprises, [])
       }).pipe(engine())
   )
 
@@ -261,7 +262,7 @@ describe("the price of a day", () => {
       yield* TestClock.adjust("1 second")
       assert.strictEqual((yield* policies(1, { swing: null })).why, "")
       yield* Cycles.attests(stage, { id: "s2", units: "47834.734436", price: "1.04526555" })
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -269,14 +270,14 @@ describe("the price of a day", () => {
     Effect.gen(function* () {
       const { stage } = yield* oneHolder({ pricing: "historic" })
       yield* policies(1, { grace: { "nav-usable": "P1D" } })
-      yield* Stage.publishes(stage, "1.0437", "2026-07-30T12:00:00Z")
+      yield* Fund.publishes(stage, "1.0437", "2026-07-30T12:00:00Z")
       yield* claims("h1", { subscriptionId: "s1", amount: 100000 })
       yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
       yield* TestClock.adjust("1 second")
       yield* claims("h1", { subscriptionId: "s2", amount: 100000 })
       yield* Cycles.attests(stage, { id: "s2", units: "95812.973076", price: "1.0437" })
-      assert.deepStrictEqual(yield* Stage.surprises, [
+      assert.deepStrictEqual(yield* Fund.surprises, [
         "subscription price: The point that would price the order is stale."
       ])
     }).pipe(engine())
@@ -299,7 +300,7 @@ describe("an order that is not settled in time", () => {
       Effect.gen(function* () {
         const { stage, holder } = yield* oneHolder()
         yield* Cycles.subscribes(stage, holder, { id: "s1", amount: "100000" })
-        yield* Stage.publishes(stage, "1.0437", Cycles.friday)
+        yield* Fund.publishes(stage, "1.0437", Cycles.friday)
         yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
         yield* Cycles.at("2026-08-05T19:50:00Z")
         yield* Cycles.turns
@@ -315,7 +316,7 @@ describe("an order that is not settled in time", () => {
         const [opened, ...others] = yield* releases
         includes(opened ?? {}, { state: "succeeded", role: null, actorName: null })
         assert.deepStrictEqual(others, [])
-        assert.strictEqual(yield* Stage.count(Templates.Allocation), 0)
+        assert.strictEqual(yield* Fund.countActive(Templates.Allocation), 0)
         assert.strictEqual(yield* Cycles.holds(holder, "USD"), "100000")
         assert.deepStrictEqual((yield* told("s1")).slice(-2), [
           "subscription.priced",
@@ -328,7 +329,7 @@ describe("an order that is not settled in time", () => {
     Effect.gen(function* () {
       const { stage } = yield* oneHolder()
       yield* claims("h1", { subscriptionId: "s1", amount: 100000 })
-      yield* Stage.publishes(stage, "1.0437", Cycles.friday)
+      yield* Fund.publishes(stage, "1.0437", Cycles.friday)
       yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
       yield* Cycles.at("2026-09-05T20:00:00Z")
       yield* Cycles.turns

@@ -11,14 +11,15 @@ import { orderStateAt, subscriptions } from "#core/orders/subscription/Subscript
 import { readings as mintReadings } from "#core/orders/subscription/SubscriptionReadings.ts"
 import * as PrecheckReads from "#core/overviews/precheck/PrecheckReads.ts"
 import * as SubscriptionReads from "#core/orders/subscription/SubscriptionReads.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
-import * as Stage from "./stage.ts"
+import * as Fund from "./fund.ts"
 
 const engine = () => Effect.provide(world())
 const order = (id = "s1") => Effect.flatMap(Records, (records) => records.get(subscriptions, id))
 
-const claims = (of: Readonly<Record<string, Stage.Json>> = {}) =>
-  Stage.write(
+const claims = (of: Readonly<Record<string, Calls.Json>> = {}) =>
+  Calls.write(
     "subscription.claim",
     {},
     {
@@ -30,8 +31,8 @@ const claims = (of: Readonly<Record<string, Stage.Json>> = {}) =>
       ...of
     }
   )
-const acts = (verb: string, body: Stage.Json = {}, id = "s1") =>
-  Stage.write(`subscription.${verb}`, { subscriptionId: id }, body)
+const acts = (verb: string, body: Calls.Json = {}, id = "s1") =>
+  Calls.write(`subscription.${verb}`, { subscriptionId: id }, body)
 const paid = (amount = 100000, line = 1) => ({ cash: [{ statementId: "stmt-1", line, amount }] })
 
 const includes = (self: object, members: object) => assert.deepInclude(self, members)
@@ -44,18 +45,18 @@ const lineOf = (line: number) => ({
 
 const cutOff = "2026-07-31T20:00:00Z"
 /** The oracle's point at the cut-off, and the attestor's word for it. */
-const prices = (stage: Stage.Stage, units = "95812.973076") =>
+const prices = (stage: Fund.Parties, units = "95812.973076") =>
   Effect.gen(function* () {
-    yield* Stage.publishes(stage, "1.0437", cutOff)
-    yield* Stage.attests(stage.attestor, units)
+    yield* Fund.publishes(stage, "1.0437", cutOff)
+    yield* Fund.attests(stage.attestor, units)
   })
 
 /** Everything up to a claim, with the market agreed. */
-const withMarket = (change: Readonly<Record<string, Stage.Json>> = {}) =>
+const withMarket = (change: Readonly<Record<string, Calls.Json>> = {}) =>
   Effect.gen(function* () {
-    const stage = yield* Stage.opened(change)
-    yield* Stage.market(stage)
-    yield* Stage.admitted(stage)
+    const stage = yield* Fund.opened(change)
+    yield* Fund.market(stage)
+    yield* Fund.admitted(stage)
     return stage
   })
 
@@ -63,7 +64,7 @@ const told = (resourceId: string) =>
   Effect.gen(function* () {
     const feed = yield* EventReads.EventReads
     const page = yield* feed.page({
-      caller: Stage.operator,
+      caller: Calls.operator,
       params: { resourceKind: ["subscription"], resourceId },
       limit: 100
     })
@@ -107,7 +108,7 @@ describe("an order paid by wire, with a market", () => {
       const delivered = yield* acts("deliver", paid())
       assert.strictEqual(delivered.why, "")
       includes(yield* order(), { state: "delivered", valueDate: "2026-07-31" })
-      const { payload } = yield* Stage.standing(Templates.Holding)
+      const { payload } = yield* Fund.newestContract(Templates.Holding)
       assert.strictEqual(payload.owner, stage.holder.party)
       assert.strictEqual(payload.amount, "95812.9730760000")
       assert.strictEqual(String(payload.restricted), "false")
@@ -127,7 +128,7 @@ describe("an order paid by wire, with a market", () => {
         "subscription.delivered",
         "subscription.ended"
       ])
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -141,7 +142,7 @@ describe("an order paid by wire, with a market", () => {
       const canonical = '[{"amount":100000,"line":1,"statementId":"stmt-1"}]'
       const digest = createHash("sha256").update(canonical).digest("hex")
       assert.strictEqual(settled.state, "succeeded")
-      const sent = yield* Stage.sent("subscription.settle")
+      const sent = yield* Fund.lastCommands("subscription.settle")
       assert.include(sent, `"evidence":"${digest}"`)
     }).pipe(engine())
   )
@@ -192,7 +193,7 @@ describe("an order paid by wire, with a market", () => {
       yield* prices(stage)
       yield* acts("deliver", paid())
       yield* claims({ subscriptionId: "s2" })
-      yield* Stage.attests(stage.attestor, "95812.973076")
+      yield* Fund.attests(stage.attestor, "95812.973076")
       const taken = yield* acts("deliver", paid(), "s2")
       assert.strictEqual(taken.why, "rule-refused cash cash-line-taken")
       assert.strictEqual((yield* acts("deliver", paid(100000, 2), "s2")).why, "")
@@ -206,12 +207,12 @@ describe("an order paid by wire, with a market", () => {
         const stage = yield* withMarket()
         yield* claims()
         yield* claims({ subscriptionId: "s2" })
-        yield* Stage.publishes(stage, "1.0437", cutOff)
-        yield* Stage.attests(stage.attestor, "95812.973076")
-        yield* Stage.attests(stage.attestor, "95812.973076")
+        yield* Fund.publishes(stage, "1.0437", cutOff)
+        yield* Fund.attests(stage.attestor, "95812.973076")
+        yield* Fund.attests(stage.attestor, "95812.973076")
         // A delivery that was planned and then refused by the ledger leaves its line taken.
         const records = yield* Records
-        const act = { cause: { by: "clock" }, now: Instant.of(Stage.start) } as const
+        const act = { cause: { by: "clock" }, now: Instant.of(Fund.start) } as const
         yield* records.transact(
           records.open(cashLines, { ...lineOf(1), kind: "subscription", orderId: "s1" }, act)
         )
@@ -229,7 +230,7 @@ describe("an order paid by wire, with a market", () => {
       const stage = yield* withMarket()
       yield* claims()
       yield* prices(stage)
-      const { cid } = yield* Stage.standing(Templates.PrimaryMarket)
+      const { cid } = yield* Fund.newestContract(Templates.PrimaryMarket)
       yield* stage.fund.act(Templates.exercise(Templates.PrimaryMarket, cid, "End", {}))
       assert.strictEqual((yield* acts("deliver", paid())).why, "")
       includes(yield* order(), { state: "delivered", mintRequestCid: null })
@@ -238,12 +239,12 @@ describe("an order paid by wire, with a market", () => {
 
   it.effect("asks the registrar where the market's attestors are not who priced it", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* Stage.admitted(stage)
+      const stage = yield* Fund.opened()
+      yield* Fund.admitted(stage)
       yield* claims()
-      yield* Stage.publishes(stage, "1.0437", cutOff)
-      yield* Stage.attests(stage.oracle, "95812.973076")
-      yield* Stage.market(stage)
+      yield* Fund.publishes(stage, "1.0437", cutOff)
+      yield* Fund.attests(stage.oracle, "95812.973076")
+      yield* Fund.market(stage)
       assert.strictEqual((yield* acts("deliver", paid())).why, "")
       assert.isNotNull((yield* order()).mintRequestCid)
     }).pipe(engine())
@@ -263,15 +264,15 @@ describe("an order paid by wire, with a market", () => {
         "state-conflict SubscriptionState"
       )
       assert.strictEqual((yield* acts("release", {}, "s2")).result.state, "released")
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
   it.effect("needs as many attestors as the claim says, each counted once", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* Stage.admitted(stage)
-      yield* Stage.write(
+      const stage = yield* Fund.opened()
+      yield* Fund.admitted(stage)
+      yield* Calls.write(
         "primary-market.propose",
         { instrumentId: "fund-a" },
         {
@@ -281,21 +282,21 @@ describe("an order paid by wire, with a market", () => {
         }
       )
       for (const side of [stage.fund, stage.registrar]) {
-        const { cid } = yield* Stage.standing(Templates.PrimaryMarketProposal)
+        const { cid } = yield* Fund.newestContract(Templates.PrimaryMarketProposal)
         yield* side.act(
           Templates.exercise(Templates.PrimaryMarketProposal, cid, "Accept", { party: side.party })
         )
       }
       yield* claims()
-      yield* Stage.publishes(stage, "1.0437", cutOff, [stage.attestor.party, stage.bank.party])
-      yield* Stage.attests(stage.attestor, "95812.973076")
+      yield* Fund.publishes(stage, "1.0437", cutOff, [stage.attestor.party, stage.bank.party])
+      yield* Fund.attests(stage.attestor, "95812.973076")
       const half = yield* order()
       assert.strictEqual(half.state, "claimed")
       assert.deepStrictEqual(
         subscriptions.waitingOn(half).map(({ party }) => party),
         [stage.bank.party]
       )
-      yield* Stage.attests(stage.bank, "95812.973076")
+      yield* Fund.attests(stage.bank, "95812.973076")
       const both = yield* order()
       assert.strictEqual(both.state, "priced")
       assert.strictEqual(both.attestors.length, 2)
@@ -306,21 +307,21 @@ describe("an order paid by wire, with a market", () => {
 
 describe("an order paid by wire, without a market", () => {
   const requested = Effect.gen(function* () {
-    const stage = yield* Stage.opened()
-    yield* Stage.admitted(stage)
+    const stage = yield* Fund.opened()
+    yield* Fund.admitted(stage)
     yield* claims()
-    yield* Stage.publishes(stage, "1.0437", cutOff)
-    yield* Stage.attests(stage.oracle, "95812.973076")
+    yield* Fund.publishes(stage, "1.0437", cutOff)
+    yield* Fund.attests(stage.oracle, "95812.973076")
     const delivering = yield* acts("deliver", paid())
     assert.strictEqual(delivering.why, "")
     assert.strictEqual(delivering.result.state, "priced")
     return stage
   })
 
-  const answers = (stage: Stage.Stage, answer: "Accept" | "Reject") =>
+  const answers = (stage: Fund.Parties, answer: "Accept" | "Reject") =>
     Effect.gen(function* () {
-      const { cid } = yield* Stage.standing(Templates.MintRequest)
-      const credential = yield* Stage.standing(Templates.Credential)
+      const { cid } = yield* Fund.newestContract(Templates.MintRequest)
+      const credential = yield* Fund.newestContract(Templates.Credential)
       yield* stage.registrar.act(
         answer === "Reject"
           ? Templates.exercise(Templates.MintRequest, cid, "Reject", {})
@@ -345,7 +346,7 @@ describe("an order paid by wire, without a market", () => {
         "subscription.delivered",
         "subscription.ended"
       ])
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -357,7 +358,7 @@ describe("an order paid by wire, without a market", () => {
       assert.strictEqual((yield* acts("deliver")).why, "")
       yield* answers(stage, "Accept")
       assert.strictEqual((yield* order()).state, "delivered")
-      assert.strictEqual(yield* Stage.count(Templates.Holding), 1)
+      assert.strictEqual(yield* Fund.countActive(Templates.Holding), 1)
     }).pipe(engine())
   )
 
@@ -368,14 +369,14 @@ describe("an order paid by wire, without a market", () => {
         if (answer === "rejected it") yield* answers(stage, "Reject")
         assert.strictEqual((yield* acts("release")).result.state, "released")
         for (const template of [Templates.MintRequest, Templates.DeliveredLot, Templates.Holding]) {
-          assert.strictEqual(yield* Stage.count(template), 0)
+          assert.strictEqual(yield* Fund.countActive(template), 0)
         }
         const { cash, mintRequestCid } = yield* order()
         assert.deepEqual([cash.lines, cash.matched, mintRequestCid], [[], Decimal.zero, null])
         yield* claims({ subscriptionId: "s2" })
-        yield* Stage.attests(stage.oracle, "95812.973076")
+        yield* Fund.attests(stage.oracle, "95812.973076")
         assert.strictEqual((yield* acts("deliver", paid(), "s2")).why, "")
-        assert.deepStrictEqual(yield* Stage.surprises, [])
+        assert.deepStrictEqual(yield* Fund.surprises, [])
       }).pipe(engine())
     )
   }
@@ -393,10 +394,10 @@ describe("an order paid by wire, without a market", () => {
           executeBefore: null
         })
       )
-      const { cid } = yield* Stage.standing(Templates.MintRequest)
+      const { cid } = yield* Fund.newestContract(Templates.MintRequest)
       yield* stage.registrar.act(Templates.exercise(Templates.MintRequest, cid, "Reject", {}))
       assert.isNotNull((yield* order()).mintRequestCid)
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 })
@@ -404,16 +405,16 @@ describe("an order paid by wire, without a market", () => {
 describe("a mint that an order does not wait for", () => {
   it.effect("neither moves it nor is lost", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* Stage.admitted(stage)
+      const stage = yield* Fund.opened()
+      yield* Fund.admitted(stage)
       yield* claims()
-      yield* Stage.publishes(stage, "1.0437", cutOff)
-      yield* Stage.attests(stage.oracle, "95812.973076")
+      yield* Fund.publishes(stage, "1.0437", cutOff)
+      yield* Fund.attests(stage.oracle, "95812.973076")
       yield* acts("deliver", paid())
-      const { payload, cid } = yield* Stage.standing(Templates.MintRequest)
+      const { payload, cid } = yield* Fund.newestContract(Templates.MintRequest)
       const records = yield* Records
       const offset = 1_000_000 as Offset.Offset
-      const effectiveAt = Instant.of(Stage.start)
+      const effectiveAt = Instant.of(Fund.start)
       const cause = { by: "update", updateId: "1220ff", offset, effectiveAt } as const
       const reading = mintReadings.find(({ template }) => template.entity === "MintRequest")
       const contractId = "00".repeat(33)
@@ -449,7 +450,7 @@ describe("a mint that an order does not wait for", () => {
         ) ?? Effect.die("no reading")
       )
       assert.strictEqual((yield* order()).mintRequestCid, cid)
-      assert.deepStrictEqual(yield* Stage.surprises, [
+      assert.deepStrictEqual(yield* Fund.surprises, [
         "subscription mint: The subscription does not wait for this mint request."
       ])
     }).pipe(engine())
@@ -457,7 +458,7 @@ describe("a mint that an order does not wait for", () => {
 })
 
 describe("an order paid on the ledger", () => {
-  const asset = (stage: Stage.Stage) => ({ admin: stage.bank.party, id: "USD" })
+  const asset = (stage: Fund.Parties) => ({ admin: stage.bank.party, id: "USD" })
   interface Signing {
     readonly amount?: string
     readonly orderId?: string
@@ -483,7 +484,7 @@ describe("an order paid on the ledger", () => {
           meta: {}
         })
       )
-      const cash = yield* Stage.standing(Templates.Holding)
+      const cash = yield* Fund.newestContract(Templates.Holding)
       yield* stage.bank.act(
         Templates.exercise(Templates.Holding, cash.cid, "OfferTransfer", {
           receiver: stage.holder.party,
@@ -491,7 +492,7 @@ describe("an order paid on the ledger", () => {
           executeBefore: Instant.of("2026-08-30T00:00:00Z")
         })
       )
-      const offer = yield* Stage.standing(Templates.TransferOffer)
+      const offer = yield* Fund.newestContract(Templates.TransferOffer)
       yield* stage.holder.act(
         Templates.exercise(Templates.TransferOffer, offer.cid, "Accept", { credentialCid: null })
       )
@@ -499,7 +500,7 @@ describe("an order paid on the ledger", () => {
       return stage
     })
 
-  const signs = (stage: Stage.Stage, of: Signing = {}) =>
+  const signs = (stage: Fund.Parties, of: Signing = {}) =>
     stage.holder.act(
       Templates.create(Templates.SubscriptionOrder, {
         venue: stage.venue,
@@ -513,19 +514,19 @@ describe("an order paid on the ledger", () => {
         expiresAt: of.expiresAt ?? null
       })
     )
-  const claimsOnLedger = (of: Readonly<Record<string, Stage.Json>> = {}) =>
+  const claimsOnLedger = (of: Readonly<Record<string, Calls.Json>> = {}) =>
     claims({ payment: "ledger", amount: null, orderId: "mine-1", ...of })
 
   const allocates = (
-    stage: Stage.Stage,
+    stage: Fund.Parties,
     amount: string,
     reference: string,
     receiver: Party.Party = stage.fund.party,
-    by: Stage.Outsider = stage.holder,
+    by: Fund.Outsider = stage.holder,
     executor: Party.Party = stage.venue
   ) =>
     Effect.gen(function* () {
-      const cash = yield* Stage.unlocked(by.party)
+      const cash = yield* Fund.freeHolding(by.party)
       yield* by.act(
         Templates.exercise(Templates.Holding, cash.cid, "Allocate", {
           allocationId: reference,
@@ -556,7 +557,7 @@ describe("an order paid on the ledger", () => {
       yield* allocates(stage, "100000", "s1")
       assert.strictEqual((yield* acts("settle", paid())).why, "rule-refused cash cash-on-ledger")
       const ready = yield* order()
-      assert.strictEqual(orderStateAt(ready, Instant.of(Stage.start)), "ready")
+      assert.strictEqual(orderStateAt(ready, Instant.of(Fund.start)), "ready")
       const settled = yield* acts("settle")
       assert.strictEqual(settled.why, "")
       includes(yield* order(), {
@@ -571,7 +572,7 @@ describe("an order paid on the ledger", () => {
         "subscription.delivered",
         "subscription.ended"
       ])
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -590,7 +591,7 @@ describe("an order paid on the ledger", () => {
       yield* claimsOnLedger()
       yield* allocates(stage, "99999.99", "s1")
       assert.isNull((yield* order()).allocation)
-      assert.deepStrictEqual(yield* Stage.surprises, [
+      assert.deepStrictEqual(yield* Fund.surprises, [
         "subscription allocate: It is of another amount."
       ])
     }).pipe(engine())
@@ -608,16 +609,16 @@ describe("an order paid on the ledger", () => {
         const { allocation } = yield* order()
         yield* allocates(stage, "25000", "s1")
         assert.deepStrictEqual((yield* order()).allocation, allocation)
-        assert.deepStrictEqual((yield* Stage.surprises).toSorted(), [
+        assert.deepStrictEqual((yield* Fund.surprises).toSorted(), [
           "subscription allocate: It does not go to the fund.",
           "subscription allocate: The order's cash is allocated already."
         ])
         // What the venue only receives, and another executes, is nobody's order.
         yield* allocates(stage, "5", "s1", stage.venue, stage.holder, stage.bank.party)
-        assert.strictEqual((yield* Stage.surprises).length, 2)
+        assert.strictEqual((yield* Fund.surprises).length, 2)
         yield* acts("withdraw")
         yield* allocates(stage, "20000", "s1")
-        assert.include(yield* Stage.surprises, "subscription allocate: The order is withdrawn.")
+        assert.include(yield* Fund.surprises, "subscription allocate: The order is withdrawn.")
       }).pipe(engine())
   )
 
@@ -627,7 +628,7 @@ describe("an order paid on the ledger", () => {
       yield* claims()
       yield* allocates(stage, "100000", "s1")
       assert.isNull((yield* order()).allocation)
-      assert.deepStrictEqual(yield* Stage.surprises, [
+      assert.deepStrictEqual(yield* Fund.surprises, [
         "subscription allocate: The order is paid by wire."
       ])
       yield* claimsOnLedger({ subscriptionId: "s2" })
@@ -654,7 +655,7 @@ describe("an order paid on the ledger", () => {
       const stage = yield* signed()
       yield* claimsOnLedger()
       yield* allocates(stage, "100000", "s1")
-      const { cid } = yield* Stage.standing(Templates.Allocation)
+      const { cid } = yield* Fund.newestContract(Templates.Allocation)
       yield* stage.holder.act(
         Templates.exercise(Templates.Allocation, cid, "Allocation_Withdraw", {})
       )
@@ -668,15 +669,15 @@ describe("an order paid on the ledger", () => {
       yield* claimsOnLedger()
       yield* allocates(stage, "100000", "s1")
       assert.strictEqual((yield* acts("withdraw")).result.state, "withdrawn")
-      assert.strictEqual(yield* Stage.count(Templates.Allocation), 0)
-      assert.strictEqual(yield* Stage.count(Templates.SettlementIntent), 0)
+      assert.strictEqual(yield* Fund.countActive(Templates.Allocation), 0)
+      assert.strictEqual(yield* Fund.countActive(Templates.SettlementIntent), 0)
       yield* signs(stage, { orderId: "mine-2" })
       yield* claimsOnLedger({ subscriptionId: "s2", orderId: "mine-2" })
       yield* prices(stage)
       yield* allocates(stage, "100000", "s2")
       assert.strictEqual((yield* acts("release", {}, "s2")).result.state, "released")
-      assert.strictEqual(yield* Stage.count(Templates.Allocation), 0)
-      assert.deepStrictEqual(yield* Stage.surprises, [])
+      assert.strictEqual(yield* Fund.countActive(Templates.Allocation), 0)
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -687,7 +688,7 @@ describe("an order paid on the ledger", () => {
       assert.strictEqual(unsigned.why, "rule-refused consent order-signed")
       const more = yield* claimsOnLedger({ amount: 100001 })
       assert.strictEqual(more.why, "rule-refused consent order-fits")
-      const { cid } = yield* Stage.standing(Templates.SubscriptionOrder)
+      const { cid } = yield* Fund.newestContract(Templates.SubscriptionOrder)
       yield* stage.holder.act(Templates.exercise(Templates.SubscriptionOrder, cid, "Withdraw", {}))
       assert.strictEqual((yield* claimsOnLedger()).why, "rule-refused consent order-signed")
       yield* signs(stage)
@@ -702,7 +703,7 @@ describe("an order paid on the ledger", () => {
       const stage = yield* signed({ instrumentId: "other" })
       yield* signs(stage, { orderId: "to-another-fund", fund: stage.registrar.party })
       yield* signs(stage, { orderId: "in-another-asset", currency: "EUR" })
-      yield* signs(stage, { orderId: "past", expiresAt: Instant.of(Stage.start) })
+      yield* signs(stage, { orderId: "past", expiresAt: Instant.of(Fund.start) })
       for (const orderId of ["mine-1", "to-another-fund", "in-another-asset", "past"]) {
         const refused = yield* claimsOnLedger({ orderId })
         assert.deepStrictEqual([orderId, refused.why], [orderId, "rule-refused consent order-fits"])
@@ -714,14 +715,14 @@ describe("an order paid on the ledger", () => {
     Effect.gen(function* () {
       const stage = yield* signed()
       yield* signs(stage, { amount: "5" })
-      const second = yield* Stage.standing(Templates.SubscriptionOrder)
+      const second = yield* Fund.newestContract(Templates.SubscriptionOrder)
       yield* stage.holder.act(
         Templates.exercise(Templates.SubscriptionOrder, second.cid, "Withdraw", {})
       )
       assert.strictEqual((yield* claimsOnLedger({ amount: 100000 })).why, "")
       yield* signs(stage, { orderId: "x".repeat(129) })
       assert.deepStrictEqual(
-        (yield* Stage.surprises).map((text) => text.replace(/^.*: (.*)$/, "$1")).toSorted(),
+        (yield* Fund.surprises).map((text) => text.replace(/^.*: (.*)$/, "$1")).toSorted(),
         ["Its id is too long.", "The holder has an order of this id."]
       )
     }).pipe(engine())
@@ -729,8 +730,8 @@ describe("an order paid on the ledger", () => {
 
   it.effect("needs a market that is agreed", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* Stage.admitted(stage)
+      const stage = yield* Fund.opened()
+      yield* Fund.admitted(stage)
       yield* signs(stage)
       assert.strictEqual((yield* claimsOnLedger()).why, "rule-refused policy primary-market")
     }).pipe(engine())
@@ -741,7 +742,7 @@ describe("the gates of a claim", () => {
   it.effect("never let through what is not a plain order", () =>
     Effect.gen(function* () {
       const stage = yield* withMarket({ minimumSubscription: 1000 })
-      const why = (of: Readonly<Record<string, Stage.Json>>) =>
+      const why = (of: Readonly<Record<string, Calls.Json>>) =>
         Effect.map(claims(of), (ended) => ended.why)
       assert.strictEqual(yield* why({ amount: null }), "invalid-request")
       assert.strictEqual(yield* why({ units: 5 }), "invalid-request")
@@ -775,9 +776,9 @@ describe("the gates of a claim", () => {
         assert.strictEqual(yield* why("s1", 0.01), "rule-refused units too-small")
         // Before any price nobody knows what two cents buy.
         assert.strictEqual(yield* why("s1", 0.02), "")
-        yield* Stage.publishes(stage, "13.37", Stage.start)
+        yield* Fund.publishes(stage, "13.37", Fund.start)
         yield* TestClock.adjust(1_000)
-        yield* Stage.settle
+        yield* Calls.settle
         // 13.50 less a fee of 0.14 is one cent short of a unit; 13.51 buys one.
         assert.strictEqual(yield* why("s2", 13.5), "rule-refused units too-small")
         assert.strictEqual(yield* why("s2", 13.51), "")
@@ -804,7 +805,7 @@ describe("the gates of a claim", () => {
         const reads = yield* Reads
         const asked = (amount: string) =>
           reads.one(PrecheckReads.get, {
-            caller: Stage.operator,
+            caller: Calls.operator,
             params: {
               instrumentId: "fund-a" as never,
               act: "subscription.claim",
@@ -822,8 +823,8 @@ describe("the gates of a claim", () => {
 
   it.effect("never let an unregistered, unadmitted or unconfigured order through", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* Stage.write(
+      const stage = yield* Fund.opened()
+      yield* Calls.write(
         "holder.onboard",
         {},
         {
@@ -834,13 +835,13 @@ describe("the gates of a claim", () => {
         }
       )
       assert.strictEqual((yield* claims()).why, "rule-refused admission holder-active")
-      yield* Stage.accepts(stage)
-      yield* Stage.signs(stage)
-      yield* Stage.write("accepted-terms.accept", { holderId: "h1" }, {})
+      yield* Fund.accepts(stage)
+      yield* Fund.signs(stage)
+      yield* Calls.write("accepted-terms.accept", { holderId: "h1" }, {})
       assert.strictEqual((yield* claims()).why, "rule-refused admission admitted")
-      const offer = yield* Stage.standing(Templates.AdmissionOffer)
+      const offer = yield* Fund.newestContract(Templates.AdmissionOffer)
       yield* stage.holder.act(Templates.exercise(Templates.AdmissionOffer, offer.cid, "Accept", {}))
-      const { cid } = yield* Stage.standing(Templates.InstrumentConfiguration)
+      const { cid } = yield* Fund.newestContract(Templates.InstrumentConfiguration)
       yield* stage.registrar.act(
         Templates.exercise(Templates.InstrumentConfiguration, cid, "Retire", {})
       )
@@ -855,16 +856,16 @@ describe("the gates of a claim", () => {
 
   it.effect("never let an order through that nobody could price, or that rebases", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened({ oracle: null })
-      yield* Stage.admitted(stage)
+      const stage = yield* Fund.opened({ oracle: null })
+      yield* Fund.admitted(stage)
       assert.strictEqual((yield* claims()).why, "rule-refused policy attestor-named")
     }).pipe(engine())
   )
 
   it.effect("never let an order of a rebasing instrument through", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened({ valuation: "rebasing" })
-      yield* Stage.admitted(stage)
+      const stage = yield* Fund.opened({ valuation: "rebasing" })
+      yield* Fund.admitted(stage)
       assert.strictEqual((yield* claims()).why, "rule-refused policy valuation")
     }).pipe(engine())
   )
@@ -874,7 +875,7 @@ describe("the gates of a claim", () => {
       const stage = yield* withMarket()
       yield* claims()
       yield* prices(stage)
-      const { cid } = yield* Stage.standing(Templates.Credential)
+      const { cid } = yield* Fund.newestContract(Templates.Credential)
       yield* stage.holder.act(Templates.exercise(Templates.Credential, cid, "Renounce", {}))
       assert.strictEqual((yield* acts("deliver")).why, "rule-refused admission admitted")
     }).pipe(engine())
@@ -888,7 +889,7 @@ describe("what attestors do against the rules", () => {
       yield* claims()
       yield* prices(stage, "95812.973075")
       includes(yield* order(), { state: "priced", units: Decimal.of("95812.973075") })
-      assert.deepStrictEqual(yield* Stage.surprises, [
+      assert.deepStrictEqual(yield* Fund.surprises, [
         "subscription price: 95812.973075 units are not what the order buys."
       ])
     }).pipe(engine())
@@ -898,10 +899,10 @@ describe("what attestors do against the rules", () => {
     Effect.gen(function* () {
       const stage = yield* withMarket()
       yield* claims()
-      yield* Stage.publishes(stage, "1.0437", "2026-07-31T11:00:00Z")
-      yield* Stage.attests(stage.attestor, "96153.846153", "1.04")
+      yield* Fund.publishes(stage, "1.0437", "2026-07-31T11:00:00Z")
+      yield* Fund.attests(stage.attestor, "96153.846153", "1.04")
       assert.strictEqual((yield* order()).state, "priced")
-      assert.deepStrictEqual(yield* Stage.surprises, [
+      assert.deepStrictEqual(yield* Fund.surprises, [
         "subscription price: No point prices the order yet. The price is not its day's."
       ])
     }).pipe(engine())
@@ -911,11 +912,11 @@ describe("what attestors do against the rules", () => {
     Effect.gen(function* () {
       const stage = yield* withMarket()
       yield* claims()
-      yield* Stage.publishes(stage, "1.0437", cutOff)
-      yield* Stage.publishes(stage, "1.05", "2026-08-01T20:00:00Z")
-      yield* Stage.attests(stage.attestor, "95238.095238")
+      yield* Fund.publishes(stage, "1.0437", cutOff)
+      yield* Fund.publishes(stage, "1.05", "2026-08-01T20:00:00Z")
+      yield* Fund.attests(stage.attestor, "95238.095238")
       assert.match(
-        (yield* Stage.surprises).join(),
+        (yield* Fund.surprises).join(),
         /^subscription price: The point 00[0-9a-f]+ prices the order\.$/
       )
     }).pipe(engine())
@@ -949,17 +950,17 @@ describe("what is shown of subscriptions", () => {
         yield* claims()
         yield* claims({ subscriptionId: "s0" })
         yield* acts("withdraw", {}, "s0")
-        const investor = (holderId: string) => ({ ...Stage.person("ivy", "investor"), holderId })
-        const registrar = (party: string) => ({ ...Stage.person("rob", "registrar"), party })
+        const investor = (holderId: string) => ({ ...Calls.person("ivy", "investor"), holderId })
+        const registrar = (party: string) => ({ ...Calls.person("rob", "registrar"), party })
         // In the order they were recorded, not of their ids.
-        assert.deepStrictEqual(ids(yield* listed(Stage.operator)), ["s1", "s0"])
+        assert.deepStrictEqual(ids(yield* listed(Calls.operator)), ["s1", "s0"])
         assert.deepStrictEqual(ids(yield* listed(investor("h1"))), ["s1", "s0"])
         assert.deepStrictEqual(ids(yield* listed(investor("h2"))), [])
         assert.deepStrictEqual(ids(yield* listed(registrar(stage.registrar.party))), ["s1", "s0"])
         assert.deepStrictEqual(ids(yield* listed(registrar(stage.bank.party))), [])
-        assert.deepStrictEqual(ids(yield* listed(Stage.operator, { state: ["withdrawn"] })), ["s0"])
+        assert.deepStrictEqual(ids(yield* listed(Calls.operator, { state: ["withdrawn"] })), ["s0"])
         assert.deepStrictEqual(
-          ids(yield* listed(Stage.operator, { instrumentId: "other" as never })),
+          ids(yield* listed(Calls.operator, { instrumentId: "other" as never })),
           []
         )
         const reads = yield* Reads
@@ -985,14 +986,14 @@ describe("what is shown of subscriptions", () => {
     Effect.gen(function* () {
       const stage = yield* withMarket()
       yield* claims()
-      const before = yield* listed(Stage.operator)
+      const before = yield* listed(Calls.operator)
       yield* prices(stage)
       yield* acts("deliver", paid())
       yield* TestClock.adjust("1 day")
-      const pinned = yield* listed(Stage.operator, {}, { at: before.offset })
+      const pinned = yield* listed(Calls.operator, {}, { at: before.offset })
       assert.deepStrictEqual(pinned.value, before.value)
       assert.strictEqual(pinned.value[0]?.orderState, "awaiting-price")
-      assert.strictEqual((yield* listed(Stage.operator)).value[0]?.state, "delivered")
+      assert.strictEqual((yield* listed(Calls.operator)).value[0]?.state, "delivered")
     }).pipe(engine())
   )
 })

@@ -1,25 +1,24 @@
 /** A venue with everything it declares, its people, and the outside parties with tokens of their own. */
-import {
-  type Caller,
-  Engine,
-  FourEyes,
-  type Operation,
-  type Read,
-  Reads
-} from "@bursar/engine-core"
-import { Instant, type Offset, type Party, PlainJson } from "@bursar/engine-core/kernel"
+import { type Caller, type Operation, type Read, Reads } from "@bursar/engine-core"
+import { Instant, type Offset } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { Participant, Views } from "@bursar/storage-adapters/simulated-ledger"
 import { Effect, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import * as Calls from "../engine/calls.ts"
+import type { Outsider } from "../engine/outsiders.ts"
 import { world } from "../engine/world.ts"
+
+export type { Outsider }
 
 export const person = (
   sub: string,
   roles: Caller.Caller["roles"],
   of: Partial<Pick<Caller.Caller, "holderId" | "party">> = {}
 ): Caller.Caller => ({ sub, name: null, email: null, roles, holderId: null, party: null, ...of })
+
+let count = 0
 
 export const operator = person("olga", ["operator"])
 export const approver = person("anna", ["approver"])
@@ -31,52 +30,25 @@ export const atStart = TestClock.setTime(Instant.toEpochMillis(start))
 
 export const engine = () => Effect.provide(world())
 
-export const settle = Effect.flatMap(Engine.Engine, (one) => one.settle)
+export const settle = Calls.settle
 
-let count = 0
-const identity = () => ({ requestId: `request-${++count}`, traceId: null, keyId: null })
-
-type Json = Parameters<typeof JSON.stringify>[0]
-
-const field = (value: PlainJson.Plain, name: string): string => {
-  if (typeof value !== "object" || value === null || !(name in value)) {
-    throw new Error(`no ${name} in ${PlainJson.stringify(value)}`)
-  }
-  return String((value as { readonly [member: string]: PlainJson.Plain })[name])
-}
-
-/** Makes a write and has it approved as often as it needs; answers what became of it. */
+/** Makes a write and has it approved as often as it needs; returns the id of its operation. */
 export const write = (
   declared: Operation.Operation,
   params: Readonly<Record<string, string>>,
-  body: Json,
+  body: Parameters<typeof JSON.stringify>[0],
   ifMatch: string | null = null
 ) =>
   Effect.gen(function* () {
-    const door = yield* FourEyes
-    const path = declared.route
-      .slice(declared.route.indexOf(" ") + 1)
-      .replaceAll(/\{([a-zA-Z]+)\}/g, (_, name: string) => params[name] ?? "")
-    const made = yield* door.submit(declared, {
-      caller: operator,
-      identity: identity(),
-      key: `key-${++count}`,
-      ifMatch,
-      path,
-      query: "",
-      body: body === undefined ? undefined : PlainJson.parseTrusted(JSON.stringify(body)),
-      params
-    })
+    const key = `venue-${++count}`
+    const text = JSON.stringify(body)
+    const made = yield* Calls.submit(declared, operator, { params, body: text, key, ifMatch })
     const opened =
       declared.approvers === 0
         ? made
-        : yield* door.approve({
-            actionKey: field(made.value, "actionKey"),
-            caller: approver,
-            identity: identity()
-          })
+        : yield* Calls.approve(String(Calls.field(made, "actionKey")), approver)
     yield* settle
-    return field(opened.value, "operationId")
+    return String(Calls.field(opened, "operationId"))
   })
 
 /** The refusal's slug and check, or that there was none. */
@@ -120,37 +92,16 @@ export const list = <R, F, P, V>(
     })
   )
 
-export interface Outsider {
-  readonly party: Party.Party
-  readonly token: string
-}
-
 /** A party with a token of its own at the node. */
-export const join = (hint: string) =>
-  Effect.flatMap(Participant, ({ admin }) => admin.addParty({ hint, kind: "local" }))
+export { outsider as join } from "../engine/outsiders.ts"
 
-/** What an outside party does with its own token, in one transaction; then the venue sees it. */
+/** Submits the commands of an outside party in one transaction; then the engine reads it. */
 export const act = (who: Outsider, ...commands: ReadonlyArray<Ledger.Command>) =>
-  Effect.andThen(actUnseen(who, ...commands), settle)
+  Effect.andThen(who.submit(...commands), settle)
 
-/** The same, while the venue looks elsewhere. */
+/** The same, while the engine reads nothing. */
 export const actUnseen = (who: Outsider, ...commands: ReadonlyArray<Ledger.Command>) =>
-  Effect.gen(function* () {
-    const participant = yield* Participant
-    const user = yield* participant.authenticate(who.token)
-    yield* participant.submit(user, {
-      commandId: `outside-${++count}`,
-      actAs: [who.party],
-      readAs: [],
-      commands,
-      dedup: null,
-      submissionId: `submission-${++count}`,
-      workflowId: null,
-      disclosed: [],
-      minLedgerTime: null,
-      traceparent: null
-    })
-  })
+  who.submit(...commands)
 
 /** The contract of a template that a party sees; there is exactly one. */
 export const contractOf = <T extends Templates.Template>(who: Outsider, template: T) =>

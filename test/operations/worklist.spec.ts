@@ -11,9 +11,10 @@ import { standingSettlements } from "#core/orders/standing-settlement/StandingSe
 import { StandingSettlementMachine } from "#core/orders/standing-settlement/StandingSettlementMachine.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { SubscriptionMachine } from "#core/orders/subscription/SubscriptionMachine.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
-import * as Stage from "./stage.ts"
+import * as Fund from "./fund.ts"
 import { claims, ordered, playOf, price, valued, walk } from "./worklist.ts"
 
 const engine = () => Effect.provide(world())
@@ -60,11 +61,11 @@ describe("an order is brought to its end by the moves it waits for", () => {
 
   it.effect("but for one without a market, whose units the registrar mints", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
-      yield* Stage.admitted(stage)
+      const stage = yield* Fund.opened()
+      yield* Fund.admitted(stage)
       yield* claims("subscription", { subscriptionId: "s1", holderId: "h1", amount: 1000 })
       yield* Cycles.at(valued)
-      yield* Stage.publishes(stage, price, valued, [])
+      yield* Fund.publishes(stage, price, valued, [])
       const { actions, state } = yield* walk(playOf(stage), { ...subscription, id: "s1" })
       assert.strictEqual(state, "closed")
       assert.include(actions, "MintRequest.Accept")
@@ -73,9 +74,9 @@ describe("an order is brought to its end by the moves it waits for", () => {
 
   it.effect("and so are a market and a standing settlement", () =>
     Effect.gen(function* () {
-      const stage = yield* Stage.opened()
+      const stage = yield* Fund.opened()
       const asset = { admin: stage.bank.party, id: "USD" }
-      yield* Stage.write(
+      yield* Calls.write(
         "primary-market.propose",
         { instrumentId: "fund-a" },
         {
@@ -92,8 +93,8 @@ describe("an order is brought to its end by the moves it waits for", () => {
         id: proposed?.record.marketId ?? ""
       })
       assert.deepStrictEqual(market.states, ["proposed", "agreed"])
-      yield* Stage.admitted(stage)
-      const asked = yield* Stage.write(
+      yield* Fund.admitted(stage)
+      const asked = yield* Calls.write(
         "standing-settlement.open",
         {},
         {
@@ -110,7 +111,7 @@ describe("an order is brought to its end by the moves it waits for", () => {
       }
       const opened = yield* walk(playOf(stage), standing)
       assert.deepStrictEqual(opened.states, ["proposed", "open"])
-      yield* Stage.write("standing-settlement.pause", { standingSettlementId: "st1" }, {})
+      yield* Calls.write("standing-settlement.pause", { standingSettlementId: "st1" }, {})
       const resumed = yield* walk(playOf(stage), standing)
       assert.deepStrictEqual(resumed.states, ["paused", "open"])
     }).pipe(engine())

@@ -15,16 +15,17 @@ import {
 } from "#core/orders/subscription/Subscription.ts"
 import { dealingOf } from "#core/orders/subscription/SubscriptionPricing.ts"
 import { byAmount } from "#core/orders/subscription/SubscriptionRules.ts"
+import * as Calls from "../engine/calls.ts"
 import * as Cycles from "./cycles.ts"
-import * as Stage from "./stage.ts"
+import * as Fund from "./fund.ts"
 
 export const price = "1.0437"
 const later = Instant.of("2026-08-30T00:00:00Z")
 
 /** The stage, and everybody on it by party. */
 export interface Play {
-  readonly stage: Stage.Stage
-  readonly cast: ReadonlyMap<string, Stage.Outsider>
+  readonly stage: Fund.Parties
+  readonly cast: ReadonlyMap<string, Fund.Outsider>
 }
 
 /** What acting on the stage needs of the world. */
@@ -33,7 +34,7 @@ type Needs = Effect.Services<ReturnType<typeof Cycles.subscribes>>
 /** A move of the record that waits for it, made by the one it waits for. */
 type Move = (
   play: Play,
-  of: { readonly id: string; readonly by: Stage.Outsider | undefined }
+  of: { readonly id: string; readonly by: Fund.Outsider | undefined }
 ) => Effect.Effect<unknown, unknown, Needs>
 
 const subscription = (id: string) =>
@@ -44,14 +45,14 @@ const redemption = (id: string) =>
 const text = (figure: Decimal.Decimal | null | undefined): string =>
   Decimal.formatPlain(figure ?? Decimal.zero)
 
-const named = (by: Stage.Outsider | undefined): Stage.Outsider => {
+const named = (by: Fund.Outsider | undefined): Fund.Outsider => {
   if (by === undefined) throw new Error("a party that is not on the stage is waited for")
   return by
 }
 
-const writes = (kind: string, name: string, body: Stage.Json = {}): Move => {
+const writes = (kind: string, name: string, body: Calls.Json = {}): Move => {
   return (_, { id }) =>
-    Effect.map(Stage.write(kind, { [name]: id }, body), ({ why }) => {
+    Effect.map(Calls.write(kind, { [name]: id }, body), ({ why }) => {
       if (why !== "") throw new Error(`${kind} of ${id}: ${why}`)
     })
 }
@@ -108,8 +109,8 @@ export const moves: Readonly<Record<string, Move>> = {
     ),
   "MintRequest.Accept": (_, { by }) =>
     Effect.gen(function* () {
-      const request = yield* Stage.standing(Templates.MintRequest)
-      const credential = yield* Stage.standing(Templates.Credential)
+      const request = yield* Fund.newestContract(Templates.MintRequest)
+      const credential = yield* Fund.newestContract(Templates.Credential)
       yield* named(by).act(
         Templates.exercise(Templates.MintRequest, request.cid, "Accept", {
           credentialCid: credential.cid,
@@ -155,7 +156,7 @@ export const moves: Readonly<Record<string, Move>> = {
       )
     }),
   "BurnRequest.Accept": (_, { by }) =>
-    Effect.flatMap(Stage.standing(Templates.BurnRequest), ({ cid }) =>
+    Effect.flatMap(Fund.newestContract(Templates.BurnRequest), ({ cid }) =>
       named(by).act(Templates.exercise(Templates.BurnRequest, cid, "Accept", {}))
     ),
   "redemption.settle": (play, of) =>
@@ -168,7 +169,7 @@ export const moves: Readonly<Record<string, Move>> = {
     ),
   "dealing-cycle.settle": writes("dealing-cycle.settle", "cycleId"),
   "PrimaryMarketProposal.Accept": (_, { by }) =>
-    Effect.flatMap(Stage.standing(Templates.PrimaryMarketProposal), ({ cid }) =>
+    Effect.flatMap(Fund.newestContract(Templates.PrimaryMarketProposal), ({ cid }) =>
       named(by).act(
         Templates.exercise(Templates.PrimaryMarketProposal, cid, "Accept", {
           party: named(by).party
@@ -177,7 +178,7 @@ export const moves: Readonly<Record<string, Move>> = {
     ),
   "StandingSettlement.Commit": ({ stage }, { by }) =>
     Effect.gen(function* () {
-      const { cid } = yield* Stage.standing(Templates.StandingSettlement)
+      const { cid } = yield* Fund.newestContract(Templates.StandingSettlement)
       yield* Cycles.paysIn(stage, named(by), "2000")
       const held = yield* Cycles.active(Templates.Holding)
       const free = held.find(
@@ -253,7 +254,7 @@ export const walk = <R extends { readonly state: string }, F>(
 
 export const valued = "2026-07-31T20:30:00Z"
 
-export const playOf = (stage: Stage.Stage, holders: ReadonlyArray<Stage.Outsider> = []): Play => ({
+export const playOf = (stage: Fund.Parties, holders: ReadonlyArray<Fund.Outsider> = []): Play => ({
   stage,
   cast: new Map(
     [stage.registrar, stage.fund, stage.oracle, stage.attestor, stage.holder, ...holders].map(
@@ -263,7 +264,7 @@ export const playOf = (stage: Stage.Stage, holders: ReadonlyArray<Stage.Outsider
 })
 
 /** Units in a holder's hands, put there by the registrar. */
-export const gives = (stage: Stage.Stage, to: Cycles.Holder, units: string) =>
+export const gives = (stage: Fund.Parties, to: Cycles.Holder, units: string) =>
   Effect.gen(function* () {
     const found = yield* Cycles.active(Templates.Credential)
     const credential = found.find(({ payload }) => payload.holder === to.party)
@@ -278,9 +279,9 @@ export const gives = (stage: Stage.Stage, to: Cycles.Holder, units: string) =>
 
 export const claims = (
   kind: "subscription" | "redemption",
-  body: Readonly<Record<string, Stage.Json>>
+  body: Readonly<Record<string, Calls.Json>>
 ) =>
-  Effect.map(Stage.write(`${kind}.claim`, {}, { instrumentId: "fund-a", ...body }), ({ why }) =>
+  Effect.map(Calls.write(`${kind}.claim`, {}, { instrumentId: "fund-a", ...body }), ({ why }) =>
     assert.strictEqual(why, "")
   )
 
@@ -308,6 +309,6 @@ export const ordered = Effect.gen(function* () {
   )
   assert.isEmpty((yield* Cycles.redeems(stage, one, { id: "r-cycle", units: "200" })).why)
   yield* Cycles.at(valued)
-  yield* Stage.publishes(stage, price, valued)
+  yield* Fund.publishes(stage, price, valued)
   return playOf(stage, holders)
 })

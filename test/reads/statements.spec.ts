@@ -13,7 +13,7 @@ import * as PriceReads from "#core/instruments/price/PriceReads.ts"
 import * as PolicyReads from "#core/instruments/policy/PolicyReads.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
-import * as Stage from "../operations/stage.ts"
+import * as Fund from "../operations/fund.ts"
 
 const asked: Array<string> = []
 
@@ -66,9 +66,9 @@ const costOf = <R, F, P, V>(list: Read.List<R, F, P, V>, params: P) =>
 const instrumentId = InstrumentId.make("fund-a")
 
 /** A unit of the instrument moves, and a price of it is published: something to show. */
-const happened = (stage: Stage.Stage) =>
+const happened = (stage: Fund.Parties) =>
   Effect.gen(function* () {
-    yield* Stage.publishes(stage, "1.01", "2026-07-31T12:00:00Z")
+    yield* Fund.publishes(stage, "1.01", "2026-07-31T12:00:00Z")
     yield* stage.registrar.act(
       Templates.create(Templates.Holding, {
         registrar: stage.registrar.party,
@@ -124,7 +124,7 @@ describe("a page asks the store for", () => {
   ])("%s: each thing once, and nothing that it does not show", (_, cost, expected) =>
     Calls.runCase(
       Effect.gen(function* () {
-        const stage = yield* Stage.opened()
+        const stage = yield* Fund.opened()
         yield* happened(stage)
         const { count, statements } = yield* cost
         expect(count).toBeGreaterThan(0)

@@ -17,10 +17,10 @@ import {
   standingSettlements
 } from "#core/orders/standing-settlement/StandingSettlement.ts"
 import * as StandingSettlementReads from "#core/orders/standing-settlement/StandingSettlementReads.ts"
+import { person } from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import { opened } from "../machines/dealing-cycles.ts"
 import { id, party } from "../machines/subscriptions.ts"
-import { person } from "../operations/stage.ts"
 
 const asked = <A, E>(effect: Effect.Effect<A, E, Records | Reads>) =>
   Effect.runPromise(effect.pipe(Effect.provide(world()), Effect.scoped))

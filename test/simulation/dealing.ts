@@ -15,7 +15,7 @@ import * as Calls from "../engine/calls.ts"
 import * as Killable from "../engine/killable.ts"
 import { ports } from "../engine/world.ts"
 import * as Cycles from "../operations/cycles.ts"
-import * as Stage from "../operations/stage.ts"
+import * as Fund from "../operations/fund.ts"
 import * as B from "./books.ts"
 import * as Faults from "./faults.ts"
 
@@ -61,7 +61,7 @@ interface Sim {
   readonly die: Faults.Dice
   readonly faults: SimulatedLedger.Faults.Faults
   readonly books: B.Books
-  readonly stage: Stage.Stage
+  readonly stage: Fund.Parties
   readonly holders: ReadonlyArray<Cycles.Holder>
   /** The millionths of the smallest part of a unit. */
   readonly atom: B.Micros
@@ -320,7 +320,7 @@ const prices = Effect.fnUntraced(function* (sim: Sim) {
   const orders = books.of(sim.day)
   const published = BigInt(9_000 + die.roll(2_000))
   const cutOff = cutOffs[sim.day] ?? ""
-  yield* Stage.publishes(stage, plain(published, 4), cutOff)
+  yield* Fund.publishes(stage, plain(published, 4), cutOff)
   const price = B.swung(published * 1_000_000n, {
     orders,
     outstanding: outstanding(books),
@@ -567,7 +567,7 @@ const burns = Effect.fnUntraced(function* (sim: Sim, order: B.Order) {
       executeBefore: Instant.of("2026-09-01T00:00:00Z")
     })
   )
-  const { cid } = yield* Stage.standing(Templates.BurnRequest)
+  const { cid } = yield* Fund.newestContract(Templates.BurnRequest)
   const choice = die.once(5) ? "Reject" : "Accept"
   yield* stage.registrar.act(Templates.exercise(Templates.BurnRequest, cid, choice, {}))
   if (choice === "Reject") return false
@@ -624,7 +624,7 @@ const audit = Effect.fnUntraced(function* (sim: Sim) {
     const back = refunded === null ? 0n : partsOf(refunded, 2)
     B.same(back, order.priced.refund, `what went back of ${id}`)
   }
-  B.same(yield* Stage.surprises, [], "what no table allows")
+  B.same(yield* Fund.surprises, [], "what no table allows")
 })
 
 const entries = (amounts: ReadonlyMap<string, bigint>) =>

@@ -14,8 +14,8 @@ import * as Killable from "../engine/killable.ts"
 import type { outsider } from "../engine/ledger-toys.ts"
 import * as Passing from "../engine/passing.ts"
 import { ports } from "../engine/world.ts"
+import * as Fund from "../operations/fund.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
-import * as Stage from "../operations/stage.ts"
 import { type Asked, Auditor, buys, type Cents, type Line, type Told } from "./auditor.ts"
 import * as Faults from "./faults.ts"
 
@@ -62,13 +62,13 @@ const instance = Effect.gen(function* () {
 
 /** The venue ready to deal: an instrument, its market, and holders who may hold it. */
 const ready = Effect.gen(function* () {
-  const stage = yield* Stage.opened({ holderCap: 5 })
-  yield* Stage.market(stage)
+  const stage = yield* Fund.opened({ holderCap: 5 })
+  yield* Fund.market(stage)
   const parties = new Map<HolderId, Party.Party>()
   for (const holderId of holderIds) {
-    const holder = yield* Stage.outsider(`wallet-${holderId}`)
+    const holder = yield* Fund.outsider(`wallet-${holderId}`)
     parties.set(holderId, holder.party)
-    yield* Stage.write(
+    yield* Calls.write(
       "holder.onboard",
       {},
       {
@@ -78,18 +78,18 @@ const ready = Effect.gen(function* () {
         admissions: [{ instrumentId: "fund-a" }]
       }
     )
-    yield* Stage.accepts({ ...stage, holder })
+    yield* Fund.accepts({ ...stage, holder })
     yield* holder.act(
       Templates.create(Templates.SignedTerms, {
         venue: stage.venue,
         holder: holder.party,
         holderId,
-        documentHash: Stage.documentHash,
-        signedAt: Instant.of(Stage.start)
+        documentHash: Fund.documentHash,
+        signedAt: Instant.of(Fund.start)
       })
     )
-    yield* Stage.write("accepted-terms.accept", { holderId }, {})
-    const offer = yield* Stage.standing(Templates.AdmissionOffer)
+    yield* Calls.write("accepted-terms.accept", { holderId }, {})
+    const offer = yield* Fund.newestContract(Templates.AdmissionOffer)
     yield* holder.act(Templates.exercise(Templates.AdmissionOffer, offer.cid, "Accept", {}))
   }
   return { stage, parties }
@@ -115,7 +115,7 @@ interface Simulation {
   readonly kill: Effect.Effect<void, never, Engine.Ports>
   readonly oracle: Effect.Success<ReturnType<typeof outsider>>
   readonly attestor: Effect.Success<ReturnType<typeof outsider>>
-  readonly stage: Stage.Stage
+  readonly stage: Fund.Parties
   readonly sent: Array<Sent>
   readonly orders: Array<string>
   /** Points by the cut-off they price, in ten-thousandths. */

@@ -7,7 +7,6 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import * as Calls from "../../engine/calls.ts"
 import * as Passing from "../../engine/passing.ts"
-import * as Stage from "../../operations/stage.ts"
 import * as Floor from "./dealing-floor.ts"
 import * as Books from "./floor-books.ts"
 import * as Interleaved from "./interleaved.ts"
@@ -137,7 +136,7 @@ const walk = (commands: Iterable<fc.AsyncCommand<object, Real>>, scheduler: fc.S
       turns.scheduler = null
       // Nobody waits for a turn any more, only for the clock.
       const rest = Effect.andThen(
-        Stage.settle,
+        Calls.settle,
         Effect.map(Books.audit(floor.begun), Books.isAtRest)
       )
       const atRest = yield* Passing.until(

@@ -17,7 +17,7 @@ import * as Calls from "../../engine/calls.ts"
 import * as Passing from "../../engine/passing.ts"
 import { ports } from "../../engine/world.ts"
 import { Catalogue, Engine, OperationRunner } from "@bursar/engine-core"
-import * as Stage from "../../operations/stage.ts"
+import * as Fund from "../../operations/fund.ts"
 import { actAs } from "./dealing-floor.ts"
 import * as Interleaved from "./interleaved.ts"
 
@@ -161,21 +161,21 @@ const renounce = Effect.gen(function* () {
 /** An instrument with room for so many, and holders that may be admitted to it. */
 const open = (holderCap: number) =>
   Effect.gen(function* () {
-    const stage = yield* Stage.opened({ holderCap })
+    const stage = yield* Fund.opened({ holderCap })
     for (const holderId of holderIds) {
-      const wallet = yield* Stage.outsider(`wallet-${holderId}`)
-      yield* Stage.write("holder.register", {}, { holderId, party: wallet.party })
-      yield* Stage.accepts({ ...stage, holder: wallet })
+      const wallet = yield* Fund.outsider(`wallet-${holderId}`)
+      yield* Calls.write("holder.register", {}, { holderId, party: wallet.party })
+      yield* Fund.accepts({ ...stage, holder: wallet })
       yield* wallet.act(
         Templates.create(Templates.SignedTerms, {
           venue: stage.venue,
           holder: wallet.party,
           holderId,
-          documentHash: Stage.documentHash,
-          signedAt: Instant.of(Stage.start)
+          documentHash: Fund.documentHash,
+          signedAt: Instant.of(Fund.start)
         })
       )
-      yield* Stage.write("accepted-terms.accept", { holderId }, {})
+      yield* Calls.write("accepted-terms.accept", { holderId }, {})
     }
     const reading = yield* Semaphore.make(1)
     const second = yield* Layer.build(Layer.fresh(Engine.layer))
@@ -272,7 +272,7 @@ const walk = (
       )
       turns.scheduler = null
       const rest = Effect.andThen(
-        Stage.settle,
+        Calls.settle,
         Effect.map(unended, (left) => left === 0)
       )
       const atRest = yield* Passing.until(
@@ -311,7 +311,7 @@ const filled = (holderCap: number) =>
     const outcomes: Array<string> = []
     for (let n = taken; n <= holderCap; n++) {
       yield* onboard
-      yield* Stage.settle
+      yield* Calls.settle
       outcomes.push(String(yield* placesOnLedger))
     }
     const rest = Array.from({ length: holderCap - taken }, (_, n) => String(taken + n + 1))

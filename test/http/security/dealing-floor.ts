@@ -9,7 +9,7 @@ import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { approvals } from "#core/writes/Approval.ts"
 import * as Calls from "../../engine/calls.ts"
 import { ports } from "../../engine/world.ts"
-import * as Stage from "../../operations/stage.ts"
+import * as Fund from "../../operations/fund.ts"
 import * as Interleaved from "./interleaved.ts"
 
 export const people = {
@@ -86,23 +86,23 @@ export const actAs = (party: Party.Party, command: Templates.Command) =>
     })
   })
 
-const holder = Effect.fnUntraced(function* (stage: Stage.Stage, holderId: string) {
-  const wallet = yield* Stage.outsider(`wallet-${holderId}`)
+const holder = Effect.fnUntraced(function* (stage: Fund.Parties, holderId: string) {
+  const wallet = yield* Fund.outsider(`wallet-${holderId}`)
   const { party } = wallet
   const admissions = [{ instrumentId: "fund-a" }]
-  yield* Stage.write("holder.onboard", {}, { holderId, party, taxResidences: [], admissions })
-  yield* Stage.accepts({ ...stage, holder: wallet })
+  yield* Calls.write("holder.onboard", {}, { holderId, party, taxResidences: [], admissions })
+  yield* Fund.accepts({ ...stage, holder: wallet })
   yield* wallet.act(
     Templates.create(Templates.SignedTerms, {
       venue: stage.venue,
       holder: party,
       holderId,
-      documentHash: Stage.documentHash,
-      signedAt: Instant.of(Stage.start)
+      documentHash: Fund.documentHash,
+      signedAt: Instant.of(Fund.start)
     })
   )
-  yield* Stage.write("accepted-terms.accept", { holderId }, {})
-  const offer = yield* Stage.standing(Templates.AdmissionOffer)
+  yield* Calls.write("accepted-terms.accept", { holderId }, {})
+  const offer = yield* Fund.newestContract(Templates.AdmissionOffer)
   yield* wallet.act(Templates.exercise(Templates.AdmissionOffer, offer.cid, "Accept", {}))
 })
 
@@ -118,20 +118,20 @@ const working = (reading: Semaphore.Semaphore) =>
 
 /** An instrument with its market and its price, two holders, and the orders that stand already. */
 export const open = Effect.gen(function* () {
-  const stage = yield* Stage.opened()
-  yield* Stage.market(stage)
+  const stage = yield* Fund.opened()
+  yield* Fund.market(stage)
   for (const holderId of holderIds) yield* holder(stage, holderId)
-  yield* Stage.publishes(stage, price, cutOff)
-  const point = yield* Stage.standing(Templates.OraclePoint)
+  yield* Fund.publishes(stage, price, cutOff)
+  const point = yield* Fund.newestContract(Templates.OraclePoint)
   for (const [index, subscriptionId] of orderIds.slice(0, 3).entries()) {
     const holderId = holderIds[index % 2] ?? "h1"
     yield* submit("subscription.claim", { subscriptionId, holderId, who: "olga", key: null })
-    yield* Stage.settle
+    yield* Calls.settle
     yield* attest({ stage, pointCid: point.cid }, subscriptionId)
-    yield* Stage.settle
+    yield* Calls.settle
   }
   yield* deliverSigned({ subscriptionId: "o1", who: "olga", key: null, line: 9 })
-  yield* Stage.settle
+  yield* Calls.settle
   const reading = yield* Semaphore.make(1)
   const second = yield* Layer.build(engine())
   return {
@@ -182,7 +182,7 @@ export const deliverSigned = (asked: Asked) =>
 
 /** The attestor's word for an order's price; nothing where nobody asks for one. */
 export const attest = (
-  { stage, pointCid }: { readonly stage: Stage.Stage; readonly pointCid: string },
+  { stage, pointCid }: { readonly stage: Fund.Parties; readonly pointCid: string },
   subscriptionId: string
 ) =>
   Effect.gen(function* () {

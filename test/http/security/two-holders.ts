@@ -5,8 +5,9 @@ import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as Codecs from "#core/records/Codecs.ts"
+import * as Calls from "../../engine/calls.ts"
 import { world } from "../../engine/world.ts"
-import * as Stage from "../../operations/stage.ts"
+import * as Fund from "../../operations/fund.ts"
 import type { Venue } from "../venue.ts"
 
 /** A record as the store keeps it, and the collection it belongs to. */
@@ -25,14 +26,14 @@ export const standingSettlementId = "standing-1"
 
 /** Everything that the story of one holder's subscription writes about it, and its instrument. */
 const story = Effect.gen(function* () {
-  const stage = yield* Stage.opened()
-  yield* Stage.market(stage)
-  yield* Stage.admitted(stage)
+  const stage = yield* Fund.opened()
+  yield* Fund.market(stage)
+  yield* Fund.admitted(stage)
   const order = { subscriptionId: "s1", instrumentId, holderId: "h1", payment: "wire", amount: 100 }
-  yield* Stage.write("subscription.claim", {}, order)
+  yield* Calls.write("subscription.claim", {}, order)
   // What waits for the venue, and is the holder's.
-  yield* Stage.signs(stage)
-  const credential = yield* Stage.standing(Templates.Credential)
+  yield* Fund.signs(stage)
+  const credential = yield* Fund.newestContract(Templates.Credential)
   yield* stage.registrar.act(
     Templates.exercise(Templates.Credential, credential.cid, "Receive", {
       amount: Decimal.of("1000"),
@@ -41,11 +42,11 @@ const story = Effect.gen(function* () {
     })
   )
   const back = { redemptionId: "s1", instrumentId, holderId: "h1", payment: "wire", units: 10 }
-  yield* Stage.write("redemption.claim", {}, back)
-  yield* Stage.write("dealing-cycle.open", {}, { cycleId, instrumentId })
+  yield* Calls.write("redemption.claim", {}, back)
+  yield* Calls.write("dealing-cycle.open", {}, { cycleId, instrumentId })
   const asset = { admin: stage.bank.party, id: "USD" }
   const funding = [{ party: stage.holder.party, asset, amount: 1000 }]
-  yield* Stage.write(
+  yield* Calls.write(
     "standing-settlement.open",
     {},
     { standingSettlementId, instrumentId, funding }

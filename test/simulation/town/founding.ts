@@ -1,8 +1,9 @@
 /** How a town begins: its instruments, what is agreed about them, and whose they are. */
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
+import * as Calls from "../../engine/calls.ts"
+import * as Fund from "../../operations/fund.ts"
 import { bodyOf } from "../../operations/instrumentBody.ts"
-import * as Stage from "../../operations/stage.ts"
 import { plain } from "./figures.ts"
 import type * as Town from "./town.ts"
 import * as Wallets from "./wallets.ts"
@@ -53,14 +54,14 @@ const empowers = Effect.fnUntraced(function* (
   const { fund, instrumentId, registrar } = of
   const powers = ["force-transfer", "recover"]
   const asked = { issuer: fund.party, powers, consentRevocable: true }
-  yield* Stage.write("issuer-powers-agreement.propose", { instrumentId }, asked)
+  yield* Calls.write("issuer-powers-agreement.propose", { instrumentId }, asked)
   for (const side of [fund, registrar]) {
-    const { cid } = yield* Stage.standing(Templates.IssuerPowersAgreementProposal)
+    const { cid } = yield* Fund.newestContract(Templates.IssuerPowersAgreementProposal)
     const said = Templates.exercise(Templates.IssuerPowersAgreementProposal, cid, "Accept", {
       party: side.party
     })
     yield* Wallets.act(town, side, "agrees", said)
-    yield* Stage.settle
+    yield* Calls.settle
   }
 })
 
@@ -74,7 +75,7 @@ export const founds = Effect.fnUntraced(function* (town: Town.Town, of: Founding
   )
   if (!registrar || !fund || !oracle || !attestor) throw new Error("no parties")
   const rate = (tenThousandths: bigint) => Number(plain(tenThousandths, 4))
-  yield* Stage.write(
+  yield* Calls.write(
     "instrument.record",
     {},
     {
@@ -105,15 +106,15 @@ export const founds = Effect.fnUntraced(function* (town: Town.Town, of: Founding
       issuerRequirements: []
     })
   )
-  yield* Stage.settle
+  yield* Calls.settle
   const asked = { fund: fund.party, terms: "consent" }
-  yield* Stage.write("admission-consent.propose", { instrumentId }, asked)
-  const proposal = yield* Stage.standing(Templates.AdmissionConsentProposal)
+  yield* Calls.write("admission-consent.propose", { instrumentId }, asked)
+  const proposal = yield* Fund.newestContract(Templates.AdmissionConsentProposal)
   const accepts = Templates.exercise(Templates.AdmissionConsentProposal, proposal.cid, "Accept", {})
   yield* Wallets.act(town, registrar, "agrees", accepts)
-  yield* Stage.settle
+  yield* Calls.settle
   if (marketed) {
-    yield* Stage.write(
+    yield* Calls.write(
       "primary-market.propose",
       { instrumentId },
       {
@@ -123,12 +124,12 @@ export const founds = Effect.fnUntraced(function* (town: Town.Town, of: Founding
       }
     )
     for (const side of [fund, registrar]) {
-      const { cid } = yield* Stage.standing(Templates.PrimaryMarketProposal)
+      const { cid } = yield* Fund.newestContract(Templates.PrimaryMarketProposal)
       const said = Templates.exercise(Templates.PrimaryMarketProposal, cid, "Accept", {
         party: side.party
       })
       yield* Wallets.act(town, side, "agrees", said)
-      yield* Stage.settle
+      yield* Calls.settle
     }
   }
   // Without a market the venue needs somebody to attest: its oracle does.

@@ -165,11 +165,11 @@ const copyRest = (name: string, dist: string): void => {
   const source = join(folder, "src")
   // The maps lead to the sources, and so do the pages.
   cpSync(source, join(dist, "src"), { recursive: true })
-  for (const file of filesOf(source).filter((one) => !/\.(ts|md)$/.test(one))) {
+  for (const file of filesOf(source).filter((path) => !/\.(ts|md)$/.test(path))) {
     cpSync(file, join(dist, relative(source, file)))
   }
-  for (const one of ["README.md", "openapi.json", "docs"].map((each) => join(folder, each))) {
-    if (existsSync(one)) cpSync(one, join(dist, relative(folder, one)), { recursive: true })
+  for (const path of ["README.md", "openapi.json", "docs"].map((each) => join(folder, each))) {
+    if (existsSync(path)) cpSync(path, join(dist, relative(folder, path)), { recursive: true })
   }
   for (const file of ["LICENSE", "NOTICE"]) cpSync(join(root, file), join(dist, file))
 }

@@ -74,7 +74,7 @@ const pathOf = (route: string, params: Params): string =>
 /** Calls a read of the API, answered by the engine without a host. */
 export const read = (by: Caller.Caller, route: string, params: Params) =>
   Effect.gen(function* () {
-    const found = Catalogue.reads.find((one) => one.route === `GET /v1/${route}`)
+    const found = Catalogue.reads.find((read) => read.route === `GET /v1/${route}`)
     if (found?.shape !== "one") throw new Error(`no read of one value is declared for ${route}`)
     const reads = yield* Reads
     const asked = Schema.decodeUnknownSync(found.params)(params)

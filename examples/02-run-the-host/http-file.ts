@@ -24,7 +24,7 @@ export const requests = (file: string): ReadonlyArray<Request> =>
 
 const request = (part: string): Request => {
   const [title = "", ...lines] = part.split("\n")
-  const told = (name: string): string | undefined =>
+  const directive = (name: string): string | undefined =>
     lines.find((line) => line.startsWith(`# @${name} `))?.slice(name.length + 4)
   const said = lines.filter((line) => !line.startsWith("#"))
   const first = said.findIndex((line) => line.trim() !== "")
@@ -32,12 +32,12 @@ const request = (part: string): Request => {
   const blank = said.findIndex((line, i) => i > first && line.trim() === "")
   const head = said.slice(first + 1, blank === -1 ? undefined : blank)
   const body = blank === -1 ? "" : said.slice(blank).join("\n").trim()
-  const [status = "", word] = (told("expect") ?? "200").split(" ")
+  const [status = "", word] = (directive("expect") ?? "200").split(" ")
   return {
     title: title.trim(),
-    name: told("name"),
+    name: directive("name"),
     expect: { status: Number(status), word },
-    until: told("until"),
+    until: directive("until"),
     method,
     url,
     headers: Object.fromEntries(

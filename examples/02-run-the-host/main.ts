@@ -68,16 +68,16 @@ await withTemporaryVenue(
   { instruments: [{ instrumentId: "elf-usd", unitDecimals: 6 }] },
   async (stack) => {
     const variables = await variablesOf(stack.venue, stack.parties)
-    for (const one of requests(file)) {
-      const answer = await answered(one, variables)
-      const { status, word } = one.expect
-      console.log(`${answer.status} ${wordOf(answer).padEnd(24)} ${one.title}`)
+    for (const request of requests(file)) {
+      const answer = await answered(request, variables)
+      const { status, word } = request.expect
+      console.log(`${answer.status} ${wordOf(answer).padEnd(24)} ${request.title}`)
       if (answer.status !== status || (word !== undefined && word !== wordOf(answer))) {
         throw new Error(`expected ${status} ${word ?? ""}: ${JSON.stringify(answer.members)}`)
       }
-      if (one.name === undefined) continue
+      if (request.name === undefined) continue
       for (const [member, value] of Object.entries(answer.members)) {
-        if (typeof value === "string") variables.set(`${one.name}.${member}`, value)
+        if (typeof value === "string") variables.set(`${request.name}.${member}`, value)
       }
     }
   }

@@ -43,8 +43,8 @@ const Precheck = Schema.Struct({ allowed: Schema.Boolean, gates: Schema.Array(Ro
 /** Prechecks the claim, and prints the checks that refuse it with their recoveries. */
 const precheck = Effect.fnUntraced(function* (when: string) {
   const params = { instrumentId, act: "subscription.claim", ...order }
-  const told = yield* read(olive, "instruments/{instrumentId}/precheck", params)
-  const { allowed, gates } = Schema.decodeUnknownSync(Precheck)(told)
+  const answer = yield* read(olive, "instruments/{instrumentId}/precheck", params)
+  const { allowed, gates } = Schema.decodeUnknownSync(Precheck)(answer)
   const refusing = gates.filter(({ ok }) => !ok)
   yield* Console.log(`${when}: ${gates.length - refusing.length} of ${gates.length} checks pass`)
   for (const { gate, check, recovery } of refusing) {

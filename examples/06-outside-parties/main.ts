@@ -109,7 +109,7 @@ await withTemporaryVenue({ instruments: [instrument], investor: "waits" }, async
   await investor(stack, "accept-offer", "--instrument", instrumentId)
   await operator.until(holder, (json) =>
     VenueClient.list(json, "value", "waitingOn").some(
-      (one) => VenueClient.text(one, "action") === "accepted-terms.accept"
+      (action) => VenueClient.text(action, "action") === "accepted-terms.accept"
     )
   )
   await operator.done(`${holder}/accepted-terms:accept`, {})

@@ -185,12 +185,12 @@ const wallets = async (
     }))
   })
   await write(file("attestor.json"), {
-    instruments: instruments.map((one) => ({ ...one, pricing: "historic" }))
+    instruments: instruments.map((instrument) => ({ ...instrument, pricing: "historic" }))
   })
   await write(file("investor.json"), { terms: termsHash })
   const holder = (signer: Parties.Signer) =>
     ["--policy", file("investor.json"), "--key-file", Parties.keyFile(folder, signer)] as const
-  const told = {
+  const argumentsOf = {
     registrar: ["--policy", file("registrar.json")],
     fund: [],
     attestor: ["--policy", file("attestor.json")],
@@ -198,7 +198,7 @@ const wallets = async (
     investor: holder("investor"),
     successor: holder("successor")
   } as const
-  const left = Object.entries(told).filter(
+  const left = Object.entries(argumentsOf).filter(
     ([name]) => !Parties.isSigner(name) || investor !== "waits"
   )
   const opened = left.map(([name, args]) =>

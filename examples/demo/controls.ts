@@ -39,7 +39,7 @@ export const prepare = async (walk: Walk): Promise<void> => {
   })
   await desks.operator.until(holder, (json) =>
     VenueClient.list(json, "value", "consents").some(
-      (one) => VenueClient.text(one, "state") === "granted"
+      (consent) => VenueClient.text(consent, "state") === "granted"
     )
   )
   tell(`the investor's wallet consents that its units be recovered if its key is ever lost`)
@@ -101,10 +101,10 @@ const refusing = async (
   of: { readonly instrumentId: string; readonly holderId: string; readonly amount: string }
 ): Promise<ReadonlyArray<string>> => {
   const asked = `act=subscription.claim&holderId=${of.holderId}&amount=${of.amount}`
-  const told = await value(desk, `/v1/instruments/${of.instrumentId}/precheck?${asked}`)
-  return VenueClient.list(told, "gates")
-    .filter((one) => VenueClient.member(one, "ok") === false)
-    .map((one) => `${VenueClient.text(one, "gate")} ${VenueClient.text(one, "check")}`)
+  const precheck = await value(desk, `/v1/instruments/${of.instrumentId}/precheck?${asked}`)
+  return VenueClient.list(precheck, "gates")
+    .filter((check) => VenueClient.member(check, "ok") === false)
+    .map((check) => `${VenueClient.text(check, "gate")} ${VenueClient.text(check, "check")}`)
 }
 
 /**
@@ -155,7 +155,7 @@ const recover = async (walk: Walk, units: Decimal.Decimal) => {
   )
   const register = await value(desks.operator, `${path}/register`)
   const moves = VenueClient.list(await value(desks.operator, `${path}/movements?limit=100`)).filter(
-    (one) => VenueClient.text(one, "kind") === "recovery"
+    (move) => VenueClient.text(move, "kind") === "recovery"
   )
   return {
     units: after,
@@ -163,7 +163,7 @@ const recover = async (walk: Walk, units: Decimal.Decimal) => {
       "the successor holds all that was left, to the last place": after === units,
       "the lost key holds no units": Decimal.isZero(before),
       "what was recovered is what moved":
-        Decimal.sum(moves.map((one) => VenueClient.decimal(one, "units"))) === units,
+        Decimal.sum(moves.map((move) => VenueClient.decimal(move, "units"))) === units,
       "a recovery makes no units and loses none":
         VenueClient.decimal(register, "head", "totalUnits") === units &&
         Decimal.isZero(VenueClient.decimal(register, "head", "difference"))
@@ -237,6 +237,6 @@ const course = [
 
 export const isTold = (events: ReadonlyArray<PlainJson.Plain>): boolean =>
   events
-    .map((one) => VenueClient.text(one, "type"))
+    .map((event) => VenueClient.text(event, "type"))
     .filter((type) => course.includes(type))
     .join() === course.join()

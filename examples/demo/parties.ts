@@ -54,10 +54,10 @@ export const make = (of: { readonly url: string; readonly folder: string }): Pro
 const party = Effect.fnUntraced(function* (hint: Hint, folder: string) {
   const { admin } = yield* SimulatedLedger.Participant
   const file = tokenFile(folder, hint)
-  const known = (yield* admin.parties).find((one) => one.hint === hint)
-  if (known !== undefined) {
+  const existing = (yield* admin.parties).find((entry) => entry.hint === hint)
+  if (existing !== undefined) {
     if (!existsSync(file)) yield* keepToken(file, yield* admin.issueToken(userOf(hint)))
-    return known.party
+    return existing.party
   }
   const added = yield* admin.addParty({ hint, userId: userOf(hint), ...keyOf(hint, folder) })
   yield* keepToken(file, added.token)

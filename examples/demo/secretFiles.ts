@@ -4,8 +4,8 @@ import { dirname } from "node:path"
 
 /** Reads the file, or creates it where it is missing. */
 export const readOrMake = async <A>(path: string, make: () => Promise<A>): Promise<A> => {
-  const known = await read<A>(path)
-  if (known !== undefined) return known
+  const kept = await read<A>(path)
+  if (kept !== undefined) return kept
   const made = await make()
   await write(path, made)
   return made

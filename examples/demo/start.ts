@@ -23,7 +23,7 @@ const keepers = (stack: Stack.Stack, settings: Settings.Settings): string =>
     "npm run -s bursar -- audit verify"
   ].join(" ")
 
-const told = (stack: Stack.Stack, settings: Settings.Settings): string => {
+const instructions = (stack: Stack.Stack, settings: Settings.Settings): string => {
   const { api, tokens, secrets } = stack.venue
   const token = (sub: string): string =>
     `curl -s -u ${sub}:${secrets[sub]} -d grant_type=client_credentials ${tokens}`
@@ -101,7 +101,7 @@ const main = async (): Promise<void> => {
   })
   console.log("Starting the database, the identity provider, the host and the wallets …")
   const stack = await Stack.start({ settings, instruments })
-  console.log(told(stack, settings))
+  console.log(instructions(stack, settings))
   const broken = await Promise.race([asked, stack.broken])
   if (broken !== undefined) console.error(`\n${broken}`)
   console.log("\nStopping: the wallets first …")

@@ -123,7 +123,7 @@ export const countersigned = async ({ desks, tell }: Told, of: string): Promise<
   const path = `/v1/holders/${of}`
   await desks.operator.until(path, (json) =>
     VenueClient.list(json, "value", "waitingOn").some(
-      (one) => VenueClient.text(one, "action") === "accepted-terms.accept"
+      (action) => VenueClient.text(action, "action") === "accepted-terms.accept"
     )
   )
   tell(`the wallet of ${of} accepted the registration and signed the terms`)
@@ -135,7 +135,9 @@ export const countersigned = async ({ desks, tell }: Told, of: string): Promise<
 /** Accepts an offered admission in the holder's wallet. */
 export const admitted = async ({ desks, tell }: Told, of: string): Promise<void> => {
   await desks.operator.until(`/v1/holders/${of}/admissions`, (json) =>
-    VenueClient.list(json, "value").some((one) => VenueClient.text(one, "state") === "admitted")
+    VenueClient.list(json, "value").some(
+      (admission) => VenueClient.text(admission, "state") === "admitted"
+    )
   )
   tell(`the wallet of ${of} accepted the offer: ${of} is admitted`)
 }

@@ -61,9 +61,9 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
 
   const operations = VenueClient.list((await desks.auditor.get("/v1/operations")).json, "value")
   tell(`the auditor reads ${operations.length} operations, oldest first:`)
-  for (const one of operations.toReversed()) {
+  for (const operation of operations.toReversed()) {
     tell(
-      `  ${VenueClient.text(one, "state")}  ${VenueClient.text(one, "kind")}  by ${VenueClient.text(one, "actorName")}`
+      `  ${VenueClient.text(operation, "state")}  ${VenueClient.text(operation, "kind")}  by ${VenueClient.text(operation, "actorName")}`
     )
   }
   const approvals = VenueClient.list((await desks.auditor.get("/v1/approvals")).json, "value")
@@ -103,12 +103,12 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
       "the register adds up to the ledger": total === left && Decimal.isZero(difference),
       ...controlled.checks,
       "every operation succeeded": operations.every(
-        (one) => VenueClient.text(one, "state") === "succeeded"
+        (operation) => VenueClient.text(operation, "state") === "succeeded"
       ),
       "nobody approved what they made":
-        approvals.length === 10 && approvals.every((one) => isSignedByAnother(one)),
+        approvals.length === 10 && approvals.every((approval) => isSignedByAnother(approval)),
       "the feed has no gap": events.every(
-        (one, i) => VenueClient.text(one, "seq") === String(i + 1)
+        (event, i) => VenueClient.text(event, "seq") === String(i + 1)
       ),
       "the feed tells the order's course": isCourse(events),
       "the feed tells of each control": controlling.isTold(events),
@@ -141,11 +141,11 @@ const feed = async ({ desks }: Walk): Promise<ReadonlyArray<PlainJson.Plain>> =>
 }
 
 const isCourse = (events: ReadonlyArray<PlainJson.Plain>): boolean => {
-  const told = events
-    .filter((one) => VenueClient.text(one, "resourceId") === subscriptionId)
-    .map((one) => VenueClient.text(one, "type"))
+  const types = events
+    .filter((event) => VenueClient.text(event, "resourceId") === subscriptionId)
+    .map((event) => VenueClient.text(event, "type"))
     .filter((type) => course.includes(type))
-  return told.join() === course.join()
+  return types.join() === course.join()
 }
 
 /** Removes the instant of the answer, which differs between equal reads. */

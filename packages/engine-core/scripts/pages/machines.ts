@@ -19,8 +19,8 @@ const actors: Readonly<Record<string, string>> = {
 /** Who pulls a trigger; every kind of write at once is said in two words. */
 const by = (who: ReadonlyArray<By>): ReadonlyArray<string> => {
   const every = askedOperationKinds.every((kind) => who.includes(kind))
-  const named = every ? who.filter((one) => Object.hasOwn(actors, one)) : who
-  return [...(every ? ["any write"] : []), ...named.map((one) => actors[one] ?? code(one))]
+  const named = every ? who.filter((actor) => Object.hasOwn(actors, actor)) : who
+  return [...(every ? ["any write"] : []), ...named.map((actor) => actors[actor] ?? code(actor))]
 }
 
 const tells = (announces: ReadonlyArray<EventType> = []): string =>

@@ -36,8 +36,8 @@ const declaredBlocks = (): ReadonlyArray<string> =>
       ]
 
 const waiting = (): ReadonlyArray<string> => {
-  const known = new Set(writes.map(({ kind }) => kind))
-  const missing = askedOperationKinds.filter((kind) => !known.has(kind))
+  const declaredKinds = new Set(writes.map(({ kind }) => kind))
+  const missing = askedOperationKinds.filter((kind) => !declaredKinds.has(kind))
   return missing.length === 0
     ? []
     : ["## Named, not built yet", `The API names these as well: ${codes(missing)}.`]

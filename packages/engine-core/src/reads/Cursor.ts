@@ -216,7 +216,7 @@ export const placeOf = (
   asOf: Instant.Instant | undefined
 ): Result.Result<Place, Refused<"invalid-request">> => {
   const [epoch = "", select = "", instant = "", ledgerTime = "", judgedAt = "", sortKey = ""] = keys
-  const selected = selects.find((known) => known === select)
+  const selected = selects.find((member) => member === select)
   if (selected === undefined) throw new Error(`a signed cursor selects ${select}`)
   const read = (text: string) => (text === "" ? null : Instant.fromNanos(BigInt(text)))
   if (asOf !== undefined && read(instant) !== asOf) return malformed()

@@ -24,7 +24,7 @@ const updatesThrough =
   (under: Under): Under =>
     onPort(under, (port) => ({
       updates: (query) =>
-        Stream.flatMap(port.updates(query), (one) => Stream.fromIterable(show(one)))
+        Stream.flatMap(port.updates(query), (update) => Stream.fromIterable(show(update)))
     }))
 
 const ofTransaction = (change: (transaction: Ledger.Transaction) => Ledger.Update) =>
@@ -74,8 +74,8 @@ export const faults = named({
         return {
           acs: (query) =>
             Stream.concat(
-              Stream.tap(port.acs(query), (one) =>
-                Effect.sync(() => seen.set(one.contractId, one))
+              Stream.tap(port.acs(query), (contract) =>
+                Effect.sync(() => seen.set(contract.contractId, contract))
               ),
               Stream.suspend(() =>
                 query.at === 0 ? Stream.empty : Stream.fromIterable([...seen.values()])

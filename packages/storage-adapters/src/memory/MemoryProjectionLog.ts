@@ -128,7 +128,7 @@ export const make = (of: {
       transactions.read(() => {
         const { ledgerTime, offset, horizonOffset } = head.projection
         const now = head.answered === null ? [] : [{ ...head.answered, offset }]
-        const given = [...answers, ...now].filter((one) => one.offset >= horizonOffset)
+        const given = [...answers, ...now].filter((answer) => answer.offset >= horizonOffset)
         const before = given.findLast(({ first }) => first <= instant)?.offset
         const after = given.find(({ last }) => last >= instant)?.offset
         const answered = before !== undefined && before === after

@@ -41,8 +41,9 @@ export const sqlState = (error: SqlError): string | undefined => {
  */
 export const judge = (error: SqlError): Effect.Effect<never, StorageUnavailable> => {
   const state = sqlState(error) ?? ""
-  const away = AWAY.has(error.reason._tag) || AWAY_STATES.some((prefix) => state.startsWith(prefix))
-  if (!away) return Effect.die(error)
+  const unreachable =
+    AWAY.has(error.reason._tag) || AWAY_STATES.some((prefix) => state.startsWith(prefix))
+  if (!unreachable) return Effect.die(error)
   const unavailable = new StorageUnavailable({
     detail: `${error.reason._tag}${state === "" ? "" : ` ${state}`}`,
     retryAfter: RETRY_SECONDS,

@@ -317,7 +317,7 @@ const branches = (
   const unbranched = [""]
   const max = bounded === "limit" ? BRANCHES_MAX : 1
   const leading = [...INDEXED.keys()].flatMap(
-    (column) => query.where.find((one) => one.column === column) ?? []
+    (column) => query.where.find((condition) => condition.column === column) ?? []
   )
   const alternatives = query.meets?.find(
     (group) => group.length > 0 && group.every((clauses) => indexedOf(clauses) !== undefined)
@@ -352,7 +352,9 @@ const conditions = (query: Omit<ListQuery, "direction">, given: Parameters): str
   for (const alternatives of query.meets ?? []) {
     const some = alternatives.map((clauses) => all(clauses, given))
     // No alternative at all is one that nothing meets; one without a clause is met by everything.
-    every.push(`(${["false", ...some.map((one) => (one === "" ? "true" : one))].join(" or ")})`)
+    every.push(
+      `(${["false", ...some.map((clause) => (clause === "" ? "true" : clause))].join(" or ")})`
+    )
   }
   if (query.updatedFrom !== undefined) {
     every.push(`d.from_instant >= ${given.add(query.updatedFrom)}`)

@@ -42,7 +42,7 @@ export const make = (options: {
       const userId = of.userId ?? of.hint
       const [parties, users] = yield* Effect.all([store.parties, store.users])
       if (
-        parties.some((one) => one.party === party) ||
+        parties.some((entry) => entry.party === party) ||
         users.some((user) => user.userId === userId)
       ) {
         return yield* LedgerError.make("PARTY_ALREADY_EXISTS", `${party} or ${userId} exists`)
@@ -68,7 +68,7 @@ export const make = (options: {
 
   const change = (userId: string, to: (user: Users.User) => Users.User) =>
     Effect.gen(function* () {
-      const user = (yield* store.users).find((one) => one.userId === userId)
+      const user = (yield* store.users).find((entry) => entry.userId === userId)
       if (user === undefined) {
         return yield* LedgerError.make("USER_NOT_FOUND", `There is no user ${userId}`)
       }

@@ -44,7 +44,7 @@ export interface State {
 export const load = (loaded: Loaded): State => ({
   ...loaded.head,
   forgottenOffset: loaded.forgottenOffset,
-  contracts: new Map([...loaded.contracts].map((one) => [one.contractId, one])),
+  contracts: new Map([...loaded.contracts].map((contract) => [contract.contractId, contract])),
   commits: new Map(loaded.commits)
 })
 

@@ -53,7 +53,7 @@ const unsupported = (error: LedgerError): Ledger.DedupUnsupported => {
 
 /** Outcome of a submission that ended with this error. */
 export const submitError = (error: LedgerError, commandId: string): Ledger.SubmitError => {
-  const unknown = () =>
+  const outcomeUnknown = () =>
     new Ledger.OutcomeUnknown({ commandId, why: error.cause, retryAfter: retryAfter(error) })
   if (error.code === "PARTICIPANT_PRUNED_DATA_ACCESSED") return unsupported(error)
   if (error.code === "INVALID_DEDUPLICATION_PERIOD") return unsupported(error)
@@ -61,10 +61,10 @@ export const submitError = (error: LedgerError, commandId: string): Ledger.Submi
     case 1:
     case 3:
     case 4:
-      return unknown()
+      return outcomeUnknown()
     case 2:
       return unknownCodes.has(error.code) || !error.definiteAnswer
-        ? unknown()
+        ? outcomeUnknown()
         : new Ledger.Busy({ ...answer(error), retryAfter: retryAfter(error) })
     case 6:
       return new Ledger.NotAuthorized({ http: 401, detail: error.cause })

@@ -61,12 +61,12 @@ export const interpret = (world: World, ask: Ask): Result.Result<Interpretation,
   if (ask.actAs.length === 0) return missing("actAs")
   if (ask.commands.length === 0) return missing("commands")
   const disclosed = new Map<string, string>()
-  for (const one of ask.disclosed) {
-    const id = one.contractId ?? Disclosure.contractId(one.createdEventBlob)
+  for (const contract of ask.disclosed) {
+    const id = contract.contractId ?? Disclosure.contractId(contract.createdEventBlob)
     if (id === null) {
       return Result.fail(LedgerError.make("INVALID_DISCLOSED_CONTRACT", "The blob is not readable"))
     }
-    disclosed.set(id, one.createdEventBlob)
+    disclosed.set(id, contract.createdEventBlob)
   }
   const run = new Run(world, new Set([...ask.actAs, ...ask.readAs]), disclosed)
   const root: Context = { authority: new Set(ask.actAs), witnesses: [], depth: 0 }

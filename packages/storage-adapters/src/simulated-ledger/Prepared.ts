@@ -183,8 +183,8 @@ export const verifySignatures = (ask: {
 }): Result.Result<void, LedgerError.LedgerError> => {
   const hash = Identifiers.preparedHash(ask.bytes)
   for (const party of ask.actAs) {
-    const record = ask.parties.find((one) => one.party === party && one.kind === "external")
-    const given = ask.signatures.find((one) => one.party === party)
+    const record = ask.parties.find((entry) => entry.party === party && entry.kind === "external")
+    const given = ask.signatures.find((entry) => entry.party === party)
     if (
       record === undefined ||
       given === undefined ||

@@ -269,7 +269,7 @@ export const batch = (entries: ReadonlyArray<Entry.Entry>) => {
       )
     ),
     created: JSON.stringify(
-      created.map((one) => contractRow(one, ended.get(one.contractId) ?? null))
+      created.map((contract) => contractRow(contract, ended.get(contract.contractId) ?? null))
     ),
     archived: JSON.stringify(
       [...ended]

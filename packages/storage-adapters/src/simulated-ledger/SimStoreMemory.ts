@@ -81,8 +81,8 @@ export const make = (names: {
 
   /** An archived contract is pruned with its archival. */
   const prune = (upTo: Offset.Offset): void => {
-    for (const one of transactions.splice(0, indexAfter(transactions, upTo))) {
-      byUpdateId.delete(one.updateId)
+    for (const transaction of transactions.splice(0, indexAfter(transactions, upTo))) {
+      byUpdateId.delete(transaction.updateId)
     }
     for (const [contractId, { archivedOffset }] of contracts) {
       if (archivedOffset !== null && archivedOffset <= upTo) contracts.delete(contractId)
@@ -101,9 +101,14 @@ export const make = (names: {
           forgottenOffset: old.at(-1)?.offset ?? Offset.zero,
           commits: committed
             .slice(old.length)
-            .flatMap((one) =>
-              one.outcome._tag === "Committed"
-                ? [[one.changeId, { ...one, updateId: one.outcome.updateId }] as const]
+            .flatMap((completion) =>
+              completion.outcome._tag === "Committed"
+                ? [
+                    [
+                      completion.changeId,
+                      { ...completion, updateId: completion.outcome.updateId }
+                    ] as const
+                  ]
                 : []
             )
         }
@@ -122,7 +127,7 @@ export const make = (names: {
     activeAt: ({ at, after, limit }) =>
       Effect.sync(() => {
         const all = ordered(at)
-        const from = after === null ? 0 : all.findIndex((one) => inOrder(after, one) < 0)
+        const from = after === null ? 0 : all.findIndex((entry) => inOrder(after, entry) < 0)
         return from < 0 ? [] : all.slice(from, from + limit)
       }),
     contract: (contractId) => Effect.sync(() => Option.fromUndefinedOr(contracts.get(contractId))),

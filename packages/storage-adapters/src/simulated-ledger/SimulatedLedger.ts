@@ -409,7 +409,7 @@ const misbehaving = <A extends { readonly _tag: string }>(
     plan.checkpointOnly === true
       ? Stream.filter(stream, ({ _tag }) => _tag === "Checkpoint")
       : plan.duplicateFrame === true
-        ? Stream.flatMap(stream, (one) => Stream.make(one, one))
+        ? Stream.flatMap(stream, (item) => Stream.make(item, item))
         : stream
   return plan.wsCut === undefined
     ? shown

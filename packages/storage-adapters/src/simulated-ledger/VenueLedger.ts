@@ -153,7 +153,7 @@ export const make = (options: {
           names.map((name) => ({
             name,
             packageId: Option.map(
-              Option.fromUndefinedOr(packages.find((one) => one.name === name)),
+              Option.fromUndefinedOr(packages.find((entry) => entry.name === name)),
               ({ packageId }) => packageId
             )
           }))

@@ -153,12 +153,17 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
       if (lost !== null) {
         const end = Exit.fail(unavailable(lost))
         return settle(
-          asked.map((one) => ({ asked: one, entry: null, answer: end, refused: true })),
+          asked.map((submission) => ({
+            asked: submission,
+            entry: null,
+            answer: end,
+            refused: true
+          })),
           false
         )
       }
       const clock = yield* Instant.now
-      const judged = asked.map((one) => judge(one, clock))
+      const judged = asked.map((submission) => judge(submission, clock))
       const entries = judged.flatMap(({ entry }) => entry ?? [])
       if (entries.length === 0) return settle(judged, true)
       const exit = yield* keep(entries)

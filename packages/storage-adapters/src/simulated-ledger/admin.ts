@@ -58,7 +58,7 @@ const kinds = ["CanActAs", "CanReadAs", "CanExecuteAs"] as const
 
 const right = (text: string): Result.Result<Ledger.Right, UsageError> => {
   const at = text.indexOf(":")
-  const kind = kinds.find((one) => one === text.slice(0, at))
+  const kind = kinds.find((entry) => entry === text.slice(0, at))
   const party = Party.parse(text.slice(at + 1))
   return kind === undefined || Result.isFailure(party)
     ? Result.fail(
@@ -142,14 +142,14 @@ const listParties = (admin: AdminService) =>
   Effect.gen(function* () {
     const [parties, users] = yield* Effect.all([admin.parties, admin.users])
     for (const { party, kind } of parties) {
-      const mine = users.filter(({ rights }) => rights.some((one) => one.party === party))
+      const mine = users.filter(({ rights }) => rights.some((right) => right.party === party))
       yield* print({
         party,
         kind,
         users: mine.map(({ userId, tokenHash, rights }) => ({
           userId,
           hasToken: tokenHash !== null,
-          rights: rights.map((one) => `${one.kind}:${one.party}`)
+          rights: rights.map((right) => `${right.kind}:${right.party}`)
         }))
       })
     }

@@ -197,10 +197,12 @@ export const laws: ReadonlyArray<Law> = [
         yield* Scene.failure(stranger.submit({ ...Scene.submission(scene, look), disclosed })),
         "how a stranger's look at what was disclosed ends"
       ).toMatchObject(unauthorized)
-      const altered = disclosed.map((one) => ({
-        ...one,
+      const altered = disclosed.map((contract) => ({
+        ...contract,
         createdEventBlob: Buffer.from(
-          Buffer.from(one.createdEventBlob, "base64").toString("utf8").replace("owner", "owned")
+          Buffer.from(contract.createdEventBlob, "base64")
+            .toString("utf8")
+            .replace("owner", "owned")
         ).toString("base64")
       }))
       expect(

@@ -12,7 +12,9 @@ const effects = (scene: Scene.Scene, commandId: string) =>
       after: scene.since,
       through: end
     })
-    return transactions.filter((one) => Option.getOrNull(one.commandId) === commandId)
+    return transactions.filter(
+      (transaction) => Option.getOrNull(transaction.commandId) === commandId
+    )
   })
 
 /** Submits with a connection that is lost at the first try, and submits the same command again. */
@@ -68,8 +70,12 @@ export const laws: ReadonlyArray<Law> = [
         Array.from({ length: 8 }, () => Effect.result(scene.venue.submit(submission))),
         { concurrency: "unbounded" }
       )
-      const tags = answers.map((one) =>
-        one._tag === "Success" ? (one.success.duplicate ? "again" : "first") : one.failure._tag
+      const tags = answers.map((answer) =>
+        answer._tag === "Success"
+          ? answer.success.duplicate
+            ? "again"
+            : "first"
+          : answer.failure._tag
       )
       expect(
         tags.filter((tag) => tag === "first"),
@@ -146,11 +152,14 @@ export const laws: ReadonlyArray<Law> = [
       const second = yield* scene.party("second")
       const both = yield* scene.party("both", [second.party])
       const submission = Scene.submission(scene, Scene.configuration(scene, second.party))
-      const one = yield* both.submit({ ...submission, actAs: [second.party] })
-      const two = yield* both.submit({ ...submission, actAs: [second.party, both.party] })
-      const again = yield* both.submit({ ...submission, actAs: [both.party, second.party] })
+      const bySecond = yield* both.submit({ ...submission, actAs: [second.party] })
+      const byBoth = yield* both.submit({ ...submission, actAs: [second.party, both.party] })
+      const byBothReversed = yield* both.submit({
+        ...submission,
+        actAs: [both.party, second.party]
+      })
       expect(
-        [one.duplicate, two.duplicate, again.duplicate],
+        [bySecond.duplicate, byBoth.duplicate, byBothReversed.duplicate],
         "whether each set of acting parties counts as a repeat"
       ).toEqual([false, false, true])
     })

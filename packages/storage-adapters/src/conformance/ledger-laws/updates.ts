@@ -155,9 +155,9 @@ export const laws: ReadonlyArray<Law> = [
       ).pipe(Effect.map(([read]) => read))
       const end = yield* scene.venue.ledgerEnd
       const after = yield* Scene.transactions(scene.venue, { after: at, through: end })
-      const later = after.flatMap(({ events }) => events.map(({ contractId }) => contractId))
+      const createdAfter = after.flatMap(({ events }) => events.map(({ contractId }) => contractId))
       expect(
-        later.filter((id) => snapshot.includes(id)),
+        createdAfter.filter((id) => snapshot.includes(id)),
         "the contracts both in the snapshot and created after it"
       ).toEqual([])
       expect(Scene.fold(after, snapshot), "the snapshot with the updates after it").toEqual(
@@ -238,8 +238,11 @@ export const laws: ReadonlyArray<Law> = [
         created.map(({ views }) => views.map(({ iface }) => iface.entity)),
         "the views that came"
       ).toEqual([["AllocationRequest"], []])
-      const unknown = { packageName: "no-such-package", module: "M", entity: "E" }
-      const read = Scene.transactions(scene.venue, range, { templates: [unknown], interfaces: [] })
+      const missingTemplate = { packageName: "no-such-package", module: "M", entity: "E" }
+      const read = Scene.transactions(scene.venue, range, {
+        templates: [missingTemplate],
+        interfaces: []
+      })
       expect(
         (yield* Scene.failure(read))._tag,
         "how a filter with an unknown package is answered"

@@ -477,9 +477,9 @@ export const documents: ReadonlyArray<Check> = [
       Effect.gen(function* () {
         found.push(`${row.recordId}@${row.version}`)
         if (found.length !== 3) return
-        const later = { collection, fromOffset: 9, fromInstant: instant(9) }
-        yield* put([version({ ...later, recordId: name(2_000), version: 2 })])
-        yield* put([version({ ...later, recordId: `${name(2_000)}x` })])
+        const ahead = { collection, fromOffset: 9, fromInstant: instant(9) }
+        yield* put([version({ ...ahead, recordId: name(2_000), version: 2 })])
+        yield* put([version({ ...ahead, recordId: `${name(2_000)}x` })])
       })
     )
     yield* same(

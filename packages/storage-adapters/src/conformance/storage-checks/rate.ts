@@ -42,8 +42,8 @@ export const rate: ReadonlyArray<Check> = [
     yield* same("at once", (yield* take(of)).admitted, false)
     yield* Effect.sleep("80 millis")
     // Admitted as soon as 50 milliseconds of the first call's minute have passed.
-    const later = { ...of, tolerance: interval * 2 - 50_000 }
-    yield* same("later", (yield* take(later)).admitted, true)
+    const tolerant = { ...of, tolerance: interval * 2 - 50_000 }
+    yield* same("later", (yield* take(tolerant)).admitted, true)
   }),
   check(PORT, "forgets whose budget has long been whole, up to the limit", function* () {
     const { forget, take } = yield* RateWindow

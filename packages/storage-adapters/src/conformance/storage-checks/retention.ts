@@ -53,8 +53,8 @@ export const retention: ReadonlyArray<Check> = [
       row("b", { kind: "journal", offset: 1, at: now }),
       row("c")
     )
-    const later = yield* append(row("d"))
-    const prune = (limit: number) => feed.prune({ before: later.at, hold: nobody, limit })
+    const fourth = yield* append(row("d"))
+    const prune = (limit: number) => feed.prune({ before: fourth.at, hold: nobody, limit })
     const prunedTo = Effect.map(feed.head, (at) => at.prunedTo - head.seq)
     yield* same("none", yield* prune(0), { deleted: 0, passed: 0 })
     yield* same("one", yield* prune(1), { deleted: 1, passed: 1 })
@@ -68,9 +68,9 @@ export const retention: ReadonlyArray<Check> = [
     const { prunedTo: told } = yield* feed.read({ order: "asc", limit: 1 })
     yield* same("how far a page says", told, head.seq + 3)
     const next = yield* append(row("e"))
-    yield* same("the next number", next.seq, later.seq + 1)
+    yield* same("the next number", next.seq, fourth.seq + 1)
     const page = yield* feed.read({ order: "asc", limit: 2, after: head.seq })
-    yield* same("a page over the gap", [page.events.length, page.scanned], [2, later.seq + 1])
+    yield* same("a page over the gap", [page.events.length, page.scanned], [2, fourth.seq + 1])
     const taken = (yield* append()).prunedTo
     yield* same("what a transaction is told", taken, head.seq + 3)
   }),

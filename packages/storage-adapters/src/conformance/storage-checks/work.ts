@@ -347,12 +347,12 @@ export const work: ReadonlyArray<Check> = [
     yield* same(`whether ${age} ms is its age`, age >= 45 && age <= since + 5, true)
   }),
   check(PORT, "keeps queues apart", function* () {
-    const one = yield* setUp
-    const two = yield* setUp
-    yield* one.add({ itemId: "a", resource: "x" })
-    yield* two.add({ itemId: "a", resource: "x" })
-    yield* same("the one", names(yield* one.claim()), "a")
-    yield* same("the other", names(yield* two.claim()), "a")
+    const left = yield* setUp
+    const right = yield* setUp
+    yield* left.add({ itemId: "a", resource: "x" })
+    yield* right.add({ itemId: "a", resource: "x" })
+    yield* same("the one", names(yield* left.claim()), "a")
+    yield* same("the other", names(yield* right.claim()), "a")
   }),
   check(PORT, "wakes a worker when work was committed", function* () {
     let items = 0

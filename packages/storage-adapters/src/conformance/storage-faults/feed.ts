@@ -180,20 +180,20 @@ export const faults = {
     spoil: (all) => {
       const { run } = Context.get(all, Atomically)
       const feed = Context.get(all, Feed)
-      const later: Array<Effect.Effect<unknown, unknown>> = []
+      const repeats: Array<Effect.Effect<unknown, unknown>> = []
       return all.pipe(
         Context.add(Atomically, {
           ...Context.get(all, Atomically),
           run: (effect) =>
             Effect.onExit(run(effect), () =>
-              Effect.forEach(later.splice(0), (each) => Effect.ignore(each), { discard: true })
+              Effect.forEach(repeats.splice(0), (each) => Effect.ignore(each), { discard: true })
             )
         }),
         Context.add(Feed, {
           ...feed,
           pruneJournal: (of) =>
             Effect.suspend(() => {
-              later.push(feed.pruneJournal(of))
+              repeats.push(feed.pruneJournal(of))
               return feed.pruneJournal(of)
             })
         })

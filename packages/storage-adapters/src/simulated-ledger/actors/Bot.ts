@@ -52,7 +52,7 @@ const watch = (options: Options, answered: Set<string>) =>
     const { session, report } = options
     const offset = yield* session.ledgerEnd
     const contracts = new Map<string, Contract>()
-    for (const one of yield* session.acs(offset)) contracts.set(one.contractId, one)
+    for (const contract of yield* session.acs(offset)) contracts.set(contract.contractId, contract)
     const doing = yield* FiberMap.make<string>()
     const hands = yield* Semaphore.make(atOnce)
     const look = Effect.gen(function* () {
@@ -114,7 +114,7 @@ export const runOnce = (
     const { session, plan, within } = options
     const offset = yield* session.ledgerEnd
     const contracts = new Map<string, Contract>()
-    for (const one of yield* session.acs(offset)) contracts.set(one.contractId, one)
+    for (const contract of yield* session.acs(offset)) contracts.set(contract.contractId, contract)
     const look = Effect.map(Instant.now, (now) =>
       Option.fromUndefinedOr(plan({ party: session.party, now, contracts })[0])
     )

@@ -18,29 +18,29 @@ const committedWithin = Duration.days(6)
 export const commitments =
   (policy: Policy.Policy): World.Plan =>
   (world) =>
-    World.find(world, Templates.StandingSettlement).flatMap((standing) => {
-      const { contractId, createdAt, payload } = standing
+    World.find(world, Templates.StandingSettlement).flatMap((settlement) => {
+      const { contractId, createdAt, payload } = settlement
       const { standingSettlementId, instrument } = payload
       const late = Instant.atOrAfter(world.now, Instant.add(createdAt, committedWithin))
       if (late || Instant.atOrAfter(world.now, payload.expiresAt)) return []
       const ids = [contractId, standingSettlementId, instrument.id]
       if (Policy.judge(policy, ids) !== "accept") return []
       return payload.funding
-        .filter((asked) => asked.party === world.party && !isCommitted(world, standing, asked))
+        .filter((asked) => asked.party === world.party && !isCommitted(world, settlement, asked))
         .flatMap((asked) =>
           Agreements.from(world, { instrument: asked.asset, amount: asked.amount }, (holdingCid) =>
-            commit(standing, asked, holdingCid)
+            commit(settlement, asked, holdingCid)
           )
         )
     })
 
 const isCommitted = (world: World.World, { payload }: Standing, { asset }: Funding): boolean =>
   World.find(world, Templates.StandingCommitment).some(
-    (one) =>
-      one.payload.standingSettlementId === payload.standingSettlementId &&
-      one.payload.party === world.party &&
-      one.payload.asset.admin === asset.admin &&
-      one.payload.asset.id === asset.id
+    (commitment) =>
+      commitment.payload.standingSettlementId === payload.standingSettlementId &&
+      commitment.payload.party === world.party &&
+      commitment.payload.asset.admin === asset.admin &&
+      commitment.payload.asset.id === asset.id
   )
 
 const commit = (

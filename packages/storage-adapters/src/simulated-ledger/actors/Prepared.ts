@@ -63,20 +63,23 @@ export const check = (
   { readonly hash: Uint8Array; readonly content: typeof Content.Type },
   NotSigned
 > => {
-  const no = (why: string) => Result.fail(new NotSigned({ why }))
+  const refused = (why: string) => Result.fail(new NotSigned({ why }))
   const read = decode(Buffer.from(given.bytes).toString("utf8"))
   if (Result.isFailure(read))
-    return no(`the prepared bytes are of another kind: ${read.failure.message}`)
+    return refused(`the prepared bytes are of another kind: ${read.failure.message}`)
   const content = read.success
-  if (content.userId !== asked.userId) return no("another user's transaction")
-  if (content.commandId !== asked.commandId) return no("another commandId than asked")
-  if (content.actAs.length !== 1 || content.actAs[0] !== asked.party) return no("it acts as others")
-  if (sorted(content.commands) !== sorted(asked.commands)) return no("other commands than asked")
-  if (content.disclosed.length > 0) return no("it uses contracts that were not handed over")
-  if (content.maxRecordTime > given.now + lastsNanos) return no("it could be executed too late")
+  if (content.userId !== asked.userId) return refused("another user's transaction")
+  if (content.commandId !== asked.commandId) return refused("another commandId than asked")
+  if (content.actAs.length !== 1 || content.actAs[0] !== asked.party)
+    return refused("it acts as others")
+  if (sorted(content.commands) !== sorted(asked.commands))
+    return refused("other commands than asked")
+  if (content.disclosed.length > 0) return refused("it uses contracts that were not handed over")
+  if (content.maxRecordTime > given.now + lastsNanos)
+    return refused("it could be executed too late")
   const computedHash = hash(given.bytes)
   if (Buffer.from(computedHash).toString("base64") !== given.hash)
-    return no("the ledger hashes otherwise")
+    return refused("the ledger hashes otherwise")
   return Result.succeed({ hash: computedHash, content })
 }
 

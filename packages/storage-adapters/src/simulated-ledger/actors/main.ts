@@ -132,7 +132,7 @@ const run = (actor: Duties.Actor, flags: Flags.Flags) =>
       case "show": {
         const offset = yield* opened.ledgerEnd
         const active = yield* opened.acs(offset)
-        const contracts = new Map(active.map((one) => [one.contractId, one]))
+        const contracts = new Map(active.map((contract) => [contract.contractId, contract]))
         const now = yield* Instant.now
         return yield* say({ offset, sees: duty.show({ party, now, contracts }) })
       }

@@ -159,7 +159,7 @@ const merged = (scope: Scope, parts: ReadonlyArray<Purse>) =>
     if (first === undefined) throw new Error("a provider that keeps nothing")
     if (others.length === 0) return first
     const { contractId } = yield* scope.exercise(Templates.Holding, first.contractId, "Merge", {
-      holdingCids: others.map((one) => one.contractId)
+      holdingCids: others.map((holding) => holding.contractId)
     })
     return { contractId, amount: Decimal.sum(parts.map(({ amount }) => amount)) }
   })

@@ -40,7 +40,7 @@ export const primaryMarketProposal = define(Templates.PrimaryMarketProposal, {
           )
           const { accepted: before, ...market } = self
           const accepted = [...before, party]
-          if (counterparties(self).every((one) => accepted.includes(one))) {
+          if (counterparties(self).every((party) => accepted.includes(party))) {
             return { proposal: null, market: yield* scope.create(Templates.PrimaryMarket, market) }
           }
           const proposal = { ...self, accepted }

@@ -65,7 +65,7 @@ const accept = (scope: Scope, self: Proposal, party: Party.Party) =>
     )
     const { accepted: before, ...agreement } = self
     const accepted = [...before, party]
-    return counterparties(self).every((one) => accepted.includes(one))
+    return counterparties(self).every((party) => accepted.includes(party))
       ? {
           proposal: null,
           agreement: yield* scope.create(Templates.IssuerPowersAgreement, agreement)
@@ -214,7 +214,9 @@ const use = (scope: Scope, self: Consent, asked: Using) =>
       [isOnce(portions), "a holding is named twice"],
       [isOnce(releases), "a lock is named twice"],
       [
-        releases.every((one) => portions.some(({ holdingCid }) => holdingCid === one.holdingCid)),
+        releases.every((release) =>
+          portions.some(({ holdingCid }) => holdingCid === release.holdingCid)
+        ),
         "a lock is of a holding that does not move"
       ]
     )

@@ -26,7 +26,7 @@ const withoutDelta = ({ acsDelta: _, ...rest }: JsonObject): JsonObject => rest
 const payloads = new Set(["createArgument", "choiceArgument", "exerciseResult", "viewValue"])
 
 const reshape = (wire: Faults.Wire, value: Json): Json => {
-  if (Array.isArray(value)) return value.map((one) => reshape(wire, one))
+  if (Array.isArray(value)) return value.map((element) => reshape(wire, element))
   if (!isObject(value)) return value
   const inner: JsonObject = Object.fromEntries(
     Object.entries(value).map(([name, member]) => [

@@ -92,9 +92,9 @@ const matched = (pattern: ReadonlyArray<string>, given: ReadonlyArray<string>): 
   if (pattern.length !== given.length) return null
   let name = ""
   for (const [at, segment] of pattern.entries()) {
-    const one = given[at] ?? ""
-    if (segment === "{}" && one !== "") name = one
-    else if (segment !== one) return null
+    const part = given[at] ?? ""
+    if (segment === "{}" && part !== "") name = part
+    else if (segment !== part) return null
   }
   return name
 }

@@ -37,13 +37,13 @@ const partyFilter = (
     if (given.length === 0) return everything
     let sum: PartyFilter = { wildcard: false, templates: [], interfaces: [], blobs: [] }
     for (const { identifierFilter } of given) {
-      const one: PartyFilter =
+      const filter: PartyFilter =
         identifierFilter === null ? everything : yield* filterOf(names, identifierFilter)
       sum = {
-        wildcard: sum.wildcard || one.wildcard,
-        templates: [...sum.templates, ...one.templates],
-        interfaces: [...sum.interfaces, ...one.interfaces],
-        blobs: withBlobs(sum.blobs, one.blobs)
+        wildcard: sum.wildcard || filter.wildcard,
+        templates: [...sum.templates, ...filter.templates],
+        interfaces: [...sum.interfaces, ...filter.interfaces],
+        blobs: withBlobs(sum.blobs, filter.blobs)
       }
     }
     return sum

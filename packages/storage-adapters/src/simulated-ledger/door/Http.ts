@@ -61,8 +61,8 @@ const collect = (
     const idleMillis = yield* from(queryNumber(ask.query, "stream_idle_timeout_ms"))
     const wire = ask.wires.wire()
     if (wire?.list413 === true) return yield* Lists.refused()
-    const shaped = Stream.flatMap(yield* open, (one) =>
-      Stream.fromIterable(AnswerFaults.elements(wire, one))
+    const shaped = Stream.flatMap(yield* open, (item) =>
+      Stream.fromIterable(AnswerFaults.elements(wire, item))
     )
     return yield* Lists.collect(shaped, { limit, idleMillis })
   })
@@ -81,11 +81,11 @@ const handle = (
     case "open":
       return Effect.succeed(endpoint.answer(context))
     case "call":
-      return Effect.flatMap(call, (one) => endpoint.handle(context, one)).pipe(
+      return Effect.flatMap(call, (request) => endpoint.handle(context, request)).pipe(
         Effect.map((answer) => AnswerFaults.answer(ask.wires.wire(), answer))
       )
     case "list":
-      return Effect.flatMap(call, (one) => collect(endpoint.open(context, one), ask))
+      return Effect.flatMap(call, (request) => collect(endpoint.open(context, request), ask))
   }
 }
 

@@ -65,7 +65,8 @@ const signatures = (
   Result.gen(function* () {
     const found: Array<Signature> = []
     for (const { party, signatures } of given.signatures) {
-      for (const one of signatures) found.push(yield* signature(yield* Formats.party(party), one))
+      for (const given of signatures)
+        found.push(yield* signature(yield* Formats.party(party), given))
     }
     return found
   })

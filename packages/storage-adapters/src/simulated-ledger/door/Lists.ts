@@ -37,7 +37,7 @@ export const completions: Opener = (context, { user, body }) =>
     const after = read.beginExclusive ?? Offset.zero
     return Stream.map(
       context.participant.completions(user, { parties, after, through: Option.none() }),
-      (told) => Answers.completion(context, told)
+      (item) => Answers.completion(context, item)
     )
   })
 

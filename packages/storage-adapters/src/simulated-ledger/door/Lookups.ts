@@ -63,7 +63,7 @@ const archived = (
       reading: of.reading
     })
     const event = events.find(
-      (one) => one._tag === "Archived" && one.contractId === created.contractId
+      (event) => event._tag === "Archived" && event.contractId === created.contractId
     )
     if (event?._tag !== "Archived") return {}
     return {

@@ -154,7 +154,9 @@ export const activeContracts: Handler = (context, { user, body }) =>
       .acs(user, { at, reading })
       .pipe(Stream.drop(skip), Stream.take(size + 1), Stream.runCollect)
     return {
-      activeContracts: found.slice(0, size).map((one) => Answers.activeContract(context, one)),
+      activeContracts: found
+        .slice(0, size)
+        .map((contract) => Answers.activeContract(context, contract)),
       activeAtOffset: at,
       ...(found.length > size ? { nextPageToken: printToken([at, skip + size]) } : {})
     }

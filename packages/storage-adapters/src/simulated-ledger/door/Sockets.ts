@@ -29,7 +29,9 @@ class Gone extends Data.TaggedError("Gone") {}
 /** Token of a socket, from its subprotocols or a header. */
 export const tokenOf = (request: IncomingMessage): string | undefined => {
   const offered = (request.headers["sec-websocket-protocol"] ?? "").split(",")
-  const carried = offered.map((one) => one.trim()).find((one) => one.startsWith(tokenPrefix))
+  const carried = offered
+    .map((protocol) => protocol.trim())
+    .find((protocol) => protocol.startsWith(tokenPrefix))
   return carried === undefined
     ? bearer(request.headers.authorization)
     : carried.slice(tokenPrefix.length)
@@ -111,8 +113,8 @@ const elements = (context: EndpointContext, session: Session) =>
     const user = yield* context.participant.authenticate(token)
     const body = yield* from(parse(yield* firstFrame(frames)))
     const stream = yield* session.open(context, { user, body, name: "", traceparent: null })
-    const flowing = Stream.runForEach(stream, (one) =>
-      Effect.forEach(AnswerFaults.elements(wires.wire(), one), (frame) => send(socket, frame))
+    const flowing = Stream.runForEach(stream, (item) =>
+      Effect.forEach(AnswerFaults.elements(wires.wire(), item), (frame) => send(socket, frame))
     )
     yield* Effect.raceFirst(
       flowing,

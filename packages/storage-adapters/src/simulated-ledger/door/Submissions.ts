@@ -75,7 +75,7 @@ export const commands = (
   names: TypeNames.TypeNames,
   given: ReadonlyArray<Requests.Union>
 ): Result.Result<ReadonlyArray<Ledger.Command>, Refusal> =>
-  Result.all(given.map((one) => command(names, one)))
+  Result.all(given.map((union) => command(names, union)))
 
 /** Converts a deduplication window to its beginning, which is all that the node needs. */
 const dedup = (given: Requests.Union | null): Result.Result<Ledger.Dedup | null, Refusal> =>
@@ -109,9 +109,9 @@ export const disclosed = (
   given: ReadonlyArray<Requests.DisclosedContract> | null
 ): Result.Result<ReadonlyArray<Ledger.Disclosed>, Refusal> =>
   Result.all(
-    (given ?? []).map((one) =>
+    (given ?? []).map((contract) =>
       Result.gen(function* () {
-        const { createdEventBlob, contractId, templateId, synchronizerId } = one
+        const { createdEventBlob, contractId, templateId, synchronizerId } = contract
         const template = templateId === null ? undefined : yield* TypeNames.read(names, templateId)
         return {
           createdEventBlob,

@@ -17,8 +17,8 @@ export interface TypeNames {
 
 export const make = (packages: ReadonlyArray<Package>): TypeNames => ({
   packages,
-  byName: new Map(packages.map((one) => [one.name, one])),
-  byId: new Map(packages.map((one) => [one.packageId, one]))
+  byName: new Map(packages.map((entry) => [entry.name, entry])),
+  byId: new Map(packages.map((entry) => [entry.packageId, entry]))
 })
 
 export const unknownPackage = (name: string): LedgerError.LedgerError =>

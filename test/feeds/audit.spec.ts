@@ -644,7 +644,7 @@ describe("checkpoints", () => {
     expect(Checkpoint.keyAt([], start)).toBeUndefined()
   })
 
-  it("never: a pruned log has lost more than was due, its checkpoint, or its word for it", () =>
+  it("a pruned log has lost what was due alone, keeps its checkpoint, and is verified as pruned", () =>
     inWorld(
       Effect.gen(function* () {
         const sign = AuditRunner.checkpoint({ newRecords: 1 })

@@ -259,7 +259,7 @@ describe("the route called again (4.3)", () => {
     expect(told(later)).toEqual([409, "approval-rejected"])
   })
 
-  it("never: g: whoever may make one makes none of its own", async () => {
+  it("g: another maker with the same key makes an action of its own", async () => {
     const id = fresh()
     const made = await release(id, { as: "olga", key: `g-${id}` })
     const theirs = await release(id, { as: "otto", key: `g-${id}` })
@@ -302,7 +302,7 @@ describe("the route called again (4.3)", () => {
     expect([anew.status, actionOf(anew) === action]).toEqual([202, false])
   })
 
-  it("never: h: who neither makes nor approves it, or approves what nobody made, is admitted", async () => {
+  it("h: whoever may not make it is refused", async () => {
     for (const as of ["ann", "mo", "aud"]) {
       expect([as, told(await setPolicy(fresh(), { as }))]).toEqual([as, [403, "permission-denied"]])
     }
@@ -350,7 +350,7 @@ describe(":approve and :reject (4.4)", () => {
     expect((await body("reject", `{"reason":"${"x".repeat(500)}"}`)).status).toBe(200)
   })
 
-  it("never: awaiting: one who signed is asked again, or a rejection is anything but the record", async () => {
+  it("awaiting: a second signature of one approver changes nothing, and a rejection answers the record", async () => {
     const id = fresh()
     const made = await release(id, { as: "olga" })
     const action = actionOf(made)
@@ -373,7 +373,7 @@ describe(":approve and :reject (4.4)", () => {
     })
   })
 
-  it("never: approved: it is signed once more, or its signer is not answered the operation", async () => {
+  it("approved: nobody signs or rejects it any more, and its signer is answered the operation", async () => {
     const action = actionOf(await setPolicy(fresh(), { as: "olga" }))
     const ran = await approve(action, "ann")
     expect([told(ran), ran.location]).toEqual([
@@ -411,7 +411,7 @@ describe(":approve and :reject (4.4)", () => {
     }
   })
 
-  it("never: withdraw: its maker needs the approver's role, or is shown as anybody else", async () => {
+  it("withdraw: its maker rejects it without the approver's role, and is shown as its maker", async () => {
     const id = fresh()
     const action = actionOf(await release(id, { as: "odd" }))
     const withdrawn = await reject(action, "odd")
@@ -446,7 +446,7 @@ describe("a rejection keeps its key as every write does (1.5)", () => {
     expect([again.status, again.replayed, again.text]).toEqual([200, "true", first.text])
   })
 
-  it("never: with another key, another reason or another action it is answered the same", async () => {
+  it("with another key, another reason or another action it is refused", async () => {
     const action = actionOf(await release(fresh(), { as: "olga" }))
     const call = (reason: string | null, key?: string) =>
       decide(venue, {

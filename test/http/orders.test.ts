@@ -452,7 +452,7 @@ describe("a redemption", () => {
     ])
   })
 
-  it("never: withdrawn or released keeps its holder's units, or tells the other of the two", async () => {
+  it("gives its holder's units back, and announces whether it was withdrawn or released", async () => {
     await holding()
     await redeems("r1", { amount: 25000 })
     await succeeds("/v1/redemptions/r1:withdraw", {}, "app")

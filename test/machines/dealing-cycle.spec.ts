@@ -141,7 +141,7 @@ describe("what a fact leaves behind", () => {
 })
 
 describe("what is told", () => {
-  test("never: an end is told of otherwise, or by a cycle that only counts", () => {
+  test("a cycle announces its end under that end's name, and announces no joining", () => {
     const told = (fact: Fact, ...before: ReadonlyArray<Fact>) =>
       dealingCycles
         .announce(evolve(cycle(...before), fact), fact)

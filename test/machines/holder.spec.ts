@@ -125,7 +125,7 @@ describe("what a fact leaves behind", () => {
     expect(after(signed, acceptTerms)).toMatchObject({ terms, signedTermsCid: null })
   })
 
-  test("never: what the venue knows of a holder moves it, or is forgotten", () => {
+  test("what the venue records of a holder is kept, and moves it to no other state", () => {
     const told: Fact = {
       on: "describe",
       legalName: "A Fund",

@@ -89,7 +89,7 @@ describe("a forced transfer", () => {
   )
 
   it.effect(
-    "never: to the holder itself unlocks its units silently (ERC-7943 and CMTAT, self-transfer)",
+    "to the holder itself is refused and unlocks nothing (ERC-7943 and CMTAT, self-transfer)",
     () =>
       Effect.gen(function* () {
         const { stage, h1 } = yield* Powers.founded()
@@ -437,28 +437,26 @@ describe("a forced transfer is refused", () => {
     }).pipe(engine())
   )
 
-  it.effect(
-    "never: for want of a power that the agreement gives, or past the agreement's date",
-    () =>
-      Effect.gen(function* () {
-        const { stage, holders } = yield* Cycles.opened(["h1", "h2"])
-        const [h1] = holders
-        if (h1 === undefined) throw new Error("no holder")
-        yield* Powers.mints(stage, h1, "10")
-        yield* Powers.agrees(stage, { powers: ["recover"], until: "2026-08-01T12:00:00Z" })
-        yield* Powers.consents(h1)
-        assert.strictEqual(
-          (yield* Powers.forces("h1", "h2")).why,
-          "rule-refused consent issuer-powers-agreement"
-        )
-        yield* TestClock.adjust("24 hours")
-        yield* Powers.agrees(stage)
-        // What the holder signed is not widened by an agreement that is.
-        assert.strictEqual(
-          (yield* Powers.forces("h1", "h2")).why,
-          "rule-refused consent issuer-powers-consent"
-        )
-      }).pipe(engine())
+  it.effect("for want of a power that the agreement, or the holder's consent, does not give", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1", "h2"])
+      const [h1] = holders
+      if (h1 === undefined) throw new Error("no holder")
+      yield* Powers.mints(stage, h1, "10")
+      yield* Powers.agrees(stage, { powers: ["recover"], until: "2026-08-01T12:00:00Z" })
+      yield* Powers.consents(h1)
+      assert.strictEqual(
+        (yield* Powers.forces("h1", "h2")).why,
+        "rule-refused consent issuer-powers-agreement"
+      )
+      yield* TestClock.adjust("24 hours")
+      yield* Powers.agrees(stage)
+      // What the holder signed is not widened by an agreement that is.
+      assert.strictEqual(
+        (yield* Powers.forces("h1", "h2")).why,
+        "rule-refused consent issuer-powers-consent"
+      )
+    }).pipe(engine())
   )
 
   it.effect("by each limit of its request: units, lists, ids, members", () =>

@@ -128,90 +128,83 @@ describe("two forced acts at once", () => {
 })
 
 describe("a forced act and an order's settlement at once", () => {
-  it.effect(
-    "never: a redemption is paid for units that were moved away, or they burn and move too",
-    () =>
-      Effect.gen(function* () {
-        const { stage, h1, h2 } = yield* Powers.founded()
-        yield* Cycles.redeems(stage, h1, { id: "r1", units: "30" })
-        yield* Cycles.at(Cycles.friday)
-        yield* Fund.publishes(stage, "1.5", Cycles.friday)
-        yield* Cycles.pays(stage, { id: "r1", units: "30", price: "1.5", proceeds: "45" })
-        yield* Cycles.paysIn(stage, stage.fund, "45")
-        yield* Cycles.allocates(stage, stage.fund, {
-          assetId: "USD",
-          amount: "45",
-          to: h1,
-          reference: "r1"
-        })
-        yield* queued("redemption.settle", { redemptionId: "r1" })
-        yield* queued(
-          "holder.force-transfer",
-          { holderId: "h1" },
-          { toHolderId: "h2", order: Powers.order }
-        )
-        const [settled, forced] = yield* ends("redemption.settle", "holder.force-transfer")
-        const isSettled = (yield* Cycles.redemption("r1")).state === "settled"
-        assert.strictEqual(settled === "succeeded", isSettled)
-        const left = isSettled ? "70" : "100"
-        assert.deepEqual(yield* Powers.books(stage), {
-          register: left,
-          locked: forced === "succeeded" || isSettled ? "0" : "30",
-          supply: left
-        })
-        assert.strictEqual(
-          yield* Cycles.holds(h2, "fund-a"),
-          forced === "succeeded" ? left : "0",
-          `${settled}, ${forced}`
-        )
-        assert.include([settled, forced], "succeeded")
-        assert.deepEqual(yield* Fund.surprises, [])
-      }).pipe(engine())
+  it.effect("pays a redemption or moves its units, never both", () =>
+    Effect.gen(function* () {
+      const { stage, h1, h2 } = yield* Powers.founded()
+      yield* Cycles.redeems(stage, h1, { id: "r1", units: "30" })
+      yield* Cycles.at(Cycles.friday)
+      yield* Fund.publishes(stage, "1.5", Cycles.friday)
+      yield* Cycles.pays(stage, { id: "r1", units: "30", price: "1.5", proceeds: "45" })
+      yield* Cycles.paysIn(stage, stage.fund, "45")
+      yield* Cycles.allocates(stage, stage.fund, {
+        assetId: "USD",
+        amount: "45",
+        to: h1,
+        reference: "r1"
+      })
+      yield* queued("redemption.settle", { redemptionId: "r1" })
+      yield* queued(
+        "holder.force-transfer",
+        { holderId: "h1" },
+        { toHolderId: "h2", order: Powers.order }
+      )
+      const [settled, forced] = yield* ends("redemption.settle", "holder.force-transfer")
+      const isSettled = (yield* Cycles.redemption("r1")).state === "settled"
+      assert.strictEqual(settled === "succeeded", isSettled)
+      const left = isSettled ? "70" : "100"
+      assert.deepEqual(yield* Powers.books(stage), {
+        register: left,
+        locked: forced === "succeeded" || isSettled ? "0" : "30",
+        supply: left
+      })
+      assert.strictEqual(
+        yield* Cycles.holds(h2, "fund-a"),
+        forced === "succeeded" ? left : "0",
+        `${settled}, ${forced}`
+      )
+      assert.include([settled, forced], "succeeded")
+      assert.deepEqual(yield* Fund.surprises, [])
+    }).pipe(engine())
   )
 
-  it.effect(
-    "never: a cycle burns units that a recovery took out of it, or never ends without them",
-    () =>
-      Effect.gen(function* () {
-        const { stage, h1, h2 } = yield* Powers.founded()
-        yield* Powers.mints(stage, h2, "10")
-        const next = yield* Powers.succeeds(stage, h1, { waits: "no" })
-        yield* TestClock.adjust("24 hours")
-        yield* Cycles.opens("c1", { cutOffAt: Cycles.monday })
-        yield* Cycles.redeems(stage, h1, { id: "r1", units: "30" })
-        yield* Cycles.redeems(stage, h2, { id: "r2", units: "10" })
-        yield* Cycles.at(Cycles.monday)
-        yield* Fund.publishes(stage, "1", Cycles.monday)
-        yield* Cycles.pays(stage, { id: "r1", units: "30", price: "1", proceeds: "30" })
-        yield* Cycles.pays(stage, { id: "r2", units: "10", price: "1", proceeds: "10" })
-        yield* Cycles.paysIn(stage, stage.fund, "40")
-        assert.strictEqual((yield* Cycles.redemption("r1")).cycleId, "c1")
-        const done = yield* Powers.recovers("h1")
-        assert.strictEqual(done.why, "")
-        assert.deepEqual(done.result["openOrders"], [
-          { orderId: "r1", kind: "redemption", holderId: "h1" }
-        ])
-        assert.strictEqual(yield* Cycles.holds(next, "fund-a"), "100")
-        assert.strictEqual(
-          (yield* Cycles.settles("c1")).why,
-          "rule-refused admission holder-active"
-        )
-        assert.strictEqual(
-          (yield* Calls.write("redemption.release", { redemptionId: "r1" }, {})).why,
-          ""
-        )
-        yield* Cycles.allocates(stage, stage.fund, {
-          assetId: "USD",
-          amount: "10",
-          to: stage.fund,
-          reference: "c1"
-        })
-        assert.strictEqual((yield* Cycles.settles("c1")).why, "")
-        assert.strictEqual((yield* Cycles.redemption("r2")).state, "settled")
-        // h1's 100 and h2's 10, of which h2's have burned.
-        assert.deepEqual(yield* Powers.books(stage), whole)
-        assert.deepEqual(yield* Fund.surprises, [])
-      }).pipe(engine())
+  it.effect("lets a cycle end without the units that a recovery took out of it", () =>
+    Effect.gen(function* () {
+      const { stage, h1, h2 } = yield* Powers.founded()
+      yield* Powers.mints(stage, h2, "10")
+      const next = yield* Powers.succeeds(stage, h1, { waits: "no" })
+      yield* TestClock.adjust("24 hours")
+      yield* Cycles.opens("c1", { cutOffAt: Cycles.monday })
+      yield* Cycles.redeems(stage, h1, { id: "r1", units: "30" })
+      yield* Cycles.redeems(stage, h2, { id: "r2", units: "10" })
+      yield* Cycles.at(Cycles.monday)
+      yield* Fund.publishes(stage, "1", Cycles.monday)
+      yield* Cycles.pays(stage, { id: "r1", units: "30", price: "1", proceeds: "30" })
+      yield* Cycles.pays(stage, { id: "r2", units: "10", price: "1", proceeds: "10" })
+      yield* Cycles.paysIn(stage, stage.fund, "40")
+      assert.strictEqual((yield* Cycles.redemption("r1")).cycleId, "c1")
+      const done = yield* Powers.recovers("h1")
+      assert.strictEqual(done.why, "")
+      assert.deepEqual(done.result["openOrders"], [
+        { orderId: "r1", kind: "redemption", holderId: "h1" }
+      ])
+      assert.strictEqual(yield* Cycles.holds(next, "fund-a"), "100")
+      assert.strictEqual((yield* Cycles.settles("c1")).why, "rule-refused admission holder-active")
+      assert.strictEqual(
+        (yield* Calls.write("redemption.release", { redemptionId: "r1" }, {})).why,
+        ""
+      )
+      yield* Cycles.allocates(stage, stage.fund, {
+        assetId: "USD",
+        amount: "10",
+        to: stage.fund,
+        reference: "c1"
+      })
+      assert.strictEqual((yield* Cycles.settles("c1")).why, "")
+      assert.strictEqual((yield* Cycles.redemption("r2")).state, "settled")
+      // h1's 100 and h2's 10, of which h2's have burned.
+      assert.deepEqual(yield* Powers.books(stage), whole)
+      assert.deepEqual(yield* Fund.surprises, [])
+    }).pipe(engine())
   )
 })
 

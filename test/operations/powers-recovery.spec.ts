@@ -105,7 +105,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
   )
 
   it.effect(
-    "never: of two instruments is told as one, or the holder is succeeded with units left",
+    "of two instruments is announced for each, and succeeds the holder once no units are left",
     () =>
       Effect.gen(function* () {
         const { stage, h1, next } = yield* ofTwo
@@ -130,7 +130,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
       }).pipe(engine())
   )
 
-  it.effect("never: of an instrument and its holders moves less than each holder's all", () =>
+  it.effect("of an instrument and its holders moves all that each of them holds", () =>
     Effect.gen(function* () {
       const { stage, h1, h2 } = yield* Powers.founded()
       yield* Powers.mints(stage, h2, "7")

@@ -60,37 +60,35 @@ const restricted = Effect.gen(function* () {
 })
 
 describe("a restriction", () => {
-  it.effect(
-    "never: of one instrument ends with its units, and its holder orders that instrument anew unrestricted",
-    () =>
-      Effect.gen(function* () {
-        yield* restricted
-        yield* carries({ left: "units" })
-        assert.sameMembers(
-          [...(yield* shown)],
-          [
-            "on-a h1 fund-a active",
-            "on-a~op-1 h2 fund-a active",
-            "on-all h1 all active",
-            "on-all~op-1 h2 all active",
-            "on-b h1 fund-b active"
-          ]
-        )
-        yield* carries({ left: "other-instruments", operationId: "op-2" })
-        assert.sameMembers(
-          [...(yield* shown)],
-          [
-            "on-a h1 fund-a active",
-            "on-a~op-1 h2 fund-a active",
-            "on-all h1 all active",
-            "on-all~op-1 h2 all active",
-            "on-b h1 fund-b active"
-          ]
-        )
-      }).pipe(Effect.provide(world()))
+  it.effect("of one instrument stays on its holder while that holder has anything left", () =>
+    Effect.gen(function* () {
+      yield* restricted
+      yield* carries({ left: "units" })
+      assert.sameMembers(
+        [...(yield* shown)],
+        [
+          "on-a h1 fund-a active",
+          "on-a~op-1 h2 fund-a active",
+          "on-all h1 all active",
+          "on-all~op-1 h2 all active",
+          "on-b h1 fund-b active"
+        ]
+      )
+      yield* carries({ left: "other-instruments", operationId: "op-2" })
+      assert.sameMembers(
+        [...(yield* shown)],
+        [
+          "on-a h1 fund-a active",
+          "on-a~op-1 h2 fund-a active",
+          "on-all h1 all active",
+          "on-all~op-1 h2 all active",
+          "on-b h1 fund-b active"
+        ]
+      )
+    }).pipe(Effect.provide(world()))
   )
 
-  it.effect("never: on whatever else stays with a holder that has nothing left", () =>
+  it.effect("on anything of a holder that has nothing left is carried to its successor", () =>
     Effect.gen(function* () {
       yield* restricted
       const [opened = []] = yield* carries({ left: "nothing" })

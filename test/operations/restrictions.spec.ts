@@ -56,7 +56,7 @@ describe("a restriction with a date", () => {
     }).pipe(engine())
   )
 
-  it.effect("never: that came to its date while its lift was signed is lifted after all", () =>
+  it.effect("lapses if it came to its date while its lift was being signed", () =>
     Effect.gen(function* () {
       yield* founded(1)
       yield* restricts("h1", "r1", { autoReleaseAt: until })
@@ -129,7 +129,7 @@ describe("a batch of a thousand", () => {
     )
 
     it.live(
-      `never: and single ones of its holders at the same time lose one, wait for ever, or mix, on ${name}`,
+      `and single ones of its holders at the same time are all kept, on ${name}`,
       () =>
         Effect.gen(function* () {
           yield* foundedNow(200)

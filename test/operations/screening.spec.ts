@@ -156,7 +156,7 @@ describe("a holder of a venue that screens", () => {
   })
 
   it.effect(
-    "never: that was clear is admitted under lists that changed since, before it is asked about",
+    "that was clear is screened again under lists that changed before it is admitted",
     () => {
       const one = source()
       return Effect.gen(function* () {

@@ -243,27 +243,27 @@ describe("the price of a day", () => {
     }).pipe(engine())
   )
 
+  it.effect("swung by the day's net flow is no breach", () =>
+    Effect.gen(function* () {
+      const stage = yield* swinging
+      // G10.
+      yield* Cycles.attests(stage, { id: "s1", units: "95669.468873", price: "1.04526555" })
+      includes(yield* order("s1"), { state: "priced", price: Decimal.of("1.04526555") })
+      assert.deepStrictEqual(yield* Fund.surprises, [])
+    }).pipe(engine())
+  )
+
   it.effect(
-    "never: swung by the day's net flow is kept as a breach, or swings a fund's first units",
+    "is the same for all its orders, though the policy changes between the first and the last",
     () =>
       Effect.gen(function* () {
         const stage = yield* swinging
-        // G10.
         yield* Cycles.attests(stage, { id: "s1", units: "95669.468873", price: "1.04526555" })
-        includes(yield* order("s1"), { state: "priced", price: Decimal.of("1.04526555") })
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual((yield* policies(1, { swing: null })).why, "")
+        yield* Cycles.attests(stage, { id: "s2", units: "47834.734436", price: "1.04526555" })
         assert.deepStrictEqual(yield* Fund.surprises, [])
       }).pipe(engine())
-  )
-
-  it.effect("never: parts its orders where the policy changes between the first and the last", () =>
-    Effect.gen(function* () {
-      const stage = yield* swinging
-      yield* Cycles.attests(stage, { id: "s1", units: "95669.468873", price: "1.04526555" })
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual((yield* policies(1, { swing: null })).why, "")
-      yield* Cycles.attests(stage, { id: "s2", units: "47834.734436", price: "1.04526555" })
-      assert.deepStrictEqual(yield* Fund.surprises, [])
-    }).pipe(engine())
   )
 
   it.effect("of an historic order is no older than the policy's grace", () =>

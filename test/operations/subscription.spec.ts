@@ -943,7 +943,7 @@ describe("what is shown of subscriptions", () => {
     page.value.map(({ subscriptionId }) => subscriptionId)
 
   it.effect(
-    "never: an investor or a registrar sees what is not theirs, a filter lets others pass",
+    "an investor and a registrar see theirs alone, and a filter lets nothing else pass",
     () =>
       Effect.gen(function* () {
         const stage = yield* withMarket()

@@ -610,7 +610,7 @@ describe("what a gate left over", () => {
   )
 })
 
-describe("never: a dealing cycle would be opened", () => {
+describe("opening a dealing cycle is refused", () => {
   const opened = (terms: { readonly cutOffAt: string; readonly settleBy: string }) =>
     Effect.gen(function* () {
       const { of, market } = yield* Dealing.floor
@@ -650,7 +650,7 @@ describe("a dealing cycle's contracts", () => {
   )
 })
 
-describe("never: a market past its time would", () => {
+describe("a market past its time refuses to", () => {
   const until = Instant.of("1970-01-01T12:00:00Z")
   const terms = (floor: Dealing.Floor) => ({
     marketId: "m2",

@@ -238,7 +238,7 @@ describe("a forced move of locked units", () => {
 const unreleased = "a locked holding moves only when what locks it is released with it"
 const inForce = "a lock in force is released by what locks the holding"
 
-describe("never: locked units would be moved", () => {
+describe("a forced move of locked units is refused", () => {
   it.effect.each(every)("silently out of their %s", ([, lock]) =>
     Effect.gen(function* () {
       const { scene, locked } = yield* partly(lock)

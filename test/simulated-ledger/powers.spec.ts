@@ -442,7 +442,7 @@ const wrong: ReadonlyArray<readonly [what: string, message: string, arrange: Arr
   ]
 ]
 
-describe("never: units would be moved", () => {
+describe("a forced move of units is refused", () => {
   it.effect.each(wrong)("%s", ([, message, arrange]) =>
     Effect.gen(function* () {
       const scene = yield* Powers.scene

@@ -85,7 +85,7 @@ const mispriced: ReadonlyArray<Figures> = [
   ]
 ]
 
-describe("never: the oracle would price a redemption by", () => {
+describe("the oracle's price of a redemption is refused for", () => {
   it.effect.each(mispriced)("%s", ([, message, ordered, other]) =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor

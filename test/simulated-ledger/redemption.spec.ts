@@ -388,7 +388,7 @@ const wrong: ReadonlyArray<Wrong> = [
   ]
 ]
 
-describe("never: a redemption would be settled with", () => {
+describe("the settlement of a redemption is refused with", () => {
   it.effect.each(wrong)("%s", ([, message, argument]) =>
     Effect.gen(function* () {
       const at = yield* scene

@@ -157,7 +157,7 @@ const rows: ReadonlyArray<Row> = [
   ]
 ]
 
-describe("never: an attestor would price a lot by", () => {
+describe("an attestor's price of a lot is refused for", () => {
   it.effect.each(rows)("%s", ([, message, other]) =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor

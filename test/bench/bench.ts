@@ -29,6 +29,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   bulk: () => import("./bulk.ts"),
   latest: () => import("./latest.ts"),
   hosts: () => import("./hosts.ts"),
+  queues: () => import("./queues.ts"),
   start: async () => (await import("./hosts.ts")).starts,
   memory: () => import("./memory.ts")
 }

@@ -32,7 +32,7 @@ export const start = (of: {
       ),
       (running) =>
         Effect.promise(async () => {
-          if (running.exitCode !== null) return
+          if (running.exitCode !== null || running.signalCode !== null) return
           running.kill("SIGTERM")
           await new Promise((done) => running.once("exit", done))
         })

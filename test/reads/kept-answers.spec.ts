@@ -113,6 +113,38 @@ describe("an answer is kept", () => {
     }).pipe(cached)
   )
 
+  it.effect("at the instant of the answer before it, for less than 50 milliseconds", () =>
+    Effect.gen(function* () {
+      const reads = yield* Reads
+      const { now: start } = yield* act
+      const page = Effect.map(
+        reads.pagePrinted(ToyReads.listTimers, {
+          caller: ToyReads.auditor,
+          params: {},
+          point: {},
+          page: { limit: 10 },
+          target: "/v1/toys",
+          print
+        }),
+        ({ now }) => Number((now - start) / 1_000_000n)
+      )
+      yield* set("a", 60)
+      yield* TestClock.adjust(1)
+      assert.strictEqual(yield* page, 1)
+      yield* TestClock.adjust(48)
+      assert.strictEqual(yield* page, 1)
+      yield* TestClock.adjust(2)
+      assert.strictEqual(yield* page, 51)
+      // The timer rings, and what shows it stands for an instant of its own.
+      yield* TestClock.adjust(10)
+      assert.strictEqual(yield* page, 61)
+      yield* TestClock.adjust(10)
+      assert.strictEqual(yield* page, 61)
+      yield* set("b", 60_000)
+      assert.strictEqual(yield* page, 71)
+    }).pipe(cached)
+  )
+
   it.effect("not at all where the clock may bring in a record that it does not show", () =>
     Effect.gen(function* () {
       const rung = list({ state: ["rung"] })

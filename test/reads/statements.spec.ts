@@ -133,3 +133,26 @@ describe("a page asks the store for", () => {
     )
   )
 })
+
+describe("a page that is kept", () => {
+  it("asks the store for the head alone, and not for the record that its path names", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        yield* happened(yield* Fund.opened())
+        const reads = yield* Reads
+        const page = reads.pagePrinted(MovementReads.ofInstrument, {
+          caller,
+          params: { instrumentId },
+          point: {},
+          page: { limit: 50 },
+          target: "/v1/instruments/fund-a/movements?limit=50",
+          print: (values) =>
+            Effect.succeed({ bytes: new TextEncoder().encode(String(values.length)) })
+        })
+        const { printed } = yield* page
+        asked.length = 0
+        expect((yield* page).printed).toEqual(printed)
+        expect(asked).toEqual(["feed.answer"])
+      }).pipe(Effect.provide(world({ storage })))
+    ))
+})

@@ -11,8 +11,9 @@ export interface Printed {
   readonly bytes: Uint8Array
 }
 
-/** A kept answer, and for which instants of judgement it holds: from ≤ judgedAt < until. */
+/** A kept answer, at which head, and for which instants of judgement it holds: from ≤ judgedAt < until. */
 export interface Kept {
+  readonly head: string
   readonly printed: Printed
   /** Sort key after which the next page begins; null: there is none. */
   readonly after: string | null
@@ -21,7 +22,7 @@ export interface Kept {
   readonly until: Instant.Instant | undefined
 }
 
-/** Parts of the key of an answer besides the head: the read, its request, the caller and its scope. */
+/** Parts of the key of an answer: the read, its request, the caller and its scope. */
 interface Asked {
   readonly read: { readonly name: string }
   /** Path and query of the request. */
@@ -29,17 +30,15 @@ interface Asked {
   readonly role: Role
   readonly sight: Sight
   readonly caller: Caller
-  /** Filter columns of the answer's records, with those of the caller's scope. */
+  /** Filter columns that the parameters ask for, with those of the caller's scope. */
   readonly where: Scope
 }
 
 /**
- * Key of an answer: what was asked, in which role and sight, and the head it is read at. Callers of
- * the same role share an answer only where that role sees everything.
+ * Key of an answer: what was asked, in which role and sight. Callers of the same role share an answer
+ * only where that role sees everything.
  */
-export const keyOf = (asked: Asked, pin: Point.Resolved): string | undefined => {
-  const { read, target, role, sight, caller, where } = asked
-  if (pin.moves === undefined) return undefined
+export const keyOf = ({ read, target, role, sight, caller, where }: Asked): string => {
   const { sub, name, email, roles, holderId, party } = caller
   return PlainJson.canonical([
     read.name,
@@ -47,16 +46,24 @@ export const keyOf = (asked: Asked, pin: Point.Resolved): string | undefined => 
     role,
     sight,
     sight === "all" ? null : [sub, name, email, roles, holderId, party],
-    where,
-    String(pin.ledgerEpoch),
-    String(pin.offset),
-    String(pin.moves),
-    pin.select.by
+    where
   ])
 }
 
+/** The head that an answer is read at; undefined: the pin is not that of a head. */
+export const headOf = (pin: Point.Resolved): string | undefined =>
+  pin.moves === undefined
+    ? undefined
+    : [pin.ledgerEpoch, pin.offset, pin.moves, pin.select.by].join("/")
+
+/** Cache of the answer of each request at the last head that it was read at. */
 export interface KeptAnswers {
-  readonly find: (key: string, judgedAt: Instant.Instant) => Kept | undefined
+  readonly has: (key: string) => boolean
+  /** Finds the answer at the head of a pin, that the clock has not moved since. */
+  readonly find: (
+    key: string,
+    at: { readonly pin: Point.Resolved; readonly clock: Instant.Instant }
+  ) => Kept | undefined
   readonly keep: (key: string, kept: Kept) => void
 }
 
@@ -67,8 +74,8 @@ const entryBytes = 200
 export const make = (bytesMax: number): KeptAnswers => {
   const entries = new Map<string, Kept>()
   let bytes = 0
-  const sizeOf = (key: string, { printed }: Kept) =>
-    entryBytes + 2 * key.length + printed.bytes.length
+  const sizeOf = (key: string, { head, printed }: Kept) =>
+    entryBytes + 2 * (key.length + head.length) + printed.bytes.length
   const evict = (key: string): void => {
     const entry = entries.get(key)
     if (entry === undefined) return
@@ -76,10 +83,13 @@ export const make = (bytesMax: number): KeptAnswers => {
     bytes -= sizeOf(key, entry)
   }
   return {
-    find: (key, judgedAt) => {
+    has: (key) => entries.has(key),
+    find: (key, { pin, clock }) => {
       const entry = entries.get(key)
-      if (entry === undefined || judgedAt < entry.from) return undefined
-      if (entry.until !== undefined && judgedAt >= entry.until) {
+      if (entry === undefined || entry.head !== headOf(pin)) return undefined
+      const { from, until } = entry
+      if (pin.judgedAt < from) return undefined
+      if (until !== undefined && (pin.judgedAt >= until || clock >= until)) {
         evict(key)
         return undefined
       }

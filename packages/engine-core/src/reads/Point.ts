@@ -20,6 +20,16 @@ const beginning = Instant.fromNanos(0n)
  */
 const sameInstant = 999_000n
 
+/**
+ * Nanoseconds by which the answer of a request that was kept may be older than the clock, while
+ * nothing was written and no clock move of its records is due.
+ */
+const keptInstant = 49_999_000n
+
+/** Checks whether an answer at a pin is as recent as one whose instant is given out for it. */
+export const isRecent = ({ judgedAt }: Resolved, clock: Instant.Instant): boolean =>
+  judgedAt >= clock - sameInstant
+
 /** Seconds of `Retry-After` for an offset that was pruned, which no retry finds again. */
 const prunedRetry = 3_600
 
@@ -32,11 +42,12 @@ export interface Resolved extends Pin.Resolved {
 
 /**
  * Pin of a read without `at` or `asOf`. `answered`: to an instant given out for this answer,
- * which is `judgedAt`; a read as of that instant always answers the same. `snapshot`: to
- * everything written so far, also for a list's later pages. `as-it-is`: not pinned, for one record
- * that no offset dates.
+ * which is `judgedAt`; a read as of that instant always answers the same. `kept`: the same, but the
+ * instant may be one given out shortly before, for an answer that was kept. `snapshot`: to everything
+ * written so far, also for a list's later pages. `as-it-is`: not pinned, for one record that no
+ * offset dates.
  */
-export type Latest = "answered" | "snapshot" | "as-it-is"
+export type Latest = "answered" | "kept" | "snapshot" | "as-it-is"
 
 export interface Points {
   /** Resolves the point asked for; `latest` says how a read that names none is pinned. */
@@ -66,6 +77,7 @@ export const make = Effect.fnUntraced(function* (
   ports: Ports
 ): Effect.fn.Return<Points, never, Scope.Scope> {
   const giveAnswer = yield* SharedAnswers.make((instant) => answerAt(ports, instant))
+  const giveKept = yield* SharedAnswers.make((instant) => answerAt(ports, instant, keptInstant))
   const ledgerTimeOf = ledgerTimes(ports)
   return {
     checkHeld: ({ offset, ledgerEpoch }) =>
@@ -80,11 +92,13 @@ export const make = Effect.fnUntraced(function* (
         if (asked.at !== undefined) return atOffset(ports, asked.at)
         if (asked.asOf !== undefined) return atInstant(ports, ledgerTimeOf, asked.asOf, now)
         if (latest === "as-it-is") return Effect.succeed(asItIs(now))
-        return latest === "answered"
-          ? Effect.flatMap(giveAnswer(now), (head) => ofHead(ledgerTimeOf, head))
-          : Effect.flatMap(orUnavailable(ports.feed.head), (head) =>
-              ofHead(ledgerTimeOf, head, now)
-            )
+        if (latest === "snapshot") {
+          return Effect.flatMap(orUnavailable(ports.feed.head), (head) =>
+            ofHead(ledgerTimeOf, head, now)
+          )
+        }
+        const give = latest === "kept" ? giveKept : giveAnswer
+        return Effect.flatMap(give(now), (head) => ofHead(ledgerTimeOf, head))
       })
   }
 })
@@ -158,12 +172,15 @@ const atOffset = Effect.fnUntraced(function* (ports: Ports, offset: Offset.Offse
   }
 })
 
-/** Gives out an answer: the feed's head at its instant, which is the one given or a later one. */
-const answerAt = ({ feed }: Ports, instant: Instant.Instant) =>
+/**
+ * Gives out an answer: the feed's head at its instant, which is the one given or a later one, or that
+ * of another answer so many nanoseconds before.
+ */
+const answerAt = ({ feed }: Ports, instant: Instant.Instant, before = sameInstant) =>
   orUnavailable(
     feed.answer({
       now: Instant.sortable(instant),
-      since: Instant.sortable(Instant.fromNanos(instant - sameInstant))
+      since: Instant.sortable(Instant.fromNanos(instant - before))
     })
   )
 

@@ -12,7 +12,7 @@ import * as Access from "./Access.ts"
 import type * as Cursor from "./Cursor.ts"
 import * as ListCursor from "./ListCursor.ts"
 import type * as Point from "./Point.ts"
-import type { Asking, List, Ranges, Scope } from "./Read.ts"
+import type { Asking, List, Ranges, Scope, Who } from "./Read.ts"
 import type { PageAsked, PointAsked } from "./Reads.ts"
 
 /** The services that reads are answered from. */
@@ -34,6 +34,17 @@ export const memoised = (records: Records["Service"]): WithMemo => {
   return (effect) => Effect.provideService(effect, Records, memo)
 }
 
+/** A request for a list after the checks that precede its point: role, scope, cursor. */
+export interface Requested {
+  readonly clock: Instant.Instant
+  readonly asker: Who
+  readonly where: Scope
+  readonly ranges: Ranges
+  /** Text that the list's cursors are bound to. */
+  readonly bound: string
+  readonly place: Cursor.Place | undefined
+}
+
 /** A list that is ready to be read, page by page or as a whole. */
 export interface Prepared {
   /** The engine's clock, as the answer says it. */
@@ -41,7 +52,6 @@ export interface Prepared {
   readonly asking: Asking
   readonly pin: Point.Resolved
   readonly withMemo: WithMemo
-  /** Text that the list's cursors are bound to. */
   readonly bound: string
   readonly query: Query
 }
@@ -70,7 +80,22 @@ export const prepare = Effect.fnUntraced(function* <R, F, P, V>(
   read: List<R, F, P, V>,
   of: ListAsked<P>
 ) {
-  const { records, points, cursors, venue, tenantId } = services
+  const requested = yield* request(services, read, of)
+  const pin = yield* locate(services, read, { ...of, requested, latest: "answered" })
+  const asking = askingAt(read, { ...of, requested, pin })
+  const withMemo = memoised(services.records)
+  const query = yield* queried(services, read, { ...of, requested, asking, withMemo })
+  const { now } = asking
+  return { now, asking, pin, withMemo, bound: requested.bound, query } satisfies Prepared
+})
+
+/** Checks role, scope and cursor of a request for a list. */
+export const request = Effect.fnUntraced(function* <R, F, P, V>(
+  services: Services,
+  read: List<R, F, P, V>,
+  of: ListAsked<P>
+) {
+  const { cursors, venue, tenantId } = services
   const { caller, params, point, page } = of
   const clock = yield* Instant.now
   const asker = yield* Effect.fromResult(
@@ -80,31 +105,66 @@ export const prepare = Effect.fnUntraced(function* <R, F, P, V>(
   const where = Access.intersectionOf(read.where(params), scope)
   const ranges = read.ranges?.(params) ?? {}
   const bound = ListCursor.boundOf({ read, tenantId, where, ranges, point, page })
-  const withMemo = memoised(records)
-  const look = (pin: Pin.Resolved) =>
-    read.parent === undefined ? Effect.void : withMemo(read.parent(params, { ...asker, pin }))
   const place = yield* Effect.fromResult(
     ListCursor.placeOf(cursors, { list: read.name, bound, text: page.after, point })
   )
-  const latest = read.pinned ? "answered" : "snapshot"
-  const pin =
-    place === undefined
-      ? yield* resolveInSight(points, point, { now: clock, latest, look })
-      : ListCursor.pinOf(place)
-  const now = place === undefined ? nowOf(read, { point, pin, clock }) : clock
-  yield* look(pin)
+  return { clock, asker, where, ranges, bound, place } satisfies Requested
+})
+
+/** Resolves the point of a list: that of its cursor, or the one asked for. */
+export const locate = <R, F, P, V>(
+  services: Services,
+  read: List<R, F, P, V>,
+  of: ListAsked<P> & { readonly requested: Requested; readonly latest: "answered" | "kept" }
+): Effect.Effect<Point.Resolved, Refused | Unavailable> => {
+  const { params, point } = of
+  const { asker, clock, place } = of.requested
+  if (place !== undefined) return Effect.succeed(ListCursor.pinOf(place))
+  return resolveInSight(services.points, point, {
+    now: clock,
+    latest: read.pinned ? of.latest : "snapshot",
+    look: (pin) => provided(services)(read.parent?.(params, { ...asker, pin }) ?? Effect.void)
+  })
+}
+
+/** The caller at the point of a list. */
+export const askingAt = (
+  read: Pick<List, "pinned">,
+  of: {
+    readonly requested: Requested
+    readonly point: PointAsked
+    readonly pin: Point.Resolved
+  }
+): Asking => {
+  const { pin, point } = of
+  const { asker, clock, place } = of.requested
+  return { ...asker, pin, now: place === undefined ? nowOf(read, { point, pin, clock }) : clock }
+}
+
+/** Query of a list at its point, after the checks of the record that the path names and of the cursor's offset. */
+export const queried = Effect.fnUntraced(function* <R, F, P, V>(
+  { points }: Pick<Services, "points">,
+  read: List<R, F, P, V>,
+  of: ListAsked<P> & {
+    readonly requested: Requested
+    readonly asking: Asking
+    readonly withMemo: WithMemo
+  }
+) {
+  const { params, page, asking, withMemo } = of
+  const { where, ranges, place } = of.requested
+  const { pin } = asking
+  if (read.parent !== undefined) yield* withMemo(read.parent(params, asking))
   if (place !== undefined && read.pinned) yield* points.checkHeld(place)
-  const asking: Asking = { ...asker, pin, now }
   const narrow = read.narrow === undefined ? {} : yield* withMemo(read.narrow(params, asking))
   const judged = read.judged?.(pin.judgedAt) ?? {}
-  const query = queryOf(read, {
+  return queryOf(read, {
     pin,
     where: Access.intersectionOf(where, narrow),
     ranges: { ...ranges, ...judged },
     place,
     page
   })
-  return { now, asking, pin, withMemo, bound, query } satisfies Prepared
 })
 
 const queryOf = (
@@ -163,13 +223,18 @@ export const resolveInSight = (
 export const isOutOfSight = (error: Refused | Unavailable): boolean =>
   error._tag === "Refused" && (error.slug === "not-found" || error.slug === "permission-denied")
 
+/** Checks whether a read is answered at an instant that is given out for its answer. */
+export const isLatest = (
+  { pinned }: { readonly pinned: boolean },
+  { at, asOf }: PointAsked
+): boolean => pinned && at === undefined && asOf === undefined
+
 /** The engine's clock as an answer says it: an answer of the latest is as of the instant it is given at. */
 export const nowOf = (
-  { pinned }: { readonly pinned: boolean },
+  read: { readonly pinned: boolean },
   of: {
     readonly point: PointAsked
     readonly pin: Pick<Pin.Resolved, "judgedAt">
     readonly clock: Instant.Instant
   }
-): Instant.Instant =>
-  pinned && of.point.at === undefined && of.point.asOf === undefined ? of.pin.judgedAt : of.clock
+): Instant.Instant => (isLatest(read, of.point) ? of.pin.judgedAt : of.clock)

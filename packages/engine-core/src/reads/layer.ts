@@ -54,7 +54,7 @@ const around = (
 const mayAwait = (read: Pick<List, "pinned" | "acted">, { select }: Pin.Resolved): boolean =>
   read.pinned && read.acted !== "never" && select.by !== "offset"
 
-/** A read of one value that has its caller and its point. */
+/** A read of one value that has its caller: resolves its point, and asks at it. */
 const located = (services: Prepared.Services) =>
   Effect.fnUntraced(function* <P, V>(
     read: One<P, V>,
@@ -67,15 +67,19 @@ const located = (services: Prepared.Services) =>
       Access.askerOf(read.audience, { caller, venue, now: clock })
     )
     // One answer is of one moment, however many records it is made of.
-    const asking = (pin: Pin.Resolved): Asking => ({
+    const askingAt = (pin: Pin.Resolved): Asking => ({
       ...asker,
       pin,
       now: Prepared.nowOf(read, { point, pin, clock })
     })
-    const look = (pin: Pin.Resolved) => Prepared.provided(services)(read.run(params, asking(pin)))
-    const latest = read.pinned ? "answered" : "as-it-is"
-    const pin = yield* Prepared.resolveInSight(points, point, { now: clock, latest, look })
-    return { pin, asking: asking(pin) }
+    const look = (pin: Pin.Resolved) => Prepared.provided(services)(read.run(params, askingAt(pin)))
+    const locate = (latest: "answered" | "kept") =>
+      Prepared.resolveInSight(points, point, {
+        now: clock,
+        latest: read.pinned ? latest : "as-it-is",
+        look
+      })
+    return { asker, clock, askingAt, locate }
   })
 
 /** The value of a read, with the four-eyes actions that await its record. */
@@ -98,7 +102,9 @@ const valued = <P, V>(
 
 const answering = (services: Prepared.Services): Reads["Service"]["one"] =>
   Effect.fnUntraced(function* (read, of) {
-    const { pin, asking } = yield* located(services)(read, of)
+    const { askingAt, locate } = yield* located(services)(read, of)
+    const pin = yield* locate("answered")
+    const asking = askingAt(pin)
     const value = yield* valued(read, { asking, params: of.params, services })
     return { ...around(read, pin, asking.now), value }
   })
@@ -134,14 +140,14 @@ const viewed = <R, F, P, V>(
 const paged = Effect.fnUntraced(function* <R, F, P, V>(
   read: List<R, F, P, V>,
   of: {
-    readonly prepared: Pick<Prepared.Prepared, "asking" | "pin" | "query" | "withMemo">
+    readonly prepared: Pick<Prepared.Prepared, "asking" | "query" | "withMemo">
     readonly records: Records["Service"]
     readonly params: P
     readonly limit: number
   }
 ) {
   const { records, params, limit } = of
-  const { asking, pin, withMemo } = of.prepared
+  const { asking, withMemo } = of.prepared
   const query = { ...of.prepared.query, limit: limit + 1 }
   const rows =
     read.beside === undefined
@@ -151,7 +157,7 @@ const paged = Effect.fnUntraced(function* <R, F, P, V>(
   const value = yield* viewed(
     read,
     shown.map((row) => row.record),
-    { asking, params, awaits: mayAwait(read, pin), withMemo }
+    { asking, params, awaits: mayAwait(read, asking.pin), withMemo }
   )
   return { value, after: rows.length > limit ? (shown.at(-1)?.sortKey ?? null) : null }
 })
@@ -189,29 +195,38 @@ interface Made extends Shown {
 const nothing = () => {}
 
 /** Answers from the cache, or makes the answer under watch and prints it. */
-const keptOr = Effect.fnUntraced(function* <E>(
+const keptOr = Effect.fnUntraced(function* <E, F>(
   cache: KeptAnswers.KeptAnswers,
   of: {
+    /** Undefined: the answer is not kept. */
     readonly key: string | undefined
+    readonly isLatest: boolean
+    readonly clock: Instant.Instant
     readonly services: Prepared.Services
-    readonly asking: Asking
-    readonly pin: Point.Resolved
+    readonly locate: (latest: "answered" | "kept") => Effect.Effect<Point.Resolved, F>
+    readonly askingAt: (pin: Point.Resolved) => Asking
     readonly make: (
       watch: Watch.Watch
     ) => Effect.Effect<{ readonly printed: Printed; readonly after: string | null }, E>
   }
-): Effect.fn.Return<Made, E> {
-  const { key, asking, pin } = of
-  const kept = key === undefined ? undefined : cache.find(key, pin.judgedAt)
-  if (kept !== undefined) return { ...kept, keep: nothing }
+): Effect.fn.Return<Made & { readonly asking: Asking; readonly pin: Point.Resolved }, E | F> {
+  const { key, clock, locate, askingAt } = of
+  const mayBeKept = key !== undefined && cache.has(key)
+  const found = yield* locate(mayBeKept ? "kept" : "answered")
+  const kept = mayBeKept ? cache.find(key, { pin: found, clock }) : undefined
+  if (kept !== undefined) return { ...kept, asking: askingAt(found), pin: found, keep: nothing }
+  const isAnswered = !mayBeKept || !of.isLatest || Point.isRecent(found, clock)
+  const pin = isAnswered ? found : yield* locate("answered")
+  const asking = askingAt(pin)
   const watch = Watch.make(of.services.records, { ...asking, pin })
   const made = yield* of.make(watch)
+  const head = KeptAnswers.headOf(pin)
   const [from, until] = [pin.judgedAt, watch.until()]
   const keep =
-    key !== undefined && watch.isTimeless()
-      ? () => cache.keep(key, { ...made, from, until })
+    key !== undefined && head !== undefined && watch.isTimeless()
+      ? () => cache.keep(key, { ...made, head, from, until })
       : nothing
-  return { ...made, keep }
+  return { ...made, asking, pin, keep }
 })
 
 const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) => ({
@@ -219,14 +234,15 @@ const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) =
     read: One<P, V>,
     of: Parameters<typeof Reads.Service.onePrinted<P, V>>[1]
   ) {
-    const { params, print, target } = of
-    const { pin, asking } = yield* located(services)(read, of)
-    const { role, sight, caller } = asking
+    const { params, print, target, point } = of
+    const { asker, clock, askingAt, locate } = yield* located(services)(read, of)
     const made = yield* keptOr(cache, {
       services,
-      asking,
-      pin,
-      key: KeptAnswers.keyOf({ read, target, role, sight, caller, where: {} }, pin),
+      clock,
+      locate,
+      askingAt,
+      isLatest: Prepared.isLatest(read, point),
+      key: KeptAnswers.keyOf({ ...asker, read, target, where: {} }),
       make: (watch) =>
         valued(read, {
           asking: watch.asking,
@@ -237,39 +253,39 @@ const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) =
           Effect.map((printed) => ({ printed, after: null }))
         )
     })
-    return { ...around(read, pin, asking.now), ...made }
+    return { ...around(read, made.pin, made.asking.now), ...made }
   }),
   page: Effect.fnUntraced(function* <R, F, P, V>(
     read: List<R, F, P, V>,
     of: Parameters<typeof Reads.Service.pagePrinted<R, F, P, V>>[1]
   ) {
-    const { params, print, target, page } = of
-    const prepared = yield* Prepared.prepare(services, read, of)
-    const { pin, asking, now } = prepared
-    const { role, sight, caller } = asking
-    const where = prepared.query.where ?? {}
+    const { params, print, target, page, point } = of
+    const requested = yield* Prepared.request(services, read, of)
+    const { asker, clock, bound, where } = requested
     const made = yield* keptOr(cache, {
       services,
-      asking,
-      pin,
+      clock,
+      locate: (latest) => Prepared.locate(services, read, { ...of, requested, latest }),
+      askingAt: (pin) => Prepared.askingAt(read, { point, requested, pin }),
+      isLatest: Prepared.isLatest(read, point),
       // Ranges that follow from the instant are those of no other instant.
       key:
         read.judged === undefined
-          ? KeptAnswers.keyOf({ read, target, role, sight, caller, where }, pin)
+          ? KeptAnswers.keyOf({ ...asker, read, target, where })
           : undefined,
-      make: (watch) => {
-        const { records } = watch
+      make: Effect.fnUntraced(function* ({ asking, records }) {
         const withMemo = Prepared.memoised(records)
-        const watched = { ...prepared, asking: watch.asking, withMemo }
-        return paged(read, { prepared: watched, records, params, limit: page.limit }).pipe(
-          Effect.flatMap(({ value, after }) =>
-            Effect.map(print(value), (printed) => ({ printed, after }))
-          )
-        )
-      }
+        const asked = { ...of, requested, asking, withMemo }
+        const query = yield* Prepared.queried(services, read, asked)
+        const prepared = { asking, withMemo, query }
+        const { limit } = page
+        const { value, after } = yield* paged(read, { prepared, records, params, limit })
+        return { printed: yield* print(value), after }
+      })
     })
-    const next = cursorAfter(services, read, { ...prepared, after: made.after })
-    return { ...around(read, pin, now), ...made, next }
+    const { pin, asking, after } = made
+    const next = cursorAfter(services, read, { bound, pin, after })
+    return { ...around(read, pin, asking.now), ...made, next }
   })
 })
 

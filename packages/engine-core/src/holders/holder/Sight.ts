@@ -38,16 +38,21 @@ const unnamed = Effect.fail(
   refused("permission-denied", { detail: "The sign-in does not say whose records these are." })
 )
 
-/** Refuses `not-found` for a record outside the caller's scope, as for one that does not exist. */
+/**
+ * Refuses `not-found` for a record outside the caller's scope, as for one that does not exist. A sight
+ * of everything reads nothing of the caller, so that an answer can be cached for all of the role.
+ */
 export const demand = (
-  { caller, sight }: Asking,
+  asking: Asking,
   collection: { readonly name: string },
   of: { readonly holderId: string; readonly registrar?: string }
 ) => {
   const isSeen =
-    sight === "all" ||
-    (sight === "own" && caller.holderId === of.holderId) ||
-    (sight === "near" && caller.party !== null && caller.party === of.registrar)
+    asking.sight === "all" ||
+    (asking.sight === "own" && asking.caller.holderId === of.holderId) ||
+    (asking.sight === "near" &&
+      asking.caller.party !== null &&
+      asking.caller.party === of.registrar)
   return isSeen
     ? Effect.void
     : Effect.fail(refused("not-found", { detail: `There is no such ${collection.name}.` }))

@@ -19,7 +19,8 @@ export const instrumentInSight = Effect.fnUntraced(function* (
   return instrument
 })
 
-const demandSight = (instrument: Pick<Instrument, "registrar">, { sight, caller }: Asking) =>
-  sight === "near" && caller.party !== instrument.registrar
+/** A sight of everything reads nothing of the caller, so that an answer can be cached for all of the role. */
+const demandSight = (instrument: Pick<Instrument, "registrar">, asking: Asking) =>
+  asking.sight === "near" && asking.caller.party !== instrument.registrar
     ? Effect.fail(refused("not-found", { detail: "There is no such instrument." }))
     : Effect.void

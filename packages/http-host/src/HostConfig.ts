@@ -107,7 +107,7 @@ const written = (period: Duration.Duration | null): string =>
 const kept = (record: Retention.Kept): Setting<Duration.Duration | null> => {
   const { doc } = Retention.kept[record]
   return setting(Kind.maybe(keptFor), {
-    doc: `How long this is kept: ${doc.charAt(0).toLowerCase()}${doc.slice(1)} Empty: for ever.`,
+    doc: `${doc} Empty: for ever.`,
     fallback: written(engine.retention[record])
   })
 }
@@ -138,53 +138,53 @@ const origin = Kind.text("an origin such as https://app.example", (text) =>
  */
 export const settings = {
   tenantId: setting(Kind.matching("1 to 64 of A-Z a-z 0-9 -", /^[A-Za-z0-9-]{1,64}$/), {
-    doc: "The venue's id, as its public record and its webhooks name it.",
+    doc: "Id of the venue in its public record and in its webhooks.",
     fallback: engine.tenantId
   }),
   displayName: setting(Kind.words(100), {
-    doc: "What people call the venue.",
+    doc: "Name of the venue as people read it.",
     fallback: "Venue One"
   }),
   issuer: setting(Kind.words(2048), {
-    doc: "The issuer that every bearer token must name, exactly."
+    doc: "Issuer (`iss`) that every bearer token must name, letter by letter."
   }),
   audience: setting(Kind.words(2048), {
-    doc: "The audience that every bearer token must name, exactly.",
+    doc: "Audience (`aud`) that every bearer token must name, letter by letter.",
     fallback: "urn:bursar"
   }),
   jwksUrl: setting(Kind.trustedAddress, {
-    doc: "Where the identity provider's keys are read."
+    doc: "Address of the identity provider's key set (JWKS)."
   }),
   algorithms: setting(algorithmList, {
-    doc: "The signature algorithms a token may have; this can only narrow the list.",
+    doc: "Signature algorithms that a token may have; a setting can only narrow the list.",
     fallback: algorithms.join(",")
   }),
   clientId: setting(Kind.words(256), {
-    doc: "The identity provider's client that people sign in with.",
+    doc: "Client of the identity provider with which people sign in.",
     fallback: "venue-web"
   }),
   host: setting(Kind.words(255), {
-    doc: "The address the API listens on.",
+    doc: "Address that the API listens on.",
     fallback: "127.0.0.1"
   }),
   port: setting(Kind.port, {
-    doc: "The port the API listens on; 0 takes any that is free.",
+    doc: "Port that the API listens on; 0 takes any free port.",
     fallback: "8080"
   }),
   basePath: setting(path, {
-    doc: "The path that a proxy in front adds to every address of the API.",
+    doc: "Path that a proxy in front of the host adds to every address of the API.",
     fallback: ""
   }),
   "management.host": setting(Kind.words(255), {
-    doc: "The address the management listener is bound to; it is not for the public.",
+    doc: "Address that the management listener is bound to; keep it from the public.",
     fallback: "127.0.0.1"
   }),
   "management.port": setting(Kind.port, {
-    doc: "The port of /livez, /readyz and /metrics; 0 takes any that is free.",
+    doc: "Port of /livez, /readyz and /metrics; 0 takes any free port.",
     fallback: "9464"
   }),
   "telemetry.otlpUrl": setting(Kind.maybe(Kind.trustedAddress), {
-    doc: "The OpenTelemetry collector that traces, metrics and logs are sent to, as JSON over HTTP; empty: they stay here.",
+    doc: "OpenTelemetry collector that receives traces, metrics and logs as JSON over HTTP; empty: nothing is exported.",
     fallback: ""
   }),
   "telemetry.otlpHeaders": setting(
@@ -202,14 +202,14 @@ export const settings = {
         secret: "secret"
       })
     ),
-    { doc: "What the collector asks to be sent with every export.", fallback: "" }
+    { doc: "Request headers of every export, such as the collector's credential.", fallback: "" }
   ),
   "telemetry.interval": setting(Kind.integer(1, 300), {
-    doc: "For how many seconds traces, metrics and logs are gathered before they are sent.",
+    doc: "Seconds between two exports of traces, metrics and logs.",
     fallback: "10"
   }),
   "logs.level": setting(Kind.oneOf(levels), {
-    doc: "The least level that is logged; each request is a line of info.",
+    doc: "Lowest level that is logged; each request is logged at info.",
     fallback: "info"
   }),
   "database.url": setting(
@@ -218,80 +218,80 @@ export const settings = {
     ),
     {
       variable: "DATABASE_URL",
-      doc: "The PostgreSQL (15 or newer) that holds everything; empty starts the embedded one.",
+      doc: "Address of the PostgreSQL database (15 or newer) that stores all records; empty: the embedded one is started.",
       fallback: ""
     }
   ),
   "database.connections": setting(Kind.integer(2, 500), {
-    doc: "How many database connections the engine keeps.",
+    doc: "Size of the pool of database connections.",
     fallback: "24"
   }),
   data: setting(Kind.words(1024), {
-    doc: "The folder of the embedded database and of what the engine makes for itself.",
+    doc: "Folder of the embedded database, of generated keys and of the audit log's anchors.",
     fallback: ".data"
   }),
   "ledger.token": setting(Kind.maybe(Kind.secret(Kind.words(4096))), {
-    doc: "The venue's own token at the ledger; empty: the simulated ledger makes one at first start.",
+    doc: "Credential of the venue at the ledger; empty: the simulated ledger makes one at its first start.",
     fallback: ""
   }),
   "ledger.door.host": setting(Kind.words(255), {
-    doc: "The address of the simulated ledger's outside door.",
+    doc: "Address of the simulated ledger's outside door.",
     fallback: "127.0.0.1"
   }),
   "ledger.door.port": setting(Kind.port, {
-    doc: "The port of the simulated ledger's outside door; 0 takes any that is free.",
+    doc: "Port of the simulated ledger's outside door; 0 takes any free port.",
     fallback: "7575"
   }),
   "ledger.maxInputs": setting(Kind.integer(10, 1_000_000), {
-    doc: "How many contracts of earlier transactions one ledger transaction may use: the size of the largest dealing cycle. An order paid on the ledger uses five. A real node's own limit may be lower.",
+    doc: "Largest number of contracts of earlier transactions that one ledger transaction may use, which bounds the size of a dealing cycle: an order paid on the ledger uses five. A real node's own limit may be lower.",
     fallback: String(engine.inputsMax)
   }),
   "reads.kept": setting(Kind.integer(0, 1_073_741_824), {
-    doc: "How many bytes of answers an instance keeps, to give them again while nothing they were read from has changed; 0 keeps none.",
+    doc: "Size in bytes of an instance's cache of answers, each valid while nothing that it was read from has changed; 0: no cache.",
     fallback: String(engine.answersKept)
   }),
   "operations.atOnce": setting(Kind.integer(1, 256), {
-    doc: "How many operations one instance runs at a time.",
+    doc: "Largest number of operations that one instance runs at a time.",
     fallback: String(engine.operationsAtOnce)
   }),
   "operations.lease": setting(Kind.integer(1, 300), {
-    doc: "For how many seconds a worker holds an operation without renewing: how long one waits that a killed instance held.",
+    doc: "Lease of an operation in seconds: an operation of a killed instance waits as long for another instance.",
     fallback: String(engine.lease / 1_000)
   }),
   "idempotency.bodyKeyWindow": setting(Kind.duration(), {
-    doc: "For how long a write without an Idempotency-Key is the same write when its body repeats.",
+    doc: "Time during which a write without an Idempotency-Key counts as the same write when its body repeats.",
     fallback: written(Duration.millis(engine.bodyKeyWindow))
   }),
   "signing.keys": setting(SigningKeys.kind, {
-    doc: "The keys that subjects sign their requests with; a subject with a key signs every request that is not public.",
+    doc: "Keys of subjects for signed requests; a subject with a key signs every request that is not public.",
     fallback: ""
   }),
   "signing.window": setting(Kind.duration(1), {
-    doc: "How far the time of a signature may be from the engine's.",
+    doc: "Largest difference between the time of a signature and the engine's clock.",
     fallback: "PT5M"
   }),
   "signing.basePath": setting(path, {
-    doc: "The path that a proxy in front takes off every address, for signatures are over the whole of it.",
+    doc: "Path that a proxy in front of the host takes off every address: signatures cover the whole address.",
     fallback: ""
   }),
   "rateLimit.limit": setting(callLimit, {
-    doc: "How many calls a subject may make within the window; all of them may come at once.",
+    doc: "Largest number of calls of a subject within the window; all of them may come at once.",
     fallback: "600"
   }),
   "rateLimit.window": setting(Kind.duration(1), {
-    doc: "The time within which a subject may make so many calls.",
+    doc: "Window of the rate limit.",
     fallback: "PT1M"
   }),
   "rateLimit.perRole": setting(callLimits, {
-    doc: "Another limit for a role; of a caller's roles the one with the largest limit counts.",
+    doc: "Limits that replace the common one for callers of a role; of a caller's roles the one with the largest limit counts.",
     fallback: ""
   }),
   "audit.keys": setting(KeyPairs.signing, {
-    doc: "The keys that sign checkpoints of the audit log; the public parts are told in the tenant's record. Empty: the deployment makes one and keeps it under data.",
+    doc: "Keys that sign checkpoints of the audit log; the tenant's record publishes their public parts. Empty: the deployment makes one and keeps it under `data`.",
     fallback: ""
   }),
   "audit.anchors": setting(Kind.maybe(Kind.words(1024)), {
-    doc: "The file that checkpoints of the audit log are appended to; keep a copy out of the venue's reach. Empty: audit/anchors.jsonl under data.",
+    doc: "File that receives the checkpoints of the audit log; keep a copy where the venue cannot change it. Empty: audit/anchors.jsonl under `data`.",
     fallback: ""
   }),
   "retention.operations": kept("operations"),
@@ -300,61 +300,61 @@ export const settings = {
   "retention.deliveries": kept("deliveries"),
   "retention.exhaustedDeliveries": kept("exhaustedDeliveries"),
   "retention.auditLog": setting(Kind.maybe(keptFor), {
-    doc: "How long the audit log is kept; bursar audit prune deletes what is older, up to a checkpoint. Empty: for ever.",
+    doc: "Retention of the audit log; `bursar audit prune` deletes older records up to a checkpoint. Empty: for ever.",
     fallback: written(engine.auditLogKept)
   }),
   "retention.legalHold": setting(legalHold, {
-    doc: "The holders and instruments of which nothing is deleted, whatever its age.",
+    doc: "Holders and instruments under legal hold: nothing of them is deleted at any age.",
     fallback: ""
   }),
   "webhooks.keys": setting(KeyPairs.signing, {
-    doc: "The keys that sign deliveries; the public parts are told in the tenant's record. Empty: the deployment makes one and keeps it under data.",
+    doc: "Keys that sign webhook deliveries; the tenant's record publishes their public parts. Empty: the deployment makes one and keeps it under `data`.",
     fallback: ""
   }),
   "webhooks.sealingKeys": setting(KeyPairs.sealing, {
-    doc: "The keys that seal what is kept secret, such as webhooks' secrets; the first seals, the others still open. Empty: the deployment makes one and keeps it under data.",
+    doc: "Keys that encrypt stored secrets, such as those of webhooks; the first encrypts, the others still decrypt. Empty: the deployment makes one and keeps it under `data`.",
     fallback: ""
   }),
   "webhooks.configured": setting(Webhooks.configured, {
-    doc: "Webhooks of the configuration; one that is no longer named is removed at the next start.",
+    doc: "Webhooks that are declared here; a webhook that is no longer named is removed at the next start.",
     fallback: ""
   }),
   "webhooks.ports": setting(Kind.list(Kind.integer(1, 65_535), 16), {
-    doc: "The ports that webhooks may be posted to.",
+    doc: "Ports that webhooks may be posted to.",
     fallback: "443,8443"
   }),
   "webhooks.allowHttp": setting(Kind.flag, {
-    doc: "Whether webhooks may be posted to without TLS.",
+    doc: "Whether a webhook may be posted to without TLS.",
     fallback: "false"
   }),
   "webhooks.allowAddresses": setting(Kind.list(Webhooks.network, 100), {
-    doc: "Networks that webhooks may be posted to though they are not public; a webhook names its host all the same, never an address.",
+    doc: "Private networks that webhooks may be posted to; the address of a webhook still names a host, never an IP address.",
     fallback: ""
   }),
   "cors.origins": setting(Kind.list(origin, 100), {
-    doc: "The origins of the web pages that may call from elsewhere; empty: none.",
+    doc: "Origins of the web pages that may call the API from a browser (CORS); empty: none.",
     fallback: ""
   }),
   "screening.script": setting(Kind.maybe(Kind.words(1024)), {
-    doc: "A JSON file by which holders are screened, for trying things out; an embedder plugs a real source in. Empty: nobody is screened, and nobody is refused for it.",
+    doc: "JSON file with the answers of a scripted screening source, for trials; an embedder plugs a real source in. Empty: nobody is screened, and nobody is refused for want of a screening.",
     fallback: ""
   }),
   "screening.rescreenAfter": setting(Kind.maybe(keptFor), {
-    doc: "How long a clear screening counts before the holder is screened again. Empty: as long as the source says, and until its lists change.",
+    doc: "Validity of a clear screening. Empty: as long as the source says, and until its lists change.",
     fallback: written(engine.rescreenAfter)
   }),
   successorCooling: setting(keptFor, {
-    doc: "How long after its registration a holder's successor may be used.",
+    doc: "Cooling time between the registration of a holder's successor and its first use.",
     fallback: written(engine.successorCooling)
   }),
   approvalExpiry: setting(Kind.maybe(Kind.duration()), {
-    doc: "After how long an action that awaits its approvers lapses.",
+    doc: "Time after which an action that awaits its approvers lapses.",
     fallback: written(
       engine.approvalExpiry === null ? null : Duration.millis(engine.approvalExpiry)
     )
   }),
   "cursor.keys": setting(cursorKeys, {
-    doc: "The keys that sign the places of lists and feeds; the first signs, the others still verify. Empty: the deployment makes one and keeps it under data; beside newer ones it is 0:secret, as keys/cursor.json has the secret.",
+    doc: "Keys that sign the cursors of lists and feeds; the first signs, the others still verify. Empty: the deployment makes one and keeps it under `data`; to keep its cursors valid beside newer keys, name it as 0:secret with the secret of keys/cursor.json.",
     fallback: ""
   })
 } as const satisfies Readonly<Record<string, Setting>>

@@ -10,23 +10,23 @@ import type { LegalHold } from "../ports/storage/Feed.ts"
  */
 export const kept = {
   operations: {
-    doc: "A finished operation and its keys, from its end on.",
+    doc: "Retention of finished operations and their keys, counted from the operation's end.",
     period: Duration.of("P7Y")
   },
   approvals: {
-    doc: "A decided four-eyes action and its keys, from the decision on; with its operation, when both are due.",
+    doc: "Retention of decided four-eyes actions and their keys, counted from the decision; an action goes with its operation, when both are due.",
     period: Duration.of("P7Y")
   },
   events: {
-    doc: "A control event; the oldest go first, and a cursor before them has lost its place.",
+    doc: "Retention of control events; the oldest go first, and a cursor before them is refused as lost.",
     period: Duration.of("P2Y")
   },
   deliveries: {
-    doc: "A webhook's delivery that was taken or cancelled.",
+    doc: "Retention of webhook deliveries that succeeded or were cancelled.",
     period: Duration.of("P30D")
   },
   exhaustedDeliveries: {
-    doc: "A webhook's delivery that was given up.",
+    doc: "Retention of webhook deliveries that were given up.",
     period: Duration.of("P90D")
   }
 } as const satisfies Readonly<

@@ -47,7 +47,9 @@ describe("every answer", () => {
     const kept: Record<string, string> = {
       "/v1/tenants/venue-1": "public, max-age=60",
       "/v1/openapi.json": "public, max-age=300",
-      "/docs": "no-cache"
+      "/docs": "no-cache",
+      "/v1/holders?limit=1": "private, no-cache",
+      "/v1/holders/s-0001": "private, no-cache"
     }
     expect(headers.get("cache-control")).toBe(kept[path] ?? "no-store")
     const type =

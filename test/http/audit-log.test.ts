@@ -247,10 +247,14 @@ describe("a read that is logged", () => {
     const path = "/v1/holders/n-read"
     const as = await bearer(["operator"])
     const logged = await since()
-    expect((await send(venue, { path, as })).status).toBe(200)
+    const whole = await send(venue, { path, as })
+    expect(whole.status).toBe(200)
+    const headers = { "if-none-match": whole.headers.get("etag") ?? "" }
+    expect((await send(venue, { path, as, headers })).status).toBe(304)
     expect((await send(venue, { path: "/v1/holders/n-none", as })).status).toBe(404)
-    const [only, ...more] = await logged()
+    const [only, again, ...more] = await logged()
     expect(more).toEqual([])
+    expect(again).toMatchObject({ action: "export.read", resourceId: "n-read", status: 304 })
     expect(only).toMatchObject({
       action: "export.read",
       stage: "read",
@@ -266,6 +270,7 @@ describe("a read that is logged", () => {
     away = true
     try {
       expect((await send(venue, { path, as })).status).toBe(503)
+      expect((await send(venue, { path, as, headers })).status).toBe(503)
     } finally {
       away = false
     }

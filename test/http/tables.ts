@@ -174,13 +174,13 @@ export const getNote = Read.one({
   params: Schema.Struct({ holderId: NoteId }),
   value: Note,
   refuses: ["not-found"],
-  run: Effect.fnUntraced(function* ({ holderId }, { sight, caller, pin }) {
-    if (sight === "own" && caller.holderId !== holderId) {
+  run: Effect.fnUntraced(function* ({ holderId }, asking) {
+    if (asking.sight === "own" && asking.caller.holderId !== holderId) {
       return yield* Effect.fail(Refusal.refused("not-found"))
     }
     if (holderId === "broken") return yield* Effect.die(new Error("planted-secret"))
     const records = yield* Records
-    return yield* records.get(notes, holderId, pin)
+    return yield* records.get(notes, holderId, asking.pin)
   })
 })
 

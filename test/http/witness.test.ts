@@ -67,6 +67,40 @@ describe("the watch", () => {
       /refuses with already-exists/
     ]
   ]
+  const [etag, tagged] = [
+    'W/"a"',
+    { ...headers, etag: 'W/"a"', "cache-control": "private, no-cache", vary: "Authorization" }
+  ]
+  const { "content-type": _, ...bare } = tagged
+  const current = { status: 304, headers: bare, ifNoneMatch: `"x", ${etag}`, body: "" }
+  it("finds nothing in an answer with an ETag, and in one that its caller has", () => {
+    expect([got({ headers: tagged }), got(current)].flatMap(judge)).toEqual([])
+  })
+  const tagBreaches: ReadonlyArray<readonly [string, Partial<Exchange>, RegExp]> = [
+    ["304 to who has another copy", { ...current, ifNoneMatch: '"x"' }, /says that "x" is W\/"a"/],
+    ["304 to who asked for no comparison", { ...current, ifNoneMatch: undefined }, /says that/],
+    ["304 with a body", { ...current, body: "{}" }, /has a body/],
+    [
+      "an answer that may be stored without an ETag",
+      { headers: { ...tagged, etag: undefined } },
+      /may be stored/
+    ],
+    ["an ETag that may not be stored", { headers: { ...headers, etag } }, /may not be stored/],
+    [
+      "an ETag of a refusal",
+      { ...refusing("not-found"), headers: { ...refusing("not-found").headers, etag } },
+      /has an ETag/
+    ],
+    [
+      "one ETag of two bodies",
+      { headers: tagged, body: JSON.stringify({ ...envelope, offset: 7 }) },
+      /ETag of another body/
+    ]
+  ]
+  it.each(tagBreaches)("never would miss %s", (_, change, said) => {
+    judge(got({ headers: tagged }))
+    expect(judge(got(change)).join()).toMatch(said)
+  })
   it.each(breaches)("never would miss %s", (_, change, said) => {
     expect(judge(got(change)).join()).toMatch(said)
   })

@@ -13,6 +13,8 @@ export interface Exchange {
   readonly target: string
   readonly status: number
   readonly headers: OutgoingHttpHeaders
+  /** The request's If-None-Match. */
+  readonly ifNoneMatch?: string | undefined
   /** Null for a body that is longer than is kept. */
   readonly body: string | null
 }
@@ -102,6 +104,7 @@ const record = (
       target: request.url ?? "",
       status: response.statusCode,
       headers: { ...response.getHeaders(), ...written },
+      ifNoneMatch: request.headers["if-none-match"],
       body: length > keptMax ? null : Buffer.concat(parts).toString("utf8")
     })
   )
@@ -168,6 +171,7 @@ export const judgeOf = (
     return [...end, ...shapes(schema, JSON.parse(body))]
   }
 
+  const judgeTag = tagJudge()
   const judge = (exchange: Exchange): ReadonlyArray<string> => {
     const { headers, method, status, target } = exchange
     const found = find(method === "HEAD" ? "GET" : method, target.split("?", 1)[0] ?? "")
@@ -189,13 +193,66 @@ export const judgeOf = (
     const unlisted = telling
       .filter((name) => headers[name] !== undefined && !named.has(name))
       .map((name) => `has ${name}, which is not listed for ${status}`)
-    return [...missing, ...unlisted, ...judgeSlug(exchange, route), ...judgeBody(exchange, answer)]
+    return [
+      ...missing,
+      ...unlisted,
+      ...judgeSlug(exchange, route),
+      ...judgeTag(exchange),
+      ...judgeBody(exchange, answer)
+    ]
   }
   return (exchange) =>
     judge(exchange).map(
       (breach) =>
         `${exchange.method} ${exchange.target.slice(0, 100)} ${exchange.status}: ${breach}`
     )
+}
+
+/** A tag as it is compared weakly (RFC 9110). */
+const opaque = (tag: string): string => tag.trim().replace(/^W\//, "")
+
+/**
+ * Judges ETag and 304: a tag of a target stands for one body, whoever asked, but for `now` and the
+ * cursor's text; 304 is the answer to who sent the tag, and has no body; what has a tag may be
+ * stored and is revalidated, and what has none may not be stored.
+ */
+const tagJudge = () => {
+  const bodies = new Map<string, string>()
+  return ({
+    body,
+    headers,
+    ifNoneMatch,
+    method,
+    status,
+    target
+  }: Exchange): ReadonlyArray<string> => {
+    const tag = headers["etag"]
+    const stored = String(headers["cache-control"])
+    if (status === 304) {
+      const sent = ifNoneMatch?.split(",").map(opaque) ?? []
+      return [
+        ...(typeof tag === "string" && (sent.includes(opaque(tag)) || sent.includes("*"))
+          ? []
+          : [`says that ${ifNoneMatch} is ${String(tag)}`]),
+        ...(body === "" && headers["content-type"] === undefined ? [] : ["has a body"])
+      ]
+    }
+    if (stored.startsWith("public")) return []
+    if (typeof tag !== "string") return stored === "no-store" ? [] : [`may be stored: ${stored}`]
+    const faults = [
+      ...(status === 200 ? [] : ["has an ETag"]),
+      ...(stored === "private, no-cache" ? [] : [`may not be stored: ${stored}`]),
+      ...(headers["vary"] === undefined ? ["does not vary with its caller"] : [])
+    ]
+    if (method === "HEAD" || body === null) return faults
+    const compared = body
+      .replace(/"now":"[^"]*"/, "")
+      .replace(/"next":"[^"]*"\}$/, '"next":"cursor"}')
+    const name = `${target} ${tag}`
+    const first = bodies.get(name) ?? compared
+    bodies.set(name, first)
+    return first === compared ? faults : [...faults, `has the ETag of another body: ${first}`]
+  }
 }
 
 /** A refusal is one of those that its route lists (docs/contract/problems.md#slugs). */

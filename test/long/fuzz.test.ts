@@ -6,8 +6,9 @@ const short = { seed: 20261122, count: 2_000 }
 
 describe(`${short.count} requests by chance, seed ${short.seed}`, () => {
   it("are answered as the document says, by no 5xx but a 503 that says when to try again", async () => {
-    const { faults, reached } = await walk(short)
+    const { faults, reached, statuses } = await walk(short)
     expect(faults.slice(0, 20)).toEqual([])
+    expect(statuses.get(304) ?? 0).toBeGreaterThan(2)
     // Requests that are all refused at the door would find nothing behind it.
     expect(reached.size).toBeGreaterThan(30)
   })

@@ -109,6 +109,8 @@ export const walk = async (of: {
         reached.add(sent.method === "HEAD" ? "" : routeOf(sent))
         const json = parsed(answer.body)
         if (json !== undefined) Requests.learn(known, die, json)
+        const { etag } = answer.headers
+        if (etag !== undefined) Requests.learn(known, die, { etag })
       }
       if (nth % betweenTurns === betweenTurns - 1) await town.goesOn()
     }
@@ -221,7 +223,10 @@ const breachesOf = (sent: Requests.Sent, answer: Answer): ReadonlyArray<string> 
   if (status >= 500 && !honest) breaches.push(`answers ${status}: ${text.slice(0, 500)}`)
   // A page for people is beside the document, and an answer to HEAD has its headers alone.
   if (problem === undefined && status >= 400) return breaches
-  const exchange = { method: sent.method, target: sent.target, status, headers, body: text }
+  const { method, target } = sent
+  const at = sent.headers.indexOf("If-None-Match")
+  const ifNoneMatch = at < 0 ? undefined : sent.headers[at + 1]
+  const exchange = { method, target, status, headers, ifNoneMatch, body: text }
   return [...breaches, ...judge(exchange)]
 }
 

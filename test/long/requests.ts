@@ -26,7 +26,7 @@ const knownMax = 60
 /** Keeps what an answer names, for later requests to name it. */
 export const learn = (known: Known, die: Dice, answer: Json): void => {
   const note = (name: string, value: string): void => {
-    if (!/(Id|Key|Hash|Version|Cid)$|^(next|cid|party|fund|registrar)$/.test(name)) return
+    if (!/(Id|Key|Hash|Version|Cid)$|^(next|etag|cid|party|fund|registrar)$/.test(name)) return
     const values = known.get(name) ?? []
     known.set(name, values)
     if (value.length > 600 || values.includes(value)) return
@@ -452,6 +452,10 @@ export const make = ({ die, known, document, callers }: Making): (() => Sent) =>
       ]
       add("If-Match", choose([version, `"${version}"`, hash, `"${hash}"`, "*", "", 'W/"1"']))
     }
+    if (rarely(4)) {
+      const etags = known.get("etag") ?? []
+      add("If-None-Match", choose(["*", '"x"', "x", etags.join(", "), choose(etags) ?? ""]))
+    }
     if (!rarely(3)) return headers
     if (rarely(12)) {
       add(
@@ -472,7 +476,6 @@ export const make = ({ die, known, document, callers }: Making): (() => Sent) =>
     if (rarely(15))
       add("traceparent", choose([`00-${"a".repeat(32)}-${"b".repeat(16)}-01`, "x", "00-0-0-0"]))
     if (rarely(30)) add("tracestate", choose(["a=1,b=2", "=", ",".repeat(600)]))
-    if (rarely(30)) add("If-None-Match", choose(["*", '"x"', "x"]))
     if (rarely(30)) add("X-HTTP-Method-Override", choose(["DELETE", "GET"]))
     if (rarely(40)) {
       add("X-Signature-Key", choose(["k-1", "", "é"]))

@@ -10,7 +10,7 @@ import { promisify } from "node:util"
 import { gzip } from "node:zlib"
 import type { Document } from "./api/Corrections.ts"
 import * as Licences from "./DocsLicences.ts"
-import { isKnown } from "./wire/Conditional.ts"
+import * as Conditional from "./wire/Conditional.ts"
 import { version } from "./version.ts"
 
 export const path = "/docs"
@@ -105,7 +105,7 @@ const kept = Effect.fnUntraced(function* (of: {
         vary: "accept-encoding",
         etag
       }
-      if (isKnown(headers["if-none-match"], etag)) {
+      if (Conditional.matches(headers["if-none-match"], etag)) {
         return HttpServerResponse.empty({ status: 304, headers: answerHeaders })
       }
       return HttpServerResponse.uint8Array(takesGzip ? packed : plain, {

@@ -14,6 +14,8 @@ const corsOf = (response: Response) =>
   Object.fromEntries([...response.headers].filter(([name]) => name.startsWith("access-control-")))
 
 // Switched off in a copy and seen red: the two public exceptions to no-store in SystemHandlers.ts.
+// An answer with an ETag may be stored by its caller alone, and is revalidated before each use
+// (docs/contract/conditional-reads.md#etag): 304 is judged with the caller's own bearer.
 describe("as it comes", () => {
   let venue: Venue
   let operator: string
@@ -44,10 +46,13 @@ describe("as it comes", () => {
           const { headers, status } = response
           const text = await response.text()
           expect(headers.get("x-content-type-options")).toBe("nosniff")
+          const isOwn = headers.has("etag") && kept[path] === undefined
+          const stored = isOwn ? "private, no-cache" : (kept[path] ?? "no-store")
           expect([method, headers.get("cache-control")]).toEqual([
             method,
-            status < 300 ? (kept[path] ?? "no-store") : "no-store"
+            status < 300 ? stored : "no-store"
           ])
+          expect([method, headers.get("vary")]).toEqual([method, isOwn ? "Authorization" : null])
           expect(headers.get("x-request-id")).toMatch(/^req_/)
           if (status !== 204 && status !== 304) {
             expect([method, headers.get("content-type")]).toEqual([
@@ -55,7 +60,7 @@ describe("as it comes", () => {
               status < 400 ? "application/json" : "application/problem+json"
             ])
           }
-          for (const name of ["server", "x-powered-by", "via", "set-cookie", "vary"]) {
+          for (const name of ["server", "x-powered-by", "via", "set-cookie"]) {
             expect([name, headers.get(name)]).toEqual([name, null])
           }
           expect(corsOf(response)).toEqual({})
@@ -64,6 +69,22 @@ describe("as it comes", () => {
       }
     }
   )
+
+  it("a page may be stored by its caller, and a call that is refused or has no limit may not", async () => {
+    const storedBy = async (path: string, as?: string) => {
+      const { headers, status } = await send(venue, { path, ...(as === undefined ? {} : { as }) })
+      return [status, headers.get("cache-control"), headers.get("vary"), headers.has("etag")]
+    }
+    expect(await storedBy("/v1/holders?limit=1", operator)).toEqual([
+      200,
+      "private, no-cache",
+      "Authorization",
+      true
+    ])
+    expect(await storedBy("/v1/holders", operator)).toEqual([200, "no-store", null, false])
+    expect(await storedBy("/v1/holders?limit=1")).toEqual([401, "no-store", null, false])
+    expect(await storedBy("/v1/holders/none", operator)).toEqual([404, "no-store", null, false])
+  })
 
   it("what is no route is a problem like any other", async () => {
     for (const path of [

@@ -28,6 +28,8 @@ export interface Place {
 }
 
 const format = 0x01
+/** First byte of what `authenticated` signs, so that no code of a text is one of a cursor. */
+const textFormat = 0x02
 const macBytes = 16
 const digestBytes = 16
 /**
@@ -127,6 +129,8 @@ export interface Cursors {
   readonly read: (
     of: Bound & { readonly count: number; readonly text: string }
   ) => Result.Result<Going, Refused<"invalid-request">>
+  /** Message authentication code of a text under the key that signs cursors: 22 characters. */
+  readonly authenticated: (text: string) => string
 }
 
 /**
@@ -144,6 +148,10 @@ export const make = (
   const mac = (key: CursorKey, bytes: Uint8Array) =>
     crypto.hmacSha256(key.secret, bytes).subarray(0, macBytes)
   return {
+    authenticated: (text) => {
+      const [key] = keys
+      return encodeBytes(mac(key, concat([Uint8Array.of(textFormat), encoder.encode(text)])))
+    },
     write: ({ list, bound, offset, keys: values }) => {
       const [key] = keys
       const texts = [String(offset), ...values].map((value) => encoder.encode(value))

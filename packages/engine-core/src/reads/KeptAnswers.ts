@@ -17,6 +17,8 @@ export interface Kept {
   readonly printed: Printed
   /** Sort key after which the next page begins; null: there is none. */
   readonly after: string | null
+  /** See `Shown` of Reads.ts. */
+  readonly validator: string | undefined
   readonly from: Instant.Instant
   /** The earliest clock move of any record that the answer shows; undefined: none is to come. */
   readonly until: Instant.Instant | undefined

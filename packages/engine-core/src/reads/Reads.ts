@@ -32,6 +32,12 @@ export interface Around {
 /** A printed answer, around which the host prints the envelope. */
 export interface Shown {
   readonly printed: Printed
+  /**
+   * Validator of the answer, for an ETag: two answers to one request share it only where the caller
+   * would read the same in both, but for `now` and the text of `next`. Undefined where the answer
+   * depends on the clock, and where a change of the validator would reveal writes of others.
+   */
+  readonly validator: string | undefined
 }
 
 export class Reads extends Context.Service<

@@ -26,6 +26,7 @@ import * as Point from "./Point.ts"
 import * as Prepared from "./Prepared.ts"
 import type { Asking, List, One } from "./Read.ts"
 import { type Around, type PointAsked, Reads, type Shown } from "./Reads.ts"
+import * as Validator from "./Validator.ts"
 import * as Watch from "./Watch.ts"
 
 /** Number of records whose views are made together while a whole list is streamed. */
@@ -203,6 +204,9 @@ const keptOr = Effect.fnUntraced(function* <E, F>(
     readonly isLatest: boolean
     readonly clock: Instant.Instant
     readonly services: Prepared.Services
+    readonly read: Pick<List, "pinned">
+    /** Text that the cursor of a page is bound to. */
+    readonly bound?: string
     readonly locate: (latest: "answered" | "kept") => Effect.Effect<Point.Resolved, F>
     readonly askingAt: (pin: Point.Resolved) => Asking
     readonly make: (
@@ -220,13 +224,17 @@ const keptOr = Effect.fnUntraced(function* <E, F>(
   const asking = askingAt(pin)
   const watch = Watch.make(of.services.records, { ...asking, pin })
   const made = yield* of.make(watch)
+  const answer = { ...made, asking, pin }
+  if (!watch.isTimeless()) return { ...answer, validator: undefined, keep: nothing }
+  const { role } = asking
+  const validator = Validator.of(of.services, { ...of, ...made, role, pin })
   const head = KeptAnswers.headOf(pin)
   const [from, until] = [pin.judgedAt, watch.until()]
   const keep =
-    key !== undefined && head !== undefined && watch.isTimeless()
-      ? () => cache.keep(key, { ...made, head, from, until })
-      : nothing
-  return { ...made, asking, pin, keep }
+    key === undefined || head === undefined
+      ? nothing
+      : () => cache.keep(key, { ...made, validator, head, from, until })
+  return { ...answer, validator, keep }
 })
 
 const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) => ({
@@ -238,6 +246,7 @@ const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) =
     const { asker, clock, askingAt, locate } = yield* located(services)(read, of)
     const made = yield* keptOr(cache, {
       services,
+      read,
       clock,
       locate,
       askingAt,
@@ -264,6 +273,8 @@ const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) =
     const { asker, clock, bound, where } = requested
     const made = yield* keptOr(cache, {
       services,
+      read,
+      bound,
       clock,
       locate: (latest) => Prepared.locate(services, read, { ...of, requested, latest }),
       askingAt: (pin) => Prepared.askingAt(read, { point, requested, pin }),

@@ -35,6 +35,12 @@ export const formsOf = ({ answers }: Route): ReadonlyArray<string> =>
     ? [Body.mediaType, Csv.mediaType]
     : [Body.mediaType]
 
+/** Checks whether answers of a route may have an ETag; an answer that is polled for has none. */
+export const isConditional = ({ answers, name }: Pick<Route, "answers" | "name">): boolean =>
+  answers.with === "list" ||
+  (answers.with === "one" && answers.read.lookAgain === undefined) ||
+  name === "openapi.one"
+
 export interface Tables {
   readonly operations: ReadonlyArray<Operation.Operation>
   readonly reads: ReadonlyArray<Read.Read>

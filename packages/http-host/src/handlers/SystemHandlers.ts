@@ -6,7 +6,7 @@ import { Effect, Schema } from "effect"
 import { Health, Tenant } from "../api/SystemApi.ts"
 import type { Readiness } from "../Readiness.ts"
 import * as Answer from "../middleware/Answer.ts"
-import { isKnown } from "../wire/Conditional.ts"
+import * as Conditional from "../wire/Conditional.ts"
 import type { Open } from "./Handler.ts"
 
 const encodeTenant = Schema.encodeSync(envelopeOf(Tenant))
@@ -49,7 +49,7 @@ export const make = (of: {
     "openapi.one": ({ request, identity: { requestId } }) => {
       const extra = { etag, "cache-control": "public, max-age=300" }
       return Effect.succeed(
-        isKnown(request.headers["if-none-match"], etag)
+        Conditional.matches(request.headers["if-none-match"], etag)
           ? Answer.empty({ requestId, status: 304, extra })
           : Answer.json({ requestId, status: 200, text: of.openapi, extra })
       )

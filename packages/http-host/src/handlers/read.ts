@@ -5,7 +5,8 @@ import {
   type KeptAnswers,
   type Read,
   Refusal,
-  type Reads
+  type Reads,
+  type Shown
 } from "@bursar/engine-core"
 import { CompiledCodec, Instant, PlainJson, Shape } from "@bursar/engine-core/kernel"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
@@ -148,7 +149,7 @@ export const one = (read: Read.One, reads: Reads["Service"]) => {
     if (table === undefined && read.lookAgain === undefined) {
       const { target } = arrival
       const answer = yield* inTime(reads.onePrinted(read, { ...asked, target, print: printOne }))
-      return Answer.bytes({ requestId, bytes: enveloped(answer, "}") })
+      return answered(arrival, answer, "}")
     }
     const { value, ...around } = yield* inTime(reads.one(read, asked))
     if (table !== undefined) {
@@ -189,13 +190,19 @@ export const list = (read: Read.List, reads: Reads["Service"]) => {
     const asked = { caller, params, point: standard, page: { ...page, limit } }
     const { target } = arrival
     const answer = yield* inTime(reads.pagePrinted(read, { ...asked, target, print: printPage }))
-    return Answer.bytes({ requestId, bytes: enveloped(answer, closing(answer.next)) })
+    return answered(arrival, answer, closing(answer.next))
   })
 }
 
-/** A printed value in its envelope, whose members are those of this request. */
-const enveloped = (answer: Around & { readonly printed: KeptAnswers.Printed }, end: string) =>
-  Buffer.concat([Buffer.from(opening(answer)), answer.printed.bytes, Buffer.from(end)])
+/** Answers with a printed value in its envelope, whose members are those of this request. */
+const answered = ({ identity, request }: Arrival["Service"], answer: Around & Shown, end: string) =>
+  Answer.read({
+    requestId: identity.requestId,
+    ifNoneMatch: request.headers["if-none-match"],
+    validator: answer.validator,
+    bytes: () =>
+      Buffer.concat([Buffer.from(opening(answer)), answer.printed.bytes, Buffer.from(end)])
+  })
 
 const printed = (parts: ReadonlyArray<Uint8Array>): KeptAnswers.Printed => ({
   bytes: Buffer.concat(parts)

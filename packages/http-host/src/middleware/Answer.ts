@@ -6,10 +6,11 @@ import { Headers, HttpServerResponse } from "effect/http"
 import * as ProblemBody from "../api/Problem.ts"
 import * as Exchange from "../observability/Exchange.ts"
 import * as Body from "../wire/Body.ts"
+import * as Conditional from "../wire/Conditional.ts"
 
 export type Extra = Readonly<Record<string, string>>
 
-/** Headers of every answer. `no-store` by default; only public documents override it. */
+/** Headers of every answer. `no-store` by default; public documents and reads with an ETag override it. */
 const headers = (requestId: string, extra: Extra | undefined): Headers.Headers =>
   Headers.fromRecordUnsafe({
     "x-request-id": requestId,
@@ -30,16 +31,33 @@ export const json = (of: {
     contentType: Body.mediaType
   })
 
-/** A JSON answer that is printed already. */
-export const bytes = (of: {
+/**
+ * The answer of a read that is printed already. With a validator the caller may store the answer,
+ * and asks with its ETag whether it is current: then 304, without a body
+ * (docs/contract/conditional-reads.md#etag).
+ */
+export const read = (of: {
   readonly requestId: string
-  readonly bytes: Uint8Array
-}): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.uint8Array(of.bytes, {
+  readonly ifNoneMatch: string | undefined
+  readonly validator: string | undefined
+  readonly bytes: () => Uint8Array
+}): HttpServerResponse.HttpServerResponse => {
+  const { requestId, ifNoneMatch, validator } = of
+  // Weak: `now` and the text of a cursor are not compared.
+  const etag = `W/"${validator}"`
+  const extra =
+    validator === undefined
+      ? undefined
+      : { etag, "cache-control": "private, no-cache", vary: "Authorization" }
+  if (extra !== undefined && Conditional.matches(ifNoneMatch, etag)) {
+    return empty({ requestId, status: 304, extra })
+  }
+  return HttpServerResponse.uint8Array(of.bytes(), {
     status: 200,
-    headers: headers(of.requestId, undefined),
+    headers: headers(requestId, extra),
     contentType: Body.mediaType
   })
+}
 
 export const stream = <E>(of: {
   readonly requestId: string

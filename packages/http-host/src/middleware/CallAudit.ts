@@ -110,7 +110,8 @@ export const make = Effect.gen(function* () {
     const audited = answers.with === "one" ? answers.read.audited : undefined
     if (audited === undefined) return answering
     return Effect.tap(answering, (response) =>
-      response.status !== 200
+      // A copy that is current (304) is read as an answer is.
+      response.status >= 400
         ? Effect.void
         : auditLog.log(
             Audit.entry({
@@ -119,7 +120,7 @@ export const make = Effect.gen(function* () {
               ...calledBy(arrival, passed, null),
               resourceKind: audited.resourceKind,
               resourceId: arrival.params[audited.named] ?? null,
-              status: 200,
+              status: response.status,
               detail: { format: response.headers["content-type"]?.includes("csv") ? "csv" : "json" }
             })
           )

@@ -70,15 +70,17 @@ export const make = (origins: ReadonlyArray<string>): Cors => {
         : {},
     dress: (response, origin) => {
       if (!speaks) return response
+      const varying = response.headers["vary"]
+      const vary = varying === undefined ? "Origin" : `${varying}, Origin`
       return HttpServerResponse.setHeaders(
         response,
         isKnown(origin)
           ? {
-              vary: "Origin",
+              vary,
               "access-control-allow-origin": origin,
               "access-control-expose-headers": answerHeaders
             }
-          : { vary: "Origin" }
+          : { vary }
       )
     }
   }

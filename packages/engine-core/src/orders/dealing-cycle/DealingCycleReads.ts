@@ -27,8 +27,8 @@ const audience = {
 } as const satisfies Read.Audience
 
 /** Returns the holder whose orders alone the caller sees; null: the caller sees all. */
-const holderOf = ({ caller, sight }: Pick<Read.Asking, "caller" | "sight">): string | null =>
-  sight === "own" ? caller.holderId : null
+const holderOf = (asking: Pick<Read.Asking, "caller" | "sight">): string | null =>
+  asking.sight === "own" ? asking.caller.holderId : null
 
 export const list = Read.list({
   name: "dealing-cycles.list",

@@ -53,12 +53,12 @@ export const get = Read.one({
   params: Schema.Struct({ holdId: HoldId }),
   value: HoldView.HoldView,
   refuses: ["not-found"],
-  run: Effect.fn("holds.get")(function* ({ holdId }, { caller, pin, sight }) {
+  run: Effect.fn("holds.get")(function* ({ holdId }, asking) {
     const records = yield* Records
-    const hold = yield* records.get(holds, holdId, pin)
+    const hold = yield* records.get(holds, holdId, asking.pin)
     // A hold on an instrument outside a registrar's scope is answered exactly as one that does not
     // exist.
-    if (sight === "near" && caller.party !== hold.registrar) {
+    if (asking.sight === "near" && asking.caller.party !== hold.registrar) {
       return yield* Effect.fail(refused("not-found", { detail: `There is no such ${holds.name}.` }))
     }
     return HoldView.of(hold)

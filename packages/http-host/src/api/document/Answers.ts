@@ -2,7 +2,7 @@
 import { Refusal } from "@bursar/engine-core"
 import type { OpenApi } from "effect/http-api"
 import * as Body from "../../wire/Body.ts"
-import { formsOf, type Route } from "../Route.ts"
+import { formsOf, isConditional, type Route } from "../Route.ts"
 import { jsonOf, type JsonObject, walk } from "./Json.ts"
 import { open, whole } from "./Schemas.ts"
 
@@ -15,7 +15,11 @@ const header = (type: "string" | "integer", description: string, example: string
 /** Answer headers that several answers share, each declared once. */
 export const headers = {
   RequestId: header("string", "Repeats or names the call.", "req-2026-07-31-0001"),
-  CacheControl: header("string", "Whether and how long the answer may be kept.", "no-store"),
+  CacheControl: header(
+    "string",
+    "Whether the answer may be stored; private, no-cache: and is checked by its ETag before each use.",
+    "no-store"
+  ),
   ContentTypeOptions: header("string", "Always nosniff.", "nosniff"),
   RateLimit: header("integer", "Calls a caller has in the window the tenant announces.", 600),
   RateRemaining: header("integer", "Calls left after this one.", 599),
@@ -26,8 +30,8 @@ export const headers = {
   Authenticate: header("string", "How to sign in.", 'Bearer error="invalid_token"'),
   ETag: header(
     "string",
-    "Names this very document.",
-    '"PM0kHP_Js2GARLl9A22GFFk9iwF8NA8d7odzOFUXZUs"'
+    "Validator of the answer, for If-None-Match; absent where the answer depends on the clock.",
+    'W/"kz0m3cWJ2lOf0nY0wNfUqA"'
   )
 }
 
@@ -59,8 +63,9 @@ const limited = ["RateLimit", "RateRemaining", "RateReset"] as const
 const carried = ({ admits }: Route): ReadonlyArray<Header> =>
   admits.by === "anyone" ? everywhere : [...everywhere, ...limited]
 
-const ofSuccess = ({ name, path }: Route, status: string): ReadonlyArray<Header> => {
-  if (name === "openapi.one") return ["ETag"]
+const ofSuccess = (route: Route, status: string): ReadonlyArray<Header> => {
+  const { name, path } = route
+  if (isConditional(route)) return ["ETag"]
   if (name === "operations.get") return ["RetryAfter"]
   if (path.method === "GET") return []
   if (name === "approvals.reject") return ["Replayed"]
@@ -93,9 +98,12 @@ export const mend = (
       headers: refer([...carried(route), ...ofSuccess(route, status)])
     })
   }
-  if (route.name === "openapi.one") {
+  if (isConditional(route)) {
     Object.assign(operation.responses, {
-      "304": { description: "The caller's copy is current.", headers: refer(["RequestId", "ETag"]) }
+      "304": {
+        description: "The caller's copy is current.",
+        headers: refer([...carried(route), "ETag"])
+      }
     })
   }
   for (const [status, slugs] of byStatus(problems)) {

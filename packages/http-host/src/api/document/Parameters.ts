@@ -3,7 +3,7 @@ import { Catalogue } from "@bursar/engine-core"
 import { RecordId } from "@bursar/engine-core/kernel"
 import type { OpenApi } from "effect/http-api"
 import * as Params from "../Params.ts"
-import type { Route } from "../Route.ts"
+import { isConditional, type Route } from "../Route.ts"
 import { componentOf, isArray, isObject, type Json, type JsonObject, jsonOf } from "./Json.ts"
 
 interface Parameter {
@@ -38,9 +38,10 @@ export const shared = {
     example: '"6f1ed002ab5595859014ebf0951522d9b4f5c1a1c2e3d4f5061728394a5b6c7d"'
   }),
   IfNoneMatch: header("If-None-Match", {
-    description: "The ETag of a copy the caller has; 304 when it is still the answer.",
+    description:
+      "ETags of the copies that the caller stores, or *: 304 while one of them is the answer.",
     schema: { type: "string" },
-    example: '"PM0kHP_Js2GARLl9A22GFFk9iwF8NA8d7odzOFUXZUs"'
+    example: 'W/"kz0m3cWJ2lOf0nY0wNfUqA"'
   }),
   RequestId: header("X-Request-Id", {
     description:
@@ -187,7 +188,7 @@ export const of = (
   const headers: ReadonlyArray<keyof typeof shared> = [
     ...(path.method === "GET" ? [] : (["IdempotencyKey"] as const)),
     ...(takesIfMatch({ answers, name }) ? (["IfMatch"] as const) : []),
-    ...(name === "openapi.one" ? (["IfNoneMatch"] as const) : []),
+    ...(isConditional({ answers, name }) ? (["IfNoneMatch"] as const) : []),
     "RequestId",
     "TraceParent",
     "TraceState"

@@ -6,7 +6,7 @@ import { Context, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { expect } from "vitest"
 import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
 
-// Switched off to see it red: `statement_timeout` in Sessions.ts.
+// Switched off to see it red: `statement_timeout` in Connections.ts.
 it.live("never waits for ever behind a slow store, or leaves something of its transaction", () =>
   Effect.gen(function* () {
     const url = Redacted.make(yield* TestDatabase.url)

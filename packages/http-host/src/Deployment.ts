@@ -65,11 +65,19 @@ const writableFolder = async (folder: string): Promise<string> => {
 const storage = (config: KeeperConfig) =>
   Layer.unwrap(
     Effect.map(databaseUrl(config), (url) =>
-      Postgres.layer({ url, maxConnections: config["database.connections"] }).pipe(
-        NotUsable.faultOfLayer("database.url")
+      Layer.catch(
+        Postgres.layer({
+          url,
+          poolerUrl: config["database.pooler.url"] ?? undefined,
+          maxConnections: config["database.connections"]
+        }),
+        (error) => Layer.effectContext(Effect.fail(NotUsable.of(SETTING_OF[error.option])(error)))
       )
     )
   )
+
+/** Setting that names the address of an option of the storage layer. */
+const SETTING_OF = { url: "database.url", poolerUrl: "database.pooler.url" } as const
 
 /**
  * Runs the migrations of the engine and of the simulated ledger. Returns the names of those that

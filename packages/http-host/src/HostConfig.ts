@@ -61,6 +61,10 @@ const algorithmList: Kind.Kind<ReadonlyArray<Algorithm>> = Kind.text(
   }
 )
 
+const databaseAddress = Kind.maybe(
+  Kind.secret(Kind.matching("a postgres:// address", /^postgres(ql)?:\/\/.{1,2000}$/))
+)
+
 const path = Kind.matching("empty, or a path such as /engine", /^(\/[A-Za-z0-9._~-]{1,64}){0,8}$/)
 
 const callsMax = 1_000_000
@@ -212,16 +216,15 @@ export const settings = {
     doc: "Lowest level that is logged; each request is logged at info.",
     fallback: "info"
   }),
-  "database.url": setting(
-    Kind.maybe(
-      Kind.secret(Kind.matching("a postgres:// address", /^postgres(ql)?:\/\/.{1,2000}$/))
-    ),
-    {
-      variable: "DATABASE_URL",
-      doc: "Address of the PostgreSQL database (15 or newer) that stores all records; empty: the embedded one is started.",
-      fallback: ""
-    }
-  ),
+  "database.url": setting(databaseAddress, {
+    variable: "DATABASE_URL",
+    doc: "Address of the PostgreSQL database (15 or newer) that stores all records; empty: the embedded one is started.",
+    fallback: ""
+  }),
+  "database.pooler.url": setting(databaseAddress, {
+    doc: "Address of a pooler in transaction mode before the same database, such as PgBouncer, for transactions and single statements (docs/database.md); empty: none.",
+    fallback: ""
+  }),
   "database.connections": setting(Kind.integer(2, 500), {
     doc: "Size of the pool of database connections.",
     fallback: "24"

@@ -16,6 +16,7 @@ import { Config, Context, Data, Effect, Layer, type Redacted, type Scope } from 
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Storage } from "../memory/Memory.ts"
+import * as Connections from "./Connections.ts"
 import * as Migrations from "./Migrations.ts"
 import * as PgAtomically from "./PgAtomically.ts"
 import * as PgBlobs from "./PgBlobs.ts"
@@ -38,6 +39,8 @@ export type { Storage } from "../memory/Memory.ts"
  */
 export class PostgresFailed extends Data.TaggedError("PostgresFailed")<{
   readonly detail: string
+  /** Option of the layer whose address is not usable. */
+  readonly option: "url" | "poolerUrl"
 }> {
   override get message(): string {
     return this.detail
@@ -62,8 +65,16 @@ export interface PostgresOptions {
    * waits: no longer than for the work of a killed instance (docs/contract/instances.md#leases).
    */
   readonly transactionIdleMillis?: number
-  /** False for poolers that assign connections by statement and keep no prepared ones. */
+  /** False for a `url` that leads to a pooler which keeps no prepared statements. */
   readonly prepare?: boolean
+  /**
+   * Address of the same database through a pooler in transaction mode, such as PgBouncer. Single
+   * statements and transactions of records go through it, and none is prepared. Bulk rows, streams,
+   * notifications, the flush of the log and the plain SqlClient keep direct connections to `url`. A
+   * pooler cannot be told a connection's settings, so its server connections must begin with them:
+   * a start on others fails and names the missing ones (docs/database.md of the host).
+   */
+  readonly poolerUrl?: Redacted.Redacted | undefined
 }
 
 const MAX_CONNECTIONS = 10
@@ -92,19 +103,25 @@ const storage = (
 ): Effect.Effect<Context.Context<Storage>, PostgresFailed, Scope.Scope> =>
   Effect.gen(function* () {
     yield* Effect.scoped(prepare(options))
-    const sessions = yield* Sessions.make({
-      url: options.url,
-      maxConnections: options.maxConnections ?? MAX_CONNECTIONS,
+    const limits = {
       statementMillis: options.statementMillis ?? STATEMENT_MILLIS,
-      transactionIdleMillis: options.transactionIdleMillis ?? TRANSACTION_IDLE_MILLIS,
-      prepare: options.prepare ?? true
+      transactionIdleMillis: options.transactionIdleMillis ?? TRANSACTION_IDLE_MILLIS
+    }
+    yield* checkPooler({ ...options, ...limits })
+    const { url, poolerUrl, prepare: prepared = true } = options
+    const sessions = yield* Sessions.make({
+      url,
+      poolerUrl,
+      maxConnections: options.maxConnections ?? MAX_CONNECTIONS,
+      prepare: prepared,
+      ...limits
     })
     const bulk = yield* Sessions.make({
-      url: options.url,
+      url,
       maxConnections: BULK_CONNECTIONS,
       statementMillis: BULK_MILLIS,
       transactionIdleMillis: BULK_MILLIS,
-      prepare: options.prepare ?? true,
+      prepare: prepared,
       planning: PgBulk.PLANNING
     })
     const wakes = yield* Wakes.make({ sessions, connection: options })
@@ -120,6 +137,24 @@ const storage = (
       Context.add(WorkQueue, PgWorkQueue.make({ sessions, wakes }))
     )
   }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(notUsable(error))))
+
+/** Refuses a pooler before another database, or whose server connections lack a setting. */
+const checkPooler = Effect.fnUntraced(function* (
+  options: Pick<PostgresOptions, "url" | "poolerUrl"> & {
+    readonly statementMillis: number
+    readonly transactionIdleMillis: number
+  }
+) {
+  const { poolerUrl } = options
+  if (poolerUrl === undefined) return
+  const failed = (fault: string) =>
+    new PostgresFailed({ option: "poolerUrl", detail: `The pooler is not usable: ${fault}.` })
+  const fault = yield* Effect.mapError(
+    Connections.faultOfPooler({ ...options, poolerUrl }),
+    ({ message }) => failed(message)
+  )
+  if (fault !== null) return yield* failed(fault)
+})
 
 /**
  * Applies the pending migrations, as every opening of the store does, and nothing else. Returns
@@ -155,6 +190,7 @@ const prepare = Effect.fnUntraced(function* (options: Pick<PostgresOptions, "url
   const row = rows[0]
   if (Number(row?.["number"]) < OLDEST_VERSION) {
     return yield* new PostgresFailed({
+      option: "url",
       detail: `PostgreSQL ${String(row?.["name"])} is too old: Bursar needs 15 or newer.`
     })
   }
@@ -165,5 +201,6 @@ const prepare = Effect.fnUntraced(function* (options: Pick<PostgresOptions, "url
 export const notUsable = (error: SqlError): PostgresFailed => {
   const cause = error.reason.cause
   const said = cause instanceof Error ? `: ${cause.message}` : ""
-  return new PostgresFailed({ detail: `The database is not usable (${error.message}${said}).` })
+  const detail = `The database is not usable (${error.message}${said}).`
+  return new PostgresFailed({ option: "url", detail })
 }

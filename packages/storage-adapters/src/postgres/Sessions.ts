@@ -1,10 +1,10 @@
 /** Connections to the database: single statements share a few, a transaction has one of its own. */
 import type { StorageUnavailable } from "@bursar/engine-core/ports"
-import { type PgConnection, PgPool } from "@effect/sql-pg"
-import { Cause, Context, Effect, Exit, Fiber, type Redacted, type Scope } from "effect"
+import type { PgConnection, PgPool } from "@effect/sql-pg"
+import { Cause, Context, Effect, Exit, Fiber, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Columns from "./Columns.ts"
-import * as Durability from "./Durability.ts"
+import * as Connections from "./Connections.ts"
 import * as Faults from "./Faults.ts"
 
 export interface Rows {
@@ -69,68 +69,14 @@ export interface Sessions {
   readonly scoped: Effect.Effect<Session, StorageUnavailable, Scope.Scope>
 }
 
-export interface SessionsOptions {
-  readonly url: Redacted.Redacted
-  /** Connections for transactions; a few more carry single statements. */
-  readonly maxConnections: number
-  readonly statementMillis: number
-  readonly transactionIdleMillis: number
-  readonly prepare: boolean
-  /** Settings of the planner; those of the ports for records where it is left out. */
-  readonly planning?: Readonly<Record<string, string>>
-}
-
-/** Pipelined, a few connections carry all single statements; each waits for its own disk write. */
-const SHARED_CONNECTIONS = 4
-
-/** A slow reader of a long list keeps its connection, which must not be one that writers wait for. */
-const STREAM_CONNECTIONS = 10
-
-/**
- * Every statement of the ports finds its rows by an index. A plan made while a table was young and
- * its statistics empty would read it whole, and a prepared plan is kept for as long as it lives.
- */
-const PLANNING = {
-  enable_seqscan: "off",
-  enable_hashjoin: "off",
-  enable_mergejoin: "off",
-  jit: "off"
-}
-
 let made = 0
 
-export const make = Effect.fnUntraced(function* (
-  options: SessionsOptions
-): Effect.fn.Return<Sessions, SqlError, Scope.Scope> {
-  const common = {
-    url: options.url,
-    prepare: options.prepare,
-    applicationName: "bursar",
-    multiplex: true,
-    startupParameters: {
-      ...(options.planning ?? PLANNING),
-      ...Durability.UNSETTLED,
-      statement_timeout: String(options.statementMillis),
-      idle_in_transaction_session_timeout: String(options.transactionIdleMillis)
-    }
-  }
-  const shared = yield* PgPool.make({ ...common, maxConnections: SHARED_CONNECTIONS })
-  // One user for each connection, but pipelined: what PgPool.reserve gives waits for each answer.
-  const exclusive = yield* PgPool.make({
-    ...common,
-    maxConnections: options.maxConnections,
-    multiplexConcurrency: 1
-  })
-  const streaming = yield* PgPool.make({
-    ...common,
-    maxConnections: STREAM_CONNECTIONS,
-    multiplexConcurrency: 1
-  })
-  const durability = yield* Durability.make({
-    url: options.url,
-    prepare: options.prepare,
-    applicationName: "bursar flush"
-  })
+export const make = (
+  options: Connections.ConnectionsOptions
+): Effect.Effect<Sessions, SqlError, Scope.Scope> => Effect.map(Connections.make(options), on)
+
+const on = (connections: Connections.Connections): Sessions => {
+  const { shared, exclusive, streaming, durability } = connections
   const Current = Context.Reference<Open | undefined>(
     `@bursar/storage-adapters/postgres/Session/${++made}`,
     { defaultValue: () => undefined }
@@ -227,7 +173,7 @@ export const make = Effect.fnUntraced(function* (
   ): Effect.Effect<Exit.Exit<A, E | StorageUnavailable>, never, R> =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        const open = openSession({ connection, durability, askApart })
+        const open = openSession({ connection, connections, isPooled: connections.isPooled })
         const exit = yield* Effect.exit(restore(Effect.provideService(effect, Current, open)))
         const ended = yield* end(exclusive, connection, open, exit)
         return Exit.isSuccess(exit) && Exit.isFailure(ended) ? Exit.failCause(ended.cause) : exit
@@ -273,14 +219,14 @@ export const make = Effect.fnUntraced(function* (
     scoped: Effect.catch(
       Effect.flatMap(streaming.get, (connection) =>
         Effect.acquireRelease(
-          Effect.sync(() => openSession({ connection, durability, askApart })),
+          Effect.sync(() => openSession({ connection, connections, isPooled: false })),
           (open, exit) => end(streaming, connection, open, exit)
         )
       ),
       Faults.judge
     )
   }
-})
+}
 
 /** One reading scope, and whether any statement of it still has to be settled. */
 interface ReadingScope {
@@ -301,11 +247,15 @@ interface Open extends Session {
 
 const openSession = (of: {
   readonly connection: PgConnection.PgConnection
-  readonly durability: Durability.Durability
-  readonly askApart: Sessions["ask"]
+  readonly connections: Connections.Connections
+  /** Whether `processId` of the connection is the pooler's, and not that of a server process. */
+  readonly isPooled: boolean
 }): Open => {
-  const { connection, durability, askApart } = of
+  const { connection, connections } = of
+  const { durability } = connections
   let begun = false
+  /** Process that serves the transaction. */
+  let serverProcess: Effect.Effect<unknown, SqlError> = Effect.succeed(connection.processId)
   let wrote = false
   let fault: SqlError | undefined
   /** Whether a statement that nobody waits for any more may still be running. */
@@ -334,7 +284,11 @@ const openSession = (of: {
     if (!abandoned) return Effect.void
     abandoned = false
     return Effect.ignore(
-      askApart("select pg_cancel_backend($1::int4)", [String(connection.processId)])
+      Effect.flatMap(serverProcess, (id) =>
+        connections.cancelling.use((other) =>
+          other.query("select pg_cancel_backend($1::int4)", [String(id)])
+        )
+      )
     )
   })
   const post = (sql: string, parameters: ReadonlyArray<unknown>): Effect.Effect<void> =>
@@ -344,12 +298,23 @@ const openSession = (of: {
         sent.push(fiber)
       }
     )
+  /** Behind a pooler, the transaction itself has to say which process serves it. */
+  const askProcess = Effect.map(
+    Effect.forkDetach(query("select pg_backend_pid() as id", []), { startImmediately: true }),
+    (fiber) => {
+      serverProcess = Effect.map(Fiber.join(fiber), ({ rows }) => rows[0]?.["id"])
+    }
+  )
+  const begin = of.isPooled ? Effect.andThen(post("begin", []), askProcess) : post("begin", [])
   const prepare = Effect.suspend(() => {
     if (begun && open.untouched.length === 0) return Effect.void
-    const first = begun ? [] : ["begin"]
+    const first = begun ? Effect.void : begin
     begun = true
     const savepoints = open.untouched.splice(0).map((part) => `savepoint ${part}`)
-    return Effect.forEach([...first, ...savepoints], (sql) => post(sql, []), { discard: true })
+    return Effect.andThen(
+      first,
+      Effect.forEach(savepoints, (sql) => post(sql, []), { discard: true })
+    )
   })
   const settled = Effect.suspend(() => Effect.forEach(sent, Fiber.await, { discard: true }))
   const judge = (error: SqlError): Effect.Effect<never, StorageUnavailable> =>

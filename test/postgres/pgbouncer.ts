@@ -1,0 +1,121 @@
+/** PgBouncer of a test: found on PATH or where PGBOUNCER names it, in transaction mode. */
+import { chown, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { existsSync } from "node:fs"
+import { createServer, connect } from "node:net"
+import { tmpdir } from "node:os"
+import { delimiter, join } from "node:path"
+import { Effect, type Scope } from "effect"
+import * as Account from "#adapters/embedded/Account.ts"
+import * as Process from "#adapters/embedded/Process.ts"
+
+/** Debian installs the program in a folder that an ordinary account has not on its PATH. */
+const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin"]
+
+/** Path of the program; undefined where there is none. */
+export const program: string | undefined =
+  process.env["PGBOUNCER"] ??
+  folders.map((folder) => join(folder, "pgbouncer")).find((path) => existsSync(path))
+
+/** Fewer than the client connections of one store, so that they must share. */
+const serverConnections = 6
+const startMillis = 10_000
+
+const freePort = (): Promise<number> =>
+  new Promise((free) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      server.close(() => free(typeof address === "object" && address !== null ? address.port : 0))
+    })
+  })
+
+const isListening = (port: number): Promise<boolean> =>
+  new Promise((listening) => {
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.destroy()
+      listening(true)
+    })
+    socket.once("error", () => listening(false))
+  })
+
+/** Settings of server connections that the ports need, as docs/database.md of the host has them. */
+export const settings =
+  "set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off; " +
+  "set synchronous_commit = off; set statement_timeout = 60000; " +
+  "set idle_in_transaction_session_timeout = 15000;"
+
+interface Options {
+  readonly url: string
+  /** Statements that each server connection begins with. */
+  readonly settings: string
+}
+
+/**
+ * Starts a pooler before the database of this address, and returns the address of the database
+ * through the pooler.
+ */
+export const start = (of: Options): Effect.Effect<string, never, Scope.Scope> =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.promise(() => launch(of)),
+      ({ end }) => Effect.promise(end)
+    ),
+    ({ url }) => url
+  )
+
+const launch = async (of: Options) => {
+  if (program === undefined) throw new Error("there is no pgbouncer")
+  const folder = await mkdtemp(join(tmpdir(), "bursar-pgbouncer-"))
+  const account = await Account.choose(folder)
+  const to = new URL(of.url)
+  const port = await freePort()
+  const files = {
+    "users.txt": `"${to.username}" "${to.password}"\n`,
+    "pgbouncer.ini": [
+      "[databases]",
+      `* = host=${to.hostname} port=${to.port} connect_query='${of.settings}'`,
+      "[pgbouncer]",
+      "listen_addr = 127.0.0.1",
+      `listen_port = ${port}`,
+      "unix_socket_dir =",
+      "auth_type = scram-sha-256",
+      "auth_file = users.txt",
+      "pool_mode = transaction",
+      `default_pool_size = ${serverConnections}`,
+      "max_client_conn = 500",
+      ""
+    ].join("\n")
+  }
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+  const { switchTo } = account
+  for (const path of [folder, ...Object.keys(files).map((name) => join(folder, name))]) {
+    if (switchTo !== null) await chown(path, switchTo.uid, switchTo.gid)
+  }
+  const child = Process.start({
+    program,
+    args: ["pgbouncer.ini"],
+    account,
+    folder,
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+  let said = ""
+  child.stderr?.on("data", (chunk: Buffer) => {
+    said = (said + chunk.toString()).slice(-4_000)
+  })
+  child.stdout?.resume()
+  const ended = new Promise((done) => child.once("close", done))
+  const until = Date.now() + startMillis
+  while (!(await isListening(port))) {
+    if (child.exitCode !== null || Date.now() > until) throw new Error(`no pgbouncer: ${said}`)
+    await new Promise((waited) => setTimeout(waited, 20))
+  }
+  const through = new URL(of.url)
+  through.port = String(port)
+  return {
+    url: through.href,
+    end: async () => {
+      child.kill("SIGKILL")
+      await ended
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+}

@@ -1,9 +1,12 @@
-/** Answers of an instant that was given out before: no flush, and no change of the head's row. */
-import { Atomically, Feed } from "@bursar/engine-core/ports"
+/**
+ * Answers of an instant that was given out before: no flush, and no change of the head's row. Look-ups
+ * at such an instant: no check of the flush.
+ */
+import { Atomically, Documents, Feed, type StoredPin } from "@bursar/engine-core/ports"
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { it } from "@effect/vitest"
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { Socket } from "node:net"
 import { afterEach, beforeEach, expect, vi } from "vitest"
@@ -12,12 +15,15 @@ import { entries } from "#adapters/conformance/storage-checks/rows.ts"
 
 /** Flushes of the write-ahead log that were sent to the database. */
 let flushes = 0
+/** Checks of how far the write-ahead log is flushed. */
+let checks = 0
 
 beforeEach(() => {
   const write = Socket.prototype.write
   vi.spyOn(Socket.prototype, "write").mockImplementation(function (this: Socket, ...given) {
     const text = Buffer.from(given[0] as Uint8Array).toString("latin1")
     flushes += text.match(/pg_logical_emit_message/g)?.length ?? 0
+    checks += text.match(/pg_current_wal_flush_lsn/g)?.length ?? 0
     return Reflect.apply(write, this, given) as boolean
   })
 })
@@ -78,4 +84,38 @@ it.effect("flushes for an instant that another host has given out", () =>
     expect(yield* mine.answer({ now: start, since: start })).toEqual(given)
     expect(flushes).toBe(1)
   }).pipe(Effect.scoped)
+)
+
+it.effect(
+  "checks no flush for look-ups at an instant that was settled, and for every other one",
+  () =>
+    Effect.gen(function* () {
+      const url = Redacted.make(yield* TestDatabase.url)
+      const store = yield* Layer.build(Layer.fresh(Postgres.layer({ url, prepare: false })))
+      const feed = Context.get(store, Feed)
+      const documents = Context.get(store, Documents)
+      const { reading } = Context.get(store, Atomically)
+      const start = later((yield* feed.head).at || early, 10)
+      const { at } = yield* feed.answer({ now: start, since: start })
+      const list = (pin: StoredPin) =>
+        documents.list({ collection: "c", pin, where: [], direction: "asc", limit: 9 })
+      const checksOf = <E>(looked: Effect.Effect<unknown, E>) =>
+        Effect.suspend(() => {
+          checks = 0
+          return Effect.map(reading(looked), () => checks)
+        })
+      const settled: StoredPin = { by: "instant", instant: at }
+      const collection = "c"
+      const lookUps = (pin: StoredPin) => [
+        list(pin),
+        documents.get({ collection, recordIds: ["a", "b"], pin }),
+        documents.countBy({ collection, column: "kind", pin, where: [] }),
+        Stream.runDrain(documents.stream({ collection, pin, where: [], direction: "asc" }))
+      ]
+      for (const look of lookUps(settled).slice(0, 3)) expect(yield* checksOf(look)).toBe(0)
+      const unsettled: StoredPin = { by: "instant", instant: later(at, 1) }
+      for (const pin of [unsettled, { by: "latest" }, { by: "offset", offset: 0 }] as const) {
+        for (const look of lookUps(pin)) expect(yield* checksOf(look)).toBeGreaterThan(0)
+      }
+    }).pipe(Effect.scoped)
 )

@@ -123,11 +123,11 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
              with ordinality as asked(id, n)
            cross join lateral (${newest("asked.id")}) d
            order by asked.n`
-    return Effect.map(sessions.look(sql, given.values), ({ rows }) => rows.map(versionOf))
+    return Effect.map(look(sessions, pin)(sql, given.values), ({ rows }) => rows.map(versionOf))
   },
   list: ({ limit, ...query }) => {
     const { sql, values } = select(query, "limit")
-    return Effect.map(sessions.look(sql, [...values, String(limit)]), ({ rows }) =>
+    return Effect.map(look(sessions, query.pin)(sql, [...values, String(limit)]), ({ rows }) =>
       rows.map(versionOf)
     )
   },
@@ -144,7 +144,7 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
         }
         const found = yield* cursor(session, select(query, "all"))
         // The snapshot is taken; its rows are shown once the commits that they come from are on disk.
-        if (open === undefined) yield* session.settled
+        if (open === undefined && !isSettled(sessions, query.pin)) yield* session.settled
         return found
       })
     ),
@@ -164,7 +164,7 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
            select value, sum(records)::int8 as records
            from ((${open}) union all select * from closed) found group by 1`
     return Effect.map(
-      sessions.look(sql, given.values),
+      look(sessions, query.pin)(sql, given.values),
       ({ rows }) =>
         new Map(rows.map((row) => [Values.text(row, "value"), Values.number(row, "records")]))
     )
@@ -180,6 +180,14 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
       ({ rows }) => Values.number(rows[0] ?? {}, "gone")
     )
 })
+
+/** Checks whether every version that a pin shows was seen to be on disk. */
+const isSettled = (sessions: Sessions, pin: StoredPin): boolean =>
+  pin.by === "instant" && sessions.isSettled(pin.instant)
+
+/** Look-up of the versions at a pin. */
+const look = (sessions: Sessions, pin: StoredPin): Sessions["look"] =>
+  pin.by === "instant" ? sessions.lookAt(pin.instant) : sessions.look
 
 /** A version, and where it ends if the same call has the next one. */
 interface WrittenRow extends VersionRow {

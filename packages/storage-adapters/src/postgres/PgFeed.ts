@@ -127,8 +127,9 @@ export const make = (of: {
 }
 
 /**
- * Gives out the instant of an answer. Memoises the last head that was settled: another answer of the
- * same instant, since which nothing was written, waits for no flush.
+ * Gives out the instant of an answer, and settles what was stamped by then. Memoises the last head
+ * that was settled: another answer of the same instant, since which nothing was written, waits for no
+ * flush, and neither do the look-ups at that instant.
  */
 const answering = (sessions: Sessions): Feed["Service"]["answer"] => {
   let settled: string | undefined
@@ -141,7 +142,7 @@ const answering = (sessions: Sessions): Feed["Service"]["answer"] => {
       const head = headOf(rows[0] ?? {})
       const text = JSON.stringify(head)
       if (isAlone && text !== settled) {
-        yield* sessions.settle
+        yield* sessions.settleTo(head.at)
         settled = text
       }
       return head

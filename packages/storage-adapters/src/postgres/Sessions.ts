@@ -43,6 +43,11 @@ export interface Sessions {
   ) => Effect.Effect<Rows, StorageUnavailable>
   /** As `ask`, for a statement that only reads: what it answers will never be taken back. */
   readonly look: Sessions["ask"]
+  /**
+   * As `look`, for rows that were written at or before an instant: waits for no flush where all that
+   * was stamped by then is on disk.
+   */
+  readonly lookAt: (instant: string) => Sessions["look"]
   /** As `ask`, but inside a transaction without waiting for the answer. */
   readonly send: (
     sql: string,
@@ -57,8 +62,13 @@ export interface Sessions {
   ) => Effect.Effect<A, E | StorageUnavailable, R>
   /** Outside of any transaction, even if one is open; a crash may take back what it did. */
   readonly askApart: Sessions["ask"]
-  /** Waits until nothing that was written or read so far can be taken back any more. */
-  readonly settle: Effect.Effect<void, StorageUnavailable>
+  /**
+   * Waits until nothing that was stamped at or before an instant can be taken back any more. No
+   * transaction may be stamped at or before it from now on, and all that were have committed.
+   */
+  readonly settleTo: (instant: string) => Effect.Effect<void, StorageUnavailable>
+  /** Checks whether all that was stamped at or before an instant was seen to be on disk. */
+  readonly isSettled: (instant: string) => boolean
   /** Only inside `run`. */
   readonly inside: <A, E, R>(
     what: string,
@@ -124,6 +134,14 @@ const on = (connections: Connections.Connections): Sessions => {
       if (scope === undefined || scope.ended) return lookSettled(sql, parameters)
       scope.looked = true
       return askApart(sql, parameters)
+    })
+
+  /** The latest instant by which everything was seen to be on disk. */
+  let settledTo = ""
+  const isSettled = (instant: string): boolean => instant <= settledTo
+  const settleTo: Sessions["settleTo"] = (instant) =>
+    Effect.map(Effect.catch(durability.settle, Faults.judge), () => {
+      if (!isSettled(instant)) settledTo = instant
     })
 
   const settleShared = Effect.catch(
@@ -202,13 +220,20 @@ const on = (connections: Connections.Connections): Sessions => {
       Effect.flatMap(current, (open) =>
         open === undefined ? lookAlone(sql, parameters) : open.look(sql, parameters)
       ),
+    lookAt: (instant) => (sql, parameters) =>
+      Effect.flatMap(current, (open) =>
+        open === undefined
+          ? (isSettled(instant) ? askApart : lookAlone)(sql, parameters)
+          : open.look(sql, parameters)
+      ),
     send: (sql, parameters) =>
       Effect.flatMap(current, (open) =>
         open === undefined ? Effect.asVoid(askAlone(sql, parameters)) : open.send(sql, parameters)
       ),
     reading,
     askApart,
-    settle: Effect.catch(durability.settle, Faults.judge),
+    settleTo,
+    isSettled,
     inside: (what, f) =>
       Effect.flatMap(current, (open) =>
         open === undefined

@@ -22,7 +22,10 @@ export interface VersionRow {
   readonly createdAt: string
   /** The first projection offset at which this version is valid. */
   readonly fromOffset: number
-  /** The recorded instant from which this version is valid (sortable text): its `updatedAt`. */
+  /**
+   * The recorded instant from which this version is valid (sortable text): its `updatedAt`. MUST be
+   * the stamp of the head that its transaction took, so that it is after every answer given before.
+   */
   readonly fromInstant: string
 }
 

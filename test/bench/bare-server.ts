@@ -12,15 +12,16 @@ const fetched = 1_000
 interface DocumentRow {
   readonly body: string
   readonly created_at: string
+  readonly sort_key: string
 }
 
-const pageOf = (rows: ReadonlyArray<DocumentRow>): string =>
+const pageOf = (rows: ReadonlyArray<DocumentRow>, next: string | null = null): string =>
   JSON.stringify({
     offset: 0,
     ledgerTime: null,
     now: new Date(),
     value: rows.map((row) => ({ ...JSON.parse(row.body), createdAt: row.created_at })),
-    next: null
+    next
   })
 
 const program = Effect.gen(function* () {
@@ -29,8 +30,16 @@ const program = Effect.gen(function* () {
     sql<DocumentRow>`
       select body, created_at, from_instant, version from bursar.document
       where collection = 'instrument' and to_offset is null order by sort_key limit 50`,
-    pageOf
+    (rows) => pageOf(rows)
   )
+  const largest = (after: string) =>
+    Effect.map(
+      sql<DocumentRow>`
+        select body, created_at, from_instant, version, sort_key from bursar.document
+        where collection = 'instrument' and to_offset is null and sort_key > ${after}
+        order by sort_key limit 1000`,
+      (rows) => pageOf(rows, rows.length < 1000 ? null : (rows.at(-1)?.sort_key ?? null))
+    )
   const movements = (asset: string) =>
     Effect.map(
       sql<DocumentRow>`
@@ -38,7 +47,7 @@ const program = Effect.gen(function* () {
         where collection = 'movement' and to_offset is null
           and filters @> ${JSON.stringify({ asset })}::jsonb
         order by sort_key limit 51`,
-      pageOf
+      (rows) => pageOf(rows)
     )
   /** The texts of all rows as they are stored, in one array. */
   const whole = (write: (text: string) => void) =>
@@ -61,17 +70,23 @@ const program = Effect.gen(function* () {
   const run = Effect.runPromiseWith(yield* Effect.context<never>())
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://bare")
+    if (pathname === "/livez") return void response.end("ok")
     response.setHeader("content-type", "application/json")
     const answered =
       pathname === "/whole"
         ? run(whole((text) => void response.write(text))).then(() => response.end())
         : run(
-            pathname === "/movements" ? movements(searchParams.get("asset") ?? "") : instruments
+            pathname === "/movements"
+              ? movements(searchParams.get("asset") ?? "")
+              : pathname === "/largest"
+                ? largest(searchParams.get("after") ?? "")
+                : instruments
           ).then((text) => response.end(text))
     answered.catch(() => response.destroy())
   })
   yield* Effect.promise(() => new Promise<void>((done) => server.listen(0, "127.0.0.1", done)))
-  process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  process.send?.({ url, live: url })
   return yield* Effect.never
 })
 

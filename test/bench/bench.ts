@@ -19,6 +19,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   signatures: () => import("./signatures.ts"),
   list: () => import("./list.ts"),
   movements: async () => (await import("./list.ts")).movements,
+  livez: async () => (await import("./list.ts")).livez,
   whole: async () => (await import("./list.ts")).whole,
   operations: () => import("./operations.ts"),
   http: () => import("./http.ts"),

@@ -40,6 +40,11 @@ const tenant: Host.Venue = {
   keys: []
 }
 
+let livePort = 0
+const opened = (port: number) => {
+  livePort = port
+}
+
 const layer = (url: string) =>
   Host.layer({
     tables: Catalogue,
@@ -51,6 +56,7 @@ const layer = (url: string) =>
     rateLimit: { limit: 1_000_000, window: 60_000, perRole: {} },
     origins: []
   }).pipe(
+    Layer.merge(Host.Management.layer({ host: "127.0.0.1", port: 0, opened })),
     Layer.provide(Layer.mergeAll(signIn, readiness)),
     Layer.provideMerge(Engine.layer),
     Layer.provideMerge(
@@ -61,7 +67,7 @@ const layer = (url: string) =>
 const program = Effect.gen(function* () {
   const context = yield* Effect.context<HttpServer.HttpServer>()
   const url = HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
-  process.send?.({ url, token })
+  process.send?.({ url, token, live: `http://127.0.0.1:${livePort}` })
   return yield* Effect.never
 })
 

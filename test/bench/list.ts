@@ -152,6 +152,71 @@ export const movements = {
   }) satisfies Bench
 }
 
+const readers = 8
+const pingMillis = 10
+
+/** Walks a list in pages of the largest size until the time has passed. */
+const walk = async (
+  server: Processes.Served,
+  of: { readonly path: string; readonly until: number }
+): Promise<void> => {
+  for (let next: string | undefined; performance.now() < of.until; ) {
+    const after = next === undefined ? "" : `&after=${encodeURIComponent(next)}`
+    const { status, text } = await Processes.call(server, `${of.path}${after}`)
+    if (status !== 200) throw new Error(`${of.path} answered ${status}`)
+    next = /"next":"([^"]+)"\}$/.exec(text.slice(-1_000))?.[1]
+  }
+}
+
+/** Milliseconds of the slowest of a hundred requests to /livez, while readers walk the list. */
+const livezUnderReaders = (server: Processes.Served, path: string) =>
+  Effect.promise(async () => {
+    const until = performance.now() + 2 * hitMillis
+    const walks = Array.from({ length: readers }, () => walk(server, { path, until }))
+    const millis: Array<number> = []
+    while (performance.now() < until) {
+      const asked = performance.now()
+      await Processes.read({ url: server.live, token: "" }, "/livez")
+      millis.push(performance.now() - asked)
+      await new Promise((done) => setTimeout(done, pingMillis))
+    }
+    await Promise.all(walks)
+    const sorted = millis.toSorted((a, b) => a - b)
+    return sorted[Math.floor(0.99 * sorted.length)] ?? Number.NaN
+  })
+
+/** The wait of a small request while others read pages of the largest size, each a new one. */
+export const livez = {
+  bench: (async ({ rounds, size = 8_000 }) => {
+    const compared = await served(
+      Seeded.instruments({ like: "aaa-first", count: size - 1, registrar }),
+      ({ host, bare }) => {
+        const side = (server: Processes.Served, path: string) => ({
+          meter: Meters.none,
+          // A row's speed is units in a second: here milliseconds of waiting.
+          run: () =>
+            Effect.map(livezUnderReaders(server, path), (units) => ({ units, millis: 1_000 }))
+        })
+        return inTurns({
+          rounds,
+          ours: side(host, "/v1/instruments?limit=1000"),
+          bound: side(bare, "/largest?limit=1000")
+        })
+      }
+    )
+    return [
+      {
+        bench: `/livez under ${readers} readers of pages of 1,000`,
+        unit: "ms, 99th percentile",
+        against: "node:http, same rows, stringify",
+        goal: null,
+        note: "a lower ratio is better; built for 50 ms at most",
+        ...compared
+      }
+    ]
+  }) satisfies Bench
+}
+
 const residentOf = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024
 

@@ -79,6 +79,14 @@ export const ofThisProcess: Meter = Effect.sync(() => ({
   walBytes: Number.NaN
 }))
 
+/** Meter of a wait, which is no cost of a unit of work. */
+export const none: Meter = Effect.succeed({
+  postgresMillis: Number.NaN,
+  nodeMillis: Number.NaN,
+  statements: Number.NaN,
+  walBytes: Number.NaN
+})
+
 /** Meter of work on a database, done by the Node processes that run when it is read. */
 export const of = (
   sql: SqlClient.SqlClient,

@@ -10,6 +10,8 @@ export interface Served {
   readonly url: string
   readonly token: string
   readonly party: string
+  /** Address of the listener that answers /livez; the empty text where there is none. */
+  readonly live: string
   readonly pid: number
   /** Sends the process a message and waits for its answer. */
   readonly ask: (message: object) => Promise<unknown>
@@ -49,6 +51,7 @@ export const start = (of: {
     return {
       token: "",
       party: "",
+      live: "",
       ...(said as { readonly url: string }),
       pid: child.pid ?? 0,
       ask: (message: object) => {

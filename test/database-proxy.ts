@@ -1,4 +1,4 @@
-/** A way to a database that a test can close and open, and that counts who tries to take it. */
+/** TCP proxy before a database: counts connections and round trips, cuts them, and delays answers. */
 import { connect, createServer, type Server, type Socket } from "node:net"
 
 export interface Proxy {
@@ -6,16 +6,24 @@ export interface Proxy {
   readonly url: string
   /** How many connections were tried, also while the way was closed. */
   readonly tries: () => number
+  /** How many times a client sent something after an answer: what it sends meanwhile is pipelined. */
+  readonly roundTrips: () => number
   /** Cuts every connection, and takes every new one only to cut it. */
   readonly close: () => void
   readonly open: () => void
   readonly end: () => Promise<void>
 }
 
-export const start = async (url: string): Promise<Proxy> => {
+export interface Options {
+  /** Milliseconds that each answer is held back: the length of a round trip. 0 by default. */
+  readonly delayMillis?: number
+}
+
+export const start = async (url: string, { delayMillis = 0 }: Options = {}): Promise<Proxy> => {
   const to = new URL(url)
   const sockets = new Set<Socket>()
   let tries = 0
+  let roundTrips = 0
   let closed = false
   const server: Server = createServer((socket) => {
     tries += 1
@@ -33,7 +41,21 @@ export const start = async (url: string): Promise<Proxy> => {
         onward.destroy()
       })
     }
-    socket.pipe(onward).pipe(socket)
+    let isAnswered = true
+    socket.on("data", () => {
+      if (isAnswered) roundTrips += 1
+      isAnswered = false
+    })
+    onward.on("data", () => {
+      isAnswered = true
+    })
+    socket.pipe(onward)
+    if (delayMillis === 0) onward.pipe(socket)
+    else {
+      onward.on("data", (chunk: Buffer) => {
+        setTimeout(() => socket.write(chunk), delayMillis)
+      })
+    }
   })
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening))
   const address = server.address()
@@ -45,6 +67,7 @@ export const start = async (url: string): Promise<Proxy> => {
   return {
     url: through.href,
     tries: () => tries,
+    roundTrips: () => roundTrips,
     close: () => {
       closed = true
       cut()

@@ -31,6 +31,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   latest: () => import("./latest.ts"),
   hosts: () => import("./hosts.ts"),
   queues: () => import("./queues.ts"),
+  distance: () => import("./distance.ts"),
   start: async () => (await import("./hosts.ts")).starts,
   memory: () => import("./memory.ts")
 }

@@ -3,6 +3,7 @@
  * and the time from a host's start to its first answer. The ledger is this process's.
  */
 import { mkdir } from "node:fs/promises"
+import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { Context, Effect, Layer, Redacted } from "effect"
@@ -12,9 +13,10 @@ import * as LedgerThere from "../processes/ledger-there.ts"
 import { registration } from "../processes/instances.ts"
 import { type Database, withDatabase } from "./database.ts"
 import { byClients, complete } from "./http.ts"
-import { type Bench, inTurns, timed } from "./measure.ts"
+import { type Bench, type Compared, inTurns, type Measured, timed } from "./measure.ts"
 import * as Meters from "./meter.ts"
 import * as Processes from "./processes.ts"
+import { digits } from "./table.ts"
 
 const connections = 16
 const roundMillis = 3_000
@@ -103,6 +105,21 @@ const clientOf = (url: string) =>
     Context.get(client, SqlClient.SqlClient)
   )
 
+/**
+ * Tells waiting in the database from a lack of cores: the cores that each side kept busy, and how
+ * much processor time a unit costs with three hosts against one. Where both sides fill the machine,
+ * the costs are the figure, since three hosts have no more cores than one.
+ */
+const boundBy = ({ ours, bound }: Compared): string => {
+  const cores = ({ speed, cost }: Measured): number =>
+    (((cost.postgresMillis ?? Number.NaN) + (cost.nodeMillis ?? Number.NaN)) * speed.median) / 1000
+  const ratio = (part: "postgresMillis" | "nodeMillis"): string =>
+    digits((ours.cost[part] ?? Number.NaN) / (bound.cost[part] ?? Number.NaN))
+  const busy = `${digits(cores(ours))} of ${availableParallelism()} cores, one host ${digits(cores(bound))}`
+  const costs = `PostgreSQL ×${ratio("postgresMillis")}, Node ×${ratio("nodeMillis")}`
+  return `busy without the load's own process: ${busy}; cost of a unit against one host: ${costs}`
+}
+
 export const bench: Bench = ({ rounds, size = 320 }) =>
   withDatabase((database) =>
     Effect.gen(function* () {
@@ -140,7 +157,6 @@ export const bench: Bench = ({ rounds, size = 320 }) =>
               )
             )
         }))
-      const note = "one machine: where its cores are the limit, three hosts have no more of them"
       const against = "one host on a database of the same server"
       const operations = yield* inTurns({
         rounds,
@@ -160,7 +176,7 @@ export const bench: Bench = ({ rounds, size = 320 }) =>
           unit: "operations/s",
           against,
           goal: 1.5,
-          note,
+          note: boundBy(operations),
           ...operations
         },
         {
@@ -169,7 +185,7 @@ export const bench: Bench = ({ rounds, size = 320 }) =>
           unit: "requests/s",
           against,
           goal: 2.5,
-          note,
+          note: boundBy(lists),
           ...lists
         }
       ]

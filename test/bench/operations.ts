@@ -7,12 +7,12 @@ import { Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { counters, single } from "../engine/toys.ts"
 import { ledgerOf } from "../engine/world.ts"
-import { caller, withDatabase } from "./database.ts"
+import { caller, type Database, withDatabase } from "./database.ts"
 import { type Bench, inTurns, type Options, timed } from "./measure.ts"
 import * as Meters from "./meter.ts"
 import * as StoredRows from "./stored-rows.ts"
 
-const clients = 64
+export const clients = 64
 let made = 0
 
 /** One operation from its call to its end: opened, run, its events written. */
@@ -71,30 +71,36 @@ const program = ({ rounds, size = 1_500 }: Options) =>
     })
   })
 
-/** Runs an effect against a running engine on a database of its own, with one write on a toy record. */
-export const onDatabase = <A, E>(
-  effect: Effect.Effect<A, E, FourEyes | Records | SqlClient.SqlClient>,
+/** Engine with one write on a toy record, on these storage ports. */
+export const layerOn = (
+  storage: Database["storage"],
   around: Layer.Layer<never, never, Ids> = Layer.empty
-): Promise<A> =>
-  withDatabase(({ storage }) => {
-    const layer = Engine.layerOf({ operations: [single], readings: [] }).pipe(
-      // What is given is nearer than what is usual.
-      Layer.provideMerge(around.pipe(Layer.provide(NodeCrypto.layer))),
-      Layer.provideMerge(
-        Layer.mergeAll(
-          storage,
-          NodeCrypto.layer,
-          ledgerOf(),
-          Layer.succeed(Settings, { ...settingsDefaults, operationsAtOnce: clients })
-        )
+) =>
+  Engine.layerOf({ operations: [single], readings: [] }).pipe(
+    // What is given is nearer than what is usual.
+    Layer.provideMerge(around.pipe(Layer.provide(NodeCrypto.layer))),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        storage,
+        NodeCrypto.layer,
+        ledgerOf(),
+        Layer.succeed(Settings, { ...settingsDefaults, operationsAtOnce: clients })
       )
     )
-    return Effect.gen(function* () {
+  )
+
+/** Runs an effect against a running engine on a database of its own. */
+export const onDatabase = <A, E>(
+  effect: Effect.Effect<A, E, FourEyes | Records | SqlClient.SqlClient>,
+  around?: Layer.Layer<never, never, Ids>
+): Promise<A> =>
+  withDatabase(({ storage }) =>
+    Effect.gen(function* () {
       const engine = yield* Engine.Engine
       yield* Effect.forkScoped(engine.run)
       return yield* effect
-    }).pipe(Effect.scoped, Effect.provide(layer))
-  })
+    }).pipe(Effect.scoped, Effect.provide(layerOn(storage, around)))
+  )
 
 export const bench: Bench = async (options) => [
   {

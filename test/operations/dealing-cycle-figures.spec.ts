@@ -1,11 +1,13 @@
 /** The figures of dealing cycles: signed by an approver, swung, told with their basis, asked after in advance. */
-import { Reads, verify } from "@bursar/engine-core"
+import { Reads, Records, verify } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import * as DealingCycleReads from "#core/orders/dealing-cycle/DealingCycleReads.ts"
 import { dealingCycles } from "#core/orders/dealing-cycle/DealingCycle.ts"
+import { settle } from "#core/orders/dealing-cycle/SettleOperations.ts"
+import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import * as Invariant from "#core/kernel/Invariant.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
@@ -64,6 +66,47 @@ const priced = Effect.gen(function* () {
 })
 
 describe("the figures an approver signs", () => {
+  it.effect("are derived from the orders that the plan of the same act has loaded", () =>
+    Effect.gen(function* () {
+      const { stage } = yield* priced
+      const input = { cycleId: "c1" as Params["cycleId"] }
+      const actAt = (now: Instant.Instant) => ({
+        operationId: "op_asked",
+        venue: stage.venue,
+        actor: "olga",
+        signedBy: [],
+        sealed: null,
+        cause: { by: "operation" as const, operationId: "op_asked" },
+        now
+      })
+      const records = yield* Records
+      let streamed = 0
+      const counting: Records["Service"] = {
+        ...records,
+        stream: (collection, query) => {
+          if (collection.name === subscriptions.name) streamed += 1
+          return records.stream(collection, query)
+        }
+      }
+      const judged = (act: ReturnType<typeof actAt>) =>
+        Effect.gen(function* () {
+          yield* settle.plan(input, act, 1)
+          if (settle.figures === undefined) throw new Error("a settlement derives no figures")
+          const { figures } = yield* settle.figures(input, act)
+          return { figures, streams: streamed }
+        }).pipe(Effect.provideService(Records, counting))
+      const now = yield* Instant.now
+      const act = actAt(now)
+      const before = yield* judged(act)
+      assert.strictEqual(before.streams, 1)
+      yield* Calls.write("subscription.release", { subscriptionId: "s2" }, {})
+      const after = yield* judged(actAt(now))
+      assert.strictEqual(after.streams, 2)
+      includes(before.figures, { subscriptions: d("2") })
+      includes(after.figures, { subscriptions: d("1") })
+    }).pipe(engine())
+  )
+
   it.effect("never run though an order has left between two signatures", () =>
     Effect.gen(function* () {
       yield* priced

@@ -49,6 +49,45 @@ const update = (offset: number): fc.Arbitrary<Ledger.Update> =>
     }
   )
 
+const record = fc.dictionary(fc.string(), fc.oneof(fc.string(), fc.boolean(), fc.constant(null)))
+const template = { packageName: "package", module: "Module", entity: "Entity" }
+const event: fc.Arbitrary<Ledger.Event> = fc.oneof(
+  fc.record({ payload: record, createdAt: instant, blob: fc.option(fc.string()) }).map(
+    ({ payload, createdAt, blob }): Ledger.Created => ({
+      _tag: "Created",
+      nodeId: 0,
+      contractId: "00",
+      template,
+      packageId: "p",
+      payload,
+      views: [{ iface: template, value: payload }],
+      signatories: [],
+      observers: [],
+      witnesses: [],
+      createdAt,
+      blob: Option.fromNullOr(blob),
+      inAcs: true
+    })
+  ),
+  fc.tuple(record, record).map(
+    ([arg, result]): Ledger.Exercised => ({
+      _tag: "Exercised",
+      nodeId: 1,
+      lastDescendant: 1,
+      contractId: "00",
+      template,
+      iface: Option.some(template),
+      choice: "Choice",
+      arg,
+      result,
+      actors: [],
+      consuming: true,
+      witnesses: [],
+      inAcs: true
+    })
+  )
+)
+
 /** Updates of a ledger, at increasing offsets. */
 const stream = fc
   .uniqueArray(fc.integer({ min: 1, max: 10_000 }), { minLength: 1, maxLength: 30 })
@@ -171,6 +210,17 @@ describe("the row of a transaction", () => {
       synchronizerId: "synchronizer",
       events: []
     })
+  })
+
+  it("formats every instant of its events, and keeps all their other members", () => {
+    const replaced = (_: string, value: unknown) =>
+      typeof value === "bigint" ? Instant.format(value as Instant.Instant) : value
+    fc.assert(
+      fc.property(instant, fc.array(event, { maxLength: 5 }), (recordTime, events) => {
+        const update = transaction(1, { recordTime, commandId: Option.some("c:0"), events })
+        expect(LedgerBatch.rawOf(update)).toBe(JSON.stringify(update, replaced))
+      })
+    )
   })
 
   it("distinguishes any two instants in its JSON", () => {

@@ -26,6 +26,7 @@ const draft: UnitOfWork.Draft = {
   cause: "clock",
   offset: undefined,
   texts: () => ({ fact: "{}", body: "{}" }),
+  fact: () => "{}",
   sortKey: (createdAt) => `${Instant.sortable(createdAt)}/t`,
   filters: () => ({ state: "set" }),
   createdAt: opened
@@ -74,6 +75,36 @@ describe("the rows of a draft", () => {
   })
 })
 
+/** Ports that record what a flush writes, and call back after each write. */
+const recording = (
+  wrote: (rows: { readonly facts: number; readonly versions: number }) => void = () => undefined
+) => {
+  const facts: Array<string> = []
+  const bodies: Array<string> = []
+  const head = { seq: 1, at: stamp.at, projectionOffset: 7, audit: { seq: 0, hash: "" } }
+  const ports = {
+    feed: { take: () => Effect.succeed(head), append: () => Effect.void },
+    factLog: {
+      append: (rows: ReadonlyArray<FactRow>) =>
+        // The store answers only after other fibers have had their turns.
+        Effect.map(Effect.repeat(Effect.yieldNow, { times: 10 }), () => {
+          facts.push(...rows.map(({ fact }) => fact))
+          wrote({ facts: rows.length, versions: 0 })
+        })
+    },
+    documents: {
+      put: (rows: ReadonlyArray<VersionRow>) =>
+        Effect.sync(() => {
+          bodies.push(...rows.map(({ body }) => body))
+          wrote({ facts: 0, versions: rows.length })
+        })
+    },
+    queue: { enqueue: () => Effect.void },
+    outbox: { owed: () => Effect.succeed({ drafts: [], items: [], webhooks: "same" }) }
+  }
+  return { ports: ports as unknown as Flush.Ports, facts, bodies }
+}
+
 describe("a flush of more drafts than one call of a port takes", () => {
   it("encodes each once, and none before most of those ahead of it are written", async () => {
     const count = 3_500
@@ -89,30 +120,60 @@ describe("a flush of more drafts than one call of a port takes", () => {
       }
       work.drafts.push({ ...draft, recordId: `t-${n}`, texts })
     }
-    const facts: Array<string> = []
-    const bodies: Array<string> = []
-    const head = { seq: 1, at: stamp.at, projectionOffset: 7, audit: { seq: 0, hash: "" } }
-    const ports = {
-      feed: { take: () => Effect.succeed(head), append: () => Effect.void },
-      factLog: {
-        append: (rows: ReadonlyArray<FactRow>) =>
-          Effect.sync(() => void facts.push(...rows.map(({ fact }) => fact)))
-      },
-      documents: {
-        put: (rows: ReadonlyArray<VersionRow>) =>
-          Effect.sync(() => {
-            bodies.push(...rows.map(({ body }) => body))
-            written += rows.length
-          })
-      },
-      queue: { enqueue: () => Effect.void },
-      outbox: { owed: () => Effect.succeed({ drafts: [], items: [], webhooks: "same" }) }
-    }
-    await Effect.runPromise(Flush.flush(ports as unknown as Flush.Ports, work))
+    const { ports, facts, bodies } = recording(({ versions }) => {
+      written += versions
+    })
+    await Effect.runPromise(Flush.flush(ports, work))
     expect(facts).toEqual(Array.from({ length: count }, (_, n) => `fact-${n}`))
     expect(bodies).toEqual(Array.from({ length: count }, (_, n) => `body-${n}`))
     expect(encoded).toBe(count)
     expect(ahead).toBeLessThanOrEqual(1_000)
+  })
+
+  it("encodes a batch while the facts of the one before it are written", async () => {
+    const order: Array<string> = []
+    const work = UnitOfWork.make()
+    for (let n = 0; n < 1_500; n++) {
+      const texts = () => {
+        if (n % 500 === 0) order.push(`encodes ${n}`)
+        return { fact: "{}", body: "{}" }
+      }
+      work.drafts.push({ ...draft, recordId: `t-${n}`, texts })
+    }
+    const { ports } = recording(({ facts }) => {
+      if (facts > 0) order.push("wrote facts")
+    })
+    await Effect.runPromise(Flush.flush(ports, work))
+    expect(order).toEqual([
+      "encodes 0",
+      "encodes 500",
+      "wrote facts",
+      "encodes 1000",
+      "wrote facts",
+      "wrote facts"
+    ])
+  })
+
+  it("encodes of a replaced draft the fact alone, in every batch", async () => {
+    const count = 1_200
+    const work = UnitOfWork.make()
+    for (let version = 1; version <= count; version++) {
+      const isLast = version === count
+      work.drafts.push({
+        ...draft,
+        version,
+        offset: 7,
+        fact: () => `fact-${version}`,
+        texts: () =>
+          isLast || version % 500 === 0
+            ? { fact: `fact-${version}`, body: `body-${version}` }
+            : expect.fail(`the version ${version} is not stored`)
+      })
+    }
+    const { ports, facts, bodies } = recording()
+    await Effect.runPromise(Flush.flush(ports, work))
+    expect(facts).toEqual(Array.from({ length: count }, (_, n) => `fact-${n + 1}`))
+    expect(bodies).toEqual([`body-${count}`])
   })
 })
 

@@ -95,9 +95,15 @@ const rowOf = (update: Ledger.Transaction, before: Position): Planned["row"] => 
 
 /**
  * The transaction as JSON text: instants as RFC 3339, an option as Effect's own encoding
- * (`{"_id":"Option","_tag":"Some","value":…}`).
+ * (`{"_id":"Option","_tag":"Some","value":…}`). The members that are instants are named, since a
+ * replacer would be called for every value of every payload.
  */
 export const rawOf = (update: Ledger.Transaction): string =>
-  JSON.stringify(update, (_, value: unknown) =>
-    typeof value === "bigint" ? Instant.format(value as Instant.Instant) : value
-  )
+  JSON.stringify({
+    ...update,
+    effectiveAt: Instant.format(update.effectiveAt),
+    recordTime: Instant.format(update.recordTime),
+    events: update.events.map((event) =>
+      event._tag === "Created" ? { ...event, createdAt: Instant.format(event.createdAt) } : event
+    )
+  })

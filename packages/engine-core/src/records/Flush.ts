@@ -17,10 +17,10 @@ import type { Draft, UnitOfWork } from "./UnitOfWork.ts"
 const payloadMax = 16_384
 
 /**
- * Largest number of versions that are encoded, and written by one call of a port: bounds the memory of
- * a flush and the bytes of one statement.
+ * Largest number of drafts that one call of a port writes: bounds the bytes of one statement, and the
+ * memory of a flush, which holds the texts of two such batches.
  */
-const batchMax = 1_000
+const batchMax = 500
 
 /** The ports that a flush writes to, and what it puts into events and audit records. */
 export interface Ports {
@@ -43,7 +43,7 @@ export const flush = Effect.fnUntraced(function* (ports: Ports, work: UnitOfWork
   if (isEmpty(work)) return
   const { feed, queue, outbox, tenantId, sha256 } = ports
   // Other writers wait for the head: what one batch holds is encoded before the head is taken.
-  const drafts = [...work.drafts.slice(0, batchMax).map(encoded), ...work.drafts.slice(batchMax)]
+  const drafts = [...encoded(work.drafts.slice(0, batchMax)), ...work.drafts.slice(batchMax)]
   const head = yield* feed.take(Instant.sortable(yield* Instant.now))
   const instant = Instant.of(head.at)
   const stamp = {
@@ -97,11 +97,18 @@ export const withoutSources = (
   })
 }
 
-/** Encodes a draft ahead of its row. */
-const encoded = (draft: Draft): Draft => {
-  const texts = draft.texts()
-  const filters = draft.filters()
-  return { ...draft, texts: () => texts, filters: () => filters }
+/** Encodes drafts ahead of their rows; of one that a later draft replaces the fact alone. */
+const encoded = (drafts: ReadonlyArray<Draft>): ReadonlyArray<Draft> => {
+  const stored = closedBy(drafts, { nextOffset: undefined })
+  return drafts.map((draft) => {
+    if (!stored.has(draft)) {
+      const fact = draft.fact()
+      return { ...draft, fact: () => fact }
+    }
+    const texts = draft.texts()
+    const filters = draft.filters()
+    return { ...draft, texts: () => texts, fact: () => texts.fact, filters: () => filters }
+  })
 }
 
 /** The stamp of a transaction, as its rows take it from the head of the feed. */
@@ -115,32 +122,54 @@ export interface Stamp {
   readonly stamped: (text: string) => string
 }
 
+/** Writes drafts batch by batch: the next batch is encoded while the store writes the facts of one. */
 const writeDrafts = Effect.fnUntraced(function* (
   { factLog, documents }: Ports,
   drafts: ReadonlyArray<Draft>,
   stamp: Stamp
 ) {
   const closes = closedBy(drafts, stamp)
-  for (const batch of batchesOf(drafts)) {
-    const rows = batch.map((draft) => ({ draft, ...rowsOf(draft, stamp) }))
-    yield* factLog.append(rows.map(({ fact }) => fact))
-    yield* documents.put(
-      rows.flatMap(({ draft, version }) => {
-        const closed = closes.get(draft)
-        return closed === undefined ? [] : [{ ...version, closes: closed }]
-      })
-    )
+  const [first, ...others] = batchesOf(drafts)
+  let rows = batchRows(first ?? [], { closes, stamp })
+  for (const batch of others) {
+    // The yield sends the facts before the processor is busy with encoding.
+    const encode = Effect.map(Effect.yieldNow, () => batchRows(batch, { closes, stamp }))
+    const [, next] = yield* Effect.all([factLog.append(rows.facts), encode], { concurrency: 2 })
+    yield* documents.put(rows.versions)
+    rows = next
   }
+  yield* factLog.append(rows.facts)
+  yield* documents.put(rows.versions)
 })
 
+/** Encodes a batch: a row of each fact, and of each version that is stored. */
+const batchRows = (
+  batch: ReadonlyArray<Draft>,
+  { closes, stamp }: { readonly closes: ReadonlyMap<Draft, number>; readonly stamp: Stamp }
+): { readonly facts: ReadonlyArray<FactRow>; readonly versions: ReadonlyArray<VersionRow> } => {
+  const facts: Array<FactRow> = []
+  const versions: Array<VersionRow> = []
+  for (const draft of batch) {
+    const closed = closes.get(draft)
+    if (closed === undefined) {
+      facts.push(factRow(draft, stamp, draft.fact()))
+      continue
+    }
+    const { fact, version } = rowsOf(draft, stamp)
+    facts.push(fact)
+    versions.push({ ...version, closes: closed })
+  }
+  return { facts, versions }
+}
+
 /**
- * The drafts whose versions are stored, each with the version that it closes: of each record the last
- * draft at each offset. All versions of a transaction begin at its stamp, so no pin selects an
+ * Returns the drafts whose versions are stored, each with the version that it closes: of each record
+ * the last draft at each offset. All versions of a transaction begin at its stamp, so no pin selects an
  * earlier one at the same offset. Every fact is stored.
  */
 export const closedBy = (
   drafts: ReadonlyArray<Draft>,
-  { nextOffset }: Pick<Stamp, "nextOffset">
+  { nextOffset }: { readonly nextOffset: number | undefined }
 ): ReadonlyMap<Draft, number> => {
   const closes = new Map<Draft, number>()
   const latest = new Map<string, Draft>()
@@ -164,25 +193,36 @@ const batchesOf = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
 
 /** Encodes a draft: its rows in the fact log and among the documents, created at the stamp if it opens. */
 export const rowsOf = (
-  { collection, recordId, version, ...draft }: Draft,
+  draft: Draft,
   stamp: Stamp
 ): { readonly fact: FactRow; readonly version: Omit<VersionRow, "closes"> } => {
   const { fact, body } = draft.texts()
-  const key = { collection, recordId, version }
-  const offset = draft.offset ?? stamp.nextOffset
+  const { collection, recordId, version, createdAt } = draft
   return {
-    fact: { ...key, fact: stamp.stamped(fact), cause: draft.cause, offset, recordedAt: stamp.at },
+    fact: factRow(draft, stamp, fact),
     version: {
-      ...key,
+      collection,
+      recordId,
+      version,
       body: stamp.stamped(body),
-      sortKey: draft.sortKey(draft.createdAt ?? stamp.instant),
+      sortKey: draft.sortKey(createdAt ?? stamp.instant),
       filters: draft.filters(),
-      createdAt: draft.createdAt === undefined ? stamp.at : Instant.sortable(draft.createdAt),
-      fromOffset: offset,
+      createdAt: createdAt === undefined ? stamp.at : Instant.sortable(createdAt),
+      fromOffset: draft.offset ?? stamp.nextOffset,
       fromInstant: stamp.at
     }
   }
 }
+
+const factRow = (draft: Draft, stamp: Stamp, fact: string): FactRow => ({
+  collection: draft.collection,
+  recordId: draft.recordId,
+  version: draft.version,
+  fact: stamp.stamped(fact),
+  cause: draft.cause,
+  offset: draft.offset ?? stamp.nextOffset,
+  recordedAt: stamp.at
+})
 
 /**
  * Row of the feed for an announcement: a journal event has the time and offset of the ledger, a

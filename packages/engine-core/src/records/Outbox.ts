@@ -39,7 +39,7 @@ const nothing: Owed = { drafts: [], items: [], webhooks: "same" }
 
 const draftOf = (
   delivery: Delivery,
-  of: Pick<UnitOfWork.Draft, "version" | "texts" | "createdAt">
+  of: Pick<UnitOfWork.Draft, "version" | "texts" | "fact" | "createdAt">
 ): UnitOfWork.Draft => {
   Invariant.assert(deliveries.invariants, delivery, deliveries.name)
   return {
@@ -50,6 +50,7 @@ const draftOf = (
     // Deliveries are records of the engine that no ledger offset dates.
     offset: 0,
     texts: of.texts,
+    fact: of.fact,
     sortKey: (createdAt) => deliveries.sortKey(delivery, createdAt),
     filters: () => Columns.of(deliveries, delivery),
     createdAt: of.createdAt
@@ -60,6 +61,7 @@ const opened = (delivery: Delivery): UnitOfWork.Draft =>
   draftOf(delivery, {
     version: 1,
     texts: () => Codecs.openedTexts(deliveries, delivery),
+    fact: () => Codecs.openedTexts(deliveries, delivery).fact,
     createdAt: undefined
   })
 
@@ -102,6 +104,7 @@ const cancel = (
     draftOf(after, {
       version: (written?.version ?? row.version) + 1,
       texts: () => ({ fact: codecs.encodeFact(fact), body: codecs.encodeRecord(after) }),
+      fact: () => codecs.encodeFact(fact),
       createdAt: Instant.of(row.createdAt)
     })
   ]

@@ -23,6 +23,8 @@ export interface Draft {
   readonly offset: number | undefined
   /** The fact and the record, as stored text. */
   readonly texts: () => Texts
+  /** The fact's text alone, for a draft whose version is not stored. */
+  readonly fact: () => string
   readonly sortKey: (createdAt: Instant.Instant) => string
   readonly filters: () => Readonly<Record<string, string | null>>
   /** Undefined for a record that opens here: it is created at the stamp. */

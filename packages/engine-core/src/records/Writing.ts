@@ -21,6 +21,7 @@ interface Move<R> {
   readonly record: R
   readonly version: number
   readonly texts: UnitOfWork.Draft["texts"]
+  readonly fact: UnitOfWork.Draft["fact"]
   readonly cause: string
   readonly act: Act
   /** Undefined for a record that opens here and takes the stamp. */
@@ -43,6 +44,7 @@ const addDraft = <R, F>(
     cause: move.cause,
     offset: offsetOf(collection.keptBy, move.act),
     texts: move.texts,
+    fact: move.fact,
     sortKey: (createdAt) => collection.sortKey(record, createdAt),
     filters: () => Columns.of(collection, record),
     createdAt
@@ -113,6 +115,7 @@ const opening = (find: Records["Service"]["find"], timely: ReadonlyArray<Timely>
       record,
       version: 1,
       texts: () => Codecs.openedTexts(collection, record),
+      fact: () => Codecs.openedTexts(collection, record).fact,
       cause: causeText(act.cause),
       act,
       // A call's answer shows what it opened before the stamp exists, and must not change by it.
@@ -154,6 +157,7 @@ const recording = (versions: Versions, timely: ReadonlyArray<Timely>) =>
         record,
         version,
         texts: () => ({ fact: encodeFact(fact), body: encodeRecord(record) }),
+        fact: () => encodeFact(fact),
         cause,
         act,
         createdAt

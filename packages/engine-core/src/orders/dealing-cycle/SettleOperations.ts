@@ -6,7 +6,7 @@ import { judge } from "../../kernel/Gates.ts"
 import * as PlainJson from "../../kernel/PlainJson.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import type { OperationAct } from "../../records/Act.ts"
-import { Records } from "../../records/Records.ts"
+import { Records, type Stored } from "../../records/Records.ts"
 import { DealingCycle as DealingCycleTemplate } from "../../templates/DealingCycle.ts"
 import { type Argument, exercise } from "../../templates/Template.ts"
 import type { Figure } from "../../writes/Figures.ts"
@@ -42,7 +42,7 @@ export const settle = Operation.defineOnLedger("dealing-cycle.settle", {
   figures: Effect.fn("dealing-cycle.settle.figures")(function* ({ cycleId }, act) {
     const records = yield* Records
     const cycle = yield* records.get(dealingCycles, cycleId)
-    const context = yield* contextOf(cycle, act.now)
+    const context = yield* contextBy(act, cycle)
     const crypto = yield* Crypto
     return {
       figures: figuresOf(context, crypto.sha256),
@@ -65,12 +65,32 @@ export const settle = Operation.defineOnLedger("dealing-cycle.settle", {
 })
 
 /** Loads and checks a settlement: first the cycle's state, which is no gate, then the rows. */
-const settling = Effect.fnUntraced(function* (cycleId: CycleId, { now }: OperationAct) {
+const settling = Effect.fnUntraced(function* (cycleId: CycleId, act: OperationAct) {
   const records = yield* Records
   const cycle = yield* records.get(dealingCycles, cycleId)
   yield* Effect.fromResult(admitted(cycle, "settle"))
-  const context = yield* contextOf(cycle, now)
+  const context = yield* contextBy(act, cycle)
   return { context, rows: Gates.againstSettling(context) }
+})
+
+/**
+ * Memo of contexts by act, so that plan, gates and figures of one judgement load the orders once. An
+ * act is made anew by each attempt of a transaction, and all three only read.
+ */
+const contexts = new WeakMap<
+  OperationAct,
+  { readonly version: number; readonly context: Context }
+>()
+
+/** Returns the context of a cycle's settlement under an act, loaded where the memo does not have it. */
+const contextBy = Effect.fnUntraced(function* (act: OperationAct, cycle: Stored<DealingCycle>) {
+  const memo = contexts.get(act)
+  if (memo?.context.cycle.cycleId === cycle.cycleId && memo.version === cycle.version) {
+    return memo.context
+  }
+  const context = yield* contextOf(cycle, act.now)
+  contexts.set(act, { version: cycle.version, context })
+  return context
 })
 
 const contractOf = ({ cycleCid, cycleId }: DealingCycle): string => {

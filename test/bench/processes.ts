@@ -94,15 +94,26 @@ export const call = (
     asked.end(sent === undefined ? undefined : JSON.stringify(sent.body))
   })
 
-/** Reads a path to its end without keeping the answer; a status other than 200 fails. */
-export const read = (server: Pick<Served, "url" | "token">, path: string): Promise<void> =>
+/**
+ * Reads a path to its end without keeping the answer, and returns its ETag. A status other than 200
+ * fails; for a copy with an ETag, one other than 304.
+ */
+export const read = (
+  server: Pick<Served, "url" | "token">,
+  path: string,
+  copy?: { readonly etag: string }
+): Promise<string> =>
   new Promise((done, failed) => {
-    const headers = { authorization: `Bearer ${server.token}` }
+    const headers = {
+      authorization: `Bearer ${server.token}`,
+      ...(copy === undefined ? {} : { "if-none-match": copy.etag })
+    }
+    const status = copy === undefined ? 200 : 304
     const asked = request(`${server.url}${path}`, { agent, headers }, (answer) => {
-      if (answer.statusCode !== 200) failed(new Error(`${path} answered ${answer.statusCode}`))
+      if (answer.statusCode !== status) failed(new Error(`${path} answered ${answer.statusCode}`))
       answer.resume()
       answer.on("error", failed)
-      answer.on("end", done)
+      answer.on("end", () => done(answer.headers.etag ?? ""))
     })
     asked.on("error", failed)
     asked.end()

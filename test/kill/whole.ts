@@ -94,6 +94,13 @@ const wrongs: ReadonlyArray<readonly [what: string, sql: string]> = [
        ('running', '', 'requested started'),
        ('succeeded', 'operation.succeeded', 'requested started succeeded'))
        or o.state is null`
+  ],
+  [
+    "a bulk row without its owner, or an owner with another number of rows than it counts",
+    `select coalesce(r.owner, b.number)::text as wrong
+     from (select owner, count(*) as rows from bursar.bulk_row group by owner) r
+     full join bursar.bulk b on b.number = r.owner
+     where b.number is null or b.rows <> coalesce(r.rows, 0)`
   ]
 ]
 
@@ -104,7 +111,7 @@ export const wrong = (url: string): Promise<ReadonlyArray<string>> =>
     // What a killed host had sent may still be at work for a moment.
     for (;;) {
       const { rows } = yield* connection.query(
-        "select 1 from pg_stat_activity where application_name like 'bursar%'"
+        "select 1 from pg_stat_activity where datname = current_database() and application_name like 'bursar%'"
       )
       if (rows.length === 0) break
       yield* Effect.sleep("20 millis")

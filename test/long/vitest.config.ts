@@ -8,7 +8,7 @@ export default defineConfig({
     include: [
       "test/long/**/*.long.ts",
       // At more points, with more records and for longer than beside the other tests.
-      "test/kill/kill.test.ts",
+      "test/kill/*.test.ts",
       "test/http/security/10-unbounded-list.test.ts",
       "test/simulation/town.test.ts",
       "test/demo/replay-series.test.ts"

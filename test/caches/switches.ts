@@ -1,0 +1,105 @@
+/** Switches of the caches, for runs of the tests with every cache off or of one entry: edits of the sources as they are loaded. */
+import type { Plugin } from "vite"
+
+/** How much the caches hold in a run. */
+export type Size = "off" | "one entry"
+
+interface Edit {
+  /** Text that stands once in the file. */
+  readonly text: string
+  readonly by: string
+}
+
+export interface Switch {
+  /** Path under `packages`. */
+  readonly file: string
+  readonly off: ReadonlyArray<Edit>
+  /** Edits to one entry; the cache of one entry by nature is left as it is. */
+  readonly one?: ReadonlyArray<Edit>
+}
+
+/** The caches whose entries could be stale, or another caller's; the table of caches of ARCHITECTURE.md says what else is kept. */
+export const switches: ReadonlyArray<Switch> = [
+  {
+    file: "engine-core/src/reads/KeptAnswers.ts",
+    off: [{ text: "if (size > bytesMax) return", by: "if (size >= 0) return" }],
+    one: [{ text: "if (bytes <= bytesMax) return", by: "if (entries.size <= 1) return" }]
+  },
+  {
+    file: "engine-core/src/records/Cache.ts",
+    off: [{ text: "if (kept.size > limit)", by: "if (kept.size > 0)" }],
+    one: [{ text: "if (kept.size > limit)", by: "if (kept.size > 1)" }]
+  },
+  {
+    file: "engine-core/src/records/RecordView.ts",
+    off: [{ text: "if (kept.has(record)) memos.set(", by: "if (memos.has(record)) memos.set(" }]
+  },
+  {
+    file: "engine-core/src/records/FindMemo.ts",
+    off: [{ text: "if (memo !== undefined) return Effect.succeed(memo)", by: "" }],
+    one: [
+      { text: "const key = ", by: "if (foundAtPin.size > 1) foundAtPin.clear()\n    const key = " }
+    ]
+  },
+  {
+    file: "engine-core/src/reads/EmptyCollections.ts",
+    off: [{ text: "if (memo !== undefined) return memo", by: "" }],
+    one: [
+      {
+        text: "if (memo !== undefined) return memo",
+        by: "if (memo !== undefined) return memo\n      asked.clear()"
+      }
+    ]
+  },
+  {
+    file: "engine-core/src/reads/Point.ts",
+    off: [{ text: "memo?.offset === offset", by: "memo === null" }]
+  },
+  {
+    file: "engine-core/src/records/Outbox.ts",
+    off: [{ text: "cache = { moved, all }", by: "" }]
+  },
+  {
+    file: "engine-core/src/feeds/webhook/DeliveryRunner.ts",
+    off: [{ text: "if (webhooksMoved === cache.moved) return", by: "" }]
+  },
+  {
+    file: "http-host/src/handlers/read.ts",
+    off: [{ text: "texts.set(value, text)", by: "" }]
+  },
+  {
+    file: "http-host/src/middleware/Authentication.ts",
+    off: [{ text: "remember(digest, { caller, payload, now })", by: "" }],
+    one: [{ text: "remembered.size < rememberedMax", by: "remembered.size < 1" }]
+  },
+  {
+    file: "storage-adapters/src/node/NodeCrypto.ts",
+    off: [{ text: "keysByName.set(name, key)", by: "" }],
+    one: [{ text: "keysByName.size >= keysMax", by: "keysByName.size >= 1" }]
+  },
+  {
+    file: "storage-adapters/src/postgres/Columns.ts",
+    off: [{ text: "judged.add(fields)", by: "" }]
+  },
+  {
+    file: "storage-adapters/src/postgres/PgFeed.ts",
+    off: [{ text: "settled = text", by: "" }]
+  }
+]
+
+/** Edits a source by the switch of its file; throws where a text does not stand in it exactly once. */
+export const edited = (source: string, { file, off, one = [] }: Switch, size: Size): string =>
+  (size === "off" ? off : one).reduce((text, edit) => {
+    if (text.split(edit.text).length !== 2) throw new Error(`${file}: not once: ${edit.text}`)
+    return text.replace(edit.text, () => edit.by)
+  }, source)
+
+/** Plugin of a run of tests: loads the sources of caches with their switch turned. */
+export const switching = (size: Size): Plugin => ({
+  name: "caches",
+  enforce: "pre",
+  transform: (source, id) => {
+    const found = switches.find(({ file }) => id.endsWith(`/packages/${file}`))
+    return found === undefined ? null : { code: edited(source, found, size), map: null }
+  }
+})

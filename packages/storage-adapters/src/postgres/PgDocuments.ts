@@ -9,6 +9,7 @@ import type {
   VersionRow
 } from "@bursar/engine-core/ports"
 import { Effect, Option, Stream } from "effect"
+import * as Batches from "./Batches.ts"
 import type { Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
@@ -105,26 +106,7 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
       ...(first.closes === 0 ? [] : [String(first.closes)])
     ])
   },
-  get: ({ collection, recordIds, pin }) => {
-    const [first, ...more] = new Set(recordIds)
-    if (first === undefined) return Effect.succeed([])
-    const given = parameters()
-    // The latest version is the one with the highest number: no need to ask whether it is open.
-    const newest = (recordId: string): string => `
-      select ${COLUMNS} from bursar.document d
-      where d.collection = ${given.add(collection)} and d.record_id = ${recordId}
-        and ${pin.by === "latest" ? "true" : atPin(pin, given)}
-      order by d.version desc limit 1`
-    // One record is the usual case, and its plan is the same for every record: it is made once.
-    const sql =
-      more.length === 0
-        ? newest(given.add(first))
-        : `select d.* from unnest(${given.add(Values.texts([first, ...more]))}::text[])
-             with ordinality as asked(id, n)
-           cross join lateral (${newest("asked.id")}) d
-           order by asked.n`
-    return Effect.map(look(sessions, pin)(sql, given.values), ({ rows }) => rows.map(versionOf))
-  },
+  get: getting(sessions),
   list: ({ limit, ...query }) => {
     const { sql, values } = select(query, "limit")
     return Effect.map(look(sessions, query.pin)(sql, [...values, String(limit)]), ({ rows }) =>
@@ -188,6 +170,76 @@ const isSettled = (sessions: Sessions, pin: StoredPin): boolean =>
 /** Look-up of the versions at a pin. */
 const look = (sessions: Sessions, pin: StoredPin): Sessions["look"] =>
   pin.by === "instant" ? sessions.lookAt(pin.instant) : sessions.look
+
+/** Records that one call gets, at a pin. */
+interface Get {
+  readonly collection: string
+  readonly recordIds: ReadonlyArray<string>
+  readonly pin: StoredPin
+}
+
+/** Gets versions; calls of one transaction for the latest ones go out together. */
+const getting = (sessions: Sessions): Documents["Service"]["get"] => {
+  const alone = gettingAlone(sessions)
+  const latest = Batches.make(sessions, { alone, together: gettingTogether(sessions) })
+  return (asked) => (asked.pin.by === "latest" ? latest(asked) : alone(asked))
+}
+
+/** Gets the versions that one call asks for. */
+const gettingAlone =
+  (sessions: Sessions) =>
+  ({ collection, recordIds, pin }: Get) => {
+    const [first, ...more] = new Set(recordIds)
+    if (first === undefined) return Effect.succeed([])
+    const given = parameters()
+    // The latest version is the one with the highest number: no need to ask whether it is open.
+    const newest = (recordId: string): string => `
+      select ${COLUMNS} from bursar.document d
+      where d.collection = ${given.add(collection)} and d.record_id = ${recordId}
+        and ${pin.by === "latest" ? "true" : atPin(pin, given)}
+      order by d.version desc limit 1`
+    // One record is the usual case, and its plan is the same for every record: it is made once.
+    const sql =
+      more.length === 0
+        ? newest(given.add(first))
+        : `select d.* from unnest(${given.add(Values.texts([first, ...more]))}::text[])
+             with ordinality as asked(id, n)
+           cross join lateral (${newest("asked.id")}) d
+           order by asked.n`
+    return Effect.map(look(sessions, pin)(sql, given.values), ({ rows }) => rows.map(versionOf))
+  }
+
+/** The latest versions of records of several collections. */
+const LATEST = `
+select asked.n, d.* from unnest($1::text[], $2::text[]) with ordinality as asked(collection, id, n)
+cross join lateral (
+  select ${COLUMNS} from bursar.document d
+  where d.collection = asked.collection and d.record_id = asked.id
+  order by d.version desc limit 1) d`
+
+/** Gets the latest versions that several calls ask for, each record once. */
+const gettingTogether = (sessions: Sessions) => (calls: ReadonlyArray<Get>) => {
+  const places = new Map<string, number>()
+  const asked: Array<{ readonly collection: string; readonly recordId: string }> = []
+  const placesOf = calls.map(({ collection, recordIds }) =>
+    [...new Set(recordIds)].map((recordId) => {
+      const key = JSON.stringify([collection, recordId])
+      const place = places.get(key) ?? asked.push({ collection, recordId })
+      places.set(key, place)
+      return place
+    })
+  )
+  return Effect.map(
+    sessions.look(LATEST, [
+      Values.texts(asked.map(({ collection }) => collection)),
+      Values.texts(asked.map(({ recordId }) => recordId))
+    ]),
+    ({ rows }) => {
+      const found = new Map(rows.map((row) => [Values.number(row, "n"), versionOf(row)]))
+      return placesOf.map((places) => places.flatMap((place) => found.get(place) ?? []))
+    }
+  )
+}
 
 /** A version, and where it ends if the same call has the next one. */
 interface WrittenRow extends VersionRow {

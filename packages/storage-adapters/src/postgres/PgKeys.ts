@@ -1,6 +1,7 @@
 /** Idempotency keys and nonces in PostgreSQL: a unique index decides which claim wins. */
 import type { KeyRow, Keys } from "@bursar/engine-core/ports"
 import { Effect, Option } from "effect"
+import * as Batches from "./Batches.ts"
 import type { Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
@@ -13,6 +14,36 @@ const CLAIM_TRIES = 5
 /** SQL of `instant` as the sortable text of stored instants. */
 const STORED_TEXT = `to_char(instant at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') || '000Z'`
 
+const CLAIM = `
+insert into bursar.key as held (scope, key, fingerprint, target, binds_until)
+values ($1, $2, $3, $4, $5)
+on conflict (scope, key) do update
+  set fingerprint = excluded.fingerprint, target = excluded.target, binds_until = excluded.binds_until
+  where held.binds_until < $6
+returning 1`
+
+/**
+ * Claims different keys, in one order in every transaction: each waits for an uncommitted claim of
+ * its key.
+ */
+const CLAIM_EACH = `
+insert into bursar.key as held (scope, key, fingerprint, target, binds_until)
+select r.* from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+  as r(scope, key, fingerprint, target, binds_until)
+order by r.scope, r.key
+on conflict (scope, key) do update
+  set fingerprint = excluded.fingerprint, target = excluded.target, binds_until = excluded.binds_until
+  where held.binds_until < $6
+returning scope, key`
+
+type Claim = KeyRow & { readonly now: string }
+type Claimed = Effect.Success<ReturnType<Keys["Service"]["claim"]>>
+
+const claimed: Claimed = { claimed: true }
+
+const nameOf = ({ scope, key }: Pick<KeyRow, "scope" | "key">): string =>
+  JSON.stringify([scope, key])
+
 export const make = (sessions: Sessions): Keys["Service"] => {
   const find: Keys["Service"]["find"] = ({ scope, key, now }) =>
     Effect.map(
@@ -24,29 +55,42 @@ export const make = (sessions: Sessions): Keys["Service"] => {
       ({ rows }) => Option.map(Option.fromUndefinedOr(rows[0]), keyOf)
     )
 
-  const claim: Keys["Service"]["claim"] = Effect.fnUntraced(function* (row) {
+  const claimAlone = Effect.fnUntraced(function* (row: Claim) {
     const { scope, key, fingerprint, target, bindsUntil, now } = row
     for (let tries = 0; tries < CLAIM_TRIES; tries++) {
-      // Waits for an uncommitted claim of the same key.
-      const { rows } = yield* sessions.ask(
-        `insert into bursar.key as held (scope, key, fingerprint, target, binds_until)
-         values ($1, $2, $3, $4, $5)
-         on conflict (scope, key) do update
-           set fingerprint = excluded.fingerprint, target = excluded.target,
-               binds_until = excluded.binds_until
-           where held.binds_until < $6
-         returning 1`,
-        [scope, key, fingerprint, target, bindsUntil, now]
-      )
-      if (rows.length > 0) return { claimed: true } as const
+      const claim = [scope, key, fingerprint, target, bindsUntil, now]
+      const { rows } = yield* sessions.ask(CLAIM, claim)
+      if (rows.length > 0) return claimed
       const winner = yield* find({ scope, key, now })
-      if (Option.isSome(winner)) return { claimed: false, winner: winner.value } as const
+      if (Option.isSome(winner)) return { claimed: false, winner: winner.value } as Claimed
     }
     return yield* Effect.die(new Error("Keys.claim: the key neither binds nor can be claimed"))
   })
 
+  /** Claims each key once in one statement; a claim that does not win by it is made again alone. */
+  const claimTogether = Effect.fnUntraced(function* (claims: ReadonlyArray<Claim>) {
+    const firsts = new Map(claims.toReversed().map((claim) => [nameOf(claim), claim]))
+    const asked = [...firsts.values()]
+    const { rows } = yield* sessions.ask(CLAIM_EACH, [
+      Values.texts(asked.map(({ scope }) => scope)),
+      Values.texts(asked.map(({ key }) => key)),
+      Values.texts(asked.map(({ fingerprint }) => fingerprint)),
+      Values.texts(asked.map(({ target }) => target)),
+      Values.texts(asked.map(({ bindsUntil }) => bindsUntil)),
+      asked.map(({ now }) => now).toSorted()[0]
+    ])
+    const won = new Set(
+      rows.map((row) =>
+        firsts.get(nameOf({ scope: Values.text(row, "scope"), key: Values.text(row, "key") }))
+      )
+    )
+    return yield* Effect.forEach(claims, (claim) =>
+      won.has(claim) ? Effect.succeed(claimed) : claimAlone(claim)
+    )
+  })
+
   return {
-    claim,
+    claim: Batches.make(sessions, { alone: claimAlone, together: claimTogether }),
     find,
     retarget: ({ scope, key, target }) =>
       sessions.send(

@@ -2,7 +2,8 @@
 import { type Lease, LeaseLost, type WorkItem, type WorkQueue } from "@bursar/engine-core/ports"
 import { Effect, Option } from "effect"
 import type { Wakes } from "../memory/Wakes.ts"
-import type { Sessions } from "./Sessions.ts"
+import * as Batches from "./Batches.ts"
+import type { Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
 /**
@@ -75,6 +76,34 @@ const UNDER_FENCE = "queue = $1 and item_id = $2 and fence = $3::int8 and leased
 /** Condition of a valid lease: after its expiry the fence alone does not suffice. */
 const HELD = `${UNDER_FENCE} and leased_until > clock_timestamp()`
 
+/** Items under the leases of a batch; a lease that the transaction holds does not expire in it. */
+const UNDER_LEASES = `
+unnest($1::text[], $2::text[], $3::int8[], $4::text[]) as l(queue, item_id, fence, held)
+where w.queue = l.queue and w.item_id = l.item_id and w.fence = l.fence
+  and w.leased_until is not null and (l.held = 'held' or w.leased_until > clock_timestamp())`
+
+const HOLD_EACH = `
+select w.fence from bursar.work w, ${UNDER_LEASES} for no key update of w`
+
+const FINISH_EACH = `delete from bursar.work w using ${UNDER_LEASES} returning w.fence`
+
+const isHeld = (session: Session | undefined, lease: Lease): boolean =>
+  session?.notes.has(heldNote(lease)) === true
+
+/** Runs a statement that returns the fences of the leases that are valid, for several leases. */
+const leasedEach = (sessions: Sessions, statement: string) => (leases: ReadonlyArray<Lease>) =>
+  Effect.gen(function* () {
+    const session = yield* sessions.current
+    const { rows } = yield* sessions.ask(statement, [
+      Values.texts(leases.map(({ queue }) => queue)),
+      Values.texts(leases.map(({ itemId }) => itemId)),
+      Values.integers(leases.map(({ fence }) => fence)),
+      Values.texts(leases.map((lease) => (isHeld(session, lease) ? "held" : "")))
+    ])
+    const fences = new Set(rows.map((row) => Values.number(row, "fence")))
+    return leases.map(({ fence }) => fences.has(fence))
+  })
+
 export const make = (of: {
   readonly sessions: Sessions
   readonly wakes: Wakes
@@ -90,25 +119,45 @@ export const make = (of: {
       }
     })
 
-  /** Runs a statement for the holder of a lease, which does not expire within this transaction. */
-  const leased = (
+  /**
+   * Runs a statement under a lease, which does not expire within this transaction; answers whether
+   * the lease is valid.
+   */
+  const underLease = (
     lease: Lease,
     statement: (condition: string) => string,
     more: ReadonlyArray<unknown> = []
   ) =>
     Effect.gen(function* () {
-      const session = yield* sessions.current
-      const isHeld = session?.notes.has(heldNote(lease)) === true
-      const { rows } = yield* sessions.ask(statement(isHeld ? UNDER_FENCE : HELD), [
+      const condition = isHeld(yield* sessions.current, lease) ? UNDER_FENCE : HELD
+      const { rows } = yield* sessions.ask(statement(condition), [
         lease.queue,
         lease.itemId,
         String(lease.fence),
         ...more
       ])
-      if (rows.length === 0) {
-        return yield* new LeaseLost({ queue: lease.queue, itemId: lease.itemId })
-      }
+      return rows.length > 0
     })
+
+  const orLost = <E>(
+    { queue, itemId }: Lease,
+    isValid: Effect.Effect<boolean, E>
+  ): Effect.Effect<void, E | LeaseLost> =>
+    Effect.flatMap(isValid, (valid) =>
+      valid ? Effect.void : Effect.fail(new LeaseLost({ queue, itemId }))
+    )
+
+  const hold = Batches.make(sessions, {
+    alone: (lease: Lease) =>
+      underLease(lease, (held) => `select 1 from bursar.work where ${held} for no key update`),
+    together: leasedEach(sessions, HOLD_EACH)
+  })
+
+  const finish = Batches.make(sessions, {
+    alone: (lease: Lease) =>
+      underLease(lease, (held) => `delete from bursar.work where ${held} returning 1`),
+    together: leasedEach(sessions, FINISH_EACH)
+  })
 
   const enqueue = (items: ReadonlyArray<WorkItem>) => {
     const [first, ...more] = items
@@ -155,26 +204,22 @@ export const make = (of: {
       ),
     hold: (lease) =>
       sessions.inside("WorkQueue.hold", (session) =>
-        Effect.map(
-          leased(lease, (held) => `select 1 from bursar.work where ${held} for no key update`),
-          () => {
-            session.notes.set(heldNote(lease), true)
-          }
-        )
+        Effect.map(orLost(lease, hold(lease)), () => {
+          session.notes.set(heldNote(lease), true)
+        })
       ),
     renew: (lease, leaseMillis) =>
-      leased(
+      orLost(
         lease,
-        (held) => `update bursar.work
-         set leased_until = clock_timestamp() + $4::int8 * interval '1 millisecond'
-         where ${held} returning 1`,
-        [String(leaseMillis)]
+        underLease(
+          lease,
+          (held) => `update bursar.work
+           set leased_until = clock_timestamp() + $4::int8 * interval '1 millisecond'
+           where ${held} returning 1`,
+          [String(leaseMillis)]
+        )
       ),
-    finish: (lease) =>
-      Effect.andThen(
-        leased(lease, (held) => `delete from bursar.work where ${held} returning 1`),
-        awaken([lease.queue])
-      ),
+    finish: (lease) => Effect.andThen(orLost(lease, finish(lease)), awaken([lease.queue])),
     settle: ({ queue, itemIds }) =>
       itemIds.length === 0
         ? Effect.void
@@ -187,13 +232,16 @@ export const make = (of: {
           ),
     release: (lease, { delay, payload }) =>
       Effect.andThen(
-        leased(
+        orLost(
           lease,
-          (held) => `update bursar.work
-           set leased_until = null, worker = null, payload = coalesce($5, payload),
-             run_at = clock_timestamp() + $4::int8 * interval '1 millisecond'
-           where ${held} returning 1`,
-          [String(delay), payload ?? null]
+          underLease(
+            lease,
+            (held) => `update bursar.work
+             set leased_until = null, worker = null, payload = coalesce($5, payload),
+               run_at = clock_timestamp() + $4::int8 * interval '1 millisecond'
+             where ${held} returning 1`,
+            [String(delay), payload ?? null]
+          )
         ),
         awaken([lease.queue])
       ),

@@ -26,6 +26,8 @@ export interface Session {
   readonly look: Session["ask"]
   /** Waits until nothing that was read here can be taken back any more. */
   readonly settled: Effect.Effect<void, StorageUnavailable>
+  /** Notes that a statement may still run although nobody waits for it: a rollback cancels it first. */
+  readonly abandon: () => void
   /** Actions after the commit. */
   readonly afterCommit: Array<() => void>
   /** Cache of the ports for the length of the transaction; a rolled back part empties it. */
@@ -285,6 +287,9 @@ const openSession = (of: {
   let fault: SqlError | undefined
   /** Whether a statement that nobody waits for any more may still be running. */
   let abandoned = false
+  const abandon = () => {
+    abandoned = true
+  }
   const sent: Array<Fiber.Fiber<unknown>> = []
 
   /** Keeps the first failure: those after it only say that there was one. */
@@ -295,11 +300,7 @@ const openSession = (of: {
           fault ??= error
         })
       ),
-      Effect.onInterrupt(() =>
-        Effect.sync(() => {
-          abandoned = true
-        })
-      )
+      Effect.onInterrupt(() => Effect.sync(abandon))
     )
   /**
    * Asks the database to cancel a running statement that was interrupted, by a timeout for example:
@@ -352,6 +353,7 @@ const openSession = (of: {
     ended: false,
     untouched: [],
     parts: 0,
+    abandon,
     afterCommit: [],
     notes: new Map(),
     send: (sql, parameters) =>

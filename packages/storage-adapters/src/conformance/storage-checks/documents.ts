@@ -84,6 +84,33 @@ export const documents: ReadonlyArray<Check> = [
       }
     ])
   }),
+  check(PORT, "answers each of the calls that a transaction makes at once", function* () {
+    const { run } = yield* Atomically
+    const { get, put } = yield* Documents
+    const collection = yield* fresh("documents")
+    const other = yield* fresh("documents")
+    yield* put([
+      version({ collection, recordId: "a" }),
+      version({ collection, recordId: "b" }),
+      version({ collection: other, recordId: "a", body: '{"n":2}' })
+    ])
+    yield* put([version({ collection, recordId: "a", version: 2, fromOffset: 1 })])
+    const asked = [
+      { collection, recordIds: ["a", "x", "b", "a"], pin: latest },
+      { collection: other, recordIds: ["a", "b"], pin: latest },
+      { collection, recordIds: [], pin: latest },
+      { collection, recordIds: ["x"], pin: latest },
+      { collection, recordIds: ["a"], pin: byOffset(0) },
+      { collection, recordIds: ["a"], pin: latest }
+    ]
+    const found = yield* run(Effect.forEach(asked, get, { concurrency: "unbounded" }))
+    yield* same("what each call found", found, yield* Effect.forEach(asked, get))
+    yield* same(
+      "the versions",
+      found.map((rows) => rows.map(({ recordId, version }) => `${recordId}${version}`).join(" ")),
+      ["a2 b1", "a1", "", "", "a1", "a2"]
+    )
+  }),
   check(PORT, "selects exactly one version of a record at every offset and instant", function* () {
     const { get, list, put } = yield* Documents
     const collection = yield* fresh("documents")

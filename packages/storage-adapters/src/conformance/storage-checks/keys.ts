@@ -78,6 +78,34 @@ export const keys: ReadonlyArray<Check> = [
     ]
     yield* same("the claims", answers, Array(3).fill({ claimed: true }))
   }),
+  check(PORT, "judges each of the claims that a transaction makes at once", function* () {
+    const { run } = yield* Atomically
+    const { claim } = yield* Keys
+    const scope = yield* fresh("scope")
+    const row = { scope, fingerprint: "f", bindsUntil: null, now: instant(30) }
+    yield* claim({ ...row, key: "bound", target: "first" })
+    yield* claim({ ...row, key: "lapsed", target: "first", bindsUntil: instant(20) })
+    yield* claim({ ...row, key: "binding", target: "first", bindsUntil: instant(29) })
+    const claims = [
+      { ...row, key: "free", target: "a" },
+      { ...row, key: "bound", target: "b" },
+      { ...row, key: "lapsed", target: "c" },
+      { ...row, key: "binding", target: "d", now: instant(25) },
+      { ...row, key: "free", target: "e" },
+      { ...row, scope: `${scope}k`, key: "free", target: "f" }
+    ]
+    const answers = yield* run(Effect.forEach(claims, claim, { concurrency: "unbounded" }))
+    yield* same(
+      "the winner of each",
+      answers.map((answer, n) => (answer.claimed ? claims[n]?.target : answer.winner.target)),
+      ["a", "first", "c", "first", "a", "f"]
+    )
+    yield* same(
+      "who won",
+      answers.map(({ claimed }) => claimed),
+      [true, false, true, false, false, true]
+    )
+  }),
   check(PORT, "lets a key bind until its instant and be claimed anew after it", function* () {
     const { claim, find } = yield* Keys
     const scope = yield* fresh("scope")

@@ -1,6 +1,6 @@
 /** Checks of WorkQueue: one worker at a time, in order for each resource, and fences that hold. */
 import { Atomically, type Lease, type WorkItem, WorkQueue } from "@bursar/engine-core/ports"
-import { Clock, Deferred, Effect, Fiber, Option, Stream } from "effect"
+import { Clock, Deferred, Effect, Fiber, Option, Result, Stream } from "effect"
 import { type Check, check, ends, fresh, paced, same, within, woken } from "../Check.ts"
 import { item } from "./rows.ts"
 
@@ -354,6 +354,42 @@ export const work: ReadonlyArray<Check> = [
     yield* same("the one", names(yield* left.claim()), "a")
     yield* same("the other", names(yield* right.claim()), "a")
   }),
+  check(
+    PORT,
+    "judges each of the leases that a transaction holds or finishes at once",
+    function* () {
+      const { run } = yield* Atomically
+      const { add, claim, finish, hold, queue } = yield* setUp
+      yield* add({ itemId: "a" }, { itemId: "b" }, { itemId: "c" })
+      const [a, b, c] = yield* claim()
+      if (a === undefined || b === undefined || c === undefined) return yield* Effect.die("none")
+      const lost = { ...b, fence: b.fence - 1_000_000 }
+      const outcomes = (each: typeof hold) =>
+        run(
+          Effect.forEach([a, lost, c], (lease) => Effect.result(each(lease)), {
+            concurrency: "unbounded"
+          })
+        )
+      for (const each of [hold, finish]) {
+        yield* same("which leases are valid", (yield* outcomes(each)).map(Result.isSuccess), [
+          true,
+          false,
+          true
+        ])
+      }
+      yield* finish(b)
+      yield* same("what is left", yield* claim(), [])
+      yield* add({ itemId: "d", queue }, { itemId: "e", queue })
+      const expired = yield* claim(2, 20)
+      yield* Effect.sleep("40 millis")
+      const ended = yield* run(
+        Effect.forEach(expired, (lease) => Effect.result(finish(lease)), {
+          concurrency: "unbounded"
+        })
+      )
+      yield* same("leases that expired", ended.map(Result.isSuccess), [false, false])
+    }
+  ),
   check(PORT, "wakes a worker when work was committed", function* () {
     let items = 0
     const { run } = yield* Atomically

@@ -1,0 +1,57 @@
+/**
+ * Batch loader of a transaction: calls that its fibers make in the same turn of the event loop share
+ * one statement, as the members of a group commit do.
+ */
+import type { StorageUnavailable } from "@bursar/engine-core/ports"
+import { Effect, Exit, Request, RequestResolver } from "effect"
+import type { Session, Sessions } from "./Sessions.ts"
+
+/** A call that waits for the statement of its batch. */
+class Waiting<A, B> extends Request.Class<
+  { readonly session: Session; readonly call: A },
+  B,
+  StorageUnavailable
+> {}
+
+/**
+ * Makes a function that answers a call inside a transaction together with the calls beside it, and
+ * any other call alone. `together` returns the answers in the order of its calls, of which there are
+ * at least two.
+ */
+export const make = <A, B>(
+  sessions: Sessions,
+  of: {
+    readonly alone: (call: A) => Effect.Effect<B, StorageUnavailable>
+    readonly together: (
+      calls: ReadonlyArray<A>
+    ) => Effect.Effect<ReadonlyArray<B>, StorageUnavailable>
+  }
+): ((call: A) => Effect.Effect<B, StorageUnavailable>) => {
+  const answers = (calls: readonly [A, ...ReadonlyArray<A>]) =>
+    calls.length === 1 ? Effect.map(of.alone(calls[0]), (answer) => [answer]) : of.together(calls)
+
+  const resolver = RequestResolver.makeWith<Waiting<A, B>>({
+    batchKey: ({ request }) => request.session,
+    delay: Effect.yieldNow,
+    collectWhile: () => true,
+    runAll: ([first, ...more]) =>
+      Effect.map(
+        answers([first.request.call, ...more.map(({ request }) => request.call)]),
+        (all) => {
+          for (const [index, entry] of [first, ...more].entries()) {
+            entry.completeUnsafe(Exit.succeed(all[index]!))
+          }
+        }
+      )
+  })
+
+  return (call) =>
+    Effect.flatMap(sessions.current, (session) =>
+      session === undefined
+        ? of.alone(call)
+        : Effect.onInterrupt(Effect.request(new Waiting<A, B>({ session, call }), resolver), () =>
+            // The statement runs on for the calls beside this one, until the transaction ends.
+            Effect.sync(session.abandon)
+          )
+    )
+}

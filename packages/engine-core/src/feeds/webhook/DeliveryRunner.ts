@@ -1,7 +1,18 @@
 /**
  * Outbox dispatcher of webhook deliveries: posts each at least once, with a queue for each webhook.
  */
-import { Clock, Context, Duration, Effect, FiberSet, Layer, Option, Queue, Stream } from "effect"
+import {
+  Clock,
+  Context,
+  Duration,
+  Effect,
+  type Exit,
+  FiberSet,
+  Layer,
+  Option,
+  Queue,
+  Stream
+} from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
@@ -15,7 +26,7 @@ import * as LeasedWork from "../../records/LeasedWork.ts"
 import { drains } from "../../records/Outbox.ts"
 import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records, type Stored } from "../../records/Records.ts"
-import { deliveries, queueOf } from "../../records/webhook/Delivery.ts"
+import { deliveries, type Delivery, queueOf } from "../../records/webhook/Delivery.ts"
 import { active, activeMax, type Webhook, webhooks } from "../../records/webhook/Webhook.ts"
 import * as AttemptSteps from "./AttemptSteps.ts"
 import * as ConfiguredWebhookSteps from "./ConfiguredWebhookSteps.ts"
@@ -45,31 +56,41 @@ export class DeliveryRunner extends Context.Service<
   }
 >()("@bursar/engine-core/feeds/webhook/DeliveryRunner") {}
 
-/** Finds the delivery of a lease while it is pending. */
-const pendingOf = Effect.fnUntraced(function* (lease: Lease) {
+const isPending = ({ state }: Delivery): boolean => state === "pending"
+
+/** Leased deliveries by id, as one look-up found them, or its failure. */
+type Found = Exit.Exit<ReadonlyMap<string, Stored<Delivery>>, Unavailable>
+
+/** A leased delivery of a webhook; a look-up that failed gives the lease back as any failure does. */
+interface Due {
+  readonly webhook: Webhook
+  readonly leased: Lease
+  readonly found: Found
+}
+
+/** Loads leased deliveries in one look-up. */
+const loaded = Effect.fnUntraced(function* (leases: ReadonlyArray<Lease>) {
   const records = yield* Records
-  const found = yield* records.find(deliveries, lease.itemId)
-  return Option.filter(found, ({ state }) => state === "pending")
-})
+  const ids = leases.map(({ itemId }) => itemId)
+  const rows = yield* records.many(deliveries, ids)
+  return new Map(rows.map((delivery) => [delivery.deliveryId, delivery]))
+}, Effect.exit)
 
 /** Attempts the leased delivery and records the attempt. */
-const deliver = Effect.fnUntraced(function* (webhook: Webhook, lease: Lease) {
+const deliver = Effect.fnUntraced(function* ({ webhook, leased: lease, found }: Due) {
   const records = yield* Records
   const work = yield* WorkQueue
-  const found = yield* pendingOf(lease)
+  const delivery = (yield* found).get(lease.itemId)
   // Cancelled in the meantime, or recorded by the operation that tested the webhook.
-  if (Option.isNone(found)) return yield* orUnavailable(work.finish(lease))
-  const made = yield* AttemptSteps.attempt({
-    webhook,
-    delivery: found.value,
-    body: lease.payload
-  })
+  if (delivery === undefined || !isPending(delivery))
+    return yield* orUnavailable(work.finish(lease))
+  const made = yield* AttemptSteps.attempt({ webhook, delivery, body: lease.payload })
   yield* records.transact(
     Effect.gen(function* () {
       // Checks the fence: a worker that lost its lease records nothing, and the next one attempts
       // again.
       yield* orUnavailable(work.hold(lease))
-      const before = yield* pendingOf(lease)
+      const before = Option.filter(yield* records.find(deliveries, lease.itemId), isPending)
       const delay = Option.isNone(before) ? undefined : yield* AttemptSteps.note(before.value, made)
       yield* orUnavailable(
         delay === undefined ? work.finish(lease) : work.release(lease, { delay })
@@ -163,18 +184,18 @@ const makeDispatcher = Effect.gen(function* () {
         return free > 0 ? [{ queue, limit: free }] : []
       })
       if (queues.length === 0) return Effect.succeed([])
-      return Effect.map(
-        orUnavailable(work.leaseEach({ queues, worker, limit, leaseMillis })),
-        (leases) =>
-          leases.flatMap((leased) => {
-            const webhook = byQueue.get(leased.queue)
-            return webhook === undefined ? [] : [{ webhook, leased }]
-          })
-      )
+      return Effect.gen(function* () {
+        const leases = yield* orUnavailable(work.leaseEach({ queues, worker, limit, leaseMillis }))
+        const found = yield* loaded(leases)
+        return leases.flatMap((leased): ReadonlyArray<Due> => {
+          const webhook = byQueue.get(leased.queue)
+          return webhook === undefined ? [] : [{ webhook, leased, found }]
+        })
+      }).pipe(Effect.provideContext(services))
     },
-    deliver: (webhook: Webhook, leased: Lease): Effect.Effect<void> =>
-      underLease(leased, deliver(webhook, leased)).pipe(
-        Effect.withSpan("delivery", { attributes: { deliveryId: leased.itemId } }),
+    deliver: (due: Due): Effect.Effect<void> =>
+      underLease(due.leased, deliver(due)).pipe(
+        Effect.withSpan("delivery", { attributes: { deliveryId: due.leased.itemId } }),
         Effect.provideContext(services)
       )
   }
@@ -192,10 +213,7 @@ type Dispatcher = Effect.Success<typeof makeDispatcher>
 const deliverDue = Effect.fnUntraced(function* (dispatcher: Dispatcher) {
   yield* dispatcher.refresh
   const due = yield* dispatcher.leaseDue(dispatcher.webhooks(), { instance: 0, of: () => 0 })
-  yield* Effect.forEach(due, ({ webhook, leased }) => dispatcher.deliver(webhook, leased), {
-    concurrency: "unbounded",
-    discard: true
-  })
+  yield* Effect.forEach(due, dispatcher.deliver, { concurrency: "unbounded", discard: true })
   return due.length + (yield* dispatcher.drainAll)
 })
 
@@ -256,8 +274,8 @@ const deliverForever = Effect.fnUntraced(function* (dispatcher: Dispatcher) {
       inTurn(dispatcher.webhooks(), turn),
       yield* attempts.running
     )
-    for (const { webhook, leased } of due) {
-      yield* attempts.start(webhook, dispatcher.deliver(webhook, leased), ring)
+    for (const delivery of due) {
+      yield* attempts.start(delivery.webhook, dispatcher.deliver(delivery), ring)
     }
     began += due.length
     if (began === 0) yield* pause

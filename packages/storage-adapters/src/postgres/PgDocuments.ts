@@ -333,10 +333,13 @@ const select = (query: ListQuery, bounded: "limit" | "all") => {
   const conditionsOfBranches = branches(query, { given, bounded })
   const limit = bounded === "limit" ? ` limit $${given.values.length + 1}::int8` : ""
   const order = (rows: string) => `order by ${rows}.sort_key ${query.direction}${limit}`
-  const [open = "", ...more] = conditionsOfBranches.map(
-    (branch) => `select ${COLUMNS} from bursar.document d
-      where ${where}${after}${branch} and d.to_offset is null and ${pinned.from} ${order("d")}`
-  )
+  // A fence keeps the planner from reading the list in its order until rows of the look-up are met.
+  const isLookUp = query.where.some(({ column }) => LOOKED_UP.has(column))
+  const [open = "", ...more] = conditionsOfBranches.map((branch) => {
+    const rows = `select ${COLUMNS} from bursar.document d
+      where ${where}${after}${branch} and d.to_offset is null and ${pinned.from}`
+    return isLookUp ? `select * from (${rows} offset 0) d ${order("d")}` : `${rows} ${order("d")}`
+  })
   if (pinned.closed === null && more.length === 0) return { sql: open, values: given.values }
   const closed =
     pinned.closed === null
@@ -360,6 +363,12 @@ const INDEXED: ReadonlyMap<string, string> = new Map([
   ["state:1", "d.filters ->> 'state:1'"],
   ["state:2", "d.filters ->> 'state:2'"]
 ])
+
+/**
+ * Filter columns of look-ups by many values, each of which few records have; no list of the API filters
+ * by them. The rows are found by the index of all filters and sorted, by a plan for all values alike.
+ */
+const LOOKED_UP: ReadonlySet<string> = new Set(["shown", "pair"])
 
 /** Largest number of branches that a list query is planned with. */
 const BRANCHES_MAX = 8
@@ -436,8 +445,11 @@ const isOneOf = (
   { column, anyOf }: { readonly column: string; readonly anyOf: ReadonlyArray<string> },
   given: Parameters
 ): string => {
-  const wanted = Values.texts(anyOf.map((value) => JSON.stringify({ [column]: value })))
-  return `d.filters @> any (${given.add(wanted)}::jsonb[])`
+  const texts = Values.texts(anyOf.map((value) => JSON.stringify({ [column]: value })))
+  const wanted = `${given.add(texts)}::jsonb[]`
+  // The planner would look up statistics of each value, every time.
+  const values = LOOKED_UP.has(column) ? `array(select unnest(${wanted}))` : wanted
+  return `d.filters @> any (${values})`
 }
 
 /** When a version began, and what one that has been closed since meets; null at the latest. */

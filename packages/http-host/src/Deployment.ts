@@ -69,12 +69,18 @@ const storage = (config: KeeperConfig) =>
         Postgres.layer({
           url,
           poolerUrl: config["database.pooler.url"] ?? undefined,
+          replica: replicaOf(config),
           maxConnections: config["database.connections"]
         }),
         (error) => Layer.effectContext(Effect.fail(NotUsable.of(SETTING_OF[error.option])(error)))
       )
     )
   )
+
+const replicaOf = (config: KeeperConfig): Postgres.PostgresOptions["replica"] => {
+  const url = config["database.replica.url"]
+  return url === null ? undefined : { url, waitMillis: config["database.replica.wait"] }
+}
 
 /** Setting that names the address of an option of the storage layer. */
 const SETTING_OF = { url: "database.url", poolerUrl: "database.pooler.url" } as const

@@ -225,6 +225,14 @@ export const settings = {
     doc: "Address of a pooler in transaction mode before the same database, such as PgBouncer, for transactions and single statements (docs/database.md); empty: none.",
     fallback: ""
   }),
+  "database.replica.url": setting(databaseAddress, {
+    doc: "Address of a streaming replica of the same database, for reads at a point of time (docs/database.md); empty: none.",
+    fallback: ""
+  }),
+  "database.replica.wait": setting(Kind.integer(0, 10_000), {
+    doc: "Longest wait in milliseconds for the replica to replay what a read needs, before the database itself is asked.",
+    fallback: "50"
+  }),
   "database.connections": setting(Kind.integer(2, 500), {
     doc: "Size of the pool of database connections.",
     fallback: "24"

@@ -148,11 +148,11 @@ const watch = (child: ChildProcess, account: Account): ChildProcess | undefined 
 const hasUnref = (value: unknown): value is { readonly unref: () => void } =>
   typeof value === "object" && value !== null && "unref" in value
 
-/** The first line of the pid file is the process id, the eighth its status. */
+/** The first line of the pid file is the process id, the eighth its status; `standby` of a replica. */
 const isReady = async (cluster: string, pid: number | undefined): Promise<boolean> => {
   const text = await readFile(join(cluster, "postmaster.pid"), "utf8").catch(() => "")
   const lines = text.split("\n")
-  return lines[0] === String(pid) && lines[7]?.trim() === "ready"
+  return lines[0] === String(pid) && ["ready", "standby"].includes(lines[7]?.trim() ?? "")
 }
 
 /** Rotates the log and keeps one older file, so that it does not fill the disk. */

@@ -9,6 +9,7 @@ import { PgConnection, PgPool } from "@effect/sql-pg"
 import { Effect, type Redacted, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Durability from "./Durability.ts"
+import * as Replica from "./Replica.ts"
 
 export interface ConnectionsOptions {
   /** Address of the database itself. */
@@ -20,6 +21,8 @@ export interface ConnectionsOptions {
   readonly statementMillis: number
   readonly transactionIdleMillis: number
   readonly prepare: boolean
+  /** Streaming replica of the same database, and the identity of the server that it copies. */
+  readonly replica?: (Replica.ReplicaOptions & { readonly identity: unknown }) | undefined
   /** Settings of the planner; those of the ports for records where it is left out. */
   readonly planning?: Readonly<Record<string, string>>
 }
@@ -34,6 +37,8 @@ export interface Connections {
   /** For the cancelling of statements. */
   readonly cancelling: PgPool.PgPool
   readonly durability: Durability.Durability
+  /** For reads at a pin. */
+  readonly replica: Replica.Replica | undefined
   /** Whether `shared` and `exclusive` go through a pooler. */
   readonly isPooled: boolean
 }
@@ -95,15 +100,19 @@ export const make = Effect.fnUntraced(function* (
       maxConnections: 1
     }),
     durability: yield* Durability.make({ url, prepare, applicationName: "bursar flush" }),
+    replica:
+      options.replica === undefined
+        ? undefined
+        : yield* Replica.make({
+            ...options.replica,
+            prepare,
+            startupParameters: settingsOf(options)
+          }),
     isPooled: poolerUrl !== undefined
   }
 })
 
 const SETTINGS = "select name, setting from pg_settings where name = any ($1::text[])"
-
-const IDENTITY = `
-select (select system_identifier::text from pg_control_system()) || ' ' || current_database()
-  as identity`
 
 /**
  * Compares a pooler's server connections with what the ports need: the same database, and the
@@ -121,7 +130,7 @@ export const faultOfPooler = (of: {
       const direct = yield* PgConnection.make({ url: of.url, applicationName: "bursar start" })
       const pooled = yield* PgConnection.make({ url: of.poolerUrl, prepare: false })
       const identities = yield* Effect.forEach([direct, pooled], (connection) =>
-        Effect.map(connection.query(IDENTITY), ({ rows }) => rows[0]?.["identity"])
+        Effect.map(connection.query(Replica.IDENTITY), ({ rows }) => rows[0]?.["identity"])
       )
       if (identities[0] !== identities[1]) return "it leads to another database"
       const wanted = settingsOf(of)

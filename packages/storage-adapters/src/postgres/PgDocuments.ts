@@ -167,9 +167,11 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
 const isSettled = (sessions: Sessions, pin: StoredPin): boolean =>
   pin.by === "instant" && sessions.isSettled(pin.instant)
 
-/** Look-up of the versions at a pin. */
-const look = (sessions: Sessions, pin: StoredPin): Sessions["look"] =>
-  pin.by === "instant" ? sessions.lookAt(pin.instant) : sessions.look
+/** Look-up of the versions at a pin: they are the same on a replica that has replayed its head. */
+const look = (sessions: Sessions, pin: StoredPin): Sessions["look"] => {
+  if (pin.by === "latest") return sessions.look
+  return sessions.pinned(pin.by === "instant" ? sessions.lookAt(pin.instant) : sessions.look)
+}
 
 /** Records that one call gets, at a pin. */
 interface Get {

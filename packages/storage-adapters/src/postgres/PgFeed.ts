@@ -27,13 +27,13 @@ const HEAD = `seq, at, moves, projection_offset, ledger_epoch, webhooks_moved, p
  * Moves the head to the instant of an answer, behind whoever has taken the head: then what comes
  * later is stamped later. Nothing is written where the last answer's instant will do.
  */
-const ANSWER = `
+const answerOf = (columns: string): string => `
 with stood as materialized (
-  select ${HEAD} from bursar.head where id = 1 and answered_last = at and at >= $2
+  select ${columns} from bursar.head where id = 1 and answered_last = at and at >= $2
 ), moved as (
   update bursar.head set at = greatest(at, $1), answered_last = greatest(at, $1),
     answered_first = coalesce(answered_first, greatest(at, $1))
-  where id = 1 and not exists (select from stood) returning ${HEAD}
+  where id = 1 and not exists (select from stood) returning ${columns}
 )
 select * from stood union all select * from moved`
 
@@ -101,8 +101,11 @@ export const make = (of: {
       ),
     read: (query) => read(sessions, query),
     head: Effect.map(
-      sessions.look(`select ${HEAD} from bursar.head where id = 1`, []),
-      ({ rows }) => headOf(rows[0] ?? {})
+      sessions.look(`select ${HEAD}${sessions.headColumns} from bursar.head where id = 1`, []),
+      (found) => {
+        sessions.noteHead(found)
+        return headOf(found.rows[0] ?? {})
+      }
     ),
     answer: answering(sessions),
     pass: (instant) =>
@@ -132,14 +135,16 @@ export const make = (of: {
  * flush, and neither do the look-ups at that instant.
  */
 const answering = (sessions: Sessions): Feed["Service"]["answer"] => {
+  const statement = answerOf(`${HEAD}${sessions.headColumns}`)
   let settled: string | undefined
   return ({ now, since }) =>
     Effect.gen(function* () {
       const isAlone = (yield* sessions.current) === undefined
-      const { rows } = yield* isAlone
-        ? sessions.askApart(ANSWER, [now, since])
-        : HeadLock.ask(sessions, ANSWER, [now, since])
-      const head = headOf(rows[0] ?? {})
+      const found = yield* isAlone
+        ? sessions.askApart(statement, [now, since])
+        : HeadLock.ask(sessions, statement, [now, since])
+      sessions.noteHead(found)
+      const head = headOf(found.rows[0] ?? {})
       const text = JSON.stringify(head)
       if (isAlone && text !== settled) {
         yield* sessions.settleTo(head.at)

@@ -129,7 +129,13 @@ with answers as (
 select count(*) as gone from gone`
 
 export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
-  head: Effect.map(sessions.look(`select ${HEAD} from bursar.head where id = 1`, []), headOf),
+  head: Effect.map(
+    sessions.look(`select ${HEAD}, moves${sessions.headColumns} from bursar.head where id = 1`, []),
+    (found) => {
+      sessions.noteHead(found)
+      return headOf(found)
+    }
+  ),
   takeOver: ({ participant }) =>
     Effect.map(
       HeadLock.ask(

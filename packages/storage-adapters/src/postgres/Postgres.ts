@@ -28,6 +28,7 @@ import * as PgKeys from "./PgKeys.ts"
 import * as PgProjectionLog from "./PgProjectionLog.ts"
 import * as PgRateWindow from "./PgRateWindow.ts"
 import * as PgWorkQueue from "./PgWorkQueue.ts"
+import { IDENTITY, type ReplicaOptions } from "./Replica.ts"
 import * as Sessions from "./Sessions.ts"
 import * as Wakes from "./Wakes.ts"
 
@@ -75,6 +76,13 @@ export interface PostgresOptions {
    * a start on others fails and names the missing ones (docs/database.md of the host).
    */
   readonly poolerUrl?: Redacted.Redacted | undefined
+  /**
+   * Streaming replica of the same database, asked for pages, counts and records at a pin once it has
+   * replayed what this host has seen of the primary. `waitMillis` bounds the wait for that; then, and
+   * while the replica is unreachable, promoted or of another history, the primary answers. The start
+   * does not need it. Streams, latest versions and writes always go to the primary.
+   */
+  readonly replica?: ReplicaOptions | undefined
 }
 
 const MAX_CONNECTIONS = 10
@@ -107,6 +115,9 @@ const storage = (
       statementMillis: options.statementMillis ?? STATEMENT_MILLIS,
       transactionIdleMillis: options.transactionIdleMillis ?? TRANSACTION_IDLE_MILLIS
     }
+    const { replica } = options
+    const replicaOf =
+      replica === undefined ? undefined : { ...replica, identity: yield* identityOf(options) }
     yield* checkPooler({ ...options, ...limits })
     const { url, poolerUrl, prepare: prepared = true } = options
     const sessions = yield* Sessions.make({
@@ -114,6 +125,7 @@ const storage = (
       poolerUrl,
       maxConnections: options.maxConnections ?? MAX_CONNECTIONS,
       prepare: prepared,
+      replica: replicaOf,
       ...limits
     })
     const bulk = yield* Sessions.make({
@@ -137,6 +149,13 @@ const storage = (
       Context.add(WorkQueue, PgWorkQueue.make({ sessions, wakes }))
     )
   }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(notUsable(error))))
+
+const identityOf = ({ url }: Pick<PostgresOptions, "url">) =>
+  Effect.scoped(
+    Effect.flatMap(PgConnection.make({ url, applicationName: "bursar start" }), (connection) =>
+      Effect.map(connection.query(IDENTITY), ({ rows }) => rows[0]?.["identity"])
+    )
+  )
 
 /** Refuses a pooler before another database, or whose server connections lack a setting. */
 const checkPooler = Effect.fnUntraced(function* (

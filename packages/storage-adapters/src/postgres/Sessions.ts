@@ -1,11 +1,12 @@
 /** Connections to the database: single statements share a few, a transaction has one of its own. */
 import type { StorageUnavailable } from "@bursar/engine-core/ports"
 import type { PgConnection, PgPool } from "@effect/sql-pg"
-import { Cause, Context, Effect, Exit, Fiber, type Scope } from "effect"
+import { Cause, Context, Effect, Exit, Fiber, Option, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Columns from "./Columns.ts"
 import * as Connections from "./Connections.ts"
 import * as Faults from "./Faults.ts"
+import * as Replica from "./Replica.ts"
 
 export interface Rows {
   readonly rows: ReadonlyArray<Readonly<Record<string, unknown>>>
@@ -50,6 +51,15 @@ export interface Sessions {
    * was stamped by then is on disk.
    */
   readonly lookAt: (instant: string) => Sessions["look"]
+  /**
+   * Asks a replica, where there is one that may answer, and `look` elsewhere. For statements that
+   * read versions at a pin; the head that the pin was resolved from must have been noted.
+   */
+  readonly pinned: (look: Sessions["ask"]) => Sessions["ask"]
+  /** Columns of a look at the head, beside `moves`, that `noteHead` needs; empty without a replica. */
+  readonly headColumns: string
+  /** Remembers a head of which pins are resolved. */
+  readonly noteHead: (rows: Rows) => void
   /** As `ask`, but inside a transaction without waiting for the answer. */
   readonly send: (
     sql: string,
@@ -88,7 +98,7 @@ export const make = (
 ): Effect.Effect<Sessions, SqlError, Scope.Scope> => Effect.map(Connections.make(options), on)
 
 const on = (connections: Connections.Connections): Sessions => {
-  const { shared, exclusive, streaming, durability } = connections
+  const { shared, exclusive, streaming, durability, replica } = connections
   const Current = Context.Reference<Open | undefined>(
     `@bursar/storage-adapters/postgres/Session/${++made}`,
     { defaultValue: () => undefined }
@@ -228,6 +238,25 @@ const on = (connections: Connections.Connections): Sessions => {
           ? (isSettled(instant) ? askApart : lookAlone)(sql, parameters)
           : open.look(sql, parameters)
       ),
+    pinned: (look) =>
+      replica === undefined
+        ? look
+        : (sql, parameters) =>
+            Effect.flatMap(current, (open) =>
+              open === undefined
+                ? Effect.flatMap(
+                    replica.look(sql, parameters),
+                    Option.match({
+                      onNone: () => look(sql, parameters),
+                      onSome: (rows) => Effect.succeed(rows)
+                    })
+                  )
+                : look(sql, parameters)
+            ),
+    headColumns: replica === undefined ? "" : `, ${Replica.TIMELINE}`,
+    noteHead: ({ rows }) => {
+      if (rows[0] !== undefined) replica?.note(rows[0])
+    },
     send: (sql, parameters) =>
       Effect.flatMap(current, (open) =>
         open === undefined ? Effect.asVoid(askAlone(sql, parameters)) : open.send(sql, parameters)

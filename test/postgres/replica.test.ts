@@ -1,0 +1,125 @@
+/** Reads at a pin with a streaming replica: the same answers whatever becomes of the replica. */
+import { Atomically, Documents, Feed, type StoredPin } from "@bursar/engine-core/ports"
+import * as Postgres from "@bursar/storage-adapters/postgres"
+import { PgConnection } from "@effect/sql-pg"
+import { it } from "@effect/vitest"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { expect } from "vitest"
+import { until } from "../waiting.ts"
+import * as DatabaseProxy from "../database-proxy.ts"
+import * as Replica from "./replica.ts"
+
+const now = "2026-01-01T00:00:00.000000000Z"
+const record = { collection: "c", recordId: "r" }
+
+/** Opens a store behind whose replica lies a proxy, and writes and reads versions of a record. */
+const opened = Effect.gen(function* () {
+  const servers = yield* Replica.start
+  const proxyOf = (url: string) =>
+    Effect.acquireRelease(
+      Effect.promise(() => DatabaseProxy.start(url)),
+      ({ end }) => Effect.promise(end)
+    )
+  const [primary, proxy] = [yield* proxyOf(servers.primary), yield* proxyOf(servers.replica)]
+  const url = Redacted.make(primary.url)
+  const replica = { url: Redacted.make(proxy.url), waitMillis: 500 }
+  const store = yield* Layer.build(Layer.fresh(Postgres.layer({ url, replica })))
+  const [feed, documents] = [Context.get(store, Feed), Context.get(store, Documents)]
+  const versions: Array<{ readonly pin: StoredPin; readonly body: string }> = []
+
+  /** Writes the next version, and pins it as an answer would. */
+  const write = Effect.gen(function* () {
+    const version = versions.length + 1
+    yield* Context.get(store, Atomically).run(
+      Effect.gen(function* () {
+        const head = yield* feed.take(now)
+        yield* documents.put([
+          {
+            ...record,
+            version,
+            closes: version - 1,
+            body: `"${version}"`,
+            sortKey: "r",
+            filters: {},
+            createdAt: now,
+            fromOffset: 0,
+            fromInstant: head.at
+          }
+        ])
+        yield* feed.append(head, { events: [], audit: [], webhooks: "same" })
+      })
+    )
+    const { at } = yield* feed.answer({ now, since: now })
+    versions.push({ pin: { by: "instant", instant: at }, body: `"${version}"` })
+  })
+
+  const read = (pin: StoredPin) =>
+    documents.get({ collection: record.collection, recordIds: [record.recordId], pin })
+
+  /** Reads at every pin, and expects the version that was the latest there. */
+  const check = Effect.gen(function* () {
+    for (const { pin, body } of versions) {
+      expect((yield* read(pin)).map((version) => version.body)).toEqual([body])
+    }
+  })
+  const onReplica = (sql: string) =>
+    Effect.scoped(
+      Effect.flatMap(PgConnection.make({ url: Redacted.make(servers.replica) }), (connection) =>
+        connection.query(sql)
+      )
+    )
+  const run = Effect.runPromiseWith(yield* Effect.context())
+  /** Waits until the replica alone answers; one that has failed is left alone for a second. */
+  const answersAlone = Effect.promise(() =>
+    until(async () => {
+      const [before, trips] = [primary.roundTrips(), proxy.roundTrips()]
+      await run(check)
+      return primary.roundTrips() === before && proxy.roundTrips() - trips >= versions.length
+    })
+  )
+  return { write, check, answersAlone, onReplica, proxy, versions, read }
+})
+
+it.live("answers as the primary does: while it follows, lags, is away and was promoted", () =>
+  Effect.gen(function* () {
+    const { write, check, answersAlone, onReplica, proxy, versions, read } = yield* opened
+    yield* write
+    yield* answersAlone
+    for (let n = 0; n < 20; n++) {
+      yield* write
+      yield* check
+    }
+    // It lags: the versions that it lacks come from the primary.
+    yield* onReplica("select pg_wal_replay_pause()")
+    yield* write
+    yield* check
+    yield* onReplica("select pg_wal_replay_resume()")
+    yield* answersAlone
+    // It is away, and comes back.
+    proxy.close()
+    yield* write
+    yield* check
+    proxy.open()
+    yield* answersAlone
+    // It was promoted and has a history of its own, in which an old pin shows something else.
+    yield* onReplica("select pg_promote()")
+    yield* onReplica("update bursar.document set body = '\"forged\"'")
+    yield* onReplica("update bursar.head set moves = moves + 1000")
+    yield* write
+    yield* check
+    expect((yield* read({ by: "latest" })).map(({ body }) => body)).toEqual([
+      versions[versions.length - 1]?.body
+    ])
+  }).pipe(Effect.scoped)
+)
+
+it.live("starts without the replica, and asks it once it is there", () =>
+  Effect.gen(function* () {
+    const { write, check, answersAlone, proxy } = yield* opened
+    proxy.close()
+    yield* write
+    yield* check
+    proxy.open()
+    yield* answersAlone
+  }).pipe(Effect.scoped)
+)

@@ -212,9 +212,9 @@ export const judgeOf = (
 const opaque = (tag: string): string => tag.trim().replace(/^W\//, "")
 
 /**
- * Judges ETag and 304: a tag of a target stands for one body, whoever asked, but for `now` and the
- * cursor's text; 304 is the answer to who sent the tag, and has no body; what has a tag may be
- * stored and is revalidated, and what has none may not be stored.
+ * Judges ETag and 304. All answers of a target with the same tag have the same body, whoever asked,
+ * but for `now` and the text of the cursor. A 304 has no body, and its tag is one that the request
+ * lists. An answer with a tag is private, no-cache; one without is no-store.
  */
 const tagJudge = () => {
   const bodies = new Map<string, string>()

@@ -56,11 +56,11 @@ describe("a validator", () => {
     ["a scope that its cursor is bound to", before, { ...before, bound: "own" }],
     ["a head, where a page follows", before, { ...before, pin: moved({ moves: 13 }) }]
   ]
-  it.effect.each(other)("never is the same for another: %s", ([, one, changed]) =>
+  it.effect.each(other)("never is the same for another: %s", ([, answer, changed]) =>
     Effect.gen(function* () {
       const validator = yield* validators
-      assert.match(validator(one) ?? "", /^[\w-]{22}$/)
-      assert.notStrictEqual(validator(one), validator(changed))
+      assert.match(validator(answer) ?? "", /^[\w-]{22}$/)
+      assert.notStrictEqual(validator(answer), validator(changed))
     }).pipe(Effect.provide(NodeCrypto.layerCrypto))
   )
 
@@ -75,10 +75,10 @@ describe("a validator", () => {
       { ...unpinned, pin: moved({ offset: Offset.of(8) }) }
     ]
   ]
-  it.effect.each(same)("is the same at another %s", ([, one, changed]) =>
+  it.effect.each(same)("is the same at another %s", ([, answer, changed]) =>
     Effect.gen(function* () {
       const validator = yield* validators
-      assert.strictEqual(validator(one), validator(changed))
+      assert.strictEqual(validator(answer), validator(changed))
     }).pipe(Effect.provide(NodeCrypto.layerCrypto))
   )
 

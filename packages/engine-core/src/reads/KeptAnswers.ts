@@ -17,7 +17,7 @@ export interface Kept {
   readonly printed: Printed
   /** Sort key after which the next page begins; null: there is none. */
   readonly after: string | null
-  /** See `Shown` of Reads.ts. */
+  /** Validator of the answer, for an ETag; undefined: the caller receives none. */
   readonly validator: string | undefined
   readonly from: Instant.Instant
   /** The earliest clock move of any record that the answer shows; undefined: none is to come. */

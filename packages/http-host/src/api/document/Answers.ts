@@ -17,7 +17,7 @@ export const headers = {
   RequestId: header("string", "Repeats or names the call.", "req-2026-07-31-0001"),
   CacheControl: header(
     "string",
-    "Whether the answer may be stored; private, no-cache: and is checked by its ETag before each use.",
+    "Whether the answer may be stored; with private, no-cache its ETag is checked before each use.",
     "no-store"
   ),
   ContentTypeOptions: header("string", "Always nosniff.", "nosniff"),

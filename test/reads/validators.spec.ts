@@ -163,6 +163,25 @@ const set = (id: string, millis: number) =>
   })
 
 describe("the validator of a page", () => {
+  it.effect("never is shared by callers whose cursors are bound to other scopes", () =>
+    Effect.gen(function* () {
+      const caller = { ...Calls.person("h", "investor"), holderId: "h" }
+      yield* set("h-1", 60_000)
+      yield* set("h-2", 60_000)
+      const point = { asOf: (yield* page()).now }
+      yield* TestClock.adjust(1_000)
+      for (const [limit, isShared] of [
+        [1, false],
+        [2, true]
+      ] as const) {
+        const [all, own] = [yield* page({ limit, point }), yield* page({ limit, point, caller })]
+        assert.deepStrictEqual(own.printed, all.printed)
+        assert.isDefined(own.validator)
+        assert.strictEqual(own.validator === all.validator, isShared)
+      }
+    }).pipe(onEngine(0))
+  )
+
   /** Validators over a history: at its start, after a clock move, after a write for another owner. */
   const history = Effect.gen(function* () {
     const own = { ...Calls.person("h", "investor"), holderId: "h" }

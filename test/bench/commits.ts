@@ -71,8 +71,9 @@ export const ratiosOf = (
 
 /**
  * Runs benches in this tree and in a work tree of the commit, in turns, and returns the speed here
- * divided by the speed there. The commit is measured by the benches of this tree, so that both are
- * measured in the same way; a commit whose sources those benches cannot import fails.
+ * divided by the speed there. The commit is measured by the benches of this tree and the test modules
+ * that they import, so that both are measured in the same way; a commit whose sources those cannot
+ * import fails.
  */
 export const compare = (of: {
   readonly commit: string
@@ -86,8 +87,8 @@ export const compare = (of: {
   git("worktree", "add", "--quiet", "--detach", tree, of.commit)
   try {
     shareModules(root, tree)
-    rmSync(join(tree, "test/bench"), { recursive: true, force: true })
-    cpSync(join(root, "test/bench"), join(tree, "test/bench"), { recursive: true })
+    rmSync(join(tree, "test"), { recursive: true, force: true })
+    cpSync(join(root, "test"), join(tree, "test"), { recursive: true })
     return ratiosOf(
       Array.from({ length: of.turns }, () => ({
         there: turn(tree, of.args),

@@ -90,16 +90,23 @@ const enqueueClock = Effect.fnUntraced(function* <R, F>(
   work.work.push(ClockQueue.itemOf(due, yield* Instant.now))
 })
 
-/** Refuses, or has the transaction run again, where a record of this id exists. */
+/**
+ * Refuses a record whose id is taken. A record that the transaction has looked for in vain is not
+ * looked for again: where another writer has opened it meanwhile, the flush finds version 1 taken,
+ * and the transaction runs again.
+ */
 const checkUnused = Effect.fnUntraced(function* <R, F>(
   find: Records["Service"]["find"],
   work: UnitOfWork.UnitOfWork,
   collection: Collection<R, F>,
   id: string
 ) {
-  const wasAbsent = work.absent.has(UnitOfWork.keyOf(collection, id))
+  const key = UnitOfWork.keyOf(collection, id)
+  const isWritten = UnitOfWork.writtenAt(work, key) !== undefined
+  const wasAbsent = work.absent.has(key)
+  if (wasAbsent && !isWritten) return
   if (Option.isNone(yield* find(collection, id))) return
-  // This transaction looked for it before and did not find it: another writer was first meanwhile.
+  // Found absent before, and written by this group commit or transaction meanwhile.
   if (wasAbsent) return yield* Effect.fail(movedAt(collection, id, 0))
   return yield* Effect.fail(
     refused("already-exists", { detail: `A ${collection.name} of this id exists.` })

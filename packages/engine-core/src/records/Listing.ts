@@ -6,12 +6,12 @@ import { judgedAt } from "./Loading.ts"
 import { orUnavailable, storeUnavailable } from "./PortFailure.ts"
 import type { Query, Records } from "./Records.ts"
 import * as StorageQuery from "./StorageQuery.ts"
-import type { Versions } from "./Versions.ts"
+import * as Versions from "./Versions.ts"
 
 /** The members of `Records` that answer queries. */
 export const make = (
   documents: Documents["Service"],
-  versions: Versions
+  versions: Versions.Versions
 ): Pick<Records["Service"], "list" | "stream" | "ids" | "countBy"> => ({
   list: Effect.fnUntraced(function* <R, F>(
     collection: Collection<R, F>,
@@ -22,10 +22,8 @@ export const make = (
       ...StorageQuery.of(collection, query, at),
       limit: query.limit
     })
-    return rows.map((row) => ({
-      sortKey: row.sortKey,
-      record: versions.fromRow(collection, row, at)
-    }))
+    const records = yield* Versions.fromRows(versions, { collection, rows, judgedAt: at })
+    return records.map((record, index) => ({ sortKey: rows[index]!.sortKey, record }))
   }, orUnavailable),
 
   stream: <R, F>(collection: Collection<R, F>, query: Query) =>

@@ -11,7 +11,7 @@ import type { Records, Stored } from "./Records.ts"
 import * as StorageQuery from "./StorageQuery.ts"
 import { current, within } from "./Transactions.ts"
 import * as UnitOfWork from "./UnitOfWork.ts"
-import type { Versions } from "./Versions.ts"
+import * as Versions from "./Versions.ts"
 
 /** The instant at which a read judges clock states: its pin's, else that of the act. */
 export const judgedAt = (pin: Pin.Resolved | undefined): Effect.Effect<Instant.Instant> =>
@@ -19,7 +19,7 @@ export const judgedAt = (pin: Pin.Resolved | undefined): Effect.Effect<Instant.I
 
 interface Parts {
   readonly documents: Documents["Service"]
-  readonly versions: Versions
+  readonly versions: Versions.Versions
 }
 
 /** Fetches records from the store, and notes in the unit of work which of them do not exist. */
@@ -45,7 +45,7 @@ const fetched = Effect.fnUntraced(function* <R, F>(
       if (!found.has(id)) work.absent.add(UnitOfWork.keyOf(collection, id))
     }
   }
-  return rows.map((row) => versions.fromRow(collection, row, at))
+  return yield* Versions.fromRows(versions, { collection, rows, judgedAt: at })
 })
 
 const prefetching = ({ documents }: Parts): Records["Service"]["prefetch"] =>

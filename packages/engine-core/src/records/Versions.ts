@@ -1,4 +1,5 @@
 /** Cache of decoded record versions, and the ripening of a version by the clock of its reader. */
+import { Effect } from "effect"
 import * as Collection from "../kernel/Collection.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { StoredVersion } from "../ports/storage/Documents.ts"
@@ -79,6 +80,32 @@ export const make = (): Versions => {
     }
   }
 }
+
+/** Number of rows that are decoded between two turns of the event loop. */
+const sliceRows = 100
+
+/**
+ * Records of rows, decoded in slices: the event loop has a turn after each, so that a page of the
+ * largest size does not keep every other request waiting.
+ */
+export const fromRows = Effect.fnUntraced(function* <R, F>(
+  versions: Pick<Versions, "fromRow">,
+  of: {
+    readonly collection: Collection.Collection<R, F>
+    readonly rows: ReadonlyArray<StoredVersion>
+    readonly judgedAt: Instant.Instant
+  }
+) {
+  const { collection, rows, judgedAt } = of
+  const records: Array<Stored<R>> = []
+  for (let start = 0; start < rows.length; start += sliceRows) {
+    if (start > 0) yield* Effect.yieldNow
+    for (const row of rows.slice(start, start + sliceRows)) {
+      records.push(versions.fromRow(collection, row, judgedAt))
+    }
+  }
+  return records
+})
 
 const decode = <R, F>(collection: Collection.Collection<R, F>, row: StoredVersion): Stored<R> => ({
   ...Codecs.of(collection).decodeRecord(row.body),

@@ -13,8 +13,11 @@ const now = "2026-01-01T00:00:00.000000000Z"
 const record = { collection: "c", recordId: "r" }
 
 /** Opens a store behind whose replica lies a proxy, and writes and reads versions of a record. */
-const opened = Effect.gen(function* () {
-  const servers = yield* Replica.start
+const openedOn = Effect.fnUntraced(function* (
+  servers: Pick<Replica.Servers, "primary" | "replica">,
+  /** Begins the bodies of the versions that are written here. */
+  name = "v"
+) {
   const proxyOf = (url: string) =>
     Effect.acquireRelease(
       Effect.promise(() => DatabaseProxy.start(url)),
@@ -38,7 +41,7 @@ const opened = Effect.gen(function* () {
             ...record,
             version,
             closes: version - 1,
-            body: `"${version}"`,
+            body: `"${name}${version}"`,
             sortKey: "r",
             filters: {},
             createdAt: now,
@@ -50,7 +53,7 @@ const opened = Effect.gen(function* () {
       })
     )
     const { at } = yield* feed.answer({ now, since: now })
-    versions.push({ pin: { by: "instant", instant: at }, body: `"${version}"` })
+    versions.push({ pin: { by: "instant", instant: at }, body: `"${name}${version}"` })
   })
 
   const read = (pin: StoredPin) =>
@@ -79,6 +82,8 @@ const opened = Effect.gen(function* () {
   )
   return { write, check, answersAlone, onReplica, proxy, versions, read }
 })
+
+const opened = Effect.flatMap(Replica.start, (servers) => openedOn(servers))
 
 it.live("answers as the primary does: while it follows, lags, is away and was promoted", () =>
   Effect.gen(function* () {
@@ -111,6 +116,29 @@ it.live("answers as the primary does: while it follows, lags, is away and was pr
       versions[versions.length - 1]?.body
     ])
   }).pipe(Effect.scoped)
+)
+
+it.live(
+  "never takes a standby of a former primary, with commits that the failover lost, for a replica",
+  () =>
+    Effect.gen(function* () {
+      const servers = yield* Replica.start
+      const former = yield* openedOn(servers)
+      yield* former.write
+      yield* former.answersAlone
+      // These commits never reach the replica, which then becomes the primary.
+      servers.cut()
+      for (let n = 0; n < 10; n++) yield* former.write
+      yield* former.onReplica("select pg_promote()")
+      const moved = { primary: servers.replica, replica: yield* servers.demote }
+      const { versions, write, check, proxy } = yield* openedOn(moved, "after failover ")
+      versions.push(...former.versions.slice(0, 1))
+      for (let n = 0; n < 3; n++) {
+        yield* write
+        yield* check
+      }
+      expect(proxy.roundTrips()).toBeGreaterThan(0)
+    }).pipe(Effect.scoped)
 )
 
 it.live("starts without the replica, and asks it once it is there", () =>

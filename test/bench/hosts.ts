@@ -106,7 +106,7 @@ const clientOf = (url: string) =>
   )
 
 /**
- * Tells waiting in the database from a lack of cores: the cores that each side kept busy, and how
+ * Distinguishes waiting in the database from a lack of cores: prints the cores that each side kept busy, and how
  * much processor time a unit costs with three hosts against one. Where both sides fill the machine,
  * the costs are the figure, since three hosts have no more cores than one.
  */

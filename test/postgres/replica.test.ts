@@ -94,19 +94,19 @@ it.live("answers as the primary does: while it follows, lags, is away and was pr
       yield* write
       yield* check
     }
-    // It lags: the versions that it lacks come from the primary.
+    // Lagging: versions that the replica lacks are read from the primary.
     yield* onReplica("select pg_wal_replay_pause()")
     yield* write
     yield* check
     yield* onReplica("select pg_wal_replay_resume()")
     yield* answersAlone
-    // It is away, and comes back.
+    // Unreachable, and reachable again.
     proxy.close()
     yield* write
     yield* check
     proxy.open()
     yield* answersAlone
-    // It was promoted and has a history of its own, in which an old pin shows something else.
+    // Promoted: the replica has a history of its own, in which an old pin shows another body.
     yield* onReplica("select pg_promote()")
     yield* onReplica("update bursar.document set body = '\"forged\"'")
     yield* onReplica("update bursar.head set moves = moves + 1000")
@@ -126,7 +126,7 @@ it.live(
       const former = yield* openedOn(servers)
       yield* former.write
       yield* former.answersAlone
-      // These commits never reach the replica, which then becomes the primary.
+      // Commits that the failover loses: they are not sent to the replica, which then is promoted.
       servers.cut()
       for (let n = 0; n < 10; n++) yield* former.write
       yield* former.onReplica("select pg_promote()")

@@ -39,7 +39,7 @@ export interface Connections {
   readonly durability: Durability.Durability
   /** For reads at a pin. */
   readonly replica: Replica.Replica | undefined
-  /** Whether `shared` and `exclusive` go through a pooler. */
+  /** True: `shared` and `exclusive` go through a pooler. */
   readonly isPooled: boolean
 }
 

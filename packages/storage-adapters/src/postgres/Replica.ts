@@ -38,7 +38,7 @@ export const IDENTITY =
   "select system_identifier::text || ' ' || current_database() as identity from pg_control_system()"
 
 /**
- * What a replica has replayed. Its timeline is that of its last restart point, so after a failover
+ * Progress of a replica in replaying. Its timeline is that of its last restart point, so after a failover
  * it is not asked until it has made another one.
  */
 const REPLAYED = `

@@ -304,7 +304,7 @@ interface Open extends Session {
 const openSession = (of: {
   readonly connection: PgConnection.PgConnection
   readonly connections: Connections.Connections
-  /** Whether `processId` of the connection is the pooler's, and not that of a server process. */
+  /** True: `processId` of the connection is the pooler's, and not that of a server process. */
   readonly isPooled: boolean
 }): Open => {
   const { connection, connections } = of

@@ -1,8 +1,9 @@
 /** Plans of statements as the database ran them, with rows counted: read from its log by auto_explain. */
-import { readFile, stat } from "node:fs/promises"
-import { mkdtemp, rm } from "node:fs/promises"
+import { createReadStream } from "node:fs"
+import { mkdtemp, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { text } from "node:stream/consumers"
 import * as Embedded from "#adapters/embedded/Embedded.ts"
 import { Effect, Schema } from "effect"
 
@@ -26,8 +27,11 @@ export interface Statement {
   readonly plan: Node
 }
 
-/** A database server of its own whose log has the plan of every statement. */
-export const server = Effect.gen(function* () {
+/**
+ * A database server of its own whose log has the plan of every statement. By its settings a prepared
+ * statement may be planned for all values alike from the first time on.
+ */
+export const serverWith = Effect.fnUntraced(function* (settings: Readonly<Record<string, string>>) {
   const dataFolder = yield* Effect.acquireRelease(
     Effect.promise(() => mkdtemp(join(tmpdir(), "bursar-plans-"))),
     (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
@@ -43,7 +47,8 @@ export const server = Effect.gen(function* () {
       "auto_explain.log_buffers": "on",
       "auto_explain.log_timing": "off",
       "auto_explain.log_parameter_max_length": "0",
-      "auto_explain.log_format": "json"
+      "auto_explain.log_format": "json",
+      ...settings
     }
   })
   const log = join(dataFolder, "postgres.log")
@@ -54,11 +59,13 @@ export const server = Effect.gen(function* () {
       Effect.gen(function* () {
         const { size } = yield* Effect.promise(() => stat(log))
         const value = yield* effect
-        const text = yield* Effect.promise(() => readFile(log))
-        return { value, statements: parsed(text.subarray(size).toString("utf8")) }
+        const added = yield* Effect.promise(() => text(createReadStream(log, { start: size })))
+        return { value, statements: parsed(added) }
       })
   }
 })
+
+export const server = serverWith({})
 
 const Entry = Schema.Struct({ "Query Text": Schema.String, Plan: Schema.Unknown })
 const entry = Schema.decodeUnknownSync(Schema.fromJsonString(Entry))

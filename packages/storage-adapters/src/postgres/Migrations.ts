@@ -6,6 +6,7 @@ import * as Storage from "./migrations/0001-storage/up.ts"
 import * as Answers from "./migrations/0003-answers/up.ts"
 import * as BulkRows from "./migrations/0005-bulk/up.ts"
 import * as HeadMoves from "./migrations/0006-head-moves/up.ts"
+import * as ListFilters from "./migrations/0007-list-filters/up.ts"
 import * as ListIndexes from "./migrations/0004-list-indexes/up.ts"
 import * as AuditAndRetention from "./migrations/0002-audit-and-retention/up.ts"
 
@@ -22,7 +23,8 @@ const MIGRATIONS: ReadonlyArray<Migration> = [
   { id: 3, name: "answers", statements: Answers.statements },
   { id: 4, name: "list-indexes", statements: ListIndexes.statements },
   { id: 5, name: "bulk", statements: BulkRows.statements },
-  { id: 6, name: "head-moves", statements: HeadMoves.statements }
+  { id: 6, name: "head-moves", statements: HeadMoves.statements },
+  { id: 7, name: "list-filters", statements: ListFilters.statements }
 ]
 
 const folderOf = ({ id, name }: Migration): string => `${String(id).padStart(4, "0")}-${name}`

@@ -1,15 +1,8 @@
 /** Versions of records in PostgreSQL: rows that the next version closes, listed by keyset. */
-import type {
-  Alternatives,
-  Clause,
-  Documents,
-  ListQuery,
-  StoredPin,
-  StoredVersion,
-  VersionRow
-} from "@bursar/engine-core/ports"
+import type { Documents, StoredPin, StoredVersion, VersionRow } from "@bursar/engine-core/ports"
 import { Effect, Option, Stream } from "effect"
 import * as Batches from "./Batches.ts"
+import * as ListSql from "./ListSql.ts"
 import type { Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
@@ -78,8 +71,6 @@ with gone as (
 )
 select count(*) as gone from gone`
 
-const COLUMNS =
-  "d.record_id, d.version, d.body, d.sort_key, d.created_at, d.from_offset, d.from_instant"
 const FETCH = 500
 /** A reader of a stream may pause this long between two elements. */
 const STREAM_IDLE_MILLIS = 360_000
@@ -108,10 +99,8 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
   },
   get: getting(sessions),
   list: ({ limit, ...query }) => {
-    const { sql, values } = select(query, "limit")
-    return Effect.map(look(sessions, query.pin)(sql, [...values, String(limit)]), ({ rows }) =>
-      rows.map(versionOf)
-    )
+    const { sql, values } = ListSql.select(query, limit)
+    return Effect.map(look(sessions, query.pin)(sql, values), ({ rows }) => rows.map(versionOf))
   },
   stream: (query) =>
     Stream.unwrap(
@@ -124,20 +113,23 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
             []
           )
         }
-        const found = yield* cursor(session, select(query, "all"))
+        const found = yield* cursor(session, ListSql.select(query))
         // The snapshot is taken; its rows are shown once the commits that they come from are on disk.
         if (open === undefined && !isSettled(sessions, query.pin)) yield* session.settled
         return found
       })
     ),
   countBy: ({ column, ...query }) => {
-    const given = parameters()
+    const given = ListSql.parameters()
     const counted = `d.filters ->> ${given.add(column)}`
-    const where = conditions(query, given)
-    const pinned = pinnedAt(query.pin, given)
+    const conditions = [
+      `d.collection = ${given.add(query.collection)}`,
+      ...ListSql.containing(query, given)
+    ]
+    const pinned = ListSql.pinnedAt(query.pin, given)
     const counts = (which: string) =>
       `select ${counted} as value, count(*) as records from bursar.document d
-       where ${where} and ${which} and ${pinned.from} and ${counted} is not null group by 1`
+       where ${conditions.join(" and ")} and ${which} and ${pinned.from} and ${counted} is not null group by 1`
     const open = counts("d.to_offset is null")
     const sql =
       pinned.closed === null
@@ -193,10 +185,10 @@ const gettingAlone =
   ({ collection, recordIds, pin }: Get) => {
     const [first, ...more] = new Set(recordIds)
     if (first === undefined) return Effect.succeed([])
-    const given = parameters()
+    const given = ListSql.parameters()
     // The latest version is the one with the highest number: no need to ask whether it is open.
     const newest = (recordId: string): string => `
-      select ${COLUMNS} from bursar.document d
+      select ${ListSql.COLUMNS} from bursar.document d
       where d.collection = ${given.add(collection)} and d.record_id = ${recordId}
         and ${pin.by === "latest" ? "true" : atPin(pin, given)}
       order by d.version desc limit 1`
@@ -215,7 +207,7 @@ const gettingAlone =
 const LATEST = `
 select asked.n, d.* from unnest($1::text[], $2::text[]) with ordinality as asked(collection, id, n)
 cross join lateral (
-  select ${COLUMNS} from bursar.document d
+  select ${ListSql.COLUMNS} from bursar.document d
   where d.collection = asked.collection and d.record_id = asked.id
   order by d.version desc limit 1) d`
 
@@ -294,7 +286,7 @@ const columnsOf = (rows: ReadonlyArray<WrittenRow>): ReadonlyArray<unknown> => [
 let cursors = 0
 
 /** Reads by a cursor: it keeps the snapshot of its opening, and a page of rows at a time. */
-const cursor = (session: Session, query: { readonly sql: string; readonly values: Given }) =>
+const cursor = (session: Session, query: ListSql.Statement) =>
   Effect.gen(function* () {
     const name = `cursor_${++cursors}`
     yield* session.look(`declare ${name} no scroll cursor for ${query.sql}`, query.values)
@@ -307,173 +299,7 @@ const cursor = (session: Session, query: { readonly sql: string; readonly values
     )
   })
 
-type Given = ReadonlyArray<unknown>
-
-interface Parameters {
-  readonly values: Array<unknown>
-  /** Adds a value and answers its placeholder. */
-  readonly add: (value: unknown) => string
-}
-
-const parameters = (): Parameters => {
-  const values: Array<unknown> = []
-  return { values, add: (value) => `$${values.push(value)}` }
-}
-
-/**
- * SQL of a list query, `limit` being its last parameter where there is one. At a pin in the past
- * these are the open versions that stood there already and the versions closed since: each is found
- * by an index of its own, where one condition on both would read the collection's whole history.
- */
-const select = (query: ListQuery, bounded: "limit" | "all") => {
-  const given = parameters()
-  const where = conditions(query, given)
-  const beyond = query.direction === "asc" ? ">" : "<"
-  const after =
-    query.after === undefined ? "" : ` and d.sort_key ${beyond} ${given.add(query.after)}`
-  const pinned = pinnedAt(query.pin, given)
-  const conditionsOfBranches = branches(query, { given, bounded })
-  const limit = bounded === "limit" ? ` limit $${given.values.length + 1}::int8` : ""
-  const order = (rows: string) => `order by ${rows}.sort_key ${query.direction}${limit}`
-  // A fence keeps the planner from reading the list in its order until rows of the look-up are met.
-  const isLookUp = query.where.some(({ column }) => LOOKED_UP.has(column))
-  const [open = "", ...more] = conditionsOfBranches.map((branch) => {
-    const rows = `select ${COLUMNS} from bursar.document d
-      where ${where}${after}${branch} and d.to_offset is null and ${pinned.from}`
-    return isLookUp ? `select * from (${rows} offset 0) d ${order("d")}` : `${rows} ${order("d")}`
-  })
-  if (pinned.closed === null && more.length === 0) return { sql: open, values: given.values }
-  const closed =
-    pinned.closed === null
-      ? ""
-      : `with closed as materialized (
-           select ${COLUMNS} from bursar.document d
-           where ${where}${after} and ${pinned.closed} and ${pinned.from})`
-  const parts = [open, ...more].map((part) => `(${part})`)
-  if (pinned.closed !== null) parts.push("select * from closed")
-  const sql = `${closed} select * from (${parts.join(" union all ")}) found ${order("found")}`
-  return { sql, values: given.values }
-}
-
-/**
- * Filter columns that an index has together with the sort key, the most selective first, and the
- * expression of each: an index is used only where its expression stands in the statement as it is.
- */
-const INDEXED: ReadonlyMap<string, string> = new Map([
-  ["asset", "d.filters ->> 'asset'"],
-  ["state", "d.filters ->> 'state'"],
-  ["state:1", "d.filters ->> 'state:1'"],
-  ["state:2", "d.filters ->> 'state:2'"]
-])
-
-/**
- * Filter columns of look-ups by many values, each of which few records have; no list of the API filters
- * by them. The rows are found by the index of all filters and sorted, by a plan for all values alike.
- */
-const LOOKED_UP: ReadonlySet<string> = new Set(["shown", "pair"])
-
-/** Largest number of branches that a list query is planned with. */
-const BRANCHES_MAX = 8
-
-/**
- * Conditions of which every row that matches the query meets exactly one: each has one value of an
- * indexed column, so that its rows are read in order until the page is full. A single empty
- * condition where no indexed column is asked for, or too many values of it are; and where all rows
- * are wanted and several branches would have to be sorted.
- */
-const branches = (
-  query: ListQuery,
-  { given, bounded }: { readonly given: Parameters; readonly bounded: "limit" | "all" }
-): ReadonlyArray<string> => {
-  const unbranched = [""]
-  const max = bounded === "limit" ? BRANCHES_MAX : 1
-  const leading = [...INDEXED.keys()].flatMap(
-    (column) => query.where.find((condition) => condition.column === column) ?? []
-  )
-  const alternatives = query.meets?.find(
-    (group) => group.length > 0 && group.every((clauses) => indexedOf(clauses) !== undefined)
-  )
-  const groups: Alternatives = leading[0] === undefined ? (alternatives ?? []) : [[leading[0]]]
-  const count = groups.reduce((sum, clauses) => sum + (indexedOf(clauses)?.anyOf.length ?? 0), 0)
-  if (count === 0 || count > max) return unbranched
-  return groups.flatMap((clauses, index) => {
-    const { column, anyOf } = indexedOf(clauses)!
-    // A row that meets an earlier alternative is in that one's branch.
-    const earlier = groups.slice(0, index).map((other) => ` and not (${all(other, given)})`)
-    const rest = groups.length === 1 ? "" : ` and ${all(clauses, given)}`
-    return [...new Set(anyOf)].map(
-      (value) => ` and ${INDEXED.get(column)!} = ${given.add(value)}${rest}${earlier.join("")}`
-    )
-  })
-}
-
-const indexedOf = (clauses: ReadonlyArray<Clause>) =>
-  clauses.find(
-    (clause): clause is Extract<Clause, { readonly anyOf: unknown }> =>
-      "anyOf" in clause && INDEXED.has(clause.column)
-  )
-
-const all = (clauses: ReadonlyArray<Clause>, given: Parameters): string =>
-  clauses.map((clause) => meets(clause, given)).join(" and ")
-
-/** SQL conditions of a query besides its pin. */
-const conditions = (query: Omit<ListQuery, "direction">, given: Parameters): string => {
-  const every = [`d.collection = ${given.add(query.collection)}`]
-  for (const wanted of query.where) every.push(isOneOf(wanted, given))
-  for (const alternatives of query.meets ?? []) {
-    const some = alternatives.map((clauses) => all(clauses, given))
-    // No alternative at all is one that nothing meets; one without a clause is met by everything.
-    every.push(
-      `(${["false", ...some.map((clause) => (clause === "" ? "true" : clause))].join(" or ")})`
-    )
-  }
-  if (query.updatedFrom !== undefined) {
-    every.push(`d.from_instant >= ${given.add(query.updatedFrom)}`)
-  }
-  if (query.updatedTo !== undefined) every.push(`d.from_instant < ${given.add(query.updatedTo)}`)
-  return every.join(" and ")
-}
-
-const comparisons = { before: "<", "at-most": "<=", from: ">=", after: ">" } as const
-
-const meets = (clause: Clause, given: Parameters): string => {
-  if ("anyOf" in clause) return isOneOf(clause, given)
-  const value = `(d.filters ->> ${given.add(clause.column)}) collate "C"`
-  const compared = `${value} ${comparisons[clause.is]} ${given.add(clause.than)}`
-  return `coalesce(${compared}, ${clause.nulls === "pass"})`
-}
-
-const isOneOf = (
-  { column, anyOf }: { readonly column: string; readonly anyOf: ReadonlyArray<string> },
-  given: Parameters
-): string => {
-  const texts = Values.texts(anyOf.map((value) => JSON.stringify({ [column]: value })))
-  const wanted = `${given.add(texts)}::jsonb[]`
-  // The planner would look up statistics of each value, every time.
-  const values = LOOKED_UP.has(column) ? `array(select unnest(${wanted}))` : wanted
-  return `d.filters @> any (${values})`
-}
-
-/** When a version began, and what one that has been closed since meets; null at the latest. */
-const pinnedAt = (
-  pin: StoredPin,
-  given: Parameters
-): { readonly from: string; readonly closed: string | null } => {
-  switch (pin.by) {
-    case "latest":
-      return { from: "true", closed: null }
-    case "offset": {
-      const offset = `${given.add(String(pin.offset))}::int8`
-      return { from: `d.from_offset <= ${offset}`, closed: `d.to_offset > ${offset}` }
-    }
-    case "instant": {
-      const instant = given.add(pin.instant)
-      return { from: `d.from_instant <= ${instant}`, closed: `d.to_instant > ${instant}` }
-    }
-  }
-}
-
-const atPin = (pin: StoredPin, given: Parameters): string => {
+const atPin = (pin: StoredPin, given: ListSql.Parameters): string => {
   switch (pin.by) {
     case "latest":
       return "d.to_offset is null"

@@ -6,7 +6,7 @@ import * as LeasedWork from "#core/records/LeasedWork.ts"
 import { orUnavailable } from "#core/records/PortFailure.ts"
 import type { Lease } from "@bursar/engine-core/ports"
 import * as Postgres from "@bursar/storage-adapters/postgres"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Scope } from "effect"
 import { connections, INSERT_ORDER, INSERT_STEP, type Kind, runJobs } from "./job-queue.ts"
 
 const queue = "compared"
@@ -15,16 +15,21 @@ const make: Kind["make"] = Effect.fnUntraced(function* (options) {
   const { leaseMillis, worker } = options
   const url = Redacted.make(options.url)
   yield* Postgres.migrate({ url })
-  const sessions = yield* Sessions.make({
-    url,
-    maxConnections: connections,
-    statementMillis: 60_000,
-    transactionIdleMillis: leaseMillis / 2,
-    prepare: true
-  })
+  // A scope apart, closed after the worker's: a commit that a job waits for is flushed in it.
+  const store = yield* Scope.fork(yield* Effect.scope)
+  const sessions = yield* Scope.provide(
+    Sessions.make({
+      url,
+      maxConnections: connections,
+      statementMillis: 60_000,
+      transactionIdleMillis: leaseMillis / 2,
+      prepare: true
+    }),
+    store
+  )
   const work = PgWorkQueue.make({
     sessions,
-    wakes: yield* Wakes.make({ sessions, connection: { url } })
+    wakes: yield* Scope.provide(Wakes.make({ sessions, connection: { url } }), store)
   })
   const step = (lease: Lease) =>
     sessions.run(

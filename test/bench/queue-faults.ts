@@ -6,7 +6,7 @@ import { once } from "node:events"
 import { createServer } from "node:net"
 import type { AddressInfo } from "node:net"
 import { parseArgs } from "node:util"
-import { Effect, Fiber } from "effect"
+import { Effect, Exit, Fiber, References, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Database, withDatabase } from "./database.ts"
 import * as Processes from "./processes.ts"
@@ -41,11 +41,19 @@ const until = <E, R>(condition: Effect.Effect<boolean, E, R>) =>
     while (!(yield* condition)) yield* Effect.sleep(20)
   }).pipe(Effect.timeoutOption(limitMillis))
 
+/** Counts the victim's jobs that have no step and that no other worker has begun. */
+const NOT_TAKEN_OVER = `
+  select count(*)::int as n from compared.begun v
+  where worker = 'victim'
+    and not exists (select from compared.steps s where s.job = v.job)
+    and not exists (select from compared.begun o where o.job = v.job and o.worker <> 'victim')`
+
 const entriesOf = (sql: SqlClient.SqlClient, table: "begun" | "steps") =>
   sql.unsafe<Faults.Entry>(
     `select job, worker, (extract(epoch from at) * 1000)::float8 as at from compared.${table}`
   )
 
+/** One run on two workers; the victim is stopped once a quarter of the jobs have their step. */
 const runOnce = Effect.fnUntraced(function* (of: {
   readonly kind: Kind
   readonly fault: keyof typeof faults
@@ -81,15 +89,9 @@ const runOnce = Effect.fnUntraced(function* (of: {
   let resumedAt: number | null = null
   if (fault === "paused") {
     yield* Effect.sleep(2 * leaseMillis)
-    yield* until(
-      Effect.map(
-        count(`select count(*)::int as n from compared.begun v
-          where worker = 'victim' and not exists (select from compared.begun o
-              where o.job = v.job and o.worker <> 'victim')
-            and not exists (select from compared.steps s where s.job = v.job)`),
-        (n) => n === 0
-      )
-    ).pipe(Effect.timeoutOption(4 * leaseMillis))
+    yield* until(Effect.map(count(NOT_TAKEN_OVER), (n) => n === 0)).pipe(
+      Effect.timeoutOption(4 * leaseMillis)
+    )
     resumedAt = yield* now
     process.kill(victim.pid, "SIGCONT")
     yield* Effect.sleep(leaseMillis)
@@ -106,18 +108,61 @@ const runOnce = Effect.fnUntraced(function* (of: {
   })
 })
 
+/** A check that fails at the commit, after the statements of the transaction have succeeded. */
+const REFUSED_COMMIT = `
+  create function compared.refuse() returns trigger language plpgsql
+    as $$ begin raise 'refused at the commit'; end $$;
+  create constraint trigger refuse after insert on compared.orders
+    deferrable initially deferred for each row execute function compared.refuse()`
+
+/** Returns whether a queue keeps a job although the commit of its order failed. */
+const keepsJobWithoutOrder = Effect.fnUntraced(function* (kind: Kind, { url }: Database) {
+  const sql = yield* SqlClient.SqlClient
+  for (const statement of REFUSED_COMMIT.split(";\n")) yield* sql.unsafe(statement)
+  let begun = 0
+  const queue = yield* kind.make({
+    url,
+    worker: "alone",
+    jobsAtOnce: 1,
+    leaseMillis,
+    port: yield* freePort,
+    beforeStep: () => Effect.sync(() => void begun++)
+  })
+  yield* Effect.sleep(2 * leaseMillis)
+  const enqueued = yield* Effect.exit(queue.enqueue("refused"))
+  yield* Effect.sleep(leaseMillis)
+  return Exit.isSuccess(enqueued) || begun > 0 || (yield* unfinishedOf(kind, sql)) > 0
+})
+
+const onDatabase = <A, E>(
+  use: (database: Database) => Effect.Effect<A, E, SqlClient.SqlClient | Scope.Scope>
+) =>
+  withDatabase((database) =>
+    Effect.gen(function* () {
+      yield* createTables(yield* SqlClient.SqlClient)
+      return yield* use(database)
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(layerClient(database)),
+      // The runner of a cluster warns that none is left when it ends.
+      Effect.provideService(References.MinimumLogLevel, "Error")
+    )
+  )
+
+const selected = kinds.filter(({ name }) => asked.length === 0 || asked.includes(name))
 for (const line of Faults.header) console.log(line)
-for (const kind of kinds.filter(({ name }) => asked.length === 0 || asked.includes(name))) {
+for (const kind of selected) {
   for (const fault of ["killed", "paused"] as const) {
-    const outcomes = await withDatabase((database) =>
-      Effect.gen(function* () {
-        yield* createTables(yield* SqlClient.SqlClient)
-        return yield* Effect.forEach(Array.from({ length: Number(options.rounds) }), () =>
-          Effect.scoped(runOnce({ kind, fault, database }))
-        )
-      }).pipe(Effect.provide(layerClient(database)))
+    const outcomes = await onDatabase((database) =>
+      Effect.forEach(Array.from({ length: Number(options.rounds) }), () =>
+        Effect.scoped(runOnce({ kind, fault, database }))
+      )
     )
     console.log(Faults.lineOf(kind.name, fault, Faults.sumOf(outcomes)))
   }
+}
+for (const kind of selected) {
+  const keeps = await onDatabase((database) => keepsJobWithoutOrder(kind, database))
+  console.log(`${kind.name}: an order whose commit failed left ${keeps ? "a" : "no"} job`)
 }
 process.exit(0)

@@ -7,10 +7,7 @@ import { Effect, FiberSet, Queue, Redacted, type Scope, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
 
 export interface JobQueue {
-  /**
-   * Writes the order of a job and enqueues the job in one transaction; durable when it returns. A
-   * job that is there already is left alone.
-   */
+  /** Writes the order of a job and enqueues the job in one transaction; durable when it returns. */
   readonly enqueue: (job: string) => Effect.Effect<void, unknown>
 }
 

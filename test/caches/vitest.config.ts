@@ -21,9 +21,13 @@ export default defineConfig({
       "records",
       "simulation",
       "writes"
-    ].map((folder) => `test/${folder}/**/*.{test,spec,prop,model}.ts`),
+    ]
+      .map((folder) => `test/${folder}/**/*.{test,spec,prop,model}.ts`)
+      .concat("test/caches/towns.ts"),
     exclude: [
-      // Tests of a cache itself, and of how many statements a read sends with its memos.
+      // Tests of a cache itself, and of how many statements and flushes its misses cost.
+      "test/http/security/05-tokens.test.ts",
+      "test/postgres/reading-scope.test.ts",
       "test/reads/kept-answers.spec.ts",
       "test/reads/empty-collections.spec.ts",
       "test/reads/statements.spec.ts",

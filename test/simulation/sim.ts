@@ -42,9 +42,9 @@ const one = async (seed: number): Promise<Readonly<Record<string, number>>> => {
   }
   const until = values.until === undefined ? steps : Number(values.until)
   const summary = await play({ seed, steps: until, trace: values.trace })
-  const { holders, kills, seen, transactions, transcript } = summary
+  const { answers, holders, kills, seen, transactions, transcript } = summary
   console.log(
-    `seed ${seed}, ${until} steps: ${holders} holders, ${transactions} transactions, ${kills} deaths, transcript ${transcript}`
+    `seed ${seed}, ${until} steps: ${holders} holders, ${transactions} transactions, ${kills} deaths, transcript ${transcript}, answers ${answers}`
   )
   return seen
 }

@@ -4,6 +4,7 @@ import { Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { Effect, Schema } from "effect"
 import { onHost } from "../../engine/clocks.ts"
 import * as Faults from "../faults.ts"
+import { chain } from "./figures.ts"
 import { type Holder, note, type Town } from "./town.ts"
 
 /** Everything whose answer is pinned, as the route table has it. */
@@ -119,6 +120,10 @@ const idsOf = (value: unknown, into: Map<string, Set<string>>): void => {
 
 export const make = (seed: number) => {
   const die = Faults.dice(seed ^ 0x4e9)
+  /** Chooses the second callers, so that the walk is the same without them. */
+  const callerDie = Faults.dice(seed ^ 0x7c1)
+  /** Every answer, so that runs with caches and without can be compared. */
+  const answers = chain()
   const ids = new Map<string, Set<string>>()
   const kept: Array<Kept> = []
 
@@ -136,6 +141,22 @@ export const make = (seed: number) => {
       roles: [role],
       holderId: role === "investor" ? (holder?.holderId ?? null) : null,
       party: null
+    }
+  }
+
+  /** Another caller of the same read: any role of its audience, and any investor or registrar. */
+  const otherCallerOf = (read: Read.Read, { funds, holders }: Town): Caller.Caller => {
+    const roles = Object.keys(read.audience)
+    const role = roles[callerDie.roll(roles.length)] as Caller.Caller["roles"][number]
+    const holder = holders[callerDie.roll(Math.max(1, holders.length))]
+    const fund = funds[callerDie.roll(funds.length)]
+    return {
+      sub: `other-${role}`,
+      name: null,
+      email: null,
+      roles: [role],
+      holderId: role === "investor" ? (holder?.holderId ?? null) : null,
+      party: role === "registrar" ? (fund?.registrar.party ?? null) : null
     }
   }
 
@@ -162,6 +183,7 @@ export const make = (seed: number) => {
   ) {
     for (const time of ["first", "second"]) {
       const { now, said } = yield* askPrinted(read, of)
+      answers.line(said)
       const anew = yield* ask(read, { ...of, asOf: now })
       note(town, "answers printed")
       const [offset, at, ...rest] = anew.said.split(" ")
@@ -174,6 +196,27 @@ export const make = (seed: number) => {
         )
       )
     }
+  })
+
+  /** The same read by another caller: refused, or printed as it is made anew for that caller. */
+  const compareForOther = Effect.fnUntraced(function* (
+    town: Town,
+    read: Read.Read,
+    of: Omit<Parameters<typeof ask>[1], "asOf" | "caller">
+  ) {
+    const other = { ...of, caller: otherCallerOf(read, town) }
+    const anew = yield* Effect.result(ask(read, other))
+    if (anew._tag === "Success") {
+      note(town, `answered to another ${other.caller.roles[0]}`)
+      return yield* comparePrinted(town, read, other)
+    }
+    const kept = yield* Effect.result(askPrinted(read, other))
+    if (kept._tag === "Success") {
+      const who = JSON.stringify(other.caller)
+      return yield* Effect.die(new Error(`audit: ${read.name} is kept from ${who}, and printed`))
+    }
+    answers.line(String(kept.failure))
+    note(town, `refused to another ${other.caller.roles[0]}`)
   })
 
   /** One read of the latest, its repetition at once, and that of some that were kept. */
@@ -195,7 +238,9 @@ export const make = (seed: number) => {
       return
     }
     const { now, said, value } = first.success
+    answers.line(said)
     yield* comparePrinted(town, read, of)
+    yield* compareForOther(town, read, of)
     idsOf(value, ids)
     const what = `${read.name} ${JSON.stringify(texts)} as ${caller.roles[0]} asOf ${Instant.format(now)}`
     note(town, `answered ${read.name}`)
@@ -210,5 +255,9 @@ export const make = (seed: number) => {
     yield* compare(town, one(kept) ?? answer)
   })
 
-  return { look, again: (town: Town) => Effect.forEach(kept, (answer) => compare(town, answer)) }
+  return {
+    answers: answers.head,
+    look,
+    again: (town: Town) => Effect.forEach(kept, (answer) => compare(town, answer))
+  }
 }

@@ -33,6 +33,8 @@ export interface Summary {
   readonly steps: number
   /** The same for the same seed and steps: everything that was done and answered, in order. */
   readonly transcript: string
+  /** The same for the same seed and steps, with caches or without: every answer that was compared. */
+  readonly answers: string
   readonly holders: number
   readonly transactions: number
   readonly kills: number
@@ -172,6 +174,7 @@ const story = Effect.fnUntraced(function* (
     seed: of.seed,
     steps: of.steps,
     transcript: town.said.head(),
+    answers: repeats.answers(),
     holders: town.holders.length,
     transactions: observer.transactions(),
     kills: town.kills,

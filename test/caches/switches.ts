@@ -56,6 +56,10 @@ export const switches: ReadonlyArray<Switch> = [
     off: [{ text: "memo?.offset === offset", by: "memo === null" }]
   },
   {
+    file: "engine-core/src/orders/dealing-cycle/SettleOperations.ts",
+    off: [{ text: "memo.version === cycle.version", by: "memo.version < 0" }]
+  },
+  {
     file: "engine-core/src/records/Outbox.ts",
     off: [{ text: "cache = { moved, all }", by: "" }]
   },

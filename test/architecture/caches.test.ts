@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { root, sources } from "../architecture/sources.ts"
-import { edited, type Size, switches } from "./switches.ts"
+import { edited, type Size, switches } from "../caches/switches.ts"
+import { root, sources } from "./sources.ts"
 
 const page = readFileSync(join(root, "packages/engine-core/docs/ARCHITECTURE.md"), "utf8")
 const table = page.slice(

@@ -15,6 +15,23 @@ const opened = (of: { readonly url: string; readonly poolerUrl: string }) =>
     )
   )
 
+it.live("a start is content with server connections that begin as docs/database.md says", () =>
+  Effect.gen(function* () {
+    const url = yield* TestDatabase.url
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        const direct = yield* PgConnection.make({ url: Redacted.make(url) })
+        const database = new URL(url).pathname.slice(1)
+        // Settings of the database take the place of the pooler's `connect_query`.
+        for (const [set] of PgBouncer.settings.matchAll(/set \w+ = [^;]+/gu)) {
+          yield* direct.query(`alter database "${database}" ${set}`)
+        }
+      })
+    )
+    yield* opened({ url, poolerUrl: url })
+  }).pipe(Effect.scoped)
+)
+
 const why = PgBouncer.program === undefined ? " (skipped: no pgbouncer)" : ""
 
 describe.skipIf(PgBouncer.program === undefined)(`PgBouncer before the database${why}`, () => {

@@ -1,6 +1,6 @@
 /** PgBouncer of a test: found on PATH or where PGBOUNCER names it, in transaction mode. */
 import { chown, mkdtemp, rm, writeFile } from "node:fs/promises"
-import { existsSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { createServer, connect } from "node:net"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
@@ -37,11 +37,10 @@ const isListening = (port: number): Promise<boolean> =>
     socket.once("error", () => listening(false))
   })
 
-/** Settings of server connections that the ports need, as docs/database.md of the host has them. */
-export const settings =
-  "set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off; " +
-  "set synchronous_commit = off; set statement_timeout = 60000; " +
-  "set idle_in_transaction_session_timeout = 15000;"
+const page = new URL("../../packages/http-host/docs/database.md", import.meta.url)
+
+/** Settings of server connections that the ports need: `connect_query` of the page for operators. */
+export const settings = /connect_query='([^']*)'/u.exec(readFileSync(page, "utf8"))?.[1] ?? ""
 
 interface Options {
   readonly url: string

@@ -141,6 +141,22 @@ it.live(
     }).pipe(Effect.scoped)
 )
 
+it.live("reads a pin of another host from the primary while the replica lacks it", () =>
+  Effect.gen(function* () {
+    const servers = yield* Replica.start
+    const own = yield* openedOn(servers)
+    const other = yield* openedOn(servers, "of the other host ")
+    yield* own.write
+    yield* own.answersAlone
+    yield* own.onReplica("select pg_wal_replay_pause()")
+    other.versions.push(...own.versions)
+    yield* other.write
+    // As a cursor brings it: this host has seen no head of the primary since its own write.
+    own.versions.push(...other.versions.slice(1))
+    yield* own.check
+  }).pipe(Effect.scoped)
+)
+
 it.live("starts without the replica, and asks it once it is there", () =>
   Effect.gen(function* () {
     const { write, check, answersAlone, proxy } = yield* opened

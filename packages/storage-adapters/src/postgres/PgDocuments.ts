@@ -159,10 +159,10 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
 const isSettled = (sessions: Sessions, pin: StoredPin): boolean =>
   pin.by === "instant" && sessions.isSettled(pin.instant)
 
-/** Look-up of the versions at a pin: they are the same on a replica that has replayed its head. */
+/** Look-up of the versions at a pin: they are the same on a replica that has replayed them. */
 const look = (sessions: Sessions, pin: StoredPin): Sessions["look"] => {
   if (pin.by === "latest") return sessions.look
-  return sessions.pinned(pin.by === "instant" ? sessions.lookAt(pin.instant) : sessions.look)
+  return sessions.pinned(pin, pin.by === "instant" ? sessions.lookAt(pin.instant) : sessions.look)
 }
 
 /** Records that one call gets, at a pin. */

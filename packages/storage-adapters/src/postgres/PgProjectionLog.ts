@@ -130,7 +130,10 @@ select count(*) as gone from gone`
 
 export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
   head: Effect.map(
-    sessions.look(`select ${HEAD}, moves${sessions.headColumns} from bursar.head where id = 1`, []),
+    sessions.look(
+      `select ${HEAD}, at, moves${sessions.headColumns} from bursar.head where id = 1`,
+      []
+    ),
     (found) => {
       sessions.noteHead(found)
       return headOf(found)

@@ -1,20 +1,27 @@
 /**
  * Read replica for reads at a pin. A replica answers only once it has replayed the newest head that
- * this host has seen at the primary, so that the versions of every pin of this host are there, and
- * only while it replays the primary's own history. Otherwise the primary is asked. Nothing that a
- * replica shows can be taken back: the primary sends it what is on disk already.
+ * this host has seen at the primary, only at pins that are not after that head, so that all of their
+ * versions are there, and only while it replays the primary's own history. Otherwise the primary is
+ * asked: the pin of a cursor may be one that another host gave out. Nothing that a replica shows can
+ * be taken back: the primary sends it what is on disk already.
  */
+import type { StoredPin } from "@bursar/engine-core/ports"
 import { PgPool } from "@effect/sql-pg"
 import { Clock, Effect, Option, type Redacted, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Columns from "./Columns.ts"
 import type { Rows } from "./Sessions.ts"
+import * as Values from "./Values.ts"
 
 export interface Replica {
-  /** Remembers a head of the primary: a row with the columns `moves` and `timeline`. */
+  /**
+   * Remembers a head of the primary: a row with the columns `moves`, `at`, `projection_offset` and
+   * `timeline`.
+   */
   readonly note: (head: Readonly<Record<string, unknown>>) => void
   /** Asks a statement that only reads versions at a pin; none where the primary must be asked. */
   readonly look: (
+    pin: StoredPin,
     sql: string,
     parameters: ReadonlyArray<unknown>
   ) => Effect.Effect<Option.Option<Rows>>
@@ -49,8 +56,15 @@ from bursar.head h, pg_control_checkpoint() c, pg_control_system() s where h.id 
 /** Head of the primary as this host has seen it. */
 interface Head {
   readonly moves: number
+  /** Instant and projection offset: every version at or before them was committed by this head. */
+  readonly at: string
+  readonly offset: number
   readonly timeline: number
 }
+
+/** Checks whether all versions of a pin were committed by a head. */
+const covers = ({ at, offset }: Head, pin: StoredPin): boolean =>
+  pin.by === "instant" ? pin.instant <= at : pin.by === "offset" && pin.offset <= offset
 
 /** Evaluated after a read: a server that still replays has seen no writer but the primary. */
 const REPLAYS = "select pg_is_in_recovery() as replays"
@@ -123,18 +137,24 @@ export const make = Effect.fnUntraced(function* (
   })
 
   return {
-    note: ({ moves, timeline }) => {
-      const head = { moves: Number(moves), timeline: Number(timeline) }
+    note: (row) => {
+      const head = {
+        moves: Values.number(row, "moves"),
+        at: Values.text(row, "at"),
+        offset: Values.number(row, "projection_offset"),
+        timeline: Values.number(row, "timeline")
+      }
       const isNewer =
         newest === undefined ||
         head.timeline > newest.timeline ||
-        (head.timeline === newest.timeline && head.moves > newest.moves)
+        (head.timeline === newest.timeline && head.moves >= newest.moves && head.at >= newest.at)
       if (isNewer) newest = head
     },
-    look: (sql, parameters) =>
+    look: (pin, sql, parameters) =>
       Effect.gen(function* () {
         const head = newest
-        if (head === undefined || (yield* Clock.currentTimeMillis) < restsUntil) {
+        if (head === undefined || !covers(head, pin)) return Option.none<Rows>()
+        if ((yield* Clock.currentTimeMillis) < restsUntil) {
           return Option.none<Rows>()
         }
         let answer = yield* checked(head, sql, parameters)

@@ -1,5 +1,5 @@
 /** Connections to the database: single statements share a few, a transaction has one of its own. */
-import type { StorageUnavailable } from "@bursar/engine-core/ports"
+import type { StorageUnavailable, StoredPin } from "@bursar/engine-core/ports"
 import type { PgConnection, PgPool } from "@effect/sql-pg"
 import { Cause, Context, Effect, Exit, Fiber, Option, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -53,10 +53,13 @@ export interface Sessions {
   readonly lookAt: (instant: string) => Sessions["look"]
   /**
    * Asks a replica, where there is one that may answer, and `look` elsewhere. For statements that
-   * read versions at a pin; the head that the pin was resolved from must have been noted.
+   * read versions at a pin.
    */
-  readonly pinned: (look: Sessions["ask"]) => Sessions["ask"]
-  /** Columns of a look at the head, beside `moves`, that `noteHead` needs; empty without a replica. */
+  readonly pinned: (pin: StoredPin, look: Sessions["ask"]) => Sessions["ask"]
+  /**
+   * Columns of a look at the head that `noteHead` needs beside `moves`, `at` and
+   * `projection_offset`; empty without a replica.
+   */
   readonly headColumns: string
   /** Remembers a head of which pins are resolved. */
   readonly noteHead: (rows: Rows) => void
@@ -238,14 +241,14 @@ const on = (connections: Connections.Connections): Sessions => {
           ? (isSettled(instant) ? askApart : lookAlone)(sql, parameters)
           : open.look(sql, parameters)
       ),
-    pinned: (look) =>
+    pinned: (pin, look) =>
       replica === undefined
         ? look
         : (sql, parameters) =>
             Effect.flatMap(current, (open) =>
               open === undefined
                 ? Effect.flatMap(
-                    replica.look(sql, parameters),
+                    replica.look(pin, sql, parameters),
                     Option.match({
                       onNone: () => look(sql, parameters),
                       onSome: (rows) => Effect.succeed(rows)

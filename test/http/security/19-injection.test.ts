@@ -160,7 +160,7 @@ const reviewed = [
   // A column, conditions made by the functions above, and what a work item must meet.
   /^(recordId|which|held)$|^lockOf\("[\w$:]+", "[\w$:]+"\)$|^pin\.by === "latest" \? "true" : atPin\(pin, given\)$|^timeAt\("/u,
   // Parts of statements, and functions of them, that are given literals of the adapter alone.
-  /^(branch|queue|items|parameter( \+ [0-9])?)$|^due\("[\w$.:]+", "[\w$.:]+"\)$/u,
+  /^(columns|sessions\.headColumns|branch|queue|items|parameter( \+ [0-9])?)$|^due\("[\w$.:]+", "[\w$.:]+"\)$/u,
   // Access paths of a list: conditions made of placeholders, and numbers that the adapter made.
   /^(from|path|atMost|first|collection|condition|inOrder|max|texts|ListSql\.COLUMNS)$/u,
   /^(parts|rows|sorted|rarest|conditions)\.join\("[a-z, ]*"\)$/u,

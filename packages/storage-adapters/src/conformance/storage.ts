@@ -11,6 +11,7 @@ import { bulk } from "./storage-checks/bulk.ts"
 import { documents } from "./storage-checks/documents.ts"
 import { facts } from "./storage-checks/facts.ts"
 import { feed } from "./storage-checks/feed.ts"
+import { listQueries } from "./storage-checks/list-queries.ts"
 import { keys } from "./storage-checks/keys.ts"
 import { answers } from "./storage-checks/answers.ts"
 import { projection } from "./storage-checks/projection.ts"
@@ -23,6 +24,7 @@ export const storageChecks: ReadonlyArray<Check> = [
   ...atomically,
   ...facts,
   ...documents,
+  ...listQueries,
   ...keys,
   ...work,
   ...feed,

@@ -199,8 +199,9 @@ type Wanted = Extract<Clause, { readonly anyOf: unknown }>
 const isOrdered = (clause: Clause): clause is Wanted =>
   "anyOf" in clause && ORDERED.has(clause.column)
 
+/** The index of a column has no row where it is null. */
 const isDue = (clause: Clause): clause is Exclude<Clause, Wanted> =>
-  "is" in clause && clause.is === "at-most" && DUE.has(clause.column)
+  "is" in clause && clause.is === "at-most" && clause.nulls === "fail" && DUE.has(clause.column)
 
 /** Branches of a conjunction by a clause that an index serves. */
 const branchesOf = (

@@ -5,12 +5,15 @@
  * has seen.
  */
 import { type PgConnection, PgPool } from "@effect/sql-pg"
-import { Deferred, Effect, type Scope } from "effect"
+import { Deferred, Effect, Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Columns from "./Columns.ts"
 
 export interface Durability {
-  /** Waits until all that had been committed when this was called is on disk. */
+  /**
+   * Waits until all that had been committed when this was called is on disk. Ends by interruption
+   * where the connections are closed first: then a crash may still take the commits back.
+   */
   readonly settle: Effect.Effect<void, SqlError>
   /**
    * Waits for the flush where this connection may have read rows that are not on disk. Commits of
@@ -41,6 +44,7 @@ export const make = Effect.fnUntraced(function* (
   let running = false
   /** A caller during a flush may have committed after it began, and waits for the next one. */
   let next: Flush | undefined
+  let closed = false
 
   const flushOn: Effect.Effect<void> = Effect.suspend(() => {
     const flush = next
@@ -53,13 +57,24 @@ export const make = Effect.fnUntraced(function* (
       .use((own) => Columns.ask(own, FLUSH, []))
       .pipe(
         Effect.asVoid,
+        // Also where the scope's close interrupts the flush: its callers wait uninterruptibly.
+        Effect.onExit((exit) => Deferred.done(flush, exit)),
         Effect.exit,
-        Effect.flatMap((exit) => Deferred.done(flush, exit)),
         Effect.andThen(flushOn)
       )
   })
 
+  // Runs after the interruption of a flush, and ends the callers that wait for the one after it.
+  yield* Scope.addFinalizer(
+    scope,
+    Effect.suspend(() => {
+      closed = true
+      return next === undefined ? Effect.void : Deferred.interrupt(next)
+    })
+  )
+
   const settle = Effect.suspend(() => {
+    if (closed) return Effect.interrupt
     const flush = next ?? Deferred.makeUnsafe<void, SqlError>()
     next = flush
     if (running) return Deferred.await(flush)

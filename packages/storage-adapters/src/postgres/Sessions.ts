@@ -194,6 +194,8 @@ const on = (connections: Connections.Connections): Sessions => {
     exit: Exit.Exit<unknown, unknown>
   ): Effect.Effect<Exit.Exit<void, StorageUnavailable>> =>
     Effect.gen(function* () {
+      // A fiber that runs on, such as that of a batch, sends nothing behind the commit or rollback.
+      open.ended = true
       const ended = yield* Effect.exit(Exit.isSuccess(exit) ? open.commit : open.rollback(exit))
       open.close(Exit.isSuccess(exit) && Exit.isSuccess(ended))
       if (Exit.isFailure(ended)) yield* pool.invalidate(connection)
@@ -437,7 +439,6 @@ const openSession = (of: {
         fault = undefined
       }),
     close: (committed) => {
-      open.ended = true
       if (committed) for (const f of open.afterCommit) f()
     }
   }

@@ -69,6 +69,23 @@ it.effect("sends one statement for the calls that the members of a transaction m
   }).pipe(Effect.scoped)
 )
 
+it.effect("lets one of the claims of a key win, also where they are the same value", () =>
+  Effect.gen(function* () {
+    const { atomically, keys } = yield* opened
+    const bindsUntil = null
+    const claim = keys.claim({
+      scope: "s",
+      key: "k",
+      fingerprint: "f",
+      target: "t",
+      bindsUntil,
+      now
+    })
+    const exits = yield* atomically.run(Effect.all([claim, claim], { concurrency: "unbounded" }))
+    expect(exits.map(({ claimed }) => claimed)).toEqual([true, false])
+  }).pipe(Effect.scoped)
+)
+
 it.effect("answers the rest of a batch where a member no longer waits for it", () =>
   Effect.gen(function* () {
     const { atomically, documents } = yield* opened

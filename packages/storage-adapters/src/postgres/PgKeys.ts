@@ -69,8 +69,12 @@ export const make = (sessions: Sessions): Keys["Service"] => {
 
   /** Claims each key once in one statement; a claim that does not win by it is made again alone. */
   const claimTogether = Effect.fnUntraced(function* (claims: ReadonlyArray<Claim>) {
-    const firsts = new Map(claims.toReversed().map((claim) => [nameOf(claim), claim]))
-    const asked = [...firsts.values()]
+    const firsts = new Map<string, number>()
+    const asked = claims.filter((claim, index) => {
+      const isFirst = !firsts.has(nameOf(claim))
+      if (isFirst) firsts.set(nameOf(claim), index)
+      return isFirst
+    })
     const { rows } = yield* sessions.ask(CLAIM_EACH, [
       Values.texts(asked.map(({ scope }) => scope)),
       Values.texts(asked.map(({ key }) => key)),
@@ -84,8 +88,8 @@ export const make = (sessions: Sessions): Keys["Service"] => {
         firsts.get(nameOf({ scope: Values.text(row, "scope"), key: Values.text(row, "key") }))
       )
     )
-    return yield* Effect.forEach(claims, (claim) =>
-      won.has(claim) ? Effect.succeed(claimed) : claimAlone(claim)
+    return yield* Effect.forEach(claims, (claim, index) =>
+      won.has(index) ? Effect.succeed(claimed) : claimAlone(claim)
     )
   })
 

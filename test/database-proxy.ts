@@ -10,6 +10,8 @@ export interface Proxy {
   readonly roundTrips: () => number
   /** Cuts every connection, and takes every new one only to cut it. */
   readonly close: () => void
+  /** Holds every byte back on all connections, also new ones, until it is opened and they are cut. */
+  readonly stall: () => void
   readonly open: () => void
   readonly end: () => Promise<void>
 }
@@ -25,10 +27,16 @@ export const start = async (url: string, { delayMillis = 0 }: Options = {}): Pro
   let tries = 0
   let roundTrips = 0
   let closed = false
+  let stalled = false
   const server: Server = createServer((socket) => {
     tries += 1
     if (closed) {
       socket.destroy()
+      return
+    }
+    if (stalled) {
+      sockets.add(socket)
+      socket.on("error", () => socket.destroy())
       return
     }
     const onward = connect(Number(to.port), to.hostname)
@@ -72,8 +80,14 @@ export const start = async (url: string, { delayMillis = 0 }: Options = {}): Pro
       closed = true
       cut()
     },
+    stall: () => {
+      stalled = true
+      for (const socket of sockets) socket.unpipe()
+    },
     open: () => {
+      if (stalled) cut()
       closed = false
+      stalled = false
     },
     end: () => {
       cut()

@@ -106,6 +106,12 @@ it.live("answers as the primary does: while it follows, lags, is away and was pr
     yield* check
     proxy.open()
     yield* answersAlone
+    // Silent: its connections are open, and nothing comes back.
+    proxy.stall()
+    yield* write
+    yield* check
+    proxy.open()
+    yield* answersAlone
     // Promoted: the replica has a history of its own, in which an old pin shows another body.
     yield* onReplica("select pg_promote()")
     yield* onReplica("update bursar.document set body = '\"forged\"'")

@@ -6,7 +6,7 @@
  * be taken back: the primary sends it what is on disk already.
  */
 import type { StoredPin } from "@bursar/engine-core/ports"
-import { PgPool } from "@effect/sql-pg"
+import { type PgConnection, PgPool } from "@effect/sql-pg"
 import { Clock, Effect, Option, type Redacted, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Columns from "./Columns.ts"
@@ -72,6 +72,8 @@ const REPLAYS = "select pg_is_in_recovery() as replays"
 const CONNECTIONS = 4
 const CONNECT_MILLIS = 1_000
 const POLL_MILLIS = 2
+/** Timeout of an answer: a server that is cut off leaves its connections open, and says nothing. */
+const ANSWER_MILLIS = 2_000
 /** Time that a replica is left alone which did not answer or was too far behind. */
 const REST_MILLIS = 1_000
 
@@ -103,11 +105,20 @@ export const make = Effect.fnUntraced(function* (
     return Number(row?.["moves"]) >= head.moves ? "replayed" : "behind"
   }
 
+  /** Uses a connection of the replica; one that does not answer in time is not used again. */
+  const inTime = <A>(ask: (connection: PgConnection.PgConnection) => Effect.Effect<A, SqlError>) =>
+    pool.use((connection) =>
+      ask(connection).pipe(
+        Effect.timeout(ANSWER_MILLIS),
+        Effect.tapErrorTag("TimeoutError", () => pool.invalidate(connection))
+      )
+    )
+
   /** Waits until the replica has replayed the head, for as long as it may. */
   const awaited = Effect.fnUntraced(function* (head: Head) {
     const until = (yield* Clock.currentTimeMillis) + options.waitMillis
     for (;;) {
-      const replayed = yield* pool.use((connection) => Columns.ask(connection, REPLAYED, []))
+      const replayed = yield* inTime((connection) => Columns.ask(connection, REPLAYED, []))
       const progress = progressOf(replayed, head)
       if (progress !== "behind") return progress
       if ((yield* Clock.currentTimeMillis) >= until) return progress
@@ -121,7 +132,7 @@ export const make = Effect.fnUntraced(function* (
     sql: string,
     parameters: ReadonlyArray<unknown>
   ) {
-    const [replayed, rows, after] = yield* pool.use((connection) =>
+    const [replayed, rows, after] = yield* inTime((connection) =>
       Effect.all(
         [
           Columns.ask(connection, REPLAYED, []),

@@ -25,6 +25,9 @@ export const list = <S extends Schema.Constraint>(schema: S) => Schema.Array(sch
 export const parties = Schema.Array(Party.schema)
 export const textMap = Schema.Record(Schema.String, Schema.String)
 
+/** Name that others choose and that keys of records contain: an index of a store bounds its length. */
+export const name = Schema.String.check(Schema.isMaxLength(256))
+
 /** An asset: who keeps its register, and its name there. */
 export const asset = Schema.Struct({ admin: party, id: text })
 export type Asset = typeof asset.Type

@@ -23,7 +23,7 @@ export const OraclePoint = define({
     fund: Field.party,
     registrar: Field.party,
     attestors: Field.parties,
-    instrumentId: Field.text,
+    instrumentId: Field.name,
     metric: Field.text,
     ...stated,
     corrects: Field.optional(Field.contractId)

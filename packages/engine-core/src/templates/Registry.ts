@@ -67,7 +67,7 @@ export const Holding = define({
     registrar: Field.party,
     owner: Field.party,
     provider: Field.party,
-    instrument: Field.asset,
+    instrument: Schema.Struct({ admin: Field.party, id: Field.name }),
     amount: Field.decimal,
     restricted: Field.flag,
     lock: Field.optional(Lock),

@@ -8,6 +8,7 @@ import {
   type VersionRow
 } from "@bursar/engine-core/ports"
 import { Effect, Fiber, Stream } from "effect"
+import { createHash } from "node:crypto"
 import { type Check, check, ends, fresh, instant, same } from "../Check.ts"
 import { version } from "./rows.ts"
 
@@ -353,6 +354,21 @@ export const documents: ReadonlyArray<Check> = [
       }
     }
   ),
+  check(PORT, "takes the longest keys that names on the ledger make", function* () {
+    const { get, list, put } = yield* Documents
+    const collection = yield* fresh("documents")
+    // An asset is a party of 255 characters and a name of 256 of three bytes each; a party has a line in it.
+    const digests = Array.from({ length: 20 }, (_, n) =>
+      createHash("sha512").update(`${n}`).digest("base64")
+    )
+    const asset = digests.join("").slice(0, 255 + 1 + 3 * 256)
+    const key = `${asset}/${"p".repeat(255)}`
+    yield* put([version({ collection, recordId: key, sortKey: key, filters: { asset } })])
+    const found = yield* get({ collection, recordIds: [key], pin: latest })
+    yield* same("by its id", found.length, 1)
+    const where = [{ column: "asset", anyOf: [asset] }]
+    yield* same("by its filter", (yield* list(all(collection, { where }))).length, 1)
+  }),
   check(PORT, "forgets the filters of a version that was closed", function* () {
     const { list, put } = yield* Documents
     const collection = yield* fresh("documents")

@@ -62,6 +62,13 @@ const PLANNING = {
   jit: "off"
 }
 
+/**
+ * Largest message from the database, in bytes: PostgreSQL's own limit of a value. A larger message
+ * ends its connection, which other statements share, and the driver's default of 16 MiB is less than
+ * the text of a ledger update that settles many orders (ledger.maxInputs).
+ */
+const maxMessageSize = 1_073_741_823
+
 type Settings = Readonly<Record<string, string>>
 
 /** Settings of every connection for statements of the ports. */
@@ -78,7 +85,7 @@ export const make = Effect.fnUntraced(function* (
   options: ConnectionsOptions
 ): Effect.fn.Return<Connections, SqlError, Scope.Scope> {
   const { url, poolerUrl, prepare } = options
-  const common = { applicationName: "bursar", multiplex: true }
+  const common = { applicationName: "bursar", multiplex: true, maxMessageSize }
   const direct = { ...common, url, prepare, startupParameters: settingsOf(options) }
   // A pooler has server connections with the settings already, and may keep no prepared statement.
   const pooled = poolerUrl === undefined ? direct : { ...common, url: poolerUrl, prepare: false }
@@ -108,6 +115,7 @@ export const make = Effect.fnUntraced(function* (
         : yield* Replica.make({
             ...options.replica,
             prepare,
+            maxMessageSize,
             startupParameters: settingsOf(options)
           }),
     isPooled: poolerUrl !== undefined

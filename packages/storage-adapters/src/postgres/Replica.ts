@@ -83,12 +83,15 @@ export const make = Effect.fnUntraced(function* (
     readonly identity: unknown
     readonly startupParameters: Readonly<Record<string, string>>
     readonly prepare: boolean
+    /** Largest message from the replica, in bytes. */
+    readonly maxMessageSize: number
   }
 ): Effect.fn.Return<Replica, SqlError, Scope.Scope> {
   const pool = yield* PgPool.make({
     url: options.url,
     startupParameters: options.startupParameters,
     prepare: options.prepare,
+    maxMessageSize: options.maxMessageSize,
     applicationName: "bursar replica",
     connectTimeout: CONNECT_MILLIS,
     multiplex: true,

@@ -183,3 +183,46 @@ describe("an application", () => {
       })
     ))
 })
+
+describe("an ETag", () => {
+  const pathsOf = (holderId: string): ReadonlyArray<string> => [
+    `/v1/holders/${holderId}`,
+    `/v1/holders/${holderId}/portfolio`,
+    `/v1/holders/${holderId}/admissions?limit=9`,
+    `/v1/holders/${holderId}/movements?limit=9`,
+    "/v1/holders?limit=9",
+    "/v1/holders?limit=1",
+    "/v1/subscriptions?limit=9",
+    "/v1/redemptions?limit=9",
+    "/v1/dealing-cycles?limit=9",
+    "/v1/standing-settlements?limit=9",
+    "/v1/instruments?limit=9"
+  ]
+
+  it("neither changes nor comes or goes for a holder or an application by a restriction or a screening", () =>
+    Twins.within((twin) =>
+      Effect.gen(function* () {
+        const { app } = yield* opened
+        const holders = ["h1", "h2", "h3"]
+        const tags = Effect.gen(function* () {
+          const found = new Map<string, string | undefined>()
+          for (const holderId of holders) {
+            for (const as of [app, yield* Twins.token("investor", holderId)]) {
+              for (const path of pathsOf(holderId)) {
+                const { head, status } = yield* Twins.call(twin, { path, as })
+                expect(status).toBe(200)
+                const asker = as === app ? "app" : holderId
+                found.set(`${asker} ${path}`, /^etag: .*$/mu.exec(head)?.[0])
+              }
+            }
+          }
+          return found
+        })
+        const before = yield* tags
+        yield* stopped(twin)
+        expect(yield* tags).toEqual(before)
+        const tagged = [...before.values()].filter((tag) => tag !== undefined)
+        expect(tagged.length).toBeGreaterThan(before.size / 2)
+      })
+    ))
+})

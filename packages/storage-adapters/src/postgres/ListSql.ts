@@ -26,6 +26,7 @@ const ORDERED: ReadonlyMap<string, string> = new Map([
   ["registrar", "d.filters ->> 'registrar'"],
   ["cycleId", "d.filters ->> 'cycleId'"],
   ["open", "d.filters ->> 'open'"],
+  ["live", "d.filters ->> 'live'"],
   ["listed", "d.filters ->> 'listed'"],
   ["mode", "d.filters ->> 'mode'"],
   ["reason", "d.filters ->> 'reason'"],

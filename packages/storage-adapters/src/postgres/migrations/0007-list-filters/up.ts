@@ -9,6 +9,7 @@ const ordered = [
   { name: "document_registrar", column: "registrar" },
   { name: "document_cycle", column: "cycleId" },
   { name: "document_open_order", column: "open" },
+  { name: "document_live", column: "live" },
   { name: "document_listed", column: "listed" },
   { name: "document_mode", column: "mode" },
   { name: "document_reason", column: "reason" },

@@ -1,11 +1,12 @@
 /** When a delivery is tried again, when it is given up, and who waits for whom. */
 import { DeliveryRunner, Metrics } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
-import { Feed } from "@bursar/engine-core/ports"
+import { Documents, Feed } from "@bursar/engine-core/ports"
 import { describe, expect, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Metric } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Metric } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
+import { deliveries } from "#core/records/webhook/Delivery.ts"
 import * as Rules from "#core/records/webhook/DeliveryRules.ts"
 import * as W from "./webhooks.ts"
 
@@ -239,6 +240,37 @@ describe("a slow webhook", () => {
       const kept = yield* W.kept("slow")
       expect(new Set(kept.map(({ state }) => state))).toEqual(new Set(["taken"]))
     }).pipe(Effect.provide(W.posting(receivers)))
+  })
+
+  it.effect("is posted though the record of one that is due with it cannot be read", () => {
+    // Red when the look-up of all that are leased together is the only one.
+    const receivers = new W.Receivers()
+    return Effect.gen(function* () {
+      yield* atStart
+      const ports = yield* Layer.build(W.ports(receivers))
+      const documents = Context.get(ports, Documents)
+      const withCorrupt: typeof documents = {
+        ...documents,
+        get: (asked) =>
+          Effect.map(documents.get(asked), (rows) =>
+            rows.map((row) =>
+              asked.collection === deliveries.name && row.body.includes('"corrupt"')
+                ? { ...row, body: "{" }
+                : row
+            )
+          )
+      }
+      const engine = W.engineOver(Context.add(ports, Documents, withCorrupt), {})
+      yield* Effect.gen(function* () {
+        for (const id of ["corrupt", "sound"]) {
+          yield* W.register(bodyOf(id, { events: ["approval.requested"] }))
+        }
+        yield* W.happen("event")
+        yield* W.settle
+      }).pipe(Effect.provide(engine))
+      expect(receivers.of("corrupt")).toHaveLength(0)
+      expect(receivers.of("sound").length).toBeGreaterThan(0)
+    }).pipe(Effect.scoped)
   })
 
   it.effect("of many, an instance has 32 attempts under way", () => {

@@ -6,7 +6,7 @@ import {
   Context,
   Duration,
   Effect,
-  type Exit,
+  Exit,
   FiberSet,
   Layer,
   Option,
@@ -61,7 +61,7 @@ const isPending = ({ state }: Delivery): boolean => state === "pending"
 /** Leased deliveries by id, as one look-up found them, or its failure. */
 type Found = Exit.Exit<ReadonlyMap<string, Stored<Delivery>>, Unavailable>
 
-/** A leased delivery of a webhook; a look-up that failed gives the lease back as any failure does. */
+/** A leased delivery of a webhook, and the look-up of all that were leased with it. */
 interface Due {
   readonly webhook: Webhook
   readonly leased: Lease
@@ -76,11 +76,22 @@ const loaded = Effect.fnUntraced(function* (leases: ReadonlyArray<Lease>) {
   return new Map(rows.map((delivery) => [delivery.deliveryId, delivery]))
 }, Effect.exit)
 
+/**
+ * Finds the leased delivery. Where the look-up of all failed, it is looked up alone: a record that
+ * cannot be read keeps no other delivery back.
+ */
+const deliveryOf = Effect.fnUntraced(function* ({ leased, found }: Due) {
+  if (Exit.isSuccess(found)) return found.value.get(leased.itemId)
+  const records = yield* Records
+  return Option.getOrUndefined(yield* records.find(deliveries, leased.itemId))
+})
+
 /** Attempts the leased delivery and records the attempt. */
-const deliver = Effect.fnUntraced(function* ({ webhook, leased: lease, found }: Due) {
+const deliver = Effect.fnUntraced(function* (due: Due) {
+  const { webhook, leased: lease } = due
   const records = yield* Records
   const work = yield* WorkQueue
-  const delivery = (yield* found).get(lease.itemId)
+  const delivery = yield* deliveryOf(due)
   // Cancelled in the meantime, or recorded by the operation that tested the webhook.
   if (delivery === undefined || !isPending(delivery))
     return yield* orUnavailable(work.finish(lease))

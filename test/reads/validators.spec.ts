@@ -50,6 +50,11 @@ describe("a validator", () => {
   const other: ReadonlyArray<readonly [string, Answer, Answer]> = [
     ["bytes", last, { ...last, printed: { bytes: bytesOf("[2]") } }],
     ["an offset", last, { ...last, pin: moved({ offset: Offset.of(8) }) }],
+    [
+      "a ledger time",
+      last,
+      { ...last, pin: moved({ ledgerTime: Instant.of("2026-01-01T00:00:01Z") }) }
+    ],
     ["a ledger", last, { ...last, pin: moved({ ledgerEpoch: 2 }) }],
     ["a page that follows", last, before],
     ["a place at which the next page begins", before, { ...before, after: "c" }],

@@ -31,10 +31,10 @@ export const of = (
   { crypto, cursors }: Pick<Services, "crypto" | "cursors">,
   { read, role, pin, printed, after, bound }: Answer
 ): string | undefined => {
-  const { ledgerEpoch, offset, moves } = pin
+  const { ledgerEpoch, ledgerTime, offset, moves } = pin
   const isLatest = moves !== undefined
   if (after !== null && isLatest && roles[role].group !== "venue-staff") return undefined
-  const point = read.pinned ? [String(ledgerEpoch), String(offset)] : []
+  const point = read.pinned ? [ledgerEpoch, offset, ledgerTime].map(String) : []
   const next = after === null ? [] : [after, bound ?? "", isLatest ? String(moves) : ""]
   return cursors.authenticated(
     PlainJson.stringify([crypto.sha256(printed.bytes), ...point, ...next])

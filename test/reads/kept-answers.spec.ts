@@ -145,6 +145,26 @@ describe("an answer is kept", () => {
     }).pipe(cached)
   )
 
+  it.effect("at an instant of its own for who must not see that nobody has written", () =>
+    Effect.gen(function* () {
+      const reads = yield* Reads
+      const page = reads.pagePrinted(ToyReads.listTimers, {
+        caller: { ...Calls.person("h", "investor"), holderId: "h" },
+        params: {},
+        point: {},
+        page: { limit: 10 },
+        target: "/v1/toys",
+        print
+      })
+      yield* set("h-1", 60_000)
+      const first = yield* page
+      yield* TestClock.adjust(10)
+      const second = yield* page
+      assert.strictEqual(second.printed, first.printed)
+      assert.strictEqual(second.now - first.now, 10_000_000n)
+    }).pipe(cached)
+  )
+
   it.effect("not at all where the clock may bring in a record that it does not show", () =>
     Effect.gen(function* () {
       const rung = list({ state: ["rung"] })

@@ -13,6 +13,7 @@ import { Feed } from "../ports/storage/Feed.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import { orUnavailable } from "../records/PortFailure.ts"
 import { Records, type Stored } from "../records/Records.ts"
+import { roles } from "../vocabulary/Role.ts"
 import type { Caller } from "../writes/Caller.ts"
 import * as Access from "./Access.ts"
 import * as AwaitingActionLookups from "./AwaitingActionLookups.ts"
@@ -74,10 +75,12 @@ const located = (services: Prepared.Services) =>
       now: Prepared.nowOf(read, { point, pin, clock })
     })
     const look = (pin: Pin.Resolved) => Prepared.provided(services)(read.run(params, askingAt(pin)))
+    // An instant that stays the same shows that nobody has written meanwhile: for the staff alone.
+    const isStaff = roles[asker.role].group === "venue-staff"
     const locate = (latest: "answered" | "kept") =>
       Prepared.resolveInSight(points, point, {
         now: clock,
-        latest: read.pinned ? latest : "as-it-is",
+        latest: read.pinned ? (isStaff ? latest : "answered") : "as-it-is",
         look
       })
     return { asker, clock, askingAt, locate }

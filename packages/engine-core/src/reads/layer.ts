@@ -75,12 +75,10 @@ const located = (services: Prepared.Services) =>
       now: Prepared.nowOf(read, { point, pin, clock })
     })
     const look = (pin: Pin.Resolved) => Prepared.provided(services)(read.run(params, askingAt(pin)))
-    // An instant that stays the same shows that nobody has written meanwhile: for the staff alone.
-    const isStaff = roles[asker.role].group === "venue-staff"
     const locate = (latest: "answered" | "kept") =>
       Prepared.resolveInSight(points, point, {
         now: clock,
-        latest: read.pinned ? (isStaff ? latest : "answered") : "as-it-is",
+        latest: read.pinned ? latest : "as-it-is",
         look
       })
     return { asker, clock, askingAt, locate }
@@ -205,6 +203,7 @@ const keptOr = Effect.fnUntraced(function* <E, F>(
     /** Undefined: the answer is not kept. */
     readonly key: string | undefined
     readonly isLatest: boolean
+    readonly asker: Pick<Asking, "role">
     readonly clock: Instant.Instant
     readonly services: Prepared.Services
     readonly read: Pick<List, "pinned">
@@ -219,7 +218,9 @@ const keptOr = Effect.fnUntraced(function* <E, F>(
 ): Effect.fn.Return<Made & { readonly asking: Asking; readonly pin: Point.Resolved }, E | F> {
   const { key, clock, locate, askingAt } = of
   const mayBeKept = key !== undefined && cache.has(key)
-  const found = yield* locate(mayBeKept ? "kept" : "answered")
+  // An instant that stays the same shows that nobody has written meanwhile: for the staff alone.
+  const isStaff = roles[of.asker.role].group === "venue-staff"
+  const found = yield* locate(mayBeKept && isStaff ? "kept" : "answered")
   const kept = mayBeKept ? cache.find(key, { pin: found, clock }) : undefined
   if (kept !== undefined) return { ...kept, asking: askingAt(found), pin: found, keep: nothing }
   const isAnswered = !mayBeKept || !of.isLatest || Point.isRecent(found, clock)
@@ -250,6 +251,7 @@ const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) =
     const made = yield* keptOr(cache, {
       services,
       read,
+      asker,
       clock,
       locate,
       askingAt,
@@ -277,6 +279,7 @@ const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) =
     const made = yield* keptOr(cache, {
       services,
       read,
+      asker,
       bound,
       clock,
       locate: (latest) => Prepared.locate(services, read, { ...of, requested, latest }),

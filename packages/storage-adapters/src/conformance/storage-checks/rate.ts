@@ -13,12 +13,13 @@ export const rate: ReadonlyArray<Check> = [
     const subject = yield* fresh("subject")
     const answers = yield* Effect.forEach(
       Array.from({ length: 50 }),
-      () => take({ subject, cost: 1, interval, tolerance: interval * 20 }),
+      // Half a call more: the clock of a call that waits for another's row is the earlier one.
+      () => take({ subject, cost: 1, interval, tolerance: interval * 20.5 }),
       { concurrency: "unbounded" }
     )
     yield* same("admitted", answers.filter((answer) => answer.admitted).length, 20)
     const refused = answers.filter((answer) => !answer.admitted)
-    const near = refused.every(({ ahead }) => ahead > interval * 19 && ahead <= interval * 20)
+    const near = refused.every(({ ahead }) => ahead > interval * 19.5 && ahead <= interval * 20.5)
     yield* same("whether the refused are told the whole budget is used", near, true)
   }),
   check(PORT, "charges nothing for a refusal", function* () {

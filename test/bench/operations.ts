@@ -77,7 +77,7 @@ export const layerOn = (
   around: Layer.Layer<never, never, Ids> = Layer.empty
 ) =>
   Engine.layerOf({ operations: [single], readings: [] }).pipe(
-    // What is given is nearer than what is usual.
+    // Services of the caller are provided first, so that they replace the defaults below.
     Layer.provideMerge(around.pipe(Layer.provide(NodeCrypto.layer))),
     Layer.provideMerge(
       Layer.mergeAll(

@@ -67,7 +67,7 @@ describe("an ETag", () => {
       stored: isTagged ? "private, no-cache" : "no-store",
       vary: isTagged ? "Authorization" : null
     })
-    // What is refused is refused first, and what has no ETag is answered.
+    // If-None-Match is compared after all checks: a refusal stays one, an answer without an ETag is 200.
     const again = await read({ ...asked, headers: { "if-none-match": "*" } })
     expect(again.status).toBe(isTagged ? 304 : status)
   })

@@ -178,22 +178,26 @@ export const revokesPowers = (by: Outsider) =>
 /** The holder is onboarded, accepts, signs terms that are countersigned: active and admitted. */
 export const admitted = (stage: Parties) =>
   Effect.gen(function* () {
-    yield* Calls.write(
-      "holder.onboard",
-      {},
-      {
-        holderId: "h1",
-        party: stage.holder.party,
-        taxResidences: [],
-        admissions: [{ instrumentId: "fund-a" }]
-      }
-    )
+    yield* onboards(stage)
     yield* accepts(stage)
     yield* signs(stage)
     yield* Calls.write("accepted-terms.accept", { holderId: "h1" }, {})
     const offer = yield* newestContract(Templates.AdmissionOffer)
     yield* stage.holder.act(Templates.exercise(Templates.AdmissionOffer, offer.cid, "Accept", {}))
   })
+
+/** The venue registers the holder h1 and asks for its admission to fund-a. */
+export const onboards = ({ holder }: Parties) =>
+  Calls.write(
+    "holder.onboard",
+    {},
+    {
+      holderId: "h1",
+      party: holder.party,
+      taxResidences: [],
+      admissions: [{ instrumentId: "fund-a" }]
+    }
+  )
 
 export const accepts = ({ holder }: Parties) =>
   Effect.flatMap(newestContract(Templates.HolderInvitation), ({ cid }) =>

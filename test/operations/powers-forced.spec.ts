@@ -451,7 +451,7 @@ describe("a forced transfer is refused", () => {
       )
       yield* TestClock.adjust("24 hours")
       yield* Powers.agrees(stage)
-      // What the holder signed is not widened by an agreement that is.
+      // The new agreement allows a transfer, but the holder's consent names a recovery alone.
       assert.strictEqual(
         (yield* Powers.forces("h1", "h2")).why,
         "rule-refused consent issuer-powers-consent"

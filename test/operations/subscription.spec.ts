@@ -824,16 +824,7 @@ describe("the gates of a claim", () => {
   it.effect("never let an unregistered, unadmitted or unconfigured order through", () =>
     Effect.gen(function* () {
       const stage = yield* Fund.opened()
-      yield* Calls.write(
-        "holder.onboard",
-        {},
-        {
-          holderId: "h1",
-          party: stage.holder.party,
-          taxResidences: [],
-          admissions: [{ instrumentId: "fund-a" }]
-        }
-      )
+      yield* Fund.onboards(stage)
       assert.strictEqual((yield* claims()).why, "rule-refused admission holder-active")
       yield* Fund.accepts(stage)
       yield* Fund.signs(stage)

@@ -53,7 +53,7 @@ describe("the outcome of a fault", () => {
       resumedAt: 5_000,
       steps: [...observed.steps, entry("b", "victim", 5_001), entry("c", "victim", 5_002)]
     }
-    // Nobody had begun c when the worker was resumed: its own finish is in time.
+    // Job c was not taken over before the paused worker was resumed, so its finish is not late.
     expect(outcomeOf(resumed)).toMatchObject({
       interrupted: 2,
       writtenTwice: 2,

@@ -1,6 +1,6 @@
 /** Validator of a printed answer (an ETag without its quotes): changes whenever the answer does. */
 import * as PlainJson from "../kernel/PlainJson.ts"
-import { type Role, roles } from "../vocabulary/Role.ts"
+import { isVenueStaff, type Role } from "../vocabulary/Role.ts"
 import type { Printed } from "./KeptAnswers.ts"
 import type * as Point from "./Point.ts"
 import type { Services } from "./Prepared.ts"
@@ -33,7 +33,7 @@ export const of = (
 ): string | undefined => {
   const { ledgerEpoch, ledgerTime, offset, moves } = pin
   const isLatest = moves !== undefined
-  if (after !== null && isLatest && roles[role].group !== "venue-staff") return undefined
+  if (after !== null && isLatest && !isVenueStaff(role)) return undefined
   const point = read.pinned ? [ledgerEpoch, offset, ledgerTime].map(String) : []
   const next = after === null ? [] : [after, bound ?? "", isLatest ? String(moves) : ""]
   return cursors.authenticated(

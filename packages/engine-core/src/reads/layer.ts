@@ -13,7 +13,7 @@ import { Feed } from "../ports/storage/Feed.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import { orUnavailable } from "../records/PortFailure.ts"
 import { Records, type Stored } from "../records/Records.ts"
-import { roles } from "../vocabulary/Role.ts"
+import { isVenueStaff } from "../vocabulary/Role.ts"
 import type { Caller } from "../writes/Caller.ts"
 import * as Access from "./Access.ts"
 import * as AwaitingActionLookups from "./AwaitingActionLookups.ts"
@@ -219,8 +219,7 @@ const keptOr = Effect.fnUntraced(function* <E, F>(
   const { key, clock, locate, askingAt } = of
   const mayBeKept = key !== undefined && cache.has(key)
   // An instant that stays the same shows that nobody has written meanwhile: for the staff alone.
-  const isStaff = roles[of.asker.role].group === "venue-staff"
-  const found = yield* locate(mayBeKept && isStaff ? "kept" : "answered")
+  const found = yield* locate(mayBeKept && isVenueStaff(of.asker.role) ? "kept" : "answered")
   const kept = mayBeKept ? cache.find(key, { pin: found, clock }) : undefined
   if (kept !== undefined) return { ...kept, asking: askingAt(found), pin: found, keep: nothing }
   const isAnswered = !mayBeKept || !of.isLatest || Point.isRecent(found, clock)

@@ -35,3 +35,6 @@ export const Role: ValueSet.ValueSet<Role> = ValueSet.extensible(
   "A role of a caller at the venue, as the roles claim of its bearer names it.",
   Object.keys(roles) as ReadonlyArray<Role>
 )
+
+/** Checks whether a role is one of the venue's own staff, who may see that others write. */
+export const isVenueStaff = (role: Role): boolean => roles[role].group === "venue-staff"

@@ -67,7 +67,7 @@ const PLANNING = {
  * ends its connection, which other statements share, and the driver's default of 16 MiB is less than
  * the text of a ledger update that settles many orders (ledger.maxInputs).
  */
-const maxMessageSize = 1_073_741_823
+export const maxMessageSize = 1_073_741_823
 
 type Settings = Readonly<Record<string, string>>
 

@@ -195,6 +195,7 @@ export const layerClient = (
       url: options.url,
       maxConnections: options.clientConnections ?? CLIENT_CONNECTIONS,
       applicationName: "bursar client",
+      maxMessageSize: Connections.maxMessageSize,
       prepare: options.prepare ?? true
     }),
     (error) => Layer.effectContext(Effect.fail(notUsable(error)))

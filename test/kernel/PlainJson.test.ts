@@ -20,22 +20,30 @@ const text = fc
   })
   .filter((s) => !s.includes("\0") && s.isWellFormed())
 const name = text.filter((s) => s !== "__proto__" && s !== "constructor" && s !== "prototype")
-const { plain } = fc.letrec<{
-  plain: Plain
-  list: ReadonlyArray<Plain>
-  record: { readonly [k: string]: Plain }
-}>((tie) => ({
-  plain: fc.oneof(
-    { depthSize: "small", withCrossShrink: true },
-    fc.constantFrom<Plain>(null, true, false),
-    text,
-    numberText.map((t) => new PlainNumber(t)),
-    tie("list"),
-    tie("record")
-  ),
-  list: fc.array(tie("plain"), { maxLength: 6 }),
-  record: fc.dictionary(name, tie("plain"), { maxKeys: 6, noNullPrototype: true })
-}))
+const plainNamedBy = (names: fc.Arbitrary<string>): fc.Arbitrary<Plain> =>
+  fc.letrec<{
+    plain: Plain
+    list: ReadonlyArray<Plain>
+    record: { readonly [k: string]: Plain }
+  }>((tie) => ({
+    plain: fc.oneof(
+      { depthSize: "small", withCrossShrink: true },
+      fc.constantFrom<Plain>(null, true, false),
+      text,
+      numberText.map((t) => new PlainNumber(t)),
+      tie("list"),
+      tie("record")
+    ),
+    list: fc.array(tie("plain"), { maxLength: 6 }),
+    record: fc.dictionary(names, tie("plain"), { maxKeys: 6, noNullPrototype: true })
+  })).plain
+const plain = plainNamedBy(name)
+/**
+ * Values whose member names are printed without an escape. Node 24's `JSON.parse` takes an escaped
+ * name for the name that stood there in an earlier object where both begin with the same bytes of
+ * source (`"\\ "` was read as two backslashes), so it is no judge of such names.
+ */
+const plainForPlatform = plainNamedBy(name.filter((text) => JSON.stringify(text) === `"${text}"`))
 
 /** The same value as another client would write it: spaces everywhere, every unit escaped. */
 const loose = (value: Plain): string => {
@@ -86,7 +94,7 @@ describe("what is printed", () => {
             ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, asDouble(v)]))
             : value
     fc.assert(
-      fc.property(plain, (value) => {
+      fc.property(plainForPlatform, (value) => {
         expect(JSON.parse(stringify(value))).toEqual(asDouble(value))
         expect(JSON.parse(canonical(value))).toEqual(
           JSON.parse(JSON.stringify(asDouble(value)), (_, v) => v)

@@ -142,28 +142,52 @@ rows(RedemptionOrder, redemption, [
 
 const period: Period = {
   executed: null,
-  recordDateEnd: at,
-  now: after,
+  recordDatePassed: true,
   earlierUnexecuted: 0,
-  rates: 1,
-  rateChange: "refuse",
+  ratesSeen: [Decimal.of("0.15")],
+  acknowledgedRate: null,
+  rateChange: ["alert", "refuse"],
   linesUnrolled: 0,
-  partial: "refuse",
+  partial: ["carry", "refuse"],
   holds: 0,
   scheduledBy: "calendar"
 }
 
+const bothRates = [Decimal.of("0.15"), Decimal.of("0.2")]
+
 rows(DistributionPeriod, period, [
-  ["executed", "a positive line exists", { executed: { positiveLines: 1 }, holds: 1, now: before }],
+  [
+    "executed",
+    "a positive line exists",
+    { executed: { positiveLines: 1 }, holds: 1, recordDatePassed: false }
+  ],
   ["nil", "executed with no positive line", { executed: { positiveLines: 0 }, holds: 1 }],
-  ["accruing", "the record date has not ended", { now: before }],
-  ["accruing", "even while something blocks", { now: before, holds: 1 }],
-  ["due", "the record date ended this instant", { now: at }],
+  ["accruing", "the record date has not passed", { recordDatePassed: false }],
+  ["accruing", "even while something blocks", { recordDatePassed: false, holds: 1 }],
   ["blocked", "an earlier period is not executed", { earlierUnexecuted: 1 }],
-  ["blocked", "rates differ and that is refused", { rates: 2 }],
-  ["due", "rates differ and that only alerts", { rates: 2, rateChange: "alert" }],
-  ["blocked", "lines are unrolled and that is refused", { linesUnrolled: 1 }],
-  ["due", "lines are unrolled and are carried", { linesUnrolled: 1, partial: "carry" }],
+  ["blocked", "rates differ and one word refuses that", { ratesSeen: bothRates }],
+  [
+    "blocked",
+    "rates differ and not the latest is acknowledged",
+    { ratesSeen: bothRates, acknowledgedRate: Decimal.of("0.15") }
+  ],
+  [
+    "due",
+    "rates differ and the latest is acknowledged",
+    { ratesSeen: bothRates, acknowledgedRate: Decimal.of("0.2") }
+  ],
+  [
+    "due",
+    "rates differ and every word only alerts",
+    { ratesSeen: bothRates, rateChange: ["alert", "alert"] }
+  ],
+  ["due", "no point states a rate", { ratesSeen: [] }],
+  ["blocked", "lines are unrolled and one word refuses that", { linesUnrolled: 1 }],
+  [
+    "due",
+    "lines are unrolled and every word carries",
+    { linesUnrolled: 1, partial: ["carry", "carry"] }
+  ],
   ["blocked", "a hold is open", { holds: 1 }],
   ["blocked", "without a calendar as well", { holds: 1, scheduledBy: "month-end" }],
   ["due", "a calendar set its record date", {}],

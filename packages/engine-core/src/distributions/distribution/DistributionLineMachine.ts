@@ -7,7 +7,7 @@ export const DistributionLineMachine = Machine.declare("DistributionLineState", 
     due: "Owed, not delivered.",
     suspended: "Owed, and must wait until its cause is cured.",
     delivered: "The registrar delivered it.",
-    rolled: "The bases of its lots moved forward.",
+    rolled: "Closed: the next distribution may pay its holder again.",
     carried: "Left to the next period.",
     void: "Its amount is booked elsewhere by order."
   },

@@ -1,0 +1,173 @@
+/**
+ * Pure rules of distribution periods: the first and each following period, the points that price
+ * it, its place in the order, and whether the price went ex (docs/domain/distributions.md#periods).
+ */
+import * as Date from "../../kernel/Date.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Month from "../../kernel/Month.ts"
+import {
+  type Accruing,
+  type DatedPoint,
+  datedPoints,
+  officialPoints,
+  type Point
+} from "./PeriodPointRules.ts"
+import { datesOf, type MonthDates, type Version } from "./PeriodTermsRules.ts"
+
+/** The instrument's last executed month, with the points that its figures were computed from. */
+export interface ExecutedMonth<P> {
+  readonly month: Month.Month
+  readonly recordDate: Date.Date
+  readonly fromPoint: P | null
+  readonly toPoint: P
+}
+
+/** Facts of one instrument at the pin of an execution or of a read. */
+export interface Facts<P, V> {
+  /** Oldest first, without withdrawn ones. */
+  readonly versions: ReadonlyArray<V>
+  /** In any order, official or not. */
+  readonly points: ReadonlyArray<P>
+  /** Null before the first distribution. */
+  readonly executed: ExecutedMonth<P> | null
+}
+
+/** A month that has a point of its own and no distribution yet. */
+export interface Period<P, V> extends MonthDates<V>, Accruing<P> {
+  /**
+   * Point from which the income is counted: for par the last before the period, for accumulating
+   * the one of the ex price, for rebasing the one of the last index paid. Null where par has none.
+   */
+  readonly fromPoint: P | null
+  /** Last point dated in the period. */
+  readonly toPoint: P
+}
+
+/**
+ * Returns the periods without a distribution, by month, up to and with `through`: the first is the
+ * next to execute, and each waits for those before it. A period begins on the day after the record
+ * date of the period before it, the first on the day on which the schedule came into force. A month
+ * without a point is no period and leaves its days to the next; a point that comes late for an
+ * executed month makes none.
+ */
+export const openPeriods = <P extends Point, V extends Version>(
+  facts: Facts<P, V>,
+  through: Month.Month
+): ReadonlyArray<Period<P, V>> => {
+  const { versions, executed } = facts
+  const [oldest] = versions
+  if (oldest === undefined) return []
+  const datedOf = datedByTerms(officialPoints(facts.points, versions))
+  const periods: Array<Period<P, V>> = []
+  let covered = executed?.recordDate ?? null
+  const first =
+    executed === null
+      ? Month.previous(Month.fromDate(Instant.date(oldest.effectiveFrom)))
+      : Month.next(executed.month)
+  for (let month = first; !Month.isAfter(month, through); month = Month.next(month)) {
+    const dates = datesOf(versions, month)
+    const period = dates && periodOf(dates, { dated: datedOf(dates), covered, executed })
+    if (period === undefined) continue
+    periods.push(period)
+    covered = period.recordDate
+  }
+  return periods
+}
+
+/**
+ * Returns the official points by date, as the terms of a month read them: in its zone, and for par
+ * those that state an income, since one that states the price alone says nothing of it.
+ */
+const datedByTerms = <P extends Point>(official: ReadonlyArray<P>) => {
+  const incomes = official.filter(({ incomePerUnit }) => incomePerUnit !== null)
+  const dated = new Map<string, ReadonlyArray<DatedPoint<P>>>()
+  return ({ zone, terms }: MonthDates<Version>): ReadonlyArray<DatedPoint<P>> => {
+    const isPar = terms.manifest.valuation === "par"
+    const key = `${zone} ${isPar}`
+    const computed = dated.get(key) ?? datedPoints(isPar ? incomes : official, zone)
+    dated.set(key, computed)
+    return computed
+  }
+}
+
+interface Preceding<P> {
+  readonly dated: ReadonlyArray<DatedPoint<P>>
+  /** Record date of the period before; null before the first. */
+  readonly covered: Date.Date | null
+  readonly executed: ExecutedMonth<P> | null
+}
+
+const periodOf = <P extends Point, V extends Version>(
+  dates: MonthDates<V>,
+  { dated, covered, executed }: Preceding<P>
+): Period<P, V> | undefined => {
+  const { recordDate, scheduledFrom, terms } = dates
+  const firstDay = covered === null ? scheduledFrom : Date.max(scheduledFrom, Date.next(covered))
+  const points = dated.filter(
+    ({ date }) => !Date.isBefore(date, firstDay) && !Date.isAfter(date, recordDate)
+  )
+  const last = points.at(-1)
+  if (last === undefined) return undefined
+  const before = dated.findLast(({ date }) => Date.isBefore(date, firstDay)) ?? null
+  const kept =
+    executed !== null && !Date.isBefore(executed.recordDate, scheduledFrom) ? executed : null
+  const fromPoint = {
+    par: () => before?.point ?? null,
+    accumulating: () => kept?.fromPoint ?? startOf(dated, scheduledFrom),
+    rebasing: () => kept?.toPoint ?? startOf(dated, scheduledFrom)
+  }[terms.manifest.valuation]()
+  return { ...dates, firstDay, before, points, fromPoint, toPoint: last.point }
+}
+
+/** The last point before the schedule's first period, else the first one of that period. */
+const startOf = <P>(dated: ReadonlyArray<DatedPoint<P>>, scheduledFrom: Date.Date): P | null =>
+  (dated.findLast(({ date }) => Date.isBefore(date, scheduledFrom)) ?? dated[0])?.point ?? null
+
+/** Place of a month in the order of execution. */
+export type Place = "executed" | "before-executed" | "next" | "waits" | "no-point"
+
+/**
+ * Returns the place of a month: the next to execute, one that waits for an earlier period, the last
+ * executed, one before that, or a month that is no period because no point is dated in it.
+ */
+export const placeOf = <P extends Point, V extends Version>(
+  facts: Facts<P, V>,
+  month: Month.Month
+): Place => {
+  const { executed } = facts
+  if (executed !== null && !Month.isAfter(month, executed.month)) {
+    return month === executed.month ? "executed" : "before-executed"
+  }
+  const periods = openPeriods(facts, month)
+  if (periods.at(-1)?.month !== month) return "no-point"
+  return periods.length === 1 ? "next" : "waits"
+}
+
+/** Prices around a payout of an accumulating instrument, in currency per unit. */
+export interface Payout {
+  /** Price of the point from which the income is counted: what the price returns to. */
+  readonly exPrice: Decimal.Decimal
+  /** Price of the last point of the period that paid. */
+  readonly cumPrice: Decimal.Decimal
+  /** Price of the first official point after that period's record date. */
+  readonly firstPrice: Decimal.Decimal
+}
+
+/**
+ * Checks whether the price went ex after a payout: the first price afterwards is nearer to the ex
+ * price than to the price that still held the income. A price as near to both did not: another
+ * payout would pay the same income again. A period whose price is not above the ex price had no
+ * income that a price could lose.
+ */
+export const wentEx = ({ exPrice, cumPrice, firstPrice }: Payout): boolean => {
+  if (Decimal.atMost(cumPrice, exPrice)) return true
+  const distanceTo = (price: Decimal.Decimal) => Decimal.abs(Decimal.subtract(firstPrice, price))
+  return Decimal.lessThan(distanceTo(exPrice), distanceTo(cumPrice))
+}
+
+/** Returns the first official point dated after the day; undefined while there is none. */
+export const firstPointAfter = <P>(
+  dated: ReadonlyArray<DatedPoint<P>>,
+  date: Date.Date
+): DatedPoint<P> | undefined => dated.find((point) => Date.isAfter(point.date, date))

@@ -1,0 +1,28 @@
+/**
+ * Pure rules of a period whose points state more than one withholding rate: acknowledged, announced
+ * or refused (docs/domain/distributions.md#rate-changes).
+ */
+import type * as Decimal from "../../kernel/Decimal.ts"
+import type { PartialDistribution, RateChange } from "../../vocabulary/sets.ts"
+
+/** The stricter word wins, whoever says it: deployment, policy or standing approval. */
+export const isRefused = (words: ReadonlyArray<RateChange | PartialDistribution>): boolean =>
+  words.includes("refuse")
+
+export interface Rates {
+  /** Distinct rates of the period's points; the final one is the latest. */
+  readonly ratesSeen: ReadonlyArray<Decimal.Decimal>
+  /** Rate that the body of the execution acknowledges; null: none. */
+  readonly acknowledgedRate: Decimal.Decimal | null
+}
+
+/** Checks whether rates differ and nobody acknowledged the latest. */
+export const isUnacknowledged = ({ ratesSeen, acknowledgedRate }: Rates): boolean =>
+  ratesSeen.length > 1 && acknowledgedRate !== ratesSeen.at(-1)
+
+/**
+ * Checks whether the execution may acknowledge the rate that it names: the latest, of rates that
+ * differ. An execution that names none acknowledges nothing.
+ */
+export const mayAcknowledge = (rates: Rates): boolean =>
+  rates.acknowledgedRate === null || (rates.ratesSeen.length > 1 && !isUnacknowledged(rates))

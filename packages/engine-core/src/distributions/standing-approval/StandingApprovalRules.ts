@@ -1,0 +1,12 @@
+/** Pure rule of a standing approval's limit: whether a distribution's net still fits. */
+import * as Decimal from "../../kernel/Decimal.ts"
+import type { Subject } from "./StandingApprovalState.ts"
+
+/**
+ * Checks whether a distribution of this net, in the payout's currency, may use the approval: all
+ * nets together are at most `maxNet`. A use that reaches it exactly is admitted and exhausts it.
+ */
+export const admitsNet = (
+  { maxNet, usedNet }: Pick<Subject, "maxNet" | "usedNet">,
+  net: Decimal.Decimal
+): boolean => maxNet === null || Decimal.atMost(Decimal.add(usedNet, net), maxNet)

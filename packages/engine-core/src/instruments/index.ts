@@ -3,6 +3,7 @@ import { configurations } from "./instrument/Configuration.ts"
 import { instruments } from "./instrument/Instrument.ts"
 import * as InstrumentOperations from "./instrument/InstrumentOperations.ts"
 import * as InstrumentReadings from "./instrument/InstrumentReadings.ts"
+import * as LotFormulas from "./lot/LotFormulas.ts"
 import * as PolicyOperations from "./policy/PolicyOperations.ts"
 import * as PolicyReads from "./policy/PolicyReads.ts"
 import { policyVersions } from "./policy/PolicyVersion.ts"
@@ -33,6 +34,7 @@ export const collections = [
   movements,
   partyMovements
 ] as const
+export const formulas = LotFormulas.formulas
 export const operations = [InstrumentOperations.record, PolicyOperations.set] as const
 export const reads = [...PolicyReads.reads, ...PriceReads.reads, ...SeriesReads.reads] as const
 export const readings = [

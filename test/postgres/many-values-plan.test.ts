@@ -44,7 +44,8 @@ it.live("plans a look-up of many values whatever these are, and reads the rows o
     const found = Plans.nodes(last.plan)
     expect(found.map((node) => node["Index Name"])).toContain("document_filters")
     expect(found.map((node) => node["Node Type"])).not.toContain("Seq Scan")
-    expect(Plans.rowsOf(last.plan)).toBeLessThanOrEqual(8 * values.length)
+    // Nine nodes pass each row on: one of them decides whether the versions closed since are few.
+    expect(Plans.rowsOf(last.plan)).toBeLessThanOrEqual(9 * values.length)
     // Values that are no part of the plan cost the planner nothing.
     expect(JSON.stringify(last.plan)).not.toContain(values[1])
   }).pipe(Effect.scoped)

@@ -53,7 +53,7 @@ export interface Collection<R = unknown, F = unknown> {
   readonly keptBy: "ledger" | "engine" | "own"
   /** `made`: the engine makes the ids, so an id is new and needs no look-up; `given`: callers do. */
   readonly ids: "made" | "given"
-  /** Sort key of lists; the id when absent. */
+  /** Sort key of lists, which no fact changes; the id when absent. */
   sortKey(record: R, createdAt: Instant.Instant): string
   /** The columns lists filter by. */
   readonly filters: Readonly<Record<string, Column<R>>>

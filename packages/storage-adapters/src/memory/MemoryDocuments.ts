@@ -131,6 +131,9 @@ const putOne = (transaction: Transaction, into: Collection, row: VersionRow): vo
     if (row.fromOffset < open.fromOffset || row.fromInstant < open.fromInstant) {
       throw new Error(`Documents.put: ${row.collection} ${row.recordId} would end before it began`)
     }
+    if (row.sortKey !== open.sortKey) {
+      throw new Error(`Documents.put: ${row.collection} ${row.recordId} changes its sort key`)
+    }
     move(transaction, into, open, "open", "remove")
     Undo.patch(transaction, open, { toOffset: row.fromOffset, toInstant: row.fromInstant })
     move(transaction, into, open, "closed", "add")

@@ -3,7 +3,8 @@
  * filter column. Where several filters have such an index, the statement itself counts the rows of
  * each up to a limit and reads the rarest, so that no plan hangs on statistics.
  */
-import type { Alternatives, Clause, ListQuery, StoredPin } from "@bursar/engine-core/ports"
+import type { Alternatives, Clause, ListQuery } from "@bursar/engine-core/ports"
+import * as PinSql from "./PinSql.ts"
 import * as Values from "./Values.ts"
 
 export const COLUMNS =
@@ -53,6 +54,10 @@ const COUNTED_MAX = 256
 const SORTED_MAX = 1_000
 /** The same for a whole list, which gains nothing from an order that needs all rows to be read. */
 const SORTED_MAX_OF_ALL = 100_000
+/** As many pages of records are walked, in the order of the list, for a page at a pin in the past. */
+const NEAR_PAGES = 4
+/** Cost of the seek of a record's version at a pin, in rows that are read in order. */
+const SEEK_COST = 4
 
 export interface Statement {
   readonly sql: string
@@ -81,55 +86,224 @@ interface Branch {
   readonly order?: "d.sort_key" | "d.from_instant"
 }
 
+/** Parts that the statements of one query have in common. */
+interface Parts {
+  readonly given: Parameters
+  /** Condition that a row is of the collection. */
+  readonly collection: string
+  /** Condition that a row comes after the cursor, with an `and` before it. */
+  readonly after: string
+  /** Filters of the query, in a form that no index serves. */
+  readonly matches: string
+  readonly order: (rows: string) => string
+  /** Limit of an arm of the statement: at least that of the statement, and known to the planner. */
+  readonly armLimit: number | undefined
+  /** Limit of the statement. */
+  readonly first: string
+}
+
+const partsOf = (query: ListQuery, limit: number | undefined): Parts => {
+  const given = parameters()
+  const beyond = query.direction === "asc" ? ">" : "<"
+  return {
+    given,
+    collection: `d.collection = ${given.add(query.collection)}`,
+    after: query.after === undefined ? "" : ` and d.sort_key ${beyond} ${given.add(query.after)}`,
+    matches: ["true", ...filters(query, given)].join(" and "),
+    order: (rows) => `order by ${rows}.sort_key ${query.direction}`,
+    // A plan for all values alike takes a parameter for a tenth of the rows: it must know a number.
+    armLimit: limit === undefined ? undefined : 2 ** Math.ceil(Math.log2(limit)),
+    first: limit === undefined ? "" : ` limit ${given.add(String(limit))}::int8`
+  }
+}
+
+const limited = (limit: number | undefined): string =>
+  limit === undefined ? "" : ` limit ${limit}`
+
+/** Arms that read the open versions of a query in its order, and what they share. */
+const openArms = (query: ListQuery, parts: Parts, condition: string) => {
+  const { armLimit, order } = parts
+  const paths = pathsOf(query, parts)
+  const sortedMax = armLimit === undefined ? SORTED_MAX_OF_ALL : SORTED_MAX
+  const rows = `select ${COLUMNS} from`
+  const where = `${parts.matches}${parts.after} and ${condition} and d.to_offset is null`
+  return {
+    shared: paths.length === 1 ? [] : [`chosen as materialized (${chosen(paths, sortedMax)})`],
+    arms: paths.flatMap((branches, path) => {
+      const isChosen = paths.length === 1 ? "" : ` and (select path from chosen) = ${path}`
+      return branches.map((branch) => {
+        const open = `${rows} ${branch.from} where ${where} and ${branch.condition}${isChosen}`
+        // The fence keeps the planner from reading the list in order until rows of the branch are met.
+        return branch.order === "d.sort_key"
+          ? `${open} ${order("d")}${limited(armLimit)}`
+          : `select * from (${open} offset 0) d ${order("d")}${limited(armLimit)}`
+      })
+    })
+  }
+}
+
+/** Statement that gives the rows of its arms in order. */
+const merged = (
+  { shared, arms }: ReturnType<typeof openArms>,
+  { given, order, first }: Parts
+): Statement => {
+  const found = `select * from (${arms.map((arm) => `(${arm})`).join(" union all ")}) found`
+  const common = shared.length === 0 ? "" : `with ${shared.join(", ")} `
+  return { sql: `${common}${found} ${order("found")}${first}`, values: given.values }
+}
+
 /**
- * Statement of a list query, of at most `limit` rows where there is one. At a pin in the past
- * these are the open versions that stood there already and the versions closed since: each is found
- * by an index of its own, where one condition on both would read the collection's whole history.
+ * Statements of a list query, of at most `limit` rows, each tried where the one before it answered
+ * the row `TRY_NEXT` alone. The latest versions take one. At a pin in the past they are: the open
+ * versions and those closed since the pin, if these are few; the versions of the records next in the
+ * list, if these make a page; the whole list.
  */
-export const select = (query: ListQuery, limit?: number): Statement => {
+export const pages = (
+  query: ListQuery,
+  limit: number
+): readonly [() => Statement, ...ReadonlyArray<() => Statement>] =>
+  query.pin.by === "latest"
+    ? [() => whole(query, limit)]
+    : [() => recent(query, limit), () => near(query, limit), () => whole(query, limit)]
+
+/** Columns of the row that says that another statement has to be tried. */
+const TRY_NEXT =
+  "null::text, null::int8, null::text, null::text, null::text, null::int8, null::text"
+
+/** Checks whether a row of a statement says that another one has to be tried. */
+export const isTryNext = (row: Values.Row): boolean => row["record_id"] === null
+
+/** Page of the open versions and of those closed since the pin, if these are few. */
+const recent = (query: ListQuery, limit: number): Statement => {
+  const parts = partsOf(query, limit)
+  const pinned = PinSql.pinnedAt(query.pin, parts.given)!
+  const { collection, matches, after } = parts
+  const closed = `${collection} and ${PinSql.closedSince(pinned)}`
+  const isFew = "(select is_few from few)"
+  const begun = `${PinSql.begun(pinned)} and ${isFew}`
+  const open = openArms(query, parts, begun)
+  return merged(
+    {
+      shared: [
+        `few as materialized (select ${counted(closed, String(COUNTED_MAX))} < ${COUNTED_MAX} as is_few)`,
+        ...open.shared,
+        `closed as materialized (select ${COLUMNS} from ${DOCUMENTS}
+          where ${closed} and ${begun} and ${matches}${after})`
+      ],
+      arms: [...open.arms, "select * from closed", `select ${TRY_NEXT} where not ${isFew}`]
+    },
+    parts
+  )
+}
+
+/** Page of the records next in the list, if so many of them match or if there are no more. */
+const near = (query: ListQuery, limit: number): Statement => {
+  const parts = partsOf(query, limit)
+  const most = NEAR_PAGES * parts.armLimit!
+  const { collection, after, given } = parts
+  const isEnough = "(select is_enough from enough)"
+  return merged(
+    {
+      shared: [
+        `near as materialized (${walk(query, parts, { limit: most, condition: "true" })})`,
+        `enough as materialized (select (select count(*) from near) >= ${given.add(String(limit))}::int8
+          or ${counted(`${collection}${after} and d.to_offset is null`, String(most + 1))} <= ${most} as is_enough)`
+      ],
+      arms: [`select * from near where ${isEnough}`, `select ${TRY_NEXT} where not ${isEnough}`]
+    },
+    parts
+  )
+}
+
+/**
+ * Statement of a whole list query. At a pin in the past it reads the open versions and those closed
+ * since, or goes from record to record if that reads fewer rows.
+ */
+export const whole = (query: ListQuery, limit?: number): Statement => {
+  const parts = partsOf(query, limit)
+  const pinned = PinSql.pinnedAt(query.pin, parts.given)
+  if (pinned === undefined) return merged(openArms(query, parts, "true"), parts)
+  const { collection, matches, after } = parts
+  const since = `${PinSql.begun(pinned)} and ${isSince}`
+  const open = openArms(query, parts, since)
+  return merged(
+    {
+      shared: [
+        planned(pinned, collection),
+        ...open.shared,
+        `closed as materialized (select ${COLUMNS} from ${DOCUMENTS}
+          where ${collection} and ${PinSql.closedSince(pinned)} and ${since} and ${matches}${after})`
+      ],
+      arms: [
+        ...open.arms,
+        "select * from closed",
+        walk(query, parts, { limit: undefined, condition: `not ${isSince}` })
+      ]
+    },
+    parts
+  )
+}
+
+/** Versions at a pin record by record, in the order of the list, of so many records at most. */
+const walk = (
+  query: ListQuery,
+  { collection, after, order, matches, armLimit, given }: Parts,
+  of: { readonly limit: number | undefined; readonly condition: string }
+): string => `
+  select ${COLUMNS} from (
+    select d.* from ${DOCUMENTS} where ${collection}${after} and d.to_offset is null
+    ${order("d")}${limited(of.limit)}) r
+  cross join lateral (${PinSql.inForce(PinSql.pinnedAt(query.pin, given)!, collection)}) d
+  where ${matches} and ${of.condition} ${order("r")}${limited(armLimit)}`
+
+/** Statement that counts the records of a query for each value of a column. */
+export const countBy = ({
+  column,
+  ...query
+}: Omit<ListQuery, "after" | "direction"> & { readonly column: string }): Statement => {
   const given = parameters()
   const collection = `d.collection = ${given.add(query.collection)}`
-  const paths = pathsOf(query, { given, collection })
-  const beyond = query.direction === "asc" ? ">" : "<"
-  const pinned = pinnedAt(query.pin, given)
-  const where = [
-    pinned.from,
-    ...filters(query, given),
-    ...(query.after === undefined ? [] : [`d.sort_key ${beyond} ${given.add(query.after)}`])
+  const pinned = PinSql.pinnedAt(query.pin, given)
+  const counted = `d.filters ->> ${given.add(column)}`
+  const matches = [
+    ...query.where.map((filter) => contains(filter, given)),
+    ...(query.meets ?? []).map((alternatives) => some(alternatives, given)),
+    ...changedBetween(query, given),
+    `${counted} is not null`
   ].join(" and ")
-  const order = (rows: string) => `order by ${rows}.sort_key ${query.direction}`
-  // A plan for all values alike takes a parameter for a tenth of the rows: it must know a number.
-  const atMost = limit === undefined ? "" : ` limit ${2 ** Math.ceil(Math.log2(limit))}`
-  const rowsOf = (from: string) => `select ${COLUMNS} from ${from} where ${where}`
-  const arms = paths.flatMap((branches, path) => {
-    const isChosen = paths.length === 1 ? "" : ` and (select path from chosen) = ${path}`
-    return branches.map((branch) => {
-      const { from, condition } = branch
-      const open = `${rowsOf(from)} and ${condition} and d.to_offset is null${isChosen}`
-      // The fence keeps the planner from reading the list in order until rows of the branch are met.
-      return branch.order === "d.sort_key"
-        ? `${open} ${order("d")}${atMost}`
-        : `select * from (${open} offset 0) d ${order("d")}${atMost}`
-    })
-  })
-  const shared = [
-    ...(paths.length === 1
-      ? []
-      : [
-          `chosen as materialized (${chosen(paths, limit === undefined ? SORTED_MAX_OF_ALL : SORTED_MAX)})`
-        ]),
-    ...(pinned.closed === null
-      ? []
-      : [`closed as materialized (${rowsOf(DOCUMENTS)} and ${collection} and ${pinned.closed})`])
-  ]
-  const parts = arms.map((arm) => `(${arm})`)
-  if (pinned.closed !== null) parts.push("select * from closed")
-  const first = limit === undefined ? "" : ` limit ${given.add(String(limit))}::int8`
-  const found = `select * from (${parts.join(" union all ")}) found ${order("found")}${first}`
-  return {
-    sql: shared.length === 0 ? found : `with ${shared.join(", ")} ${found}`,
-    values: given.values
-  }
+  const counts = (from: string, condition: string) => `
+    select ${counted} as value, count(*) as records
+    from ${from} where ${matches} and ${condition} group by 1`
+  const open = `${collection} and d.to_offset is null`
+  if (pinned === undefined) return { sql: counts(DOCUMENTS, open), values: given.values }
+  const since = `${collection} and ${PinSql.begun(pinned)} and ${isSince}`
+  const records = `(select d.* from ${DOCUMENTS} where ${open}) r
+    cross join lateral (${PinSql.inForce(pinned, collection)}) d`
+  const sql = `
+    with ${planned(pinned, collection)},
+      closed as materialized (${counts(DOCUMENTS, `${since} and ${PinSql.closedSince(pinned)}`)})
+    select value, sum(records)::int8 as records from (
+      (${counts(DOCUMENTS, `${since} and d.to_offset is null`)})
+      union all (select * from closed)
+      union all (${counts(records, `not ${isSince}`)})
+    ) found group by 1`
+  return { sql, values: given.values }
+}
+
+/** Counts rows that meet a condition, up to a limit. */
+const counted = (condition: string, limit: string): string =>
+  `(select count(*) from (select from ${DOCUMENTS} where ${condition} limit ${limit}) few)`
+
+/** Condition that versions closed since the pin are read, and not record by record. */
+const isSince = "(select is_since from planned)"
+
+/** Common table expression of the choice: fewer versions were closed than the seeks of all records cost. */
+const planned = (pinned: PinSql.Pinned, collection: string): string => {
+  const closed = `${collection} and ${PinSql.closedSince(pinned)}`
+  const seeks = `${SEEK_COST} * (select count(*) from ${DOCUMENTS} where ${collection} and d.to_offset is null)`
+  return `planned as materialized (select case
+    when ${counted(closed, String(COUNTED_MAX))} < ${COUNTED_MAX} then true
+    else ${counted(closed, seeks)} < ${seeks} end as is_since)`
 }
 
 const DOCUMENTS = "bursar.document d"
@@ -256,16 +430,6 @@ const filters = (query: ListQuery, given: Parameters): ReadonlyArray<string> => 
   ...changedBetween(query, given).map((condition) => `(${condition}) is true`)
 ]
 
-/** Conditions of a query besides its collection and its pin, for the index of all filters. */
-export const containing = (
-  query: Omit<ListQuery, "direction">,
-  given: Parameters
-): ReadonlyArray<string> => [
-  ...query.where.map((filter) => contains(filter, given)),
-  ...(query.meets ?? []).map((alternatives) => some(alternatives, given)),
-  ...changedBetween(query, given)
-]
-
 const changedBetween = (
   { updatedFrom, updatedTo }: Pick<ListQuery, "updatedFrom" | "updatedTo">,
   given: Parameters
@@ -306,23 +470,4 @@ const isOneOf = ({ column, anyOf }: Filter, given: Parameters): string => {
 const contains = ({ column, anyOf }: Filter, given: Parameters): string => {
   const wanted = Values.texts(anyOf.map((value) => JSON.stringify({ [column]: value })))
   return `d.filters @> any (${unplanned(`${given.add(wanted)}::jsonb[]`)})`
-}
-
-/** When a version began, and what one that has been closed since meets; null at the latest. */
-export const pinnedAt = (
-  pin: StoredPin,
-  given: Parameters
-): { readonly from: string; readonly closed: string | null } => {
-  switch (pin.by) {
-    case "latest":
-      return { from: "true", closed: null }
-    case "offset": {
-      const offset = `${given.add(String(pin.offset))}::int8`
-      return { from: `d.from_offset <= ${offset}`, closed: `d.to_offset > ${offset}` }
-    }
-    case "instant": {
-      const instant = given.add(pin.instant)
-      return { from: `d.from_instant <= ${instant}`, closed: `d.to_instant > ${instant}` }
-    }
-  }
 }

@@ -3,6 +3,7 @@ import type { Documents, StoredPin, StoredVersion, VersionRow } from "@bursar/en
 import { Effect, Option, Stream } from "effect"
 import * as Batches from "./Batches.ts"
 import * as ListSql from "./ListSql.ts"
+import * as PinSql from "./PinSql.ts"
 import type { Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
@@ -31,6 +32,7 @@ with written as (
   on conflict (collection, record_id, version)
   do update set to_offset = excluded.to_offset, to_instant = excluded.to_instant
   where excluded.created_at = '${CLOSES}' and document.to_offset is null
+    and document.sort_key = excluded.sort_key
   returning created_at
 )
 select case when count(*) filter (where created_at <> '${CLOSES}') <> $13::int8
@@ -51,7 +53,7 @@ const PUT_NEXT = `
 with closed as (
   update bursar.document set to_offset = $8::int8, to_instant = $9
   where collection = $1 and record_id = $2 and version = $10::int8
-    and coalesce(to_offset, -1) = -1
+    and coalesce(to_offset, -1) = -1 and sort_key = $4
   returning 1
 )
 insert into bursar.document (collection, record_id, version, sort_key, body, filters, created_at,
@@ -99,8 +101,19 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
   },
   get: getting(sessions),
   list: ({ limit, ...query }) => {
-    const { sql, values } = ListSql.select(query, limit)
-    return Effect.map(look(sessions, query.pin)(sql, values), ({ rows }) => rows.map(versionOf))
+    const [first, ...others] = ListSql.pages(query, limit)
+    const read = (statement: () => ListSql.Statement) => {
+      const { sql, values } = statement()
+      return Effect.map(look(sessions, query.pin)(sql, values), ({ rows }) => rows)
+    }
+    const found = others.reduce(
+      (tried, next) =>
+        Effect.flatMap(tried, (rows) =>
+          rows.some(ListSql.isTryNext) ? read(next) : Effect.succeed(rows)
+        ),
+      read(first)
+    )
+    return Effect.map(found, (rows) => rows.map(versionOf))
   },
   stream: (query) =>
     Stream.unwrap(
@@ -113,32 +126,16 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
             []
           )
         }
-        const found = yield* cursor(session, ListSql.select(query))
+        const found = yield* cursor(session, ListSql.whole(query))
         // The snapshot is taken; its rows are shown once the commits that they come from are on disk.
         if (open === undefined && !isSettled(sessions, query.pin)) yield* session.settled
         return found
       })
     ),
-  countBy: ({ column, ...query }) => {
-    const given = ListSql.parameters()
-    const counted = `d.filters ->> ${given.add(column)}`
-    const conditions = [
-      `d.collection = ${given.add(query.collection)}`,
-      ...ListSql.containing(query, given)
-    ]
-    const pinned = ListSql.pinnedAt(query.pin, given)
-    const counts = (which: string) =>
-      `select ${counted} as value, count(*) as records from bursar.document d
-       where ${conditions.join(" and ")} and ${which} and ${pinned.from} and ${counted} is not null group by 1`
-    const open = counts("d.to_offset is null")
-    const sql =
-      pinned.closed === null
-        ? open
-        : `with closed as materialized (${counts(pinned.closed)})
-           select value, sum(records)::int8 as records
-           from ((${open}) union all select * from closed) found group by 1`
+  countBy: (query) => {
+    const { sql, values } = ListSql.countBy(query)
     return Effect.map(
-      look(sessions, query.pin)(sql, given.values),
+      look(sessions, query.pin)(sql, values),
       ({ rows }) =>
         new Map(rows.map((row) => [Values.text(row, "value"), Values.number(row, "records")]))
     )
@@ -186,19 +183,24 @@ const gettingAlone =
     const [first, ...more] = new Set(recordIds)
     if (first === undefined) return Effect.succeed([])
     const given = ListSql.parameters()
+    const pinned = PinSql.pinnedAt(pin, given)
+    const inCollection = `d.collection = ${given.add(collection)}`
     // The latest version is the one with the highest number: no need to ask whether it is open.
-    const newest = (recordId: string): string => `
-      select ${ListSql.COLUMNS} from bursar.document d
-      where d.collection = ${given.add(collection)} and d.record_id = ${recordId}
-        and ${pin.by === "latest" ? "true" : atPin(pin, given)}
+    const latest = (columns: string, recordId: string) => `
+      select ${columns} from bursar.document d where ${inCollection} and d.record_id = ${recordId}
       order by d.version desc limit 1`
+    const versionAt = (recordId: string): string =>
+      pinned === undefined
+        ? latest(ListSql.COLUMNS, recordId)
+        : `select ${ListSql.COLUMNS} from (${latest("d.*", recordId)}) r
+           cross join lateral (${PinSql.inForce(pinned, inCollection)}) d`
     // One record is the usual case, and its plan is the same for every record: it is made once.
     const sql =
       more.length === 0
-        ? newest(given.add(first))
+        ? versionAt(given.add(first))
         : `select d.* from unnest(${given.add(Values.texts([first, ...more]))}::text[])
              with ordinality as asked(id, n)
-           cross join lateral (${newest("asked.id")}) d
+           cross join lateral (${versionAt("asked.id")}) d
            order by asked.n`
     return Effect.map(look(sessions, pin)(sql, given.values), ({ rows }) => rows.map(versionOf))
   }
@@ -257,10 +259,10 @@ const closedAndOpened = (
     const ends = { toOffset: row.fromOffset, toInstant: row.fromInstant }
     if (row.version <= row.closes) return undefined
     if (before !== undefined) {
-      if (row.closes !== before.version) return undefined
+      if (row.closes !== before.version || row.sortKey !== before.sortKey) return undefined
       opened[places.get(record)!] = { ...before, ...ends }
     } else if (row.closes > 0) {
-      const closing = { sortKey: "", body: "", filters: {}, createdAt: CLOSES }
+      const closing = { body: "", filters: {}, createdAt: CLOSES }
       closings.push({ ...row, ...closing, ...ends, version: row.closes })
     }
     places.set(record, opened.push({ ...row, toOffset: null, toInstant: null }) - 1)
@@ -298,21 +300,6 @@ const cursor = (session: Session, query: ListSql.Statement) =>
       ])
     )
   })
-
-const atPin = (pin: StoredPin, given: ListSql.Parameters): string => {
-  switch (pin.by) {
-    case "latest":
-      return "d.to_offset is null"
-    case "offset": {
-      const offset = `${given.add(String(pin.offset))}::int8`
-      return `d.from_offset <= ${offset} and (d.to_offset is null or d.to_offset > ${offset})`
-    }
-    case "instant": {
-      const instant = given.add(pin.instant)
-      return `d.from_instant <= ${instant} and (d.to_instant is null or d.to_instant > ${instant})`
-    }
-  }
-}
 
 const versionOf = (row: Values.Row): StoredVersion => ({
   recordId: Values.text(row, "record_id"),

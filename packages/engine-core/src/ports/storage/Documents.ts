@@ -14,7 +14,10 @@ export interface VersionRow {
   readonly closes: number
   /** The record as JSON text, without the columns beside it here. */
   readonly body: string
-  /** Sort key of the collection's lists: plain text compared by code unit, unique in the collection. */
+  /**
+   * Sort key of the collection's lists: plain text compared by code unit, unique in the collection, and
+   * the same in every version of the record.
+   */
   readonly sortKey: string
   /** The columns lists filter by; null does not match any value. */
   readonly filters: Readonly<Record<string, string | null>>
@@ -84,8 +87,8 @@ export class Documents extends Context.Service<
     /**
      * Writes versions: closes each record's open version at (fromOffset, fromInstant) and opens the
      * new one. A version that does not close the open one is a defect (so is a first version of a
-     * record that has one), and so is one whose number is not greater, or that begins at an earlier
-     * offset or instant. One call may hold several versions of one record, in order: each closes the
+     * record that has one), and so is one whose number is not greater, that has another sort key, or
+     * that begins at an earlier offset or instant. One call may hold several versions of one record, in order: each closes the
      * one before it, possibly at the same offset or instant (an empty range, which no pin selects).
      * Validity ranges of one record never overlap and leave no gap.
      */

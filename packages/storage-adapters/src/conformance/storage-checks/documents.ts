@@ -218,10 +218,18 @@ export const documents: ReadonlyArray<Check> = [
     const another = version({ collection, recordId: "s" })
     yield* ends("a second first version", put([second]), "defect")
     yield* ends("a second first version beside another", put([second, another]), "defect")
+    const moved = version({ collection, version: 2, sortKey: "other" })
     for (const more of [[], [another]]) {
       const same = version({ collection, version: 1, closes: 1 })
       yield* ends("a number that is not greater", put([same, ...more]), "defect")
+      yield* ends("another sort key", put([moved, ...more]), "defect")
     }
+    const next = version({ collection, version: 2 })
+    yield* ends(
+      "another sort key inside a call",
+      put([next, { ...moved, version: 3, closes: 2 }]),
+      "defect"
+    )
     const found = yield* get({ collection, recordIds: ["r", "s"], pin: latest })
     yield* same(
       "what is there",

@@ -1,0 +1,57 @@
+/**
+ * SQL of the versions in force at a pin. Of one record the version is found by a seek in an index, so
+ * that its cost does not grow with the versions written since.
+ */
+import type { StoredPin } from "@bursar/engine-core/ports"
+
+/**
+ * Records with few versions are in no index of their own: those up to this number are read one by one
+ * from the primary key, so that most writes cost no index entry more (migration 0008).
+ */
+const EARLY_MAX = 8
+
+/** A pin that selects among all versions, in terms of the columns that it is compared with. */
+export interface Pinned {
+  /** Column of the point from which a version is in force. */
+  readonly from: "from_offset" | "from_instant"
+  /** Column of the point at which the next version took its place; null: none has. */
+  readonly to: "to_offset" | "to_instant"
+  /** Expression of the point itself. */
+  readonly point: string
+}
+
+/** Columns of a pin; undefined for the latest versions, which are the open ones. */
+export const pinnedAt = (
+  pin: StoredPin,
+  { add }: { readonly add: (value: unknown) => string }
+): Pinned | undefined => {
+  switch (pin.by) {
+    case "latest":
+      return undefined
+    case "offset":
+      return { from: "from_offset", to: "to_offset", point: `${add(String(pin.offset))}::int8` }
+    case "instant":
+      return { from: "from_instant", to: "to_instant", point: add(pin.instant) }
+  }
+}
+
+/** Condition that a version had begun at the pin. */
+export const begun = ({ from, point }: Pinned): string => `d.${from} <= ${point}`
+
+/** Condition that a version was closed after the pin. */
+export const closedSince = ({ to, point }: Pinned): string => `d.${to} > ${point}`
+
+/**
+ * Version at a pin, if there is one, of the record whose latest version is `r`: that one where it had
+ * begun, or else the first one that was closed after the pin.
+ */
+export const inForce = (pinned: Pinned, collection: string): string => {
+  const closed = (which: string, order: string) =>
+    `(select d.* from bursar.document d where ${collection} and d.record_id = r.record_id
+      and ${closedSince(pinned)} and ${which} order by ${order} limit 1)`
+  return `select * from (
+    (select r.*)
+    union all ${closed(`d.version > ${EARLY_MAX}`, `d.${pinned.to}, d.version`)}
+    union all ${closed(`d.version <= ${EARLY_MAX}`, "d.version")}
+  ) d where ${begun(pinned)} limit 1`
+}

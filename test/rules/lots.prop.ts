@@ -5,6 +5,7 @@
 import { Decimal, Instant, Party } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import * as LotsHoldings from "#core/findings/checks/LotsHoldings.ts"
 import type { Acquisition, Lot } from "#core/instruments/lot/Lot.ts"
 import * as LotRules from "#core/instruments/lot/LotRules.ts"
 import { idOf } from "#core/instruments/register/RegisterEntry.ts"
@@ -319,6 +320,42 @@ describe("lots", () => {
             ])
           }
         }
+      }),
+      { numRuns: 50 }
+    )
+  })
+
+  it("agree with the register by the check lots-holdings, and without one of them never do", () => {
+    fc.assert(
+      fc.property(histories, fc.nat(), (steps, nth) => {
+        const books = LotRules.fold(new Map(), steps)
+        const found = (lots: LotRules.Books) =>
+          LotsHoldings.differences(
+            funds.flatMap((asset) =>
+              parties.map((owner) => {
+                const id = idOf({ ...asset, party: owner })
+                const { instrumentId } = asset
+                const units = heldBy(steps, id)
+                return {
+                  instrumentId,
+                  party: owner,
+                  holderId: null,
+                  units,
+                  lots: lots.get(id) ?? []
+                }
+              })
+            ),
+            Decimal.zero
+          )
+        expect(found(books)).toEqual([])
+        const lost = everyLot(books)[nth % Math.max(1, everyLot(books).length)]
+        if (lost === undefined) return
+        const rest = new Map(
+          [...books].map(([id, lots]) => [id, lots.filter((kept) => kept !== lost)])
+        )
+        expect(found(rest)).toMatchObject([
+          { subject: { id: lost.party }, difference: lost.remaining, severity: "blocking" }
+        ])
       }),
       { numRuns: 50 }
     )

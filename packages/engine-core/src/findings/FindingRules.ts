@@ -1,7 +1,7 @@
 /** Pure rules of findings: identity over runs, age, growth beyond an accepted amount. */
 import * as Decimal from "../kernel/Decimal.ts"
 import * as Instant from "../kernel/Instant.ts"
-import type { Fact, Finding, Seen } from "./Finding.ts"
+import type { Fact, Finding, Found, Seen } from "./Finding.ts"
 
 /** Identity of a finding across runs. */
 export type Same = Pick<Finding, "check" | "subject" | "instrumentId">
@@ -56,3 +56,26 @@ export const foundAgain = (
 /** Whether the finding blocks its instrument: it is open, and its severity is blocking. */
 export const blocks = ({ state, severity }: Pick<Finding, "state" | "severity">): boolean =>
   state === "open" && severity === "blocking"
+
+/** A difference that a check found; the run that finds it adds id, pin and its own id. */
+export type Difference = Omit<Found, "findingId"> & Omit<Seen, "runId" | "asOf">
+
+/** Two amounts that a check compares, none of the difference in flight. */
+export type Comparison = Omit<
+  Difference,
+  "expected" | "actual" | "difference" | "explained" | "unexplained" | "statementId"
+> & {
+  readonly expected: Decimal.Decimal
+  readonly actual: Decimal.Decimal
+}
+
+/**
+ * Compares two amounts: returns their difference, actual less expected, or none where it is within
+ * the tolerance, the edge included. Nothing explains a part of it.
+ */
+export const compare = (of: Comparison): ReadonlyArray<Difference> => {
+  const difference = Decimal.subtract(of.actual, of.expected)
+  if (Decimal.atMost(Decimal.abs(difference), of.tolerance)) return []
+  const explained = { amount: Decimal.zero, by: [] }
+  return [{ ...of, difference, explained, unexplained: difference, statementId: null }]
+}

@@ -7,8 +7,12 @@ import * as Decimal from "./Decimal.ts"
 import {
   type AnyFormula,
   type Compared,
+  type Factor,
+  factorOf,
+  haveSameIds,
   type Item,
   type Kind,
+  listOf,
   shareOut,
   type Sheet
 } from "./Formula.ts"
@@ -231,6 +235,23 @@ const canBeShared = (of: Rational.Rational, items: ReadonlyArray<Item>): boolean
   items.every(({ amount }) => !Decimal.isNegative(amount)) &&
   (Rational.isZero(of) || items.some(({ amount }) => Decimal.isPositive(amount)))
 
+/** An amount of a list, or the list's name in place of any of its amounts. */
+const leafOf = (name: string, item?: Item): Term => ({
+  value: item && Rational.of(item.amount),
+  names: name,
+  shown: item === undefined ? "?" : Decimal.formatPlain(item.amount),
+  binding: "atom",
+  stands: nothing
+})
+
+const productOf = (
+  factors: ReadonlyArray<Factor<Term>>,
+  leaf: (name: string, list: number) => Term
+): Term =>
+  factors
+    .map((factor, list) => factorOf(factor, leaf(listOf(factor), list)))
+    .reduce((left, right) => operate("*", left, right))
+
 interface Places {
   readonly count: number | undefined
   readonly stands: Stands
@@ -272,6 +293,23 @@ const sheetOf = (inputs: ReadonlyArray<Input>, taken: Array<Taken>): Sheet<Term>
         shown: `sum(${items.map(({ amount }) => Decimal.formatPlain(amount)).join(", ")})`,
         binding: "atom",
         stands: standsOn(name)
+      }
+    },
+    dot: (...factors) => {
+      const lists = factors.map((factor) => itemsOf(listOf(factor)))
+      const products = (lists[0] ?? []).map((_, index) =>
+        productOf(factors, (name, list) => leafOf(name, lists[list]?.[index]))
+      )
+      const product = productOf(factors, (name) => ({ ...leafOf(name), stands: standsOn(name) }))
+      const values = products.flatMap(({ value }) => value ?? [])
+      const isKnown = haveSameIds(lists) && values.length === products.length
+      return {
+        value: isKnown ? Rational.sum(values) : undefined,
+        names: `sum(${product.names})`,
+        shown: `sum(${products.map(({ shown }) => shown).join(", ")})`,
+        binding: "atom",
+        // An empty list makes no term, so that a basis does not name what its factors would use.
+        stands: products.length === 0 ? nothing : product.stands
       }
     },
     number: (value) => ({

@@ -55,6 +55,14 @@ export interface NamesOf<I extends Inputs, F extends Shapes> extends Names {
   readonly figure: keyof F & string
 }
 
+/**
+ * Factor of a sum of products: a list of amounts, or a list of which each amount is first replaced
+ * by a term of it.
+ */
+export type Factor<T, Name extends string = string> =
+  | Name
+  | { readonly of: Name; readonly as: (amount: T) => T }
+
 export interface Compared<T> {
   readonly left: T
   readonly right: T
@@ -71,6 +79,11 @@ export interface Compared<T> {
 export interface Sheet<T, N extends Names = Names> {
   readonly amount: (name: N["amount"]) => T
   readonly total: (name: N["amounts"]) => T
+  /**
+   * Sum of products: the lists' amounts are multiplied id by id and the products added, without a
+   * rounding. All lists have the same ids in the same order; an id that one of them lacks is a fault.
+   */
+  readonly dot: (...factors: ReadonlyArray<Factor<T, N["amounts"]>>) => T
   /** A number of the formula itself. */
   readonly number: (value: number) => T
   readonly add: (left: T, right: T) => T
@@ -127,22 +140,49 @@ export const declare = <const I extends Inputs, const F extends Shapes>(
 export const compute = <I extends Inputs, F extends Shapes>(
   formula: Formula<I, F>,
   given: Given<I>
-): Figures<F> => {
+): Figures<F> => computeExact(formula, given).figures
+
+/** The figures of a formula, and of each figure that is rounded its exact term before the rounding. */
+export const computeExact = <const I extends Inputs, const F extends Shapes>(
+  formula: Formula<I, F>,
+  given: Given<I>
+): {
+  readonly figures: Figures<F>
+  readonly terms: { readonly [N in keyof F]?: Rational.Rational }
+} => {
   const figures: Record<string, FigureOf[Shape]> = {}
-  formula.work(numbers(given, figures))
+  const terms: Record<string, Rational.Rational> = {}
+  formula.work(numbers(given, { figures, terms }))
   // A formula comes to the figures it declares; its test says so for each that is listed.
-  return figures as Figures<F>
+  return { figures: figures as Figures<F>, terms: terms as { [N in keyof F]?: Rational.Rational } }
+}
+
+interface Computed {
+  readonly figures: Record<string, FigureOf[Shape]>
+  readonly terms: Record<string, Rational.Rational>
 }
 
 const numbers = (
   values: Readonly<Record<string, ValueOf[Kind] | undefined>>,
-  figures: Record<string, FigureOf[Shape]>
+  { figures, terms }: Computed
 ): Sheet<Rational.Rational> => {
   const placesOf = (places: string | number): number =>
     typeof places === "number" ? places : asPlaces(values[places], places)
   return {
     amount: (name) => Rational.of(asAmount(values[name], name)),
     total: (name) => Rational.of(Decimal.sum(asItems(values[name], name).map(amountOf))),
+    dot: (...factors) => {
+      const lists = factors.map((factor) => asItems(values[listOf(factor)], listOf(factor)))
+      if (!haveSameIds(lists)) throw new Error("the lists of a sum of products have other ids")
+      const products = (lists[0] ?? []).map((_, index) =>
+        factors
+          .map((factor, list) =>
+            factorOf(factor, Rational.of(lists[list]?.[index]?.amount ?? Decimal.zero))
+          )
+          .reduce(Rational.multiply)
+      )
+      return Rational.sum(products)
+    },
     number: (value) => Rational.fromInteger(value),
     add: Rational.add,
     subtract: Rational.subtract,
@@ -158,6 +198,7 @@ const numbers = (
     round: ({ figure, term, places, rounding }) => {
       const value = Rational.round(term, { places: placesOf(places), rounding })
       figures[figure] = value
+      terms[figure] = term
       return Rational.of(value)
     },
     share: ({ figure, of, by, places }) => {
@@ -167,6 +208,22 @@ const numbers = (
     }
   }
 }
+
+/** Name of the list that a factor takes its amounts from. */
+export const listOf = <T, Name extends string>(factor: Factor<T, Name>): Name =>
+  typeof factor === "string" ? factor : factor.of
+
+/** The term that a factor makes of one amount of its list. */
+export const factorOf = <T>(factor: Factor<T>, amount: T): T =>
+  typeof factor === "string" ? amount : factor.as(amount)
+
+/** Checks that lists have the same ids in the same order. */
+export const haveSameIds = ([first = [], ...others]: ReadonlyArray<
+  ReadonlyArray<{ readonly id: string }>
+>): boolean =>
+  others.every(
+    (list) => list.length === first.length && first.every(({ id }, index) => list[index]?.id === id)
+  )
 
 const amountOf = ({ amount }: Item): Decimal.Decimal => amount
 

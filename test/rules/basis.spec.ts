@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest"
 import * as Basis from "#core/kernel/Basis.ts"
 import * as Formulas from "#core/orders/OrderFormulas.ts"
 import * as Rules from "#core/orders/OrderRules.ts"
+import { changed } from "./changed-basis.ts"
 
 const d = Decimal.of
 const items = (...amounts: ReadonlyArray<string>) =>
@@ -231,36 +232,6 @@ describe("a figure's basis", () => {
     }
   })
 })
-
-/** Every basis that differs from this one in one input, place, rounding or value. */
-function* changed(basis: Basis.Basis): Generator<readonly [what: string, basis: Basis.Basis]> {
-  const { inputs, steps } = basis
-  for (const [index, input] of inputs.entries()) {
-    const value =
-      input.name === "residualRule"
-        ? input.value === "refund"
-          ? "fund"
-          : "refund"
-        : input.name.toLowerCase().includes("places") || input.name.endsWith("Decimals")
-          ? String((Number(input.value) + 1) % 11)
-          : Decimal.formatPlain(Decimal.fromAtoms(Decimal.atoms(d(input.value)) + 1n))
-    yield [`input ${input.name}`, { ...basis, inputs: inputs.with(index, { ...input, value }) }]
-    yield [`without ${input.name}`, { ...basis, inputs: inputs.toSpliced(index, 1) }]
-  }
-  for (const [index, step] of steps.entries()) {
-    const with_ = (change: Partial<Basis.Step>) => ({
-      ...basis,
-      steps: steps.with(index, { ...step, ...change })
-    })
-    yield [`places of step ${index}`, with_({ places: (step.places + 1) % 11 })]
-    yield [
-      `rounding of step ${index}`,
-      with_({ rounding: step.rounding === "floor" ? "ceiling" : "floor" })
-    ]
-    yield [`value of step ${index}`, with_({ value: `${step.value}1` })]
-    yield [`without step ${index}`, { ...basis, steps: steps.toSpliced(index, 1) }]
-  }
-}
 
 describe("a basis in which one thing was changed is refused", () => {
   test("of the golden vectors, one thing after another", () => {

@@ -7,4 +7,5 @@ import { StandingApprovalState } from "./standing-approval/StandingApprovalState
 
 export const machines = [DistributionMachine, DistributionLineMachine] as const
 export const judged = [DistributionPeriod, DistributionRoll, StandingApprovalState] as const
+export { formulas } from "./distribution/DistributionFormulas.ts"
 export { events } from "./events.ts"

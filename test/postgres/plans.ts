@@ -27,11 +27,8 @@ export interface Statement {
   readonly plan: Node
 }
 
-/**
- * A database server of its own whose log has the plan of every statement. By its settings a prepared
- * statement may be planned for all values alike from the first time on.
- */
-export const serverWith = Effect.fnUntraced(function* (settings: Readonly<Record<string, string>>) {
+/** A database server of its own whose log has the plan of every statement. */
+export const server = Effect.gen(function* () {
   const dataFolder = yield* Effect.acquireRelease(
     Effect.promise(() => mkdtemp(join(tmpdir(), "bursar-plans-"))),
     (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
@@ -47,8 +44,7 @@ export const serverWith = Effect.fnUntraced(function* (settings: Readonly<Record
       "auto_explain.log_buffers": "on",
       "auto_explain.log_timing": "off",
       "auto_explain.log_parameter_max_length": "0",
-      "auto_explain.log_format": "json",
-      ...settings
+      "auto_explain.log_format": "json"
     }
   })
   const log = join(dataFolder, "postgres.log")
@@ -64,8 +60,6 @@ export const serverWith = Effect.fnUntraced(function* (settings: Readonly<Record
       })
   }
 })
-
-export const server = serverWith({})
 
 const Entry = Schema.Struct({ "Query Text": Schema.String, Plan: Schema.Unknown })
 const entry = Schema.decodeUnknownSync(Schema.fromJsonString(Entry))

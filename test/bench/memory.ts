@@ -9,8 +9,8 @@ const warm = 1_000
 /** Operations between two looks at the queue, so that it never grows without bound. */
 const batch = 5_000
 
-/** Bytes on the heap once everything that can be collected is. */
-const held = Effect.sync(() => {
+/** Bytes on the heap after a full garbage collection. */
+export const held = Effect.sync(() => {
   setFlagsFromString("--expose-gc")
   const collect: unknown = runInNewContext("gc")
   if (typeof collect === "function") collect()

@@ -13,7 +13,13 @@ import { DealingCycle as DealingCycleTemplate } from "../../templates/DealingCyc
 import { Lot } from "../../templates/Market.ts"
 import { PricedRedemption } from "../../templates/Redemption.ts"
 import { Allocation } from "../../templates/Registry.ts"
-import type { Argument, Payload, Template } from "../../templates/Template.ts"
+import {
+  type Argument,
+  decodePayload,
+  type LfRecord,
+  type Payload,
+  type Template
+} from "../../templates/Template.ts"
 import * as Currency from "../../kernel/Currency.ts"
 import { allocationsMax, CycleId, type DealingCycle, dealingCycles } from "./DealingCycle.ts"
 import { redemptions } from "../redemption/Redemption.ts"
@@ -214,8 +220,12 @@ const payloadsOf = Effect.fnUntraced(function* (cids: ReadonlyArray<string>) {
     (yield* records.many(contracts, cids)).map(({ contractId, payload }) => [contractId, payload])
   )
   return {
-    as: <T extends Template>(template: T, cid: string): Payload<T> | null =>
-      Result.getOrNull(Schema.decodeUnknownResult(template.payload)(payloadOf.get(cid)))
+    as: <T extends Template>(template: T, cid: string): Payload<T> | null => {
+      const payload = payloadOf.get(cid)
+      return payload === undefined
+        ? null
+        : Result.getOrNull(decodePayload(template, payload as LfRecord))
+    }
   }
 })
 

@@ -88,6 +88,30 @@ describe("a prefetched record", () => {
     })
   )
 
+  it.effect("is looked up once for prefetches that follow each other, and never once written", () =>
+    Effect.gen(function* () {
+      const store = yield* stored
+      const { seen, layer } = over(store)
+      yield* Effect.provide(within(Effect.andThen(count("c1"), count("c2"))), layer)
+      const before = seen.looks
+      const counts = yield* Effect.provide(
+        within(
+          Effect.gen(function* () {
+            yield* prefetch("c1")
+            yield* prefetch("c1", "c2")
+            const first = yield* count("c2")
+            yield* prefetch("c1", "c2")
+            return [first, yield* count("c1"), yield* count("c2")]
+          })
+        ),
+        layer
+      )
+      assert.deepStrictEqual(counts, [2, 2, 3])
+      // One for c1, and one for c2.
+      assert.strictEqual(seen.looks - before, 2)
+    })
+  )
+
   it.effect("never lets another writer's opening go unnoticed", () =>
     Effect.gen(function* () {
       const store = yield* stored

@@ -143,13 +143,12 @@ const prefetch = Effect.fnUntraced(function* (
   if (events.length < prefetchMin) return yield* records.prefetch([])
   const readings = yield* Readings
   const ids = [...new Set(events.map(({ contractId }) => contractId))]
+  const looks = ids.map((id) => ({ collection: contracts, id }))
+  yield* records.prefetch(looks)
   const stored = yield* records.many(contracts, ids)
   const before = new Map(stored.map(({ contractId, payload }) => [contractId, payload]))
   const payloadOf = (id: string) => payloads.get(id) ?? (before.get(id) as Ledger.LfRecord)
-  yield* records.prefetch([
-    ...ids.map((id) => ({ collection: contracts, id })),
-    ...looksOf(events, { payloadOf, readings })
-  ])
+  yield* records.prefetch([...looks, ...looksOf(events, { payloadOf, readings })])
 })
 
 /** Returns the records that the readings of these events declare to look up. */

@@ -51,8 +51,15 @@ const fetched = Effect.fnUntraced(function* <R, F>(
 const prefetching = ({ documents }: Parts): Records["Service"]["prefetch"] =>
   Effect.fnUntraced(function* (asked) {
     const work = yield* within
+    const before = new Map(work.prefetched)
     work.prefetched.clear()
-    for (const [collection, of] of Map.groupBy(asked, ({ collection }) => collection.name)) {
+    const missing = asked.filter(({ collection, id }) => {
+      const key = UnitOfWork.keyOf(collection, id)
+      const row = before.get(key)
+      if (row !== undefined) work.prefetched.set(key, row)
+      return row === undefined && UnitOfWork.writtenAt(work, key) === undefined
+    })
+    for (const [collection, of] of Map.groupBy(missing, ({ collection }) => collection.name)) {
       const recordIds = [...new Set(of.map(({ id }) => id))]
       const rows = yield* documents.get({ collection, recordIds, pin: { by: "latest" } })
       for (const id of recordIds) work.prefetched.set(`${collection}/${id}`, null)

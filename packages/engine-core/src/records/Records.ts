@@ -77,9 +77,9 @@ export class Records extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<Stored<R>>, Unavailable>
     /**
      * Prefetches records in one look-up a collection, for `find`, `get`, `many` and `open` of this
-     * transaction, until the next call: for a long transaction that loads them one by one. A version
-     * that another writer makes meanwhile is noticed when the record is written. Only inside
-     * `transact`.
+     * transaction, until the next call: for a long transaction that loads them one by one. A record
+     * that this call and the one before ask for is looked up once. A version that another writer
+     * makes meanwhile is noticed when the record is written. Only inside `transact`.
      */
     readonly prefetch: (
       records: ReadonlyArray<{

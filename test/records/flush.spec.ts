@@ -2,10 +2,11 @@
 import { Instant, Offset } from "@bursar/engine-core/kernel"
 import type { FactRow } from "#core/ports/storage/FactLog.ts"
 import type { VersionRow } from "#core/ports/storage/Documents.ts"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { Announcement } from "#core/kernel/Announcement.ts"
+import * as Collection from "#core/kernel/Collection.ts"
 import * as Flush from "#core/records/Flush.ts"
 import * as UnitOfWork from "#core/records/UnitOfWork.ts"
 import { offsetOf } from "#core/records/Writing.ts"
@@ -19,18 +20,41 @@ const stamp: Flush.Stamp = {
   stamped: (text) => text
 }
 
-const draft: UnitOfWork.Draft = {
-  collection: "timer",
+const sortKey = (createdAt: Instant.Instant) => `${Instant.sortable(createdAt)}/t`
+
+const timers = Collection.define("timer", {
+  doc: "A timer.",
+  id: () => "t",
+  record: Schema.Struct({ body: Schema.String }),
+  fact: Schema.Struct({ fact: Schema.String }),
+  evolve: (self) => self,
+  keptBy: "engine",
+  sortKey: (_, createdAt) => sortKey(createdAt),
+  filters: { state: () => "set" }
+})
+
+const draft = {
+  collection: timers,
   recordId: "t",
   version: 3,
   cause: "clock",
   offset: undefined,
-  texts: () => ({ fact: "{}", body: "{}" }),
-  fact: () => "{}",
-  sortKey: (createdAt) => `${Instant.sortable(createdAt)}/t`,
-  filters: () => ({ state: "set" }),
+  record: { body: "" },
+  fact: { fact: "" },
   createdAt: opened
-}
+} satisfies UnitOfWork.Draft
+
+/** Record that calls back when its body is encoded. */
+const watched = (body: string, encodes: () => void) => ({
+  get body() {
+    encodes()
+    return body
+  }
+})
+
+const bodyText = (n: number) => `{"body":"body-${n}"}`
+const factText = (n: number) => `{"fact":"fact-${n}"}`
+const version = { body: "{}", filters: { state: "set" } }
 
 const announcement: Announcement = {
   type: "hold.released",
@@ -53,24 +77,24 @@ describe("the rows of a draft", () => {
       [0, 0],
       [5, 5]
     ] as const) {
-      expect(Flush.rowsOf({ ...draft, offset }, stamp).fact.offset).toBe(expected)
-      expect(Flush.rowsOf({ ...draft, offset }, stamp).version.fromOffset).toBe(expected)
+      expect(Flush.factRow({ ...draft, offset }, stamp, "{}").offset).toBe(expected)
+      expect(Flush.versionRow({ ...draft, offset }, stamp, version).fromOffset).toBe(expected)
     }
   })
 
   it("are recorded at the stamp, and keep the instant at which the record was created", () => {
-    expect(Flush.rowsOf(draft, stamp).fact.recordedAt).toBe(stamp.at)
-    expect(Flush.rowsOf(draft, stamp).version).toMatchObject({
+    expect(Flush.factRow(draft, stamp, "{}").recordedAt).toBe(stamp.at)
+    expect(Flush.versionRow(draft, stamp, version)).toMatchObject({
       fromInstant: stamp.at,
       createdAt: Instant.sortable(opened),
-      sortKey: draft.sortKey(opened)
+      sortKey: sortKey(opened)
     })
   })
 
   it("of a record that opens are created at the stamp, and sorted by it", () => {
-    expect(Flush.rowsOf({ ...draft, createdAt: undefined }, stamp).version).toMatchObject({
+    expect(Flush.versionRow({ ...draft, createdAt: undefined }, stamp, version)).toMatchObject({
       createdAt: stamp.at,
-      sortKey: draft.sortKey(instant)
+      sortKey: sortKey(instant)
     })
   })
 })
@@ -113,19 +137,18 @@ describe("a flush of more drafts than one call of a port takes", () => {
     let ahead = 0
     const work = UnitOfWork.make()
     for (let n = 0; n < count; n++) {
-      const texts = () => {
+      const record = watched(`body-${n}`, () => {
         encoded += 1
         ahead = Math.max(ahead, encoded - written)
-        return { fact: `fact-${n}`, body: `body-${n}` }
-      }
-      work.drafts.push({ ...draft, recordId: `t-${n}`, texts })
+      })
+      work.drafts.push({ ...draft, recordId: `t-${n}`, record, fact: { fact: `fact-${n}` } })
     }
     const { ports, facts, bodies } = recording(({ versions }) => {
       written += versions
     })
     await Effect.runPromise(Flush.flush(ports, work))
-    expect(facts).toEqual(Array.from({ length: count }, (_, n) => `fact-${n}`))
-    expect(bodies).toEqual(Array.from({ length: count }, (_, n) => `body-${n}`))
+    expect(facts).toEqual(Array.from({ length: count }, (_, n) => factText(n)))
+    expect(bodies).toEqual(Array.from({ length: count }, (_, n) => bodyText(n)))
     expect(encoded).toBe(count)
     expect(ahead).toBeLessThanOrEqual(1_000)
   })
@@ -134,11 +157,10 @@ describe("a flush of more drafts than one call of a port takes", () => {
     const order: Array<string> = []
     const work = UnitOfWork.make()
     for (let n = 0; n < 1_500; n++) {
-      const texts = () => {
+      const record = watched("", () => {
         if (n % 500 === 0) order.push(`encodes ${n}`)
-        return { fact: "{}", body: "{}" }
-      }
-      work.drafts.push({ ...draft, recordId: `t-${n}`, texts })
+      })
+      work.drafts.push({ ...draft, recordId: `t-${n}`, record })
     }
     const { ports } = recording(({ facts }) => {
       if (facts > 0) order.push("wrote facts")
@@ -163,17 +185,16 @@ describe("a flush of more drafts than one call of a port takes", () => {
         ...draft,
         version,
         offset: 7,
-        fact: () => `fact-${version}`,
-        texts: () =>
-          isLast || version % 500 === 0
-            ? { fact: `fact-${version}`, body: `body-${version}` }
-            : expect.fail(`the version ${version} is not stored`)
+        fact: { fact: `fact-${version}` },
+        record: watched(`body-${version}`, () => {
+          if (!isLast && version % 500 !== 0) expect.fail(`the version ${version} is not stored`)
+        })
       })
     }
     const { ports, facts, bodies } = recording()
     await Effect.runPromise(Flush.flush(ports, work))
-    expect(facts).toEqual(Array.from({ length: count }, (_, n) => `fact-${n + 1}`))
-    expect(bodies).toEqual([`body-${count}`])
+    expect(facts).toEqual(Array.from({ length: count }, (_, n) => factText(n + 1)))
+    expect(bodies).toEqual([bodyText(count)])
   })
 })
 
@@ -185,7 +206,7 @@ describe("the stored versions of a record that a transaction moves several times
     version,
     offset
   })
-  const stored = (drafts: ReadonlyArray<typeof draft>) =>
+  const stored = (drafts: ReadonlyArray<UnitOfWork.Draft>) =>
     [...Flush.closedBy(drafts, stamp)].map(([{ recordId, version }, closes]) => [
       recordId,
       version,

@@ -36,11 +36,5 @@ export const of = <R, F>(collection: Collection<R, F>): Codecs<R, F> => {
   return codecs
 }
 
-/** Stored texts of a record that opens, and of the fact that opens it. */
-export const openedTexts = <R, F>(collection: Collection<R, F>, record: R) => {
-  const body = of(collection).encodeRecord(record)
-  return { fact: openedText(body), body }
-}
-
 /** Stored text of the fact that opens a record; it holds the whole record. */
 export const openedText = (body: string): string => `{"on":"open","record":${body}}`

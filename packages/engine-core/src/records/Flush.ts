@@ -9,6 +9,8 @@ import type { FactLog, FactRow } from "../ports/storage/FactLog.ts"
 import type { EventRow, Feed, FeedHead } from "../ports/storage/Feed.ts"
 import type { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import * as Audit from "./Audit.ts"
+import * as Codecs from "./Codecs.ts"
+import * as Columns from "./Columns.ts"
 import type { Outbox } from "./Outbox.ts"
 import * as StampPlaceholder from "./StampPlaceholder.ts"
 import type { Draft, UnitOfWork } from "./UnitOfWork.ts"
@@ -43,7 +45,7 @@ export const flush = Effect.fnUntraced(function* (ports: Ports, work: UnitOfWork
   if (isEmpty(work)) return
   const { feed, queue, outbox, tenantId, sha256 } = ports
   // Other writers wait for the head: what one batch holds is encoded before the head is taken.
-  const drafts = [...encoded(work.drafts.slice(0, batchMax)), ...work.drafts.slice(batchMax)]
+  const texts = textsOf(work.drafts.slice(0, batchMax))
   const head = yield* feed.take(Instant.sortable(yield* Instant.now))
   const instant = Instant.of(head.at)
   const stamp = {
@@ -58,7 +60,7 @@ export const flush = Effect.fnUntraced(function* (ports: Ports, work: UnitOfWork
   )
   const traces = announcements.map(({ trace }) => trace ?? null)
   const owed = yield* outbox.owed({ work, head, events, traces })
-  yield* writeDrafts(ports, [...drafts, ...owed.drafts], stamp)
+  yield* writeDrafts(ports, [...work.drafts, ...owed.drafts], { stamp, texts })
   yield* queue.enqueue([...work.work, ...owed.items])
   const audit = Audit.chain({ tenantId, head: head.audit, at: instant, sha256 }, work.audit)
   const checkpoint = Audit.checkpointOf(audit)
@@ -97,18 +99,26 @@ export const withoutSources = (
   })
 }
 
-/** Encodes drafts ahead of their rows; of one that a later draft replaces the fact alone. */
-const encoded = (drafts: ReadonlyArray<Draft>): ReadonlyArray<Draft> => {
+/** A draft as stored text; without `version` where a later draft replaces its version. */
+interface Texts {
+  readonly fact: string
+  readonly version?: Pick<VersionRow, "body" | "filters">
+}
+
+/** Encodes the fact of a draft, and its record where that version is stored. */
+const encoded = (draft: Draft, isStored: boolean): Texts => {
+  const { collection, fact, record } = draft
+  const { encodeFact, encodeRecord } = Codecs.of(collection)
+  if (!isStored && fact !== undefined) return { fact: encodeFact(fact) }
+  const body = encodeRecord(record)
+  const factText = fact === undefined ? Codecs.openedText(body) : encodeFact(fact)
+  return { fact: factText, version: { body, filters: Columns.of(collection, record) } }
+}
+
+/** Encodes drafts before their stamp exists, which may show more of them to be replaced. */
+const textsOf = (drafts: ReadonlyArray<Draft>): ReadonlyMap<Draft, Texts> => {
   const stored = closedBy(drafts, { nextOffset: undefined })
-  return drafts.map((draft) => {
-    if (!stored.has(draft)) {
-      const fact = draft.fact()
-      return { ...draft, fact: () => fact }
-    }
-    const texts = draft.texts()
-    const filters = draft.filters()
-    return { ...draft, texts: () => texts, fact: () => texts.fact, filters: () => filters }
-  })
+  return new Map(drafts.map((draft) => [draft, encoded(draft, stored.has(draft))]))
 }
 
 /** The stamp of a transaction, as its rows take it from the head of the feed. */
@@ -126,14 +136,14 @@ export interface Stamp {
 const writeDrafts = Effect.fnUntraced(function* (
   { factLog, documents }: Ports,
   drafts: ReadonlyArray<Draft>,
-  stamp: Stamp
+  { stamp, texts }: { readonly stamp: Stamp; readonly texts: ReadonlyMap<Draft, Texts> }
 ) {
   const closes = closedBy(drafts, stamp)
   const [first, ...others] = batchesOf(drafts)
-  let rows = batchRows(first ?? [], { closes, stamp })
+  let rows = batchRows(first ?? [], { closes, stamp, texts })
   for (const batch of others) {
     // The yield sends the facts before the processor is busy with encoding.
-    const encode = Effect.map(Effect.yieldNow, () => batchRows(batch, { closes, stamp }))
+    const encode = Effect.map(Effect.yieldNow, () => batchRows(batch, { closes, stamp, texts }))
     const [, next] = yield* Effect.all([factLog.append(rows.facts), encode], { concurrency: 2 })
     yield* documents.put(rows.versions)
     rows = next
@@ -142,22 +152,25 @@ const writeDrafts = Effect.fnUntraced(function* (
   yield* documents.put(rows.versions)
 })
 
-/** Encodes a batch: a row of each fact, and of each version that is stored. */
+/** Encodes a batch, where it is not encoded: a row of each fact, and of each version that is stored. */
 const batchRows = (
   batch: ReadonlyArray<Draft>,
-  { closes, stamp }: { readonly closes: ReadonlyMap<Draft, number>; readonly stamp: Stamp }
+  of: {
+    readonly closes: ReadonlyMap<Draft, number>
+    readonly stamp: Stamp
+    readonly texts: ReadonlyMap<Draft, Texts>
+  }
 ): { readonly facts: ReadonlyArray<FactRow>; readonly versions: ReadonlyArray<VersionRow> } => {
+  const { closes, stamp } = of
   const facts: Array<FactRow> = []
   const versions: Array<VersionRow> = []
   for (const draft of batch) {
     const closed = closes.get(draft)
-    if (closed === undefined) {
-      facts.push(factRow(draft, stamp, draft.fact()))
-      continue
+    const texts = of.texts.get(draft) ?? encoded(draft, closed !== undefined)
+    facts.push(factRow(draft, stamp, texts.fact))
+    if (closed !== undefined && texts.version !== undefined) {
+      versions.push({ ...versionRow(draft, stamp, texts.version), closes: closed })
     }
-    const { fact, version } = rowsOf(draft, stamp)
-    facts.push(fact)
-    versions.push({ ...version, closes: closed })
   }
   return { facts, versions }
 }
@@ -174,7 +187,7 @@ export const closedBy = (
   const closes = new Map<Draft, number>()
   const latest = new Map<string, Draft>()
   for (const draft of drafts) {
-    const record = `${draft.collection}/${draft.recordId}`
+    const record = `${draft.collection.name}/${draft.recordId}`
     const before = latest.get(record)
     latest.set(record, draft)
     const isReplaced =
@@ -191,37 +204,32 @@ const batchesOf = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
     all.slice(n * batchMax, (n + 1) * batchMax)
   )
 
-/** Encodes a draft: its rows in the fact log and among the documents, created at the stamp if it opens. */
-export const rowsOf = (
-  draft: Draft,
-  stamp: Stamp
-): { readonly fact: FactRow; readonly version: Omit<VersionRow, "closes"> } => {
-  const { fact, body } = draft.texts()
-  const { collection, recordId, version, createdAt } = draft
-  return {
-    fact: factRow(draft, stamp, fact),
-    version: {
-      collection,
-      recordId,
-      version,
-      body: stamp.stamped(body),
-      sortKey: draft.sortKey(createdAt ?? stamp.instant),
-      filters: draft.filters(),
-      createdAt: createdAt === undefined ? stamp.at : Instant.sortable(createdAt),
-      fromOffset: draft.offset ?? stamp.nextOffset,
-      fromInstant: stamp.at
-    }
-  }
-}
-
-const factRow = (draft: Draft, stamp: Stamp, fact: string): FactRow => ({
-  collection: draft.collection,
+/** Row of a draft in the fact log. */
+export const factRow = (draft: Draft, stamp: Stamp, fact: string): FactRow => ({
+  collection: draft.collection.name,
   recordId: draft.recordId,
   version: draft.version,
   fact: stamp.stamped(fact),
   cause: draft.cause,
   offset: draft.offset ?? stamp.nextOffset,
   recordedAt: stamp.at
+})
+
+/** Row of a draft among the documents, created at the stamp if the draft opens its record. */
+export const versionRow = (
+  { collection, createdAt, offset, record, recordId, version }: Draft,
+  stamp: Stamp,
+  { body, filters }: Pick<VersionRow, "body" | "filters">
+): Omit<VersionRow, "closes"> => ({
+  collection: collection.name,
+  recordId,
+  version,
+  body: stamp.stamped(body),
+  sortKey: collection.sortKey(record, createdAt ?? stamp.instant),
+  filters,
+  createdAt: createdAt === undefined ? stamp.at : Instant.sortable(createdAt),
+  fromOffset: offset ?? stamp.nextOffset,
+  fromInstant: stamp.at
 })
 
 /**

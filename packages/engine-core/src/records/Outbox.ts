@@ -14,7 +14,6 @@ import type { EventRow, FeedHead } from "../ports/storage/Feed.ts"
 import type { StorageUnavailable } from "../ports/storage/StorageError.ts"
 import type { WorkItem } from "../ports/storage/WorkQueue.ts"
 import * as Codecs from "./Codecs.ts"
-import * as Columns from "./Columns.ts"
 import * as UnitOfWork from "./UnitOfWork.ts"
 
 /** Queue of removed webhooks whose deliveries are to be taken off their queues. */
@@ -39,31 +38,22 @@ const nothing: Owed = { drafts: [], items: [], webhooks: "same" }
 
 const draftOf = (
   delivery: Delivery,
-  of: Pick<UnitOfWork.Draft, "version" | "texts" | "fact" | "createdAt">
+  of: Pick<UnitOfWork.Draft, "version" | "createdAt"> & { readonly fact: Fact | undefined }
 ): UnitOfWork.Draft => {
   Invariant.assert(deliveries.invariants, delivery, deliveries.name)
   return {
-    collection: deliveries.name,
+    ...of,
+    collection: deliveries,
     recordId: delivery.deliveryId,
-    version: of.version,
     cause: causeText({ by: "event", seq: delivery.seq }),
     // Deliveries are records of the engine that no ledger offset dates.
     offset: 0,
-    texts: of.texts,
-    fact: of.fact,
-    sortKey: (createdAt) => deliveries.sortKey(delivery, createdAt),
-    filters: () => Columns.of(deliveries, delivery),
-    createdAt: of.createdAt
+    record: delivery
   }
 }
 
 const opened = (delivery: Delivery): UnitOfWork.Draft =>
-  draftOf(delivery, {
-    version: 1,
-    texts: () => Codecs.openedTexts(deliveries, delivery),
-    fact: () => Codecs.openedTexts(deliveries, delivery).fact,
-    createdAt: undefined
-  })
+  draftOf(delivery, { version: 1, fact: undefined, createdAt: undefined })
 
 /** Id of the operation that sent a test event, from the event's payload. */
 const operationOf = ({ payload }: EventRow): string => {
@@ -92,19 +82,19 @@ const cancel = (
   row: StoredVersion,
   at: Instant.Instant
 ): ReadonlyArray<UnitOfWork.Draft> => {
-  const codecs = Codecs.of(deliveries)
   // A delivery that this transaction has written itself is cancelled as written.
   const written = work.written.get(UnitOfWork.keyOf(deliveries, row.recordId))
   const before =
-    written === undefined ? codecs.decodeRecord(row.body) : (written.record as Delivery)
+    written === undefined
+      ? Codecs.of(deliveries).decodeRecord(row.body)
+      : (written.record as Delivery)
   if (before.state !== "pending") return []
   const fact: Fact = { on: "cancel", at }
   const after = deliveries.evolve(before, fact)
   return [
     draftOf(after, {
       version: (written?.version ?? row.version) + 1,
-      texts: () => ({ fact: codecs.encodeFact(fact), body: codecs.encodeRecord(after) }),
-      fact: () => codecs.encodeFact(fact),
+      fact,
       createdAt: Instant.of(row.createdAt)
     })
   ]
@@ -178,7 +168,7 @@ export const make = (documents: Documents["Service"]): Outbox => {
   })
 
   const owed: Outbox["owed"] = Effect.fnUntraced(function* ({ work, head, events, traces }) {
-    const changed = work.drafts.some(({ collection }) => collection === webhooks.name)
+    const changed = work.drafts.some(({ collection }) => collection.name === webhooks.name)
     if (!changed && cache?.moved === head.webhooksMoved && cache.all.length === 0) return nothing
     if (!changed && events.length === 0) return nothing
     const all = yield* current(head.webhooksMoved)

@@ -11,29 +11,22 @@ import type { Stored } from "./Records.ts"
 import * as StampPlaceholder from "./StampPlaceholder.ts"
 
 /**
- * One fact to append and the version it makes. Its texts are encoded by the flush, a batch at a time,
- * so that a transaction of many versions never holds the texts of all.
+ * One fact to append and the version it makes, as plain data without closures: a large transaction
+ * holds many. The flush encodes them, a batch at a time, so that the texts of all are never held.
  */
 export interface Draft {
-  readonly collection: string
+  readonly collection: Collection
   readonly recordId: string
   readonly version: number
   readonly cause: string
   /** Undefined: one past the projection's head, which the flush takes from the feed. */
   readonly offset: number | undefined
-  /** The fact and the record, as stored text. */
-  readonly texts: () => Texts
-  /** The fact's text alone, for a draft whose version is not stored. */
-  readonly fact: () => string
-  readonly sortKey: (createdAt: Instant.Instant) => string
-  readonly filters: () => Readonly<Record<string, string | null>>
+  /** The record after the fact. */
+  readonly record: unknown
+  /** Undefined: the fact that opens the record. */
+  readonly fact: unknown
   /** Undefined for a record that opens here: it is created at the stamp. */
   readonly createdAt: Instant.Instant | undefined
-}
-
-export interface Texts {
-  readonly fact: string
-  readonly body: string
 }
 
 /** A record as this transaction has written it last. */

@@ -8,8 +8,6 @@ import * as Invariant from "../kernel/Invariant.ts"
 import { refused } from "../kernel/Refusal.ts"
 import type { Act } from "./Act.ts"
 import * as ClockQueue from "./ClockQueue.ts"
-import * as Codecs from "./Codecs.ts"
-import * as Columns from "./Columns.ts"
 import type { Records, Stored } from "./Records.ts"
 import type { Timely } from "./Timely.ts"
 import { movedAt, within } from "./Transactions.ts"
@@ -17,39 +15,26 @@ import * as UnitOfWork from "./UnitOfWork.ts"
 import type { Versions } from "./Versions.ts"
 
 /** One version to write: what the record is after a fact, and under which act. */
-interface Move<R> {
+interface Move<R, F> extends Pick<UnitOfWork.Draft, "version" | "cause" | "createdAt"> {
   readonly record: R
-  readonly version: number
-  readonly texts: UnitOfWork.Draft["texts"]
-  readonly fact: UnitOfWork.Draft["fact"]
-  readonly cause: string
+  /** Undefined: the fact that opens the record. */
+  readonly fact: F | undefined
   readonly act: Act
-  /** Undefined for a record that opens here and takes the stamp. */
-  readonly createdAt: Instant.Instant | undefined
 }
 
 /** Adds a version to the unit of work, where later loads of the transaction find it. */
 const addDraft = <R, F>(
   work: UnitOfWork.UnitOfWork,
   collection: Collection<R, F>,
-  move: Move<R>
+  { act, cause, createdAt, fact, record, version }: Move<R, F>
 ): void => {
-  const { record, version, createdAt } = move
-  const id = collection.id(record)
+  const recordId = collection.id(record)
   Invariant.assert(collection.invariants, record, collection.name)
-  work.drafts.push({
-    collection: collection.name,
-    recordId: id,
-    version,
-    cause: move.cause,
-    offset: offsetOf(collection.keptBy, move.act),
-    texts: move.texts,
-    fact: move.fact,
-    sortKey: (createdAt) => collection.sortKey(record, createdAt),
-    filters: () => Columns.of(collection, record),
-    createdAt
-  })
-  work.written.set(UnitOfWork.keyOf(collection, id), { record, version, createdAt })
+  const offset = offsetOf(collection.keptBy, act)
+  const draft = { collection, recordId, version, cause, offset, record, fact, createdAt }
+  work.drafts.push(draft)
+  // The draft itself: a large transaction holds one object a version.
+  work.written.set(UnitOfWork.keyOf(collection, recordId), draft)
 }
 
 /**
@@ -121,8 +106,7 @@ const opening = (find: Records["Service"]["find"], timely: ReadonlyArray<Timely>
     addDraft(work, collection, {
       record,
       version: 1,
-      texts: () => Codecs.openedTexts(collection, record),
-      fact: () => Codecs.openedTexts(collection, record).fact,
+      fact: undefined,
       cause: causeText(act.cause),
       act,
       // A call's answer shows what it opened before the stamp exists, and must not change by it.
@@ -153,7 +137,6 @@ const recording = (versions: Versions, timely: ReadonlyArray<Timely>) =>
     const createdAt = written === undefined ? before.createdAt : written.createdAt
     const unripened = versions.unripened(before)
     const kept = (unripened?.stored ?? before) as R
-    const { encodeFact, encodeRecord } = Codecs.of(collection)
     let self = kept
     let version = before.version
     const append = (fact: F, cause: string) => {
@@ -163,8 +146,7 @@ const recording = (versions: Versions, timely: ReadonlyArray<Timely>) =>
       addDraft(work, collection, {
         record,
         version,
-        texts: () => ({ fact: encodeFact(fact), body: encodeRecord(record) }),
-        fact: () => encodeFact(fact),
+        fact,
         cause,
         act,
         createdAt

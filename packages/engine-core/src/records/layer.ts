@@ -7,6 +7,7 @@ import { Documents } from "../ports/storage/Documents.ts"
 import { FactLog } from "../ports/storage/FactLog.ts"
 import { Feed } from "../ports/storage/Feed.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
+import * as Columns from "./Columns.ts"
 import * as Flush from "./Flush.ts"
 import * as Listing from "./Listing.ts"
 import * as Loading from "./Loading.ts"
@@ -31,7 +32,10 @@ const collecting: Pick<
     Effect.map(Transactions.within, (work) => [
       ...new Set(
         UnitOfWork.draftsOf(work)
-          .filter((draft) => draft.collection === name && draft.filters()[column] === value)
+          .filter(
+            ({ collection, record }) =>
+              collection.name === name && Columns.of(collection, record)[column] === value
+          )
           .map(({ recordId }) => recordId)
       )
     ]),

@@ -6,6 +6,7 @@ import * as Memory from "@bursar/storage-adapters/memory"
 import { Effect, Exit, Layer, Scheduler } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { JudgedAt } from "#core/records/JudgedAt.ts"
 import * as RecordsLayer from "#core/records/layer.ts"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Toys from "../engine/toys.ts"
@@ -94,5 +95,26 @@ describe("a group commit", () => {
           )
       ),
       { numRuns: runs, endOnFailure: true }
+    ))
+
+  // Red when GroupCommit merges a member's context with that of the fiber that started the group.
+  it("judges each member at its own instant, never at that of the call that started the group", () =>
+    Effect.gen(function* () {
+      const records = yield* Records
+      const epoch = Instant.fromNanos(0n)
+      const judged = records.transact(Effect.andThen(turns(3), JudgedAt))
+      const sweep = Effect.provideService(judged, JudgedAt, epoch)
+      const seen = yield* Effect.all([sweep, judged, judged, sweep, judged], {
+        concurrency: "unbounded"
+      })
+      expect(seen).toEqual([epoch, null, null, epoch, null])
+    }).pipe(
+      Effect.provide(
+        RecordsLayer.layer.pipe(
+          Layer.provide(NodeCrypto.layerCrypto),
+          Layer.provideMerge(Memory.layer)
+        )
+      ),
+      Effect.runPromise
     ))
 })

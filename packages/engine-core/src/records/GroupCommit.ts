@@ -2,7 +2,7 @@
  * Group commit: transactions that wait at the same time share one database transaction and one
  * stamp.
  */
-import { Cause, type Context, Deferred, Effect, Exit, type Scope } from "effect"
+import { Cause, Context, Deferred, Effect, Exit, Option, type Scope } from "effect"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import type { Atomically } from "../ports/storage/Atomically.ts"
 import type { StorageUnavailable, VersionMoved } from "../ports/storage/StorageError.ts"
@@ -26,6 +26,8 @@ export class LockHeldInGroup {
 
 interface Member {
   readonly effect: Effect.Effect<unknown, unknown>
+  /** Services of the caller, which the effect runs with, whoever started the group. */
+  readonly context: Context.Context<never>
   readonly answer: Deferred.Deferred<unknown, unknown>
   /** Groups it was in that were rolled back. */
   rollbacks: number
@@ -100,7 +102,9 @@ export const make = (parts: Parts): GroupCommit => {
       Effect.gen(function* () {
         const answer = yield* Deferred.make<A, E | Unavailable>()
         const member: Member = {
-          effect: Effect.provideContext(effect, context),
+          // The context beside it has the services that the effect asks for.
+          effect: effect as Effect.Effect<unknown, unknown>,
+          context: context as Context.Context<never>,
           answer: answer as Deferred.Deferred<unknown, unknown>,
           rollbacks: 0
         }
@@ -121,20 +125,54 @@ export const make = (parts: Parts): GroupCommit => {
   return { join }
 }
 
+/** Runs an effect with these services and no others of the fiber, which copies none of them. */
+const runWith = <A, E>(effect: Effect.Effect<A, E>, context: Context.Context<never>) =>
+  Effect.updateContext(effect, (_: Context.Context<never>) => context)
+
 const runAlone = ({ alone }: Parts, member: Member) =>
-  Effect.flatMap(Effect.exit(alone(member.effect)), (exit) => Deferred.done(member.answer, exit))
+  Effect.flatMap(Effect.exit(runWith(alone(member.effect), member.context)), (exit) =>
+    Deferred.done(member.answer, exit)
+  )
+
+/** A service that the store adds to the context of a transaction, such as its session. */
+interface Added {
+  readonly key: Context.Key<unknown, unknown>
+  readonly service: unknown
+}
+
+/** Services of a transaction's context that the context around the transaction lacks. */
+const addedTo = (
+  outside: Context.Context<never>,
+  inside: Context.Context<never>
+): ReadonlyArray<Added> =>
+  [...inside.mapUnsafe]
+    .filter(([key, service]) => outside.mapUnsafe.get(key) !== service)
+    .map(([key, service]) => ({ key: Context.Service<unknown, unknown>(key), service }))
+
+/**
+ * Context of a member: its caller's, and what the transaction adds. Merging it with the group's would
+ * copy every service of the engine for each member, and hand it the instant and the span of whoever
+ * started the group.
+ */
+const contextOf = (member: Member, added: ReadonlyArray<Added>): Context.Context<never> =>
+  added.reduce(
+    (context, { key, service }) =>
+      Option.isSome(Context.getOption(context, key)) ? context : Context.add(context, key, service),
+    member.context
+  )
 
 /** Runs one member inside the group's transaction: its writes join the group's once it succeeds. */
-const runMember = (member: Member, group: UnitOfWork.UnitOfWork) =>
+const runMember = (
+  member: Member,
+  { group, added }: { readonly group: UnitOfWork.UnitOfWork; readonly added: ReadonlyArray<Added> }
+) =>
   Effect.suspend(() => {
     const work = UnitOfWork.make(group)
-    return Effect.map(
-      Effect.exit(Effect.provideService(member.effect, UnitOfWork.Current, work)),
-      (exit) => {
-        if (Exit.isSuccess(exit)) UnitOfWork.merge(group, work)
-        return exit
-      }
-    )
+    const context = Context.add(contextOf(member, added), UnitOfWork.Current, work)
+    return Effect.map(Effect.exit(runWith(member.effect, context)), (exit) => {
+      if (Exit.isSuccess(exit)) UnitOfWork.merge(group, work)
+      return exit
+    })
   })
 
 /**
@@ -151,8 +189,9 @@ const runTogether = (
   Effect.gen(function* () {
     const exits: Exits = new Map()
     const group = UnitOfWork.make()
+    const outside = yield* Effect.context<never>()
     const committed = yield* Effect.exit(
-      parts.atomically.run(runMembers(parts, { exits, group }, members))
+      parts.atomically.run(runMembers(parts, { exits, group, outside }, members))
     )
     if (Exit.isSuccess(committed)) {
       yield* Effect.all(group.committed, { discard: true })
@@ -169,12 +208,20 @@ const runTogether = (
 
 const runMembers = Effect.fnUntraced(function* (
   { flush }: Parts,
-  { exits, group }: { readonly exits: Exits; readonly group: UnitOfWork.UnitOfWork },
+  of: {
+    readonly exits: Exits
+    readonly group: UnitOfWork.UnitOfWork
+    /** Context of the group's fiber before its transaction began. */
+    readonly outside: Context.Context<never>
+  },
   members: ReadonlyArray<Member>
 ) {
+  const { exits, group, outside } = of
+  const added = addedTo(outside, yield* Effect.context<never>())
   yield* Effect.forEach(
     members,
-    (member) => Effect.map(runMember(member, group), (exit) => void exits.set(member, exit)),
+    (member) =>
+      Effect.map(runMember(member, { group, added }), (exit) => void exits.set(member, exit)),
     { concurrency: "unbounded", discard: true }
   )
   if ([...exits.values()].some(Exit.isFailure)) return yield* Effect.fail(memberFailed)

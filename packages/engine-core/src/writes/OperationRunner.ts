@@ -130,7 +130,11 @@ const workOn = Effect.fnUntraced(function* (lease: Lease) {
     ),
     Effect.catchCause((cause) => afterFault(claim, cause)),
     Effect.onInterrupt(() => Effect.ignore(Claim.release(claim, 0))),
-    Effect.withSpan("operation", { attributes: { operationId: lease.itemId } })
+    Effect.withSpan(
+      "operation",
+      { attributes: { operationId: lease.itemId } },
+      { captureStackTrace: false }
+    )
   )
 })
 
@@ -156,7 +160,6 @@ const make = Effect.gen(function* () {
   const worker = `runner-${Math.floor(Number(yield* Instant.now) / 1e3)}`
   // These services alone: the context at the start holds its span, which no operation may inherit.
   const services = Context.pick(...needs)(yield* Effect.context<Needs>())
-  const runLease = (lease: Lease) => Effect.provideContext(workOn(lease), services)
 
   const lease = (limit: number) =>
     orUnavailable(
@@ -165,11 +168,11 @@ const make = Effect.gen(function* () {
 
   const runOnce = Effect.gen(function* () {
     const leases = yield* lease(settings.operationsAtOnce)
-    yield* Effect.forEach(leases, runLease, { concurrency: "unbounded", discard: true })
+    yield* Effect.forEach(leases, workOn, { concurrency: "unbounded", discard: true })
     return leases.length
   })
 
-  const run: Effect.Effect<never> = Effect.scoped(
+  const run = Effect.scoped(
     Effect.gen(function* () {
       const running = yield* FiberSet.make<void>()
       const bell = yield* Queue.sliding<void>(1)
@@ -185,7 +188,7 @@ const make = Effect.gen(function* () {
       const cycle = Effect.gen(function* () {
         const free = settings.operationsAtOnce - (yield* FiberSet.size(running))
         const leases = free > 0 ? yield* lease(free) : []
-        for (const it of leases) yield* FiberSet.run(running, Effect.ensuring(runLease(it), ring))
+        for (const it of leases) yield* FiberSet.run(running, Effect.ensuring(workOn(it), ring))
         if (leases.length === 0) yield* pause
       })
       const round = LeasedWork.round(cycle, { failed: "the queue could not be read", pause })
@@ -197,7 +200,10 @@ const make = Effect.gen(function* () {
     })
   )
 
-  return OperationRunner.of({ runOnce, run })
+  return OperationRunner.of({
+    runOnce: Effect.provideContext(runOnce, services),
+    run: Effect.provideContext(run, services)
+  })
 })
 
 export const layer = Layer.effect(OperationRunner, make)

@@ -166,8 +166,6 @@ const makeDispatcher = Effect.gen(function* () {
   const work = yield* WorkQueue
   const { lease: leaseMillis } = yield* Settings
   const worker = `deliverer-${Math.floor(Number(yield* Instant.now) / 1e3)}`
-  // These alone: the current span is that of whoever delivers, not that of the start.
-  const services = Context.pick(...needs)(yield* Effect.context<Needs>())
   const cache: ActiveWebhooks = { moved: -1, all: [] }
 
   const lease = (queue: string, limit: number) =>
@@ -183,9 +181,9 @@ const makeDispatcher = Effect.gen(function* () {
 
   return {
     webhooks: () => cache.all,
-    refresh: Effect.provideContext(refresh(cache), services),
+    refresh: refresh(cache),
     /** Drains the queues of removed webhooks; returns how many. */
-    drainAll: Effect.provideContext(drainAll, services),
+    drainAll,
     /** Leases deliveries that are due, as far as attempts are free, in one statement for all webhooks. */
     leaseDue: (list: ReadonlyArray<Webhook>, running: Running) => {
       const limit = atOnce.instance - running.instance
@@ -202,12 +200,15 @@ const makeDispatcher = Effect.gen(function* () {
           const webhook = byQueue.get(leased.queue)
           return webhook === undefined ? [] : [{ webhook, leased, found }]
         })
-      }).pipe(Effect.provideContext(services))
+      })
     },
-    deliver: (due: Due): Effect.Effect<void> =>
+    deliver: (due: Due) =>
       underLease(due.leased, deliver(due)).pipe(
-        Effect.withSpan("delivery", { attributes: { deliveryId: due.leased.itemId } }),
-        Effect.provideContext(services)
+        Effect.withSpan(
+          "delivery",
+          { attributes: { deliveryId: due.leased.itemId } },
+          { captureStackTrace: false }
+        )
       )
   }
 })
@@ -241,7 +242,11 @@ const makeAttempts = Effect.gen(function* () {
       (instance): Running => ({ instance, of: runningFor })
     ),
     /** Starts an attempt of the webhook, and runs `ended` after it. */
-    start: (webhook: Webhook, attempt: Effect.Effect<void>, ended: Effect.Effect<unknown>) =>
+    start: <R>(
+      webhook: Webhook,
+      attempt: Effect.Effect<void, never, R>,
+      ended: Effect.Effect<unknown>
+    ) =>
       Effect.suspend(() => {
         count(webhook, 1)
         const after = Effect.andThen(
@@ -301,9 +306,10 @@ const make = Effect.gen(function* () {
   const { webhooks: configured } = yield* Settings
   yield* Effect.orDie(ConfiguredWebhookSteps.reconcile(configured))
   const dispatcher = yield* makeDispatcher
-  const services = Context.pick(Feed, Settings)(yield* Effect.context<Feed>())
+  // These alone: the current span is that of whoever delivers, not that of the start.
+  const services = Context.pick(...needs)(yield* Effect.context<Needs>())
   return DeliveryRunner.of({
-    runOnce: deliverDue(dispatcher),
+    runOnce: Effect.provideContext(deliverDue(dispatcher), services),
     run: Effect.provideContext(deliverForever(dispatcher), services)
   })
 })

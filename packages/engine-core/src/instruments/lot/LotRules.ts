@@ -150,29 +150,32 @@ export interface Step {
  * come in order of their numbers; several instruments may be mixed.
  */
 export const fold = (before: Books, steps: Iterable<Step>): Books => {
-  const books = new Map(before)
+  const books = new Map([...before].map(([id, lots]) => [id, [...lots]]))
   for (const { movement, acquisition } of steps) {
     const giver = movement.from === null ? null : idOf({ ...movement, party: movement.from })
-    const lots = giver === null ? [] : (books.get(giver) ?? [])
-    const changes = changesOf(movement, { lots, acquisition })
-    if (giver !== null) keep(books, giver, without(lots, changes.parts))
-    for (const lot of changes.opened) {
-      const receiver = idOf(lot)
-      keep(books, receiver, [...(books.get(receiver) ?? []), lot].toSorted(compare))
-    }
+    const lots = (giver === null ? undefined : books.get(giver)) ?? []
+    const { parts, opened } = changesOf(movement, { lots, acquisition })
+    const left = parts.map(leftOf).filter(({ remaining }) => Decimal.isPositive(remaining))
+    lots.splice(0, parts.length, ...left)
+    if (giver !== null && lots.length === 0) books.delete(giver)
+    const [first] = opened
+    if (first === undefined) continue
+    const receiver = idOf(first)
+    const held = books.get(receiver) ?? []
+    books.set(receiver, held)
+    add(held, opened)
   }
   return books
 }
 
-/** The lots after their oldest ones gave the parts, without those that are empty. */
-const without = (lots: ReadonlyArray<Lot>, parts: ReadonlyArray<Part>): ReadonlyArray<Lot> => [
-  ...parts.map(leftOf).filter(({ remaining }) => Decimal.isPositive(remaining)),
-  ...lots.slice(parts.length)
-]
-
-const keep = (books: Map<string, ReadonlyArray<Lot>>, id: string, lots: ReadonlyArray<Lot>) => {
-  if (lots.length > 0) books.set(id, lots)
-  else books.delete(id)
+/** Adds lots, oldest first, to a party's lots; minted units are the youngest and need no sorting. */
+const add = (lots: Array<Lot>, opened: ReadonlyArray<Lot>): void => {
+  const youngest = lots.at(-1)
+  for (const lot of opened) lots.push(lot)
+  const [first] = opened
+  if (youngest !== undefined && first !== undefined && compare(youngest, first) > 0) {
+    lots.sort(compare)
+  }
 }
 
 /**

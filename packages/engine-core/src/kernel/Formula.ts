@@ -174,6 +174,9 @@ const numbers = (
     dot: (...factors) => {
       const lists = factors.map((factor) => asItems(values[listOf(factor)], listOf(factor)))
       if (!haveSameIds(lists)) throw new Error("the lists of a sum of products have other ids")
+      if (factors.every((factor) => typeof factor === "string")) {
+        return Rational.sumOfProducts(lists.map((list) => list.map(amountOf)))
+      }
       const products = (lists[0] ?? []).map((_, index) =>
         factors
           .map((factor, list) =>

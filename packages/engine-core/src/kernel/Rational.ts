@@ -68,6 +68,19 @@ export const sum = (rationals: Iterable<Rational>): Rational => {
   return total
 }
 
+/** Sum of the products of decimals at equal places of lists of one length: one fraction in the end. */
+export const sumOfProducts = ([first = [], ...others]: ReadonlyArray<
+  ReadonlyArray<Decimal.Decimal>
+>): Rational => {
+  let numerator = 0n
+  for (const [index, decimal] of first.entries()) {
+    let product = Decimal.atoms(decimal)
+    for (const list of others) product *= list[index] ?? 0n
+    numerator += product
+  }
+  return { numerator, denominator: UNIT ** BigInt(others.length + 1) }
+}
+
 export const compare = (self: Rational, that: Rational): -1 | 0 | 1 => {
   const left = self.numerator * that.denominator
   const right = that.numerator * self.denominator

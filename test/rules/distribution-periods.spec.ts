@@ -160,6 +160,30 @@ describe("the days of the periods", () => {
     )
   })
 
+  it("follow one another without a gap while policies move the zone and the record day", () => {
+    const change = fc.record({ day: fc.integer({ min: 1, max: 420 }), zone: anyZone, recordDay })
+    fc.assert(
+      fc.property(anyZone, fc.array(change, { maxLength: 4 }), instants, (zone, changes, at) => {
+        const versions = [
+          version({ zone }),
+          ...changes
+            .toSorted((a, b) => a.day - b.day)
+            .map(({ day, zone, recordDay }) => {
+              const from = Instant.fromDate(Date.addDays(Date.of("2026-01-01"), day))
+              return version({ from: Instant.format(from), zone, recordDay })
+            })
+        ]
+        const periods = executedInTurn({ versions, points: at.map((at) => point(at)) }, through)
+        const days = accruedDays(periods).map(([day]) => day)
+        const first = days[0]
+        if (first === undefined) return
+        expect(days).toEqual(days.map((_, index) => Date.addDays(first, index)))
+        expect(days.at(-1)).toBe(periods.at(-1)?.recordDate)
+      }),
+      { numRuns: 200 }
+    )
+  })
+
   it("are the same, whether earlier periods are executed or wait", () => {
     fc.assert(
       fc.property(anyZone, recordDay, instants, (zone, recordDay, instants) => {
@@ -596,6 +620,15 @@ describe("the terms of a month", () => {
     expect(changed("2026-08")).toBeUndefined()
   })
 
+  test("begin with a version that comes into force at the very begin of the month", () => {
+    const changed = dates({}, { from: "2026-08-01T00:00:00Z", recordDay: 5, lag: 2 })
+    expect(changed("2026-07")).toMatchObject({ recordDate: "2026-07-31" })
+    expect(changed("2026-08")).toMatchObject({
+      recordDate: "2026-08-05",
+      paymentDate: "2026-08-07"
+    })
+  })
+
   test("never are those of a version that was replaced at the instant it came into force", () => {
     const replaced = dates(
       {},
@@ -674,6 +707,20 @@ describe("the point from which income is counted", () => {
       Month.of("2026-08")
     )
     expect(second?.fromPoint).toBe(first.fromPoint)
+  })
+
+  test("begins anew with a schedule that begins anew", () => {
+    const stated = { valuation: "accumulating" } as const
+    const versions = [
+      version({ from: "2026-06-01T00:00:00Z", ...stated }),
+      version({ from: "2026-07-15T00:00:00Z", schedule: "none", ...stated }),
+      version({ from: "2026-08-01T00:00:00Z", ...stated })
+    ]
+    const periods = executedInTurn({ versions, points }, Month.of("2026-08"))
+    expect(periods.map(({ month, firstDay, fromPoint }) => [month, firstDay, fromPoint])).toEqual([
+      ["2026-06", "2026-06-01", points[0]],
+      ["2026-08", "2026-08-01", points[1]]
+    ])
   })
 
   test("a month without a point leaves its days to the next, and the months have their places", () => {

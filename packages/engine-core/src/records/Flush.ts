@@ -168,9 +168,11 @@ const batchRows = (
     const closed = closes.get(draft)
     const texts = of.texts.get(draft) ?? encoded(draft, closed !== undefined)
     facts.push(factRow(draft, stamp, texts.fact))
-    if (closed !== undefined && texts.version !== undefined) {
-      versions.push({ ...versionRow(draft, stamp, texts.version), closes: closed })
+    if (closed === undefined) continue
+    if (texts.version === undefined) {
+      throw new Error(`${draft.collection.name} ${draft.recordId}: a stored version is not encoded`)
     }
+    versions.push({ ...versionRow(draft, stamp, texts.version), closes: closed })
   }
   return { facts, versions }
 }

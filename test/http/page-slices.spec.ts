@@ -11,7 +11,7 @@ const turnsOf = async (items: number) => {
     next = setImmediate(count)
   })
   const values = Array.from({ length: items }, (_, index) => index)
-  const { bytes } = await Effect.runPromise(inSlices(String)(values))
+  const { bytes } = await Effect.runPromise(inSlices((value) => Buffer.from(String(value)))(values))
   clearImmediate(next)
   expect(Buffer.from(bytes).toString()).toBe(JSON.stringify(values))
   return turns

@@ -3,6 +3,7 @@ import { Instant } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import * as Codecs from "#core/records/Codecs.ts"
+import * as RecordView from "#core/records/RecordView.ts"
 import * as Versions from "#core/records/Versions.ts"
 import { timer, timers } from "../engine/timers.ts"
 
@@ -41,5 +42,18 @@ describe("a decoded version", () => {
         expect(unripened(ripe)?.stored ?? ripe).toBe(stored)
       })
     )
+  })
+
+  it("has one view for as long as it is cached, and other members make another", () => {
+    const { fromRow, decoded } = Versions.make()
+    const members = { timerId: null }
+    const cached = fromRow(timers, row(1), at(0))
+    const view = RecordView.of(timers, members, cached)
+    expect(view).toMatchObject({ version: 1, createdAt: at(1), updatedAt: at(2) })
+    expect(RecordView.of(timers, members, cached)).toBe(view)
+    expect(RecordView.of(timers, { state: null }, cached)).toMatchObject({ state: "set" })
+    const streamed = decoded(timers, row(1), at(0))
+    expect(RecordView.of(timers, members, streamed)).toEqual(view)
+    expect(RecordView.of(timers, members, streamed)).not.toBe(view)
   })
 })

@@ -54,24 +54,6 @@ export const commonOf = <R, F>(collection: Collection<R, F>, record: Stored<R>):
   waitingOn: waitingOn(collection, record)
 })
 
-/** View of a record: the public members that `members` lists, and those that every view has. */
-export const of = <R extends object, F, K extends keyof R & string>(
-  collection: Collection<R, F>,
-  members: Readonly<Record<K, unknown>>,
-  record: Stored<R>
-): Pick<Stored<R>, K> & Common => ({
-  ...Struct.pick(record, Struct.keys(members)),
-  ...commonOf(collection, record)
-})
-
-export const shown = ({ party, role, action, by }: WaitingOn): Waiting => ({
-  party: party ?? null,
-  role: role ?? null,
-  action,
-  by,
-  actionKey: null
-})
-
 /** Cached records, whose views may be memoised. */
 const kept = new WeakSet<object>()
 
@@ -80,6 +62,36 @@ const kept = new WeakSet<object>()
  * list pass once and are not marked: their views would only fill the memory.
  */
 export const keep = (record: object): void => void kept.add(record)
+
+/** Memo of the plain views of cached records. */
+const plain = new WeakMap<object, { readonly members: object; readonly view: unknown }>()
+
+/**
+ * View of a record: the public members that `members` lists, and those that every view has. The view
+ * of a cached record is memoised, so that every page that shows the record prints the same value.
+ */
+export const of = <R extends object, F, K extends keyof R & string>(
+  collection: Collection<R, F>,
+  members: Readonly<Record<K, unknown>>,
+  record: Stored<R>
+): Pick<Stored<R>, K> & Common => {
+  const memo = plain.get(record)
+  if (memo?.members === members) return memo.view as Pick<Stored<R>, K> & Common
+  const view = {
+    ...Struct.pick(record, Struct.keys(members)),
+    ...commonOf(collection, record)
+  }
+  if (kept.has(record)) plain.set(record, { members, view })
+  return view
+}
+
+export const shown = ({ party, role, action, by }: WaitingOn): Waiting => ({
+  party: party ?? null,
+  role: role ?? null,
+  action,
+  by,
+  actionKey: null
+})
 
 /**
  * Memoises a record's view by the record's identity: a version never changes, so neither does its

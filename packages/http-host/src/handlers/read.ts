@@ -136,7 +136,8 @@ export const closing = (next: string | null): string => `,"next":${PlainJson.str
 export const one = (read: Read.One, reads: Reads["Service"]) => {
   const ask = asking(takenBy(read))
   const print = printer(read.value)
-  const printOne = (value: unknown) => Effect.sync(() => printed([Buffer.from(print(value))]))
+  const printText = plainPrinter(read.value)
+  const printOne = (value: unknown) => Effect.sync(() => printed([print(value)]))
   return Effect.fnUntraced(function* (arrival: Arrival["Service"], caller: Caller.Caller) {
     const { standard, params } = yield* Effect.fromResult(ask(arrival))
     const { requestId } = arrival.identity
@@ -162,7 +163,7 @@ export const one = (read: Read.One, reads: Reads["Service"]) => {
     return Answer.json({
       requestId,
       status: 200,
-      text: `${opening(around)}${print(value)}}`,
+      text: `${opening(around)}${printText(value)}}`,
       ...(seconds === null ? {} : { extra: { "retry-after": String(seconds) } })
     })
   })
@@ -216,20 +217,21 @@ const sliceItems = 50
  * largest size would keep every other request of the host waiting.
  */
 export const inSlices =
-  (print: (value: unknown) => string) =>
+  (print: (value: unknown) => Uint8Array) =>
   (values: ReadonlyArray<unknown>): Effect.Effect<KeptAnswers.Printed> =>
     Effect.gen(function* () {
-      const parts: Array<Uint8Array> = []
-      for (let start = 0; start < values.length; start += sliceItems) {
-        if (start > 0) yield* Effect.yieldNow
-        const text = values
-          .slice(start, start + sliceItems)
-          .map(print)
-          .join(",")
-        parts.push(Buffer.from(start === 0 ? text : `,${text}`))
+      const parts: Array<Uint8Array> = [Buffer.from("[")]
+      for (const [index, value] of values.entries()) {
+        if (index > 0) {
+          if (index % sliceItems === 0) yield* Effect.yieldNow
+          parts.push(comma)
+        }
+        parts.push(print(value))
       }
-      return printed([Buffer.from("["), ...parts, Buffer.from("]")])
+      return printed([...parts, Buffer.from("]")])
     })
+
+const comma = Buffer.from(",")
 
 /** Makes the printer of a read's values: JSON text. */
 const plainPrinter = (schema: Schema.Codec<unknown, unknown>): ((value: unknown) => string) => {
@@ -237,17 +239,19 @@ const plainPrinter = (schema: Schema.Codec<unknown, unknown>): ((value: unknown)
   return (value) => PlainJson.stringify(printable(encode(value)))
 }
 
-/** Memoised printer: a cached view is printed once, since views never change. */
-export const printer = (schema: Schema.Codec<unknown, unknown>): ((value: unknown) => string) => {
+/** Memoised printer, of bytes: a cached view is printed once, since views never change. */
+export const printer = (
+  schema: Schema.Codec<unknown, unknown>
+): ((value: unknown) => Uint8Array) => {
   const print = plainPrinter(schema)
-  const texts = new WeakMap<object, string>()
+  const memo = new WeakMap<object, Uint8Array>()
   return (value) => {
-    if (typeof value !== "object" || value === null) return print(value)
-    const cached = texts.get(value)
+    if (typeof value !== "object" || value === null) return Buffer.from(print(value))
+    const cached = memo.get(value)
     if (cached !== undefined) return cached
-    const text = print(value)
-    texts.set(value, text)
-    return text
+    const bytes = Buffer.from(print(value))
+    memo.set(value, bytes)
+    return bytes
   }
 }
 

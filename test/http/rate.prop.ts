@@ -3,7 +3,7 @@ import type { Caller, Vocabulary } from "@bursar/engine-core"
 import { RateWindow, StorageUnavailable } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect, Layer, Metric } from "effect"
+import { Effect, Fiber, Layer, Metric } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import * as Counters from "#host/middleware/Counters.ts"
@@ -28,6 +28,20 @@ const limiting = (
   RateLimit.layer({ tenantId: "venue-1", limit: 600, window: 60_000, perRole: {}, ...rules }).pipe(
     Layer.provide(window)
   )
+
+/** A window that notes what it is asked, and answers a turn of the event loop later. */
+const slow = (asked: (cost: Parameters<RateWindow["Service"]["take"]>[0]) => void) =>
+  Layer.effect(
+    RateWindow,
+    Effect.map(RateWindow, (window) => ({
+      ...window,
+      take: (cost: Parameters<RateWindow["Service"]["take"]>[0]) =>
+        Effect.suspend(() => {
+          asked(cost)
+          return Effect.andThen(Effect.yieldNow, window.take(cost))
+        })
+    }))
+  ).pipe(Layer.provide(Memory.layer))
 
 /** A bucket of whole calls: a call is `window` parts, and each millisecond gives `limit` of them back. */
 const reference = ({ limit, window }: { readonly limit: number; readonly window: number }) => {
@@ -106,6 +120,101 @@ describe("the limit", () => {
           )
         ),
         { numRuns: 60 }
+      )
+    )
+  )
+
+  /** Calls of one subject that arrive together, and the milliseconds before the next ones. */
+  const bursts = fc.array(
+    fc.record({
+      calls: fc.integer({ min: 1, max: 12 }),
+      millis: fc.integer({ min: 0, max: 9_000 })
+    }),
+    { maxLength: 12 }
+  )
+
+  it.effect("shows calls that share a count what the reference shows them one after another", () =>
+    Effect.promise(() =>
+      fc.assert(
+        fc.asyncProperty(rules, bursts, (rule, given) =>
+          Effect.runPromise(
+            Effect.gen(function* () {
+              const { take } = yield* RateLimit.RateLimit
+              const expected = reference(rule)
+              let now = 0
+              for (const { calls, millis } of given) {
+                const answers = yield* Effect.forEach(
+                  Array.from({ length: calls }, () => "a"),
+                  (sub) => take(caller(sub)),
+                  { concurrency: "unbounded" }
+                )
+                for (const { refused, headers } of answers) {
+                  const { admitted, remaining, reset } = expected(now, 1, "call")
+                  expect([refused === undefined, headers]).toEqual([
+                    admitted,
+                    {
+                      "x-ratelimit-limit": String(rule.limit),
+                      "x-ratelimit-remaining": String(remaining),
+                      "x-ratelimit-reset": String(reset)
+                    }
+                  ])
+                }
+                now += millis
+                yield* TestClock.adjust(millis)
+              }
+            }).pipe(
+              Effect.provide([
+                limiting(
+                  rule,
+                  slow(() => {})
+                ),
+                TestClock.layer()
+              ])
+            )
+          )
+        ),
+        { numRuns: 60 }
+      )
+    )
+  )
+
+  it.effect(
+    "is asked for twice by many calls of one subject, and apart for another subject",
+    () => {
+      const asked: Array<string> = []
+      return Effect.gen(function* () {
+        const { take } = yield* RateLimit.RateLimit
+        const subs = [...Array.from({ length: 64 }, () => "a"), "b"]
+        const answers = yield* Effect.forEach(subs, (sub) => take(caller(sub)), {
+          concurrency: "unbounded"
+        })
+        expect(answers.every(({ refused }) => refused === undefined)).toBe(true)
+        expect(asked).toEqual(["venue-1/a 1", "venue-1/b 1", "venue-1/a 63"])
+      }).pipe(
+        Effect.provide(
+          limiting(
+            {},
+            slow(({ subject, cost }) => asked.push(`${subject} ${cost}`))
+          )
+        )
+      )
+    }
+  )
+
+  it.effect("counts the others where the call that began the count ends early", () =>
+    Effect.gen(function* () {
+      const { take } = yield* RateLimit.RateLimit
+      const first = yield* Effect.forkScoped(take(caller("a")), { startImmediately: true })
+      const second = yield* Effect.forkScoped(take(caller("a")), { startImmediately: true })
+      yield* Fiber.interrupt(first)
+      expect((yield* Fiber.join(second)).headers["x-ratelimit-remaining"]).toBe("598")
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(
+        limiting(
+          {},
+          slow(() => {})
+        )
       )
     )
   )

@@ -5,6 +5,7 @@ import { RateWindow } from "@bursar/engine-core/ports"
 import { Clock, Context, Effect, Layer, Metric } from "effect"
 import * as CallBudget from "./CallBudget.ts"
 import * as Counters from "./Counters.ts"
+import * as SharedCounts from "./SharedCounts.ts"
 
 export interface Rules {
   /** Calls within the window, which may all come at the same time. */
@@ -57,6 +58,7 @@ export const layer = (
     RateLimit,
     Effect.gen(function* () {
       const window = yield* RateWindow
+      const together = SharedCounts.make((cost) => Effect.timeout(window.take(cost), countedWithin))
       const alone = CallBudget.make()
       let aloneUntil = Number.NEGATIVE_INFINITY
 
@@ -71,8 +73,7 @@ export const layer = (
         Effect.gen(function* () {
           const now = yield* Clock.currentTimeMillis
           if (now < aloneUntil) return yield* here(cost)
-          return yield* window.take(cost).pipe(
-            Effect.timeout(countedWithin),
+          return yield* together(cost).pipe(
             Effect.catch((unavailable) => {
               aloneUntil = now + aloneFor
               return Effect.andThen(

@@ -32,7 +32,10 @@ export const switches: ReadonlyArray<Switch> = [
   },
   {
     file: "engine-core/src/records/RecordView.ts",
-    off: [{ text: "if (kept.has(record)) memos.set(", by: "if (memos.has(record)) memos.set(" }]
+    off: [
+      { text: "if (kept.has(record)) memos.set(", by: "if (memos.has(record)) memos.set(" },
+      { text: "if (kept.has(record)) plain.set(", by: "if (plain.has(record)) plain.set(" }
+    ]
   },
   {
     file: "engine-core/src/records/FindMemo.ts",
@@ -69,7 +72,7 @@ export const switches: ReadonlyArray<Switch> = [
   },
   {
     file: "http-host/src/handlers/read.ts",
-    off: [{ text: "texts.set(value, text)", by: "" }]
+    off: [{ text: "memo.set(value, bytes)", by: "" }]
   },
   {
     file: "http-host/src/middleware/Authentication.ts",

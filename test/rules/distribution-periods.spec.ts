@@ -114,6 +114,7 @@ const accruedDays = (
 
 const anyZone = fc.constantFrom(...Intl.supportedValuesOf("timeZone"))
 const recordDay = fc.option(fc.integer({ min: 1, max: 31 }))
+const valuation = fc.constantFrom("par", "accumulating", "rebasing")
 const through = Month.of("2027-02")
 /** Instants of points, from half a year before the schedule until its fourteenth month. */
 const instants = fc.uniqueArray(
@@ -186,9 +187,9 @@ describe("the days of the periods", () => {
 
   it("are the same, whether earlier periods are executed or wait", () => {
     fc.assert(
-      fc.property(anyZone, recordDay, instants, (zone, recordDay, instants) => {
-        const versions = [version({ zone, recordDay })]
-        const points = instants.map((at) => point(at))
+      fc.property(anyZone, recordDay, valuation, instants, (zone, recordDay, valuation, at) => {
+        const versions = [version({ zone, recordDay, valuation })]
+        const points = at.map((at) => point(at))
         const waiting = Periods.openPeriods({ versions, points, executed: null }, through)
         expect(executedInTurn({ versions, points }, through)).toEqual(waiting)
       }),

@@ -60,17 +60,17 @@ export const openPeriods = <P extends Point, V extends Version>(
   if (oldest === undefined) return []
   const datedOf = datedByTerms(officialPoints(facts.points, versions))
   const periods: Array<Period<P, V>> = []
-  let covered = executed?.recordDate ?? null
+  let previous: Previous<P> | null = executed
   const first =
     executed === null
       ? Month.previous(Month.fromDate(Instant.date(oldest.effectiveFrom)))
       : Month.next(executed.month)
   for (let month = first; !Month.isAfter(month, through); month = Month.next(month)) {
     const dates = datesOf(versions, month)
-    const period = dates && periodOf(dates, { dated: datedOf(dates), covered, executed })
+    const period = dates && periodOf(dates, { dated: datedOf(dates), previous })
     if (period === undefined) continue
     periods.push(period)
-    covered = period.recordDate
+    previous = period
   }
   return periods
 }
@@ -91,19 +91,22 @@ const datedByTerms = <P extends Point>(official: ReadonlyArray<P>) => {
   }
 }
 
+/** The period before, executed or not. */
+type Previous<P> = Pick<ExecutedMonth<P>, "recordDate" | "fromPoint" | "toPoint">
+
 interface Preceding<P> {
   readonly dated: ReadonlyArray<DatedPoint<P>>
-  /** Record date of the period before; null before the first. */
-  readonly covered: Date.Date | null
-  readonly executed: ExecutedMonth<P> | null
+  /** Null before the first period. */
+  readonly previous: Previous<P> | null
 }
 
 const periodOf = <P extends Point, V extends Version>(
   dates: MonthDates<V>,
-  { dated, covered, executed }: Preceding<P>
+  { dated, previous }: Preceding<P>
 ): Period<P, V> | undefined => {
   const { recordDate, scheduledFrom, terms } = dates
-  const firstDay = covered === null ? scheduledFrom : Date.max(scheduledFrom, Date.next(covered))
+  const firstDay =
+    previous === null ? scheduledFrom : Date.max(scheduledFrom, Date.next(previous.recordDate))
   const points = dated.filter(
     ({ date }) => !Date.isBefore(date, firstDay) && !Date.isAfter(date, recordDate)
   )
@@ -111,7 +114,7 @@ const periodOf = <P extends Point, V extends Version>(
   if (last === undefined) return undefined
   const before = dated.findLast(({ date }) => Date.isBefore(date, firstDay)) ?? null
   const kept =
-    executed !== null && !Date.isBefore(executed.recordDate, scheduledFrom) ? executed : null
+    previous !== null && !Date.isBefore(previous.recordDate, scheduledFrom) ? previous : null
   const fromPoint = {
     par: () => before?.point ?? null,
     accumulating: () => kept?.fromPoint ?? startOf(dated, scheduledFrom),

@@ -3,10 +3,11 @@
  * of one holder (docs/domain/figures.md#distribution-figures).
  */
 import type { Attribute } from "../../holders/holder/HolderDetails.ts"
+import type { EqualisationLot } from "../../instruments/lot/Lot.ts"
 import { counts } from "../../holders/attribute/AttributeRules.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Formula from "../../kernel/Formula.ts"
-import * as Instant from "../../kernel/Instant.ts"
+import type * as Instant from "../../kernel/Instant.ts"
 import * as Rational from "../../kernel/Rational.ts"
 import type { ValuationMode } from "../../vocabulary/sets.ts"
 import { Result } from "effect"
@@ -51,13 +52,6 @@ export interface HolderAccrual {
   readonly days: number
 }
 
-/** Units of a lot that are left at the record date, and the price they were bought at. */
-export interface HolderLot {
-  readonly id: string
-  readonly remaining: Decimal.Decimal
-  readonly basePrice: Decimal.Decimal
-}
-
 /** What one holder has at the record date; of a chain of successors, what all of them have. */
 export interface Position {
   /** Units on the register of record. */
@@ -66,8 +60,8 @@ export interface Position {
   readonly baseUnits: Decimal.Decimal
   /** Of a par instrument alone. */
   readonly accruals: ReadonlyArray<HolderAccrual>
-  /** Lots with a base that were acquired since the holder was paid last; of an accumulating instrument alone. */
-  readonly lots: ReadonlyArray<HolderLot>
+  /** Lots that equalisation counts (`LotRules.equalisationLots`); of an accumulating instrument alone. */
+  readonly lots: ReadonlyArray<EqualisationLot>
   /** carryOut of the holder's latest earlier line of the instrument, whatever its state; else 0. */
   readonly carryIn: Decimal.Decimal
   /** Fraction of the gross that is withheld, from 0 to 1. */
@@ -142,13 +136,13 @@ export const accrualsGiven = (accruals: ReadonlyArray<HolderAccrual>) => ({
 /** Inputs of equalisation; undefined where the instrument has none. */
 export const equalisationGiven = (
   { pricing, payoutDecimals }: Terms,
-  lots: ReadonlyArray<HolderLot>,
+  lots: ReadonlyArray<EqualisationLot>,
   gross: Decimal.Decimal
 ) =>
   pricing.valuation === "accumulating"
     ? {
-        remaining: lots.map(({ id, remaining }) => ({ id, amount: remaining })),
-        basePrice: lots.map(({ id, basePrice }) => ({ id, amount: basePrice })),
+        remaining: lots.map(({ lotId, remaining }) => ({ id: lotId, amount: remaining })),
+        basePrice: lots.map(({ lotId, basePrice }) => ({ id: lotId, amount: basePrice })),
         exPrice: pricing.exPrice,
         cumPrice: pricing.cumPrice,
         gross,
@@ -252,29 +246,6 @@ const payoutOf = (
     payoutRest: terms.rest ?? Rational.of(figures.rest)
   }
 }
-
-// ---- lots that equalise
-
-interface BoughtLot {
-  readonly lotId: string
-  readonly acquiredAt: Instant.Instant
-  readonly basePrice: Decimal.Decimal | null
-  readonly remaining: Decimal.Decimal
-}
-
-/**
- * Returns the lots that count for equalisation: with a base, and acquired since the record date of
- * the holder's last line with a gross above 0 ended. Lots are read at the record date.
- */
-export const equalisingLots = (
-  lots: ReadonlyArray<BoughtLot>,
-  paidUntil: Instant.Instant | null
-): ReadonlyArray<HolderLot> =>
-  lots.flatMap(({ lotId, acquiredAt, basePrice, remaining }) =>
-    basePrice !== null && (paidUntil === null || Instant.atOrAfter(acquiredAt, paidUntil))
-      ? [{ id: lotId, remaining, basePrice }]
-      : []
-  )
 
 // ---- rates
 

@@ -62,8 +62,7 @@ const lookUp = Effect.fnUntraced(function* (what: Rules.LookUp["what"], step: St
   const ledger = yield* Ledger.Ledger
   switch (what) {
     case "isProjected": {
-      const update = yield* orUnavailable(projection.byCommand(step.commandId))
-      return { isProjected: Option.isSome(update) }
+      return { isProjected: yield* orUnavailable(projection.hasCommand(step.commandId)) }
     }
     case "committed": {
       // The ages are taken before the ledger is asked, so that they are never too high.

@@ -5,7 +5,7 @@ import {
   type UpdateRow,
   WriterFenced
 } from "@bursar/engine-core/ports"
-import { Effect, Option, Result } from "effect"
+import { Option, Result } from "effect"
 import type { Head } from "./MemoryFeed.ts"
 import { stamp } from "./Stamp.ts"
 import type { Transaction, Transactions } from "./Transactions.ts"
@@ -140,11 +140,7 @@ export const make = (of: {
           answered
         })
       }),
-    byCommand: (commandId) =>
-      Effect.map(
-        transactions.read(() => byCommand.get(commandId)),
-        Option.fromUndefinedOr
-      ),
+    hasCommand: (commandId) => transactions.read(() => byCommand.has(commandId)),
     read: ({ after, limit }) =>
       transactions.read(() => {
         const start = firstIndex(updates, (row) => row.offset > after)

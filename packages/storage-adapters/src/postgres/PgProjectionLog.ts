@@ -202,13 +202,12 @@ export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
         answered: row["answered"] === true
       }))
     ),
-  byCommand: (commandId) =>
+  hasCommand: (commandId) =>
     Effect.map(
-      sessions.look(
-        `select * from bursar.ledger_update where command_id = $1 order by "offset" limit 1`,
-        [commandId]
-      ),
-      ({ rows }) => Option.map(Option.fromUndefinedOr(rows[0]), updateOf)
+      sessions.look("select 1 from bursar.ledger_update where command_id = $1 limit 1", [
+        commandId
+      ]),
+      ({ rowCount }) => rowCount > 0
     ),
   read: ({ after, limit }) =>
     Effect.map(

@@ -96,9 +96,8 @@ export class ProjectionLog extends Context.Service<
      * later: before the horizon's time and before the first answer from the horizon on.
      */
     readonly offsetAsOf: (instant: string) => Effect.Effect<Option.Option<AsOf>, StorageUnavailable>
-    readonly byCommand: (
-      commandId: string
-    ) => Effect.Effect<Option.Option<UpdateRow>, StorageUnavailable>
+    /** Checks whether an update of this command is in the log; loads no payload. */
+    readonly hasCommand: (commandId: string) => Effect.Effect<boolean, StorageUnavailable>
     readonly read: (of: {
       readonly after: number
       readonly limit: number

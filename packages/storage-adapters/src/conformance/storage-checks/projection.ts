@@ -39,7 +39,7 @@ export const projection: ReadonlyArray<Check> = [
     function* () {
       const { run } = yield* Atomically
       const feed = yield* Feed
-      const { advance, base, byCommand, epoch, head, read } = yield* setUp
+      const { advance, base, hasCommand, epoch, head, read } = yield* setUp
       const commandId = yield* fresh("command")
       const updates = [
         update({ offset: base + 1, ledgerTime: instant(11), commandId, workflowId: "w" }),
@@ -61,8 +61,8 @@ export const projection: ReadonlyArray<Check> = [
       yield* same("the head", [offset, ledgerTime], [base + 6, instant(12)])
       yield* same("the updates", yield* read({ after: base, limit: 9 }), updates)
       yield* same("by page", (yield* read({ after: base + 1, limit: 1 })).length, 1)
-      yield* same("by command", yield* byCommand(commandId), Option.fromUndefinedOr(updates[0]))
-      yield* same("by no command", yield* byCommand(`${commandId}x`), Option.none())
+      yield* same("has the command", yield* hasCommand(commandId), true)
+      yield* same("has no other", yield* hasCommand(`${commandId}x`), false)
       yield* same("the feed's", (yield* feed.head).projectionOffset, base + 6)
     }
   ),

@@ -132,11 +132,10 @@ const send = (
 
 export const make = (options: Options, ids: Ids["Service"]): WebhookSender.Sender => {
   const within = options.within ?? usual
-  const locate = (url: string) =>
-    WebhookTarget.locate(url, {
-      rules: options,
-      resolve: options.resolve ?? WebhookTarget.resolveByDns
-    })
+  const locate = WebhookTarget.locating({
+    rules: options,
+    resolve: options.resolve ?? WebhookTarget.resolveByDns
+  })
   return {
     sends: "yes",
     judge: (url) =>

@@ -90,16 +90,19 @@ const thisMachine: ReadonlyArray<Address> = [
 ]
 
 /**
- * Resolves a webhook's URL to checked addresses, or fails with the reason; the name is resolved
- * anew at every attempt.
+ * Makes the resolver of webhooks' URLs by these rules: to checked addresses, or it fails with the
+ * reason. A name is resolved anew at every attempt.
  */
-export const locate = (
-  text: string,
-  of: { readonly rules: Rules; readonly resolve: Resolve }
-): Effect.Effect<Target, NoTarget> =>
-  Effect.gen(function* () {
-    const url = yield* formOf(text, of.rules)
-    const allowed = Addresses.within(of.rules.allowAddresses)
+export const locating = ({
+  rules,
+  resolve
+}: {
+  readonly rules: Rules
+  readonly resolve: Resolve
+}): ((text: string) => Effect.Effect<Target, NoTarget>) => {
+  const allowed = Addresses.within(rules.allowAddresses)
+  return Effect.fnUntraced(function* (text: string) {
+    const url = yield* formOf(text, rules)
     const host = hostOf(text)
     // Also where networks are allowed: a name may resolve into them, but the URL never contains an
     // address.
@@ -114,7 +117,7 @@ export const locate = (
         : { url, name: url.hostname, addresses }
     }
     const addresses = yield* Effect.tryPromise({
-      try: () => of.resolve(url.hostname),
+      try: () => resolve(url.hostname),
       catch: () => new NoTarget({ failure: "dns", said: "Its host's name cannot be resolved." })
     })
     if (addresses.length === 0) {
@@ -125,6 +128,7 @@ export const locate = (
     }
     return { url, name: url.hostname, addresses }
   })
+}
 
 /** Resolver options: two tries of two seconds each. */
 const asking = { timeout: 2_000, tries: 2 }

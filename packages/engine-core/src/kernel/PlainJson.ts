@@ -169,10 +169,11 @@ export const canonical = (value: Plain): string => {
   if (typeof value === "boolean") return value ? "true" : "false"
   if (value instanceof PlainNumber) return leastPlain(value.text)
   if (isPlainArray(value)) return `[${value.map(canonical).join(",")}]`
-  const members = Object.keys(value)
-    .sort()
-    .map((name) => `${printString(name)}:${canonical(value[name] as Plain)}`)
-  return `{${members.join(",")}}`
+  let out = ""
+  for (const name of Object.keys(value).sort()) {
+    out += `${out === "" ? "" : ","}${printString(name)}:${canonical(value[name] as Plain)}`
+  }
+  return `{${out}}`
 }
 
 const isPlainArray = (value: object): value is ReadonlyArray<Plain> => Array.isArray(value)

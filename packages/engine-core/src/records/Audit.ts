@@ -81,16 +81,14 @@ const timeOf = (at: Instant.Instant): string => Instant.format(Instant.toMicros(
 /** The canonical JSON (RFC 8785) of a record without its hash: the bytes that are hashed and kept. */
 export const textOf = (
   of: Entry & { readonly seq: number; readonly at: Instant.Instant; readonly prevHash: string }
-): string => {
-  const { seq, at, status, detail, ...texts } = of
-  return PlainJson.canonical({
-    ...texts,
-    seq: integer(seq),
-    at: timeOf(at),
-    status: status === null ? null : integer(status),
-    detail: detailOf(detail)
+): string =>
+  PlainJson.canonical({
+    ...of,
+    seq: integer(of.seq),
+    at: timeOf(of.at),
+    status: of.status === null ? null : integer(of.status),
+    detail: detailOf(of.detail)
   })
-}
 
 /** Text whose SHA-256 is a record's hash (docs/contract/audit-log.md#hash-chain). */
 export const hashed = (tenantId: string, text: string): string =>
@@ -107,6 +105,7 @@ export const chain = (
   entries: ReadonlyArray<Entry | Late>
 ): ReadonlyArray<AuditRow> => {
   let { seq, hash: prevHash, checkpoint } = of.head
+  const at = Instant.sortable(of.at)
   return entries.flatMap((given) => {
     const entry = typeof given === "function" ? given({ seq, hash: prevHash, checkpoint }) : given
     if (entry === null) return []
@@ -116,7 +115,7 @@ export const chain = (
     const hash = of.sha256(hashed(of.tenantId, text))
     const row: AuditRow = {
       seq,
-      at: Instant.sortable(of.at),
+      at,
       action: entry.action,
       actor: entry.actor,
       resourceKind: entry.resourceKind,

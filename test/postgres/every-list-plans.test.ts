@@ -1,12 +1,18 @@
 /**
  * Plans of every list of the API in PostgreSQL, by each of its filters and by pairs of them: a page
- * reads about as many rows of the store as it shows, whether a value is rare or common.
+ * reads about as many rows of the store as it shows, whether a value is rare or common. A read at an
+ * old pin does not read the versions written since.
  */
-import { Documents, type ListQuery } from "@bursar/engine-core/ports"
+import {
+  Documents,
+  type ListQuery,
+  type StoredPin,
+  type StorageUnavailable
+} from "@bursar/engine-core/ports"
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { it } from "@effect/vitest"
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { describe, expect } from "vitest"
 import { reads } from "#core/catalogue.ts"
@@ -24,6 +30,10 @@ const page = 51
 const rowsMax = 6_000
 /** Rows that a plan may sort: pages of several values, or records that changed of late. */
 const sortedMax = 1_000
+/** Versions of each record that is read at an old pin. */
+const versions = 200
+/** Largest number of rows that a read at an old pin may read, all its statements together. */
+const pinnedMax = 2_000
 /** Records with a rare value, with a clock move that is due, and changed of late. */
 const few = 20
 
@@ -91,13 +101,15 @@ const singlesOf = (read: Read.List): ReadonlyArray<Where> => {
 /** More values than are merged. */
 const several = Array.from({ length: 40 }, (_, n) => `value ${n}`).concat("rare")
 
+/** Checks whether each column is filtered by at most two values. */
+const isShort = (where: Where): boolean => Object.values(where).every((values) => values.length < 3)
+
 /** Each filter alone, and each pair of filters on two columns. */
 const filtersOf = (read: Read.List): ReadonlyArray<Where> => {
   const singles = [alwaysOf(read), ...singlesOf(read)]
   const pairs = singles.flatMap((first, n) =>
     singles.slice(n + 1).map((second) => ({ ...first, ...second }))
   )
-  const isShort = (where: Where) => Object.values(where).every((values) => values.length < 3)
   const all = [...singles, ...pairs.filter(isShort)]
   return [...new Map(all.map((where) => [JSON.stringify(where), where])).values()]
 }
@@ -124,12 +136,11 @@ const wordsOf = (collection: Collection, column: string): ReadonlyArray<string> 
   )
 ]
 
-/** Records whose columns have common and rare values independently of each other. */
-const seed = (
-  sql: SqlClient.SqlClient,
-  { name, ...collection }: Collection,
-  of: { readonly from: number; readonly to: number }
-) => {
+/**
+ * Filter columns of a row as an expression of its number `n`: each column has common and rare values,
+ * independently of the others.
+ */
+const columnsOf = ({ name, ...collection }: Collection): string => {
   const columns = Object.keys(collection.filters).map((column, index) => {
     const found = wordsOf({ name, ...collection }, column)
     const spread = `abs(hashint4(n + ${index * 1_000_003})) % ${many}`
@@ -142,14 +153,46 @@ const seed = (
   const moves = collection.ripens.map((column) => `'${column}:1', 'first'`)
   const due = `case when n % ${Math.floor(many / few)} = 3 then '${day("2026-06-01")}' else '${day("2036-01-01")}' end`
   if (moves.length > 0) moves.push(`'clock:1', ${due}`)
+  return `jsonb_build_object(${[...columns, ...moves].join(", ")})`
+}
+
+/** Records of one version each. */
+const seed = (
+  sql: SqlClient.SqlClient,
+  collection: Collection,
+  of: { readonly from: number; readonly to: number }
+) => {
   const changed = `case when n % ${Math.floor(many / few)} = 5 then '${day("2026-06-01")}' else '${day("2020-01-01")}' end`
   return sql.unsafe(`
     insert into bursar.document (collection, record_id, version, sort_key, body, filters, created_at,
       from_offset, from_instant)
-    select '${name}', n::text, 1, lpad(n::text, 12, '0'), '{}',
-      jsonb_build_object(${[...columns, ...moves].join(", ")}), '${day("2020-01-01")}', 1, ${changed}
+    select '${collection.name}', n::text, 1, lpad(n::text, 12, '0'), '{}',
+      ${columnsOf(collection)}, '${day("2020-01-01")}', 1, ${changed}
     from generate_series(${of.from}, ${of.to}) n`)
 }
+
+/** Writes few records of many versions each; the records change in turn. */
+const seedVersions = (sql: SqlClient.SqlClient, collection: Collection) => {
+  const instant = (offset: string) => `lpad((${offset})::text, 12, '0')`
+  return sql.unsafe(`
+    insert into bursar.document (collection, record_id, version, sort_key, body, filters, created_at,
+      from_offset, from_instant, to_offset, to_instant)
+    select '${collection.name}', record::text, version, lpad(record::text, 12, '0'), '{}',
+      ${columnsOf(collection)}, ${instant("record")}, n, ${instant("n")},
+      case when version < ${versions} then n + ${few} end,
+      case when version < ${versions} then ${instant(`n + ${few}`)} end
+    from generate_series(1, ${few}) record, generate_series(1, ${versions}) version,
+      lateral (select (version - 1) * ${few} + record as n) numbered`)
+}
+
+/** Points soon after the last record began, and in the middle of the histories. */
+const oldPins = [3, versions / 2].flatMap((version): ReadonlyArray<StoredPin> => {
+  const offset = version * few
+  return [
+    { by: "offset", offset },
+    { by: "instant", instant: String(offset).padStart(12, "0") }
+  ]
+})
 
 const queriesOf = (read: Read.List): ReadonlyArray<Query> => {
   const wheres = filtersOf(read)
@@ -216,6 +259,56 @@ describe("lists in PostgreSQL", () => {
       yield* explainAll("many rows, statistics absent")
       yield* sql`analyze bursar.document`
       yield* explainAll("many rows, statistics fresh")
+      expect(costly).toEqual([])
+    }).pipe(Effect.scoped)
+  )
+  it.live("read few rows at an old pin, however many versions came after it", () =>
+    Effect.gen(function* () {
+      const { url, statements } = yield* Plans.server
+      const store = yield* Layer.build(Postgres.layer({ url: Redacted.make(url) }))
+      const sql = Context.get(store, SqlClient.SqlClient)
+      const { countBy, get, list, stream } = Context.get(store, Documents)
+      const costly: Array<unknown> = []
+      const explain = Effect.fnUntraced(function* <A>(
+        what: unknown,
+        read: Effect.Effect<A, StorageUnavailable>
+      ) {
+        const { statements: run } = yield* statements(read)
+        const costs = run
+          .filter((statement) => statement.sql.includes("from bursar.document"))
+          .map(({ plan }) => costOf(plan))
+        const rows = costs.reduce((sum, cost) => sum + cost.rows, 0)
+        if (costs.length === 0 || rows > pinnedMax || costs.some(isCostly)) {
+          costly.push({ what, rows, costs })
+        }
+      })
+      for (const collection of collections) yield* seedVersions(sql, collection)
+      // Without statistics, the count of the versions closed since the pin reads their index entries
+      // by a bitmap, which its limit does not stop.
+      yield* sql`analyze bursar.document`
+      for (const read of lists) {
+        for (const collection of collectionsOf(read)) {
+          for (const where of [alwaysOf(read), ...singlesOf(read)].filter(isShort)) {
+            const { direction } = read
+            const asked = StorageQuery.of(collection, { where, direction }, judgedAt)
+            for (const pin of oldPins) {
+              const query = { ...asked, pin }
+              yield* explain(["page", query], list({ ...query, limit: page }))
+            }
+          }
+        }
+      }
+      for (const { name: collection } of collections) {
+        for (const pin of oldPins) {
+          const whole = { collection, pin, where: [] }
+          const recordIds = Array.from({ length: few }, (_, n) => String(n + 1))
+          yield* explain(["get", whole], get({ ...whole, recordIds }))
+          yield* explain(["find", whole], get({ ...whole, recordIds: ["7"] }))
+          yield* explain(["count", whole], countBy({ ...whole, column: "state" }))
+          const streamed = stream({ ...whole, direction: "asc" })
+          yield* explain(["stream", whole], Stream.runCollect(streamed))
+        }
+      }
       expect(costly).toEqual([])
     }).pipe(Effect.scoped)
   )

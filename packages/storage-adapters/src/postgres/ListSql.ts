@@ -185,7 +185,7 @@ const recent = (query: ListQuery, limit: number): Statement => {
   return merged(
     {
       shared: [
-        `few as materialized (select ${counted(closed, String(COUNTED_MAX))} < ${COUNTED_MAX} as is_few)`,
+        `few as materialized (select ${areAtMost(COUNTED_MAX, closed)} as is_few)`,
         ...open.shared,
         `closed as materialized (select ${COLUMNS} from ${DOCUMENTS}
           where ${closed} and ${begun} and ${matches}${after})`
@@ -207,7 +207,7 @@ const near = (query: ListQuery, limit: number): Statement => {
       shared: [
         `near as materialized (${walk(query, parts, { limit: most, condition: "true" })})`,
         `enough as materialized (select (select count(*) from near) >= ${given.add(String(limit))}::int8
-          or ${counted(`${collection}${after} and d.to_offset is null`, String(most + 1))} <= ${most} as is_enough)`
+          or ${areAtMost(most, `${collection}${after} and d.to_offset is null`)} as is_enough)`
       ],
       arms: [`select * from near where ${isEnough}`, `select ${TRY_NEXT} where not ${isEnough}`]
     },
@@ -290,9 +290,9 @@ export const countBy = ({
   return { sql, values: given.values }
 }
 
-/** Counts rows that meet a condition, up to a limit. */
-const counted = (condition: string, limit: string): string =>
-  `(select count(*) from (select from ${DOCUMENTS} where ${condition} limit ${limit}) few)`
+/** Condition that at most `max` rows meet another condition; reading stops at the row after these. */
+const areAtMost = (max: number | string, condition: string): string =>
+  `not exists (select from ${DOCUMENTS} where ${condition} offset ${max})`
 
 /** Condition that versions closed since the pin are read, and not record by record. */
 const isSince = "(select is_since from planned)"
@@ -300,10 +300,10 @@ const isSince = "(select is_since from planned)"
 /** Common table expression of the choice: fewer versions were closed than the seeks of all records cost. */
 const planned = (pinned: PinSql.Pinned, collection: string): string => {
   const closed = `${collection} and ${PinSql.closedSince(pinned)}`
-  const seeks = `${SEEK_COST} * (select count(*) from ${DOCUMENTS} where ${collection} and d.to_offset is null)`
+  const records = `(select count(*) from ${DOCUMENTS} where ${collection} and d.to_offset is null)`
   return `planned as materialized (select case
-    when ${counted(closed, String(COUNTED_MAX))} < ${COUNTED_MAX} then true
-    else ${counted(closed, seeks)} < ${seeks} end as is_since)`
+    when ${areAtMost(COUNTED_MAX, closed)} then true
+    else ${areAtMost(`${SEEK_COST} * ${records}`, closed)} end as is_since)`
 }
 
 const DOCUMENTS = "bursar.document d"

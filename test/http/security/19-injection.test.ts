@@ -164,7 +164,13 @@ const reviewed = [
   // Access paths of a list: conditions made of placeholders, and numbers that the adapter made.
   /^(from|path|atMost|first|collection|condition|inOrder|max|texts|ListSql\.COLUMNS)$/u,
   /^(parts|rows|sorted|rarest|conditions)\.join\("[a-z, ]*"\)$/u,
-  /^(query\.(direction|order)|all\.join|comparisons\[clause\.is\]|given\.values\.length)/u
+  /^(query\.(direction|order)|all\.join|comparisons\[clause\.is\]|given\.values\.length)/u,
+  // Conditions and limits of pages: names of columns, placeholders, and numbers of the program.
+  /^(begun|matches|isFew|isEnough|since|inCollection|of\.condition)$|^limited\((armLimit|of\.limit)\)$/u,
+  /^areAtMost\(COUNTED_MAX, closed\)$|^latest\("d\.\*", recordId\)$|^versionAt\("asked\.id"\)$/u,
+  // Versions at a pin: each takes its point as a placeholder.
+  /^(PinSql\.)?closedSince\(pinned\)$/u,
+  /^PinSql\.inForce\((pinned|PinSql\.pinnedAt\(query\.pin, given\)!), (collection|inCollection)\)$/u
 ]
 
 describe("the SQL of the adapter", () => {

@@ -349,17 +349,20 @@ const pathsOf = (query: ListQuery, asked: Asked): ReadonlyArray<Path> => {
   return paths.some(isInOrder) ? paths : [[inOrder(asked.collection)], ...paths]
 }
 
-/** Access path of a disjunction; none where an index does not serve each of its alternatives. */
+/**
+ * Access path of a disjunction; none where an index does not serve each of its alternatives. An
+ * alternative that no row meets is left out with its parameters: PostgreSQL refuses a statement with a
+ * parameter that stands nowhere in it.
+ */
 const pathOf = (alternatives: Alternatives, asked: Asked): ReadonlyArray<Path> => {
-  if (
-    !alternatives.every((clauses) => clauses.some((clause) => isDue(clause) || isOrdered(clause)))
-  ) {
+  const possible = alternatives.filter((clauses) => !clauses.some(isNever))
+  if (!possible.every((clauses) => clauses.some((clause) => isDue(clause) || isOrdered(clause)))) {
     return []
   }
-  const branches = alternatives.flatMap((clauses, index) => {
+  const branches = possible.flatMap((clauses, index) => {
     // A row that meets an earlier alternative is in the branch of that one.
-    const earlier = alternatives.slice(0, index).map((other) => `not (${all(other, asked.given)})`)
-    const own = alternatives.length === 1 ? [] : [all(clauses, asked.given)]
+    const earlier = possible.slice(0, index).map((other) => `not (${all(other, asked.given)})`)
+    const own = possible.length === 1 ? [] : [all(clauses, asked.given)]
     return branchesOf(clauses, asked).map((branch) => ({
       ...branch,
       condition: [branch.condition, ...own, ...earlier].join(" and ")
@@ -367,6 +370,9 @@ const pathOf = (alternatives: Alternatives, asked: Asked): ReadonlyArray<Path> =
   })
   return [branches.length === 0 ? [inOrder(`${asked.collection} and false`)] : branches]
 }
+
+/** Checks whether no row meets a clause: it names no value. */
+const isNever = (clause: Clause): boolean => "anyOf" in clause && clause.anyOf.length === 0
 
 type Wanted = Extract<Clause, { readonly anyOf: unknown }>
 

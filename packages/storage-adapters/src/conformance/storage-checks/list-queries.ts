@@ -205,7 +205,34 @@ export const listQueries: ReadonlyArray<Check> = [
     function* () {
       for (const of of histories) yield* agrees(of)
     }
-  )
+  ),
+  check("Documents", "lists by alternatives of which nothing meets one", function* () {
+    const { list, put } = yield* Documents
+    const collection = yield* fresh("documents")
+    const filters = { "clock:1": instant(1), state: "open" }
+    yield* put([
+      version({ collection, recordId: "due", filters }),
+      version({ collection, recordId: "not due", filters: { ...filters, "clock:1": instant(3) } })
+    ])
+    const due = { column: "clock:1", is: "at-most", than: instant(2), nulls: "fail" } as const
+    const never = { column: "state", anyOf: [] }
+    for (const meets of [
+      [[due], [never]],
+      [[never], [due]],
+      [[due], [never, due], [due]]
+    ]) {
+      const pin = { by: "latest" } as const
+      const found = yield* list({
+        collection,
+        pin,
+        where: [],
+        meets: [meets],
+        direction: "asc",
+        limit: 9
+      })
+      yield* same(`the list by ${JSON.stringify(meets)}`, names(found), "due@1")
+    }
+  })
 ]
 
 /** Compares lists, streams and counts over a history with the model. */

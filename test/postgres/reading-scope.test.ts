@@ -35,20 +35,23 @@ const opened = Effect.gen(function* () {
   return { look: Effect.andThen(feed.head, log.head), ...Context.get(store, Atomically) }
 })
 
-it.effect("waits for the flush once, after the last statement of an answer or a refusal", () =>
-  Effect.gen(function* () {
-    const { look, reading } = yield* opened
-    yield* reading(look)
-    expect(sent.splice(0)).toEqual(["look", "look", "settle"])
-    expect(yield* Effect.flip(reading(Effect.andThen(look, Effect.fail("refused"))))).toBe(
-      "refused"
-    )
-    expect(sent.splice(0)).toEqual(["look", "look", "settle"])
-    yield* reading(Effect.andThen(reading(look), reading(look)))
-    expect(sent.splice(0)).toEqual(["look", "look", "look", "look", "settle"])
-    yield* reading(Effect.void)
-    expect(sent).toEqual([])
-  }).pipe(Effect.scoped)
+it.effect(
+  "asks for the flush once more after the last of several statements of an answer or a refusal",
+  () =>
+    Effect.gen(function* () {
+      const { look, reading } = yield* opened
+      const each = ["look", "settle", "look", "settle"]
+      yield* reading(look)
+      expect(sent.splice(0)).toEqual(each)
+      expect(yield* Effect.flip(reading(Effect.andThen(look, Effect.fail("refused"))))).toBe(
+        "refused"
+      )
+      expect(sent.splice(0)).toEqual(each)
+      yield* reading(Effect.andThen(reading(look), reading(look)))
+      expect(sent.splice(0)).toEqual(["look", "settle", "look", "look", "look", "settle"])
+      yield* reading(Effect.void)
+      expect(sent).toEqual([])
+    }).pipe(Effect.scoped)
 )
 
 it.effect(

@@ -1,5 +1,5 @@
 /** Look-up of the four-eyes actions that await a decision about records, for the records' views. */
-import { Effect } from "effect"
+import { Effect, type Schema, SchemaAST } from "effect"
 import type * as Pin from "../kernel/Pin.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import { Records } from "../records/Records.ts"
@@ -33,6 +33,35 @@ export const pathOf = (route: string, params: unknown): string =>
 /** Largest number of awaiting actions of the whole venue that are matched with paths in memory. */
 const fewMax = 200
 
+/** Actions in the order of their list. */
+export type Actions = ReadonlyArray<{ readonly record: Approval }>
+
+/** Loads the actions of the whole venue that awaited a decision, or the oldest `few` and one more. */
+const ofVenue = (pin: Pin.Resolved, few = fewMax): Effect.Effect<Actions, Unavailable, Records> =>
+  Effect.flatMap(Records, (records) =>
+    records.list(approvals, { pin, where: { state: ["awaiting"] }, limit: few + 1 })
+  )
+
+/**
+ * Loads the actions of the whole venue for a page that is looked up meanwhile; undefined where the
+ * page cannot show them.
+ */
+export const ahead = (of: {
+  readonly role: Role
+  readonly pin: Pin.Resolved | undefined
+  readonly view: Schema.Codec<unknown, unknown>
+}): Effect.Effect<Actions | undefined, Unavailable, Records> => {
+  const { pin, role, view } = of
+  const { ast } = view
+  const waits =
+    SchemaAST.isObjects(ast) && ast.propertySignatures.some(({ name }) => name === "waitingOn")
+  return pin !== undefined && isShown(role, pin) && waits ? ofVenue(pin) : Effect.succeed(undefined)
+}
+
+/** Checks whether views show the actions that await their records. */
+const isShown = (role: Role, pin: Pin.Resolved): boolean =>
+  pin.select.by !== "offset" && role in approvalAudience
+
 /**
  * Loads the actions that awaited the records at these paths, by path, oldest first. Queries by state
  * alone, and by state and path only where more than `few` actions await: a query by 50 paths
@@ -42,19 +71,20 @@ export const awaiting = Effect.fnUntraced(function* (of: {
   readonly hrefs: ReadonlyArray<string>
   readonly pin: Pin.Resolved
   readonly few?: number
+  /** Actions of the whole venue, where they are loaded already. */
+  readonly actions?: Actions | undefined
 }) {
   const { hrefs, pin, few = fewMax } = of
   const records = yield* Records
   const asked = new Set(hrefs)
   const found = new Map<string, Array<Waiting>>()
-  const keep = (rows: ReadonlyArray<{ readonly record: Approval }>): void => {
+  const keep = (rows: Actions): void => {
     for (const { record } of rows) {
       const { href } = record.resource
       if (asked.has(href)) found.set(href, [...(found.get(href) ?? []), ...awaits(record)])
     }
   }
-  const state = ["awaiting"]
-  const rows = yield* records.list(approvals, { pin, where: { state }, limit: few + 1 })
+  const rows = of.actions ?? (yield* ofVenue(pin, few))
   if (rows.length <= few) {
     keep(rows)
     return found
@@ -62,7 +92,7 @@ export const awaiting = Effect.fnUntraced(function* (of: {
   for (let after: string | undefined; ; ) {
     const page = yield* records.list(approvals, {
       pin,
-      where: { state, href: hrefs },
+      where: { state: ["awaiting"], href: hrefs },
       limit: batchMax,
       ...(after === undefined ? {} : { after })
     })
@@ -101,13 +131,14 @@ export const shown = <V>(
     readonly pin: Pin.Resolved | undefined
     /** Path of the record that the view of this index shows. */
     readonly href: (index: number) => string
+    /** Actions that `ahead` has loaded. */
+    readonly actions?: Actions | undefined
   }
 ): Effect.Effect<ReadonlyArray<V>, Unavailable, Records> => {
-  const { pin } = of
-  if (pin === undefined || pin.select.by === "offset") return Effect.succeed(views)
-  if (!(of.role in approvalAudience) || !views.some(waits)) return Effect.succeed(views)
+  const { pin, role, actions } = of
+  if (pin === undefined || !isShown(role, pin) || !views.some(waits)) return Effect.succeed(views)
   const hrefs = views.map((_, index) => of.href(index))
-  return Effect.map(awaiting({ hrefs: [...new Set(hrefs)], pin }), (found) =>
+  return Effect.map(awaiting({ hrefs: [...new Set(hrefs)], pin, actions }), (found) =>
     found.size === 0
       ? views
       : views.map((view, index) => {

@@ -90,13 +90,16 @@ const valued = <P, V>(
   of: { readonly asking: Asking; readonly params: P; readonly services: Prepared.Services }
 ): Effect.Effect<V, Refused | Unavailable> => {
   const { asking, params } = of
-  const { pin, role } = asking
+  const at = { role: asking.role, pin: read.pinned ? asking.pin : undefined }
   return Effect.gen(function* () {
-    const value = yield* read.run(params, asking)
+    const [value, actions] = yield* Effect.all(
+      [read.run(params, asking), AwaitingActionLookups.ahead({ ...at, view: read.value })],
+      { concurrency: 2 }
+    )
     const [shown = value] = yield* AwaitingActionLookups.shown([value], {
-      role,
-      pin: read.pinned ? pin : undefined,
-      href: () => AwaitingActionLookups.pathOf(read.route, params)
+      ...at,
+      href: () => AwaitingActionLookups.pathOf(read.route, params),
+      actions
     })
     return shown
   }).pipe(Prepared.provided(of.services))
@@ -120,15 +123,17 @@ const viewed = <R, F, P, V>(
     readonly params: P
     readonly awaits: boolean
     readonly withMemo: Prepared.WithMemo
+    readonly actions?: AwaitingActionLookups.Actions | undefined
   }
 ): Effect.Effect<ReadonlyArray<V>, Unavailable> => {
-  const { asking, params } = of
+  const { asking, params, actions } = of
   const path = AwaitingActionLookups.pathOf(read.route, params)
   return of.withMemo(
     Effect.flatMap(read.view(rows, asking, params), (views) =>
       AwaitingActionLookups.shown(views, {
         role: asking.role,
         pin: of.awaits ? asking.pin : undefined,
+        actions,
         href: (index) => {
           const row = rows[index]
           return row === undefined ? path : `${path}/${read.collection.id(row)}`
@@ -151,15 +156,22 @@ const paged = Effect.fnUntraced(function* <R, F, P, V>(
   const { records, params, limit } = of
   const { asking, withMemo } = of.prepared
   const query = { ...of.prepared.query, limit: limit + 1 }
-  const rows =
-    read.beside === undefined
-      ? yield* records.list(read.collection, query)
-      : yield* MergedPages.page(records, [read.collection, ...read.beside], query)
+  const awaits = mayAwait(read, asking.pin)
+  const pin = awaits ? asking.pin : undefined
+  const [rows, actions] = yield* Effect.all(
+    [
+      read.beside === undefined
+        ? records.list(read.collection, query)
+        : MergedPages.page(records, [read.collection, ...read.beside], query),
+      withMemo(AwaitingActionLookups.ahead({ role: asking.role, pin, view: read.item }))
+    ],
+    { concurrency: 2 }
+  )
   const shown = rows.slice(0, limit)
   const value = yield* viewed(
     read,
     shown.map((row) => row.record),
-    { asking, params, awaits: mayAwait(read, asking.pin), withMemo }
+    { asking, params, awaits, withMemo, actions }
   )
   return { value, after: rows.length > limit ? (shown.at(-1)?.sortKey ?? null) : null }
 })

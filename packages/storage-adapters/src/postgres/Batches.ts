@@ -1,29 +1,34 @@
 /**
- * Batch loader of a transaction: calls that its fibers make in the same turn of the event loop share
- * one statement, as the members of a group commit do.
+ * Batch loader of a transaction or of a reading scope: calls that its fibers make in the same turn of
+ * the event loop share one statement, as the members of a group commit and the look-ups of a page do.
  */
 import type { StorageUnavailable } from "@bursar/engine-core/ports"
 import { Effect, Exit, Request, RequestResolver } from "effect"
-import type { Session, Sessions } from "./Sessions.ts"
+
+/** A transaction or a reading scope. */
+interface Unit {
+  /** Notes that a statement may still run although nobody waits for it. */
+  readonly abandon: () => void
+}
 
 /** A call that waits for the statement of its batch. */
 class Waiting<A, B> extends Request.Class<
-  { readonly session: Session; readonly call: A },
+  { readonly unit: Unit; readonly call: A },
   B,
   StorageUnavailable
 > {}
 
 /**
- * Makes a function that answers a call inside a transaction together with the calls beside it, and
- * any other call alone. `together` returns the answers in the order of its calls, of which there are
- * at least two.
+ * Makes a function that answers a call inside a unit together with the calls beside it, and any other
+ * call alone. `together` returns the answers in the order of its calls, of which there are at least
+ * two.
  */
 export const make = <A, B>(
-  sessions: Sessions,
+  current: Effect.Effect<Unit | undefined>,
   of: {
     readonly alone: (call: A) => Effect.Effect<B, StorageUnavailable>
     readonly together: (
-      calls: ReadonlyArray<A>
+      calls: readonly [A, ...ReadonlyArray<A>]
     ) => Effect.Effect<ReadonlyArray<B>, StorageUnavailable>
   }
 ): ((call: A) => Effect.Effect<B, StorageUnavailable>) => {
@@ -31,7 +36,7 @@ export const make = <A, B>(
     calls.length === 1 ? Effect.map(of.alone(calls[0]), (answer) => [answer]) : of.together(calls)
 
   const resolver = RequestResolver.makeWith<Waiting<A, B>>({
-    batchKey: ({ request }) => request.session,
+    batchKey: ({ request }) => request.unit,
     delay: Effect.yieldNow,
     collectWhile: () => true,
     runAll: ([first, ...more]) =>
@@ -46,12 +51,12 @@ export const make = <A, B>(
   })
 
   return (call) =>
-    Effect.flatMap(sessions.current, (session) =>
-      session === undefined
+    Effect.flatMap(current, (unit) =>
+      unit === undefined
         ? of.alone(call)
-        : Effect.onInterrupt(Effect.request(new Waiting<A, B>({ session, call }), resolver), () =>
+        : Effect.onInterrupt(Effect.request(new Waiting<A, B>({ unit, call }), resolver), () =>
             // The statement runs on for the calls beside this one, until the transaction ends.
-            Effect.sync(session.abandon)
+            Effect.sync(unit.abandon)
           )
     )
 }

@@ -20,6 +20,8 @@ export interface Durability {
    * other hosts count too, so the database is asked.
    */
   readonly settleFor: (connection: PgConnection.PgConnection) => Effect.Effect<void, SqlError>
+  /** Checks whether all rows that this connection may have read are on disk, without waiting for it. */
+  readonly isSettledFor: (connection: PgConnection.PgConnection) => Effect.Effect<boolean, SqlError>
 }
 
 /**
@@ -85,11 +87,13 @@ export const make = Effect.fnUntraced(function* (
     )
   })
 
+  const isSettledFor: Durability["isSettledFor"] = (own) =>
+    Effect.map(Columns.ask(own, IS_SETTLED, []), ({ rows }) => rows[0]?.["settled"] === true)
+
   return {
     settle,
+    isSettledFor,
     settleFor: (own) =>
-      Effect.flatMap(Columns.ask(own, IS_SETTLED, []), ({ rows }) =>
-        rows[0]?.["settled"] === true ? Effect.void : settle
-      )
+      Effect.flatMap(isSettledFor(own), (isSettled) => (isSettled ? Effect.void : settle))
   }
 })

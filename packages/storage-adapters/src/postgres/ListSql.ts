@@ -102,8 +102,7 @@ interface Parts {
   readonly first: string
 }
 
-const partsOf = (query: ListQuery, limit: number | undefined): Parts => {
-  const given = parameters()
+const partsOf = (query: ListQuery, limit: number | undefined, given = parameters()): Parts => {
   const beyond = query.direction === "asc" ? ">" : "<"
   return {
     given,
@@ -166,6 +165,26 @@ export const pages = (
     ? [() => whole(query, limit)]
     : [() => recent(query, limit), () => near(query, limit), () => whole(query, limit)]
 
+/**
+ * One statement of the first of `pages` of several queries in the same direction: the rows of each in
+ * its order, with the number of their query as `n`.
+ */
+export const firstPages = (queries: readonly [Limited, ...ReadonlyArray<Limited>]): Statement => {
+  const given = parameters()
+  const parts = queries.map((query, n) => {
+    const first = query.pin.by === "latest" ? whole : recent
+    const { sql } = first(query, query.limit, given)
+    return `select ${given.add(String(n))}::int4 as n, part.* from (${sql}) part`
+  })
+  const [query] = queries
+  return {
+    sql: `select * from (${parts.join(" union all ")}) found order by n, sort_key ${query.direction}`,
+    values: given.values
+  }
+}
+
+type Limited = ListQuery & { readonly limit: number }
+
 /** Columns of the row that says that another statement has to be tried. */
 const TRY_NEXT =
   "null::text, null::int8, null::text, null::text, null::text, null::int8, null::text"
@@ -174,8 +193,8 @@ const TRY_NEXT =
 export const isTryNext = (row: Values.Row): boolean => row["record_id"] === null
 
 /** Page of the open versions and of those closed since the pin, if these are few. */
-const recent = (query: ListQuery, limit: number): Statement => {
-  const parts = partsOf(query, limit)
+const recent = (query: ListQuery, limit: number, given = parameters()): Statement => {
+  const parts = partsOf(query, limit, given)
   const pinned = PinSql.pinnedAt(query.pin, parts.given)!
   const { collection, matches, after } = parts
   const closed = `${collection} and ${PinSql.closedSince(pinned)}`
@@ -219,8 +238,8 @@ const near = (query: ListQuery, limit: number): Statement => {
  * Statement of a whole list query. At a pin in the past it reads the open versions and those closed
  * since, or goes from record to record if that reads fewer rows.
  */
-export const whole = (query: ListQuery, limit?: number): Statement => {
-  const parts = partsOf(query, limit)
+export const whole = (query: ListQuery, limit?: number, given = parameters()): Statement => {
+  const parts = partsOf(query, limit, given)
   const pinned = PinSql.pinnedAt(query.pin, parts.given)
   if (pinned === undefined) return merged(openArms(query, parts, "true"), parts)
   const { collection, matches, after } = parts

@@ -4,7 +4,7 @@ import { Effect, Option, Stream } from "effect"
 import * as Batches from "./Batches.ts"
 import * as ListSql from "./ListSql.ts"
 import * as PinSql from "./PinSql.ts"
-import type { Session, Sessions } from "./Sessions.ts"
+import type { Rows, Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
 /** In the place of an instant: marks a row that only closes the version of its primary key. */
@@ -100,21 +100,7 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
     ])
   },
   get: getting(sessions),
-  list: ({ limit, ...query }) => {
-    const [first, ...others] = ListSql.pages(query, limit)
-    const read = (statement: () => ListSql.Statement) => {
-      const { sql, values } = statement()
-      return Effect.map(look(sessions, query.pin)(sql, values), ({ rows }) => rows)
-    }
-    const found = others.reduce(
-      (tried, next) =>
-        Effect.flatMap(tried, (rows) =>
-          rows.some(ListSql.isTryNext) ? read(next) : Effect.succeed(rows)
-        ),
-      read(first)
-    )
-    return Effect.map(found, (rows) => rows.map(versionOf))
-  },
+  list: listing(sessions),
   stream: (query) =>
     Stream.unwrap(
       Effect.gen(function* () {
@@ -162,6 +148,51 @@ const look = (sessions: Sessions, pin: StoredPin): Sessions["look"] => {
   return sessions.pinned(pin, pin.by === "instant" ? sessions.lookAt(pin.instant) : sessions.look)
 }
 
+type List = Parameters<Documents["Service"]["list"]>[0]
+
+/** Lists versions; calls of one reading scope at the same pin go out together. */
+const listing = (sessions: Sessions): Documents["Service"]["list"] => {
+  const read = ({ sql, values }: ListSql.Statement, pin: StoredPin) =>
+    Effect.map(look(sessions, pin)(sql, values), ({ rows }) => rows)
+
+  /** Versions of a list, of which the first statement has answered these rows. */
+  const versionsOf = ({ limit, ...query }: List, rows: Rows["rows"]) => {
+    const [, ...others] = ListSql.pages(query, limit)
+    const found = others.reduce<ReturnType<typeof read>>(
+      (tried, next) =>
+        Effect.flatMap(tried, (answered) =>
+          answered.some(ListSql.isTryNext) ? read(next(), query.pin) : Effect.succeed(answered)
+        ),
+      Effect.succeed(rows)
+    )
+    return Effect.map(found, (answered) => answered.map(versionOf))
+  }
+
+  const alone = (call: List) => {
+    const { limit, ...query } = call
+    const [first] = ListSql.pages(query, limit)
+    return Effect.flatMap(read(first(), query.pin), (rows) => versionsOf(call, rows))
+  }
+
+  return Batches.make(sessions.readingScope, {
+    alone,
+    together: (calls) => {
+      const [{ pin, direction }] = calls
+      if (!calls.every((call) => call.direction === direction && isSame(call.pin, pin))) {
+        return Effect.forEach(calls, alone, { concurrency: "unbounded" })
+      }
+      return Effect.flatMap(read(ListSql.firstPages(calls), pin), (rows) => {
+        const byCall = Map.groupBy(rows, (row) => Values.number(row, "n"))
+        return Effect.forEach(calls, (call, n) => versionsOf(call, byCall.get(n) ?? []), {
+          concurrency: "unbounded"
+        })
+      })
+    }
+  })
+}
+
+const isSame = (a: StoredPin, b: StoredPin): boolean => JSON.stringify(a) === JSON.stringify(b)
+
 /** Records that one call gets, at a pin. */
 interface Get {
   readonly collection: string
@@ -172,7 +203,7 @@ interface Get {
 /** Gets versions; calls of one transaction for the latest ones go out together. */
 const getting = (sessions: Sessions): Documents["Service"]["get"] => {
   const alone = gettingAlone(sessions)
-  const latest = Batches.make(sessions, { alone, together: gettingTogether(sessions) })
+  const latest = Batches.make(sessions.current, { alone, together: gettingTogether(sessions) })
   return (asked) => (asked.pin.by === "latest" ? latest(asked) : alone(asked))
 }
 

@@ -94,7 +94,7 @@ export const make = (sessions: Sessions): Keys["Service"] => {
   })
 
   return {
-    claim: Batches.make(sessions, { alone: claimAlone, together: claimTogether }),
+    claim: Batches.make(sessions.current, { alone: claimAlone, together: claimTogether }),
     find,
     retarget: ({ scope, key, target }) =>
       sessions.send(

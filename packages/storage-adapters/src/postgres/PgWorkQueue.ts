@@ -147,13 +147,13 @@ export const make = (of: {
       valid ? Effect.void : Effect.fail(new LeaseLost({ queue, itemId }))
     )
 
-  const hold = Batches.make(sessions, {
+  const hold = Batches.make(sessions.current, {
     alone: (lease: Lease) =>
       underLease(lease, (held) => `select 1 from bursar.work where ${held} for no key update`),
     together: leasedEach(sessions, HOLD_EACH)
   })
 
-  const finish = Batches.make(sessions, {
+  const finish = Batches.make(sessions.current, {
     alone: (lease: Lease) =>
       underLease(lease, (held) => `delete from bursar.work where ${held} returning 1`),
     together: leasedEach(sessions, FINISH_EACH)

@@ -75,6 +75,8 @@ export interface Sessions {
   readonly reading: <A, E, R>(
     effect: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | StorageUnavailable, R>
+  /** The reading scope of this fiber, outside of any transaction. */
+  readonly readingScope: Effect.Effect<ReadingScope | undefined>
   /** Outside of any transaction, even if one is open; a crash may take back what it did. */
   readonly askApart: Sessions["ask"]
   /**
@@ -82,6 +84,11 @@ export interface Sessions {
    * transaction may be stamped at or before it from now on, and all that were have committed.
    */
   readonly settleTo: (instant: string) => Effect.Effect<void, StorageUnavailable>
+  /**
+   * Waits for a `settleTo` that has begun: in a reading scope at its end, and look-ups of the scope at
+   * or before that instant need no flush of their own.
+   */
+  readonly awaitSettled: (flush: Flush) => Effect.Effect<void, StorageUnavailable>
   /** Checks whether all that was stamped at or before an instant was seen to be on disk. */
   readonly isSettled: (instant: string) => boolean
   /** Only inside `run`. */
@@ -129,33 +136,53 @@ const on = (connections: Connections.Connections): Sessions => {
       Faults.judge
     )
 
-  const lookSettled: Sessions["ask"] = (sql, parameters) =>
+  /** Looks, and asks in the same round trip whether what was read is on disk. */
+  const lookChecked = (sql: string, parameters: ReadonlyArray<unknown>) =>
     Effect.catch(
       shared.use((connection) =>
-        Effect.map(
-          // The second statement is on the wire with the first, and is answered after it.
-          Effect.all([Columns.ask(connection, sql, parameters), durability.settleFor(connection)], {
+        // The second statement is on the wire with the first, and is answered after it.
+        Effect.all(
+          [Columns.ask(connection, sql, parameters), durability.isSettledFor(connection)],
+          {
             concurrency: 2
-          }),
-          ([rows]) => rows
+          }
         )
       ),
       Faults.judge
+    )
+
+  const settle = Effect.catch(durability.settle, Faults.judge)
+
+  const lookSettled: Sessions["ask"] = (sql, parameters) =>
+    Effect.flatMap(lookChecked(sql, parameters), ([rows, isSettled]) =>
+      isSettled ? Effect.succeed(rows) : Effect.as(settle, rows)
     )
 
   // A fiber that outlives the reading scope it was forked in settles by itself.
   const lookAlone: Sessions["ask"] = (sql, parameters) =>
     Effect.flatMap(Reading, (scope) => {
       if (scope === undefined || scope.ended) return lookSettled(sql, parameters)
-      scope.looked = true
-      return askApart(sql, parameters)
+      if (scope.looks++ > 0) return askApart(sql, parameters)
+      // Most scopes have one look, whose check saves them a round trip at their end.
+      return Effect.flatMap(lookChecked(sql, parameters), ([rows, isSettled]) => {
+        scope.isFirstSettled = isSettled
+        return scope.ended && !isSettled ? Effect.as(settle, rows) : Effect.succeed(rows)
+      })
     })
+
+  /** Settles what a reading scope has read. */
+  const settleScope = ({ looks, isFirstSettled, flush }: ReadingScope) => {
+    const begun = flush?.settled ?? Effect.void
+    if (looks === 0) return begun
+    if (looks > 1 || isFirstSettled === undefined) return Effect.andThen(begun, settleShared)
+    return isFirstSettled ? begun : Effect.andThen(begun, settle)
+  }
 
   /** The latest instant by which everything was seen to be on disk. */
   let settledTo = ""
   const isSettled = (instant: string): boolean => instant <= settledTo
   const settleTo: Sessions["settleTo"] = (instant) =>
-    Effect.map(Effect.catch(durability.settle, Faults.judge), () => {
+    Effect.map(settle, () => {
       if (!isSettled(instant)) settledTo = instant
     })
 
@@ -167,14 +194,14 @@ const on = (connections: Connections.Connections): Sessions => {
   const reading: Sessions["reading"] = (effect) =>
     Effect.flatMap(Reading, (outer) => {
       if (outer?.ended === false) return effect
-      const scope: ReadingScope = { ended: false, looked: false }
+      const scope: ReadingScope = { ended: false, looks: 0, abandon: () => {} }
       return Effect.uninterruptibleMask((restore) =>
         Effect.gen(function* () {
           const exit = yield* Effect.exit(restore(Effect.provideService(effect, Reading, scope)))
           scope.ended = true
           // An interrupted effect answers nobody.
           const isAnswer = Exit.isSuccess(exit) || !Cause.hasInterrupts(exit.cause)
-          if (scope.looked && isAnswer) yield* restore(settleShared)
+          if (isAnswer) yield* restore(settleScope(scope))
           return yield* exit
         })
       )
@@ -184,6 +211,12 @@ const on = (connections: Connections.Connections): Sessions => {
     open?.ended === true
       ? Effect.die(new Error("This transaction has ended; its fiber outlived it."))
       : Effect.succeed(open)
+  )
+
+  const readingScope = Effect.flatMap(current, (open) =>
+    open === undefined
+      ? Effect.map(Reading, (scope) => (scope?.ended === false ? scope : undefined))
+      : Effect.succeed(undefined)
   )
 
   /** Commits or takes back; a connection that could do neither serves no other transaction. */
@@ -238,11 +271,13 @@ const on = (connections: Connections.Connections): Sessions => {
         open === undefined ? lookAlone(sql, parameters) : open.look(sql, parameters)
       ),
     lookAt: (instant) => (sql, parameters) =>
-      Effect.flatMap(current, (open) =>
-        open === undefined
-          ? (isSettled(instant) ? askApart : lookAlone)(sql, parameters)
-          : open.look(sql, parameters)
-      ),
+      Effect.flatMap(current, (open) => {
+        if (open !== undefined) return open.look(sql, parameters)
+        if (isSettled(instant)) return askApart(sql, parameters)
+        return Effect.flatMap(readingScope, (scope) =>
+          (instant <= (scope?.flush?.instant ?? "") ? askApart : lookAlone)(sql, parameters)
+        )
+      }),
     pinned: (pin, look) =>
       replica === undefined
         ? look
@@ -267,8 +302,17 @@ const on = (connections: Connections.Connections): Sessions => {
         open === undefined ? Effect.asVoid(askAlone(sql, parameters)) : open.send(sql, parameters)
       ),
     reading,
+    readingScope,
     askApart,
     settleTo,
+    awaitSettled: (flush) =>
+      Effect.flatMap(readingScope, (scope) =>
+        scope === undefined
+          ? flush.settled
+          : Effect.sync(() => {
+              scope.flush = flush
+            })
+      ),
     isSettled,
     inside: (what, f) =>
       Effect.flatMap(current, (open) =>
@@ -289,10 +333,23 @@ const on = (connections: Connections.Connections): Sessions => {
   }
 }
 
-/** One reading scope, and whether any statement of it still has to be settled. */
-interface ReadingScope {
+/** A flush that has begun, after which all that was stamped at or before an instant is on disk. */
+export interface Flush {
+  readonly instant: string
+  readonly settled: Effect.Effect<void, StorageUnavailable>
+}
+
+/** One reading scope, and what of it still has to be settled at its end. */
+export interface ReadingScope {
   ended: boolean
-  looked: boolean
+  /** Number of looks that have to be settled. */
+  looks: number
+  /** Answer of the check that was sent with the first look; undefined: it has not come. */
+  isFirstSettled?: boolean
+  /** The last flush whose wait was left to the scope's end: it began after all earlier ones. */
+  flush?: Flush
+  /** A statement that nobody waits for any more may run to its end. */
+  readonly abandon: () => void
 }
 
 interface Open extends Session {

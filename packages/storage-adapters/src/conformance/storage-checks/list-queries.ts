@@ -1,6 +1,7 @@
 /** Property check of Documents: lists, streams and counts of queries by chance, against a model. */
 import {
   type Alternatives,
+  Atomically,
   type Clause,
   Documents,
   type ListQuery,
@@ -20,6 +21,8 @@ const histories = [
   { records: 300, later: 1_800, queries: 60 },
   { records: 40, later: 2_000, queries: 60 }
 ]
+/** Queries of one reading scope besides the first. */
+const together = 4
 
 /** Pseudo-random numbers below a bound: the same sequence in every run. */
 const dice = (seed: number) => {
@@ -232,7 +235,30 @@ export const listQueries: ReadonlyArray<Check> = [
       })
       yield* same(`the list by ${JSON.stringify(meets)}`, names(found), "due@1")
     }
-  })
+  }),
+  check(
+    "Documents",
+    "lists in one reading scope what each query lists alone, at the same pin and at different ones",
+    function* () {
+      const { list, put } = yield* Documents
+      const { reading } = yield* Atomically
+      const die = dice(12)
+      const rows = history(yield* fresh("documents"), { records: 300, later: 1_800, die })
+      for (let n = 0; n < rows.length; n += 500) yield* put(rows.slice(n, n + 500))
+      for (let n = 0; n < 40; n++) {
+        const first = queryOf(die, rows)
+        const { direction, pin } = first
+        const others = Array.from({ length: together }, () => queryOf(die, rows))
+        const asked = [first, ...others.map((other) => ({ ...other, direction, pin }))]
+        if (n % 4 === 0) asked.push(queryOf(die, rows))
+        const found = yield* reading(Effect.forEach(asked, list, { concurrency: "unbounded" }))
+        for (const [index, query] of asked.entries()) {
+          const wanted = names(expected(rows, query).slice(0, query.limit))
+          yield* same(`the list of ${JSON.stringify(query)}`, names(found[index] ?? []), wanted)
+        }
+      }
+    }
+  )
 ]
 
 /** Compares lists, streams and counts over a history with the model. */

@@ -6,7 +6,7 @@ import { Atomically, Documents, Feed, type StoredPin } from "@bursar/engine-core
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { it } from "@effect/vitest"
-import { Context, Effect, Layer, Redacted, Stream } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Redacted, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { Socket } from "node:net"
 import { afterEach, beforeEach, expect, vi } from "vitest"
@@ -17,18 +17,33 @@ import { entries } from "#adapters/conformance/storage-checks/rows.ts"
 let flushes = 0
 /** Checks of how far the write-ahead log is flushed. */
 let checks = 0
+/** Flushes that are kept from the database, where there are any; each is sent when it is called. */
+let held: Array<() => void> | undefined
+/** True: flushes reach the database as a statement that fails. */
+let fails = false
 
 beforeEach(() => {
   const write = Socket.prototype.write
   vi.spyOn(Socket.prototype, "write").mockImplementation(function (this: Socket, ...given) {
     const text = Buffer.from(given[0] as Uint8Array).toString("latin1")
-    flushes += text.match(/pg_logical_emit_message/g)?.length ?? 0
+    const flushed = text.match(/pg_logical_emit_message/g)?.length ?? 0
+    flushes += flushed
     checks += text.match(/pg_current_wal_flush_lsn/g)?.length ?? 0
+    if (flushed > 0 && fails) {
+      const failing = text.replaceAll("pg_logical_emit_message", "pg_logical_emit_mistake")
+      return Reflect.apply(write, this, [Buffer.from(failing, "latin1")]) as boolean
+    }
+    if (flushed > 0 && held !== undefined) {
+      held.push(() => Reflect.apply(write, this, given))
+      return true
+    }
     return Reflect.apply(write, this, given) as boolean
   })
 })
 
 afterEach(() => {
+  held = undefined
+  fails = false
   vi.restoreAllMocks()
 })
 
@@ -51,7 +66,8 @@ it.effect("flushes once for an instant that many answers share, and again after 
     const append = run(Effect.flatMap(feed.take(early), (head) => feed.append(head, entries([]))))
     yield* append
     const start = later((yield* feed.head).at, 10)
-    const answer = (micros: number) => feed.answer({ now: later(start, micros), since: start })
+    const answer = (micros: number) =>
+      Effect.tap(feed.answer({ now: later(start, micros), since: start }), feed.answersSettled)
 
     flushes = 0
     const first = yield* answer(0)
@@ -80,8 +96,10 @@ it.effect("flushes for an instant that another host has given out", () =>
     const [mine, other] = [yield* opened, yield* opened]
     const start = later((yield* mine.head).at || early, 10)
     const given = yield* other.answer({ now: start, since: start })
+    yield* other.answersSettled
     flushes = 0
     expect(yield* mine.answer({ now: start, since: start })).toEqual(given)
+    yield* mine.answersSettled
     expect(flushes).toBe(1)
   }).pipe(Effect.scoped)
 )
@@ -97,6 +115,7 @@ it.effect(
       const { reading } = Context.get(store, Atomically)
       const start = later((yield* feed.head).at || early, 10)
       const { at } = yield* feed.answer({ now: start, since: start })
+      yield* feed.answersSettled
       const list = (pin: StoredPin) =>
         documents.list({ collection: "c", pin, where: [], direction: "asc", limit: 9 })
       const checksOf = <E>(looked: Effect.Effect<unknown, E>) =>
@@ -118,4 +137,82 @@ it.effect(
         for (const look of lookUps(pin)) expect(yield* checksOf(look)).toBeGreaterThan(0)
       }
     }).pipe(Effect.scoped)
+)
+
+/** A store whose head nobody has answered at yet. */
+const unanswered = Effect.gen(function* () {
+  const url = Redacted.make(yield* TestDatabase.url)
+  const store = yield* Layer.build(Layer.fresh(Postgres.layer({ url, prepare: false })))
+  const [feed, documents] = [Context.get(store, Feed), Context.get(store, Documents)]
+  const start = later((yield* feed.head).at || early, 10)
+  flushes = 0
+  checks = 0
+  return {
+    answer: feed.answer({ now: start, since: start }),
+    answersSettled: feed.answersSettled,
+    listAt: (instant: string) =>
+      documents.list({
+        collection: "c",
+        pin: { by: "instant", instant },
+        where: [],
+        direction: "asc",
+        limit: 9
+      }),
+    ...Context.get(store, Atomically)
+  }
+})
+
+it.effect("ends the scope of an answer after its flush, which the look-ups do not wait for", () =>
+  Effect.gen(function* () {
+    const { answer, answersSettled, listAt, reading } = yield* unanswered
+    held = []
+    let looked = false
+    const scope = yield* Effect.forkScoped(
+      reading(
+        Effect.gen(function* () {
+          const { at } = yield* answer
+          yield* answersSettled
+          yield* listAt(at)
+          looked = true
+        })
+      ),
+      { startImmediately: true }
+    )
+    yield* Effect.promise(() => vi.waitFor(() => expect(looked).toBe(true)))
+    // An answer of another request at the same head waits for the same flush.
+    const { at } = yield* answer
+    const outside = yield* Effect.forkScoped(answersSettled, { startImmediately: true })
+    yield* Effect.promise(() => new Promise((done) => setTimeout(done, 50)))
+    expect([scope.pollUnsafe(), outside.pollUnsafe(), flushes, checks]).toEqual([
+      undefined,
+      undefined,
+      1,
+      0
+    ])
+    held.forEach((send) => send())
+    yield* Fiber.join(scope)
+    yield* Fiber.join(outside)
+    // Now that it is settled, nothing is waited for, in a scope or without one.
+    yield* reading(listAt(at))
+    yield* listAt(at)
+    expect([flushes, checks]).toEqual([1, 0])
+  }).pipe(Effect.scoped)
+)
+
+it.effect("gives no answer away whose flush fails, and flushes again for the next one", () =>
+  Effect.gen(function* () {
+    const { answer, answersSettled, listAt, reading } = yield* unanswered
+    const answered = reading(
+      Effect.gen(function* () {
+        const { at } = yield* answer
+        yield* answersSettled
+        return yield* listAt(at)
+      })
+    )
+    fails = true
+    expect(Exit.isFailure(yield* Effect.exit(answered))).toBe(true)
+    fails = false
+    expect(yield* answered).toEqual([])
+    expect(flushes).toBe(2)
+  }).pipe(Effect.scoped)
 )

@@ -98,7 +98,7 @@ export const make = Effect.fnUntraced(function* (
           )
         }
         const give = latest === "kept" ? giveKept : giveAnswer
-        return Effect.flatMap(give(now), (head) => ofHead(ledgerTimeOf, head))
+        return Effect.flatMap(settled(ports, give(now)), (head) => ofHead(ledgerTimeOf, head))
       })
   }
 })
@@ -184,6 +184,16 @@ const answerAt = ({ feed }: Ports, instant: Instant.Instant, before = sameInstan
     })
   )
 
+/**
+ * An answer that no crash takes back any more once the reading scope of its caller has ended. The
+ * fiber that shares an answer among callers is in none of their scopes, so each caller waits itself.
+ */
+const settled = (
+  { feed }: Ports,
+  answer: Effect.Effect<FeedHead, Unavailable>
+): Effect.Effect<FeedHead, Unavailable> =>
+  Effect.tap(answer, () => orUnavailable(feed.answersSettled))
+
 const offsetAsOf = ({ log }: Ports, instant: string) =>
   Effect.flatMap(
     orUnavailable(log.offsetAsOf(instant)),
@@ -212,7 +222,7 @@ const atInstant = Effect.fnUntraced(function* (
   let found = yield* offsetAsOf(ports, text)
   if (!found.settled) {
     yield* checkReached(ports, instant)
-    yield* answerAt(ports, instant)
+    yield* settled(ports, answerAt(ports, instant))
     found = yield* offsetAsOf(ports, text)
   } else if (text > at) yield* orUnavailable(ports.feed.pass(text))
   const { ledgerEpoch } = yield* orUnavailable(ports.log.head)

@@ -8,6 +8,7 @@ import type {
   LegalHold,
   ProjectionHead
 } from "@bursar/engine-core/ports"
+import { Effect } from "effect"
 import * as MemoryAudit from "./MemoryAudit.ts"
 import { stamp } from "./Stamp.ts"
 import type { Transaction, Transactions } from "./Transactions.ts"
@@ -116,6 +117,7 @@ export const make = (of: {
     read: (query) =>
       transactions.read(() => ({ ...readEvents(events, query), prunedTo: head.prunedTo })),
     head: transactions.read(() => headNow(head.at)),
+    answersSettled: Effect.void,
     answer: ({ now, since }) =>
       transactions.write((transaction) => {
         const again = head.answered?.last === head.at && head.at >= since

@@ -1,6 +1,6 @@
 /** The event feed in PostgreSQL: the lock of one row makes its numbers gapless and in commit order. */
 import type { EventRow, Feed, FeedHead, FeedQuery } from "@bursar/engine-core/ports"
-import { Effect } from "effect"
+import { Effect, Exit, Fiber } from "effect"
 import * as MemoryAudit from "../memory/MemoryAudit.ts"
 import { stamp } from "../memory/Stamp.ts"
 import type { Wakes } from "../memory/Wakes.ts"
@@ -8,7 +8,7 @@ import * as HeadLock from "./HeadLock.ts"
 import * as PgAudit from "./PgAudit.ts"
 import * as Pruning from "./PgFeedPruning.ts"
 import { asking, scannedTo } from "./Scanned.ts"
-import type { Session, Sessions } from "./Sessions.ts"
+import type { Flush, Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
 export const FEED = "feed"
@@ -107,7 +107,7 @@ export const make = (of: {
         return headOf(found.rows[0] ?? {})
       }
     ),
-    answer: answering(sessions),
+    ...answering(sessions),
     pass: (instant) =>
       Effect.asVoid(
         HeadLock.ask(sessions, "update bursar.head set at = $1 where id = 1 and at < $1", [instant])
@@ -130,28 +130,41 @@ export const make = (of: {
 }
 
 /**
- * Gives out the instant of an answer, and settles what was stamped by then. Memoises the last head
- * that was settled: another answer of the same instant, since which nothing was written, waits for no
- * flush, and neither do the look-ups at that instant.
+ * Gives out the instant of an answer, and begins the flush of what was stamped by then. Memoises the
+ * last flush and its head: another answer of the same instant, since which nothing was written, needs
+ * no flush of its own, and neither do the look-ups at that instant.
  */
-const answering = (sessions: Sessions): Feed["Service"]["answer"] => {
+const answering = (sessions: Sessions): Pick<Feed["Service"], "answer" | "answersSettled"> => {
   const statement = answerOf(`${HEAD}${sessions.headColumns}`)
-  let settled: string | undefined
-  return ({ now, since }) =>
-    Effect.gen(function* () {
-      const isAlone = (yield* sessions.current) === undefined
-      const found = yield* isAlone
-        ? sessions.askApart(statement, [now, since])
-        : HeadLock.ask(sessions, statement, [now, since])
-      sessions.noteHead(found)
-      const head = headOf(found.rows[0] ?? {})
-      const text = JSON.stringify(head)
-      if (isAlone && text !== settled) {
-        yield* sessions.settleTo(head.at)
-        settled = text
+  let last: (Flush & { readonly head: string; failed: boolean }) | undefined
+  const begin = (head: FeedHead, text: string) =>
+    Effect.map(
+      Effect.forkDetach(sessions.settleTo(head.at), { startImmediately: true }),
+      (fiber) => {
+        const flush = { head: text, instant: head.at, settled: Fiber.join(fiber), failed: false }
+        last = flush
+        fiber.addObserver((exit) => {
+          flush.failed = Exit.isFailure(exit)
+        })
       }
-      return head
-    })
+    )
+  return {
+    answer: ({ now, since }) =>
+      Effect.gen(function* () {
+        const isAlone = (yield* sessions.current) === undefined
+        const found = yield* isAlone
+          ? sessions.askApart(statement, [now, since])
+          : HeadLock.ask(sessions, statement, [now, since])
+        sessions.noteHead(found)
+        const head = headOf(found.rows[0] ?? {})
+        const text = JSON.stringify(head)
+        if (isAlone && (text !== last?.head || last.failed)) yield* begin(head, text)
+        return head
+      }),
+    answersSettled: Effect.flatMap(sessions.current, (open) =>
+      open === undefined && last !== undefined ? sessions.awaitSettled(last) : Effect.void
+    )
+  }
 }
 
 const faultOf = (head: FeedHead, events: ReadonlyArray<EventRow>): string | undefined => {

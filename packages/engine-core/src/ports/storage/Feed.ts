@@ -154,12 +154,18 @@ export class Feed extends Context.Service<
      * `now` and the head's own, and whatever was stamped by then is committed. From then on no
      * transaction is stamped at or before it, at no instance, and `ProjectionLog.offsetAsOf` names
      * this head's offset for it. Where nothing was stamped since another answer, whose instant is at
-     * or after `since` (not after `now`), that one MAY be given out again.
+     * or after `since` (not after `now`), that one MAY be given out again. A crash may take the answer
+     * back until `answersSettled`; inside a transaction it is part of that transaction.
      */
     readonly answer: (of: {
       readonly now: string
       readonly since: string
     }) => Effect.Effect<FeedHead, StorageUnavailable>
+    /**
+     * Waits until everything that answers given here so far stand for is durable. Inside
+     * `Atomically.reading` the adapter may wait at the end of that scope instead.
+     */
+    readonly answersSettled: Effect.Effect<void, StorageUnavailable>
     /**
      * From now on no transaction is stamped at or before the instant, at no instance, and whatever
      * was is committed. Which offset answers for it stays open.

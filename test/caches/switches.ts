@@ -90,7 +90,7 @@ export const switches: ReadonlyArray<Switch> = [
   },
   {
     file: "storage-adapters/src/postgres/PgFeed.ts",
-    off: [{ text: "settled = text", by: "" }]
+    off: [{ text: "text !== last?.head", by: "text !== null" }]
   }
 ]
 

@@ -9,6 +9,10 @@ import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
 
 /** Statements on their way to the database, in order: a look at the head, or a check of the flush. */
 const sent: Array<"look" | "settle"> = []
+/** Flushes on their way to the database. */
+let flushes = 0
+/** True: checks of the flush answer that the write-ahead log is not flushed to its end. */
+let isBehind = false
 
 beforeEach(() => {
   const write = Socket.prototype.write
@@ -17,11 +21,18 @@ beforeEach(() => {
     for (const [found] of text.matchAll(/pg_current_wal_flush_lsn|from bursar\.head where/g)) {
       sent.push(found.startsWith("pg") ? "settle" : "look")
     }
+    flushes += text.match(/pg_logical_emit_message/g)?.length ?? 0
+    if (isBehind) {
+      const position = "pg_current_wal_flush_lsn()"
+      const behind = text.replaceAll(position, "null::pg_lsn".padEnd(position.length))
+      return Reflect.apply(write, this, [Buffer.from(behind, "latin1")]) as boolean
+    }
     return Reflect.apply(write, this, given) as boolean
   })
 })
 
 afterEach(() => {
+  isBehind = false
   vi.restoreAllMocks()
 })
 
@@ -32,7 +43,9 @@ const opened = Effect.gen(function* () {
   const [feed, log] = [Context.get(store, Feed), Context.get(store, ProjectionLog)]
   yield* feed.head
   sent.length = 0
-  return { look: Effect.andThen(feed.head, log.head), ...Context.get(store, Atomically) }
+  const lookOnce = Effect.asVoid(feed.head)
+  const look = Effect.asVoid(Effect.andThen(feed.head, log.head))
+  return { lookOnce, look, ...Context.get(store, Atomically) }
 })
 
 it.effect(
@@ -66,4 +79,18 @@ it.effect(
       expect(Exit.isSuccess(yield* Fiber.await(left))).toBe(true)
       expect(sent).toEqual(each)
     }).pipe(Effect.scoped)
+)
+
+it.effect("flushes before the end of a scope whose check finds that the log is not flushed", () =>
+  Effect.gen(function* () {
+    const { look, lookOnce, reading } = yield* opened
+    isBehind = true
+    for (const looked of [lookOnce, look]) {
+      flushes = 0
+      yield* reading(looked)
+      expect(flushes).toBe(1)
+      yield* Effect.flip(reading(Effect.andThen(looked, Effect.fail("refused"))))
+      expect(flushes).toBe(2)
+    }
+  }).pipe(Effect.scoped)
 )

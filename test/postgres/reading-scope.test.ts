@@ -11,42 +11,57 @@ import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
 const sent: Array<"look" | "settle"> = []
 /** Flushes on their way to the database. */
 let flushes = 0
-/** True: checks of the flush answer that the write-ahead log is not flushed to its end. */
-let isBehind = false
+/** Name of the prepared statement of a flush; undefined: none is prepared. */
+let preparedFlush: string | undefined
+/** What checks of the flush answer; undefined: whether the write-ahead log is flushed to its end. */
+let answered: boolean | undefined
+/** True: the database has dropped the next prepared statement that is bound. */
+let isDropped = false
+
+/** Expression of a check of the flush. */
+const check = "pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn()"
 
 beforeEach(() => {
   const write = Socket.prototype.write
   vi.spyOn(Socket.prototype, "write").mockImplementation(function (this: Socket, ...given) {
-    const text = Buffer.from(given[0] as Uint8Array).toString("latin1")
+    let text = Buffer.from(given[0] as Uint8Array).toString("latin1")
     for (const [found] of text.matchAll(/pg_current_wal_flush_lsn|from bursar\.head where/g)) {
       sent.push(found.startsWith("pg") ? "settle" : "look")
     }
-    flushes += text.match(/pg_logical_emit_message/g)?.length ?? 0
-    if (isBehind) {
-      const position = "pg_current_wal_flush_lsn()"
-      const behind = text.replaceAll(position, "null::pg_lsn".padEnd(position.length))
-      return Reflect.apply(write, this, [Buffer.from(behind, "latin1")]) as boolean
+    const isPrepared = preparedFlush !== undefined && text.includes(`\0${preparedFlush}\0`)
+    if (isPrepared || text.includes("pg_logical_emit_message")) flushes++
+    preparedFlush = /(effect_\w+)\0select pg_logical_emit_message/u.exec(text)?.[1] ?? preparedFlush
+    if (isDropped && /\0effect_\w+\0/u.test(text)) {
+      isDropped = false
+      text = text.replace("\0effect_", "\0absent_")
     }
-    return Reflect.apply(write, this, given) as boolean
+    if (answered !== undefined) text = text.replaceAll(check, String(answered).padEnd(check.length))
+    const bytes = Buffer.from(text, "latin1")
+    return Reflect.apply(write, this, [bytes, ...given.slice(1)]) as boolean
   })
 })
 
 afterEach(() => {
-  isBehind = false
+  answered = undefined
+  isDropped = false
+  preparedFlush = undefined
   vi.restoreAllMocks()
 })
 
+const opening = (options: { readonly prepare: boolean }) =>
+  Effect.gen(function* () {
+    const url = Redacted.make(yield* TestDatabase.url)
+    const store = yield* Layer.build(Layer.fresh(Postgres.layer({ url, ...options })))
+    const [feed, log] = [Context.get(store, Feed), Context.get(store, ProjectionLog)]
+    yield* feed.head
+    sent.length = 0
+    const lookOnce = Effect.asVoid(feed.head)
+    const look = Effect.asVoid(Effect.andThen(feed.head, log.head))
+    return { lookOnce, look, ...Context.get(store, Atomically) }
+  })
+
 /** A store that prepares no statement, so that each is on the wire with its text. */
-const opened = Effect.gen(function* () {
-  const url = Redacted.make(yield* TestDatabase.url)
-  const store = yield* Layer.build(Layer.fresh(Postgres.layer({ url, prepare: false })))
-  const [feed, log] = [Context.get(store, Feed), Context.get(store, ProjectionLog)]
-  yield* feed.head
-  sent.length = 0
-  const lookOnce = Effect.asVoid(feed.head)
-  const look = Effect.asVoid(Effect.andThen(feed.head, log.head))
-  return { lookOnce, look, ...Context.get(store, Atomically) }
-})
+const opened = opening({ prepare: false })
 
 it.effect(
   "asks for the flush once more after the last of several statements of an answer or a refusal",
@@ -84,7 +99,7 @@ it.effect(
 it.effect("flushes before the end of a scope whose check finds that the log is not flushed", () =>
   Effect.gen(function* () {
     const { look, lookOnce, reading } = yield* opened
-    isBehind = true
+    answered = false
     for (const looked of [lookOnce, look]) {
       flushes = 0
       yield* reading(looked)
@@ -93,4 +108,22 @@ it.effect("flushes before the end of a scope whose check finds that the log is n
       expect(flushes).toBe(2)
     }
   }).pipe(Effect.scoped)
+)
+
+it.effect(
+  "flushes for a statement that was sent again after its check, as the database had dropped it",
+  () =>
+    Effect.gen(function* () {
+      answered = true
+      const { lookOnce, reading } = yield* opening({ prepare: true })
+      yield* reading(lookOnce)
+      flushes = 0
+      sent.length = 0
+      yield* reading(lookOnce)
+      expect([sent.splice(0), flushes]).toEqual([[], 0])
+      isDropped = true
+      yield* reading(lookOnce)
+      // The check was prepared, and the statement is on the wire with its text where it is sent again.
+      expect([isDropped, sent, flushes]).toEqual([false, ["look"], 1])
+    }).pipe(Effect.scoped)
 )

@@ -139,15 +139,21 @@ const on = (connections: Connections.Connections): Sessions => {
   /** Looks, and asks in the same round trip whether what was read is on disk. */
   const lookChecked = (sql: string, parameters: ReadonlyArray<unknown>) =>
     Effect.catch(
-      shared.use((connection) =>
-        // The second statement is on the wire with the first, and is answered after it.
-        Effect.all(
-          [Columns.ask(connection, sql, parameters), durability.isSettledFor(connection)],
-          {
-            concurrency: 2
-          }
+      shared.use((connection) => {
+        let hasLooked = false
+        const look = Effect.tap(Columns.ask(connection, sql, parameters), () =>
+          Effect.sync(() => {
+            hasLooked = true
+          })
         )
-      ),
+        // The check is on the wire with the look, and is answered after it. The driver sends a look
+        // again whose prepared statement the database has dropped: the check came before that one.
+        const check = Effect.map(
+          durability.isSettledFor(connection),
+          (isSettled) => isSettled && hasLooked
+        )
+        return Effect.all([look, check], { concurrency: 2 })
+      }),
       Faults.judge
     )
 

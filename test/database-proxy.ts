@@ -28,7 +28,7 @@ export const start = async (url: string, { delayMillis = 0 }: Options = {}): Pro
   let roundTrips = 0
   let closed = false
   let stalled = false
-  const server: Server = createServer((socket) => {
+  const server: Server = createServer({ noDelay: true }, (socket) => {
     tries += 1
     if (closed) {
       socket.destroy()
@@ -39,7 +39,7 @@ export const start = async (url: string, { delayMillis = 0 }: Options = {}): Pro
       socket.on("error", () => socket.destroy())
       return
     }
-    const onward = connect(Number(to.port), to.hostname)
+    const onward = connect({ port: Number(to.port), host: to.hostname, noDelay: true })
     for (const one of [socket, onward]) {
       sockets.add(one)
       one.on("error", () => one.destroy())

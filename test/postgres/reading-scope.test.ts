@@ -13,7 +13,7 @@ const sent: Array<"look" | "settle"> = []
 let flushes = 0
 /** Name of the prepared statement of a flush; undefined: none is prepared. */
 let preparedFlush: string | undefined
-/** What checks of the flush answer; undefined: whether the write-ahead log is flushed to its end. */
+/** Forced answer of the checks of the flush; undefined: the database answers them. */
 let answered: boolean | undefined
 /** True: the database has dropped the next prepared statement that is bound. */
 let isDropped = false

@@ -52,7 +52,7 @@ export interface HolderAccrual {
   readonly days: number
 }
 
-/** What one holder has at the record date; of a chain of successors, what all of them have. */
+/** Position at the record date of one holder, or of a chain of successors together. */
 export interface Position {
   /** Units on the register of record. */
   readonly units: Decimal.Decimal
@@ -66,14 +66,14 @@ export interface Position {
   readonly carryIn: Decimal.Decimal
   /** Fraction of the gross that is withheld, from 0 to 1. */
   readonly rate: Decimal.Decimal
-  /** Whether an earlier line of the holder is due, suspended or delivered. */
+  /** True: an earlier line of the holder is due, suspended or delivered. */
   readonly isUnrolled: boolean
 }
 
 export interface Entitlement {
   /** In currency, cut to 10 places; below 0 where the income was. */
   readonly entitlement: Decimal.Decimal
-  /** What the cut took, exactly: at least 0, and less than 10^-10. */
+  /** Exact rest of the entitlement that its cut to 10 places left off: at least 0, less than 10^-10. */
   readonly cut: Rational.Rational
 }
 

@@ -21,7 +21,7 @@ export interface Totals {
   readonly leaverRest: Decimal.Decimal
   /** Units of the instrument; null where none are paid. */
   readonly payoutUnits: Decimal.Decimal | null
-  /** What cutting the entitlements took, exactly. */
+  /** Exact sum of the rests that the cuts of the entitlements to 10 places left off. */
   readonly cut: Rational.Rational
   /** Nets less what the units paid for them are worth, exactly. */
   readonly payoutRest: Rational.Rational
@@ -81,8 +81,9 @@ const toPlaces = (exact: Rational.Rational): Decimal.Decimal =>
   Rational.round(exact, { places: Decimal.places, rounding: "floor" })
 
 /**
- * What stays with the fund: rests of leavers, what the cut of the entitlements took, and what the
- * payout's units left of the nets; each sum is exact, and cut once to 10 places.
+ * Residual of a distribution, which stays with the fund: the sum of the rests of leavers, of the
+ * rests of entitlements, and of the nets that bought no whole payout unit. Each sum is exact, and cut
+ * once to 10 places.
  */
 export const residualOf = ({ leaverRest, cut, payoutRest }: Totals): Decimal.Decimal =>
   Decimal.sum([leaverRest, toPlaces(cut), toPlaces(payoutRest)])

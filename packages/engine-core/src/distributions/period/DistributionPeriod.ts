@@ -6,7 +6,7 @@ import { isRefused, isUnacknowledged, type Rates } from "./RateChangeRules.ts"
 export interface Subject extends Rates {
   /** The distribution of the month, once one is executed. */
   readonly executed: { readonly positiveLines: number } | null
-  /** Whether the record date has passed for clock, ledger and projection. */
+  /** True: the record date has passed for clock, ledger and projection. */
   readonly recordDatePassed: boolean
   /** Number of earlier periods that have no distribution. */
   readonly earlierUnexecuted: number

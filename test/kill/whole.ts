@@ -24,13 +24,13 @@ const wrongs: ReadonlyArray<readonly [what: string, sql: string]> = [
   [
     "an audit record that does not follow the one before it",
     `select a.seq::text as wrong from bursar.audit a left join bursar.audit b on b.seq = a.seq - 1
-     where a.prev_hash <> coalesce(b.hash, repeat('0', 64)) or (b.seq is null and a.seq > 1)`
+     where a.prev_hash <> coalesce(b.hash, decode(repeat('00', 32), 'hex')) or (b.seq is null and a.seq > 1)`
   ],
   [
     "a head beside the audit log's end",
     `select h.audit_seq || ' ' || coalesce(a.seq, 0) as wrong from bursar.head h
      left join (select seq, hash from bursar.audit order by seq desc limit 1) a on true
-     where (h.audit_seq, h.audit_hash) <> (coalesce(a.seq, 0), coalesce(a.hash, repeat('0', 64)))`
+     where (h.audit_seq, h.audit_hash) <> (coalesce(a.seq, 0), coalesce(a.hash, decode(repeat('00', 32), 'hex')))`
   ],
   [
     "an event without its one delivery, or a delivery without its event",

@@ -15,6 +15,7 @@ import { PgConnection } from "@effect/sql-pg"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { describe, expect, it } from "@effect/vitest"
 import * as Storage from "#adapters/postgres/migrations/0001-storage/up.ts"
+import * as AuditAndRetention from "#adapters/postgres/migrations/0002-audit-and-retention/up.ts"
 import { migrationFolders } from "./migration-folders.ts"
 
 const now = "2026-01-01T00:00:00.000000000Z"
@@ -48,8 +49,16 @@ const rows = [
 
 let made = 0
 
-/** The address of a database in which a host of the first version has been at work. */
-const earlier = Effect.gen(function* () {
+const versions = [
+  { name: "storage", statements: Storage.statements },
+  { name: "audit-and-retention", statements: AuditAndRetention.statements }
+]
+
+/** Creates a database of the first or the second version with these rows. */
+const earlier = Effect.fnUntraced(function* (of: {
+  readonly version: 1 | 2
+  readonly rows: ReadonlyArray<string>
+}) {
   const server = new URL(yield* TestDatabase.url)
   const admin = yield* PgConnection.make({ url: Redacted.make(server.href) })
   const name = `earlier_${process.pid}_${++made}`
@@ -63,9 +72,11 @@ const earlier = Effect.gen(function* () {
   yield* say("create schema bursar")
   yield* say(`create table bursar.migration (
     id int4 primary key, name text not null, at timestamptz not null default now())`)
-  for (const statement of Storage.statements) yield* say(statement)
-  yield* say("insert into bursar.migration (id, name) values (1, 'storage')")
-  for (const row of rows) yield* say(row)
+  for (const [index, { name, statements }] of versions.slice(0, of.version).entries()) {
+    for (const statement of statements) yield* say(statement)
+    yield* say(`insert into bursar.migration (id, name) values (${index + 1}, '${name}')`)
+  }
+  for (const row of of.rows) yield* say(row)
   return { url: server.href, connection }
 })
 
@@ -74,7 +85,7 @@ describe("a database of the first version", () => {
     "never loses a row, or cannot be written to, when a host of this version starts on it",
     () =>
       Effect.gen(function* () {
-        const { url, connection } = yield* earlier
+        const { url, connection } = yield* earlier({ version: 1, rows })
         const layer = Postgres.layer({ url: Redacted.make(url) })
         // Two hosts at once: one migrates, the other waits for it.
         const [store] = yield* Effect.all(
@@ -140,7 +151,7 @@ describe("a database of the first version", () => {
                       seq: 1,
                       text: "t",
                       prevHash: taken.audit.hash,
-                      hash: "h"
+                      hash: "c".repeat(64)
                     }
                   ],
                   webhooks: "moved"
@@ -157,6 +168,38 @@ describe("a database of the first version", () => {
           "select id from bursar.migration order by id"
         )
         expect(done.map((row) => row["id"])).toEqual(migrationFolders.map((_, i) => i + 1))
+      })
+  )
+})
+
+describe("a database of the second version", () => {
+  it.live(
+    "never loses or changes a hash of its audit log, or the head's, when they become bytes",
+    () =>
+      Effect.gen(function* () {
+        const [first, second] = ["a1".repeat(32), "b2".repeat(32)]
+        const { url } = yield* earlier({
+          version: 2,
+          rows: [
+            `insert into bursar.audit (seq, at, action, text, prev_hash, hash)
+           values (1, '${now}', 'x', 't1', '${"0".repeat(64)}', '${first}'),
+                  (2, '${now}', 'x', 't2', '${first}', '${second}')`,
+            `update bursar.head set audit_seq = 2, audit_hash = '${second}'`
+          ]
+        })
+        const store = yield* Layer.build(Postgres.layer({ url: Redacted.make(url) }))
+        yield* Effect.provideContext(
+          Effect.gen(function* () {
+            const feed = yield* Feed
+            const { records } = yield* feed.readAudit({ order: "asc", limit: 9 })
+            expect(records.map(({ text, prevHash, hash }) => [text, prevHash, hash])).toEqual([
+              ["t1", "0".repeat(64), first],
+              ["t2", first, second]
+            ])
+            expect((yield* feed.head).audit).toEqual({ seq: 2, hash: second, checkpoint: 0 })
+          }),
+          store
+        )
       })
   )
 })

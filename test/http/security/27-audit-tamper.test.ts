@@ -43,6 +43,9 @@ const store = () =>
     Layer.provideMerge(Layer.succeed(Settings, { ...settingsDefaults, auditKeys: [auditKey] }))
   )
 
+/** The SQL of a hash as the store keeps it. */
+const bytes = (hash: string): string => `decode('${hash}', 'hex')`
+
 const say = (sql: string) => Effect.runPromise(superuser.query(sql, [], false))
 
 const rows = (): Promise<ReadonlyArray<AuditRow>> =>
@@ -221,8 +224,8 @@ describe("whoever holds the database, triggers off", () => {
       10,
       [
         `update bursar.audit set text = replace(text, 'olga', 'eve'), actor = 'eve' where seq = 9`,
-        `update bursar.audit set hash = encode(sha256(convert_to(
-           E'bursar-audit-v1\\nvenue-1\\n' || text, 'UTF8')), 'hex') where seq = 9`
+        `update bursar.audit set hash = sha256(convert_to(
+           E'bursar-audit-v1\\nvenue-1\\n' || text, 'UTF8')) where seq = 9`
       ]
     ],
     ["deletes a record", 12, ["delete from bursar.audit where seq = 12"]],
@@ -255,9 +258,9 @@ describe("whoever holds the database, triggers off", () => {
     const { text, hash } = following(next, before.hash)
     const statements = [
       "delete from bursar.audit where seq = 19 or seq > 20",
-      `update bursar.audit set prev_hash = '${before.hash}', hash = '${hash}', text = $t$${text}$t$
+      `update bursar.audit set prev_hash = ${bytes(before.hash)}, hash = ${bytes(hash)}, text = $t$${text}$t$
        where seq = 20`,
-      `update bursar.head set audit_seq = 20, audit_hash = '${hash}'`
+      `update bursar.head set audit_seq = 20, audit_hash = ${bytes(hash)}`
     ]
     expect((await after(statements))?.seq).toBe(19)
   })
@@ -267,7 +270,7 @@ describe("whoever holds the database, triggers off", () => {
     const hash = createHash("sha256").update(Audit.hashed("venue-1", text)).digest("hex")
     const insert = `insert into bursar.audit
       select ${last.seq + 1}, at, action, actor, resource_kind, resource_id,
-        replace(text, '"seq":${last.seq}', '"seq":${last.seq + 1}'), hash, '${hash}'
+        replace(text, '"seq":${last.seq}', '"seq":${last.seq + 1}'), hash, ${bytes(hash)}
       from bursar.audit where seq = ${last.seq}`
     expect((await after([insert]))?.seq).toBe(last.seq + 1)
   })
@@ -278,8 +281,11 @@ describe("whoever holds the database, triggers off", () => {
     const { text, hash } = following(row, last.hash, { seq, ...changes })
     const insert = `insert into bursar.audit
       select ${seq}, at, action, actor, resource_kind, resource_id, $t$${text}$t$,
-        '${last.hash}', '${hash}' from bursar.audit where seq = ${row.seq}`
-    return { insert, moveHead: `update bursar.head set audit_seq = ${seq}, audit_hash = '${hash}'` }
+        ${bytes(last.hash)}, ${bytes(hash)} from bursar.audit where seq = ${row.seq}`
+    return {
+      insert,
+      moveHead: `update bursar.head set audit_seq = ${seq}, audit_hash = ${bytes(hash)}`
+    }
   }
 
   it("never adds a record beyond the head, and is not found or not named", async () => {
@@ -317,7 +323,7 @@ describe("whoever holds the database, triggers off", () => {
     for (const row of kept) {
       const actor = row.actor === "olga" ? "eve" : row.actor
       const { text, hash } = following(row, prevHash, { actor })
-      const values = [`'${prevHash}'`, `'${hash}'`, `$t$${text}$t$`]
+      const values = [bytes(prevHash), bytes(hash), `$t$${text}$t$`]
       const setActor = actor === null ? "null" : `'${actor}'`
       statements.push(`update bursar.audit set prev_hash = ${values[0]}, hash = ${values[1]},
         text = ${values[2]}, actor = ${setActor} where seq = ${row.seq}`)
@@ -325,7 +331,7 @@ describe("whoever holds the database, triggers off", () => {
     }
     statements.push(
       `delete from bursar.audit where action = 'audit.checkpoint'`,
-      `update bursar.head set audit_seq = ${kept.length}, audit_hash = '${prevHash}'`
+      `update bursar.head set audit_seq = ${kept.length}, audit_hash = ${bytes(prevHash)}`
     )
     expect(await after(statements)).toBeNull()
     expect((await after(statements, [anchor]))?.seq).toBe(anchor.size)

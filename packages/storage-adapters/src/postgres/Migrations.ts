@@ -9,6 +9,7 @@ import * as HeadMoves from "./migrations/0006-head-moves/up.ts"
 import * as ListFilters from "./migrations/0007-list-filters/up.ts"
 import * as ListIndexes from "./migrations/0004-list-indexes/up.ts"
 import * as AuditAndRetention from "./migrations/0002-audit-and-retention/up.ts"
+import * as AuditHashes from "./migrations/0009-audit-hashes/up.ts"
 import * as VersionsOfARecord from "./migrations/0008-versions-of-a-record/up.ts"
 
 interface Migration {
@@ -26,7 +27,8 @@ const MIGRATIONS: ReadonlyArray<Migration> = [
   { id: 5, name: "bulk", statements: BulkRows.statements },
   { id: 6, name: "head-moves", statements: HeadMoves.statements },
   { id: 7, name: "list-filters", statements: ListFilters.statements },
-  { id: 8, name: "versions-of-a-record", statements: VersionsOfARecord.statements }
+  { id: 8, name: "versions-of-a-record", statements: VersionsOfARecord.statements },
+  { id: 9, name: "audit-hashes", statements: AuditHashes.statements }
 ]
 
 const folderOf = ({ id, name }: Migration): string => `${String(id).padStart(4, "0")}-${name}`

@@ -12,11 +12,13 @@ export const PRUNER = "bursar_pruner"
 const COLUMNS = "seq, at, action, actor, resource_kind, resource_id, text, prev_hash, hash"
 
 const APPEND_ONE = `insert into bursar.audit (${COLUMNS})
-values ($1::int8, $2, $3, $4, $5, $6, $7, $8, $9)`
+values ($1::int8, $2, $3, $4, $5, $6, $7, decode($8, 'hex'), decode($9, 'hex'))`
 
 const APPEND = `insert into bursar.audit (${COLUMNS})
-select * from unnest($1::int8[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[],
-  $7::text[], $8::text[], $9::text[])`
+select seq, at, action, actor, resource_kind, resource_id, text, decode(prev_hash, 'hex'),
+  decode(hash, 'hex')
+from unnest($1::int8[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+            $8::text[], $9::text[]) as r(${COLUMNS})`
 
 /** Inserts the records in one statement. */
 export const append = (session: Session, records: ReadonlyArray<AuditRow>): Effect.Effect<void> => {
@@ -62,7 +64,9 @@ export const read = (
     select h.audit_seq as head, coalesce((select min(seq) from bursar.audit), 1) - 1 as pruned_to, a.*
     from bursar.head h
     left join lateral (
-      select * from bursar.audit where ${where}
+      select seq, at, action, actor, resource_kind, resource_id, text,
+        encode(prev_hash, 'hex') as prev_hash, encode(hash, 'hex') as hash
+      from bursar.audit where ${where}
       order by seq ${query.order} limit ${limit}
     ) a on true
     where h.id = 1

@@ -16,12 +16,12 @@ const TAKEN = "feed.taken"
 
 /** The row is locked since it was taken, and only whoever took it comes this far. */
 const MOVE = `
-update bursar.head set seq = $1::int8, at = $2, audit_seq = $3::int8, audit_hash = $4,
-  audit_checkpoint = $5::int8, webhooks_moved = webhooks_moved + $6::int8, moves = moves + 1
+update bursar.head set seq = $1::int8, at = $2, audit_seq = $3::int8,
+  audit_hash = decode($4, 'hex'), audit_checkpoint = $5::int8, webhooks_moved = webhooks_moved + $6::int8, moves = moves + 1
 where id = 1`
 
-const HEAD = `seq, at, moves, projection_offset, ledger_epoch, webhooks_moved, pruned_to, audit_seq, audit_hash,
-  audit_checkpoint`
+const HEAD = `seq, at, moves, projection_offset, ledger_epoch, webhooks_moved, pruned_to, audit_seq,
+  encode(audit_hash, 'hex') as audit_hash, audit_checkpoint`
 
 /**
  * Moves the head to the instant of an answer, behind whoever has taken the head: then what comes

@@ -48,7 +48,9 @@ export interface AuditRow {
   readonly resourceId: string | null
   /** The canonical JSON of the record without its hash. */
   readonly text: string
+  /** SHA-256 of the record that it follows, in lower-case hexadecimal; of the first, 64 zeros. */
   readonly prevHash: string
+  /** Its own SHA-256, in lower-case hexadecimal. */
   readonly hash: string
 }
 

@@ -2,6 +2,7 @@
 import { Effect, Option } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import type * as Instant from "../kernel/Instant.ts"
+import * as Offset from "../kernel/Offset.ts"
 import type * as Pin from "../kernel/Pin.ts"
 import { refused, type Unavailable } from "../kernel/Refusal.ts"
 import type { Documents } from "../ports/storage/Documents.ts"
@@ -70,7 +71,7 @@ const prefetching = ({ documents }: Parts): Records["Service"]["prefetch"] =>
 /** The members of `Records` that load by id. */
 export const make = (
   parts: Parts
-): Pick<Records["Service"], "get" | "find" | "many" | "prefetch"> => {
+): Pick<Records["Service"], "get" | "find" | "many" | "versions" | "prefetch"> => {
   const { versions } = parts
 
   const many = Effect.fnUntraced(function* <R, F>(
@@ -118,6 +119,18 @@ export const make = (
           onSome: (record) => Effect.succeed(record)
         })
       ),
+    versions: Effect.fnUntraced(function* (collection, ids, { from, through }) {
+      const rows = yield* parts.documents.versions({
+        collection: collection.name,
+        recordIds: ids,
+        from,
+        through
+      })
+      return rows.map((row) => ({
+        fromOffset: Offset.of(row.fromOffset),
+        record: versions.unripe(collection, row)
+      }))
+    }, orUnavailable),
     prefetch: prefetching(parts)
   }
 }

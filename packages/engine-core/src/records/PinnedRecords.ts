@@ -74,6 +74,8 @@ export const at = (
           onSome: (record) => Effect.succeed(record)
         })
       ),
+    // The range says which versions; a supposition is of the records at the pin.
+    versions: records.versions,
     list: (collection, query) =>
       Effect.map(records.list(collection, pinned(query)), (rows) =>
         rows.map(({ sortKey, record }) => ({ sortKey, record: become(collection, record) }))

@@ -4,6 +4,7 @@ import type { Entry, Late } from "./Audit.ts"
 import type { Announcement } from "../kernel/Announcement.ts"
 import type { Collection, Kept } from "../kernel/Collection.ts"
 import type * as Instant from "../kernel/Instant.ts"
+import type * as Offset from "../kernel/Offset.ts"
 import type * as Pin from "../kernel/Pin.ts"
 import type { Refused, Unavailable } from "../kernel/Refusal.ts"
 import type { WorkItem } from "../ports/storage/WorkQueue.ts"
@@ -75,6 +76,19 @@ export class Records extends Context.Service<
       ids: ReadonlyArray<string>,
       pin?: Pin.Resolved
     ) => Effect.Effect<ReadonlyArray<Stored<R>>, Unavailable>
+    /**
+     * The versions of these records that were in force at some offset of a range, both ends included,
+     * each with the offset from which it was; those of one record in their order. No clock move is
+     * applied. It reads committed records only.
+     */
+    readonly versions: <R, F>(
+      collection: Collection<R, F>,
+      ids: ReadonlyArray<string>,
+      range: { readonly from: Offset.Offset; readonly through: Offset.Offset }
+    ) => Effect.Effect<
+      ReadonlyArray<{ readonly fromOffset: Offset.Offset; readonly record: Stored<R> }>,
+      Unavailable
+    >
     /**
      * Prefetches records in one look-up a collection, for `find`, `get`, `many` and `open` of this
      * transaction, until the next call: for a long transaction that loads them one by one. A record

@@ -33,6 +33,8 @@ export interface Versions {
     row: StoredVersion,
     judgedAt: Instant.Instant
   ) => Stored<R>
+  /** Decodes a row without the cache, as it was stored: no clock move is applied. */
+  readonly unripe: <R, F>(collection: Collection.Collection<R, F>, row: StoredVersion) => Stored<R>
   /** Applies the clock moves due at an instant; returns the same value where none is due. */
   readonly ripened: <R, F>(
     collection: Collection.Collection<R, F>,
@@ -63,6 +65,7 @@ export const make = (): Versions => {
   return {
     ripened,
     unripened: <R>(record: Stored<R>) => sources.get(record as object) as Unripened<R> | undefined,
+    unripe: decode,
     decoded: (collection, row, judgedAt) => ripened(collection, decode(collection, row), judgedAt),
     fromRow: <R, F>(
       collection: Collection.Collection<R, F>,

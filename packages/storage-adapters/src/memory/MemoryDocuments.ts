@@ -61,6 +61,18 @@ export const make = (transactions: Transactions): Documents["Service"] => {
           return found === undefined ? [] : [stored(found)]
         })
       ),
+    versions: ({ collection: name, recordIds, from, through }) =>
+      transactions.read(() =>
+        [...new Set(recordIds)].flatMap((recordId) =>
+          (collections.get(name)?.records.get(recordId) ?? [])
+            .filter(
+              ({ fromOffset, toOffset }) =>
+                fromOffset <= through &&
+                (toOffset === null || (toOffset > from && toOffset > fromOffset))
+            )
+            .map(stored)
+        )
+      ),
     list: (query) =>
       transactions.read(() => {
         const found: Array<StoredVersion> = []

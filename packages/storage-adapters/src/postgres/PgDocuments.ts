@@ -100,6 +100,24 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
     ])
   },
   get: getting(sessions),
+  versions: ({ collection, recordIds, from, through }) => {
+    const pin: StoredPin = { by: "offset", offset: through }
+    const given = ListSql.parameters()
+    const pinned = PinSql.pinnedAt(pin, given)!
+    const inCollection = `d.collection = ${given.add(collection)}`
+    const asked = given.add(Values.texts([...new Set(recordIds)]))
+    const since = `${given.add(String(from))}::int8`
+    const sql = `select d.* from unnest(${asked}::text[]) with ordinality as asked(id, n)
+      cross join lateral (
+        select d.* from bursar.document d where ${inCollection} and d.record_id = asked.id
+        order by d.version desc limit 1) r
+      cross join lateral (
+        select ${ListSql.COLUMNS} from (${PinSql.inForceSince(pinned, inCollection, since)}) d) d
+      order by asked.n, d.version`
+    return recordIds.length === 0
+      ? Effect.succeed([])
+      : Effect.map(look(sessions, pin)(sql, given.values), ({ rows }) => rows.map(versionOf))
+  },
   list: listing(sessions),
   stream: (query) =>
     Stream.unwrap(

@@ -55,3 +55,17 @@ export const inForce = (pinned: Pinned, collection: string): string => {
     union all ${closed(`d.version <= ${EARLY_MAX}`, "d.version")}
   ) d where ${begun(pinned)} limit 1`
 }
+
+/**
+ * Versions of the record whose latest version is `r` that were in force at some point from `since` to
+ * the pin: the one at the pin, and those closed after `since` and up to the pin.
+ */
+export const inForceSince = (pinned: Pinned, collection: string, since: string): string => {
+  const { from, to, point } = pinned
+  const closed = (which: string) =>
+    `(select d.* from bursar.document d where ${collection} and d.record_id = r.record_id
+      and d.${to} > ${since} and d.${to} <= ${point} and d.${from} < d.${to} and ${which})`
+  return `(${inForce(pinned, collection)})
+    union all ${closed(`d.version > ${EARLY_MAX}`)}
+    union all ${closed(`d.version <= ${EARLY_MAX}`)}`
+}

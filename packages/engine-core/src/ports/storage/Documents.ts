@@ -99,6 +99,16 @@ export class Documents extends Context.Service<
       readonly recordIds: ReadonlyArray<string>
       readonly pin: StoredPin
     }) => Effect.Effect<ReadonlyArray<StoredVersion>, StorageUnavailable>
+    /**
+     * The versions of these records that were in force at some offset from `from` to `through`, both
+     * included; those of one record in their order. A version that ended where it began never was.
+     */
+    readonly versions: (of: {
+      readonly collection: string
+      readonly recordIds: ReadonlyArray<string>
+      readonly from: number
+      readonly through: number
+    }) => Effect.Effect<ReadonlyArray<StoredVersion>, StorageUnavailable>
     /** At most `limit` versions in the order of the sort key. */
     readonly list: (
       query: ListQuery & { readonly limit: number }

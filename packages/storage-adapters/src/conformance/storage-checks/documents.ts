@@ -68,6 +68,41 @@ const expected = (
 }
 
 export const documents: ReadonlyArray<Check> = [
+  check(PORT, "answers every version that was in force in a range of offsets", function* () {
+    const { put, versions } = yield* Documents
+    const collection = yield* fresh("documents")
+    const rows = history(collection)
+    for (const row of rows) yield* put([row])
+    const recordIds = ["r3", "r0", "r1", "r3", "missing"]
+    const ends = rows.map((row, index) => {
+      const next = rows.slice(index + 1).find(({ recordId }) => recordId === row.recordId)
+      return { row, to: next?.fromOffset ?? Infinity }
+    })
+    const model = (from: number, through: number) =>
+      [...new Set(recordIds)].flatMap((id) =>
+        ends
+          .filter(({ row, to }) => row.recordId === id && to > row.fromOffset)
+          .filter(({ row, to }) => row.fromOffset <= through && to > from)
+          .map(({ row }) => `${row.recordId} ${row.version} ${row.fromOffset}`)
+      )
+    for (const [from, through] of [
+      [0, 200],
+      [10, 40],
+      [41, 41],
+      [60, 61],
+      [90, 95],
+      [300, 400]
+    ]) {
+      const found = yield* versions({ collection, recordIds, from: from!, through: through! })
+      yield* same(
+        `the versions from ${from} to ${through}`,
+        found.map((row) => `${row.recordId} ${row.version} ${row.fromOffset}`),
+        model(from!, through!)
+      )
+    }
+    const none = yield* versions({ collection, recordIds: [], from: 0, through: 400 })
+    yield* same("the versions of no record", none, [])
+  }),
   check(PORT, "gives back a version as it was written", function* () {
     const { get, put } = yield* Documents
     const collection = yield* fresh("documents")

@@ -21,6 +21,32 @@ export const faults = {
         })
     }))
   },
+  "versions-of-the-ends": {
+    does: "answers a range of offsets with the versions at its two ends",
+    noticedBy: ["answers every version that was in force in a range of offsets"],
+    spoil: replace(Documents, ({ get }) => ({
+      versions: ({ collection, recordIds, from, through }) =>
+        Effect.gen(function* () {
+          const [first, last] = yield* Effect.forEach([from, through], (offset) =>
+            get({ collection, recordIds, pin: { by: "offset", offset } })
+          )
+          const before = (first ?? []).filter(
+            (row) =>
+              !last?.some(
+                ({ recordId, version }) => recordId === row.recordId && version === row.version
+              )
+          )
+          return [...before, ...(last ?? [])]
+        })
+    }))
+  },
+  "version-closed-at-the-start": {
+    does: "answers a range of offsets with a version that the first offset closed, too",
+    noticedBy: ["answers every version that was in force in a range of offsets"],
+    spoil: replace(Documents, ({ versions }) => ({
+      versions: (of) => versions({ ...of, from: of.from - 1 })
+    }))
+  },
   "gap-in-versions": {
     does: "shows no version at the instant at which one follows another",
     noticedBy: ["selects exactly one version of a record at every offset and instant"],

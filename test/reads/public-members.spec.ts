@@ -225,6 +225,7 @@ const unshown = [
   "holder-order",
   "holder-party",
   "holding",
+  "lot",
   "quote",
   "recovery",
   "register-entry",

@@ -266,6 +266,7 @@ describe("a collection", () => {
         "instrument",
         "issuer-powers-agreement",
         "issuer-powers-consent",
+        "lot",
         "movement",
         "party-movement",
         "policy-version",

@@ -3,6 +3,7 @@ import { configurations } from "./instrument/Configuration.ts"
 import { instruments } from "./instrument/Instrument.ts"
 import * as InstrumentOperations from "./instrument/InstrumentOperations.ts"
 import * as InstrumentReadings from "./instrument/InstrumentReadings.ts"
+import { lots } from "./lot/Lot.ts"
 import * as LotFormulas from "./lot/LotFormulas.ts"
 import * as PolicyOperations from "./policy/PolicyOperations.ts"
 import * as PolicyReads from "./policy/PolicyReads.ts"
@@ -32,7 +33,8 @@ export const collections = [
   registerEntries,
   supplies,
   movements,
-  partyMovements
+  partyMovements,
+  lots
 ] as const
 export const formulas = LotFormulas.formulas
 export const operations = [InstrumentOperations.record, PolicyOperations.set] as const

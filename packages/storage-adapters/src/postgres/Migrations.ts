@@ -8,6 +8,7 @@ import * as BulkRows from "./migrations/0005-bulk/up.ts"
 import * as HeadMoves from "./migrations/0006-head-moves/up.ts"
 import * as ListFilters from "./migrations/0007-list-filters/up.ts"
 import * as ListIndexes from "./migrations/0004-list-indexes/up.ts"
+import * as LotsOfAParty from "./migrations/0010-lots-of-a-party/up.ts"
 import * as AuditAndRetention from "./migrations/0002-audit-and-retention/up.ts"
 import * as AuditHashes from "./migrations/0009-audit-hashes/up.ts"
 import * as VersionsOfARecord from "./migrations/0008-versions-of-a-record/up.ts"
@@ -28,7 +29,8 @@ const MIGRATIONS: ReadonlyArray<Migration> = [
   { id: 6, name: "head-moves", statements: HeadMoves.statements },
   { id: 7, name: "list-filters", statements: ListFilters.statements },
   { id: 8, name: "versions-of-a-record", statements: VersionsOfARecord.statements },
-  { id: 9, name: "audit-hashes", statements: AuditHashes.statements }
+  { id: 9, name: "audit-hashes", statements: AuditHashes.statements },
+  { id: 10, name: "lots-of-a-party", statements: LotsOfAParty.statements }
 ]
 
 const folderOf = ({ id, name }: Migration): string => `${String(id).padStart(4, "0")}-${name}`

@@ -1,34 +1,104 @@
 /**
- * Lots: units of an instrument that came into one party's books together, with what they cost
- * (docs/domain/lots.md).
+ * Record of a lot: units of an instrument that came into one party's books together, with what they
+ * cost (docs/domain/lots.md).
  */
-import type * as Decimal from "../../kernel/Decimal.ts"
-import type { Movement } from "../register/Movement.ts"
-import type { RegisterEntry } from "../register/RegisterEntry.ts"
+import { Schema } from "effect"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as Party from "../../kernel/Party.ts"
+import { assetKeyOf } from "../register/Holding.ts"
+import { Reference } from "../register/Movement.ts"
+import { idOf as entryIdOf } from "../register/RegisterEntry.ts"
 
-export interface Lot extends Pick<RegisterEntry, "registrar" | "instrumentId" | "party"> {
+const { NullOr, String: Text } = Schema
+
+export const Lot = Schema.Struct({
+  registrar: Party.schema,
+  instrumentId: Text,
+  party: Party.schema,
   /** Unique within the instrument: the id of the subscription that bought it, or a number. */
-  readonly lotId: string
+  lotId: Text,
   /**
    * Ledger time of the movement that minted the units; a transfer keeps it. Ledger time never
    * decreases from one movement to the next, the effective time of an update may.
    */
-  readonly acquiredAt: Movement["ledgerTime"]
+  acquiredAt: Instant.schema,
   /** Unswung price per unit that the units came in at; null where the ledger states none. */
-  readonly basePrice: Decimal.Decimal | null
+  basePrice: NullOr(Decimal.schema),
   /** Units that came in; base units of a rebasing instrument. */
-  readonly units: Decimal.Decimal
+  units: Decimal.schema,
   /** Units of the lot that the party still holds. */
-  readonly remaining: Decimal.Decimal
+  remaining: Decimal.schema,
   /** Cash paid for the units, fees included and refunds deducted; null where none is known. */
-  readonly cost: Decimal.Decimal | null
+  cost: NullOr(Decimal.schema),
   /** The part of the cost that belongs to the remaining units. */
-  readonly costLeft: Decimal.Decimal | null
+  costLeft: NullOr(Decimal.schema),
   /** Currency of the cost, at whose places it is rounded; null without a cost. */
-  readonly currency: string | null
+  currency: NullOr(Text),
   /** The act that minted the units, where the ledger names it; a transfer keeps it. */
-  readonly origin: Movement["reference"]
-}
+  origin: NullOr(Reference)
+})
+export type Lot = typeof Lot.Type
+
+/** Units of the lot that left the party's books by the movement `seq`, with their share of the cost. */
+const left = {
+  seq: Integer.schema,
+  units: Decimal.schema,
+  cost: NullOr(Decimal.schema)
+} as const
+
+export const Fact = Schema.Union([
+  /** The units were burned. */
+  Schema.Struct({ on: Schema.Literal("relieve"), ...left }),
+  /** The units went to another party. */
+  Schema.Struct({ on: Schema.Literal("move"), ...left })
+])
+export type Fact = typeof Fact.Type
+
+/** Fold: the lot after units have left it. */
+export const evolve = (self: Lot, { units, cost }: Pick<Fact, "units" | "cost">): Lot => ({
+  ...self,
+  remaining: Decimal.subtract(self.remaining, units),
+  costLeft: self.costLeft === null || cost === null ? null : Decimal.subtract(self.costLeft, cost)
+})
+
+export const idOf = (of: Pick<Lot, "registrar" | "instrumentId" | "lotId">): string =>
+  `${assetKeyOf(of)}/${of.lotId}`
+
+/** Checks whether the party still holds units of the lot. */
+export const isOpen = ({ remaining }: Pick<Lot, "remaining">): boolean =>
+  Decimal.isPositive(remaining)
+
+export const lots = Collection.define<Lot, Fact>("lot", {
+  doc: "Units of an instrument that came into one party's books together, with what they cost.",
+  id: idOf,
+  record: Lot,
+  fact: Fact,
+  evolve,
+  keptBy: "ledger",
+  // Numbered by the projection, which looks for the lot of a subscription before it opens one.
+  ids: "made",
+  // A party's lots together, oldest first. No party has a space, so that parties sort as in a register.
+  sortKey: (self) => `${entryIdOf(self)} ${Instant.sortable(self.acquiredAt)} ${self.lotId}`,
+  filters: {
+    /** Both null once the lot is empty: look-ups are of open lots. */
+    asset: (self) => (isOpen(self) ? assetKeyOf(self) : null),
+    entry: (self) => (isOpen(self) ? entryIdOf(self) : null)
+  },
+  invariants: {
+    "a lot came in with units": ({ units }) => Decimal.isPositive(units),
+    "no more is left than came in": ({ units, remaining, cost, costLeft }) =>
+      !Decimal.isNegative(remaining) &&
+      Decimal.atMost(remaining, units) &&
+      (cost === null || costLeft === null || Decimal.atMost(costLeft, cost)),
+    "an empty lot has no cost left": ({ remaining, costLeft }) =>
+      !Decimal.isZero(remaining) || costLeft === null || Decimal.isZero(costLeft),
+    "a cost has a currency": ({ cost, costLeft, currency }) =>
+      (cost === null) === (currency === null) && (cost === null) === (costLeft === null)
+  }
+})
 
 /** Price and cost of minted units, by the act that minted them. */
 export interface Acquisition extends Pick<Lot, "origin"> {

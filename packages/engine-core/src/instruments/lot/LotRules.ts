@@ -9,7 +9,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import type { Movement } from "../register/Movement.ts"
 import { idOf, type RegisterEntry } from "../register/RegisterEntry.ts"
-import type { Acquisition, EqualisationLot, Lot, Part } from "./Lot.ts"
+import { type Acquisition, type EqualisationLot, evolve, type Lot, type Part } from "./Lot.ts"
 import { lotPart } from "./LotFormulas.ts"
 
 /** The members of a movement that lots depend on; its kind is not one of them. */
@@ -121,11 +121,7 @@ const shareOf = ({ currency, ...given }: Sharing): Decimal.Decimal =>
   Formula.compute(lotPart, { ...given, cashDecimals: Currency.decimals(currency) }).share
 
 /** The giver's lot after the units of the part have left it. */
-export const leftOf = ({ lot, units, cost }: Part): Lot => ({
-  ...lot,
-  remaining: Decimal.subtract(lot.remaining, units),
-  costLeft: lot.costLeft === null || cost === null ? null : Decimal.subtract(lot.costLeft, cost)
-})
+export const leftOf = ({ lot, ...part }: Part): Lot => evolve(lot, part)
 
 /** Order in which lots are relieved: by the instant they were acquired at, then by id. */
 export const compare = (self: Lot, that: Lot): number => {

@@ -1,0 +1,110 @@
+/** Loads open lots: those of some parties of an instrument, and of a whole instrument by party. */
+import { Effect, Stream } from "effect"
+import * as Decimal from "../../kernel/Decimal.ts"
+import type * as Party from "../../kernel/Party.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { assetKeyOf } from "../register/Holding.ts"
+import { idOf, type RegisterEntry, registerEntries } from "../register/RegisterEntry.ts"
+import { type Lot, lots } from "./Lot.ts"
+import * as LotRules from "./LotRules.ts"
+
+type Asset = Pick<RegisterEntry, "registrar" | "instrumentId">
+
+/** Largest number of lots in one query. */
+const lotsMax = 1_000
+
+/**
+ * Loads the open lots of these parties at the pin, the oldest lot first, by party; a party without
+ * an open lot is left out. It is one query for at most 1,000 lots, and one more for each further
+ * 1,000. Reads committed records only.
+ */
+export const openLotsOf = Effect.fnUntraced(function* (
+  of: Asset & { readonly parties: ReadonlyArray<Party.Party> },
+  pin?: Pin.Resolved
+) {
+  const found = new Map<Party.Party, Array<Stored<Lot>>>()
+  if (of.parties.length === 0) return found
+  const records = yield* Records
+  const query = {
+    ...(pin === undefined ? {} : { pin }),
+    where: { entry: of.parties.map((party) => idOf({ ...of, party })) },
+    limit: lotsMax
+  }
+  for (let after: string | undefined, isMore = true; isMore; ) {
+    const page = yield* records.list(lots, { ...query, ...(after === undefined ? {} : { after }) })
+    for (const { record } of page) {
+      const held = found.get(record.party)
+      if (held === undefined) found.set(record.party, [record])
+      else held.push(record)
+    }
+    after = page.at(-1)?.sortKey
+    isMore = page.length === lotsMax
+  }
+  return found
+})
+
+/** Units of a party on the register, and those that remain of its lots. */
+export interface Position {
+  readonly party: Party.Party
+  readonly units: Decimal.Decimal
+  /** Sum of the units that remain of the party's lots. */
+  readonly remaining: Decimal.Decimal
+}
+
+/** Parties whose lots are loaded together. */
+const partiesMax = 500
+
+/**
+ * Streams the units of an instrument at the pin, by party, with the sum of what remains of the
+ * party's lots: first the parties of the register in its order, then those that have open lots and
+ * are not on the register, which has none of while lots and register agree. Memory does not grow
+ * with the register.
+ */
+export const positionsOf = (asset: Asset, pin: Pin.Resolved) =>
+  Stream.unwrap(
+    Effect.map(Records, (records) => {
+      const where = { asset: [assetKeyOf(asset)] }
+      const listed = records.stream(registerEntries, { pin, where }).pipe(
+        Stream.map(({ record }) => record),
+        Stream.grouped(partiesMax),
+        Stream.mapEffect((entries) => withLots(asset, entries, pin))
+      )
+      const unlisted = records.stream(lots, { pin, where }).pipe(
+        Stream.map(({ record }) => record.party),
+        // A party's lots follow each other.
+        Stream.changes,
+        Stream.grouped(partiesMax),
+        Stream.mapEffect((parties) => notOnRegister(asset, parties, pin)),
+        Stream.mapEffect((entries) => withLots(asset, entries, pin))
+      )
+      return Stream.flatMap(Stream.concat(listed, unlisted), Stream.fromIterable)
+    })
+  )
+
+type Units = Pick<RegisterEntry, "party" | "units">
+
+const withLots = (asset: Asset, entries: ReadonlyArray<Units>, pin: Pin.Resolved) =>
+  Effect.map(
+    openLotsOf({ ...asset, parties: entries.map(({ party }) => party) }, pin),
+    (found): ReadonlyArray<Position> =>
+      entries.map(({ party, units }) => ({
+        party,
+        units,
+        remaining: LotRules.remainingOf(found.get(party) ?? [])
+      }))
+  )
+
+const notOnRegister = Effect.fnUntraced(function* (
+  asset: Asset,
+  parties: ReadonlyArray<Party.Party>,
+  pin: Pin.Resolved
+) {
+  const records = yield* Records
+  const ids = parties.map((party) => idOf({ ...asset, party }))
+  const entries = yield* records.many(registerEntries, ids, pin)
+  const holding = new Set(
+    entries.flatMap(({ party, units }) => (Decimal.isPositive(units) ? [party] : []))
+  )
+  return parties.flatMap((party) => (holding.has(party) ? [] : [{ party, units: Decimal.zero }]))
+})

@@ -20,9 +20,7 @@ describe("events", () => {
   it("every event that no move announces tells of something that is no move", () => {
     const announced = triggers.flatMap(({ announces = [] }) => announces)
     expect(without(EventType.members, announced)).toEqual([
-      "distribution.carried",
       "distribution.due",
-      "distribution.rate-changed",
       "price.point",
       "reconciliation.finding",
       "reconciliation.run",

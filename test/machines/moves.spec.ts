@@ -159,6 +159,7 @@ const tables: Readonly<Record<string, string>> = {
     due suspend suspended
     due deliver delivered ▸
     suspended cure due ▸
+    suspended deliver delivered ▸
     suspended void void
     delivered roll rolled ▸`,
   ReserveState: `

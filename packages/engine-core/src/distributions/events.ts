@@ -4,7 +4,7 @@ import * as Date from "../kernel/Date.ts"
 import * as Decimal from "../kernel/Decimal.ts"
 import * as Integer from "../kernel/Integer.ts"
 import * as Month from "../kernel/Month.ts"
-import { about } from "../records/EventDeclaration.ts"
+import { about, announcing } from "../records/EventDeclaration.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
 import * as sets from "../vocabulary/sets.ts"
 import { DistributionMachine } from "./distribution/DistributionMachine.ts"
@@ -44,3 +44,5 @@ export const events = {
   ),
   "standing-approval.revoked": about("standing-approval", Struct({ action: OperationKind.schema }))
 } as const
+
+export const make = announcing(events)

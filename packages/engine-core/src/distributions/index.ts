@@ -1,11 +1,23 @@
-/** Declarations of the room distributions: the state sets of income that is paid to holders. */
+/** Declarations of the room distributions: the income that is paid to holders, and its lines. */
+import { distributionContracts } from "./distribution/DistributionContract.ts"
+import { distributions } from "./distribution/Distribution.ts"
+import { distributionLines } from "./distribution/DistributionLine.ts"
 import { DistributionLineMachine } from "./distribution/DistributionLineMachine.ts"
 import { DistributionMachine } from "./distribution/DistributionMachine.ts"
+import { distributionPlans } from "./distribution/DistributionPlan.ts"
+import { distributionSlots } from "./distribution/DistributionSlot.ts"
 import { DistributionPeriod } from "./period/DistributionPeriod.ts"
 import { DistributionRoll } from "./roll/DistributionRoll.ts"
 import { StandingApprovalState } from "./standing-approval/StandingApprovalState.ts"
 
 export const machines = [DistributionMachine, DistributionLineMachine] as const
 export const judged = [DistributionPeriod, DistributionRoll, StandingApprovalState] as const
+export const collections = [
+  distributions,
+  distributionLines,
+  distributionContracts,
+  distributionPlans,
+  distributionSlots
+] as const
 export { formulas } from "./distribution/DistributionFormulas.ts"
 export { events } from "./events.ts"

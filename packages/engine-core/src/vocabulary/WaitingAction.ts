@@ -9,12 +9,14 @@ import { OperationKind } from "./OperationKind.ts"
  */
 export const waitingActions = {
   approve: "An approver signs the four-eyes action.",
+  "distribution.clear": "A reconciliation run clears the distribution.",
   "policy.begin": "The policy version comes into force by its date.",
   "screening.adjudicate": "The screening source decides on a possible hit.",
   "screening.answer": "The screening source answers.",
   "AdmissionConsentProposal.Accept": "The registrar consents to admissions.",
   "AdmissionOffer.Accept": "The holder accepts its admission.",
   "BurnRequest.Accept": "The registrar burns the units.",
+  "DistributionLine.Deliver": "The registrar pays the line.",
   "Holding.Allocate": "The party allocates its leg, cash or units.",
   "Holding.RequestBurn": "The holder, or its custodian, asks for the burn of its units.",
   "HolderInvitation.Accept": "The holder accepts its registration.",

@@ -84,6 +84,30 @@ export const PartialDistribution = extensible(
 )
 export type PartialDistribution = ValueSet.Member<typeof PartialDistribution>
 
+export const RateSource = extensible(
+  "RateSource",
+  "Where a line's withholding rate is from: the instrument's terms, a price point, or the holder.",
+  ["default", "point", "attribute"]
+)
+export type RateSource = ValueSet.Member<typeof RateSource>
+
+export const LineReason = extensible(
+  "LineReason",
+  "Why a distribution line is suspended (the first of its causes, in this order), or carried.",
+  [
+    "restriction",
+    "court-order",
+    "registration",
+    "admission",
+    "attribute",
+    "screening",
+    "no-holder",
+    "unrolled",
+    "below-smallest"
+  ]
+)
+export type LineReason = ValueSet.Member<typeof LineReason>
+
 export const SeriesMetric = extensible(
   "SeriesMetric",
   "What a time series of an instrument shows.",

@@ -1,5 +1,11 @@
-/** State machine of an executed distribution. */
+/** State machine of an executed distribution: moves, who makes each, and its facts. */
+import { Schema } from "effect"
+import { match } from "ts-pattern"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
 import * as Machine from "../../kernel/Machine.ts"
+import type { Distribution } from "./Distribution.ts"
 
 export const DistributionMachine = Machine.declare("DistributionState", {
   doc: "An executed distribution. Carried, suspended and void lines do not keep it from paid.",
@@ -18,7 +24,10 @@ export const DistributionMachine = Machine.declare("DistributionState", {
     pay: { by: ["distribution.roll", "run"], announces: ["distribution.paid"] }
   },
   initial: "executed",
-  opens: { by: ["distribution.execute"] },
+  opens: {
+    by: ["distribution.execute"],
+    announces: ["distribution.rate-changed", "distribution.carried"]
+  },
   moves: {
     executed: { clear: "payable", hold: "held" },
     held: { clear: "payable" },
@@ -27,3 +36,55 @@ export const DistributionMachine = Machine.declare("DistributionState", {
   },
   forward: ["clear", "pay"]
 })
+
+/** Every line was added on the ledger, where none is added any more. */
+const Seal = Schema.Struct({
+  on: Schema.Literal("seal"),
+  at: Instant.schema,
+  /** Net of the lines that are suspended. */
+  suspended: Decimal.schema
+})
+const Clear = Schema.Struct({
+  on: Schema.Literal("clear"),
+  at: Instant.schema,
+  runId: Schema.String
+})
+const Held = Schema.Struct({
+  on: Schema.Literal("hold"),
+  at: Instant.schema,
+  holdId: Schema.String
+})
+const Pay = Schema.Struct({
+  on: Schema.Literal("pay"),
+  at: Instant.schema,
+  /** Number of lines that are rolled. */
+  rolled: Integer.schema
+})
+
+export const Fact = Schema.Union([Seal, Clear, Held, Pay])
+export type Fact = typeof Fact.Type
+
+/** Fold: the distribution after `fact`. */
+export const evolve = (self: Distribution, fact: Fact): Distribution =>
+  match(fact)
+    .with({ on: "seal" }, ({ at, suspended }) => ({
+      ...self,
+      sealedAt: at,
+      totals: { ...self.totals, suspended }
+    }))
+    .with({ on: "clear" }, ({ on, runId }) => ({
+      ...self,
+      state: Machine.follow(DistributionMachine, self.state, on),
+      clearedByRun: runId,
+      holdId: null
+    }))
+    .with({ on: "hold" }, ({ on, holdId }) => ({
+      ...self,
+      state: Machine.follow(DistributionMachine, self.state, on),
+      holdId
+    }))
+    .with({ on: "pay" }, ({ on }) => ({
+      ...self,
+      state: Machine.follow(DistributionMachine, self.state, on)
+    }))
+    .exhaustive()

@@ -1,0 +1,133 @@
+/** Record and collection of distributions: the income of one instrument and month, executed. */
+import { Schema } from "effect"
+import type { Announcement } from "../../kernel/Announcement.ts"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as events from "../events.ts"
+import { DistributionMachine, evolve, Fact } from "./DistributionMachine.ts"
+import { fields, idLengthMax } from "./DistributionTerms.ts"
+
+export { DistributionId } from "./DistributionTerms.ts"
+
+const { NullOr, String: Text } = Schema
+
+const { standingApprovalId, ...terms } = fields
+
+export const Distribution = Schema.Struct({
+  ...terms,
+  state: DistributionMachine.schema,
+  executedBy: Schema.Struct({
+    /** Null for a distribution that a snapshot of the ledger showed. */
+    operationId: NullOr(Text),
+    standingApprovalId
+  }),
+  executedAt: Instant.schema,
+  /** Null until every line is added on the ledger. */
+  sealedAt: NullOr(Instant.schema),
+  /** The last run that cleared it; null before. */
+  clearedByRun: NullOr(Text),
+  /** The hold that it is held by; null where it is not. */
+  holdId: NullOr(Text)
+}).annotate({
+  identifier: "Distribution",
+  description: "The income of one instrument and month, paid to the holders on its record date."
+})
+export type Distribution = typeof Distribution.Type
+
+export const distributions = Collection.define<Distribution, Fact>("distribution", {
+  doc: "The income of one instrument and month, paid to the holders on its record date.",
+  id: (self) => self.distributionId,
+  record: Distribution,
+  fact: Fact,
+  evolve,
+  keptBy: "ledger",
+  sortKey: (self, createdAt) => `${Instant.sortable(createdAt)} ${self.distributionId}`,
+  filters: {
+    distributionId: (self) => self.distributionId,
+    state: (self) => self.state,
+    instrumentId: (self) => self.instrumentId,
+    registrar: (self) => self.registrar,
+    month: (self) => self.month,
+    /** The instrument, until the distribution is paid. */
+    open: (self) => (self.state === "paid" ? null : self.instrumentId)
+  },
+  waitingOn: (self) => {
+    if (self.sealedAt === null) {
+      return [{ role: "operator", action: "distribution.execute", by: null }]
+    }
+    switch (self.state) {
+      case "executed":
+        return [{ role: "operator", action: "distribution.clear", by: null }]
+      case "held":
+        return (["operator", "risk"] as const).map((role) => ({
+          role,
+          action: "hold.release",
+          by: null
+        }))
+      case "payable":
+        return [
+          { party: self.registrar, action: "DistributionLine.Deliver", by: null },
+          { role: "operator", action: "distribution.roll", by: null }
+        ]
+      case "paid":
+        return []
+    }
+  },
+  announce: (self, fact) => announced(self, fact).map((event) => about(self, event)),
+  invariants: {
+    "its id leaves room for the number of a line": ({ distributionId }) =>
+      distributionId.length <= idLengthMax,
+    "only a sealed distribution is cleared": ({ sealedAt, clearedByRun }) =>
+      sealedAt !== null || clearedByRun === null,
+    "what is payable or paid was cleared": ({ state, clearedByRun }) =>
+      (state !== "payable" && state !== "paid") || clearedByRun !== null,
+    "a held distribution names its hold, and no other does": ({ state, holdId }) =>
+      (state === "held") === (holdId !== null),
+    "its gross is paid or withheld": ({ totals }) =>
+      Decimal.equals(totals.gross, Decimal.add(totals.net, totals.withheld)),
+    "only units have a payout price": ({ payout, payoutPrice }) =>
+      payout === "units" || payoutPrice === null,
+    "an acknowledged rate is the latest of rates that differ": ({ acknowledgedRate, ratesSeen }) =>
+      acknowledgedRate === null || (ratesSeen.length > 1 && ratesSeen.at(-1) === acknowledgedRate)
+  }
+})
+
+type Event = Pick<Announcement, "type" | "payload">
+
+const announced = (self: Distribution, fact: Fact | undefined): ReadonlyArray<Event> => {
+  const { month, state } = self
+  if (fact === undefined) return opened(self)
+  switch (fact.on) {
+    case "seal":
+      return []
+    case "clear":
+      return [events.make("distribution.payable", { state, month, runId: fact.runId })]
+    case "hold":
+      return [events.make("distribution.held", { state, month, holdId: fact.holdId })]
+    case "pay":
+      return [events.make("distribution.paid", { state, month, rolled: fact.rolled })]
+  }
+}
+
+/** Events of an execution: at the latest of rates that differ, and without holders left out. */
+const opened = (self: Distribution): ReadonlyArray<Event> => {
+  const { month, ratesSeen, acknowledgedRate, withholding, unrolled } = self
+  const isChanged = ratesSeen.length > 1 && acknowledgedRate === null
+  return [
+    ...(isChanged
+      ? [events.make("distribution.rate-changed", { month, rate: withholding, ratesSeen })]
+      : []),
+    ...(unrolled > 0 ? [events.make("distribution.carried", { month, carried: unrolled })] : [])
+  ]
+}
+
+/** Makes an event of a distribution, which names no holder. */
+const about = (self: Distribution, event: Event): Announcement => ({
+  ...event,
+  resourceKind: "distribution",
+  resourceId: self.distributionId,
+  instrumentId: self.instrumentId,
+  party: null,
+  holderIds: []
+})

@@ -1,0 +1,197 @@
+/** Record and collection of distribution lines: one holder's figures of one month, and their payment. */
+import { Schema } from "effect"
+import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Date from "../../kernel/Date.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as Month from "../../kernel/Month.ts"
+import * as Party from "../../kernel/Party.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
+import * as Field from "../../templates/Field.ts"
+import * as sets from "../../vocabulary/sets.ts"
+import { DistributionLineMachine, evolve, Evidence, Fact } from "./DistributionLineMachine.ts"
+import { DistributionId } from "./DistributionTerms.ts"
+import { causes, firstOf } from "./LineCauseRules.ts"
+
+export const LineId = RecordId.make("LineId")
+export type LineId = typeof LineId.Type
+
+const { NullOr, String: Text } = Schema
+
+export const DistributionLine = Schema.Struct({
+  lineId: LineId,
+  distributionId: DistributionId,
+  instrumentId: InstrumentId,
+  month: Month.schema,
+  /** Null while the party is no holder. */
+  holderId: NullOr(Text),
+  party: Party.schema,
+  /** Units on the register of record. */
+  units: Decimal.schema,
+  /** In currency, at 10 places. */
+  entitlement: Decimal.schema,
+  carryIn: Decimal.schema,
+  gross: Decimal.schema,
+  equalisation: Decimal.schema,
+  rate: Decimal.schema,
+  rateSource: sets.RateSource.schema,
+  withheld: Decimal.schema,
+  net: Decimal.schema,
+  carryOut: Decimal.schema,
+  /** Units of the instrument; null where none are paid. */
+  payoutUnits: NullOr(Decimal.schema),
+  state: DistributionLineMachine.schema,
+  /** Of a suspended line the first of its causes; of a carried one why; else null. */
+  reason: NullOr(sets.LineReason.schema),
+  /** Month of the line whose carryOut is the carryIn; null: nothing was carried in. */
+  carriedFrom: NullOr(Month.schema),
+  /** The holder whose line it was before a recovery; null: it was nobody else's. */
+  predecessor: NullOr(Text),
+  evidence: NullOr(Evidence),
+  deliveredAt: NullOr(Instant.schema),
+  /** Cash: the day that the evidence names. Units: the day of the delivery in the business zone. */
+  paidOn: NullOr(Date.schema),
+  deliveredUid: NullOr(Text),
+  rolledUid: NullOr(Text),
+
+  /** Number within the distribution, from 1 in the order of holders, parties that are none after them. */
+  number: Integer.schema,
+  registrar: Party.schema,
+  custodian: Field.optional(Party.schema),
+  /** All causes that a suspended line waits for. */
+  causes: Schema.Array(sets.LineReason.schema),
+  /** Its contract on the ledger; null for a carried line, and once it is rolled or void. */
+  lineCid: NullOr(Field.contractId),
+  /** What its contract says to the registrar; null where nothing is left to deliver. */
+  directed: NullOr(Schema.Struct({ party: Party.schema, waits: Schema.Boolean })),
+  /** Version and time of change as an investor and an app are shown them. */
+  visible: Schema.Struct({ version: Integer.schema, at: Instant.schema })
+}).annotate({
+  identifier: "DistributionLine",
+  description: "What one holder earned in a distribution, and whether it is paid."
+})
+export type DistributionLine = typeof DistributionLine.Type
+
+/** States of lines whose holder the next distribution leaves out. */
+export const unrolled = ["due", "suspended", "delivered"] as const satisfies ReadonlyArray<
+  DistributionLine["state"]
+>
+
+/** States of lines that are owed and not delivered. */
+export const owed = ["due", "suspended"] as const satisfies ReadonlyArray<DistributionLine["state"]>
+
+const isOneOf = (
+  states: ReadonlyArray<DistributionLine["state"]>,
+  { state }: Pick<DistributionLine, "state">
+): boolean => states.includes(state)
+
+export const isUnrolled = (self: Pick<DistributionLine, "state">): boolean =>
+  isOneOf(unrolled, self)
+export const isOwed = (self: Pick<DistributionLine, "state">): boolean => isOneOf(owed, self)
+
+/** Id of a line by its number. */
+export const lineIdOf = (distributionId: string, number: number): LineId =>
+  Schema.decodeSync(LineId)(`${distributionId}.${number}`)
+
+/** Digits of a line's number in the sort key: a distribution has at most 1,000,000 lines. */
+const numberDigits = 7
+
+/** Key of a payee's line in a distribution: of the holder, or of a party that is none. */
+export const payeeKeyOf = (distributionId: string, payee: string): string =>
+  `${distributionId}/${payee}`
+
+/** Key by which the lines of a distribution in a state are counted. */
+export const tallyOf = (distributionId: string, state: DistributionLine["state"]): string =>
+  `${distributionId} ${state}`
+
+export const distributionLines = Collection.define<DistributionLine, Fact>("distribution-line", {
+  doc: "One holder's line of a distribution: its figures, and whether it is paid.",
+  id: (self) => self.lineId,
+  record: DistributionLine,
+  fact: Fact,
+  evolve,
+  keptBy: "ledger",
+  sortKey: ({ distributionId, number }) =>
+    `${distributionId} ${String(number).padStart(numberDigits, "0")}`,
+  filters: {
+    distributionId: (self) => self.distributionId,
+    state: (self) => self.state,
+    holderId: (self) => self.holderId,
+    /** Its distribution and its state, by which the lines of a page of distributions are counted. */
+    tally: (self) => tallyOf(self.distributionId, self.state),
+    /** A party that is no holder yet. */
+    party: (self) => (self.holderId === null ? self.party : null),
+    payee: (self) => payeeKeyOf(self.distributionId, self.holderId ?? self.party),
+    /** The instrument, until the line is rolled, or ended without a payment. */
+    open: (self) => (isUnrolled(self) ? self.instrumentId : null)
+  },
+  waitingOn: (self) => {
+    switch (self.state) {
+      case "due":
+        return [ofRegistrar(self)]
+      case "suspended":
+        return ofCause(self)
+      case "delivered":
+        return [{ role: "operator", action: "distribution.roll", by: null }]
+      default:
+        return []
+    }
+  },
+  invariants: {
+    "its figures add up": ({ gross, withheld, net, equalisation }) =>
+      Decimal.equals(gross, Decimal.add(net, withheld)) && Decimal.atMost(equalisation, gross),
+    "only a suspended line has causes, and its reason is the first": (self) =>
+      (self.state === "suspended") === self.causes.length > 0 &&
+      (self.state !== "suspended" || self.reason === firstOf(self.causes)),
+    "a carried line pays nothing and says why": ({ state, gross, reason }) =>
+      (state === "carried") === Decimal.isZero(gross) &&
+      (state !== "carried" || reason === "unrolled" || reason === "below-smallest"),
+    "a line without a cause has no reason": ({ state, reason }) =>
+      state === "suspended" || state === "carried" || reason === null,
+    "what is paid says when and by which update": (self) =>
+      (self.state === "delivered" || self.state === "rolled") === (self.deliveredUid !== null) &&
+      (self.deliveredUid === null) === (self.deliveredAt === null) &&
+      (self.deliveredUid === null) === (self.paidOn === null),
+    "only a rolled line names its roll": (self) =>
+      (self.state === "rolled") === (self.rolledUid !== null),
+    "what is open stands on a contract": (self) => isUnrolled(self) === (self.lineCid !== null),
+    "what is owed is directed": (self) => isOwed(self) === (self.directed !== null),
+    "causes are distinct": (self) => new Set(self.causes).size === self.causes.length
+  },
+  expectations: {
+    "the registrar delivers only what does not wait": (before, fact) =>
+      fact.on !== "deliver" || before.state === "due"
+  }
+})
+
+const ofRegistrar = ({ registrar }: Pick<DistributionLine, "registrar">): Collection.WaitingOn => ({
+  party: registrar,
+  action: "DistributionLine.Deliver",
+  by: null
+})
+
+/** Next acts that cure the first cause of a suspended line. */
+const ofCause = ({ causes: given }: DistributionLine): ReadonlyArray<Collection.WaitingOn> => {
+  const cause = causes.find((each) => given.includes(each))
+  return cause === undefined ? [] : cures[cause].map((cure) => ({ ...cure, by: null }))
+}
+
+const cures: Readonly<
+  Record<(typeof causes)[number], ReadonlyArray<Omit<Collection.WaitingOn, "by">>>
+> = {
+  restriction: [
+    { role: "operator", action: "restriction.lift" },
+    { role: "compliance", action: "restriction.lift" }
+  ],
+  "court-order": [
+    { role: "operator", action: "restriction.lift" },
+    { role: "compliance", action: "restriction.lift" }
+  ],
+  registration: [{ role: "compliance", action: "holder.set-attributes" }],
+  admission: [{ role: "operator", action: "admission.offer" }],
+  attribute: [{ role: "compliance", action: "holder.set-attributes" }],
+  screening: [{ role: "compliance", action: "screening.adjudicate" }],
+  "no-holder": [{ role: "operator", action: "holder.register" }]
+}

@@ -1,0 +1,29 @@
+/**
+ * Plan of an execution: its terms, pins and totals, kept before the first ledger step is sent, from
+ * which every later step computes its own lines.
+ */
+import { Schema } from "effect"
+import * as Collection from "../../kernel/Collection.ts"
+import { fields } from "./DistributionTerms.ts"
+
+const planned = Schema.Struct(fields)
+
+export const DistributionPlan = Schema.Struct({
+  /** The operation that executes the distribution. */
+  operationId: Schema.String,
+  ...fields
+})
+export type DistributionPlan = typeof DistributionPlan.Type
+
+/** The first step is planned anew, after the ledger refused the one before. */
+export const Fact = Schema.Struct({ on: Schema.Literal("set"), planned })
+export type Fact = typeof Fact.Type
+
+export const distributionPlans = Collection.define<DistributionPlan, Fact>("distribution-plan", {
+  doc: "Terms, pins and totals of an execution, fixed before its first ledger step.",
+  id: (self) => self.operationId,
+  record: DistributionPlan,
+  fact: Fact,
+  evolve: (self, fact) => ({ ...self, ...fact.planned }),
+  keptBy: "engine"
+})

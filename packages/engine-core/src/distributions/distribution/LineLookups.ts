@@ -1,0 +1,189 @@
+/** Look-ups of distribution lines: by payee, by holder, and those that leave their holder out of the next. */
+import { Effect, Option, Stream } from "effect"
+import type * as Pin from "../../kernel/Pin.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import {
+  type DistributionLine,
+  distributionLines,
+  isUnrolled,
+  owed,
+  payeeKeyOf,
+  tallyOf,
+  unrolled
+} from "./DistributionLine.ts"
+
+type Lines = ReadonlyArray<Stored<DistributionLine>>
+
+const pinned = (pin: Pin.Resolved | null) => (pin === null ? {} : { pin })
+
+/** A holder with its party: a line may be kept under the party, from before it was a holder. */
+export interface Payee {
+  readonly holderId: string | null
+  readonly party: string
+}
+
+const namesOf = ({ holderId, party }: Payee): ReadonlyArray<string> =>
+  holderId === null ? [party] : [holderId, party]
+
+/**
+ * Loads the lines that these payees have in these distributions, with one statement for a chunk of
+ * payees. Whoever has something to carry has a line in every distribution, so that the carryIn of a
+ * payee is the sum of the carryOut of its lines in the last distribution; a recovery may give it two.
+ */
+export const linesOfPayees = (
+  distributionIds: ReadonlyArray<string>,
+  payees: ReadonlyArray<Payee>,
+  pin: Pin.Resolved | null
+): Effect.Effect<Lines, Unavailable, Records> =>
+  Effect.gen(function* () {
+    const keys = distributionIds.flatMap((distributionId) =>
+      payees.flatMap(namesOf).map((payee) => payeeKeyOf(distributionId, payee))
+    )
+    if (keys.length === 0) return []
+    const records = yield* Records
+    const found = records.stream(distributionLines, { where: { payee: keys }, ...pinned(pin) })
+    return yield* Stream.runCollect(Stream.map(found, ({ record }) => record))
+  })
+
+/**
+ * Counts the lines of an instrument that are due, suspended or delivered, by distribution: until they
+ * are rolled, the next distribution leaves their holders out or is blocked.
+ */
+export const unrolledIn = (
+  instrumentId: string,
+  pin: Pin.Resolved | null
+): Effect.Effect<ReadonlyMap<string, number>, Unavailable, Records> =>
+  Effect.flatMap(Records, (records) =>
+    records.countBy(distributionLines, "distributionId", {
+      where: { open: [instrumentId] },
+      ...pinned(pin)
+    })
+  )
+
+/** Checks whether a line of the instrument is due, suspended or delivered. */
+export const hasUnrolled = (
+  instrumentId: string,
+  pin: Pin.Resolved | null
+): Effect.Effect<boolean, Unavailable, Records> =>
+  Effect.flatMap(Records, (records) =>
+    Effect.map(
+      records.list(distributionLines, {
+        where: { open: [instrumentId] },
+        ...pinned(pin),
+        limit: 1
+      }),
+      (found) => found.length > 0
+    )
+  )
+
+/**
+ * Loads the lines of these payees that are due, suspended or delivered, out of the distributions that
+ * `unrolledIn` names, with one statement for a chunk of payees.
+ */
+export const unrolledOf = (
+  distributionIds: ReadonlyArray<string>,
+  payees: ReadonlyArray<Payee>,
+  pin: Pin.Resolved | null
+): Effect.Effect<Lines, Unavailable, Records> =>
+  Effect.map(linesOfPayees(distributionIds, payees, pin), (lines) => lines.filter(isUnrolled))
+
+/** Finds the id of a line of the holder that is due, suspended or delivered; null: it has none. */
+export const unrolledOfHolder = (
+  holderId: string
+): Effect.Effect<string | null, Unavailable, Records> =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const [found] = yield* records.list(distributionLines, {
+      where: { holderId: [holderId], state: [...unrolled] },
+      limit: 1
+    })
+    return found?.record.lineId ?? null
+  })
+
+/**
+ * Loads the lines that are due or suspended of holders, and of parties that are none yet, with the
+ * changes of this transaction. Only inside `Records.transact`.
+ */
+export const owedTo = (payees: ReadonlyArray<Payee>): Effect.Effect<Lines, Unavailable, Records> =>
+  Effect.gen(function* () {
+    const holderIds = payees.flatMap(({ holderId }) => (holderId === null ? [] : [holderId]))
+    const ids = [
+      ...(yield* idsBy("holderId", holderIds)),
+      ...(yield* idsBy(
+        "party",
+        payees.map(({ party }) => party)
+      ))
+    ]
+    const records = yield* Records
+    const lines = yield* records.many(distributionLines, [...new Set(ids)])
+    return lines
+      .filter(({ state }) => state === "due" || state === "suspended")
+      .toSorted((a, b) =>
+        distributionLines.sortKey(a, a.createdAt) < distributionLines.sortKey(b, b.createdAt)
+          ? -1
+          : 1
+      )
+  })
+
+const idsBy = Effect.fnUntraced(function* (
+  column: "holderId" | "party",
+  values: ReadonlyArray<string>
+) {
+  if (values.length === 0) return []
+  const records = yield* Records
+  const listed = yield* Stream.runCollect(
+    records.ids(distributionLines, { where: { [column]: values, state: [...owed] } })
+  )
+  const written = yield* Effect.forEach(values, (value) =>
+    records.uncommitted(distributionLines, { column, value })
+  )
+  return [...listed, ...written.flat()]
+})
+
+/** Number of lines of a distribution in each state. */
+export type Counts = Readonly<Record<DistributionLine["state"], number>>
+
+/** Counts the lines of these distributions by state, with one statement for all. */
+export const countsOf = (
+  distributionIds: ReadonlyArray<string>,
+  pin: Pin.Resolved | null
+): Effect.Effect<ReadonlyMap<string, Counts>, Unavailable, Records> =>
+  Effect.gen(function* () {
+    if (distributionIds.length === 0) return new Map()
+    const records = yield* Records
+    const counted = yield* records.countBy(distributionLines, "tally", {
+      where: { distributionId: distributionIds },
+      ...pinned(pin)
+    })
+    return new Map(
+      distributionIds.map((distributionId) => {
+        const count = (state: DistributionLine["state"]) =>
+          counted.get(tallyOf(distributionId, state)) ?? 0
+        return [
+          distributionId,
+          {
+            due: count("due"),
+            suspended: count("suspended"),
+            delivered: count("delivered"),
+            rolled: count("rolled"),
+            carried: count("carried"),
+            void: count("void")
+          }
+        ]
+      })
+    )
+  })
+
+/** Finds a line by its id, where the distribution has it. */
+export const lineOf = (
+  distributionId: string,
+  lineId: string,
+  pin: Pin.Resolved | null
+): Effect.Effect<Stored<DistributionLine> | null, Unavailable, Records> =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const found = yield* records.find(distributionLines, lineId, pin ?? undefined)
+    const line = Option.getOrNull(found)
+    return line?.distributionId === distributionId ? line : null
+  })

@@ -4,6 +4,7 @@ import { Effect, type Layer } from "effect"
 import * as Atomicity from "./ledger-laws/atomicity.ts"
 import * as Authority from "./ledger-laws/authority.ts"
 import * as Dedup from "./ledger-laws/dedup.ts"
+import * as Distributions from "./ledger-laws/distributions.ts"
 import * as Privacy from "./ledger-laws/privacy.ts"
 import * as Time from "./ledger-laws/time.ts"
 import * as Updates from "./ledger-laws/updates.ts"
@@ -17,6 +18,7 @@ export const ledgerLaws: ReadonlyArray<Law> = [
   ...Atomicity.laws,
   ...Authority.laws,
   ...Privacy.laws,
+  ...Distributions.laws,
   ...Dedup.laws,
   ...Time.laws
 ]

@@ -2,6 +2,7 @@
 import type { Entity } from "../Entity.ts"
 import * as Admission from "./Admission.ts"
 import * as DealingCycle from "./DealingCycle.ts"
+import * as Distribution from "./Distribution.ts"
 import * as Market from "./Market.ts"
 import * as Powers from "./Powers.ts"
 import * as Price from "./Price.ts"
@@ -43,6 +44,10 @@ export const all: ReadonlyArray<Entity> = [
   Standing.standingSettlement,
   Standing.standingCommitment,
   Price.oraclePoint,
+  Distribution.distributionSlot,
+  Distribution.distribution,
+  Distribution.distributionLine,
+  Distribution.deliveredLine,
   Powers.issuerPowersAgreementProposal,
   Powers.issuerPowersAgreement,
   Powers.issuerPowersConsentOffer,

@@ -5,18 +5,22 @@
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import { fields } from "./DistributionTerms.ts"
+import { sourceFields } from "./LineSource.ts"
 
-const planned = Schema.Struct(fields)
+const members = { ...fields, ...sourceFields } as const
+
+export const Planned = Schema.Struct(members)
+export type Planned = typeof Planned.Type
 
 export const DistributionPlan = Schema.Struct({
   /** The operation that executes the distribution. */
   operationId: Schema.String,
-  ...fields
+  ...members
 })
 export type DistributionPlan = typeof DistributionPlan.Type
 
 /** The first step is planned anew, after the ledger refused the one before. */
-export const Fact = Schema.Struct({ on: Schema.Literal("set"), planned })
+export const Fact = Schema.Struct({ on: Schema.Literal("set"), planned: Planned })
 export type Fact = typeof Fact.Type
 
 export const distributionPlans = Collection.define<DistributionPlan, Fact>("distribution-plan", {

@@ -1,0 +1,478 @@
+/**
+ * Loads the payees of a distribution and their positions by keyset: holders by holderId, then
+ * parties that are no holders, by party. Each page takes a few queries, however many points its
+ * units are read at, and nothing of it is kept when the next is loaded.
+ */
+import { Effect, Option } from "effect"
+import { type Holder, holderParties, holders } from "../../holders/holder/Holder.ts"
+import * as LotLookups from "../../instruments/lot/LotLookups.ts"
+import { equalisationLots } from "../../instruments/lot/LotRules.ts"
+import { assetKeyOf } from "../../instruments/register/Holding.ts"
+import { idOf, registerEntries } from "../../instruments/register/RegisterEntry.ts"
+import { shownUnits } from "../../instruments/register/RegisterRules.ts"
+import { supplies } from "../../instruments/register/Supply.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import type * as Instant from "../../kernel/Instant.ts"
+import type * as Month from "../../kernel/Month.ts"
+import * as Offset from "../../kernel/Offset.ts"
+import type * as Party from "../../kernel/Party.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import { idOf as recoveryIdOf, recoveries } from "../../powers/Recovery.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { distributions } from "./Distribution.ts"
+import { type DistributionLine, distributionLines } from "./DistributionLine.ts"
+import * as Rules from "./DistributionRules.ts"
+import * as LineLookups from "./LineLookups.ts"
+import type { LineSource } from "./LineSource.ts"
+import { positionOfChain } from "./PayeeRules.ts"
+
+/** One who may get a line, with what its figures are computed from. */
+export interface Payee {
+  /** Null for a party that is no holder. */
+  readonly holderId: string | null
+  readonly party: Party.Party
+  readonly custodian: Party.Party | null
+  readonly position: Rules.Position
+  readonly rateSource: Rules.LineRate["rateSource"]
+  /** Month of the line that carryIn comes from; null: nothing was carried in. */
+  readonly carriedFrom: Month.Month | null
+}
+
+/** Place in the order of lines, after which the next page begins. */
+export interface Place {
+  readonly of: "holder" | "party"
+  /** Id of the holder, or the party; null: before the first. */
+  readonly after: string | null
+}
+
+export const start: Place = { of: "holder", after: null }
+
+/** Place after the final holder. */
+export const firstParty: Place = { of: "party", after: null }
+
+/** Place after a payee. */
+export const placeAfter = ({ holderId, party }: Pick<Payee, "holderId" | "party">): Place =>
+  holderId === null ? { of: "party", after: party } : { of: "holder", after: holderId }
+
+export interface Page {
+  /** In the order of lines; who has neither units nor a carry is left out. */
+  readonly payees: ReadonlyArray<Payee>
+  /** Number of holders of the page with units at each of `offsetsOf`. */
+  readonly holding: ReadonlyArray<number>
+  /** Place after the page; null: it was the final one. */
+  readonly next: Place | null
+}
+
+/** Largest number of payees of a page. */
+const pageSize = 500
+
+/** Offsets at which units are read: the end of each point's day, and the record date's end. */
+export const offsetsOf = ({ points, recordOffset }: LineSource): ReadonlyArray<Offset.Offset> => [
+  ...points.map(({ offset }) => offset),
+  recordOffset
+]
+
+const pinAt = (offset: Offset.Offset, judgedAt: Instant.Instant): Pin.Resolved => ({
+  offset,
+  ledgerTime: null,
+  select: { by: "offset" },
+  judgedAt
+})
+
+/** Pin of everything but units and lots: earlier lines, holders, their attributes. */
+export const executedPin = ({ executedOffset, executedAt }: LineSource): Pin.Resolved =>
+  pinAt(executedOffset, executedAt)
+
+/** Pin of the register of record. */
+const recordPin = ({ recordOffset, recordEndsAt }: LineSource): Pin.Resolved =>
+  pinAt(recordOffset, recordEndsAt)
+
+/** Loads the page of payees after a place. */
+export const pageAfter = (source: LineSource, place: Place) =>
+  place.of === "holder" ? holdersAfter(source, place.after) : partiesAfter(source, place.after)
+
+/** Holder, or party that is none, with the holders that it succeeded in the instrument. */
+interface Person {
+  readonly holderId: string | null
+  readonly party: Party.Party
+  readonly holder: Holder | null
+  readonly predecessors: ReadonlyArray<Holder>
+}
+
+const holdersAfter = Effect.fnUntraced(function* (source: LineSource, after: string | null) {
+  const records = yield* Records
+  const rows = yield* records.list(holders, {
+    pin: executedPin(source),
+    limit: pageSize,
+    ...(after === null ? {} : { after })
+  })
+  const found = rows.map(({ record }) => record)
+  const people = yield* withoutSucceeded(source, found)
+  const units = yield* unitsOf(source, [
+    ...found.map(({ party }) => party),
+    ...people.flatMap(({ predecessors }) => predecessors.map(({ party }) => party))
+  ])
+  const last = found.at(-1)
+  const next: Place =
+    last !== undefined && found.length === pageSize
+      ? { of: "holder", after: last.holderId }
+      : firstParty
+  return {
+    payees: yield* payeesOf(source, { people, units }),
+    holding: offsetsOf(source).map(
+      (offset) => found.filter(({ party }) => Decimal.isPositive(units(party, offset))).length
+    ),
+    next
+  } satisfies Page
+})
+
+/**
+ * Leaves out the holders whose units of the instrument were recovered, and names the holders whose
+ * successor each of the others is.
+ */
+const withoutSucceeded = Effect.fnUntraced(function* (
+  source: LineSource,
+  found: ReadonlyArray<Holder>
+) {
+  const recovered = yield* recoveredTo(
+    source,
+    found.filter(({ successor }) => successor !== null)
+  )
+  const people: Array<Person> = []
+  for (const holder of found) {
+    if (recovered.has(holder.holderId)) continue
+    const { holderId, party } = holder
+    const predecessors = holder.predecessor === null ? [] : yield* chainTo(source, holder)
+    people.push({ holderId, party, holder, predecessors })
+  }
+  return people
+})
+
+/** Loads who the units of these holders were recovered to, by holder. */
+const recoveredTo = Effect.fnUntraced(function* (
+  source: LineSource,
+  from: ReadonlyArray<Pick<Holder, "holderId">>
+) {
+  const { instrumentId } = source
+  const ids = from.map(({ holderId }) => recoveryIdOf({ holderId, instrumentId }))
+  const records = yield* Records
+  const found = ids.length === 0 ? [] : yield* records.many(recoveries, ids, executedPin(source))
+  return new Map(found.map(({ holderId, toHolderId }) => [holderId, toHolderId]))
+})
+
+/** Loads the chain of holders that lost their units of the instrument to this one, nearest first. */
+const chainTo = Effect.fnUntraced(function* (
+  source: LineSource,
+  { holderId, predecessor }: Holder
+) {
+  const records = yield* Records
+  const chain: Array<Holder> = []
+  let successorId: string = holderId
+  for (let id = predecessor; id !== null; ) {
+    const holder: Holder | null = Option.getOrNull(
+      yield* records.find(holders, id, executedPin(source))
+    )
+    if (holder === null) break
+    const recovered = yield* recoveredTo(source, [holder])
+    if (recovered.get(holder.holderId) !== successorId) break
+    chain.push(holder)
+    successorId = holder.holderId
+    id = holder.predecessor
+  }
+  return chain
+})
+
+/** Loads one payee; null where it has nothing, or its units were recovered to another. */
+export const payeeOf = Effect.fnUntraced(function* (
+  source: LineSource,
+  { holderId, party }: Pick<Payee, "holderId" | "party">
+) {
+  const records = yield* Records
+  const found =
+    holderId === null ? [] : yield* records.many(holders, [holderId], executedPin(source))
+  const people: ReadonlyArray<Person> =
+    holderId === null
+      ? [{ holderId, party, holder: null, predecessors: [] }]
+      : yield* withoutSucceeded(source, found)
+  const members = people.flatMap(membersOf)
+  const units = yield* unitsOf(
+    source,
+    members.map((member) => member.party)
+  )
+  const [payee] = yield* payeesOf(source, { people, units })
+  return payee ?? null
+})
+
+// ---- parties that are no holders
+
+/**
+ * Parties that are no holders: of the register at the offsets at which some hold units, and those
+ * with a line of their own in the distribution before.
+ */
+const partiesAfter = Effect.fnUntraced(function* (source: LineSource, after: string | null) {
+  const lists = yield* Effect.forEach(source.partyOffsets, (offset) =>
+    registeredAfter(source, { offset, after })
+  )
+  const listed = [...lists, yield* withLineAfter(source, after)]
+  // Beyond the shortest of the full lists a party of another may be missing.
+  const ends = listed.flatMap((list) => (list.length < pageSize ? [] : [list.at(-1)!])).toSorted()
+  const end = ends[0]
+  const parties = [...new Set(listed.flat())]
+    .filter((party) => end === undefined || party <= end)
+    .toSorted()
+  const records = yield* Records
+  const known = yield* records.many(holderParties, parties, executedPin(source))
+  const isHolder = new Set(known.map(({ party }) => party))
+  const people = parties
+    .filter((party) => !isHolder.has(party))
+    .map((party): Person => ({ holderId: null, party, holder: null, predecessors: [] }))
+  const units = yield* unitsOf(
+    source,
+    people.map(({ party }) => party)
+  )
+  return {
+    payees: yield* payeesOf(source, { people, units }),
+    holding: offsetsOf(source).map(() => 0),
+    next: end === undefined ? null : ({ of: "party", after: end } as const)
+  } satisfies Page
+})
+
+const registeredAfter = Effect.fnUntraced(function* (
+  source: LineSource,
+  { offset, after }: { readonly offset: Offset.Offset; readonly after: string | null }
+) {
+  const records = yield* Records
+  const rows = yield* records.list(registerEntries, {
+    pin: pinAt(offset, source.recordEndsAt),
+    where: { asset: [assetKeyOf(source)] },
+    limit: pageSize,
+    ...(after === null ? {} : { after: `${assetKeyOf(source)}/${after}` })
+  })
+  return rows.map(({ record }) => record.party)
+})
+
+const withLineAfter = Effect.fnUntraced(function* (source: LineSource, after: string | null) {
+  if (source.previous === null) return []
+  const records = yield* Records
+  const rows = yield* records.list(distributionLines, {
+    pin: executedPin(source),
+    where: { distributionId: [source.previous.distributionId] },
+    // No text lies between a party and the same with the lowest character after it.
+    ranges: { party: { from: after === null ? "" : `${after}\u0001` } },
+    limit: pageSize
+  })
+  return rows.map(({ record }) => record.party)
+})
+
+/**
+ * Finds the offsets at which others than holders had units: where fewer holders have some than the
+ * supply counts.
+ */
+export const partyOffsetsOf = Effect.fnUntraced(function* (
+  source: LineSource,
+  holding: ReadonlyArray<number>
+) {
+  const records = yield* Records
+  const offsets: Array<Offset.Offset> = []
+  for (const [index, offset] of offsetsOf(source).entries()) {
+    const pin = pinAt(offset, source.recordEndsAt)
+    const supply = yield* records.find(supplies, assetKeyOf(source), pin)
+    const parties = Option.match(supply, { onNone: () => 0, onSome: ({ holders: n }) => n })
+    if (parties > (holding[index] ?? 0)) offsets.push(offset)
+  }
+  return [...new Set(offsets)]
+})
+
+// ---- positions
+
+/** Units of a party at the end of an offset. */
+type UnitsAt = (party: Party.Party, offset: Offset.Offset) => Decimal.Decimal
+
+/** Loads the units of parties at every offset of a distribution, by one query. */
+const unitsOf = Effect.fnUntraced(function* (
+  source: LineSource,
+  parties: ReadonlyArray<Party.Party>
+) {
+  const offsets = offsetsOf(source)
+  const records = yield* Records
+  const versions =
+    parties.length === 0
+      ? []
+      : yield* records.versions(
+          registerEntries,
+          [...new Set(parties)].map((party) => idOf({ ...source, party })),
+          {
+            from: offsets.reduce((a, b) => Offset.min(a, b)),
+            through: offsets.reduce((a, b) => Offset.max(a, b))
+          }
+        )
+  const byParty = Map.groupBy(versions, ({ record }) => record.party)
+  const unitsAt: UnitsAt = (party, offset) =>
+    byParty.get(party)?.findLast(({ fromOffset }) => fromOffset <= offset)?.record.units ??
+    Decimal.zero
+  return unitsAt
+})
+
+interface People {
+  readonly people: ReadonlyArray<Person>
+  readonly units: UnitsAt
+}
+
+const namesOf = ({ holderId, party }: Pick<Person, "holderId" | "party">) => ({ holderId, party })
+
+/** Everybody whose books count for a payee: itself, and those that it succeeded. */
+const membersOf = (person: Person) => [namesOf(person), ...person.predecessors.map(namesOf)]
+
+const payeesOf = Effect.fnUntraced(function* (source: LineSource, { people, units }: People) {
+  const members = people.flatMap(membersOf)
+  const pin = executedPin(source)
+  const { previous, unrolledIn } = source
+  const before =
+    previous === null
+      ? []
+      : yield* LineLookups.linesOfPayees([previous.distributionId], members, pin)
+  const linesBy = indexed(before)
+  const isOpen = indexed(yield* LineLookups.unrolledOf(unrolledIn, members, pin))
+  const offsets = offsetsOf(source)
+  const isConcerned = (person: Person): boolean =>
+    membersOf(person).some(
+      (member) =>
+        linesBy(member).length > 0 ||
+        offsets.some((offset) => Decimal.isPositive(units(member.party, offset)))
+    )
+  const concerned = people.filter(isConcerned)
+  const lots = yield* lotsOf(source, concerned)
+  return concerned.map((person): Payee => {
+    const carried = membersOf(person)
+      .flatMap(linesBy)
+      .filter(({ carryOut }) => !Decimal.isZero(carryOut))
+    const { rate, rateSource } = rateOf(source, person)
+    const positionOf = (member: Pick<Person, "holderId" | "party">): Rules.Position => {
+      const held = units(member.party, source.recordOffset)
+      return {
+        units: shownAt(source, held),
+        baseUnits: held,
+        accruals: source.points.map(({ contractId, income, days, offset }) => ({
+          id: contractId,
+          units: units(member.party, offset),
+          income,
+          days
+        })),
+        lots: lots(member.party),
+        carryIn: Decimal.sum(linesBy(member).map(({ carryOut }) => carryOut)),
+        rate,
+        isUnrolled: isOpen(member).length > 0
+      }
+    }
+    return {
+      ...namesOf(person),
+      custodian: person.holder?.custodian ?? null,
+      position: positionOfChain(positionOf(person), person.predecessors.map(positionOf)),
+      rateSource,
+      carriedFrom: carried[0]?.month ?? null
+    }
+  })
+})
+
+type Line = Stored<DistributionLine>
+
+/** Index of lines by the holder or the party that has them. */
+const indexed = (lines: ReadonlyArray<Line>) => {
+  const byName = Map.groupBy(lines, ({ holderId, party }) => holderId ?? party)
+  return ({ holderId, party }: Pick<Person, "holderId" | "party">): ReadonlyArray<Line> => [
+    ...(holderId === null ? [] : (byName.get(holderId) ?? [])),
+    ...(byName.get(party) ?? [])
+  ]
+}
+
+/** Units as a line shows them: of a rebasing instrument at the index of the closing point. */
+const shownAt = (
+  { terms: { pricing }, unitDecimals }: LineSource,
+  units: Decimal.Decimal
+): Decimal.Decimal =>
+  pricing.valuation === "rebasing"
+    ? shownUnits({ units, valuation: "rebasing", index: pricing.toIndex, unitDecimals })
+    : units
+
+const rateOf = (
+  { terms: { pricing }, executedAt, recordEndsAt, ratesSeen, withholding }: LineSource,
+  { holder }: Person
+): Rules.LineRate => {
+  const own = holder?.attributes.filter(({ name }) => name === "tax-rate") ?? []
+  return Rules.rateOf({
+    valuation: pricing.valuation,
+    // A value that is not verified yet stands beside the one that counts.
+    attribute: own.find(({ state }) => state === "valid") ?? null,
+    executedAt,
+    recordEndsAt,
+    ratesSeen,
+    withholding
+  })
+}
+
+// ---- lots
+
+/** Loads the lots that count for the equalisation of these payees; none of other instruments. */
+const lotsOf = Effect.fnUntraced(function* (source: LineSource, people: ReadonlyArray<Person>) {
+  const { pricing } = source.terms
+  const none = (_: Party.Party): Rules.Position["lots"] => []
+  if (pricing.valuation !== "accumulating") return none
+  const parties = people.flatMap((person) => membersOf(person).map(({ party }) => party))
+  const held = yield* LotLookups.openLotsOf({ ...source, parties }, recordPin(source))
+  // A lot that came in at the ex price or below has no income in its price.
+  const bought = people.filter((person) =>
+    membersOf(person).some(({ party }) =>
+      (held.get(party) ?? []).some(
+        ({ basePrice }) => basePrice !== null && Decimal.greaterThan(basePrice, pricing.exPrice)
+      )
+    )
+  )
+  const since = yield* paidUntil(source, bought)
+  const counted = new Map(
+    bought.flatMap((person) =>
+      membersOf(person).map(({ party }): [Party.Party, Rules.Position["lots"]] => [
+        party,
+        equalisationLots(held.get(party) ?? [], since.get(person) ?? null)
+      ])
+    )
+  )
+  return (party: Party.Party): Rules.Position["lots"] => counted.get(party) ?? []
+})
+
+/** Loads the end of the record date of each payee's last line with a gross above 0. */
+const paidUntil = Effect.fnUntraced(function* (source: LineSource, people: ReadonlyArray<Person>) {
+  const found = new Map<Person, Instant.Instant>()
+  const records = yield* Records
+  let left = people
+  for (let after: string | undefined; left.length > 0; ) {
+    // The latest distribution first.
+    const page = yield* records.list(distributions, {
+      pin: executedPin(source),
+      where: { instrumentId: [source.instrumentId] },
+      direction: "desc",
+      limit: distributionsMax,
+      ...(after === undefined ? {} : { after })
+    })
+    for (const { record } of page) {
+      if (left.length === 0 || !Decimal.isPositive(record.totals.gross)) continue
+      const lines = yield* LineLookups.linesOfPayees(
+        [record.distributionId],
+        left.flatMap(membersOf),
+        executedPin(source)
+      )
+      const paid = indexed(lines.filter(({ gross }) => Decimal.isPositive(gross)))
+      for (const person of left) {
+        if (membersOf(person).some((member) => paid(member).length > 0)) {
+          found.set(person, record.recordEndsAt)
+        }
+      }
+      left = left.filter((person) => !found.has(person))
+    }
+    after = page.at(-1)?.sortKey
+    if (page.length < distributionsMax) break
+  }
+  return found
+})
+
+/** Distributions that are looked through in one page: those of two years. */
+const distributionsMax = 24

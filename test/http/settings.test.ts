@@ -49,6 +49,11 @@ describe("settings", () => {
       expect({
         tenantId: config.tenantId,
         inputsMax: config["ledger.maxInputs"],
+        batchLines: config["ledger.batchLines"],
+        rateChange: config["distribution.rateChange"],
+        partialDistribution: config["distribution.partial"],
+        linesMax: config["distribution.linesMax"],
+        standingApprovalLongest: config["standingApproval.longest"],
         answersKept: config["reads.kept"],
         operationsAtOnce: config["operations.atOnce"],
         lease: config["operations.lease"] * 1_000,
@@ -62,6 +67,11 @@ describe("settings", () => {
         Struct.pick(settingsDefaults, [
           "tenantId",
           "inputsMax",
+          "batchLines",
+          "rateChange",
+          "partialDistribution",
+          "linesMax",
+          "standingApprovalLongest",
           "answersKept",
           "operationsAtOnce",
           "lease",

@@ -2,6 +2,7 @@
 import { Catalogue, type Pin, Records, Refusal } from "@bursar/engine-core"
 import { Decimal, Instant, Offset, PlainJson } from "@bursar/engine-core/kernel"
 import { type Crypto, Ledger } from "@bursar/engine-core/ports"
+import type { LedgerReach } from "#core/records/LedgerReach.ts"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Option, Result, Stream } from "effect"
@@ -735,7 +736,7 @@ describe("a precheck", () => {
     (seed) =>
       Effect.gen(function* () {
         const { agree } = yield* comparing
-        const run = Effect.runPromiseWith(yield* Effect.context<Records | Crypto>())
+        const run = Effect.runPromiseWith(yield* Effect.context<Records | Crypto | LedgerReach>())
         const property = fc.asyncProperty(chances, (chance) => run(agree(chance)))
         yield* Effect.promise(() => fc.assert(property, { seed, numRuns }))
       }).pipe(Effect.provide(world()))

@@ -274,6 +274,25 @@ describe("the points of a period", () => {
     )
   })
 
+  it("lose what a former oracle corrects or takes back, until the present one states it anew", () => {
+    const replaced = [version(), version({ from: "2026-01-20T00:00:00Z", oracle: other })]
+    const correction = point("2026-01-05", { publishedAt: Instant.of("2026-01-21T09:00:00Z") })
+    const corrected = point("2026-01-05", { correctedBy: correction.contractId })
+    const withdrawn = point("2026-01-06", { isLive: false })
+    const kept = point("2026-01-07")
+    const points = [corrected, correction, withdrawn, kept]
+    expect(Points.officialPoints(points, replaced)).toEqual([kept])
+    const anew = point("2026-01-05", {
+      source: other,
+      publishedAt: Instant.of("2026-01-22T09:00:00Z")
+    })
+    const dates = Points.datedPoints(Points.officialPoints([...points, anew], replaced), Zone.utc)
+    expect(dates.map(({ point: { contractId } }) => contractId)).toEqual([
+      anew.contractId,
+      kept.contractId
+    ])
+  })
+
   it("are one for each date: the last valued, and among those the last published", () => {
     const early = point("2026-07-31T09:00:00Z")
     const noon = point("2026-07-31T12:00:00Z", { publishedAt: Instant.of("2026-07-31T13:00:00Z") })
@@ -518,16 +537,21 @@ describe("a record date has passed", () => {
     recordEndsAt,
     now: Instant.of("2026-08-01T07:01:00Z"),
     ledgerEnd: read("2026-08-01T07:01:00Z"),
-    projectedTo: Offset.of(10)
+    projected: { offset: Offset.of(10), ledgerTime: Instant.of("2026-08-01T06:59:59.999999Z") }
   }
+  const projected = (offset: number, time: string | null) => ({
+    projected: { offset: Offset.of(offset), ledgerTime: time === null ? null : Instant.of(time) }
+  })
 
   test.each([
     ["60 seconds after its end, all read", {}, true],
     ["a microsecond before that", { now: Instant.of("2026-08-01T07:00:59.999999Z") }, false],
     ["the ledger's end is older", { ledgerEnd: read("2026-08-01T07:00:59.999999Z") }, false],
     ["nobody has read the ledger's end", { ledgerEnd: null }, false],
-    ["the projection is behind", { projectedTo: Offset.of(9) }, false],
-    ["the projection is ahead", { projectedTo: Offset.of(11) }, true]
+    ["the projection is behind", projected(9, null), false],
+    ["the projection is ahead", projected(11, null), true],
+    ["it is behind, past that time", projected(9, "2026-08-01T07:01:00Z"), true],
+    ["it is behind, just before that", projected(9, "2026-08-01T07:00:59.999999Z"), false]
   ])("%s: %#", (_, change, expected) => {
     expect(RecordDate.hasPassed({ ...sound, ...change })).toBe(expected)
   })

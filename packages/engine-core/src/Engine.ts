@@ -33,6 +33,7 @@ import * as ReadingIndex from "./projection/ReadingIndex.ts"
 import type { Reading } from "./projection/Reading.ts"
 import * as ReadsLayer from "./reads/layer.ts"
 import type { Reads } from "./reads/Reads.ts"
+import * as LedgerReach from "./records/LedgerReach.ts"
 import * as RecordsLayer from "./records/layer.ts"
 import type { Records } from "./records/Records.ts"
 import { approvals } from "./writes/Approval.ts"
@@ -122,6 +123,7 @@ export type Services =
   | FourEyes
   | Reads
   | Records
+  | LedgerReach.LedgerReach
   | AuditLog.AuditLog
   | AuditReads.AuditReads
   | EventReads.EventReads
@@ -183,6 +185,7 @@ export const layerOf = (of: {
     Layer.provideMerge(
       Layer.mergeAll(
         RecordsLayer.layer,
+        LedgerReach.layer,
         Operations.layer(of.operations),
         ReadingIndex.layer(of.readings)
       )

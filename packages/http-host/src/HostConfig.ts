@@ -257,6 +257,26 @@ export const settings = {
     doc: "Largest number of contracts of earlier transactions that one ledger transaction may use, which bounds the size of a dealing cycle: an order paid on the ledger uses five. A real node's own limit may be lower.",
     fallback: String(engine.inputsMax)
   }),
+  "ledger.batchLines": setting(Kind.integer(1, 1_000), {
+    doc: "Largest number of lines that one ledger transaction adds to a distribution, rolls or directs. A real node's own limit may be lower.",
+    fallback: String(engine.batchLines)
+  }),
+  "distribution.rateChange": setting(Kind.oneOf(Vocabulary.RateChange.members), {
+    doc: "Whether a period whose points state more than one withholding rate, none of them acknowledged, is executed at the latest with an event, or refused; a policy or a standing approval may only be stricter.",
+    fallback: engine.rateChange
+  }),
+  "distribution.partial": setting(Kind.oneOf(Vocabulary.PartialDistribution.members), {
+    doc: "Whether a distribution carries the lines of holders whose earlier line is not rolled, or is refused; a policy or a standing approval may only be stricter.",
+    fallback: engine.partialDistribution
+  }),
+  "distribution.linesMax": setting(Kind.integer(1, 1_000_000), {
+    doc: "Largest number of lines of a distribution.",
+    fallback: String(engine.linesMax)
+  }),
+  "standingApproval.longest": setting(keptFor, {
+    doc: "Longest period for which a standing approval may be granted.",
+    fallback: written(engine.standingApprovalLongest)
+  }),
   "reads.kept": setting(Kind.integer(0, 1_073_741_824), {
     doc: "Size in bytes of an instance's cache of answers, each valid while nothing that it was read from has changed; 0: no cache.",
     fallback: String(engine.answersKept)

@@ -7,6 +7,7 @@ import type { ConfiguredWebhook } from "../records/webhook/Webhook.ts"
 import { type Duration, of as parseDuration } from "../kernel/Duration.ts"
 import type { LegalHold } from "../ports/storage/Feed.ts"
 import type { SealingKey } from "../writes/Secrets.ts"
+import type { PartialDistribution, RateChange } from "../vocabulary/sets.ts"
 
 export interface Settings {
   /** The venue's id: 1 to 64 of [A-Za-z0-9-]. */
@@ -64,6 +65,19 @@ export interface Settings {
    * (docs/domain/ledger-writes.md#size-of-a-transaction).
    */
   readonly inputsMax: number
+  /** Largest number of lines that one ledger transaction adds to a distribution, rolls or directs. */
+  readonly batchLines: number
+  /**
+   * Word of the deployment for a period whose points state more than one withholding rate; the
+   * strictest word wins (docs/domain/distributions.md#rate-changes).
+   */
+  readonly rateChange: RateChange
+  /** Word of the deployment for a period with holders whose earlier line is not rolled. */
+  readonly partialDistribution: PartialDistribution
+  /** Largest number of lines of a distribution. */
+  readonly linesMax: number
+  /** Longest period for which a standing approval may be granted. */
+  readonly standingApprovalLongest: Duration
 }
 
 export const defaults: Settings = {
@@ -86,7 +100,12 @@ export const defaults: Settings = {
   rescreenAfter: null,
   answersKept: 32 * 1024 * 1024,
   batchMax: 500,
-  inputsMax: 2_000
+  inputsMax: 2_000,
+  batchLines: 500,
+  rateChange: "alert",
+  partialDistribution: "carry",
+  linesMax: 200_000,
+  standingApprovalLongest: parseDuration("P400D")
 }
 
 export const Settings = Context.Reference<Settings>("@bursar/engine-core/engine/Settings", {

@@ -5,6 +5,7 @@ import type * as Pin from "../kernel/Pin.ts"
 import type * as Party from "../kernel/Party.ts"
 import type { Refused, Unavailable } from "../kernel/Refusal.ts"
 import { Crypto } from "../ports/Crypto.ts"
+import { LedgerReach } from "../records/LedgerReach.ts"
 import * as FindMemo from "../records/FindMemo.ts"
 import { type Query, Records } from "../records/Records.ts"
 import type { Caller } from "../writes/Caller.ts"
@@ -19,6 +20,7 @@ import type { PageAsked, PointAsked } from "./Reads.ts"
 export interface Services {
   readonly records: Records["Service"]
   readonly crypto: Crypto["Service"]
+  readonly reach: LedgerReach["Service"]
   readonly points: Point.Points
   readonly cursors: Cursor.Cursors
   readonly venue: Party.Party
@@ -58,9 +60,13 @@ export interface Prepared {
 
 /** Provides the services that `run`, `scope` and look-ups of a read ask for. */
 export const provided =
-  ({ records, crypto }: Services) =>
-  <A, E>(effect: Effect.Effect<A, E, Records | Crypto>): Effect.Effect<A, E> =>
-    effect.pipe(Effect.provideService(Records, records), Effect.provideService(Crypto, crypto))
+  ({ records, crypto, reach }: Services) =>
+  <A, E>(effect: Effect.Effect<A, E, Records | Crypto | LedgerReach>): Effect.Effect<A, E> =>
+    effect.pipe(
+      Effect.provideService(Records, records),
+      Effect.provideService(Crypto, crypto),
+      Effect.provideService(LedgerReach, reach)
+    )
 
 /** Request for a list: caller, parameters, point and page. */
 export interface ListAsked<P> {

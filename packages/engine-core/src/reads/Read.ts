@@ -6,6 +6,7 @@ import type * as Pin from "../kernel/Pin.ts"
 import type * as Party from "../kernel/Party.ts"
 import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
 import type { Crypto } from "../ports/Crypto.ts"
+import type { LedgerReach } from "../records/LedgerReach.ts"
 import type { Range, Records, Stored } from "../records/Records.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import type { Role } from "../vocabulary/Role.ts"
@@ -65,7 +66,10 @@ export interface One<P = unknown, V = unknown, S extends Slug = Slug> extends De
   lookAgain?(value: V, now: Instant.Instant): number | null
   /** Present where the answer can be exported as a table. */
   readonly csv?: Export<NoInfer<P>, NoInfer<V>>
-  run(params: P, asking: Asking): Effect.Effect<V, Refused<S> | Unavailable, Records | Crypto>
+  run(
+    params: P,
+    asking: Asking
+  ): Effect.Effect<V, Refused<S> | Unavailable, Records | Crypto | LedgerReach>
 }
 
 /** The answer is a page of a collection's records, or all of them. */

@@ -6,6 +6,7 @@ import * as Offset from "../kernel/Offset.ts"
 import type * as Pin from "../kernel/Pin.ts"
 import type { Refused, Unavailable } from "../kernel/Refusal.ts"
 import { Crypto } from "../ports/Crypto.ts"
+import { LedgerReach } from "../records/LedgerReach.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Ledger } from "../ports/Ledger.ts"
 import { Atomically } from "../ports/storage/Atomically.ts"
@@ -355,7 +356,8 @@ const make = Effect.gen(function* () {
   const ledger = yield* Ledger
   const points = yield* Point.make({ log: yield* ProjectionLog, feed: yield* Feed, ledger })
   const cursors = yield* cursorsOf
-  const services = { records, crypto, points, cursors, venue: ledger.venue, tenantId }
+  const reach = yield* LedgerReach
+  const services = { records, crypto, reach, points, cursors, venue: ledger.venue, tenantId }
   const { reading } = yield* Atomically
   const [one, page, all] = [answering(services), paging(services), streaming(services)]
   const printed = printing(services, KeptAnswers.make(answersKept))

@@ -7,6 +7,7 @@ import { Crypto } from "../ports/Crypto.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Ledger } from "../ports/Ledger.ts"
 import type { OperationAct } from "../records/Act.ts"
+import type { LedgerReach } from "../records/LedgerReach.ts"
 import { Records } from "../records/Records.ts"
 import type { Approval } from "./Approval.ts"
 import * as Figures from "./Figures.ts"
@@ -49,7 +50,11 @@ export const precheck = Effect.fnUntraced(function* (
   operation: Operation,
   input: unknown,
   of: { readonly act: OperationAct; readonly outside: Outside }
-): Effect.fn.Return<Figures.Derived | undefined, Refused | Unavailable, Records | Crypto> {
+): Effect.fn.Return<
+  Figures.Derived | undefined,
+  Refused | Unavailable,
+  Records | Crypto | LedgerReach
+> {
   const records = yield* Records
   yield* Effect.fromResult(of.outside)
   yield* records.rehearse(rules(operation, input, of.act))

@@ -11,6 +11,7 @@ import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import type { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import { orUnavailable, ledgerUnavailable } from "../records/PortFailure.ts"
+import type { LedgerReach } from "../records/LedgerReach.ts"
 import { Records } from "../records/Records.ts"
 import * as Claim from "./Claim.ts"
 import * as Rules from "./LedgerWriteRules.ts"
@@ -20,7 +21,7 @@ import * as QueuedOperation from "./QueuedOperation.ts"
 import * as Request from "./Request.ts"
 import * as SignedFigures from "./SignedFigures.ts"
 
-type Needs = Records | WorkQueue | ProjectionLog | Ledger.Ledger | Crypto | Ids
+type Needs = Records | LedgerReach | WorkQueue | ProjectionLog | Ledger.Ledger | Crypto | Ids
 
 const reading = <A, R>(effect: Effect.Effect<A, Ledger.ReadError, R>) =>
   Effect.mapError(effect, ledgerUnavailable)

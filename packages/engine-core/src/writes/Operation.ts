@@ -7,6 +7,7 @@ import type { Ids } from "../ports/Ids.ts"
 import type { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import type { Command, Disclosed, Receipt } from "../ports/Ledger.ts"
 import type { OperationAct } from "../records/Act.ts"
+import type { LedgerReach } from "../records/LedgerReach.ts"
 import type { Records } from "../records/Records.ts"
 import type { OperationKind } from "../vocabulary/OperationKind.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
@@ -68,7 +69,11 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
   gates?(
     input: NoInfer<I>,
     act: OperationAct
-  ): Effect.Effect<ReadonlyArray<Objection>, Refused<S> | Unavailable, Records | Crypto>
+  ): Effect.Effect<
+    ReadonlyArray<Objection>,
+    Refused<S> | Unavailable,
+    Records | Crypto | LedgerReach
+  >
   /**
    * Derives the figures of a four-eyes write, after `run`, `plan` or `begin` has judged it: when it
    * is made, at each signature, and when it runs, before its first step. Approvers sign the
@@ -78,7 +83,7 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
   figures?(
     input: NoInfer<I>,
     act: OperationAct
-  ): Effect.Effect<Derived, Refused<S> | Unavailable, Records | Crypto>
+  ): Effect.Effect<Derived, Refused<S> | Unavailable, Records | Crypto | LedgerReach>
   /** Fills members that a caller may leave to the engine, such as the id of the new record. */
   complete?(input: I, makeId: () => string): I
   readonly result: Schema.Codec<R, unknown>
@@ -120,7 +125,7 @@ export interface OnLedger<
     input: I,
     act: OperationAct,
     step: number
-  ): Effect.Effect<Plan, Refused<S> | Unavailable, Records | Crypto>
+  ): Effect.Effect<Plan, Refused<S> | Unavailable, Records | Crypto | LedgerReach>
   /** Reads the result, in the transaction that projects the last step's update. */
   finish(input: I, act: OperationAct, receipt: Receipt): Effect.Effect<R, Unavailable, Records>
 }

@@ -16,6 +16,7 @@ import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
 import { orUnavailable } from "../records/PortFailure.ts"
 import * as LeasedWork from "../records/LeasedWork.ts"
+import { LedgerReach } from "../records/LedgerReach.ts"
 import { Records } from "../records/Records.ts"
 import * as Claim from "./Claim.ts"
 import * as JudgeWrite from "./JudgeWrite.ts"
@@ -46,7 +47,7 @@ export class OperationRunner extends Context.Service<
 /** Milliseconds that running operations get to finish when the engine stops. */
 const stopWithin = 20_000
 
-type Needs = Records | WorkQueue | ProjectionLog | Ledger | Operations | Crypto | Ids
+type Needs = Records | LedgerReach | WorkQueue | ProjectionLog | Ledger | Operations | Crypto | Ids
 
 /** Runs the claimed operation by the runner of its kind: records, ledger or outside system. */
 const perform = (claim: Claim.Claim) =>
@@ -144,6 +145,7 @@ const workOn = Effect.fnUntraced(function* (lease: Lease) {
  */
 const needs = [
   Records,
+  LedgerReach,
   WorkQueue,
   ProjectionLog,
   Ledger,

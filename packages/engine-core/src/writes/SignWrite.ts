@@ -11,6 +11,7 @@ import type { Ledger } from "../ports/Ledger.ts"
 import { Keys } from "../ports/storage/Keys.ts"
 import type { OperationAct } from "../records/Act.ts"
 import { orUnavailable } from "../records/PortFailure.ts"
+import type { LedgerReach } from "../records/LedgerReach.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import * as ActionWrite from "./ActionWrite.ts"
 import * as Answers from "./Answers.ts"
@@ -55,7 +56,7 @@ const runInCall = Effect.fnUntraced(function* (
   yield* OperationTransitions.succeed(running, { operation, result, act })
 })
 
-type Needs = Records | Ids | Crypto | Ledger | Operations
+type Needs = Records | LedgerReach | Ids | Crypto | Ledger | Operations
 type Signer = Pick<Call, "caller" | "identity">
 type Refusal = Refused<"rule-refused">
 

@@ -7,6 +7,7 @@ import { Ids } from "../ports/Ids.ts"
 import { Ledger } from "../ports/Ledger.ts"
 import { Keys } from "../ports/storage/Keys.ts"
 import { WebhookSender } from "../ports/WebhookSender.ts"
+import { LedgerReach } from "../records/LedgerReach.ts"
 import { Records } from "../records/Records.ts"
 import * as Concealment from "./Concealment.ts"
 import { roleOf } from "./Caller.ts"
@@ -50,12 +51,22 @@ export const submit = Effect.fnUntraced(function* (operation: Operation, call: C
   return yield* Effect.fromResult(answer)
 })
 
-type Needs = Records | Keys | Ids | Crypto | Ledger | Operations
+type Needs = Records | LedgerReach | Keys | Ids | Crypto | Ledger | Operations
 
 /**
  * Services of a write; `Settings` and `WebhookSender` have defaults, so that no type demands them.
  */
-const needs = [Records, Keys, Ids, Crypto, Ledger, Operations, Settings, WebhookSender] as const
+const needs = [
+  Records,
+  LedgerReach,
+  Keys,
+  Ids,
+  Crypto,
+  Ledger,
+  Operations,
+  Settings,
+  WebhookSender
+] as const
 
 const make = Effect.gen(function* () {
   const services = Context.pick(...needs)(yield* Effect.context<Needs>())

@@ -140,6 +140,17 @@ export const make = (of: {
           answered
         })
       }),
+    offsetBefore: (instant) =>
+      transactions.read(() => {
+        const { ledgerTime, offset, horizonOffset } = head.projection
+        if (ledgerTime === null || ledgerTime < instant) return Option.some(offset)
+        const last = lastBefore(updates, (row) => row.ledgerTime < instant)
+        if (last !== undefined && last.offset > horizonOffset) return Option.some(last.offset)
+        const atHorizon = head.horizonLedgerTime
+        return atHorizon === null || atHorizon < instant
+          ? Option.some(horizonOffset)
+          : Option.none<number>()
+      }),
     hasCommand: (commandId) => transactions.read(() => byCommand.has(commandId)),
     read: ({ after, limit }) =>
       transactions.read(() => {

@@ -34,21 +34,34 @@ export interface Passing {
   readonly now: Instant.Instant
   /** End of the ledger as it was read last, and when; null before the first reading. */
   readonly ledgerEnd: { readonly offset: Offset.Offset; readonly readAt: Instant.Instant } | null
-  /** Offset up to which the projection has read the ledger. */
-  readonly projectedTo: Offset.Offset
+  /** Offset up to which the projection has read the ledger, and the ledger time there. */
+  readonly projected: {
+    readonly offset: Offset.Offset
+    readonly ledgerTime: Instant.Instant | null
+  }
 }
+
+/** Checks whether a record date may have passed by the clock alone: its end is 60 seconds ago. */
+export const mayHavePassed = ({
+  recordEndsAt,
+  now
+}: Pick<Passing, "recordEndsAt" | "now">): boolean =>
+  Instant.atOrAfter(now, Instant.add(recordEndsAt, lateUpdates))
 
 /**
  * Checks whether a record date has passed: its end is 60 seconds ago, and the projection has
- * reached the ledger's end as it was then. Before that a movement of the day may still come.
+ * reached the ledger's end as it was then, or an update of that time or later. Before that a
+ * movement of the day may still come.
  */
-export const hasPassed = ({ recordEndsAt, now, ledgerEnd, projectedTo }: Passing): boolean => {
+export const hasPassed = ({ recordEndsAt, now, ledgerEnd, projected }: Passing): boolean => {
   const settledAt = Instant.add(recordEndsAt, lateUpdates)
+  const { ledgerTime, offset } = projected
   return (
-    Instant.atOrAfter(now, settledAt) &&
-    ledgerEnd !== null &&
-    Instant.atOrAfter(ledgerEnd.readAt, settledAt) &&
-    projectedTo >= ledgerEnd.offset
+    mayHavePassed({ recordEndsAt, now }) &&
+    ((ledgerTime !== null && Instant.atOrAfter(ledgerTime, settledAt)) ||
+      (ledgerEnd !== null &&
+        Instant.atOrAfter(ledgerEnd.readAt, settledAt) &&
+        offset >= ledgerEnd.offset))
   )
 }
 

@@ -11,6 +11,7 @@ import * as Read from "../../reads/Read.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import * as JudgedAt from "../../records/JudgedAt.ts"
 import * as PinnedRecords from "../../records/PinnedRecords.ts"
+import type { LedgerReach } from "../../records/LedgerReach.ts"
 import { Records } from "../../records/Records.ts"
 import { PrecheckAct } from "../../vocabulary/sets.ts"
 import * as Figures from "../../writes/Figures.ts"
@@ -139,7 +140,7 @@ const derivedBy = (
   operation: Operation,
   input: unknown,
   act: OperationAct
-): Effect.Effect<Figures.Derived["figures"] | null, Unavailable, Records | Crypto> =>
+): Effect.Effect<Figures.Derived["figures"] | null, Unavailable, Records | Crypto | LedgerReach> =>
   operation.figures === undefined
     ? Effect.succeed(null)
     : operation.figures(input, act).pipe(

@@ -96,6 +96,14 @@ export class ProjectionLog extends Context.Service<
      * later: before the horizon's time and before the first answer from the horizon on.
      */
     readonly offsetAsOf: (instant: string) => Effect.Effect<Option.Option<AsOf>, StorageUnavailable>
+    /**
+     * The last offset (of an update, or the head) whose ledger time is before the instant, whatever
+     * was answered meanwhile: `horizonOffset` where no update after it is, None where the history
+     * begins at that instant or later. MUST stay the same once the ledger time has reached it.
+     */
+    readonly offsetBefore: (
+      instant: string
+    ) => Effect.Effect<Option.Option<number>, StorageUnavailable>
     /** Checks whether an update of this command is in the log; loads no payload. */
     readonly hasCommand: (commandId: string) => Effect.Effect<boolean, StorageUnavailable>
     readonly read: (of: {

@@ -119,6 +119,33 @@ export const projection: ReadonlyArray<Check> = [
     const offsets = yield* Effect.forEach([10, 19, 20, 29, 30, 99], (n) => offsetAsOf(instant(n)))
     yield* same("the offsets", offsets.map(offsetOf(base)), [0, 0, 5, 5, 9, 9])
   }),
+  check(PORT, "tells the last offset before an instant, whatever is answered", function* () {
+    const { advance, base, epoch, offsetBefore, prune } = yield* setUp
+    const { answer } = yield* Feed
+    const before = (...times: ReadonlyArray<number>) =>
+      Effect.map(
+        Effect.forEach(times, (n) => offsetBefore(instant(n))),
+        (found) => found.map((offset) => Option.getOrNull(Option.map(offset, (at) => at - base)))
+      )
+    yield* same("at the horizon", yield* before(10, 11), [null, 0])
+    // An answer for a later instant moves the offset as of that instant, never this one.
+    yield* answer({ now: instant(25), since: instant(25) })
+    yield* advance({
+      epoch,
+      from: base,
+      to: base + 9,
+      ledgerTime: instant(30),
+      updates: [
+        update({ offset: base + 2, ledgerTime: instant(20) }),
+        update({ offset: base + 5, ledgerTime: instant(20) }),
+        update({ offset: base + 7, ledgerTime: instant(30) })
+      ]
+    })
+    const offsets = [null, 0, 0, 5, 5, 9]
+    yield* same("the offsets", yield* before(10, 11, 20, 21, 30, 31), offsets)
+    yield* prune({ offset: base + 5, limit: 99 })
+    yield* same("after the horizon rose", yield* before(20, 21, 30, 31), [null, 5, 5, 9])
+  }),
   check(PORT, "starts anew from a snapshot with its horizon", function* () {
     const { base, head } = yield* setUp
     const { horizonOffset, horizonTime, ledgerTime, offset } = yield* head

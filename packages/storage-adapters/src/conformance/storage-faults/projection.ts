@@ -83,6 +83,14 @@ export const faults = {
         )
     }))
   },
+  "before-as-answered": {
+    does: "takes the offset that was answered with for the last one before an instant",
+    noticedBy: ["tells the last offset before an instant"],
+    spoil: replace(ProjectionLog, ({ offsetAsOf }) => ({
+      offsetBefore: (instant) =>
+        Effect.map(offsetAsOf(instant), (found) => Option.map(found, ({ offset }) => offset))
+    }))
+  },
   "time-of-the-head": {
     does: "answers every question for a ledger time with the head's",
     noticedBy: ["tells the ledger time at an offset"],

@@ -1,0 +1,193 @@
+/**
+ * Loads the arguments of the period rules at a pin: policy versions, price points, the register's
+ * offset at the end of a record date, and the words of deployment, policy and standing approval.
+ */
+import { Effect, Option, Stream } from "effect"
+import { Settings } from "../../engine/Settings.ts"
+import { type PolicyVersion, policyVersions } from "../../instruments/policy/PolicyVersion.ts"
+import { type PricePoint, pricePoints } from "../../instruments/price/PricePoint.ts"
+import * as Date from "../../kernel/Date.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type * as Month from "../../kernel/Month.ts"
+import type * as Offset from "../../kernel/Offset.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import { type Refused, refused, type Unavailable } from "../../kernel/Refusal.ts"
+import { LedgerReach } from "../../records/LedgerReach.ts"
+import { Records } from "../../records/Records.ts"
+import type { PartialDistribution, RateChange } from "../../vocabulary/sets.ts"
+import type { Facts } from "./PeriodRules.ts"
+import { hasPassed, mayHavePassed } from "./RecordDateRules.ts"
+
+/** The instrument's last executed month, with the contracts of the points it was computed from. */
+export interface LastExecuted {
+  readonly month: Month.Month
+  readonly recordDate: Date.Date
+  /** Null for par without a point before its period. */
+  readonly fromPoint: string | null
+  readonly toPoint: string
+  /** Record date of the last month that paid anything; null: none did. */
+  readonly paidRecordDate: Date.Date | null
+}
+
+export type PeriodFacts = Facts<PricePoint, PolicyVersion>
+
+export interface FactsAsked {
+  readonly instrumentId: string
+  readonly executed: LastExecuted | null
+}
+
+/** Loads the facts of an instrument's periods at the pin; the latest when absent. */
+export const factsOf: (
+  of: FactsAsked,
+  pin?: Pin.Resolved
+) => Effect.Effect<PeriodFacts, Unavailable, Records> = Effect.fnUntraced(function* (of, pin) {
+  const { executed } = of
+  const versions = yield* versionsOf(of.instrumentId, pin)
+  if (executed === null) {
+    return { versions, executed, points: yield* pointsOf(of, { versions, pin }) }
+  }
+  const fromPoint = executed.fromPoint === null ? null : yield* pointOf(executed.fromPoint, pin)
+  const toPoint = yield* pointOf(executed.toPoint, pin)
+  const recent = yield* pointsOf(of, { versions, pin, since: sinceOf(executed, toPoint) })
+  // The point before the next period is this one or a later one, unless it was taken back.
+  const isOfficial = toPoint.isLive && toPoint.correctedBy === null
+  return {
+    versions,
+    points: isOfficial ? recent : yield* pointsOf(of, { versions, pin }),
+    executed: { ...executed, fromPoint, toPoint }
+  }
+})
+
+/** Loads the policy versions of an instrument that are, were or will be in force, oldest first. */
+export const versionsOf: (
+  instrumentId: string,
+  pin?: Pin.Resolved
+) => Effect.Effect<ReadonlyArray<PolicyVersion>, Unavailable, Records> = Effect.fnUntraced(
+  function* (instrumentId, pin) {
+    const records = yield* Records
+    const rows = yield* Stream.runCollect(
+      records.stream(policyVersions, {
+        ...(pin === undefined ? {} : { pin }),
+        where: { instrumentId: [instrumentId], state: ["scheduled", "current", "superseded"] }
+      })
+    )
+    return rows.map(({ record }) => record)
+  }
+)
+
+/**
+ * First valuation time of the points that the next periods read: the last point of the last executed
+ * month, and the day after the record date of the last payout, after which the price goes ex.
+ */
+const sinceOf = (
+  { paidRecordDate }: LastExecuted,
+  { valuationTime }: PricePoint
+): Instant.Instant =>
+  paidRecordDate === null
+    ? valuationTime
+    : // No zone begins a day more than a day before UTC does.
+      Instant.min(valuationTime, Instant.fromDate(Date.addDays(paidRecordDate, -1)))
+
+interface PointsAsked {
+  readonly versions: ReadonlyArray<PolicyVersion>
+  readonly pin: Pin.Resolved | undefined
+  readonly since?: Instant.Instant
+}
+
+/** Loads the points of every oracle that a version names, valued at `since` or later. */
+const pointsOf = Effect.fnUntraced(function* (
+  { instrumentId }: FactsAsked,
+  { versions, pin, since }: PointsAsked
+) {
+  const source = [...new Set(versions.flatMap(({ manifest: { oracle } }) => oracle ?? []))]
+  if (source.length === 0) return []
+  const records = yield* Records
+  const rows = yield* Stream.runCollect(
+    records.stream(pricePoints, {
+      ...(pin === undefined ? {} : { pin }),
+      where: { instrumentId: [instrumentId], source },
+      ...(since === undefined
+        ? {}
+        : { ranges: { valuationTime: { from: Instant.sortable(since) } } })
+    })
+  )
+  return rows.map(({ record }): PricePoint => record)
+})
+
+const pointOf = Effect.fnUntraced(function* (contractId: string, pin: Pin.Resolved | undefined) {
+  const records = yield* Records
+  const found = yield* records.find(pricePoints, contractId, pin)
+  if (Option.isSome(found)) return found.value
+  return yield* Effect.die(new Error(`the point ${contractId} of a distribution has no record`))
+})
+
+/**
+ * Finds the offset at which the register of record is read: the last one whose ledger time is before
+ * the record date's end. Refuses `before-horizon` where the history begins after it, by a snapshot
+ * or after pruning.
+ */
+export const recordOffsetOf: (
+  recordEndsAt: Instant.Instant
+) => Effect.Effect<Offset.Offset, Refused<"before-horizon"> | Unavailable, LedgerReach> =
+  Effect.fnUntraced(function* (recordEndsAt) {
+    const { offsetBefore } = yield* LedgerReach
+    const found = yield* offsetBefore(recordEndsAt)
+    if (Option.isSome(found)) return found.value
+    return yield* Effect.fail(
+      refused("before-horizon", {
+        detail: "The register at the end of the record date is before the history of the ledger."
+      })
+    )
+  })
+
+/**
+ * Checks whether a record date has passed for clock, ledger and projection. The ledger is asked for
+ * its end only while the projection's own ledger time leaves it open.
+ */
+export const recordDatePassed: (
+  recordEndsAt: Instant.Instant,
+  of: { readonly now: Instant.Instant }
+) => Effect.Effect<boolean, Unavailable, LedgerReach> = Effect.fnUntraced(function* (
+  recordEndsAt,
+  { now }
+) {
+  if (!mayHavePassed({ recordEndsAt, now })) return false
+  const reach = yield* LedgerReach
+  const projected = yield* reach.projected
+  const passing = { recordEndsAt, now, projected }
+  if (hasPassed({ ...passing, ledgerEnd: null })) return true
+  const ledgerEnd = yield* reach.ledgerEnd
+  return hasPassed({ ...passing, projected: yield* reach.projected, ledgerEnd })
+})
+
+/** Words that decide what happens to differing rates and to unrolled lines; the strictest wins. */
+export interface Words {
+  readonly rateChange: ReadonlyArray<RateChange>
+  readonly partial: ReadonlyArray<PartialDistribution>
+}
+
+/** Words of a standing approval, for an execution by the scheduler alone. */
+export interface ApprovalWords {
+  readonly rateChange: RateChange
+  readonly partial: PartialDistribution
+}
+
+/** Gathers the words of the deployment, of the policy version that pays, and of an approval. */
+export const wordsOf = Effect.fnUntraced(function* (
+  { manifest }: Pick<PolicyVersion, "manifest">,
+  approval: ApprovalWords | null
+) {
+  const { rateChange, partialDistribution } = yield* Settings
+  return {
+    rateChange: [
+      rateChange,
+      manifest.rateChange,
+      ...(approval === null ? [] : [approval.rateChange])
+    ],
+    partial: [
+      partialDistribution,
+      manifest.partialDistribution,
+      ...(approval === null ? [] : [approval.partial])
+    ]
+  } satisfies Words
+})

@@ -1,0 +1,57 @@
+/** Service: how far the projection has read the ledger, for gates and figures of writes. */
+import { Context, Effect, Layer, Option } from "effect"
+import * as Instant from "../kernel/Instant.ts"
+import * as Offset from "../kernel/Offset.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import { Ledger } from "../ports/Ledger.ts"
+import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
+import { ledgerUnavailable, orUnavailable } from "./PortFailure.ts"
+
+export class LedgerReach extends Context.Service<
+  LedgerReach,
+  {
+    /** Head of the projection; its ledger time is null before the first update. */
+    readonly projected: Effect.Effect<
+      { readonly offset: Offset.Offset; readonly ledgerTime: Instant.Instant | null },
+      Unavailable
+    >
+    /** End of the ledger, asked of the ledger now, and the instant before it was asked. */
+    readonly ledgerEnd: Effect.Effect<
+      { readonly offset: Offset.Offset; readonly readAt: Instant.Instant },
+      Unavailable
+    >
+    /**
+     * Finds the last offset whose ledger time is before the instant; None where the projection
+     * begins, by a snapshot or after pruning, at that instant or later. It is final once the
+     * projection's ledger time has reached the instant.
+     */
+    readonly offsetBefore: (
+      instant: Instant.Instant
+    ) => Effect.Effect<Option.Option<Offset.Offset>, Unavailable>
+  }
+>()("@bursar/engine-core/records/LedgerReach") {}
+
+const make = Effect.gen(function* () {
+  const log = yield* ProjectionLog
+  const ledger = yield* Ledger
+  return LedgerReach.of({
+    projected: Effect.map(orUnavailable(log.head), ({ offset, ledgerTime }) => ({
+      offset: Offset.of(offset),
+      ledgerTime: ledgerTime === null ? null : Instant.of(ledgerTime)
+    })),
+    ledgerEnd: Effect.gen(function* () {
+      const readAt = yield* Instant.now
+      const offset = yield* Effect.mapError(ledger.ledgerEnd, ledgerUnavailable)
+      return { offset, readAt }
+    }),
+    offsetBefore: (instant) =>
+      Effect.map(orUnavailable(log.offsetBefore(Instant.sortable(instant))), (found) =>
+        Option.map(found, Offset.of)
+      )
+  })
+})
+
+export const layer: Layer.Layer<LedgerReach, never, ProjectionLog | Ledger> = Layer.effect(
+  LedgerReach,
+  make
+)

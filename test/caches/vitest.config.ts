@@ -28,6 +28,7 @@ export default defineConfig({
       // Tests of a cache itself, and of how many statements and flushes its misses cost.
       "test/http/security/05-tokens.test.ts",
       "test/operations/dealing-cycle-figures.spec.ts",
+      "test/postgres/settled-head.test.ts",
       "test/postgres/reading-scope.test.ts",
       "test/reads/kept-answers.spec.ts",
       "test/reads/empty-collections.spec.ts",

@@ -1,6 +1,7 @@
 /** Inputs of an actor from its command line and files: policy, instruments' terms, prices. */
 import { readFileSync } from "node:fs"
 import { Result, Schema } from "effect"
+import * as Deliveries from "./Deliveries.ts"
 import type { Parsed } from "./Duty.ts"
 import * as Flags from "./Flags.ts"
 import * as OracleBot from "./OracleBot.ts"
@@ -11,7 +12,8 @@ import * as Pricing from "./Pricing.ts"
 const File = Schema.Struct({
   ...Policy.Policy.fields,
   instruments: Schema.optionalKey(Schema.Unknown),
-  terms: Schema.optionalKey(Schema.String)
+  terms: Schema.optionalKey(Schema.String),
+  payments: Schema.optionalKey(Deliveries.Payments)
 })
 
 export const file = (flags: Flags.Flags): Parsed<typeof File.Type> => {
@@ -47,14 +49,21 @@ export const terms = (flags: Flags.Flags): Parsed<Terms> =>
  * Reads the file at every evaluation of the plan: a new price takes effect, and an incomplete file
  * is read at the next.
  */
-export const termsAtEveryLook = (flags: Flags.Flags): Parsed<() => Terms> =>
-  Result.map(terms(flags), (first) => {
+const atEveryLook = <A>(read: () => Parsed<A>): Parsed<() => A> =>
+  Result.map(read(), (first) => {
     let last = first
     return () => {
-      last = Result.getOrElse(terms(flags), () => last)
+      last = Result.getOrElse(read(), () => last)
       return last
     }
   })
+
+export const termsAtEveryLook = (flags: Flags.Flags): Parsed<() => Terms> =>
+  atEveryLook(() => terms(flags))
+
+/** Reads the payments of a registrar's file at every evaluation of the plan. */
+export const paymentsAtEveryLook = (flags: Flags.Flags): Parsed<() => Deliveries.Payments> =>
+  atEveryLook(() => Result.map(file(flags), ({ payments }) => payments ?? []))
 
 const termsOf = (flags: Flags.Flags): Parsed<Pricing.Terms | null> => {
   const instrumentId = flags.text("instrument")

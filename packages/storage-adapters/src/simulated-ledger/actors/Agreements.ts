@@ -26,19 +26,47 @@ export const primaryMarkets =
       }
     })
 
-/** Returns the party's valid credential for the instrument, if any. */
+/** Index of the credentials by holder and instrument. */
+const credentials = World.remembered((world) =>
+  Map.groupBy(
+    World.find(world, Templates.Credential),
+    ({ payload: { holder, registrar, instrumentId } }) =>
+      JSON.stringify([holder, registrar, instrumentId])
+  )
+)
+
+/** Returns the party's valid credential for the instrument, if any; that of `issuer` where given. */
 export const credentialOf = (
   world: World.World,
-  of: { readonly holder: Party.Party; readonly instrument: Templates.Asset }
+  of: {
+    readonly holder: Party.Party
+    readonly instrument: Templates.Asset
+    readonly issuer?: Party.Party
+  }
 ): string | null =>
-  World.find(world, Templates.Credential).find(
-    ({ payload }) =>
-      payload.holder === of.holder &&
-      payload.registrar === of.instrument.admin &&
-      payload.instrumentId === of.instrument.id &&
-      (payload.validFrom === null || payload.validFrom <= world.now) &&
-      (payload.validUntil === null || world.now < payload.validUntil)
-  )?.contractId ?? null
+  credentials(world)
+    .get(JSON.stringify([of.holder, of.instrument.admin, of.instrument.id]))
+    ?.find(
+      ({ payload }) =>
+        (of.issuer === undefined || payload.issuer === of.issuer) &&
+        (payload.validFrom === null || payload.validFrom <= world.now) &&
+        (payload.validUntil === null || world.now < payload.validUntil)
+    )?.contractId ?? null
+
+/** Index of the configurations of the party's own instruments. */
+const configurations = World.remembered(
+  (world) =>
+    new Map(
+      World.find(world, Templates.InstrumentConfiguration)
+        .filter(({ payload }) => payload.registrar === world.party)
+        .toReversed()
+        .map((configuration) => [configuration.payload.instrument.id, configuration])
+    )
+)
+
+/** Returns the configuration of an instrument that the party keeps the register of. */
+export const configurationOf = (world: World.World, instrumentId: string) =>
+  configurations(world).get(instrumentId)
 
 /** Accepts holdings that are offered to the party. */
 export const transferOffers =

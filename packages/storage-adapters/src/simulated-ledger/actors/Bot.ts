@@ -61,7 +61,7 @@ const watch = (options: Options, answered: Set<string>) =>
         const { commandId } = act.change
         if (answered.has(commandId)) continue
         answered.add(commandId)
-        const done = perform(options, act, () => answered.delete(commandId))
+        const done = perform(options, act, answered)
         yield* FiberMap.run(doing, commandId, hands.withPermits(1)(done))
       }
     })
@@ -88,22 +88,45 @@ const consumedCodes: ReadonlySet<string> = new Set([
 const isOvertaken = (error: DoorError): boolean =>
   error._tag === "DoorRefused" && consumedCodes.has(error.code)
 
-/** Performs an act: a refused one is not repeated, an unanswered one is. */
-const perform = (
-  { session, report, delay }: Options,
-  act: World.Act,
-  again: () => void
-): Effect.Effect<void> =>
-  Effect.delay(session.submit(act.change), delay ?? Duration.zero).pipe(
+/**
+ * Performs an act: a refused one is not repeated, an unanswered one is. The parts of a refused act
+ * are performed one by one.
+ */
+const perform = (options: Options, act: World.Act, answered: Set<string>): Effect.Effect<void> =>
+  Effect.delay(options.session.submit(act.change), options.delay ?? Duration.zero).pipe(
     Effect.matchEffect({
-      onSuccess: (done) => report({ _tag: "Acted", act, done }),
+      onSuccess: (done) => options.report({ _tag: "Acted", act, done }),
       onFailure: (error) => {
-        if (error._tag === "NotSigned") return report({ _tag: "Failed", act, error })
-        const overtaken = isOvertaken(error)
-        if (overtaken || isPassing(error)) again()
-        return report(overtaken ? { _tag: "Overtaken", act } : { _tag: "Failed", act, error })
+        if (error._tag === "NotSigned") return options.report({ _tag: "Failed", act, error })
+        if (isOvertaken(error) || isPassing(error)) {
+          answered.delete(act.change.commandId)
+          return options.report(
+            isOvertaken(error) ? { _tag: "Overtaken", act } : { _tag: "Failed", act, error }
+          )
+        }
+        return Effect.andThen(
+          options.report({ _tag: "Failed", act, error }),
+          apart(options, act.parts ?? [], answered)
+        )
       }
     })
+  )
+
+const apart = (
+  options: Options,
+  parts: ReadonlyArray<World.Act>,
+  answered: Set<string>
+): Effect.Effect<void> =>
+  Effect.forEach(
+    parts,
+    (part) =>
+      Effect.suspend(() => {
+        const { commandId } = part.change
+        if (answered.has(commandId)) return Effect.void
+        answered.add(commandId)
+        return perform(options, part, answered)
+      }),
+    { discard: true }
   )
 
 /** Performs the first act that the plan has, within the given time. */

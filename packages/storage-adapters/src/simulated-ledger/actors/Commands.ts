@@ -4,6 +4,7 @@ import { Duration, Instant } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import * as Agreements from "./Agreements.ts"
 import * as AttestorBot from "./AttestorBot.ts"
+import * as Deliveries from "./Deliveries.ts"
 import { type Actor, make, once, type Read } from "./Duty.ts"
 import * as Flags from "./Flags.ts"
 import * as FundBot from "./FundBot.ts"
@@ -70,7 +71,8 @@ const holder: { readonly [command: string]: Read } = {
       }
       return once(Wallet.allocate(of))
     }),
-  holdings: () => Result.succeed({ kind: "show", show: Wallet.holdings })
+  holdings: () => Result.succeed({ kind: "show", show: Wallet.holdings }),
+  payouts: () => Result.succeed({ kind: "show", show: Wallet.payouts })
 }
 
 const orderOf = (flags: Flags.Flags) =>
@@ -88,6 +90,19 @@ const orderOf = (flags: Flags.Flags) =>
       expiresAt: yield* Flags.optional(flags, "expires-at", Flags.instant)
     }
   })
+
+/** Payment of the line that is to be delivered; none for units. */
+const paymentsOf = (flags: Flags.Flags, lineId: string) =>
+  flags.text("reference") === undefined
+    ? Result.succeed([])
+    : Result.gen(function* () {
+        const payment = {
+          paid: lineId,
+          reference: yield* Flags.needed(flags, "reference"),
+          paidOn: yield* Flags.needed(flags, "paid-on")
+        }
+        return [yield* Flags.shaped(Deliveries.Payment, payment)]
+      })
 
 const assetOf = (flags: Flags.Flags, what: "instrument" | "payment") =>
   Result.gen(function* () {
@@ -113,6 +128,12 @@ export const commands: { readonly [actor in Actor]: { readonly [command: string]
     ...powers,
     "accept-burn": byId("reference", (id) => RegistrarBot.burns(only(id))),
     "reject-burn": byId("reference", (id) => RegistrarBot.burns(never(id))),
+    deliver: (flags) =>
+      Result.gen(function* () {
+        const lineId = yield* Flags.needed(flags, "line-id")
+        const payments = yield* paymentsOf(flags, lineId)
+        return once(Deliveries.plan({ policy: only(lineId), payments }))
+      }),
     configure: (flags) =>
       Result.gen(function* () {
         const instrument = {

@@ -16,9 +16,14 @@ export { type Actor, actors, type Duty } from "./Duty.ts"
 const keeping: { readonly [actor in Actor]: Read } = {
   registrar: (flags) =>
     Result.gen(function* () {
-      const { instruments = [], ...policy } = yield* ActorInputs.file(flags)
+      const { instruments = [], payments: _, ...policy } = yield* ActorInputs.file(flags)
       const decoded = yield* Flags.shaped(Schema.Array(RegistrarBot.Instrument), instruments)
-      return keep(RegistrarBot.plan({ instruments: decoded, policy }), policy)
+      const paymentsNow = yield* ActorInputs.paymentsAtEveryLook(flags)
+      const options = { instruments: decoded, policy }
+      return keep(
+        (world) => RegistrarBot.plan({ ...options, payments: paymentsNow() })(world),
+        policy
+      )
     }),
   fund: (flags) =>
     Result.map(ActorInputs.file(flags), (policy) => keep(FundBot.plan({ policy }), policy)),

@@ -29,6 +29,8 @@ const names = [
   "subscription-id",
   "redemption-id",
   "reference",
+  "line-id",
+  "paid-on",
   "amount",
   "units",
   "price",

@@ -12,6 +12,8 @@ import * as Wire from "./Wire.ts"
 export interface Change {
   readonly commandId: string
   readonly commands: readonly [Templates.Command, ...ReadonlyArray<Templates.Command>]
+  /** Earliest ledger time of the change, for choices that compare it with a deadline. */
+  readonly notBefore?: Instant.Instant
 }
 
 export interface Done {
@@ -179,7 +181,10 @@ const byToken = (options: Options, { party, userId, change }: Submitting) =>
             commandId: change.commandId,
             userId,
             actAs: [party],
-            commands: change.commands.map(Wire.command)
+            commands: change.commands.map(Wire.command),
+            ...(change.notBefore === undefined
+              ? {}
+              : { minLedgerTimeAbs: Instant.format(change.notBefore) })
           },
           transactionFormat: Wire.transactionFormat(party)
         }
@@ -197,20 +202,32 @@ const byKey = (
   { party, userId, change }: Submitting
 ): Effect.Effect<Done, SubmitError> =>
   Effect.gen(function* () {
-    const { commandId } = change
+    const { commandId, notBefore } = change
     const commands = change.commands.map(Wire.command)
     const prepared = yield* passing(
       Effect.flatMap(
         DoorClient.call(options, {
           path: "/v2/interactive-submission/prepare",
-          body: { userId, commandId, commands, actAs: [party] }
+          body: {
+            userId,
+            commandId,
+            commands,
+            actAs: [party],
+            ...(notBefore === undefined
+              ? {}
+              : {
+                  minLedgerTime: {
+                    time: { MinLedgerTimeAbs: { value: Instant.format(notBefore) } }
+                  }
+                })
+          }
         }),
         Wire.readPrepared
       )
     )
     const { hash } = yield* Effect.fromResult(
       Prepared.check(
-        { userId, commandId, party, commands },
+        { userId, commandId, party, commands, notBefore },
         {
           bytes: Buffer.from(prepared.preparedTransaction, "base64"),
           hash: prepared.preparedTransactionHash,

@@ -19,6 +19,7 @@ export interface Asked {
   readonly commandId: string
   readonly party: Party.Party
   readonly commands: ReadonlyArray<WireCommand>
+  readonly notBefore?: Instant.Instant | undefined
 }
 
 const Content = Schema.Struct({
@@ -74,6 +75,7 @@ export const check = (
     return refused("it acts as others")
   if (sorted(content.commands) !== sorted(asked.commands))
     return refused("other commands than asked")
+  if (content.minLedgerTime !== asked.notBefore) return refused("another time than asked")
   if (content.disclosed.length > 0) return refused("it uses contracts that were not handed over")
   if (content.maxRecordTime > given.now + lastsNanos)
     return refused("it could be executed too late")

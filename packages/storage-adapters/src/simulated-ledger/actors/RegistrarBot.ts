@@ -1,8 +1,12 @@
-/** Bot of a registrar: configures instruments, answers proposals, mints and burns on request. */
+/**
+ * Bot of a registrar: configures instruments, answers proposals, mints and burns on request,
+ * delivers distributions.
+ */
 import { Decimal, Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Schema } from "effect"
 import * as Agreements from "./Agreements.ts"
+import * as Deliveries from "./Deliveries.ts"
 import * as Policy from "./Policy.ts"
 import * as Powers from "./Powers.ts"
 import * as World from "./World.ts"
@@ -36,28 +40,26 @@ export type Instrument = typeof Instrument.Type
 export interface Options {
   readonly instruments: ReadonlyArray<Instrument>
   readonly policy: Policy.Policy
+  /** Payments of cash that the registrar made; without them lines of cash wait. */
+  readonly payments?: Deliveries.Payments
 }
 
-export const plan = ({ instruments, policy }: Options): World.Plan =>
+export const plan = ({ instruments, policy, payments = [] }: Options): World.Plan =>
   Agreements.all(
     configurations(instruments),
     consents(policy),
     Agreements.primaryMarkets(policy, ({ registrar }, party) => registrar === party),
     Powers.agreements(policy),
     mints(policy),
-    burns(policy)
-  )
-
-const configurationOf = (world: World.World, instrumentId: string) =>
-  World.find(world, Templates.InstrumentConfiguration).find(
-    ({ payload }) => payload.registrar === world.party && payload.instrument.id === instrumentId
+    burns(policy),
+    Deliveries.plan({ policy, payments })
   )
 
 const configurations =
   (instruments: ReadonlyArray<Instrument>): World.Plan =>
   (world) =>
     instruments
-      .filter(({ instrumentId }) => configurationOf(world, instrumentId) === undefined)
+      .filter(({ instrumentId }) => Agreements.configurationOf(world, instrumentId) === undefined)
       .map((instrument) => configure(world.party, instrument))
 
 export const configure = (registrar: Party.Party, given: Instrument): World.Act => {
@@ -122,7 +124,7 @@ const mints =
       const credentialCid = Agreements.credentialOf(world, { holder, instrument })
       const late = executeBefore !== null && world.now >= executeBefore
       if (verdict === "wait" || credentialCid === null || late) return []
-      const configurationCid = configurationOf(world, instrument.id)?.contractId ?? null
+      const configurationCid = Agreements.configurationOf(world, instrument.id)?.contractId ?? null
       const argument = { credentialCid, configurationCid }
       return [World.answer("accept-mint", { ...to, choice: "Accept" }, argument, details)]
     })

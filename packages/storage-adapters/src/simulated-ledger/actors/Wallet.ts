@@ -212,3 +212,20 @@ export const holdings = (world: World.World) =>
       amount: Decimal.formatPlain(payload.amount),
       locked: payload.lock?.context ?? null
     }))
+
+/** Lists the wallet's delivered lines of distributions as text. */
+export const payouts = (world: World.World) =>
+  World.find(world, Templates.DeliveredLine)
+    .filter(({ payload }) => payload.holder === world.party)
+    .map(({ contractId, payload: { evidence, payoutUnits, ...line } }) => ({
+      contractId,
+      lineId: line.lineId,
+      instrumentId: line.instrument.id,
+      registrar: line.registrar,
+      gross: Decimal.formatPlain(line.gross),
+      withheld: Decimal.formatPlain(line.withheld),
+      net: Decimal.formatPlain(line.net),
+      payoutUnits: payoutUnits === null ? null : Decimal.formatPlain(payoutUnits),
+      reference: evidence?.reference ?? null,
+      paidOn: evidence?.paidOn ?? null
+    }))

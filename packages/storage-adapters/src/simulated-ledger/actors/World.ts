@@ -19,6 +19,8 @@ export interface Act {
   readonly change: Change
   /** Details of the act for a person. */
   readonly details?: { readonly [name: string]: string }
+  /** Acts to perform one by one where the ledger refuses all of them together. */
+  readonly parts?: ReadonlyArray<Act>
 }
 
 /** A plan: pure function from the world to the acts to perform. */
@@ -30,6 +32,22 @@ export interface Found<T extends Templates.Template> {
   readonly createdAt: Instant.Instant
 }
 
+/** Memo of decoded payloads: a contract does not change. Null: it does not decode. */
+const decoded = new WeakMap<Contract, { readonly payload: unknown } | null>()
+
+const decode = <T extends Templates.Template>(
+  template: T,
+  contract: Contract
+): Templates.Payload<T> | null => {
+  let found = decoded.get(contract)
+  if (found === undefined) {
+    const payload = Templates.decodePayload(template, contract.payload)
+    found = Result.isSuccess(payload) ? { payload: payload.success } : null
+    decoded.set(contract, found)
+  }
+  return found === null ? null : (found.payload as Templates.Payload<T>)
+}
+
 /** Live contracts of one template; those that do not decode are ignored. */
 export const find = <T extends Templates.Template>(
   world: World,
@@ -38,10 +56,10 @@ export const find = <T extends Templates.Template>(
   const found: Array<Found<T>> = []
   for (const contract of world.contracts.values()) {
     if (!Templates.same(contract.template, template.typeRef)) continue
-    const payload = Templates.decodePayload(template, contract.payload)
-    if (Result.isSuccess(payload)) {
+    const payload = decode(template, contract)
+    if (payload !== null) {
       const { contractId, createdAt } = contract
-      found.push({ contractId, createdAt, payload: payload.success })
+      found.push({ contractId, createdAt, payload })
     }
   }
   return found

@@ -21,6 +21,7 @@ describe("events", () => {
     const announced = triggers.flatMap(({ announces = [] }) => announces)
     expect(without(EventType.members, announced)).toEqual([
       "distribution.due",
+      "holder.forced-transfer",
       "price.point",
       "reconciliation.finding",
       "reconciliation.run",

@@ -17,7 +17,8 @@ import fc from "fast-check"
 import * as Given from "./distributions.ts"
 
 const at = (minute: number) => Instant.of(`2026-08-03T10:${String(minute).padStart(2, "0")}:00Z`)
-const seal: Fact = { on: "seal", at: at(1), suspended: Decimal.of("46.17") }
+const suspended = Decimal.of("46.17")
+const seal: Fact = { on: "seal", at: at(1), totals: { ...Given.distribution().totals, suspended } }
 const clear: Fact = { on: "clear", at: at(2), runId: "run_1" }
 const hold: Fact = { on: "hold", at: at(3), holdId: "hold_1" }
 const pay: Fact = { on: "pay", at: at(4), rolled: 1 }
@@ -54,7 +55,7 @@ describe("a distribution", () => {
   it("names its hold while it is held and no longer, and the run that cleared it", () => {
     expect(after(seal, hold).holdId).toBe("hold_1")
     expect(after(seal, hold, clear)).toMatchObject({ holdId: null, clearedByRun: "run_1" })
-    expect(after(seal).totals.suspended).toBe(Decimal.of("46.17"))
+    expect(after(seal).totals.suspended).toBe(suspended)
   })
 
   it("announces each move of its state once, and a rate change or lines left out as it opens", () => {

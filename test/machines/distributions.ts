@@ -108,6 +108,7 @@ export const line = (
     deliveredUid: null,
     rolledUid: null,
     number: 1,
+    payout: "cash",
     registrar,
     custodian: null,
     causes,

@@ -156,6 +156,7 @@ const tables: Readonly<Record<string, string>> = {
     opens due
     opens suspended
     opens carried
+    opens delivered
     due suspend suspended
     due deliver delivered ▸
     suspended cure due ▸

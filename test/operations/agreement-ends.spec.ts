@@ -42,6 +42,7 @@ describe("an admission consent that has ended", () => {
             operationId: null,
             nodeId: 0,
             effectiveAt,
+            ledgerTime: effectiveAt,
             contractId
           },
           {

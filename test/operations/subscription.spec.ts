@@ -430,6 +430,7 @@ describe("a mint that an order does not wait for", () => {
             operationId: null,
             nodeId: 0,
             effectiveAt,
+            ledgerTime: effectiveAt,
             contractId
           },
           {

@@ -153,7 +153,8 @@ describe("a transaction", () => {
         const found = yield* records.transact(
           Effect.gen(function* () {
             yield* records.open(timers, timer("t1", 1_000, 2_000), yield* act)
-            const of = (value: string) => records.uncommitted(timers, { column: filter, value })
+            const of = (value: string) =>
+              records.uncommitted(timers, { column: filter, anyOf: [value] })
             const value = Columns.of(timers, timer("t1", 1_000, 2_000))[filter]
             assert.isString(value)
             return [yield* of(value as string), yield* of(`${value}-other`)]

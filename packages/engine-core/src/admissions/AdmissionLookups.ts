@@ -1,6 +1,10 @@
 /** Loads admissions: the latest of a pair, those on the ledger, those of a holder to be closed. */
-import { Effect, Stream } from "effect"
+import { Effect, Option, Result, Stream } from "effect"
+import { configurationOf, type Instrument } from "../instruments/instrument/Instrument.ts"
+import { contracts } from "../projection/Contract.ts"
 import { Records } from "../records/Records.ts"
+import { InstrumentConfiguration } from "../templates/Registry.ts"
+import { decodePayload, type LfRecord } from "../templates/Template.ts"
 import { type Admission, admissions, pairOf } from "./Admission.ts"
 
 /** Loads the latest admission of a holder to an instrument; null: there never was one. */
@@ -27,4 +31,16 @@ export const onLedger = Effect.fnUntraced(function* (holderIds: ReadonlyArray<st
   return found
     .map(({ record }) => record)
     .filter(({ offerCid, credentialCid }) => offerCid !== null || credentialCid !== null)
+})
+
+/** Loads the holder requirements of the registrar's current configuration. */
+export const requiredOf = Effect.fnUntraced(function* (instrument: Instrument) {
+  const records = yield* Records
+  const contractId = configurationOf(instrument)
+  if (contractId === null) return []
+  const found = yield* records.find(contracts, contractId)
+  if (Option.isNone(found)) return []
+  const payload = decodePayload(InstrumentConfiguration, found.value.payload as LfRecord)
+  if (Result.isFailure(payload)) throw new Error(`configuration ${contractId} cannot be decoded`)
+  return payload.success.holderRequirements
 })

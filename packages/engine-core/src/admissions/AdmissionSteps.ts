@@ -1,20 +1,19 @@
 /** Steps of offering and ending an admission: terms, input of the gates, ledger commands. */
 import { latestOf } from "../agreements/ProposalSteps.ts"
-import { Effect, Option, Result, Schema } from "effect"
-import { configurationOf, type Instrument } from "../instruments/instrument/Instrument.ts"
+import { Effect, Schema } from "effect"
+import type { Instrument } from "../instruments/instrument/Instrument.ts"
 import { recorded } from "../instruments/instrument/InstrumentGates.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { Party } from "../kernel/Party.ts"
-import { contracts } from "../projection/Contract.ts"
 import type { OperationAct } from "../records/Act.ts"
 import { Records } from "../records/Records.ts"
 import { AdmissionConsent, AdmissionOffer } from "../templates/Admission.ts"
 import * as Field from "../templates/Field.ts"
-import { Credential, InstrumentConfiguration } from "../templates/Registry.ts"
-import { decodePayload, exercise, type LfRecord } from "../templates/Template.ts"
+import { Credential } from "../templates/Registry.ts"
+import { exercise } from "../templates/Template.ts"
 import { type Admission, admissions, placed } from "./Admission.ts"
 import { admissionConsent } from "./AdmissionConsent.ts"
-import { latest } from "./AdmissionLookups.ts"
+import { latest, requiredOf } from "./AdmissionLookups.ts"
 import type { Offering } from "./AdmissionRules.ts"
 import { takenOf } from "./PlaceSteps.ts"
 
@@ -63,18 +62,6 @@ export const offeringOf = Effect.fnUntraced(function* (of: {
     now: act.now
   }
   return { offering, taken, consentCid: consent?.consentCid ?? null }
-})
-
-/** Holder requirements of the registrar's current configuration. */
-const requiredOf = Effect.fnUntraced(function* (instrument: Instrument) {
-  const records = yield* Records
-  const contractId = configurationOf(instrument)
-  if (contractId === null) return []
-  const found = yield* records.find(contracts, contractId)
-  if (Option.isNone(found)) return []
-  const payload = decodePayload(InstrumentConfiguration, found.value.payload as LfRecord)
-  if (Result.isFailure(payload)) throw new Error(`configuration ${contractId} cannot be decoded`)
-  return payload.success.holderRequirements
 })
 
 /** Makes the command that offers the credential under the registrar's consent. */

@@ -5,7 +5,9 @@ import { distributionLines } from "./distribution/DistributionLine.ts"
 import { DistributionLineMachine } from "./distribution/DistributionLineMachine.ts"
 import { DistributionMachine } from "./distribution/DistributionMachine.ts"
 import { distributionPlans } from "./distribution/DistributionPlan.ts"
+import * as DistributionReadings from "./distribution/DistributionReadings.ts"
 import { distributionSlots } from "./distribution/DistributionSlot.ts"
+import * as LineReadings from "./distribution/LineReadings.ts"
 import { DistributionPeriod } from "./period/DistributionPeriod.ts"
 import { DistributionRoll } from "./roll/DistributionRoll.ts"
 import { StandingApprovalState } from "./standing-approval/StandingApprovalState.ts"
@@ -19,5 +21,6 @@ export const collections = [
   distributionPlans,
   distributionSlots
 ] as const
+export const readings = [...DistributionReadings.readings, ...LineReadings.readings] as const
 export { formulas } from "./distribution/DistributionFormulas.ts"
 export { events } from "./events.ts"

@@ -92,7 +92,8 @@ const foldSnapshot = Effect.fnUntraced(function* (
     offset,
     updateId: Snapshot.updateId,
     operationId: null,
-    effectiveAt
+    effectiveAt,
+    ledgerTime: of.effectiveAt
   })
   for (const event of Snapshot.inOrder(active, yield* Readings)) {
     const { contractId, createdAt, nodeId } = event
@@ -103,7 +104,6 @@ const foldSnapshot = Effect.fnUntraced(function* (
   const { effectiveAt } = of
   yield* UpdateFold.foldWhole({
     ...positionAt(effectiveAt),
-    ledgerTime: effectiveAt,
     events: active,
     from: "snapshot"
   }).pipe(Effect.provideService(JudgedAt, effectiveAt))

@@ -19,6 +19,8 @@ export interface Position {
   /** The operation whose step the venue submitted as this update; null: nothing of the venue's. */
   readonly operationId: string | null
   readonly effectiveAt: Instant.Instant
+  /** The latest effective time of this and all earlier updates. */
+  readonly ledgerTime: Instant.Instant
 }
 
 /** Position of one node of an update. */
@@ -29,8 +31,6 @@ export interface Node extends Position {
 
 /** A whole update, for facts that no single node shows. */
 export interface Whole extends Position {
-  /** The latest effective time of this and all earlier updates. */
-  readonly ledgerTime: Instant.Instant
   readonly events: ReadonlyArray<Event>
   /** A snapshot holds what was active where the projection began, without what led to it. */
   readonly from: "update" | "snapshot"

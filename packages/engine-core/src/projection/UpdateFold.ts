@@ -44,12 +44,13 @@ export const fold = Effect.fnUntraced(function* (
     offset,
     updateId,
     operationId: operationIdOf(update.commandId),
-    effectiveAt
+    effectiveAt,
+    ledgerTime
   }
   yield* Effect.provideService(
     Effect.andThen(
       foldEvents(events, position),
-      foldWhole({ ...position, ledgerTime, events, from: "update" })
+      foldWhole({ ...position, events, from: "update" })
     ),
     JudgedAt,
     effectiveAt

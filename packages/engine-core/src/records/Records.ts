@@ -123,12 +123,12 @@ export class Records extends Context.Service<
       query: Query
     ) => Stream.Stream<string, Unavailable>
     /**
-     * The ids of records written in this transaction with this value in a filter column: a list finds
-     * them once it has committed. Only inside `transact`.
+     * The ids of records written in this transaction with any of these values in a filter column: a list
+     * finds them once it has committed. Only inside `transact`.
      */
     readonly uncommitted: (
       collection: { readonly name: string },
-      by: { readonly column: string; readonly value: string }
+      by: { readonly column: string; readonly anyOf: ReadonlyArray<string> }
     ) => Effect.Effect<ReadonlyArray<string>>
     /** Counts the matching records by each value of a filter column, in one look-up. */
     readonly countBy: <R, F>(

@@ -28,17 +28,16 @@ const collecting: Pick<
   Records["Service"],
   "uncommitted" | "announce" | "enqueue" | "whenCommitted" | "audit"
 > = {
-  uncommitted: ({ name }, { column, value }) =>
-    Effect.map(Transactions.within, (work) => [
-      ...new Set(
-        UnitOfWork.draftsOf(work)
-          .filter(
-            ({ collection, record }) =>
-              collection.name === name && Columns.of(collection, record)[column] === value
-          )
-          .map(({ recordId }) => recordId)
+  uncommitted: ({ name }, { column, anyOf }) =>
+    Effect.map(Transactions.within, (work) => {
+      const drafts = UnitOfWork.draftsOf(work).filter(({ collection }) => collection.name === name)
+      if (drafts.length === 0) return []
+      const values = new Set<string | null | undefined>(anyOf)
+      const found = drafts.filter(({ collection, record }) =>
+        values.has(Columns.of(collection, record)[column])
       )
-    ]),
+      return [...new Set(found.map(({ recordId }) => recordId))]
+    }),
   announce: (announcements) => adding((work) => void work.announcements.push(...announcements)),
   enqueue: (items) => adding(({ work }) => void work.push(...items)),
   whenCommitted: (effect) => adding(({ committed }) => void committed.push(effect)),

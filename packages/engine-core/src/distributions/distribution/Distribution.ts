@@ -1,5 +1,5 @@
 /** Record and collection of distributions: the income of one instrument and month, executed. */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import type { Announcement } from "../../kernel/Announcement.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -13,6 +13,9 @@ export { DistributionId } from "./DistributionTerms.ts"
 const { NullOr, String: Text } = Schema
 
 const { standingApprovalId, ...terms } = fields
+
+/** Names of the members that a distribution takes from the plan of its execution. */
+export const planned = Struct.keys(terms)
 
 export const Distribution = Schema.Struct({
   ...terms,

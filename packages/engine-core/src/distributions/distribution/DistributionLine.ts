@@ -58,6 +58,7 @@ export const DistributionLine = Schema.Struct({
 
   /** Number within the distribution, from 1 in the order of holders, parties that are none after them. */
   number: Integer.schema,
+  payout: sets.PayoutForm.schema,
   registrar: Party.schema,
   custodian: Field.optional(Party.schema),
   /** All causes that a suspended line waits for. */

@@ -45,10 +45,11 @@ export const DistributionLineMachine = Machine.declare("DistributionLineState", 
     },
     deliver: { by: ["ledger"] },
     roll: { by: ["distribution.roll"], announces: ["distribution.paid"] },
-    void: { by: ["holder.force-transfer"], announces: ["holder.forced-transfer"] }
+    void: { by: ["holder.force-transfer"] }
   },
   initial: "due",
-  opensIn: ["due", "suspended", "carried"],
+  // A line that was delivered before a snapshot of the ledger opens there.
+  opensIn: ["due", "suspended", "carried", "delivered"],
   opens: { by: ["distribution.execute"] },
   moves: {
     due: { suspend: "suspended", deliver: "delivered" },

@@ -1,11 +1,11 @@
 /** State machine of an executed distribution: moves, who makes each, and its facts. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
-import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type { Distribution } from "./Distribution.ts"
+import { Totals } from "./DistributionTerms.ts"
 
 export const DistributionMachine = Machine.declare("DistributionState", {
   doc: "An executed distribution. Carried, suspended and void lines do not keep it from paid.",
@@ -41,8 +41,8 @@ export const DistributionMachine = Machine.declare("DistributionState", {
 const Seal = Schema.Struct({
   on: Schema.Literal("seal"),
   at: Instant.schema,
-  /** Net of the lines that are suspended. */
-  suspended: Decimal.schema
+  /** Sums of the lines as the ledger sealed them, and the net of those that are suspended. */
+  totals: Totals
 })
 const Clear = Schema.Struct({
   on: Schema.Literal("clear"),
@@ -67,11 +67,7 @@ export type Fact = typeof Fact.Type
 /** Fold: the distribution after `fact`. */
 export const evolve = (self: Distribution, fact: Fact): Distribution =>
   match(fact)
-    .with({ on: "seal" }, ({ at, suspended }) => ({
-      ...self,
-      sealedAt: at,
-      totals: { ...self.totals, suspended }
-    }))
+    .with({ on: "seal" }, ({ at, totals }) => ({ ...self, sealedAt: at, totals }))
     .with({ on: "clear" }, ({ on, runId }) => ({
       ...self,
       state: Machine.follow(DistributionMachine, self.state, on),

@@ -2,7 +2,18 @@
  * Pure rules of why a distribution line waits: causes in the order in which the first is its reason,
  * and what of them an investor and an app are shown (docs/domain/distributions.md#suspense).
  */
-import type { LineReason } from "../../vocabulary/sets.ts"
+import type { Admission } from "../../admissions/Admission.ts"
+import * as AttributeRules from "../../holders/attribute/AttributeRules.ts"
+import type { Holder } from "../../holders/holder/Holder.ts"
+import type * as Instant from "../../kernel/Instant.ts"
+import type { Restriction } from "../../restraints/restriction/Restriction.ts"
+import {
+  covers,
+  type Passing,
+  permits,
+  type Restricting
+} from "../../restraints/restriction/RestrictionRules.ts"
+import type { LineReason, PayoutForm } from "../../vocabulary/sets.ts"
 import type { DistributionLine } from "./DistributionLine.ts"
 
 /** Causes for which a line waits, in the order in which the first becomes its reason. */
@@ -40,3 +51,101 @@ export const shownOf = ({
   const shown = firstOf(given.filter((cause) => !concealed.includes(cause)))
   return shown === null ? { state: "due", reason: null } : { state, reason: shown }
 }
+
+// ---- judgement
+
+/** What the causes of a holder's lines of one instrument are read from, at an instant. */
+export interface Subject {
+  readonly instrumentId: string
+  readonly payout: PayoutForm
+  /** Null: the party is no holder. */
+  readonly holder: Pick<Holder, "holderId" | "state" | "attributes" | "screening"> | null
+  /** Restrictions of the holder that are in force. */
+  readonly restrictions: ReadonlyArray<Restricting & Pick<Restriction, "reason">>
+  /** The latest admission of the holder to the instrument; null: there never was one. */
+  readonly admission: Pick<Admission, "state"> | null
+  /** Attributes that the instrument's registrar requires of holders. */
+  readonly required: ReadonlyArray<AttributeRules.Required>
+  readonly now: Instant.Instant
+}
+
+/**
+ * Returns every cause for which a line waits, none for a line that is due
+ * (docs/domain/distributions.md#suspense). Registration, admission and attributes that ran out do not
+ * suspend a line while a receive-only restriction for expired evidence covers the instrument: it is
+ * delivered, and cannot move on.
+ */
+export const causesOf = (subject: Subject): ReadonlyArray<Cause> => {
+  const { holder } = subject
+  if (holder === null) return ["no-holder"]
+  const asked = {
+    holderId: holder.holderId,
+    instrumentId: subject.instrumentId,
+    passing: passingOf(subject)
+  }
+  const stopping = subject.restrictions.filter((restriction) => !permits([restriction], asked))
+  const isReceiving = subject.restrictions.some(
+    (restriction) =>
+      restriction.mode === "receive-only" &&
+      restriction.reason === "kyc-expired" &&
+      covers(restriction, asked)
+  )
+  const waits = (lack: Lack): boolean => lack === "ended" || (lack === "expired" && !isReceiving)
+  const given: Readonly<Record<Cause, boolean>> = {
+    restriction: stopping.some(({ reason }) => reason !== "court-order"),
+    "court-order": stopping.some(({ reason }) => reason === "court-order"),
+    registration: waits(registrationLack(holder)),
+    admission: waits(admissionLack(subject)),
+    attribute: waits(attributeLack(holder, subject)),
+    screening: holder.screening?.state === "review" || holder.screening?.state === "match",
+    "no-holder": false
+  }
+  return causes.filter((cause) => given[cause])
+}
+
+const passingOf = ({ payout }: Subject): Passing => (payout === "units" ? "units-in" : "cash-in")
+
+/** What is missing of a condition: nothing, one that ran out by its date, or one that was ended. */
+type Lack = "nothing" | "expired" | "ended"
+
+const registrationLack = ({ state }: Pick<Holder, "state">): Lack =>
+  state === "active" ? "nothing" : state === "lapsed" ? "expired" : "ended"
+
+/** An admission that is offered anew follows one that ran out. */
+const admissionLack = ({ admission }: Subject): Lack => {
+  if (admission?.state === "admitted") return "nothing"
+  return admission?.state === "expired" || admission?.state === "offered" ? "expired" : "ended"
+}
+
+type Attributes = Pick<Holder, "attributes">["attributes"]
+
+/**
+ * An instrument without requirements needs each attribute that was ever verified to be so still; one
+ * that is only stated is not required of anybody.
+ */
+const attributeLack = (
+  { attributes }: Pick<Holder, "attributes">,
+  { required, now }: Subject
+): Lack => {
+  const groups: ReadonlyArray<Attributes> =
+    required.length === 0
+      ? [...Map.groupBy(attributes.filter(isVerified), ({ name }) => name).values()]
+      : required.map(({ property, value }) =>
+          attributes.filter(
+            (attribute) =>
+              attribute.name === property &&
+              (value === "" || attribute.value === value) &&
+              isVerified(attribute)
+          )
+        )
+  const lacking = groups.filter(
+    (group) => !group.some((attribute) => AttributeRules.counts(attribute, now))
+  )
+  if (lacking.length === 0) return "nothing"
+  const isExpired = (group: Attributes): boolean =>
+    group.some(({ state }) => state === "expired" || state === "valid")
+  return lacking.every(isExpired) ? "expired" : "ended"
+}
+
+const isVerified = ({ state }: Attributes[number]): boolean =>
+  state === "valid" || state === "expired" || state === "revoked"

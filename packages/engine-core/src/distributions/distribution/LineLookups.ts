@@ -135,10 +135,8 @@ const idsBy = Effect.fnUntraced(function* (
   const listed = yield* Stream.runCollect(
     records.ids(distributionLines, { where: { [column]: values, state: [...owed] } })
   )
-  const written = yield* Effect.forEach(values, (value) =>
-    records.uncommitted(distributionLines, { column, value })
-  )
-  return [...listed, ...written.flat()]
+  const written = yield* records.uncommitted(distributionLines, { column, anyOf: values })
+  return [...listed, ...written]
 })
 
 /** Number of lines of a distribution in each state. */

@@ -68,7 +68,7 @@ export const leftIn = <R extends Pick<Subscription, "cycleId">, F>(
     const listed = yield* Stream.runCollect(
       records.ids(collection, { where: { cycleId: [cycleId] } })
     )
-    const written = yield* records.uncommitted(collection, { column: "cycleId", value: cycleId })
+    const written = yield* records.uncommitted(collection, { column: "cycleId", anyOf: [cycleId] })
     const orders = yield* records.many(collection, [...new Set([...listed, ...written])])
     return orders
       .filter((order) => order.cycleId === cycleId)

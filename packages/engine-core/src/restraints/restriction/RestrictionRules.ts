@@ -46,7 +46,8 @@ export interface Asked {
   readonly passing: Passing
 }
 
-const covers = (
+/** Whether the restriction is of this holder, and of this instrument or all. */
+export const covers = (
   { holderId, instrumentId }: Restricting,
   of: { readonly holderId: string; readonly instrumentId: string }
 ): boolean =>

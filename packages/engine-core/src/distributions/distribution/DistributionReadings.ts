@@ -1,0 +1,150 @@
+/** Readings of the ledger about a distribution: executed, its lines added, sealed, opened and closed. */
+import { Effect, Option } from "effect"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Month from "../../kernel/Month.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
+import type { Node } from "../../projection/Reading.ts"
+import * as TypedReading from "../../projection/TypedReading.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import {
+  Distribution as DistributionTemplate,
+  DistributionSlot as SlotTemplate,
+  type DistributionTotals
+} from "../../templates/Distribution.ts"
+import { type Distribution, distributions } from "./Distribution.ts"
+import {
+  type DistributionContract,
+  type Fact as ContractFact,
+  distributionContracts
+} from "./DistributionContract.ts"
+import { DistributionMachine } from "./DistributionMachine.ts"
+import { distributionSlots } from "./DistributionSlot.ts"
+import type { DistributionId, Totals } from "./DistributionTerms.ts"
+import { type Executed, opening } from "./ExecutedTermsLookups.ts"
+import { addLines, netSuspended } from "./LineReadings.ts"
+
+const executed = LedgerRecord.transitionsOf({
+  collection: distributions,
+  machine: DistributionMachine,
+  resourceKind: "distribution"
+})
+
+const slot = TypedReading.of(SlotTemplate, {
+  exercised: {
+    Execute: Effect.fn("DistributionSlot.Execute")(function* ({ payload, argument, result }, node) {
+      const { instrument } = payload
+      const { fund } = argument
+      const terms = { ...argument, instrument, registrar: instrument.admin, fund }
+      const record = yield* open(terms, result.distribution, node)
+      if (record === null) return
+      yield* moveSlot(record, result.slot, node)
+    })
+  }
+})
+
+const distribution = TypedReading.of(DistributionTemplate, {
+  exercised: {
+    AddLines: ({ payload, argument, result }, node) =>
+      executed.withRecord(payload.distributionId, node, "add", (self) =>
+        Effect.gen(function* () {
+          yield* addLines(self, { lines: argument.lines, contracts: result.lines }, node)
+          const lineCount = argument.expectedCount + argument.lines.length
+          yield* index(self, node, { on: "add", cid: result.distribution, lineCount })
+        })
+      ),
+    Seal: ({ payload, argument, result }, node) =>
+      executed.withRecord(payload.distributionId, node, "seal", (self) =>
+        Effect.gen(function* () {
+          yield* index(self, node, { on: "seal", cid: result.contractId })
+          const suspended = yield* netSuspended(self.distributionId)
+          const totals = sealedTotals(self, argument.totals, {
+            holders: argument.lineCount,
+            suspended
+          })
+          yield* executed.record(self, node, { on: "seal", at: node.effectiveAt, totals })
+        })
+      ),
+    Open: ({ payload, result }, node) =>
+      executed.withRecord(payload.distributionId, node, "open", (self) =>
+        index(self, node, { on: "open", cid: result.contractId })
+      ),
+    Close: ({ payload, result }, node) =>
+      executed.withRecord(payload.distributionId, node, "close", (self) =>
+        index(self, node, { on: "close", cid: result.contractId })
+      )
+  }
+})
+
+export const readings = [slot, distribution] as const
+
+/**
+ * Opens a distribution and the index of its contract; null where it is kept as a breach, because a
+ * distribution of its id exists, or its instrument is not recorded here.
+ */
+export const open = Effect.fnUntraced(function* (terms: Executed, cid: string, node: Node) {
+  const records = yield* Records
+  const isTaken = Option.isSome(yield* records.find(distributions, terms.distributionId))
+  const record = isTaken ? null : yield* opening(terms, node)
+  if (record === null) {
+    yield* executed.keepBreach(node, terms.distributionId, {
+      on: "open",
+      detail: isTaken
+        ? "A distribution of this id exists."
+        : "Its instrument is not recorded, it has no point, or its id is not valid."
+    })
+    return null
+  }
+  const { distributionId } = record
+  yield* LedgerRecord.open(
+    distributionContracts,
+    { distributionId, cid, lineCount: 0, isSealed: false, isOpen: false },
+    node
+  )
+  return yield* LedgerRecord.open(distributions, record, node)
+})
+
+/** Records the month that an instrument executed last, and the contract of its slot. */
+export const moveSlot = Effect.fnUntraced(function* (
+  { instrumentId, distributionId, month }: Distribution,
+  slotCid: string,
+  node: Node
+) {
+  const records = yield* Records
+  const before = Option.getOrNull(yield* records.find(distributionSlots, instrumentId))
+  const last = { slotCid, lastMonth: Month.of(month), distributionId }
+  if (before === null) yield* LedgerRecord.open(distributionSlots, { instrumentId, ...last }, node)
+  else yield* records.record(distributionSlots, before, { on: "execute", ...last }, node.act)
+})
+
+const index = Effect.fnUntraced(function* (
+  { distributionId }: { readonly distributionId: DistributionId },
+  node: Node,
+  fact: ContractFact
+) {
+  const records = yield* Records
+  const before = Option.getOrNull(yield* records.find(distributionContracts, distributionId))
+  if (before === null) throw new Error(`the distribution ${distributionId} has no contract`)
+  yield* records.record<DistributionContract, ContractFact>(
+    distributionContracts,
+    before,
+    fact,
+    node.act
+  )
+})
+
+/** Totals as the ledger sealed them; the residual, which is not on the ledger, is the plan's. */
+const sealedTotals = (
+  { totals, payoutPrice }: Stored<Distribution>,
+  sealed: DistributionTotals,
+  of: Pick<Totals, "holders" | "suspended">
+): Totals => ({
+  ...of,
+  entitlement: sealed.entitlement,
+  gross: sealed.gross,
+  equalisation: sealed.equalisation,
+  withheld: sealed.withheld,
+  net: sealed.net,
+  payoutUnits: payoutPrice === null ? null : sealed.payoutUnits,
+  residual: totals.residual ?? Decimal.zero,
+  carried: sealed.carryOut
+})

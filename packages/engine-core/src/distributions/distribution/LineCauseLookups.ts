@@ -1,0 +1,124 @@
+/** Loads what the causes of distribution lines are read from, for many payees at once, and judges them. */
+import { Effect, Option, Stream } from "effect"
+import { type Admission, admissions, pairOf } from "../../admissions/Admission.ts"
+import { requiredOf } from "../../admissions/AdmissionLookups.ts"
+import type { Required } from "../../holders/attribute/AttributeRules.ts"
+import { type Holder, holderParties, holders } from "../../holders/holder/Holder.ts"
+import { instruments } from "../../instruments/instrument/Instrument.ts"
+import type * as Instant from "../../kernel/Instant.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import { Records } from "../../records/Records.ts"
+import { type Restriction, restrictions } from "../../restraints/restriction/Restriction.ts"
+import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
+import type { DistributionLine } from "./DistributionLine.ts"
+import { type Cause, causesOf } from "./LineCauseRules.ts"
+
+/** A party that is to be paid of an instrument. */
+export type Owed = Pick<DistributionLine, "party" | "instrumentId" | "payout">
+
+/** Holder of an owed line, and the causes for which it waits. */
+export interface Judged {
+  /** Null: the party is no holder. */
+  readonly holder: Holder | null
+  readonly causes: ReadonlyArray<Cause>
+}
+
+/**
+ * Judges the causes of lines at an instant, in their order: one look-up each of holders, restrictions
+ * and admissions for all of them. Counts what this transaction has written.
+ */
+export const judgeAll = (
+  lines: ReadonlyArray<Owed>,
+  now: Instant.Instant
+): Effect.Effect<ReadonlyArray<Judged>, Unavailable, Records> =>
+  Effect.gen(function* () {
+    if (lines.length === 0) return []
+    const holderOf = yield* holdersOf([...new Set(lines.map(({ party }) => party))])
+    const known = [...new Set(holderOf.values())]
+    const restricted = yield* restrictionsOf(known.map(({ holderId }) => holderId))
+    const admitted = yield* admissionsOf(
+      lines.flatMap(({ party, instrumentId }) => {
+        const holder = holderOf.get(party)
+        return holder === undefined ? [] : [pairOf({ holderId: holder.holderId, instrumentId })]
+      })
+    )
+    const required = new Map<string, ReadonlyArray<Required>>()
+    for (const instrumentId of new Set(lines.map((line) => line.instrumentId))) {
+      required.set(instrumentId, yield* requirementsOf(instrumentId))
+    }
+    return lines.map(({ party, instrumentId, payout }) => {
+      const holder = holderOf.get(party) ?? null
+      const pair = holder === null ? "" : pairOf({ holderId: holder.holderId, instrumentId })
+      return {
+        holder,
+        causes: causesOf({
+          instrumentId,
+          payout,
+          holder,
+          restrictions: restricted.get(holder?.holderId ?? "") ?? [],
+          admission: admitted.get(pair) ?? null,
+          required: required.get(instrumentId) ?? [],
+          now
+        })
+      }
+    })
+  })
+
+const holdersOf = Effect.fnUntraced(function* (parties: ReadonlyArray<string>) {
+  const records = yield* Records
+  const entries = yield* records.many(holderParties, parties)
+  const found = yield* records.many(
+    holders,
+    entries.map(({ holderId }) => holderId)
+  )
+  const byId = new Map(found.map((holder) => [holder.holderId, holder]))
+  return new Map(
+    entries.flatMap(({ party, holderId }) => {
+      const holder = byId.get(holderId)
+      return holder === undefined ? [] : [[party as string, holder] as const]
+    })
+  )
+})
+
+/** Loads the restrictions in force of these holders, by holder. */
+const restrictionsOf = Effect.fnUntraced(function* (holderIds: ReadonlyArray<string>) {
+  if (holderIds.length === 0) return new Map<string, ReadonlyArray<Restriction>>()
+  const records = yield* Records
+  const listed = yield* inForce({ holderIds })
+  const written = yield* records.uncommitted(restrictions, {
+    column: "holderId",
+    anyOf: holderIds
+  })
+  const ids = [...listed.map(({ restrictionId }) => restrictionId), ...written]
+  const found = ids.length === 0 ? [] : yield* records.many(restrictions, ids)
+  return Map.groupBy(
+    found.filter(({ state }) => state === "active"),
+    ({ holderId }) => holderId as string
+  )
+})
+
+/** Loads the latest admission of each pair of holder and instrument. */
+const admissionsOf = Effect.fnUntraced(function* (pairs: ReadonlyArray<string>) {
+  if (pairs.length === 0) return new Map<string, Admission>()
+  const records = yield* Records
+  const listed = yield* Stream.runCollect(records.stream(admissions, { where: { pair: pairs } }))
+  const written = yield* records.uncommitted(admissions, { column: "pair", anyOf: pairs })
+  const changed = written.length === 0 ? [] : yield* records.many(admissions, written)
+  const byId = new Map(
+    [...listed.map(({ record }) => record), ...changed].map((each) => [each.admissionId, each])
+  )
+  const latest = new Map<string, Admission>()
+  for (const admission of byId.values()) {
+    const before = latest.get(pairOf(admission))
+    if (before === undefined || before.offset <= admission.offset) {
+      latest.set(pairOf(admission), admission)
+    }
+  }
+  return latest
+})
+
+const requirementsOf = Effect.fnUntraced(function* (instrumentId: string) {
+  const records = yield* Records
+  const instrument = Option.getOrNull(yield* records.find(instruments, instrumentId))
+  return instrument === null ? [] : yield* requiredOf(instrument)
+})

@@ -1,0 +1,290 @@
+/**
+ * Readings of the ledger about distribution lines: added with their figures, directed, delivered, void
+ * and rolled; and those that a snapshot of the ledger shows.
+ */
+import { Effect, Option, Stream } from "effect"
+import * as Decimal from "../../kernel/Decimal.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import * as Month from "../../kernel/Month.ts"
+import * as Zone from "../../kernel/Zone.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
+import type { Node, Reading, Whole } from "../../projection/Reading.ts"
+import * as TypedReading from "../../projection/TypedReading.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import {
+  DeliveredLine as DeliveredTemplate,
+  type DistributedLine,
+  DistributionLine as LineTemplate
+} from "../../templates/Distribution.ts"
+import { key } from "../../templates/Template.ts"
+import { type Distribution, distributions } from "./Distribution.ts"
+import { type DistributionLine, distributionLines, lineIdOf } from "./DistributionLine.ts"
+import { DistributionMachine } from "./DistributionMachine.ts"
+import { DistributionLineMachine, type Evidence } from "./DistributionLineMachine.ts"
+import { judgeAll } from "./LineCauseLookups.ts"
+import { firstOf } from "./LineCauseRules.ts"
+
+const lines = LedgerRecord.transitionsOf({
+  collection: distributionLines,
+  machine: DistributionLineMachine,
+  resourceKind: "distribution"
+})
+
+// ---- added
+
+/** Lines of one act with the contracts of those that pay anything. */
+interface Added {
+  readonly lines: ReadonlyArray<DistributedLine>
+  readonly contracts: ReadonlyArray<{ readonly number: number; readonly contractId: string }>
+}
+
+/**
+ * Opens the lines of one act, carried ones included. Who waits is judged now: one look-up each of
+ * holders, restrictions and admissions for all lines of the act.
+ */
+export const addLines = (
+  self: Distribution,
+  added: Added,
+  node: Node
+): Effect.Effect<void, Unavailable, Records> =>
+  Effect.gen(function* () {
+    const { distributionId, instrumentId, month, payout, registrar } = self
+    const records = yield* Records
+    // Says to the opening of each line that its id is free, with one look-up for all.
+    yield* records.many(
+      distributionLines,
+      added.lines.map(({ number }) => lineIdOf(distributionId, number))
+    )
+    const judged = yield* judgeAll(
+      added.lines.map(({ holder: party }) => ({ party, instrumentId, payout })),
+      node.effectiveAt
+    )
+    const contractOf = new Map(
+      added.contracts.map(({ number, contractId }) => [number, contractId])
+    )
+    for (const [nth, line] of added.lines.entries()) {
+      const lineCid = contractOf.get(line.number) ?? null
+      const { holder, causes } = judged[nth]!
+      const waiting = lineCid === null ? [] : causes
+      yield* LedgerRecord.open(
+        distributionLines,
+        {
+          lineId: lineIdOf(distributionId, line.number),
+          distributionId,
+          instrumentId,
+          month,
+          holderId: holder?.holderId ?? null,
+          party: line.holder,
+          units: line.units,
+          entitlement: line.entitlement,
+          carryIn: line.carryIn,
+          gross: line.gross,
+          equalisation: line.equalisation,
+          rate: line.rate,
+          rateSource: line.rateSource,
+          withheld: line.withheld,
+          net: line.net,
+          carryOut: line.carryOut,
+          payoutUnits: line.payoutUnits,
+          state: stateOf({ lineCid, waiting }),
+          reason: lineCid === null ? line.carried : firstOf(waiting),
+          carriedFrom: line.carriedFrom === null ? null : Month.of(line.carriedFrom),
+          predecessor: null,
+          ...unpaid,
+          number: line.number,
+          payout,
+          registrar,
+          custodian: line.custodian,
+          causes: waiting,
+          lineCid,
+          directed: lineCid === null ? null : { party: line.holder, waits: line.waits },
+          visible: { version: 1, at: node.effectiveAt }
+        },
+        node
+      )
+    }
+  })
+
+const unpaid = {
+  evidence: null,
+  deliveredAt: null,
+  paidOn: null,
+  deliveredUid: null,
+  rolledUid: null
+} as const
+
+const stateOf = (of: {
+  readonly lineCid: string | null
+  readonly waiting: ReadonlyArray<unknown>
+}): DistributionLine["state"] => {
+  if (of.lineCid === null) return "carried"
+  return of.waiting.length === 0 ? "due" : "suspended"
+}
+
+/** Sums the net of a distribution's suspended lines, with the changes of this transaction. */
+export const netSuspended = Effect.fnUntraced(function* (distributionId: string) {
+  const records = yield* Records
+  const written = yield* linesWritten(distributionId)
+  const nets = (yield* records.many(distributionLines, [...written]))
+    .filter(({ state }) => state === "suspended")
+    .map(({ net }) => net)
+  const where = { distributionId: [distributionId], state: ["suspended"] }
+  return yield* records.stream(distributionLines, { where }).pipe(
+    Stream.filter(({ record }) => !written.has(record.lineId)),
+    Stream.runFold(
+      () => Decimal.sum(nets),
+      (sum, { record }) => Decimal.add(sum, record.net)
+    )
+  )
+})
+
+const linesWritten = (distributionId: string) =>
+  Effect.flatMap(Records, (records) =>
+    Effect.map(
+      records.uncommitted(distributionLines, { column: "distributionId", anyOf: [distributionId] }),
+      (ids) => new Set(ids)
+    )
+  )
+
+// ---- directed, delivered, void
+
+const looksOf = (payload: { readonly [name: string]: unknown }) => [
+  { collection: distributionLines, id: String(payload["lineId"]) },
+  { collection: distributions, id: String(payload["distributionId"]) }
+]
+
+const line: Reading = {
+  ...TypedReading.of(LineTemplate, {
+    exercised: {
+      Direct: ({ payload, argument, result }, node) =>
+        lines.withRecord(payload.lineId, node, "direct", (self) =>
+          lines.record(self, node, {
+            on: "direct",
+            at: node.effectiveAt,
+            cid: result.contractId,
+            party: argument.holder,
+            waits: argument.waits
+          })
+        ),
+      Deliver: ({ payload, argument, result }, node) =>
+        lines.withRecord(payload.lineId, node, "deliver", (self) =>
+          deliver(self, { cid: result.delivered, evidence: argument.evidence }, node)
+        ),
+      Void: ({ payload, argument }, node) =>
+        lines.move(payload.lineId, node, "void", () => ({
+          on: "void",
+          at: node.effectiveAt,
+          uid: node.updateId,
+          orderRef: argument.orderRef
+        }))
+    }
+  }),
+  looks: looksOf
+}
+
+/**
+ * Records a delivery. One of a line that was to wait, or under a hold, is recorded all the same: the
+ * ledger is followed, and the breach is kept.
+ */
+const deliver = Effect.fnUntraced(function* (
+  self: Stored<DistributionLine>,
+  { cid, evidence }: { readonly cid: string; readonly evidence: Evidence | null },
+  node: Node
+) {
+  const records = yield* Records
+  const distribution = Option.getOrNull(yield* records.find(distributions, self.distributionId))
+  if (distribution === null) throw new Error(`the line ${self.lineId} has no distribution`)
+  if (self.state === "suspended" || distribution.state === "held") {
+    yield* lines.keepBreach(node, self.lineId, {
+      on: "deliver",
+      detail: `The line was ${self.state}, and its distribution ${distribution.state}.`
+    })
+  }
+  if (!lines.allows(self, "deliver")) return
+  yield* lines.record(self, node, {
+    on: "deliver",
+    at: node.effectiveAt,
+    uid: node.updateId,
+    cid,
+    evidence,
+    // Ledger time never decreases, and the effective time of an update may: no day is paid on twice.
+    paidOn: evidence?.paidOn ?? Zone.dateAt(distribution.zone, node.ledgerTime)
+  })
+})
+
+// ---- rolled
+
+const delivered: Reading = {
+  ...TypedReading.of(DeliveredTemplate, {
+    exercised: {
+      Roll: ({ payload }, node) =>
+        lines.move(payload.lineId, node, "roll", () => ({
+          on: "roll",
+          at: node.effectiveAt,
+          uid: node.updateId
+        }))
+    }
+  }),
+  looks: looksOf,
+  whole: Effect.fn("DeliveredLine.whole")(function* (update) {
+    const ids = update.events.flatMap((event) =>
+      event._tag === "Exercised" &&
+      event.choice === "Roll" &&
+      key(event.template) === key(DeliveredTemplate.typeRef)
+        ? [event.contractId]
+        : []
+    )
+    if (ids.length > 0) yield* payRolled(update)
+  })
+}
+
+/** Ends the distributions of which this update rolled the last line that was left. */
+const payRolled = Effect.fnUntraced(function* (update: Whole) {
+  const records = yield* Records
+  const written = yield* records.uncommitted(distributionLines, {
+    column: "state",
+    anyOf: ["rolled"]
+  })
+  const rolled = yield* records.many(distributionLines, written)
+  const ids = rolled
+    .filter(({ rolledUid }) => rolledUid === update.updateId)
+    .map(({ distributionId }) => distributionId)
+  for (const distribution of yield* records.many(distributions, [...new Set(ids)])) {
+    if (!Machine.allows(DistributionMachine, distribution.state, "pay")) continue
+    const left = yield* leftOf(distribution.distributionId)
+    if (left.isAny) continue
+    const fact = { on: "pay", at: update.effectiveAt, rolled: left.rolled } as const
+    yield* records.record(distributions, distribution, fact, update.act)
+  }
+})
+
+/** States of lines that keep a distribution from paid. */
+const unpaidStates: ReadonlyArray<DistributionLine["state"]> = ["due", "delivered"]
+
+/**
+ * Returns whether a line of the distribution is due or delivered, and how many are rolled, with the
+ * changes of this transaction: a distribution without such a line is paid. Only inside `transact`.
+ */
+export const leftOf = Effect.fnUntraced(function* (distributionId: string) {
+  const records = yield* Records
+  const written = yield* linesWritten(distributionId)
+  const changed = yield* records.many(distributionLines, [...written])
+  const other = yield* records
+    .ids(distributionLines, { where: { distributionId: [distributionId], state: unpaidStates } })
+    .pipe(
+      Stream.filter((id) => !written.has(id)),
+      Stream.runHead
+    )
+  const committed = yield* records.countBy(distributionLines, "state", {
+    where: { distributionId: [distributionId], state: ["rolled"] }
+  })
+  return {
+    isAny: Option.isSome(other) || changed.some(({ state }) => unpaidStates.includes(state)),
+    // A rolled line never changes, so that none is counted twice.
+    rolled:
+      (committed.get("rolled") ?? 0) + changed.filter(({ state }) => state === "rolled").length
+  }
+})
+
+export const readings = [line, delivered] as const

@@ -1,0 +1,254 @@
+/** A month of fund-a as the ledger shows it: executed by the venue, delivered by the registrar. */
+import { Records } from "@bursar/engine-core"
+import { Date, Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Ledger } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
+import { Effect, Stream } from "effect"
+import { distributions } from "#core/distributions/distribution/Distribution.ts"
+import { distributionLines } from "#core/distributions/distribution/DistributionLine.ts"
+import * as Calls from "../engine/calls.ts"
+import * as Cycles from "./cycles.ts"
+import * as Fund from "./fund.ts"
+
+export type Line = Templates.DistributedLine
+type Terms = Templates.Argument<typeof Templates.DistributionSlot, "Execute">
+
+export const payableFrom = "2026-08-03T00:00:00Z"
+
+let submitted = 0
+
+/** The venue acts on the ledger as a step of this operation, and the engine reads what it did. */
+export const venueActs = (
+  commands: readonly [Ledger.Command, ...ReadonlyArray<Ledger.Command>],
+  operationId = "op_test"
+) =>
+  Effect.gen(function* () {
+    const ledger = yield* Ledger.Ledger
+    const receipt = yield* ledger.submit({
+      commandId: `${operationId}:${++submitted}` as Ledger.CommandId,
+      commands,
+      dedup: { _tag: "Since", offset: yield* ledger.ledgerEnd }
+    })
+    yield* Calls.settle
+    return receipt
+  }).pipe(Effect.orDie)
+
+/** Line of 54.32 gross, of which 8.15 are withheld. */
+export const lineOf = (
+  number: number,
+  holder: Templates.DistributedLine["holder"],
+  other: Partial<Line> = {}
+): Line => ({
+  number,
+  holder,
+  custodian: null,
+  units: Decimal.of("12345.678901"),
+  entitlement: Decimal.of("54.3209871644"),
+  carryIn: Decimal.zero,
+  carriedFrom: null,
+  gross: Decimal.of("54.32"),
+  equalisation: Decimal.zero,
+  rate: Decimal.of("0.15"),
+  rateSource: "default",
+  withheld: Decimal.of("8.15"),
+  net: Decimal.of("46.17"),
+  carryOut: Decimal.of("0.0009871644"),
+  payoutUnits: null,
+  carried: null,
+  waits: false,
+  ...other
+})
+
+export const carried = (number: number, holder: Line["holder"]): Line =>
+  lineOf(number, holder, {
+    gross: Decimal.zero,
+    withheld: Decimal.zero,
+    net: Decimal.zero,
+    carryOut: Decimal.of("54.3209871644"),
+    carried: "unrolled"
+  })
+
+const totalsOf = (lines: ReadonlyArray<Line>): Templates.DistributionTotals => {
+  const sum = (figure: (line: Line) => Decimal.Decimal | null) =>
+    Decimal.sum(lines.map((line) => figure(line) ?? Decimal.zero))
+  return {
+    entitlement: sum(({ entitlement }) => entitlement),
+    carryIn: sum(({ carryIn }) => carryIn),
+    gross: sum(({ gross }) => gross),
+    equalisation: sum(({ equalisation }) => equalisation),
+    withheld: sum(({ withheld }) => withheld),
+    net: sum(({ net }) => net),
+    carryOut: sum(({ carryOut }) => carryOut),
+    payoutUnits: sum(({ payoutUnits }) => payoutUnits)
+  }
+}
+
+export const termsOf = (
+  stage: Fund.Parties,
+  pointCid: string,
+  other: Partial<Terms> = {}
+): Terms => ({
+  distributionId: "d-july",
+  fund: stage.fund.party,
+  month: "2026-07",
+  recordDate: Date.of("2026-07-31"),
+  payableFrom: Instant.of(payableFrom),
+  pointCids: [pointCid],
+  rate: Decimal.of("0.15"),
+  payout: "cash",
+  payoutPrice: null,
+  linesHash: "cd".repeat(32),
+  ...other
+})
+
+/** Current contract of a distribution. */
+const contractOf = (distributionId: string) =>
+  Effect.map(Cycles.active(Templates.Distribution), (found) => {
+    const of = found.find(({ payload }) => payload.distributionId === distributionId)
+    if (of === undefined) throw new Error(`no contract of ${distributionId}`)
+    return of.cid
+  })
+
+export const executes = (stage: Fund.Parties, terms: Terms, operationId?: string) =>
+  venueActs(
+    [
+      Templates.createAndExercise(
+        Templates.DistributionSlot,
+        { venue: stage.venue, instrument: stage.asset, lastMonth: null },
+        "Execute",
+        terms
+      )
+    ],
+    operationId
+  )
+
+export const adds = (distributionId: string, lines: ReadonlyArray<Line>, expectedCount = 0) =>
+  Effect.flatMap(contractOf(distributionId), (cid) =>
+    venueActs([
+      Templates.exercise(Templates.Distribution, cid, "AddLines", { expectedCount, lines })
+    ])
+  )
+
+export const seals = (distributionId: string, lines: ReadonlyArray<Line>) =>
+  Effect.flatMap(contractOf(distributionId), (cid) =>
+    venueActs([
+      Templates.exercise(Templates.Distribution, cid, "Seal", {
+        lineCount: lines.length,
+        totals: totalsOf(lines)
+      })
+    ])
+  )
+
+export const turns = (distributionId: string, choice: "Open" | "Close") =>
+  Effect.flatMap(contractOf(distributionId), (cid) =>
+    venueActs([Templates.exercise(Templates.Distribution, cid, choice, {})])
+  )
+
+/** A run finds nothing that stops the distribution. */
+export const clears = (distributionId: string) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const now = yield* Instant.now
+    yield* records.transact(
+      Effect.gen(function* () {
+        const self = yield* records.get(distributions, distributionId)
+        const act = { cause: { by: "request" as const, requestId: "run" }, now }
+        yield* records.record(distributions, self, { on: "clear", at: now, runId: "run_1" }, act)
+      })
+    )
+  })
+
+const lineContract = (lineId: string) =>
+  Effect.map(Cycles.active(Templates.DistributionLine), (found) => {
+    const of = found.find(({ payload }) => payload.lineId === lineId)
+    if (of === undefined) throw new Error(`no contract of ${lineId}`)
+    return of.cid
+  })
+
+export const evidence = { reference: "wire 1", paidOn: Date.of("2026-08-03") }
+
+export const delivers = (stage: Fund.Parties, distributionId: string, lineId: string) =>
+  Effect.gen(function* () {
+    const cid = yield* lineContract(lineId)
+    yield* stage.registrar.act(
+      Templates.exercise(Templates.DistributionLine, cid, "Deliver", {
+        distributionCid: yield* contractOf(distributionId),
+        credentialCid: null,
+        configurationCid: null,
+        evidence
+      })
+    )
+  })
+
+export const directs = (
+  lineId: string,
+  argument: Templates.Argument<typeof Templates.DistributionLine, "Direct">
+) =>
+  Effect.flatMap(lineContract(lineId), (cid) =>
+    venueActs([Templates.exercise(Templates.DistributionLine, cid, "Direct", argument)])
+  )
+
+export const voids = (lineId: string) =>
+  Effect.flatMap(lineContract(lineId), (cid) =>
+    venueActs([
+      Templates.exercise(Templates.DistributionLine, cid, "Void", { orderRef: "cd".repeat(32) })
+    ])
+  )
+
+/** The venue rolls these delivered lines in one transaction. */
+export const rolls = (lineIds: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const active = yield* Cycles.active(Templates.DeliveredLine)
+    const [first, ...rest] = active
+      .filter(({ payload }) => lineIds.includes(payload.lineId))
+      .map(({ cid }) => Templates.exercise(Templates.DeliveredLine, cid, "Roll", {}))
+    if (first === undefined) throw new Error("no delivered line")
+    yield* venueActs([first, ...rest])
+  })
+
+export const distribution = (id = "d-july") =>
+  Effect.flatMap(Records, (records) => records.get(distributions, id))
+
+export const lines = Effect.gen(function* () {
+  const records = yield* Records
+  const found = yield* Stream.runCollect(records.stream(distributionLines, {}))
+  return found.map(({ record }) => record)
+})
+
+/** Each line as its number, its state and its reason. */
+export const states = Effect.map(lines, (found) =>
+  found.map(
+    ({ number, state, reason }) => `${number} ${state}${reason === null ? "" : ` ${reason}`}`
+  )
+)
+
+/** Fund-a pays cash, with an official price and these holders admitted. */
+export const founded = (holderIds: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const stage = yield* Fund.opened({
+      holderCap: 100,
+      distribution: {
+        schedule: "monthly",
+        withholding: 0.15,
+        payoutDecimals: 2,
+        payout: "cash",
+        calendar: { frequency: "monthly", recordDay: 31, paymentLagDays: 0 }
+      }
+    })
+    const holders = []
+    for (const holderId of holderIds) holders.push(yield* Cycles.joins(stage, holderId))
+    yield* Fund.publishes(stage, "1.0481", "2026-07-31T10:00:00Z")
+    const point = yield* Fund.newestContract(Templates.OraclePoint)
+    return { stage, holders, point: point.cid }
+  })
+
+/** The month of these lines, executed and sealed, and open to the registrar once it is cleared. */
+export const opened = (stage: Fund.Parties, point: string, lines: ReadonlyArray<Line>) =>
+  Effect.gen(function* () {
+    yield* Cycles.at("2026-08-03T09:00:00Z")
+    yield* executes(stage, termsOf(stage, point))
+    yield* adds("d-july", lines)
+    yield* seals("d-july", lines)
+    yield* clears("d-july")
+    yield* turns("d-july", "Open")
+  })

@@ -5,7 +5,7 @@
 import { Decimal, Instant, Party } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import * as LotsHoldings from "#core/findings/checks/LotsHoldings.ts"
+import * as LotsHoldings from "#core/reconciliation/run/checks/LotsHoldings.ts"
 import type { Acquisition, Lot } from "#core/instruments/lot/Lot.ts"
 import * as LotRules from "#core/instruments/lot/LotRules.ts"
 import { idOf } from "#core/instruments/register/RegisterEntry.ts"

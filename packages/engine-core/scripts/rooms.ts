@@ -22,6 +22,7 @@ export const rooms = {
   powers: "Forced acts of an issuer, and the agreements and consents they rest on.",
   distributions: "Income that is paid out.",
   reserves: "Assets that cover what is issued.",
+  reconciliation: "Runs that compare the engine's records with the ledger, and what follows.",
   overviews:
     "Answers that draw on many rooms: the instrument as shown, register, portfolio, open orders, proposals, precheck.",
   "catalogue.ts": "Everything that is declared, gathered room by room.",

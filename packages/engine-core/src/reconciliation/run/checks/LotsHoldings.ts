@@ -2,9 +2,9 @@
  * Check `lots-holdings`, pure: compares the lots of each holder with its units on the register
  * (docs/domain/reconciliation.md#lots-against-units).
  */
-import * as Decimal from "../../kernel/Decimal.ts"
-import type { Lot } from "../../instruments/lot/Lot.ts"
-import { compare, type Difference } from "../FindingRules.ts"
+import * as Decimal from "../../../kernel/Decimal.ts"
+import type { Lot } from "../../../instruments/lot/Lot.ts"
+import { compare, type Difference } from "../../../findings/FindingRules.ts"
 
 export const check = "lots-holdings"
 

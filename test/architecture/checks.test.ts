@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { checks } from "#core/kernel/Checks.ts"
 import { gates } from "#core/kernel/Refusal.ts"
+import { checkNames } from "#core/reconciliation/run/CheckNames.ts"
 import { root, sources } from "./sources.ts"
 
 const names = Object.keys(checks)
@@ -15,15 +16,15 @@ const tests = globSync("test/**/*.ts", { cwd: root, exclude: ["**/node_modules/*
   .filter((path) => !path.endsWith("architecture/checks.test.ts"))
   .map((path) => readFileSync(join(root, path), "utf8"))
 
-/** Checks of the tests' own toy operations and of findings, and words that follow a gate's name. */
+/** Checks of reconciliation and of the tests' own toy operations, and words that follow a gate's name. */
 const others: ReadonlySet<string> = new Set([
+  ...checkNames,
   "c",
   "carried",
   "guests",
   "lock",
   "open",
   "precondition",
-  "register-supply",
   "something-to-add",
   "stale-contract",
   "versions"

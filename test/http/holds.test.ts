@@ -353,14 +353,14 @@ describe("the release of a hold", () => {
 describe("a hold that a run opened", () => {
   it("never blocks more than distribution, or pauses the instrument", async () => {
     const id = await recorded()
-    const holdId = await found(id, ["register-supply"])
+    const holdId = await found(id, ["planted-first"])
     expect(await hold(holdId)).toMatchObject({
       source: "reconciliation",
       blocks: ["distribution"],
-      findings: [`${id}-register-supply`],
+      findings: [`${id}-planted-first`],
       runId: `run-${id}`,
       by: null,
-      reason: "Blocking findings: register-supply."
+      reason: "Blocking findings: planted-first."
     })
     expect(await instrument(id)).toEqual({ holds: [holdId], paused: null })
     expect(await events(`type=reconciliation.hold&instrumentId=${id}`)).toMatchObject([
@@ -391,26 +391,24 @@ describe("a hold that a run opened", () => {
 
   it("never is released while a blocking finding behind it is open and unnamed", async () => {
     const id = await recorded()
-    const holdId = await found(id, ["register-supply", "lots-holdings"])
-    const refused = await asks(holdId, { accept: [`${id}-lots-holdings`], reason: "known" })
+    const holdId = await found(id, ["planted-first", "planted-second"])
+    const refused = await asks(holdId, { accept: [`${id}-planted-second`], reason: "known" })
     expect([refused.status, refused.slug]).toEqual([422, "rule-refused"])
     expect(JSON.parse(refused.text)).toMatchObject({
       gate: "hold",
       check: "findings-cleared",
-      errors: [
-        { pointer: "/body/accept", detail: expect.stringContaining(`${id}-register-supply`) }
-      ]
+      errors: [{ pointer: "/body/accept", detail: expect.stringContaining(`${id}-planted-first`) }]
     })
-    await venue.run(cleared(`${id}-register-supply`))
-    await released(holdId, { accept: [`${id}-lots-holdings`], reason: "known" })
+    await venue.run(cleared(`${id}-planted-first`))
+    await released(holdId, { accept: [`${id}-planted-second`], reason: "known" })
     expect(await hold(holdId)).toMatchObject({
-      override: { findings: [`${id}-lots-holdings`], reason: "known" }
+      override: { findings: [`${id}-planted-second`], reason: "known" }
     })
-    expect(await venue.run(stateOf(`${id}-lots-holdings`))).toMatchObject({
+    expect(await venue.run(stateOf(`${id}-planted-second`))).toMatchObject({
       state: "accepted",
       accepted: { reason: "known", holdId, unexplained: Decimal.of("12.5") }
     })
-    expect(await venue.run(stateOf(`${id}-register-supply`))).toMatchObject({
+    expect(await venue.run(stateOf(`${id}-planted-first`))).toMatchObject({
       state: "cleared",
       accepted: null
     })
@@ -421,16 +419,16 @@ describe("a hold that a run opened", () => {
 
   it("is released once its findings are cleared, by naming none", async () => {
     const id = await recorded()
-    const holdId = await found(id, ["register-supply"])
-    await venue.run(cleared(`${id}-register-supply`))
-    await released(holdId, { accept: [`${id}-register-supply`], reason: "in case" })
+    const holdId = await found(id, ["planted-first"])
+    await venue.run(cleared(`${id}-planted-first`))
+    await released(holdId, { accept: [`${id}-planted-first`], reason: "in case" })
     expect(await hold(holdId)).toMatchObject({ override: null })
   })
 
   it("never is released by naming a finding that is none of its own, without a reason, or one twice", async () => {
     const id = await recorded()
-    const holdId = await found(id, ["register-supply"])
-    const own = `${id}-register-supply`
+    const holdId = await found(id, ["planted-first"])
+    const own = `${id}-planted-first`
     const strange = await asks(holdId, { accept: [own, "fnd-of-another"], reason: "r" })
     expect([strange.status, strange.slug]).toEqual([422, "rule-refused"])
     expect(JSON.parse(strange.text)).toMatchObject({
@@ -452,8 +450,8 @@ describe("a hold that a run opened", () => {
 
   it("never is released for more of a finding than its approvers were shown", async () => {
     const id = await recorded()
-    const holdId = await found(id, ["register-supply"])
-    const own = `${id}-register-supply`
+    const holdId = await found(id, ["planted-first"])
+    const own = `${id}-planted-first`
     const action = People.actionOf(await asks(holdId, { accept: [own], reason: "known" }))
     const shown = async () => (await venue.read(`/v1/approvals/${action}`)).value
     expect(await shown()).toMatchObject({
@@ -474,11 +472,11 @@ describe("a hold that a run opened", () => {
 
   it("never is released though a finding came back between two signatures", async () => {
     const id = await recorded()
-    const holdId = await found(id, ["register-supply"])
-    await venue.run(cleared(`${id}-register-supply`))
+    const holdId = await found(id, ["planted-first"])
+    await venue.run(cleared(`${id}-planted-first`))
     const action = People.actionOf(await asks(holdId))
     await signs(action, "anna")
-    await venue.run(cameBack(`${id}-register-supply`))
+    await venue.run(cameBack(`${id}-planted-first`))
     const late = await signs(action, "ben")
     expect([late.status, late.slug]).toEqual([422, "rule-refused"])
     expect(await hold(holdId)).toMatchObject({ state: "open" })
@@ -489,7 +487,7 @@ describe("holds that are read", () => {
   it("never are not those that were asked for, or not the oldest first", async () => {
     const id = await recorded()
     const one = await paused(id)
-    const run = await found(id, ["register-supply"])
+    const run = await found(id, ["planted-first"])
     const two = await paused(id)
     await released(two.holdId)
     const all = [one.holdId, run, two.holdId]

@@ -16,7 +16,7 @@ import { world } from "../engine/world.ts"
 import { id } from "../machines/subscriptions.ts"
 
 const instrumentId = id<"InstrumentId">("fund-a")
-const checks = ["register-supply", "lots-holdings", "reserve-cover"] as const
+const checks = ["planted-first", "planted-second", "reserve-cover"] as const
 type Check = (typeof checks)[number]
 type Source = Hold["source"]
 const sourceOf = (check: Check): Source => (check === "reserve-cover" ? "cover" : "reconciliation")
@@ -114,8 +114,8 @@ const amount = fc.option(
   { freq: 2 }
 )
 const found: fc.Arbitrary<Found> = fc.record({
-  "register-supply": amount,
-  "lots-holdings": amount,
+  "planted-first": amount,
+  "planted-second": amount,
   "reserve-cover": amount
 })
 const step = fc.oneof(
@@ -173,8 +173,8 @@ describe("holds of an instrument", () => {
           Effect.gen(function* () {
             yield* opened
             let lines: Readonly<Record<Check, Line>> = {
-              "register-supply": { at: null, covered: null },
-              "lots-holdings": { at: null, covered: null },
+              "planted-first": { at: null, covered: null },
+              "planted-second": { at: null, covered: null },
               "reserve-cover": { at: null, covered: null }
             }
             let held: ReadonlyArray<Source> = []
@@ -222,14 +222,14 @@ describe("holds of an instrument", () => {
     Calls.runCase(
       Effect.gen(function* () {
         yield* opened
-        const found = { "register-supply": 1, "lots-holdings": null, "reserve-cover": 2 }
+        const found = { "planted-first": 1, "planted-second": null, "reserve-cover": 2 }
         yield* Effect.all([run(found), run(found), run(found)], { concurrency: "unbounded" })
         expect([...(yield* open)].toSorted()).toEqual(["cover", "reconciliation"])
         // Both open in one transaction, so their ids alone say which comes first.
         const hold = (yield* openOn([instrumentId])).find(({ source }) => source !== "cover")
         const records = yield* Records
-        const self = yield* records.get(findings, "fnd-register-supply")
-        expect([hold?.findings, self.holdId]).toEqual([["fnd-register-supply"], hold?.holdId])
+        const self = yield* records.get(findings, "fnd-planted-first")
+        expect([hold?.findings, self.holdId]).toEqual([["fnd-planted-first"], hold?.holdId])
       }).pipe(Effect.provide(world()))
     ))
 
@@ -237,21 +237,21 @@ describe("holds of an instrument", () => {
     Calls.runCase(
       Effect.gen(function* () {
         yield* opened
-        yield* run({ "register-supply": 1, "lots-holdings": null, "reserve-cover": null })
-        yield* run({ "register-supply": 1, "lots-holdings": -2, "reserve-cover": null })
+        yield* run({ "planted-first": 1, "planted-second": null, "reserve-cover": null })
+        yield* run({ "planted-first": 1, "planted-second": -2, "reserve-cover": null })
         const [hold] = yield* openOn([instrumentId])
-        expect(hold?.findings).toEqual(["fnd-register-supply", "fnd-lots-holdings"])
-        yield* release(String(hold?.holdId), ["fnd-lots-holdings", "fnd-register-supply"])
+        expect(hold?.findings).toEqual(["fnd-planted-first", "fnd-planted-second"])
+        yield* release(String(hold?.holdId), ["fnd-planted-second", "fnd-planted-first"])
         const records = yield* Records
         const after = yield* records.get(holds, String(hold?.holdId))
         expect(after.override).toEqual({
-          findings: ["fnd-register-supply", "fnd-lots-holdings"],
+          findings: ["fnd-planted-first", "fnd-planted-second"],
           reason: "known"
         })
-        yield* run({ "register-supply": 1, "lots-holdings": -3, "reserve-cover": null })
+        yield* run({ "planted-first": 1, "planted-second": -3, "reserve-cover": null })
         const [next] = yield* openOn([instrumentId])
         expect(next?.holdId).not.toBe(hold?.holdId)
-        expect(next?.findings).toEqual(["fnd-lots-holdings"])
+        expect(next?.findings).toEqual(["fnd-planted-second"])
       }).pipe(Effect.provide(world()))
     ))
 })

@@ -115,6 +115,7 @@ const decided: Readonly<Record<string, Decision>> = {
       [instrument]: ["registrar"]
     }
   },
+  "reconciliation-run": { views: ["ReconciliationRunView"], withheld: {} },
   "primary-market": {
     views: ["PrimaryMarketView"],
     withheld: {
@@ -234,6 +235,7 @@ const unshown = [
   "quote",
   "recovery",
   "register-entry",
+  "run-instrument",
   "screening",
   "standing-party",
   "supply"

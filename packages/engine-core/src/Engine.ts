@@ -34,6 +34,7 @@ import type { Reading } from "./projection/Reading.ts"
 import * as ReadsLayer from "./reads/layer.ts"
 import type { Reads } from "./reads/Reads.ts"
 import * as LedgerReach from "./records/LedgerReach.ts"
+import * as RunRunner from "./reconciliation/run/RunRunner.ts"
 import * as RecordsLayer from "./records/layer.ts"
 import type { Records } from "./records/Records.ts"
 import { approvals } from "./writes/Approval.ts"
@@ -50,13 +51,13 @@ export class Engine extends Context.Service<
   Engine,
   {
     /**
-     * Follows the ledger, runs operations, posts to webhooks, asks the screening source and runs
-     * scheduled tasks until interrupted; then it stops gracefully.
+     * Follows the ledger, runs operations and reconciliations, posts to webhooks, asks the screening
+     * source and runs scheduled tasks until interrupted; then it stops gracefully.
      */
     readonly run: Effect.Effect<never>
     /**
-     * Projects the ledger, runs the queued operations and posts the due deliveries, repeatedly
-     * until no work is left: the engine without background work, for tests, scripts and embedders
+     * Projects the ledger, runs the queued operations and reconciliations and posts the due
+     * deliveries, repeatedly until no work is left: the engine without background work, for tests, scripts and embedders
      * that drive it.
      */
     readonly settle: Effect.Effect<void, Unavailable>
@@ -74,13 +75,14 @@ const engine = Layer.effect(
     const deliverer = yield* DeliveryRunner.DeliveryRunner
     const schedules = yield* ScheduleRunner.ScheduleRunner
     const screener = yield* ScreeningRunner.ScreeningRunner
+    const reconciler = yield* RunRunner.RunRunner
     return Engine.of({
       run: Effect.scoped(
         Effect.gen(function* () {
           yield* Effect.forkScoped(follower.run)
           // Concurrent, so that all are interrupted at the same time.
           const running = yield* Effect.forkScoped(
-            Effect.all([runner.run, deliverer.run, screener.run, schedules.run], {
+            Effect.all([runner.run, deliverer.run, screener.run, schedules.run, reconciler.run], {
               concurrency: "unbounded"
             })
           )
@@ -93,7 +95,10 @@ const engine = Layer.effect(
         for (let round = 0; round < roundsMax; round++) {
           const head = yield* follower.catchUp
           const ran =
-            (yield* runner.runOnce) + (yield* deliverer.runOnce) + (yield* screener.runOnce)
+            (yield* runner.runOnce) +
+            (yield* deliverer.runOnce) +
+            (yield* screener.runOnce) +
+            (yield* reconciler.runOnce)
           if (ran === 0 && head.offset === offset) return
           offset = head.offset
         }
@@ -130,6 +135,7 @@ export type Services =
   | DeliveryRunner.DeliveryRunner
   | Follower.Follower
   | OperationRunner.OperationRunner
+  | RunRunner.RunRunner
   | ScheduleRunner.ScheduleRunner
   | ScreeningRunner.ScreeningRunner
   | Operations.Operations
@@ -165,6 +171,7 @@ export const layerOf = (of: {
         Follower.layer,
         DeliveryRunner.layer,
         ScreeningRunner.layer,
+        RunRunner.layer,
         ScheduleRunner.layer(
           tasksOf({
             history: of.history ?? [],

@@ -13,6 +13,7 @@ import * as orders from "./orders/index.ts"
 import * as overviews from "./overviews/index.ts"
 import * as powers from "./powers/index.ts"
 import * as readsRoom from "./reads/index.ts"
+import * as reconciliation from "./reconciliation/index.ts"
 import * as reserves from "./reserves/index.ts"
 import * as restraints from "./restraints/index.ts"
 import type { Declared } from "./records/EventDeclaration.ts"
@@ -58,6 +59,7 @@ const declaring = [
   powers,
   distributions,
   reserves,
+  reconciliation,
   overviews
 ] as const
 
@@ -87,7 +89,8 @@ const table = {
   ...orders.events,
   ...powers.events,
   ...distributions.events,
-  ...reserves.events
+  ...reserves.events,
+  ...reconciliation.events
 } as const satisfies { readonly [T in EventType]: Declared<unknown> }
 
 /** Every type of event, each declared by the room that announces it. */

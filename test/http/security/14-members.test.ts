@@ -22,7 +22,7 @@ import {
   standingSettlementId
 } from "./two-holders.ts"
 
-const ids: Readonly<Record<string, string>> = {
+const ids: Record<string, string> = {
   holderId: holderIds.a,
   subscriptionId: orderIds.a[0],
   redemptionId: orderIds.a[0],
@@ -94,6 +94,15 @@ describe("members of bodies and answers", () => {
       expect(made.status).toBe(202)
     }
     await venue.settle()
+    // The engine names a run itself.
+    const run = await send(venue, {
+      method: "POST",
+      path: "/v1/reconciliation-runs",
+      as: operator,
+      body: "{}"
+    })
+    expect(run.status).toBe(201)
+    ids["runId"] = (await json<{ readonly runId: string }>(run)).runId
   })
   afterAll(() => venue.close())
 

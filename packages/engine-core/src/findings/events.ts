@@ -1,21 +1,13 @@
-/** The events that the room of findings announces: reconciliation runs and statements. */
+/** The events that the room of findings announces: statements of outside sources. */
 import { Schema } from "effect"
 import * as Date from "../kernel/Date.ts"
 import * as Instant from "../kernel/Instant.ts"
-import * as Integer from "../kernel/Integer.ts"
 import { about } from "../records/EventDeclaration.ts"
 import * as sets from "../vocabulary/sets.ts"
 
 const { String: Text, Struct } = Schema
-const Count = Integer.schema
-const Counts = Schema.Record(Text, Count)
 
 export const events = {
-  "reconciliation.run": about(
-    "reconciliation-run",
-    Struct({ trigger: sets.RunTrigger.schema, verdict: sets.Verdict.schema, findings: Count })
-  ),
-  "reconciliation.finding": about("reconciliation-run", Struct({ counts: Counts })),
   "statement.received": about(
     "external-statement",
     Struct({

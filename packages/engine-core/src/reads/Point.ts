@@ -92,16 +92,24 @@ export const make = Effect.fnUntraced(function* (
         if (asked.at !== undefined) return atOffset(ports, asked.at)
         if (asked.asOf !== undefined) return atInstant(ports, ledgerTimeOf, asked.asOf, now)
         if (latest === "as-it-is") return Effect.succeed(asItIs(now))
-        if (latest === "snapshot") {
-          return Effect.flatMap(orUnavailable(ports.feed.head), (head) =>
-            ofHead(ledgerTimeOf, head, now)
-          )
-        }
+        if (latest === "snapshot") return snapshotAt(ports, ledgerTimeOf, now)
         const give = latest === "kept" ? giveKept : giveAnswer
         return Effect.flatMap(settled(ports, give(now)), (head) => ofHead(ledgerTimeOf, head))
       })
   }
 })
+
+/** Pins to everything written so far, outside a read; clock states are judged at `now`. */
+export const newest = (
+  ports: Pick<Ports, "log" | "feed">,
+  now: Instant.Instant
+): Effect.Effect<Resolved, Unavailable> => snapshotAt(ports, ledgerTimes(ports), now)
+
+const snapshotAt = (
+  { feed }: Pick<Ports, "feed">,
+  ledgerTimeOf: LedgerTimeOf,
+  now: Instant.Instant
+) => Effect.flatMap(orUnavailable(feed.head), (head) => ofHead(ledgerTimeOf, head, now))
 
 const instantOf = (text: string | null): Instant.Instant | null =>
   text === null ? null : Instant.of(text)
@@ -143,7 +151,7 @@ const notHeld = Effect.fnUntraced(function* (
 type LedgerTimeOf = (offset: number) => Effect.Effect<Instant.Instant | null, Unavailable>
 
 /** Ledger time of an offset, memoised for the last one asked for: what was reached never changes. */
-const ledgerTimes = ({ log }: Ports): LedgerTimeOf => {
+const ledgerTimes = ({ log }: Pick<Ports, "log">): LedgerTimeOf => {
   let memo: { readonly offset: number; readonly ledgerTime: Instant.Instant | null } | undefined
   return (offset) =>
     Effect.suspend(() =>

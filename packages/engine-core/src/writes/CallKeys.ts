@@ -22,6 +22,10 @@ export const scopeOf = (caller: Pick<Caller, "sub">) =>
  */
 export const engineScope = Effect.map(Settings, ({ tenantId }) => `engine:${tenantId}`)
 
+/** The recorded instant until which a key binds that binds for so many milliseconds. */
+export const boundUntil = (now: Instant.Instant, millis: number): string =>
+  Instant.sortable(Instant.fromEpochMillis(Instant.toEpochMillis(now) + millis))
+
 /** Refuses a call whose key was used for another call. */
 export const reused = () => Effect.fail(refused("idempotency-key-reused"))
 

@@ -141,13 +141,11 @@ const claimKey = Effect.fnUntraced(function* (
   const ids = yield* Ids
   const { boundFor, now, ...key } = of
   const operationId = yield* ids.make("op")
-  const boundUntil = (millis: number) =>
-    Instant.sortable(Instant.fromEpochMillis(Instant.toEpochMillis(now) + millis))
   const claim = yield* orUnavailable(
     keys.claim({
       ...key,
       target: Idempotency.target("operation", operationId),
-      bindsUntil: boundFor === null ? null : boundUntil(boundFor),
+      bindsUntil: boundFor === null ? null : CallKeys.boundUntil(now, boundFor),
       now: Instant.sortable(now)
     })
   )

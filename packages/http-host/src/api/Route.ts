@@ -3,6 +3,7 @@ import type { Operation, Read, Refusal } from "@bursar/engine-core"
 import * as FeedsApi from "./FeedsApi.ts"
 import { rolesOf } from "./Params.ts"
 import type { Admits, Served } from "./Served.ts"
+import * as ReconciliationApi from "./ReconciliationApi.ts"
 import * as SystemApi from "./SystemApi.ts"
 import * as Verb from "./Verb.ts"
 import * as Body from "../wire/Body.ts"
@@ -178,7 +179,12 @@ export const table = (tables: Tables): ReadonlyArray<Route> => {
   const routes = [
     ...tables.operations.map(ofOperation),
     ...tables.reads.map(ofRead),
-    ...[...WritesApi.served(fourEyes), ...FeedsApi.served, ...SystemApi.served].map(ofServed)
+    ...[
+      ...WritesApi.served(fourEyes),
+      ...ReconciliationApi.served,
+      ...FeedsApi.served,
+      ...SystemApi.served
+    ].map(ofServed)
   ]
   return routes.toSorted((a, b) => (order(a) < order(b) ? -1 : 1))
 }

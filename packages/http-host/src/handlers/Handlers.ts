@@ -1,5 +1,5 @@
 /** Handlers of all routes: generated for operations and reads, and the few written by hand. */
-import { AuditReads, EventReads, FourEyes, Reads } from "@bursar/engine-core"
+import { AuditReads, EventReads, FourEyes, Reads, RunRunner } from "@bursar/engine-core"
 import { Effect, Layer, type Scope } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -17,6 +17,7 @@ import { Readiness } from "../Readiness.ts"
 import type { ByHand, Handled, Open } from "./Handler.ts"
 import * as FeedsHandlers from "./FeedsHandlers.ts"
 import * as ReadHandler from "./read.ts"
+import * as ReconciliationHandlers from "./ReconciliationHandlers.ts"
 import * as SystemHandlers from "./SystemHandlers.ts"
 import * as WritesHandlers from "./WritesHandlers.ts"
 import * as WriteHandler from "./write.ts"
@@ -66,12 +67,14 @@ const answering = (serving: Serving) =>
     const pass = audited(yield* Gates.make(serving.anonymous))
     const reads = yield* Reads
     const fourEyes = yield* FourEyes
+    const reconciler = yield* RunRunner
     const readiness = yield* Readiness
     const { basePath } = serving
     const events = yield* EventReads.EventReads
     const auditLog = yield* AuditReads.AuditReads
     const byHand: Readonly<Record<string, ByHand>> = {
       ...WritesHandlers.make({ fourEyes, basePath }),
+      ...ReconciliationHandlers.make({ reconciler, basePath }),
       ...FeedsHandlers.make({ events, auditLog })
     }
     const open: Readonly<Record<string, Open>> = SystemHandlers.make({

@@ -1,31 +1,16 @@
 /** Handlers that approve and reject four-eyes actions. */
 import type { FourEyes } from "@bursar/engine-core"
 import { PlainJson, Shape } from "@bursar/engine-core/kernel"
-import { Effect, Result } from "effect"
+import { Effect } from "effect"
 import * as Headers from "../api/Headers.ts"
 import { ApproveBody, RejectBody } from "../api/WritesApi.ts"
 import * as Answer from "../middleware/Answer.ts"
-import * as Body from "../wire/Body.ts"
 import * as Faults from "../wire/Faults.ts"
 import type { ByHand } from "./Handler.ts"
-import { answered, noQuery, objectOf } from "./write.ts"
+import { answered, bodyOf, noQuery } from "./write.ts"
 
 const approveBody = Shape.decoder(ApproveBody)
 const rejectBody = Shape.decoder(RejectBody)
-const inBody = () => "/body"
-const nothingInPath: ReadonlyMap<string, string> = new Map()
-
-/**
- * Decodes a body; a missing one reads as an empty object. Returns the JSON as sent too, by which
- * the call is fingerprinted.
- */
-const bodyOf = <A>(bytes: Uint8Array, decoder: Shape.Decoder<A>) =>
-  Result.gen(function* () {
-    const json = yield* Body.parse(bytes)
-    const said = yield* decoder.decode(yield* objectOf(json, nothingInPath), inBody)
-    return { said, sent: json === undefined ? {} : { body: json } }
-  })
-
 export const make = (of: {
   readonly fourEyes: FourEyes["Service"]
   readonly basePath: string

@@ -120,6 +120,20 @@ const shapeOf = (operation: Operation.Operation) => {
   }
 }
 
+const inBody = () => "/body"
+const nothingInPath: ReadonlyMap<string, string> = new Map()
+
+/**
+ * Decodes a body; a missing one reads as an empty object. Returns the JSON as sent too, by which
+ * the call is fingerprinted.
+ */
+export const bodyOf = <A>(bytes: Uint8Array, decoder: Shape.Decoder<A>) =>
+  Result.gen(function* () {
+    const json = yield* Body.parse(bytes)
+    const said = yield* decoder.decode(yield* objectOf(json, nothingInPath), inBody)
+    return { said, sent: json === undefined ? {} : { body: json } }
+  })
+
 /** Members of a body, which must be an object without members that the path or a header names. */
 export const objectOf = (
   body: PlainJson.Plain | undefined,

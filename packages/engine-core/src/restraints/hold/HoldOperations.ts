@@ -9,6 +9,7 @@ import { Crypto } from "../../ports/Crypto.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { type Finding, FindingId, findings } from "../../findings/Finding.ts"
+import { itemOf as runItemOf } from "../../findings/RunQueue.ts"
 import * as Field from "../../templates/Field.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { type Hold, HoldId, holds } from "./Hold.ts"
@@ -140,6 +141,9 @@ export const release = Operation.define("hold.release", {
         : { findings: overridden.map(({ findingId }) => findingId), reason }
     if (override !== null) yield* acceptFindings(overridden, { hold, reason: override.reason }, act)
     yield* vacate(hold, act)
+    // The instrument stays as it was judged until a run judges it without the hold.
+    const { instrumentId } = hold
+    yield* records.enqueue([runItemOf({ trigger: "release", instrumentId, causedBy: hold.holdId })])
     const { now: at, operationId, signedBy: by } = act
     const fact = { on: "release", at, by, override, operationId } as const
     return HoldView.of(yield* records.record(holds, hold, fact, act))

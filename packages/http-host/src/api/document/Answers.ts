@@ -69,6 +69,9 @@ const ofSuccess = (route: Route, status: string): ReadonlyArray<Header> => {
   if (name === "operations.get") return ["RetryAfter"]
   if (path.method === "GET") return []
   if (name === "approvals.reject") return ["Replayed"]
+  if (name === "reconciliation-runs.start") {
+    return status === "201" ? ["Location"] : ["Location", "Replayed"]
+  }
   const written: ReadonlyArray<Header> = ["Location", "RetryAfter"]
   return status === "202" ? written : [...written, "Replayed"]
 }

@@ -1,0 +1,24 @@
+/** Table of the checks that a reconciliation run of this release has, with the facts of each. */
+import * as Check from "./Check.ts"
+import { type CheckName, checkNames } from "./CheckNames.ts"
+import * as MovementsBalance from "./checks/MovementsBalance.ts"
+import * as RegisterSupply from "./checks/RegisterSupply.ts"
+import * as RegisterLookups from "./RegisterLookups.ts"
+
+const table = {
+  "register-supply": Check.define({
+    facts: RegisterLookups.sums,
+    differences: RegisterSupply.differences
+  }),
+  "movements-balance": Check.define({
+    facts: RegisterLookups.balances,
+    differences: MovementsBalance.differences
+  })
+} as const satisfies Readonly<Record<CheckName, Check.Check>>
+
+export interface Row extends Check.Check {
+  readonly name: CheckName
+}
+
+/** The checks in the order they run. */
+export const checks: ReadonlyArray<Row> = checkNames.map((name) => ({ name, ...table[name] }))

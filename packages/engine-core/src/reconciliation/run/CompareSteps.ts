@@ -1,0 +1,129 @@
+/**
+ * Runs the checks of a reconciliation run at its pin, outside transactions: reads, and compares.
+ */
+import { Effect, Result, Stream } from "effect"
+import { findings } from "../../findings/Finding.ts"
+import { type Difference, idTextOf, identityOf } from "../../findings/FindingRules.ts"
+import { type Instrument, instruments } from "../../instruments/instrument/Instrument.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Offset from "../../kernel/Offset.ts"
+import { Crypto } from "../../ports/Crypto.ts"
+import { Ledger } from "../../ports/Ledger.ts"
+import { Feed } from "../../ports/storage/Feed.ts"
+import { ProjectionLog } from "../../ports/storage/ProjectionLog.ts"
+import { orUnavailable } from "../../records/PortFailure.ts"
+import { Records } from "../../records/Records.ts"
+import * as Point from "../../reads/Point.ts"
+import type * as Check from "./Check.ts"
+import { checks, type Row } from "./CheckLookups.ts"
+import type { Scope } from "./Run.ts"
+import * as Rules from "./RunRules.ts"
+
+/** Facts that are compared, and looked up among the findings, together. */
+const batchMax = 500
+
+/** `why` of checks of a run that found the ledger unreachable. */
+const ledgerUnreachable = "ledger-unreachable"
+
+/** An instrument as a run covers it, with the outcome of each check. */
+export interface Covered {
+  readonly instrument: Pick<Instrument, "instrumentId" | "registrar">
+  readonly outcomes: ReadonlyArray<Rules.Outcome>
+}
+
+/** What the checks came to, before anything is recorded. */
+export interface Compared {
+  readonly startedAt: Instant.Instant
+  readonly at: Check.Point
+  /** Names of the checks of the run, in the order of the table. */
+  readonly checks: ReadonlyArray<string>
+  readonly covered: ReadonlyArray<Covered>
+}
+
+/**
+ * Runs the checks of the scope at the head of the projection. Nothing is compared while the ledger
+ * is unreachable, since the projection may be behind it: then no check ran.
+ */
+export const compare = Effect.fnUntraced(function* (scope: Scope) {
+  const records = yield* Records
+  const ledger = yield* Ledger
+  const startedAt = yield* Instant.now
+  const isReached = Result.isSuccess(yield* Effect.result(ledger.ledgerEnd))
+  const at = yield* pointAt(startedAt)
+  const { instrumentIds } = scope
+  const chosen = checks.filter(({ name }) => scope.checks?.includes(name) ?? true)
+  const all =
+    instrumentIds === null
+      ? records.stream(instruments, { pin: at.pin }).pipe(Stream.map(({ record }) => record))
+      : Stream.fromIterable(yield* records.many(instruments, instrumentIds, at.pin))
+  const covered = yield* all.pipe(
+    Stream.mapEffect((instrument) =>
+      Effect.map(
+        Effect.forEach(chosen, (check) =>
+          isReached
+            ? outcomeOf(check, instrument, at)
+            : Effect.succeed(unread(check, instrument, ledgerUnreachable))
+        ),
+        (outcomes): Covered => {
+          const { instrumentId, registrar } = instrument
+          return { instrument: { instrumentId, registrar }, outcomes }
+        }
+      )
+    ),
+    Stream.runCollect
+  )
+  return { startedAt, at, checks: chosen.map(({ name }) => name), covered } satisfies Compared
+})
+
+/** Resolves the point of a run: all that is written by now, time judged now. */
+const pointAt = Effect.fnUntraced(function* (now: Instant.Instant) {
+  const feed = yield* Feed
+  const log = yield* ProjectionLog
+  const pin = yield* Point.newest({ feed, log }, now)
+  const { horizonOffset } = yield* orUnavailable(log.head)
+  return { pin, isComplete: horizonOffset === Offset.zero } satisfies Check.Point
+})
+
+const unread = (check: Row, { instrumentId }: Instrument, why: string): Rules.Outcome => ({
+  check: check.name,
+  instrumentId,
+  ran: false,
+  why,
+  differences: []
+})
+
+/** Runs one check of one instrument, in memory that grows with its differences alone. */
+const outcomeOf = Effect.fnUntraced(
+  function* (check: Row, instrument: Instrument, at: Check.Point) {
+    const { instrumentId, manifest } = instrument
+    const tolerance = manifest?.tolerances[check.name] ?? Decimal.zero
+    const gathered = yield* check.facts(instrument, at).pipe(
+      Stream.grouped(batchMax),
+      Stream.runFoldEffect(
+        () => Rules.nothing,
+        (sum, facts) => {
+          const batch = facts.flatMap((fact) => check.differences(fact, tolerance))
+          return Effect.map(knownAmong(batch), (known) =>
+            Rules.gather(sum, batch, (difference) => known.has(identityOf(difference)))
+          )
+        }
+      )
+    )
+    return Rules.outcomeOf({ check: check.name, instrumentId }, gathered)
+  },
+  (effect, check, instrument) =>
+    Effect.catchTag(effect, "CheckNotRun", ({ why }) =>
+      Effect.succeed(unread(check, instrument, why))
+    )
+)
+
+/** Keys of the identities of the differences that are findings already, whatever their state. */
+const knownAmong = Effect.fnUntraced(function* (differences: ReadonlyArray<Difference>) {
+  if (differences.length === 0) return new Set<string>()
+  const records = yield* Records
+  const { sha256 } = yield* Crypto
+  const ids = differences.map((difference) => idTextOf(difference, sha256))
+  const found = yield* records.many(findings, ids)
+  return new Set(found.map(identityOf))
+})

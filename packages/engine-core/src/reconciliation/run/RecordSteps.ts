@@ -1,0 +1,125 @@
+/** Records a reconciliation run: its findings, the holds that they open, and the run itself. */
+import { Effect, Option, Schema, Stream } from "effect"
+import { type Finding, FindingId, findings, first, type Seen } from "../../findings/Finding.ts"
+import { type Difference, foundAgain, idTextOf } from "../../findings/FindingRules.ts"
+import type { Refused, Unavailable } from "../../kernel/Refusal.ts"
+import { Crypto } from "../../ports/Crypto.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import type { Act } from "../../records/Act.ts"
+import { openFor } from "../../restraints/hold/HoldOpeningSteps.ts"
+import type { RunTrigger } from "../../vocabulary/sets.ts"
+import type { Compared } from "./CompareSteps.ts"
+import { type Run, type RunId, runs, type Scope } from "./Run.ts"
+import { runInstruments } from "./RunInstrument.ts"
+import * as Rules from "./RunRules.ts"
+
+/** A run to record. */
+export interface Recording {
+  readonly runId: RunId
+  readonly trigger: RunTrigger
+  readonly scope: Scope
+  readonly compared: Compared
+}
+
+/** Findings that are looked up together. */
+const batchMax = 500
+
+/**
+ * Records a run (docs/domain/reconciliation.md#what-a-run-does): opens or judges again each finding,
+ * clears those that a check that ran no longer finds, opens holds for blocking ones, and opens the
+ * record of the run. Must run inside `transactAlone`, which may run it again.
+ */
+export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
+  const records = yield* Records
+  const { runId, trigger, scope, compared } = of
+  const outcomes = compared.covered.flatMap((covered) => covered.outcomes)
+  const found = yield* recordFound(of, act)
+  yield* clearOthers(of, act)
+  const held = yield* Effect.forEach(compared.covered, ({ instrument }) => {
+    const own = found.filter(({ instrumentId }) => instrumentId === instrument.instrumentId)
+    return openFor({ instrument, findings: own, runId, source: "reconciliation" }, act)
+  })
+  const holdsOpened = held.flatMap((hold) =>
+    Option.isSome(hold) && hold.value.runId === runId ? [hold.value.holdId] : []
+  )
+  const several = scope.instrumentIds ?? []
+  yield* Effect.forEach(
+    several.length > 1 ? several : [],
+    (instrumentId) => asNew(records.open(runInstruments, { runId, instrumentId }, act)),
+    { discard: true }
+  )
+  const run: Run = {
+    runId,
+    trigger,
+    startedAt: compared.startedAt,
+    finishedAt: act.now,
+    asOf: compared.at.pin.offset,
+    scope,
+    checks: Rules.ranOf(compared.checks, outcomes),
+    verdict: Rules.verdictOf({ findings: found, outcomes }),
+    holdsOpened,
+    distributionsCleared: []
+  }
+  return yield* asNew(records.open(runs, run, act))
+})
+
+/** Opens the new findings of a run, and judges those again that it found before. */
+const recordFound = Effect.fnUntraced(function* ({ runId, compared }: Recording, act: Act) {
+  const records = yield* Records
+  const { sha256 } = yield* Crypto
+  const { pin } = compared.at
+  const asOf = { offset: pin.offset, instant: pin.judgedAt }
+  const idOf = (difference: Difference) =>
+    Schema.decodeSync(FindingId)(idTextOf(difference, sha256))
+  const differences = compared.covered.flatMap(({ outcomes }) =>
+    outcomes.flatMap((outcome) => outcome.differences)
+  )
+  const before = new Map<string, Stored<Finding>>()
+  for (let from = 0; from < differences.length; from += batchMax) {
+    const ids = differences.slice(from, from + batchMax).map(idOf)
+    for (const stored of yield* records.many(findings, ids)) before.set(stored.findingId, stored)
+  }
+  return yield* Effect.forEach(differences, (difference) => {
+    const { check, instrumentId, subject, holderId, ...measured } = difference
+    const seen: Seen = { ...measured, runId, asOf }
+    const findingId = idOf(difference)
+    const stored = before.get(findingId)
+    return stored === undefined
+      ? asNew(
+          records.open(
+            findings,
+            first({ findingId, check, instrumentId, subject, holderId }, seen),
+            act
+          )
+        )
+      : records.record(findings, stored, foundAgain(stored, seen), act)
+  })
+})
+
+/** Clears the findings of checks and instruments that ran here and no longer found them. */
+const clearOthers = Effect.fnUntraced(function* ({ runId, compared }: Recording, act: Act) {
+  const records = yield* Records
+  const { sha256 } = yield* Crypto
+  const found = new Map<string, ReadonlySet<string>>()
+  for (const { outcomes } of compared.covered) {
+    for (const { check, instrumentId, ran, differences } of outcomes) {
+      if (!ran) continue
+      const ids = differences.map((difference) => idTextOf(difference, sha256))
+      found.set(`${check} ${instrumentId}`, new Set(ids))
+    }
+  }
+  const where = { state: ["open", "accepted"], check: compared.checks }
+  yield* records.stream(findings, { where }).pipe(
+    Stream.filter(({ record: { check, findingId, instrumentId } }) => {
+      const ids = found.get(`${check} ${instrumentId}`)
+      return ids !== undefined && !ids.has(findingId)
+    }),
+    Stream.runForEach(({ record }) => records.record(findings, record, { on: "clear", runId }, act))
+  )
+})
+
+/** Opens a record whose id is new; a taken id is a defect. */
+const asNew = <A>(
+  opened: Effect.Effect<A, Refused<"already-exists"> | Unavailable>
+): Effect.Effect<A, Unavailable> =>
+  Effect.catchTag(opened, "Refused", () => Effect.die(new Error("a run was recorded twice")))

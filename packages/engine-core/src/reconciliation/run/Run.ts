@@ -1,0 +1,113 @@
+/** Record of a reconciliation run: which checks ran at one pin, what they found, what followed. */
+import { Schema } from "effect"
+import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as Offset from "../../kernel/Offset.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
+import * as sets from "../../vocabulary/sets.ts"
+import * as events from "../events.ts"
+
+export const RunId = RecordId.make("RunId")
+export type RunId = typeof RunId.Type
+
+const { Array: List, NullOr, String: Text, Struct } = Schema
+
+/** Instruments and checks that a run covers; null: all of them. */
+export const Scope = Struct({
+  instrumentIds: NullOr(List(InstrumentId)),
+  checks: NullOr(List(Text))
+})
+export type Scope = typeof Scope.Type
+
+/** One check of a run, over all instruments that the run covers. */
+const Ran = Struct({
+  check: Text,
+  /** False where the check could not run for one of the instruments. */
+  ran: Schema.Boolean,
+  /** Why it did not run, or that there was nothing to compare. */
+  why: NullOr(Text),
+  /** Differences that the check found, accepted ones included. */
+  findings: Integer.schema
+})
+export type Ran = typeof Ran.Type
+
+export const Run = Struct({
+  runId: RunId,
+  trigger: sets.RunTrigger.schema,
+  startedAt: Instant.schema,
+  finishedAt: Instant.schema,
+  /** Offset of the ledger at which the run read everything. */
+  asOf: Offset.schema,
+  scope: Scope,
+  checks: List(Ran),
+  verdict: sets.Verdict.schema,
+  /** Ids of the holds that the run opened; one that it only added findings to is not among them. */
+  holdsOpened: List(Text),
+  /** Ids of the distributions that became payable by the run. */
+  distributionsCleared: List(Text)
+})
+export type Run = typeof Run.Type
+
+/** Number of differences that a run found. */
+export const countOf = ({ checks }: Pick<Run, "checks">): number =>
+  checks.reduce((sum, { findings }) => sum + findings, 0)
+
+/** Value of the filter column `covers` of runs that cover every instrument. */
+export const everyInstrument = "*"
+
+/**
+ * Value of the filter column `covers`: the instrument, where the run covers one; the run's own id
+ * where it covers several, each of which has a `run-instrument` record.
+ */
+const coversOf = ({ runId, scope: { instrumentIds } }: Run): string => {
+  if (instrumentIds === null) return everyInstrument
+  const [only, ...others] = instrumentIds
+  return only === undefined || others.length > 0 ? runId : only
+}
+
+export const runs = Collection.define<Run, never>("reconciliation-run", {
+  doc: "A comparison of the engine's records with the ledger, and what it came to.",
+  id: (self) => self.runId,
+  record: Run,
+  fact: Schema.Never,
+  evolve: (self) => self,
+  keptBy: "engine",
+  ids: "made",
+  sortKey: (self, createdAt) => `${Instant.sortable(createdAt)} ${self.runId}`,
+  filters: {
+    trigger: (self) => self.trigger,
+    verdict: (self) => self.verdict,
+    covers: coversOf
+  },
+  announce: (self) => announced(self),
+  invariants: {
+    "it ended after it began": ({ startedAt, finishedAt }) => startedAt <= finishedAt,
+    "it covers something": ({ scope }) =>
+      scope.instrumentIds?.length !== 0 && scope.checks?.length !== 0,
+    "a check that did not run says why": ({ checks }) =>
+      checks.every(({ ran, why }) => ran || why !== null)
+  }
+})
+
+const announced = (self: Run) => {
+  const { checks, runId, scope, trigger, verdict } = self
+  const about = {
+    resourceKind: "reconciliation-run",
+    resourceId: runId,
+    instrumentId: scope.instrumentIds?.length === 1 ? (scope.instrumentIds[0] ?? null) : null,
+    party: null,
+    holderIds: []
+  } as const
+  const findings = countOf(self)
+  const counts = Object.fromEntries(
+    checks.flatMap(({ check, findings }) => (findings === 0 ? [] : [[check, findings]]))
+  )
+  const ended = events.make("reconciliation.run", { trigger, verdict, findings })
+  if (findings === 0) return [{ ...ended, ...about }]
+  return [
+    { ...ended, ...about },
+    { ...events.make("reconciliation.finding", { counts }), ...about }
+  ]
+}

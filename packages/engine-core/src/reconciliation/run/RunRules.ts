@@ -1,0 +1,133 @@
+/** Pure rules of reconciliation runs: verdict, counts by check, limit of new findings. */
+import * as Decimal from "../../kernel/Decimal.ts"
+import { blocks, type Difference } from "../../findings/FindingRules.ts"
+import type { Finding } from "../../findings/Finding.ts"
+import type { FindingSeverity, Verdict } from "../../vocabulary/sets.ts"
+import type { Ran, Scope } from "./Run.ts"
+
+/** Largest number of new findings of one check and instrument in one run. */
+export const newMax = 1_000
+
+/** `why` of a check that ran and found no facts. */
+export const nothingToCompare = "nothing-to-compare"
+
+/** What one check came to for one instrument. */
+export interface Outcome {
+  readonly check: string
+  readonly instrumentId: string
+  readonly ran: boolean
+  /** Null where it ran and compared something. */
+  readonly why: string | null
+  readonly differences: ReadonlyArray<Difference>
+}
+
+/**
+ * Verdict of a run or of an instrument (docs/domain/reconciliation.md#verdict), by precedence:
+ * `blocked` with an open blocking finding, `incomplete` where a check could not run, `findings` with
+ * a warning or an accepted finding, else `clear`.
+ */
+export const verdictOf = (of: {
+  readonly findings: ReadonlyArray<Pick<Finding, "state" | "severity">>
+  readonly outcomes: ReadonlyArray<Pick<Outcome, "ran">>
+}): Verdict => {
+  if (of.findings.some(blocks)) return "blocked"
+  if (of.outcomes.some(({ ran }) => !ran)) return "incomplete"
+  return of.findings.some(({ severity }) => severity !== "info") ? "findings" : "clear"
+}
+
+/**
+ * The checks of a run with their outcomes over all instruments, in the order of the table. A check
+ * ran where it ran for every instrument; it had nothing to compare where no instrument had facts.
+ */
+export const ranOf = (
+  checks: ReadonlyArray<string>,
+  outcomes: ReadonlyArray<Outcome>
+): ReadonlyArray<Ran> =>
+  checks.map((check) => {
+    const own = outcomes.filter((outcome) => outcome.check === check)
+    const failed = own.find(({ ran }) => !ran)
+    const isIdle = own.every(({ why }) => why === nothingToCompare)
+    return {
+      check,
+      ran: failed === undefined,
+      why: failed?.why ?? (isIdle ? nothingToCompare : null),
+      findings: own.reduce((sum, { differences }) => sum + differences.length, 0)
+    }
+  })
+
+const worst = (a: FindingSeverity, b: FindingSeverity): FindingSeverity =>
+  (["blocking", "warning"] as const).find((severity) => a === severity || b === severity) ?? "info"
+
+/** Sum of the new differences beyond `newMax`. */
+type Rest = Pick<Difference, "severity" | "unit" | "tolerance" | "unexplained">
+
+/**
+ * The new differences beyond `newMax` as one difference on the instrument: the sum of what nothing
+ * explains of them (docs/domain/reconciliation.md#limit-of-new-findings).
+ */
+const restOf = (
+  { check, instrumentId }: Pick<Outcome, "check" | "instrumentId">,
+  rest: Rest
+): Difference => ({
+  check,
+  instrumentId,
+  subject: { resourceKind: "instrument", id: instrumentId },
+  holderId: null,
+  expected: null,
+  actual: null,
+  difference: rest.unexplained,
+  explained: { amount: Decimal.zero, by: [] },
+  statementId: null,
+  ...rest
+})
+
+/** Differences of one check and instrument, gathered a batch at a time in bounded memory. */
+export interface Gathered {
+  readonly isCompared: boolean
+  /** Differences that are findings already; every one is judged again. */
+  readonly known: ReadonlyArray<Difference>
+  /** New differences, at most `newMax`. */
+  readonly fresh: ReadonlyArray<Difference>
+  /** Null where the new differences are within the limit. */
+  readonly rest: Rest | null
+}
+
+export const nothing: Gathered = { isCompared: false, known: [], fresh: [], rest: null }
+
+/** Adds a batch of differences; `isKnown` says whether a difference is a finding already. */
+export const gather = (
+  self: Gathered,
+  batch: ReadonlyArray<Difference>,
+  isKnown: (difference: Difference) => boolean
+): Gathered => {
+  const fresh = [...self.fresh, ...batch.filter((difference) => !isKnown(difference))]
+  return {
+    isCompared: true,
+    known: [...self.known, ...batch.filter(isKnown)],
+    fresh: fresh.slice(0, newMax),
+    rest: fresh.slice(newMax).reduce<Rest | null>(
+      (sum, { severity, unit, tolerance, unexplained }) => ({
+        severity: worst(sum?.severity ?? "info", severity),
+        unit,
+        tolerance,
+        unexplained: Decimal.add(sum?.unexplained ?? Decimal.zero, unexplained)
+      }),
+      self.rest
+    )
+  }
+}
+
+/** The outcome of a check that ran: all its differences, the sum of those beyond the limit last. */
+export const outcomeOf = (
+  of: Pick<Outcome, "check" | "instrumentId">,
+  { isCompared, known, fresh, rest }: Gathered
+): Outcome => ({
+  ...of,
+  ran: true,
+  why: isCompared ? null : nothingToCompare,
+  differences: [...known, ...fresh, ...(rest === null ? [] : [restOf(of, rest)])]
+})
+
+/** Whether a run of this scope judges every check that this release has. */
+export const isWhole = ({ checks }: Pick<Scope, "checks">, all: ReadonlyArray<string>): boolean =>
+  checks === null || all.every((check) => checks.includes(check))

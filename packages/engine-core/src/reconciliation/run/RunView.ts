@@ -1,0 +1,26 @@
+/** View of a reconciliation run. */
+import { Struct } from "effect"
+import * as RecordView from "../../records/RecordView.ts"
+import type { Stored } from "../../records/Records.ts"
+import { Run, runs } from "./Run.ts"
+
+const shown = Struct.pick(Run.fields, [
+  "runId",
+  "trigger",
+  "startedAt",
+  "finishedAt",
+  "asOf",
+  "scope",
+  "checks",
+  "verdict",
+  "holdsOpened",
+  "distributionsCleared"
+])
+
+export const RunView = RecordView.schemaOf(shown, {
+  identifier: "ReconciliationRunView",
+  description: "A reconciliation run: which checks ran, what they found, and what followed."
+})
+export type RunView = typeof RunView.Type
+
+export const of = (run: Stored<Run>): RunView => RecordView.of(runs, shown, run)

@@ -1,0 +1,77 @@
+/**
+ * Lock that spans transactions and hosts: the renewed lease of a queue item that is never finished.
+ */
+import { Duration, Effect, Option } from "effect"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import type { LeaseLost } from "../ports/storage/StorageError.ts"
+import type { Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
+import * as LeasedWork from "./LeasedWork.ts"
+import { orUnavailable } from "./PortFailure.ts"
+import type { Records } from "./Records.ts"
+
+export interface Locking {
+  readonly work: WorkQueue["Service"]
+  readonly records: Records["Service"]
+  /** Name of the lock: a queue that holds nothing else. */
+  readonly name: string
+  readonly worker: string
+  readonly leaseMillis: number
+  /** Milliseconds to wait for the lock; 0: only one try. */
+  readonly waitMillis: number
+}
+
+/** Milliseconds between tries to take the lock. */
+const tryEvery = 50
+
+/** Frees the lock; one that cannot be freed ends with its lease. */
+const freed = ({ work }: Locking, lease: Lease): Effect.Effect<void> =>
+  orUnavailable(work.release(lease, { delay: 0 })).pipe(
+    Effect.catchCause((cause) =>
+      Effect.logWarning(`the lock ${lease.queue} ends with its lease`, cause)
+    )
+  )
+
+/** Runs `effect` under the lock where it is free now. */
+const tried = <A, E, R>(
+  of: Locking,
+  effect: (lock: Lease) => Effect.Effect<A, E, R>
+): Effect.Effect<Option.Option<A>, E | LeaseLost | Unavailable, R> =>
+  Effect.acquireUseRelease(
+    Effect.map(
+      orUnavailable(
+        of.work.lease({
+          queue: of.name,
+          worker: of.worker,
+          limit: 1,
+          leaseMillis: of.leaseMillis
+        })
+      ),
+      ([lease]) => Option.fromUndefinedOr(lease)
+    ),
+    Option.match({
+      onNone: () => Effect.succeedNone,
+      onSome: (lease) =>
+        Effect.asSome(Effect.raceFirst(effect(lease), LeasedWork.kept({ ...of, lease })))
+    }),
+    Option.match({ onNone: () => Effect.void, onSome: (lease) => freed(of, lease) })
+  )
+
+/**
+ * Runs `effect` under the lock, and frees it whatever the end; none: another holder kept it for the
+ * whole wait. Fails with `LeaseLost` once another holder has it. What `effect` writes must be fenced
+ * by `hold` of the lease that it is given.
+ */
+export const within = <A, E, R>(
+  of: Locking,
+  effect: (lock: Lease) => Effect.Effect<A, E, R>
+): Effect.Effect<Option.Option<A>, E | LeaseLost | Unavailable, R> =>
+  Effect.gen(function* () {
+    const { name, records } = of
+    const item = { queue: name, itemId: name, resource: name, payload: "", delay: 0 }
+    yield* records.transact(records.enqueue([item]))
+    for (let waited = 0; ; waited += tryEvery) {
+      const done = yield* tried(of, effect)
+      if (Option.isSome(done) || waited >= of.waitMillis) return done
+      yield* Effect.sleep(Duration.millis(tryEvery))
+    }
+  })

@@ -1,0 +1,40 @@
+/** Handler that starts a reconciliation run, which ends in the call. */
+import { RunRequest, type RunRunner } from "@bursar/engine-core"
+import { PlainJson, Shape } from "@bursar/engine-core/kernel"
+import { Effect } from "effect"
+import * as Headers from "../api/Headers.ts"
+import * as Answer from "../middleware/Answer.ts"
+import * as Faults from "../wire/Faults.ts"
+import type { ByHand } from "./Handler.ts"
+import { bodyOf, noQuery } from "./write.ts"
+
+const runRequest = Shape.decoder(RunRequest)
+
+export const make = (of: {
+  readonly reconciler: RunRunner["Service"]
+  readonly basePath: string
+}): Readonly<Record<string, ByHand>> => ({
+  "reconciliation-runs.start": Effect.fnUntraced(function* ({ arrival, caller, body }) {
+    const key = Headers.idempotencyKey(arrival.idempotencyKeys)
+    const given = bodyOf(body, runRequest)
+    const refused = Faults.together([key, noQuery(arrival), given])
+    if (refused !== undefined) return yield* Effect.fail(refused)
+    const { said, sent } = yield* Effect.fromResult(given)
+    const { location, replayed, value } = yield* of.reconciler.start({
+      caller,
+      identity: arrival.identity,
+      key: yield* Effect.fromResult(key),
+      request: said,
+      ...sent
+    })
+    return Answer.json({
+      requestId: arrival.identity.requestId,
+      status: replayed ? 200 : 201,
+      text: PlainJson.stringify(value),
+      extra: {
+        location: `${of.basePath}${location}`,
+        ...(replayed ? { "idempotent-replayed": "true" } : {})
+      }
+    })
+  })
+})

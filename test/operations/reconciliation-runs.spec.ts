@@ -1,0 +1,249 @@
+/** Reconciliation runs: what they find, hold, clear and answer, over an engine in memory. */
+import { Records } from "@bursar/engine-core"
+import { Ledger, WorkQueue } from "@bursar/engine-core/ports"
+import { Decimal } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { findings } from "#core/findings/Finding.ts"
+import { idOf, registerEntries } from "#core/instruments/register/RegisterEntry.ts"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+import * as Reconciling from "./reconciling.ts"
+import * as Story from "./story.ts"
+import * as Venue from "./venue.ts"
+
+const units = (owner: string, of: Story.Cast, amount: string) => ({
+  registrar: of.registrar.party,
+  owner: owner as typeof of.registrar.party,
+  provider: of.venue,
+  instrument: { admin: of.registrar.party, id: "fund-a" },
+  amount: Decimal.of(amount),
+  restricted: false,
+  lock: null,
+  label: "",
+  meta: {}
+})
+
+/** The fund is recorded; alice and bob hold 100 and 20 units of it. */
+const held = Effect.gen(function* () {
+  const of = yield* Story.cast
+  yield* Story.recorded(of)
+  const asset = { registrar: of.registrar.party, instrumentId: "fund-a" }
+  for (const [who, amount] of [
+    [of.registrar, "100"],
+    [of.registrar, "20"]
+  ] as const) {
+    yield* Venue.act(who, Templates.create(Templates.Holding, units(who.party, of, amount)))
+  }
+  return { of, line: { ...asset, party: of.registrar.party } }
+})
+
+const released = (holdId: string, accept: ReadonlyArray<string>) =>
+  Calls.write("hold.release", { holdId }, accept.length > 0 ? { accept, reason: "known" } : {})
+
+describe("a reconciliation run", () => {
+  it.effect("is clear where register, movements and ledger agree", () =>
+    Effect.gen(function* () {
+      yield* held
+      const { value, replayed } = yield* Reconciling.run()
+      assert.strictEqual(replayed, false)
+      assert.deepEqual(
+        [value.verdict, value.trigger, value.checks],
+        [
+          "clear",
+          "manual",
+          [
+            { check: "register-supply", ran: true, why: null, findings: 0 },
+            { check: "movements-balance", ran: true, why: null, findings: 0 }
+          ]
+        ]
+      )
+      assert.deepEqual(yield* Reconciling.found, [])
+    }).pipe(Venue.engine())
+  )
+
+  it.effect(
+    "finds a planted difference, holds, is accepted by two, and clears it once it is gone",
+    () =>
+      Effect.gen(function* () {
+        const { line } = yield* held
+        yield* Reconciling.plant(line, "5")
+        const first = yield* Reconciling.run()
+        assert.strictEqual(first.value.verdict, "blocked")
+        const [hold] = yield* Reconciling.openHolds
+        if (hold === undefined) throw new Error("nothing is held")
+        assert.deepEqual(first.value.holdsOpened, [hold.holdId])
+        assert.deepEqual([hold.source, hold.runId], ["reconciliation", first.value.runId])
+        assert.deepEqual((yield* Reconciling.found).toSorted(), [
+          `movements-balance ${line.party} open 5`,
+          "register-supply fund-a open -5"
+        ])
+
+        // A day later the same differences are the same findings, and join the open hold.
+        yield* TestClock.adjust("25 hours")
+        const second = yield* Reconciling.run()
+        assert.deepEqual([second.value.verdict, second.value.holdsOpened], ["blocked", []])
+        const records = yield* Records
+        const aged = yield* records.list(findings, { limit: 10 })
+        assert.deepEqual(
+          aged.map(({ record }) => [record.ageDays, record.seenRuns, record.firstSeenRunId]),
+          [
+            [1, 2, first.value.runId],
+            [1, 2, first.value.runId]
+          ]
+        )
+
+        // It is released only by accepting what stands behind it, and its release starts a run.
+        const refused = yield* released(hold.holdId, [])
+        assert.strictEqual(refused.why, "rule-refused hold findings-cleared")
+        const accepted = yield* released(hold.holdId, hold.findings)
+        assert.strictEqual(accepted.state, "succeeded")
+        const third = (yield* Reconciling.allRuns).at(-1)
+        assert.deepEqual(
+          [third?.trigger, third?.verdict, third?.scope.instrumentIds],
+          ["release", "findings", [Story.instrumentId]]
+        )
+        assert.deepEqual(yield* Reconciling.openHolds, [])
+
+        // More than was accepted opens them again; what is gone is cleared.
+        yield* Reconciling.plant(line, "1")
+        assert.strictEqual((yield* Reconciling.run()).value.verdict, "blocked")
+        yield* Reconciling.plant(line, "-6")
+        const last = yield* Reconciling.run()
+        assert.strictEqual(last.value.verdict, "clear")
+        assert.deepEqual((yield* Reconciling.found).toSorted(), [
+          `movements-balance ${line.party} cleared 6`,
+          "register-supply fund-a cleared -6"
+        ])
+        // The hold stays until people release it, now without accepting anything.
+        const [again] = yield* Reconciling.openHolds
+        assert.strictEqual((yield* released(again?.holdId ?? "", [])).state, "succeeded")
+      }).pipe(Venue.engine())
+  )
+
+  it.effect("never clears findings of checks and instruments that it does not cover", () =>
+    Effect.gen(function* () {
+      const { line } = yield* held
+      yield* Reconciling.plant(line, "5")
+      yield* Reconciling.run()
+      yield* Reconciling.plant(line, "-5")
+      const other = '{"scope":{"checks":["register-supply"]}}'
+      const { value } = yield* Reconciling.run(other)
+      assert.deepEqual(
+        [value.verdict, value.checks.map(({ check }) => check)],
+        ["clear", ["register-supply"]]
+      )
+      assert.deepEqual((yield* Reconciling.found).toSorted(), [
+        `movements-balance ${line.party} open 5`,
+        "register-supply fund-a cleared -5"
+      ])
+    }).pipe(Venue.engine())
+  )
+
+  it.effect("finds a party that has movements and is missing on the register", () =>
+    Effect.gen(function* () {
+      const { line, of } = yield* held
+      const records = yield* Records
+      yield* records.transact(records.forget(registerEntries, [idOf(line)]))
+      assert.strictEqual((yield* Reconciling.run()).value.verdict, "blocked")
+      assert.deepEqual((yield* Reconciling.found).toSorted(), [
+        `movements-balance ${of.registrar.party} open -120`,
+        "register-supply fund-a open 120"
+      ])
+    }).pipe(Venue.engine())
+  )
+
+  it.effect(
+    "says that there was nothing to compare, and refuses an instrument that is not there",
+    () =>
+      Effect.gen(function* () {
+        const of = yield* Story.cast
+        yield* Story.recorded(of)
+        const { value } = yield* Reconciling.run()
+        assert.deepEqual(
+          value.checks.map(({ why }) => why),
+          ["nothing-to-compare", "nothing-to-compare"]
+        )
+        const scope = '{"scope":{"instrumentIds":["fund-a","fund-z"]}}'
+        assert.strictEqual(yield* Calls.slug(Reconciling.run(scope)), "not-found")
+        assert.strictEqual((yield* Reconciling.allRuns).length, 1)
+      }).pipe(Venue.engine())
+  )
+
+  it.effect("is answered again under its key, and by its body for a day alone", () =>
+    Effect.gen(function* () {
+      yield* held
+      const first = yield* Reconciling.run("{}", { key: "k-1" })
+      const again = yield* Reconciling.run("{}", { key: "k-1" })
+      assert.deepEqual([again.replayed, again.value], [true, first.value])
+      const other = '{"scope":{"checks":["register-supply"]}}'
+      const reused = Reconciling.run(other, { key: "k-1" })
+      assert.strictEqual(yield* Calls.slug(reused), "idempotency-key-reused")
+
+      const plain = yield* Reconciling.run("{}", { key: null })
+      assert.strictEqual((yield* Reconciling.run("{}", { key: null })).replayed, true)
+      yield* TestClock.adjust("25 hours")
+      const nextDay = yield* Reconciling.run("{}", { key: null })
+      assert.strictEqual(nextDay.replayed, false)
+      assert.notStrictEqual(nextDay.value.runId, plain.value.runId)
+    }).pipe(Venue.engine())
+  )
+
+  it.effect("waits 5 seconds for the run before it, and no longer", () =>
+    Effect.gen(function* () {
+      yield* held
+      const work = yield* WorkQueue
+      yield* Reconciling.run()
+      const name = "reconciliation-lock"
+      const [lease] = yield* work.lease({
+        queue: name,
+        worker: "another-host",
+        limit: 1,
+        leaseMillis: 60_000
+      })
+      if (lease === undefined) throw new Error("the lock was not freed")
+      const refused = yield* Effect.forkChild(Calls.slug(Reconciling.run()))
+      yield* TestClock.adjust("6 seconds")
+      assert.strictEqual(yield* Fiber.join(refused), "overloaded")
+
+      const waiting = yield* Effect.forkChild(Reconciling.run())
+      yield* TestClock.adjust("3 seconds")
+      yield* work.release(lease, { delay: 0 })
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* Fiber.join(waiting)).value.verdict, "clear")
+    }).pipe(Venue.engine())
+  )
+
+  it.effect("never calls anything clear while the ledger is unreachable", () => {
+    let isUp = true
+    const tamper = (ledger: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
+      ...ledger,
+      ledgerEnd: Effect.suspend(() =>
+        isUp
+          ? ledger.ledgerEnd
+          : Effect.fail(
+              new Ledger.Unreachable({ detail: "no route", retryAfter: Duration.seconds(1) })
+            )
+      )
+    })
+    return Effect.gen(function* () {
+      const { line } = yield* held
+      yield* Reconciling.plant(line, "5")
+      yield* Reconciling.run()
+      yield* Reconciling.plant(line, "-5")
+      isUp = false
+      const { value } = yield* Reconciling.run()
+      assert.strictEqual(value.verdict, "incomplete")
+      assert.deepEqual(
+        value.checks.map(({ ran, why }) => [ran, why]),
+        [
+          [false, "ledger-unreachable"],
+          [false, "ledger-unreachable"]
+        ]
+      )
+      assert.isTrue((yield* Reconciling.found).every((text) => text.includes(" open ")))
+    }).pipe(Effect.provide(world({ tamper })))
+  })
+})

@@ -1,0 +1,95 @@
+/** Steps of tests of reconciliation: a run that is called for, planted differences, what was found. */
+import { type Caller, Records, RunRunner } from "@bursar/engine-core"
+import { Decimal, Instant, PlainJson, Shape } from "@bursar/engine-core/kernel"
+import { RunRequest } from "@bursar/engine-core"
+import { Effect, Result } from "effect"
+import { findings } from "#core/findings/Finding.ts"
+import { idOf, registerEntries } from "#core/instruments/register/RegisterEntry.ts"
+import { runs } from "#core/reconciliation/run/Run.ts"
+import { holds } from "#core/restraints/hold/Hold.ts"
+import * as Calls from "../engine/calls.ts"
+
+const decoder = Shape.decoder(RunRequest)
+
+/** A run that is called for: its record as the answer shows it. */
+export const run = (
+  body = "{}",
+  of: { readonly caller?: Caller.Caller; readonly key?: string | null } = {}
+) =>
+  Effect.gen(function* () {
+    const runner = yield* RunRunner
+    const parsed = Result.getOrThrow(PlainJson.parse(body))
+    const request = yield* Effect.fromResult(decoder.decode(parsed as object, () => "/body"))
+    const started = yield* runner.start({
+      caller: of.caller ?? Calls.person("rita", "risk"),
+      identity: Calls.identity(),
+      key: of.key === undefined ? `run-${Math.random()}` : of.key,
+      request,
+      body: parsed
+    })
+    const value = JSON.parse(PlainJson.stringify(started.value)) as Shown
+    return { ...started, value }
+  })
+
+interface Shown {
+  readonly runId: string
+  readonly trigger: string
+  readonly verdict: string
+  readonly asOf: number
+  readonly checks: ReadonlyArray<{
+    readonly check: string
+    readonly ran: boolean
+    readonly why: string | null
+    readonly findings: number
+  }>
+  readonly holdsOpened: ReadonlyArray<string>
+  readonly distributionsCleared: ReadonlyArray<string>
+}
+
+/** Changes a register's entry behind the projection's back, by units that no holding has. */
+export const plant = (
+  of: { readonly registrar: string; readonly instrumentId: string; readonly party: string },
+  units: string
+) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const act = { cause: { by: "run", runId: "fault" } as const, now: yield* Instant.now }
+    const by = Decimal.of(units)
+    yield* records.transact(
+      Effect.gen(function* () {
+        const entry = yield* records.get(registerEntries, idOf(of as Parameters<typeof idOf>[0]))
+        const fact = {
+          on: Decimal.isNegative(by) ? ("remove" as const) : ("add" as const),
+          units: Decimal.abs(by),
+          locked: Decimal.zero,
+          at: entry.since,
+          offset: yield* offset
+        }
+        yield* records.record(registerEntries, entry, fact, { ...act, offset: fact.offset })
+      })
+    )
+  })
+
+const offset = Effect.flatMap(Calls.catchUp, ({ offset }) => Effect.succeed(offset as never))
+
+/** Every finding, as `check subject state unexplained`. */
+export const found = Effect.gen(function* () {
+  const records = yield* Records
+  const rows = yield* records.list(findings, { limit: 5_000 })
+  return rows.map(
+    ({ record: { check, state, subject, unexplained } }) =>
+      `${check} ${subject.id} ${state} ${Decimal.formatPlain(unexplained)}`
+  )
+})
+
+export const allRuns = Effect.gen(function* () {
+  const records = yield* Records
+  const rows = yield* records.list(runs, { limit: 1_000 })
+  return rows.map(({ record }) => record)
+})
+
+export const openHolds = Effect.gen(function* () {
+  const records = yield* Records
+  const rows = yield* records.list(holds, { where: { state: ["open"] }, limit: 1_000 })
+  return rows.map(({ record }) => record)
+})

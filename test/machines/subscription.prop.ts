@@ -34,6 +34,7 @@ const price: Fact = {
   lotCid: "0002",
   pointCid: "0009",
   price: Decimal.of("1.0437"),
+  basePrice: Decimal.of("1.0437"),
   units: Decimal.of("95812.973076"),
   fee: Decimal.zero,
   expected: Decimal.of("100000"),

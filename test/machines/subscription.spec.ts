@@ -28,6 +28,7 @@ const price: Fact = {
   lotCid: cid(2),
   pointCid: cid(9),
   price: Decimal.of("1.0437"),
+  basePrice: Decimal.of("1.0437"),
   units: Decimal.of("95812.973076"),
   fee: Decimal.zero,
   expected: Decimal.of("100000"),

@@ -8,6 +8,7 @@ import { Effect, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import * as LotLookups from "#core/instruments/lot/LotLookups.ts"
 import * as SeriesReads from "#core/instruments/price/SeriesReads.ts"
 import * as MovementReads from "#core/overviews/register/MovementReads.ts"
 import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
@@ -18,6 +19,7 @@ import { transactions } from "../engine/ledger-toys.ts"
 import { world } from "../engine/world.ts"
 import * as Story from "../operations/story.ts"
 import * as Venue from "../operations/venue.ts"
+import { pinAt } from "../projection/stored-lots.ts"
 
 const runs = Number(process.env["RUNS"] ?? 12)
 
@@ -309,6 +311,7 @@ const folded = (all: ReadonlyArray<View>) => {
 const check = Effect.fnUntraced(function* ({ of, staged }: Stage) {
   const expected = [...naive(of.venue, yield* transactions)].filter(([at]) => at >= staged)
   const id = { instrumentId: Story.instrumentId }
+  const asset = { registrar: of.registrar.party, ...id }
   const all = (yield* Venue.list(MovementReads.ofInstrument, id)).value
   let last: Books = new Map()
   for (const [offset, books] of expected) {
@@ -325,6 +328,16 @@ const check = Effect.fnUntraced(function* ({ of, staged }: Stage) {
     const moved = (yield* Venue.list(MovementReads.ofInstrument, id, { point })).value
     expect(moved).toEqual(all.filter((one) => one.offset <= offset))
     expect(plain(folded(moved)), `movements at ${offset}`).toEqual(plain(books))
+    const held = [...books].map(([party, { units }]) => [party, units, units])
+    const positions = yield* Stream.runCollect(LotLookups.positionsOf(asset, pinAt(offset)))
+    expect(
+      positions.map(({ party, units, remaining }) => [
+        party,
+        Decimal.atoms(units),
+        Decimal.atoms(remaining)
+      ]),
+      `units of lots at ${offset}`
+    ).toEqual(held.toSorted())
     const supply = [...books.values()].reduce((sum, { units }) => sum + units, 0n)
     expect(Decimal.atoms(moved.at(-1)?.balanceAfter ?? Decimal.zero)).toBe(supply)
   }

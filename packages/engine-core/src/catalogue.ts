@@ -122,8 +122,11 @@ export type DeclaredOperation = OperationsOf<(typeof declaring)[number]> | typeo
 /** Union of the declared reads with their own types, to find one by its name. */
 export type DeclaredRead = ReadsOf<(typeof declaring)[number]>
 
-/** Readings of all rooms. */
-export const readings: ReadonlyArray<Reading> = rooms.flatMap((room) => room.readings ?? [])
+/** Readings of all rooms; the movements are read with what the acts of every room say units cost. */
+export const readings: ReadonlyArray<Reading> = [
+  ...rooms.flatMap((room) => room.readings ?? []),
+  ...instruments.movementReadings({ ...orders.acquisitions, ...distributions.acquisitions })
+]
 
 /** Collections of all rooms: every kind of record. */
 export const collections: ReadonlyArray<Collection> = rooms.flatMap(

@@ -4,6 +4,7 @@ import { distributions } from "./distribution/Distribution.ts"
 import { distributionLines } from "./distribution/DistributionLine.ts"
 import { DistributionLineMachine } from "./distribution/DistributionLineMachine.ts"
 import { DistributionMachine } from "./distribution/DistributionMachine.ts"
+import * as DistributionLotLookups from "./distribution/DistributionLotLookups.ts"
 import { distributionPlans } from "./distribution/DistributionPlan.ts"
 import * as DistributionReadings from "./distribution/DistributionReadings.ts"
 import { distributionSlots } from "./distribution/DistributionSlot.ts"
@@ -12,6 +13,7 @@ import { DistributionPeriod } from "./period/DistributionPeriod.ts"
 import { DistributionRoll } from "./roll/DistributionRoll.ts"
 import { StandingApprovalState } from "./standing-approval/StandingApprovalState.ts"
 
+export const acquisitions = { distribution: DistributionLotLookups.acquisitionsOf } as const
 export const machines = [DistributionMachine, DistributionLineMachine] as const
 export const judged = [DistributionPeriod, DistributionRoll, StandingApprovalState] as const
 export const collections = [

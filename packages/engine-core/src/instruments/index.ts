@@ -5,6 +5,7 @@ import * as InstrumentOperations from "./instrument/InstrumentOperations.ts"
 import * as InstrumentReadings from "./instrument/InstrumentReadings.ts"
 import { lots } from "./lot/Lot.ts"
 import * as LotFormulas from "./lot/LotFormulas.ts"
+import * as LotSteps from "./lot/LotSteps.ts"
 import * as PolicyOperations from "./policy/PolicyOperations.ts"
 import * as PolicyReads from "./policy/PolicyReads.ts"
 import { policyVersions } from "./policy/PolicyVersion.ts"
@@ -42,7 +43,9 @@ export const reads = [...PolicyReads.reads, ...PriceReads.reads, ...SeriesReads.
 export const readings = [
   ...InstrumentReadings.readings,
   ...PriceReadings.readings,
-  ...RegisterReadings.readings,
-  ...MovementReadings.readings
+  ...RegisterReadings.readings
 ] as const
+/** Readings of movements, which fold them into lots: rooms above say what minted units cost. */
+export const movementReadings = (acquisitions: LotSteps.Acquisitions) =>
+  MovementReadings.readings(LotSteps.folding(acquisitions))
 export { events } from "./events.ts"

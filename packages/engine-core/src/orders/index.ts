@@ -41,11 +41,13 @@ import { holderOrders } from "./order/HolderOrder.ts"
 import * as HolderOrderReadings from "./order/HolderOrderReadings.ts"
 import { subscriptions } from "./subscription/Subscription.ts"
 import { SubscriptionMachine } from "./subscription/SubscriptionMachine.ts"
+import * as SubscriptionLotLookups from "./subscription/SubscriptionLotLookups.ts"
 import * as SubscriptionOperations from "./subscription/SubscriptionOperations.ts"
 import { SubscriptionOrder } from "./subscription/SubscriptionOrder.ts"
 import * as SubscriptionReadings from "./subscription/SubscriptionReadings.ts"
 import * as SubscriptionReads from "./subscription/SubscriptionReads.ts"
 
+export const acquisitions = { subscription: SubscriptionLotLookups.acquisitionsOf } as const
 export const machines = [
   PrimaryMarketMachine,
   SubscriptionMachine,

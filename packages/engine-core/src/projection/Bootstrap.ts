@@ -106,5 +106,5 @@ const foldSnapshot = Effect.fnUntraced(function* (
     ...positionAt(effectiveAt),
     events: active,
     from: "snapshot"
-  }).pipe(Effect.provideService(JudgedAt, effectiveAt))
+  }).pipe(Effect.flatMap(UpdateFold.foldBatch), Effect.provideService(JudgedAt, effectiveAt))
 })

@@ -57,10 +57,12 @@ const foldBatch = Effect.fnUntraced(function* (
       if (epoch !== head.writerEpoch || from !== head.offset) {
         return yield* new WriterFenced({ epoch })
       }
+      const found: Array<UpdateFold.Found> = []
       for (const { row, update } of planned) {
-        yield* UpdateFold.fold(update, Instant.of(row.ledgerTime))
+        found.push(...(yield* UpdateFold.fold(update, Instant.of(row.ledgerTime))))
         yield* OperationCompletion.complete(update)
       }
+      yield* UpdateFold.foldBatch(found)
       const rows = planned.map(({ row, update }) => ({ ...row, raw: LedgerBatch.rawOf(update) }))
       yield* orUnavailable(log.advance({ epoch, from, to: offset, ledgerTime, updates: rows }))
     })

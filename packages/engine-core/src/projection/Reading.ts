@@ -78,8 +78,16 @@ export interface Reading {
     node: Node,
     event: Exercised
   ): Effect.Effect<void, Unavailable, Records>
-  /** Reads every update as a whole, after its nodes and their conclusions. */
-  whole?(update: Whole): Effect.Effect<void, Unavailable, Records>
+  /**
+   * Reads every update as a whole, after its nodes and their conclusions. Returns the findings that
+   * `batch` reads, if the reading has such.
+   */
+  whole?(update: Whole): Effect.Effect<ReadonlyArray<unknown> | void, Unavailable, Records>
+  /**
+   * Reads the findings of `whole` of a batch of updates, in their order, in the transaction that
+   * folded these: for look-ups that are made once a batch.
+   */
+  batch?(findings: ReadonlyArray<unknown>): Effect.Effect<void, Unavailable, Records>
 }
 
 export type { LfValue }

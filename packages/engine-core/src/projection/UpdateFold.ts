@@ -13,7 +13,7 @@ import { key } from "../templates/Template.ts"
 import { contracts } from "./Contract.ts"
 import * as LedgerRecord from "./LedgerRecord.ts"
 import { operationIdOf } from "./OperationCompletion.ts"
-import type { Look, Node, Position, Whole } from "./Reading.ts"
+import type { Look, Node, Position, Reading, Whole } from "./Reading.ts"
 import { Readings } from "./ReadingIndex.ts"
 
 /** Effect of a node that runs after every node of its update was read. */
@@ -27,7 +27,16 @@ const prefetchMax = 1_000
 /** Fewest events for which one prefetch is cheaper than the look-ups it saves. */
 const prefetchMin = 8
 
-/** Folds a transaction; `ledgerTime` is the latest effective time up to it. Only inside `transact`. */
+/** Findings of a reading in a whole update. */
+export interface Found {
+  readonly reading: Reading
+  readonly findings: ReadonlyArray<unknown>
+}
+
+/**
+ * Folds a transaction; `ledgerTime` is the latest effective time up to it. Returns the findings that
+ * `foldBatch` reads. Only inside `transact`.
+ */
 export const fold = Effect.fnUntraced(function* (
   update: Ledger.Transaction,
   ledgerTime: Instant.Instant
@@ -47,7 +56,7 @@ export const fold = Effect.fnUntraced(function* (
     effectiveAt,
     ledgerTime
   }
-  yield* Effect.provideService(
+  return yield* Effect.provideService(
     Effect.andThen(
       foldEvents(events, position),
       foldWhole({ ...position, events, from: "update" })
@@ -129,10 +138,23 @@ const foldExercised = Effect.fnUntraced(function* (
   return conclusions
 })
 
-/** Hands the whole update to every reading, judged at its effective time. */
+/** Hands the whole update to every reading, judged at its effective time; returns their findings. */
 export const foldWhole = Effect.fnUntraced(function* (update: Whole) {
   const { all } = yield* Readings
-  for (const reading of all) yield* reading.whole?.(update) ?? Effect.void
+  const found: Array<Found> = []
+  for (const reading of all) {
+    const findings = yield* reading.whole?.(update) ?? Effect.void
+    if (findings !== undefined) found.push({ reading, findings })
+  }
+  return found
+})
+
+/** Hands each reading its findings in the updates of a batch, in the transaction that folded them. */
+export const foldBatch = Effect.fnUntraced(function* (found: ReadonlyArray<Found>) {
+  for (const [reading, of] of Map.groupBy(found, (each) => each.reading)) {
+    const findings = of.flatMap((each) => each.findings)
+    if (findings.length > 0) yield* reading.batch?.(findings) ?? Effect.void
+  }
 })
 
 /** Prefetches the records that the readings of these events look up, with a few statements. */

@@ -9,7 +9,14 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import type { Movement } from "../register/Movement.ts"
 import { idOf, type RegisterEntry } from "../register/RegisterEntry.ts"
-import { type Acquisition, type EqualisationLot, evolve, type Lot, type Part } from "./Lot.ts"
+import {
+  type Acquisition,
+  type EqualisationLot,
+  evolve,
+  isOpen,
+  type Lot,
+  type Part
+} from "./Lot.ts"
 import { lotPart } from "./LotFormulas.ts"
 
 /** The members of a movement that lots depend on; its kind is not one of them. */
@@ -146,22 +153,30 @@ export interface Step {
  * come in order of their numbers; several instruments may be mixed.
  */
 export const fold = (before: Books, steps: Iterable<Step>): Books => {
-  const books = new Map([...before].map(([id, lots]) => [id, [...lots]]))
-  for (const { movement, acquisition } of steps) {
-    const giver = movement.from === null ? null : idOf({ ...movement, party: movement.from })
-    const lots = (giver === null ? undefined : books.get(giver)) ?? []
-    const { parts, opened } = changesOf(movement, { lots, acquisition })
-    const left = parts.map(leftOf).filter(({ remaining }) => Decimal.isPositive(remaining))
-    lots.splice(0, parts.length, ...left)
-    if (giver !== null && lots.length === 0) books.delete(giver)
-    const [first] = opened
-    if (first === undefined) continue
-    const receiver = idOf(first)
-    const held = books.get(receiver) ?? []
-    books.set(receiver, held)
-    add(held, opened)
-  }
+  const books: OpenBooks = new Map([...before].map(([id, lots]) => [id, [...lots]]))
+  for (const step of steps) enter(books, step)
   return books
+}
+
+/** Books that `enter` changes. */
+export type OpenBooks = Map<string, Array<Lot>>
+
+/** Enters one movement into the books, which it changes, and returns what it did to lots. */
+export const enter = (books: OpenBooks, { movement, acquisition }: Step): Changes => {
+  const giver = movement.from === null ? null : idOf({ ...movement, party: movement.from })
+  const lots = (giver === null ? undefined : books.get(giver)) ?? []
+  const changes = changesOf(movement, { lots, acquisition })
+  const { parts, opened } = changes
+  const left = parts.map(leftOf).filter(isOpen)
+  lots.splice(0, parts.length, ...left)
+  if (giver !== null && lots.length === 0) books.delete(giver)
+  const [first] = opened
+  if (first === undefined) return changes
+  const receiver = idOf(first)
+  const held = books.get(receiver) ?? []
+  books.set(receiver, held)
+  add(held, opened)
+  return changes
 }
 
 /** Adds lots, oldest first, to a party's lots; minted units are the youngest and need no sorting. */

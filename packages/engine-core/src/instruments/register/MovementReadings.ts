@@ -3,40 +3,65 @@
  */
 import { Effect, Option, Result, Stream } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
+import type * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Reading, Whole } from "../../projection/Reading.ts"
+import type { Act } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import { Holding as HoldingTemplate } from "../../templates/Registry.ts"
 import { decodePayload, key } from "../../templates/Template.ts"
 import { assetKeyOf, type Holding, holdings } from "./Holding.ts"
-import { movements, partyMovements } from "./Movement.ts"
+import { type Movement, movements, partyMovements } from "./Movement.ts"
 import * as MovementClaims from "./MovementClaimLookups.ts"
 import { type Moved, movementsOf, type Touch } from "./MovementRules.ts"
-import { idOf, registerEntries } from "./RegisterEntry.ts"
+import { idOf, type RegisterEntry, registerEntries } from "./RegisterEntry.ts"
 import { type Supply, supplies } from "./Supply.ts"
 
 type Asset = Pick<Supply, "registrar" | "instrumentId">
 
-/** Read after all nodes of the update, when the register's entries hold the update's result. */
-const holding: Reading = {
-  template: HoldingTemplate.typeRef,
-  whole: Effect.fn("Holding.whole")(function* (update) {
-    const found = yield* touchesOf(update)
-    if (found.touches.length === 0) return
-    const claims = yield* MovementClaims.of(update)
-    const moved = update.from === "snapshot" ? [] : movementsOf({ touches: found.touches, claims })
-    for (const [name, asset] of found.assets) {
-      yield* recordMovements(update, {
-        asset,
-        moved: moved.filter((movement) => movement.asset === name),
-        touches: found.touches.filter((touch) => touch.asset === name)
-      })
-    }
-  })
+/** The recorded movements of one instrument in an update, and the act they are recorded under. */
+export interface Recorded {
+  readonly act: Act
+  readonly movements: ReadonlyArray<Movement>
+  /** The register that a snapshot begins with; no line in any other update. */
+  readonly begun: ReadonlyArray<
+    Pick<RegisterEntry, "registrar" | "instrumentId" | "party" | "units">
+  >
+  readonly ledgerTime: Instant.Instant
 }
 
-export const readings = [holding] as const
+/**
+ * Readings of movements, after all nodes of an update, when the register's entries hold the update's
+ * result. `batch` reads the recorded movements of a batch of updates.
+ */
+export const readings = (
+  batch: (recorded: ReadonlyArray<Recorded>) => Effect.Effect<void, Unavailable, Records>
+): ReadonlyArray<Reading> => [
+  {
+    template: HoldingTemplate.typeRef,
+    whole: Effect.fn("Holding.whole")(function* (update) {
+      const found = yield* touchesOf(update)
+      if (found.touches.length === 0) return []
+      const claims = yield* MovementClaims.of(update)
+      const moved =
+        update.from === "snapshot" ? [] : movementsOf({ touches: found.touches, claims })
+      const recorded: Array<Recorded> = []
+      for (const [name, asset] of found.assets) {
+        recorded.push(
+          yield* recordMovements(update, {
+            asset,
+            moved: moved.filter((movement) => movement.asset === name),
+            touches: found.touches.filter((touch) => touch.asset === name)
+          })
+        )
+      }
+      return recorded
+    }),
+    batch
+  }
+]
 
 /** Holdings that an update created and archived, those alone that `RegisterReadings` counts. */
 const touchesOf = Effect.fnUntraced(function* (update: Whole) {
@@ -115,9 +140,13 @@ interface Share {
  */
 const recordMovements = Effect.fnUntraced(function* (update: Whole, of: Share) {
   const records = yield* Records
+  const { act, ledgerTime } = update
   const { registrar, instrumentId } = of.asset
   const isSnapshot = update.from === "snapshot"
-  if (of.moved.length === 0 && !isSnapshot) return
+  const recorded: Array<Movement> = []
+  if (of.moved.length === 0 && !isSnapshot) {
+    return { act, ledgerTime, movements: recorded, begun: [] } satisfies Recorded
+  }
   const after = yield* balancesAfter(of)
   const balances = isSnapshot ? after : before(after, of.touches)
   const stored = Option.getOrUndefined(yield* records.find(supplies, assetKeyOf(of.asset)))
@@ -131,7 +160,7 @@ const recordMovements = Effect.fnUntraced(function* (update: Whole, of: Share) {
       if (from === null) supply = Decimal.add(supply, units)
       if (to === null) supply = Decimal.subtract(supply, units)
     }
-    const movement = {
+    const moved = {
       registrar,
       instrumentId,
       seq,
@@ -143,17 +172,15 @@ const recordMovements = Effect.fnUntraced(function* (update: Whole, of: Share) {
       to,
       units,
       reference,
-      ledgerTime: update.ledgerTime
+      ledgerTime
     }
-    yield* LedgerRecord.open(
-      movements,
-      { ...movement, balanceAfter: supply, holdersAfter: holders },
-      update
-    )
+    const movement = { ...moved, balanceAfter: supply, holdersAfter: holders }
+    yield* LedgerRecord.open(movements, movement, update)
+    recorded.push(movement)
     for (const party of new Set([from, to])) {
       if (party === null) continue
       const balanceAfter = balances.get(party) ?? Decimal.zero
-      yield* LedgerRecord.open(partyMovements, { ...movement, party, balanceAfter }, update)
+      yield* LedgerRecord.open(partyMovements, { ...moved, party, balanceAfter }, update)
     }
   }
   const fact = { on: "move" as const, units: supply, holders, seq }
@@ -164,6 +191,10 @@ const recordMovements = Effect.fnUntraced(function* (update: Whole, of: Share) {
       { registrar, instrumentId, units: supply, holders, seq },
       update
     )
+  const begun = isSnapshot
+    ? [...after].map(([party, units]) => ({ registrar, instrumentId, party, units }))
+    : []
+  return { act, ledgerTime, movements: recorded, begun } satisfies Recorded
 })
 
 const move = (

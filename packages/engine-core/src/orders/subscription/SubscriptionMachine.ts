@@ -102,6 +102,8 @@ const Price = Schema.Struct({
   lotCid: Field.contractId,
   pointCid: Field.contractId,
   price: Decimal.schema,
+  /** Unswung price of the point; null in facts recorded before it was kept, and of an unread point. */
+  basePrice: Field.optional(Decimal.schema),
   units: Decimal.schema,
   fee: Decimal.schema,
   expected: Decimal.schema,
@@ -287,7 +289,7 @@ const pricedAs = (self: Subscription, fact: typeof Price.Type) => ({
   lot: {
     lotId: self.subscriptionId,
     cid: fact.lotCid,
-    basePrice: fact.price,
+    basePrice: fact.basePrice ?? fact.price,
     units: fact.units,
     remaining: fact.units
   },

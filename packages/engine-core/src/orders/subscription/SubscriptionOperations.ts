@@ -4,19 +4,12 @@ import { configurationOf } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { judge } from "../../kernel/Gates.ts"
 import type { OperationAct } from "../../records/Act.ts"
-import { Records } from "../../records/Records.ts"
+import { Records, type Stored } from "../../records/Records.ts"
 import { DeliveredLot, Lot, OwedRefund, SubscriptionClaim } from "../../templates/Market.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Timely from "../../records/Timely.ts"
-import {
-  bankLines,
-  contractOf,
-  digestOf,
-  refuses,
-  reload,
-  shownAfter
-} from "../order/OrderSteps.ts"
+import { bankLines, contractOf, digestOf, refuses, reload } from "../order/OrderSteps.ts"
 import * as Cash from "../order/CashLine.ts"
 import {
   owesRefund,
@@ -27,6 +20,7 @@ import {
 } from "./Subscription.ts"
 import { take } from "../order/CashSteps.ts"
 import { claim } from "./SubscriptionClaimOperations.ts"
+import { withRemaining } from "./SubscriptionLotLookups.ts"
 import { decide } from "./SubscriptionMachine.ts"
 import {
   type Closing,
@@ -59,7 +53,11 @@ const declared = {
   refuses
 } as const
 
-const shown = shownAfter(subscriptions, SubscriptionView.of)
+const shown = (subscriptionId: string, act: OperationAct) =>
+  Effect.flatMap(reload(subscriptions, subscriptionId), (self) => viewOf(self, act))
+
+const viewOf = (self: Stored<Subscription>, { now }: OperationAct) =>
+  Effect.map(withRemaining([self]), ([order = self]) => SubscriptionView.of(order, now))
 
 export const withdraw = Operation.defineOnLedger("subscription.withdraw", {
   ...declared,
@@ -229,5 +227,5 @@ const matched = Effect.fnUntraced(function* (
   if (refunds.length > 0) {
     self = yield* records.record(subscriptions, self, { on: "match-refund", lines: refunds }, act)
   }
-  return SubscriptionView.of(self, act.now)
+  return yield* viewOf(self, act)
 })

@@ -37,6 +37,12 @@ export const breaches = (
     : [`${Decimal.formatPlain(attested.units)} units are not what the order buys.`])
 ]
 
+/** Unswung price of the named point; null where no such point was read, which is a breach. */
+export const basePriceOf = (
+  { pointCid }: Pick<Attested, "pointCid">,
+  { points }: Pick<Pricing, "points">
+): Decimal.Decimal | null => points.find(({ contractId }) => contractId === pointCid)?.price ?? null
+
 const unitsOf = (self: Subscription, price: Decimal.Decimal): Decimal.Decimal | null =>
   self.amount === null ? self.units : Rules.byAmount(self.amount, dealingOf(self, price)).units
 

@@ -208,11 +208,12 @@ const priced = Effect.fnUntraced(function* (
   node: Node
 ) {
   const records = yield* Records
-  const breaches = Pricing.breaches(
-    self,
-    payload,
-    yield* pricingOf({ ...self, oracle: self.attesting.oracle }, payload.pointCid, node.effectiveAt)
+  const pricing = yield* pricingOf(
+    { ...self, oracle: self.attesting.oracle },
+    payload.pointCid,
+    node.effectiveAt
   )
+  const breaches = Pricing.breaches(self, payload, pricing)
   if (breaches.length > 0) {
     yield* order.keepBreach(node, self.subscriptionId, { on: "price", detail: breaches.join(" ") })
   }
@@ -226,6 +227,7 @@ const priced = Effect.fnUntraced(function* (
       lotCid: node.contractId,
       pointCid: payload.pointCid,
       price: payload.price,
+      basePrice: Pricing.basePriceOf(payload, pricing),
       units: payload.units,
       fee: figures.fee,
       expected: figures.due,

@@ -5,6 +5,7 @@ import * as Sight from "../../holders/holder/Sight.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
 import { SubscriptionId, subscriptions } from "./Subscription.ts"
+import { withRemaining } from "./SubscriptionLotLookups.ts"
 import { SubscriptionMachine } from "./SubscriptionMachine.ts"
 import * as SubscriptionView from "./SubscriptionView.ts"
 
@@ -29,7 +30,9 @@ export const list = Read.list({
   }),
   scope: OrderList.scope,
   view: (records, { pin }) =>
-    Effect.succeed(records.map((record) => SubscriptionView.of(record, pin.judgedAt, pin.offset)))
+    Effect.map(withRemaining(records, pin), (orders) =>
+      orders.map((order) => SubscriptionView.of(order, pin.judgedAt, pin.offset))
+    )
 })
 
 export const get = Read.one({
@@ -45,7 +48,8 @@ export const get = Read.one({
     const records = yield* Records
     const record = yield* records.get(subscriptions, subscriptionId, asking.pin)
     yield* Sight.demand(asking, subscriptions, record)
-    return SubscriptionView.of(record, asking.pin.judgedAt, asking.pin.offset)
+    const [order = record] = yield* withRemaining([record], asking.pin)
+    return SubscriptionView.of(order, asking.pin.judgedAt, asking.pin.offset)
   })
 })
 

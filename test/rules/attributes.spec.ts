@@ -1,6 +1,9 @@
 /** How a holder's attributes change: what each change needs, what supersedes what, what the clock ends. */
 import { Instant } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
+import { onboard } from "#core/admissions/OnboardOperations.ts"
+import { setAttributes } from "#core/holders/attribute/AttributeOperations.ts"
+import * as Shape from "#core/kernel/Shape.ts"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import * as AttributeRules from "#core/holders/attribute/AttributeRules.ts"
@@ -240,5 +243,58 @@ describe("under any changes", () => {
         }
       })
     )
+  })
+})
+
+describe("the values that the engine computes with", () => {
+  const decoders = {
+    set: Shape.decoder<unknown>(setAttributes.input),
+    onboard: Shape.decoder<unknown>(onboard.input)
+  }
+  /** Pointers to the faults of a request that states this attribute beside a sound one. */
+  const pointers = (of: object, state?: string) => {
+    const evidenceHash = hash("a")
+    const stated = [{ name: "kyc", value: "passed" }, of].map((one) => ({
+      ...one,
+      evidenceHash,
+      ...(state === undefined ? {} : { state })
+    }))
+    const members =
+      state === undefined
+        ? { holderId: "h1", party: "alice::1220aa", legalName: "Alice", attributes: stated }
+        : { holderId: "h1", attributes: stated }
+    const decoder = state === undefined ? decoders.onboard : decoders.set
+    return Result.match(
+      decoder.decode(members, () => "/body"),
+      {
+        onSuccess: () => [],
+        onFailure: ({ details }) => (details.errors ?? []).map(({ pointer }) => pointer)
+      }
+    )
+  }
+  const value = "/body/attributes/1/value"
+
+  it.each([
+    ["tax-rate", "0", true],
+    ["tax-rate", "0.15", true],
+    ["tax-rate", "1", true],
+    ["tax-rate", "1.0000000001", false],
+    ["tax-rate", "-0.1", false],
+    ["tax-rate", "15%", false],
+    ["tax-rate", "1e-1", false],
+    ["tax-exemption", "04", true],
+    ["tax-exemption", "4", false],
+    ["tax-exemption", "004", false],
+    ["tax-exemption", "0a", false],
+    ["other-rate", "15%", true],
+    ["constructor", "15%", true]
+  ])("never are taken in another form: %s of %s", (name, stated, isTaken) => {
+    const expected = isTaken ? [] : [value]
+    expect(pointers({ name, value: stated })).toEqual(expected)
+    expect(pointers({ name, value: stated }, "pending")).toEqual(expected)
+    expect(pointers({ name, value: stated }, "valid")).toEqual(expected)
+    // One that was stored before is taken out by its value.
+    expect(pointers({ name, value: stated }, "rejected")).toEqual([])
+    expect(pointers({ name, value: stated }, "revoked")).toEqual([])
   })
 })

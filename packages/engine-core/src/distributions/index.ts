@@ -11,6 +11,9 @@ import { distributionSlots } from "./distribution/DistributionSlot.ts"
 import * as LineReadings from "./distribution/LineReadings.ts"
 import { DistributionPeriod } from "./period/DistributionPeriod.ts"
 import { DistributionRoll } from "./roll/DistributionRoll.ts"
+import { standingApprovals } from "./standing-approval/StandingApproval.ts"
+import * as StandingApprovalOperations from "./standing-approval/StandingApprovalOperations.ts"
+import * as StandingApprovalReads from "./standing-approval/StandingApprovalReads.ts"
 import { StandingApprovalState } from "./standing-approval/StandingApprovalState.ts"
 
 export const acquisitions = { distribution: DistributionLotLookups.acquisitionsOf } as const
@@ -21,8 +24,11 @@ export const collections = [
   distributionLines,
   distributionContracts,
   distributionPlans,
-  distributionSlots
+  distributionSlots,
+  standingApprovals
 ] as const
 export const readings = [...DistributionReadings.readings, ...LineReadings.readings] as const
+export const operations = [...StandingApprovalOperations.operations] as const
+export const reads = [...StandingApprovalReads.reads] as const
 export { formulas } from "./distribution/DistributionFormulas.ts"
 export { events } from "./events.ts"

@@ -10,6 +10,7 @@ import { OperationKind } from "./OperationKind.ts"
 export const waitingActions = {
   approve: "An approver signs the four-eyes action.",
   "distribution.clear": "A reconciliation run clears the distribution.",
+  "standing-approval.begin": "The standing approval comes into force by its date.",
   "policy.begin": "The policy version comes into force by its date.",
   "screening.adjudicate": "The screening source decides on a possible hit.",
   "screening.answer": "The screening source answers.",

@@ -1,7 +1,8 @@
 /** Members of a holder's record: legal data, attributes, screening, terms. */
-import { Effect, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { isLei } from "../../instruments/instrument/InstrumentRules.ts"
 import { IssuerPowersConsentMachine } from "../issuer-powers-consent/IssuerPowersConsentMachine.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Field from "../../templates/Field.ts"
 import { HolderClassification } from "../../vocabulary/sets.ts"
@@ -40,14 +41,42 @@ export const Details = Schema.Struct({
 })
 export type Details = typeof Details.Type
 
-/** An eligibility attribute as a caller states it, before its evidence is verified. */
-export const Stated = Schema.Struct({
+const stated = {
   name: Schema.String.check(Schema.isPattern(/^[a-z][a-z0-9-]{0,63}$/)),
   value: name,
   validFrom: Field.optional(Instant.schema),
   validUntil: Field.optional(Instant.schema),
   evidenceHash: Field.digest
-})
+} as const
+
+/** Forms of the values that the engine computes with (docs/domain/holders.md#attributes). */
+const forms: Readonly<
+  Record<string, { readonly is: (value: string) => boolean; readonly expected: string }>
+> = {
+  "tax-rate": {
+    is: (value) =>
+      Result.match(Decimal.parse(value), {
+        onFailure: () => false,
+        onSuccess: (rate) => rate >= Decimal.zero && rate <= Decimal.one
+      }),
+    expected: "a tax-rate is a decimal from 0 to 1"
+  },
+  "tax-exemption": {
+    is: (value) => /^[0-9]{2}$/.test(value),
+    expected: "a tax-exemption is a code of two digits"
+  }
+}
+
+/** Fault of a value that does not have the form of its name; undefined: it has, or needs none. */
+const misformed = ({ name, value }: { readonly name: string; readonly value: string }) => {
+  const form = Object.hasOwn(forms, name) ? forms[name] : undefined
+  return form === undefined || form.is(value)
+    ? undefined
+    : { path: ["value"], issue: form.expected }
+}
+
+/** An eligibility attribute as a caller states it, before its evidence is verified. */
+export const Stated = Schema.Struct(stated).check(Schema.makeFilter(misformed))
 export type Stated = typeof Stated.Type
 export const StatedList = Schema.Array(Stated).check(
   Schema.isMaxLength(entriesMax),
@@ -60,9 +89,14 @@ export const StatedList = Schema.Array(Stated).check(
 
 /** An attribute as the venue sets it, with the state it is to have. */
 export const Changed = Schema.Struct({
-  ...Stated.fields,
+  ...stated,
   state: Schema.Literals(["pending", "valid", "rejected", "revoked"])
-})
+}).check(
+  // A value that was stored in another form can still be rejected or revoked.
+  Schema.makeFilter((changed) =>
+    changed.state === "rejected" || changed.state === "revoked" ? undefined : misformed(changed)
+  )
+)
 export const ChangedList = Schema.Array(Changed).check(
   Schema.isMinLength(1),
   Schema.isMaxLength(entriesMax)

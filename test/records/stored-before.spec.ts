@@ -287,6 +287,7 @@ describe("a collection", () => {
         "restriction",
         "run-instrument",
         "screening",
+        "standing-approval",
         "standing-party",
         "standing-settlement",
         "subscription",

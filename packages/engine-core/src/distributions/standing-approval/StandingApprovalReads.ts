@@ -28,7 +28,7 @@ export const list = Read.list({
   item: StandingApprovalView.StandingApprovalView,
   direction: "asc",
   order: "by id",
-  changes: true,
+  changes: false,
   where: ({ state, instrumentId }) => ({
     ...(state === undefined ? {} : { state }),
     ...(instrumentId === undefined ? {} : { instrumentId: [instrumentId] })

@@ -40,7 +40,12 @@ export const complete = Effect.fnUntraced(function* (update: Ledger.Transaction)
     trace: Trace.of(running.traceId, running.traceFlags)
   }
   const committed = yield* markCommitted(running, update, act)
-  if (running.step?.last !== true) return
+  const work = yield* WorkQueue
+  if (running.step?.last !== true) {
+    // The next step is planned from the records that this one has just changed.
+    yield* orUnavailable(work.hasten({ queue, itemIds: [running.operationId] }))
+    return
+  }
   const operation = (yield* Operations).of(running.kind)
   if (operation.on !== "ledger") {
     return yield* Effect.die(new Error(`${running.kind} has no step on the ledger`))
@@ -58,7 +63,6 @@ export const complete = Effect.fnUntraced(function* (update: Ledger.Transaction)
     receiptOf(update)
   )
   yield* OperationTransitions.succeed(committed, { operation, result, act })
-  const work = yield* WorkQueue
   yield* orUnavailable(work.settle({ queue, itemIds: [running.operationId] }))
 })
 

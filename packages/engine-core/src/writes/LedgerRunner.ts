@@ -9,7 +9,7 @@ import { Ids } from "../ports/Ids.ts"
 import * as Ledger from "../ports/Ledger.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
-import type { WorkQueue } from "../ports/storage/WorkQueue.ts"
+import { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import { orUnavailable, ledgerUnavailable } from "../records/PortFailure.ts"
 import type { LedgerReach } from "../records/LedgerReach.ts"
 import { Records } from "../records/Records.ts"
@@ -114,6 +114,10 @@ export const doubt = Effect.fnUntraced(function* (claim: Claim.Claim, step: Step
   return { ...step, unknownSince: now }
 })
 
+/** The transaction that judges a step: of a long write one that no other write shares. */
+const transactionOf = ({ isLong = false }: OnLedger, records: Records["Service"]) =>
+  isLong ? records.transactAlone : records.transact
+
 /**
  * Judges a step and records it before its first submission; undefined where the operation has
  * ended, also because its figures have moved.
@@ -126,7 +130,10 @@ const plan = Effect.fnUntraced(function* (
   const records = yield* Records
   const ledger = yield* Ledger.Ledger
   const dedupOffset = yield* reading(ledger.ledgerEnd)
-  return yield* records.transact(
+  return yield* transactionOf(
+    operation,
+    records
+  )(
     Effect.gen(function* () {
       yield* Claim.hold(claim)
       const running = yield* Claim.begin(claim)
@@ -168,7 +175,10 @@ const maySend = Effect.fnUntraced(function* (
   { step }: Step
 ) {
   const records = yield* Records
-  return yield* records.transact(
+  return yield* transactionOf(
+    operation,
+    records
+  )(
     Effect.gen(function* () {
       yield* Claim.hold(claim)
       const record = yield* Claim.load(claim)
@@ -235,6 +245,19 @@ const decided = (write: Omit<LedgerWrite, "move">): LedgerWrite => {
   return { ...write, move }
 }
 
+/**
+ * Makes the operation due at once where the projection read its step while this claim still had the
+ * lease: the projection hastens only an item that is not leased.
+ */
+const hastened = Effect.fnUntraced(function* ({ answer, claim, step }: LedgerWrite) {
+  if (answer?._tag !== "Receipt" || step === null || step.last) return
+  const projection = yield* ProjectionLog
+  const work = yield* WorkQueue
+  const { itemId, queue } = claim.lease
+  if (!(yield* orUnavailable(projection.hasCommand(step.commandId)))) return
+  yield* orUnavailable(work.hasten({ queue, itemIds: [itemId] }))
+})
+
 const alarm = ({ step }: LedgerWrite, message: string | undefined) =>
   message === undefined
     ? Effect.void
@@ -256,10 +279,8 @@ const perform = Effect.fnUntraced(function* (
       return void (yield* Claim.refuse(claim, move.cause))
     case "wait":
       yield* alarm(write, move.alarm)
-      return void (yield* Claim.release(
-        claim,
-        move.isSpread ? Claim.spread(claim, move.millis) : move.millis
-      ))
+      yield* Claim.release(claim, move.isSpread ? Claim.spread(claim, move.millis) : move.millis)
+      return void (yield* hastened(write))
     case "plan": {
       const step = yield* plan(operation, claim, move)
       return step === undefined ? undefined : { ...write, step, move: Rules.firstSend }

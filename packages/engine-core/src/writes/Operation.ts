@@ -84,6 +84,11 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
     input: NoInfer<I>,
     act: OperationAct
   ): Effect.Effect<Derived, Refused<S> | Unavailable, Records | Crypto | LedgerReach>
+  /**
+   * True: judging takes long, such as for figures of very many holders, so that no other write shares
+   * the transaction of a step and waits for it.
+   */
+  readonly isLong?: boolean
   /** Fills members that a caller may leave to the engine, such as the id of the new record. */
   complete?(input: I, makeId: () => string): I
   readonly result: Schema.Codec<R, unknown>

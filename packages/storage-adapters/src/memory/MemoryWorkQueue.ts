@@ -194,6 +194,28 @@ export const make = (of: {
         transaction.undo.push(() => fronts.remove(item))
         awaken(transaction, item.queue)
       }),
+    hasten: ({ queue: name, itemIds }) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        transactions.write((transaction) => {
+          const { items, lines, fronts } = queue(name)
+          for (const itemId of itemIds) {
+            const item = items.get(itemId)
+            if (item === undefined || item.runAt <= now) continue
+            if (item.leasedUntil !== null && item.leasedUntil > now) continue
+            const isFront = frontOf(lines.get(item.resource)) === item
+            if (isFront) {
+              fronts.remove(item)
+              transaction.undo.push(() => fronts.add(item))
+            }
+            Undo.patch(transaction, item, { runAt: now })
+            if (isFront) {
+              fronts.add(item)
+              transaction.undo.push(() => fronts.remove(item))
+            }
+            awaken(transaction, name)
+          }
+        })
+      ),
     find: ({ queue: name, itemId }) =>
       transactions.read(() =>
         Option.map(

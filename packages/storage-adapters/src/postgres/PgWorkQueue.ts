@@ -245,6 +245,18 @@ export const make = (of: {
         ),
         awaken([lease.queue])
       ),
+    hasten: ({ queue, itemIds }) =>
+      itemIds.length === 0
+        ? Effect.void
+        : Effect.andThen(
+            sessions.send(
+              `update bursar.work set run_at = clock_timestamp()
+               where queue = $1 and item_id = any ($2::text[]) and run_at > clock_timestamp()
+                 and (leased_until is null or leased_until <= clock_timestamp())`,
+              [queue, Values.texts(itemIds)]
+            ),
+            awaken([queue])
+          ),
     find: ({ queue, itemId }) =>
       Effect.map(
         sessions.look(

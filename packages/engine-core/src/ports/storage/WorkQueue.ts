@@ -81,6 +81,14 @@ export class WorkQueue extends Context.Service<
       lease: Lease,
       of: { readonly delay: number; readonly payload?: string }
     ) => Effect.Effect<void, LeaseLost | StorageUnavailable>
+    /**
+     * Makes items due now that nobody has a lease on: what they wait for has come. An item under a
+     * lease, one that is due already, and one that is not there are left alone.
+     */
+    readonly hasten: (of: {
+      readonly queue: string
+      readonly itemIds: ReadonlyArray<string>
+    }) => Effect.Effect<void, StorageUnavailable>
     readonly find: (of: {
       readonly queue: string
       readonly itemId: string

@@ -254,6 +254,19 @@ export const work: ReadonlyArray<Check> = [
     yield* Effect.sleep(millis * 2 + 200)
     yield* same("all that is due", names(yield* claim()), "b c e a d")
   }),
+  check(PORT, "hastens an item that waits, and none under a lease", function* () {
+    const { add, claim, queue, hasten, release } = yield* setUp
+    yield* add({ itemId: "a" }, { itemId: "b" }, { itemId: "c" })
+    const [a, b] = yield* claim(2)
+    yield* release(a!, { delay: 60_000 })
+    yield* hasten({ queue, itemIds: [] })
+    yield* same("before", names(yield* claim(9)), "c")
+    yield* hasten({ queue, itemIds: ["a", "b", "nobody"] })
+    const again = yield* claim(9)
+    yield* same("after", names(again), "a")
+    yield* release(b!, { delay: 60_000 })
+    yield* same("released after it was hastened", names(yield* claim(9)), "")
+  }),
   check(PORT, "lets a released lease write no more", function* () {
     const { add, claim, release, ...work } = yield* setUp
     yield* add({ itemId: "a" })

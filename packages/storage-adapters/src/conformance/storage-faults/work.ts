@@ -4,6 +4,11 @@ import { Effect } from "effect"
 import { type Fault, replace } from "./Fault.ts"
 
 export const faults = {
+  "hastens-nothing": {
+    does: "leaves an item that is hastened waiting",
+    noticedBy: ["hastens an item that waits"],
+    spoil: replace(WorkQueue, () => ({ hasten: () => Effect.void }))
+  },
   "stale-fence": {
     does: "takes the word of a worker whose lease was taken over",
     noticedBy: ["gives an item to another when its lease has run out"],

@@ -63,6 +63,10 @@ export const switches: ReadonlyArray<Switch> = [
     off: [{ text: "memo.version === cycle.version", by: "memo.version < 0" }]
   },
   {
+    file: "engine-core/src/distributions/distribution/ExecuteOperations.ts",
+    off: [{ text: "if (memo !== undefined) return memo", by: "" }]
+  },
+  {
     file: "engine-core/src/records/Outbox.ts",
     off: [{ text: "cache = { moved, all }", by: "" }]
   },

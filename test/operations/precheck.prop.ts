@@ -429,6 +429,12 @@ const asked: ReadonlyArray<Asking> = [
     params: { cycleId: "c1" },
     body: {}
   },
+  {
+    act: "distribution.execute",
+    query: { month: id("2026-07") },
+    params: {},
+    body: { instrumentId: "fund-a", month: "2026-07" }
+  },
   ...forced,
   ...recovered
 ]
@@ -629,6 +635,11 @@ const reached: Readonly<Record<Act, ReadonlyArray<Said>>> = {
     "rule-refused units enough-units",
     "rule-refused units locks-releasable",
     "rule-refused units unit-decimals"
+  ],
+  "distribution.execute": [
+    "rule-refused hold not-held",
+    "rule-refused policy in-manifest",
+    "rule-refused policy distributes"
   ],
   "instrument.recover": [
     "let",

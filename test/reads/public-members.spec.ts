@@ -224,6 +224,7 @@ const unshown = [
   "distribution-line",
   "distribution-plan",
   "distribution-slot",
+  "execution-claim",
   "finding",
   "forced-act",
   "hold-slot",

@@ -258,6 +258,7 @@ describe("a collection", () => {
         "distribution-line",
         "distribution-plan",
         "distribution-slot",
+        "execution-claim",
         "external-account",
         "finding",
         "forced-act",

@@ -8,6 +8,7 @@ import { judge, type Objection, shown } from "#core/kernel/Gates.ts"
 import { gates } from "#core/kernel/Refusal.ts"
 import type { Act, Check } from "./broken.ts"
 import * as BrokenCycles from "./broken-cycles.ts"
+import * as BrokenDistributions from "./broken-distributions.ts"
 import * as BrokenMoves from "./broken-moves.ts"
 import * as BrokenOrders from "./broken-orders.ts"
 
@@ -15,6 +16,7 @@ const moves: ReadonlyArray<Act> = [BrokenMoves.forceTransfer, BrokenMoves.recove
 const acts: ReadonlyArray<Act> = [
   ...Object.values(BrokenOrders),
   ...Object.values(BrokenCycles),
+  ...Object.values(BrokenDistributions),
   ...moves
 ]
 
@@ -148,6 +150,7 @@ test("units are recovered to a successor from the instant on from which it is us
 
 test("an act asks for holds first, and for restrictions where it is a holder's", () => {
   const noHolder = [
+    "distribution.execute",
     "dealing-cycle.open",
     "standing-settlement.open",
     // It moves nothing of its holder any more.

@@ -7,6 +7,8 @@ import { DistributionMachine } from "./distribution/DistributionMachine.ts"
 import * as DistributionLotLookups from "./distribution/DistributionLotLookups.ts"
 import { distributionPlans } from "./distribution/DistributionPlan.ts"
 import * as DistributionReadings from "./distribution/DistributionReadings.ts"
+import * as Execute from "./distribution/ExecuteOperations.ts"
+import { executionClaims } from "./distribution/ExecutionClaim.ts"
 import { distributionSlots } from "./distribution/DistributionSlot.ts"
 import * as LineReadings from "./distribution/LineReadings.ts"
 import { DistributionPeriod } from "./period/DistributionPeriod.ts"
@@ -25,10 +27,11 @@ export const collections = [
   distributionContracts,
   distributionPlans,
   distributionSlots,
-  standingApprovals
+  standingApprovals,
+  executionClaims
 ] as const
 export const readings = [...DistributionReadings.readings, ...LineReadings.readings] as const
-export const operations = [...StandingApprovalOperations.operations] as const
+export const operations = [...Execute.operations, ...StandingApprovalOperations.operations] as const
 export const reads = [...StandingApprovalReads.reads] as const
 export { formulas } from "./distribution/DistributionFormulas.ts"
 export { events } from "./events.ts"

@@ -2,6 +2,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
+import type * as Pin from "../kernel/Pin.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import { Ledger } from "../ports/Ledger.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
@@ -55,3 +56,18 @@ export const layer: Layer.Layer<LedgerReach, never, ProjectionLog | Ledger> = La
   LedgerReach,
   make
 )
+
+/**
+ * `LedgerReach` as it was at a pin, so that the code that judges an act now also prechecks it in the
+ * past: the projection had read the ledger up to the pin, and the ledger ended there.
+ */
+export const at =
+  ({ offset, ledgerTime, judgedAt }: Pin.Resolved) =>
+  (reach: LedgerReach["Service"]): LedgerReach["Service"] => ({
+    projected: Effect.succeed({ offset, ledgerTime }),
+    ledgerEnd: Effect.succeed({ offset, readAt: judgedAt }),
+    offsetBefore: (instant) =>
+      Effect.map(reach.offsetBefore(instant), (found) =>
+        Option.map(found, (before) => Offset.min(before, offset))
+      )
+  })

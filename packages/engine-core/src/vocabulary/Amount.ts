@@ -69,12 +69,16 @@ export const share = Decimal.plainOf({
 
 const rateDigits = "at most 1 digit before the point and 10 after it"
 
-/** A rate from 0 to 1, both included. */
-export const rate = Decimal.plainOf({
+const rateKind = {
   expected: "a rate from 0 to 1, of at most 1 digit before the point",
-  is: (decimal) => decimal >= Decimal.zero && decimal <= Decimal.one,
+  is: (decimal: Decimal.Decimal) => decimal >= Decimal.zero && decimal <= Decimal.one,
   description: `A rate from 0 to 1, with ${rateDigits}.`
-})
+} as const
+
+/** A rate from 0 to 1, both included. */
+export const rate = Decimal.plainOf(rateKind)
+/** The same in a query. */
+export const rateText = Decimal.textOf(rateKind)
 
 /** A rate from 0 that takes less than all. */
 export const part = Decimal.plainOf({

@@ -11,6 +11,7 @@ import * as Offset from "../../kernel/Offset.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type { ValuationMode } from "../../vocabulary/sets.ts"
 import * as Field from "../../templates/Field.ts"
+import type { DistributionPlan } from "./DistributionPlan.ts"
 import { DistributionId } from "./DistributionTerms.ts"
 import type { Pricing, Terms } from "./DistributionRules.ts"
 
@@ -49,7 +50,7 @@ export const sourceFields = {
   /** The instrument's last executed distribution, whose carries are taken in. */
   previous: NullOr(Struct({ distributionId: DistributionId, month: Month.schema })),
   /** Distributions with lines that are due, suspended or delivered. */
-  unrolledIn: List(DistributionId),
+  unrolledIn: List(Text),
   /** Offsets at which parties that are no holders have units. */
   partyOffsets: List(Offset.schema),
   /** Sum of the lines' carryIn, in currency. */
@@ -112,4 +113,10 @@ const pricingOf = ({
   return valuation === "accumulating"
     ? { valuation, exPrice: from, cumPrice: to }
     : { valuation, fromIndex: from, toIndex: to }
+}
+
+/** Returns what the lines of a plan are computed from. */
+export const sourceOfPlan = (plan: DistributionPlan): LineSource => {
+  if (plan.recordOffset === null) throw new Error("a plan reads the register of record")
+  return { ...plan, recordOffset: plan.recordOffset, terms: termsOf(plan) }
 }

@@ -2,6 +2,7 @@
  * Loads what a precheck judges: the operation of the act, its input, and the record it is about.
  */
 import { Effect, Result } from "effect"
+import { execute as executeDistribution } from "../../distributions/distribution/ExecuteOperations.ts"
 import { byInstrument as forceTransfer } from "../../powers/ForcedTransferOperations.ts"
 import { byInstrument as recover } from "../../powers/RecoveryOperations.ts"
 import { holders } from "../../holders/holder/Holder.ts"
@@ -32,6 +33,7 @@ export const operations: Readonly<Record<Act, Operation>> = {
   "redemption.claim": claimRedemption,
   "redemption.settle": Redemption.settle,
   "dealing-cycle.settle": settleCycle,
+  "distribution.execute": executeDistribution,
   "instrument.force-transfer": forceTransfer,
   "instrument.recover": recover
 }

@@ -42,6 +42,7 @@ export const figuresOf = (
       return ofRedemption(given.redemptionId ?? "")
     case "admission.offer":
     case "dealing-cycle.settle":
+    case "distribution.execute":
     case "instrument.force-transfer":
     case "instrument.recover":
       return Effect.succeed(null)

@@ -11,7 +11,7 @@ import * as Read from "../../reads/Read.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import * as JudgedAt from "../../records/JudgedAt.ts"
 import * as PinnedRecords from "../../records/PinnedRecords.ts"
-import type { LedgerReach } from "../../records/LedgerReach.ts"
+import * as LedgerReach from "../../records/LedgerReach.ts"
 import { Records } from "../../records/Records.ts"
 import { PrecheckAct } from "../../vocabulary/sets.ts"
 import * as Figures from "../../writes/Figures.ts"
@@ -72,6 +72,7 @@ export const get = Read.one({
       return { rows, figures }
     }).pipe(
       Effect.provideService(Records, records),
+      Effect.updateService(LedgerReach.LedgerReach, LedgerReach.at(pin)),
       Effect.provideService(JudgedAt.JudgedAt, pin.judgedAt)
     )
     const kept =
@@ -140,7 +141,11 @@ const derivedBy = (
   operation: Operation,
   input: unknown,
   act: OperationAct
-): Effect.Effect<Figures.Derived["figures"] | null, Unavailable, Records | Crypto | LedgerReach> =>
+): Effect.Effect<
+  Figures.Derived["figures"] | null,
+  Unavailable,
+  Records | Crypto | LedgerReach.LedgerReach
+> =>
   operation.figures === undefined
     ? Effect.succeed(null)
     : operation.figures(input, act).pipe(

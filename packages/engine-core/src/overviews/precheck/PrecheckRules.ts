@@ -5,6 +5,7 @@ import * as Codec from "../../kernel/Codec.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
+import * as Month from "../../kernel/Month.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import { type Fault, refuse, type Refused } from "../../kernel/Refusal.ts"
 import { CycleId } from "../../orders/dealing-cycle/DealingCycle.ts"
@@ -87,6 +88,8 @@ export const asked = {
   expiresAt: Schema.optionalKey(Instant.schema),
   moves: Schema.optionalKey(Schema.Array(move)),
   holderIds: Schema.optionalKey(Schema.Array(HolderId)),
+  month: Schema.optionalKey(Month.schema),
+  acknowledgedRate: Schema.optionalKey(Amount.rateText),
   /** Hash of the cited order's document, the only member of it that is judged. */
   documentHash: Schema.optionalKey(Field.digest),
   ...Counterfactual.fields
@@ -139,6 +142,7 @@ export const acts = {
     may: ["cash", "price"]
   },
   "dealing-cycle.settle": { about: "dealing-cycle", needs: ["cycleId"], may: ["price"] },
+  "distribution.execute": { about: "instrument", needs: ["month"], may: ["acknowledgedRate"] },
   "instrument.force-transfer": {
     about: "instrument",
     needs: ["moves", "documentHash"],
@@ -177,11 +181,12 @@ export const membersOf = (
   const [first] = errors
   if (first !== undefined) return refuse("invalid-request", { detail: first.detail, errors })
   const { documentHash, policyVersion: _, price: __, ...members } = encode(given)
-  const { amount, cash, moves, refunds, units } = given
+  const { acknowledgedRate, amount, cash, moves, refunds, units } = given
   return Result.succeed({
     ...members,
     ...(amount === undefined ? {} : { amount: number(amount) }),
     ...(units === undefined ? {} : { units: number(units) }),
+    ...(acknowledgedRate === undefined ? {} : { acknowledgedRate: number(acknowledgedRate) }),
     ...(cash === undefined ? {} : { cash: lines(cash) }),
     ...(refunds === undefined ? {} : { refunds: lines(refunds) }),
     ...(moves === undefined ? {} : { moves: moves.map((entry) => movedAs(entry)) }),

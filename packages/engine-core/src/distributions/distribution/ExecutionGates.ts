@@ -1,0 +1,118 @@
+/** Checks of executing a distribution, by gate (docs/domain/distributions.md#execution). */
+import type { NavFeed } from "../../instruments/price/NavFeed.ts"
+import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import type * as Month from "../../kernel/Month.ts"
+import type * as Date from "../../kernel/Date.ts"
+import * as HoldRules from "../../restraints/hold/HoldRules.ts"
+import type { PartialDistribution, RateChange } from "../../vocabulary/sets.ts"
+import {
+  isRefused,
+  isUnacknowledged,
+  mayAcknowledge,
+  type Rates
+} from "../period/RateChangeRules.ts"
+import { type Payout, type Place, wentEx } from "../period/PeriodRules.ts"
+
+/** Facts that an execution is judged by. */
+export interface Judging extends Rates {
+  readonly holds: ReadonlyArray<HoldRules.Holding>
+  readonly policyVersion: number
+  readonly month: Month.Month
+  /** True: the policy in force at the end of the month's record date distributes monthly. */
+  readonly isMonthly: boolean
+  readonly place: Place
+  /** The first period that is not executed; null: none has a point yet. */
+  readonly nextMonth: Month.Month | null
+  /** Month of an execution that has not added all of its lines; null: there is none. */
+  readonly unsealedMonth: Month.Month | null
+  /** Prices around the last payout of an accumulating instrument; null: it paid nothing yet. */
+  readonly lastPayout: Payout | null
+  readonly rateChange: ReadonlyArray<RateChange>
+  readonly partial: ReadonlyArray<PartialDistribution>
+  readonly hasUnrolled: boolean
+  /** Null where the month has none. */
+  readonly recordDate: Date.Date | null
+  readonly recordDatePassed: boolean
+  /** `none` where no feed prices the distribution. */
+  readonly navFeed: typeof NavFeed.schema.Type
+  /** False: the register of some day, or an earlier distribution, is before the history. */
+  readonly isHistoryWhole: boolean
+  readonly linesMax: number
+  /** False: there are more lines than `linesMax`. */
+  readonly fitsLinesMax: boolean
+}
+
+/** All checks of an execution, in the order of the gates. */
+export const against = (of: Judging): ReadonlyArray<Objection> =>
+  inOrder([
+    HoldRules.against(of.holds, "distribution"),
+    ...ofPolicy(of),
+    ...ofRates(of),
+    check("lines-rolled", !(of.hasUnrolled && isRefused(of.partial)), {
+      policyVersion: of.policyVersion
+    }),
+    check("record-date-passed", of.recordDatePassed, {
+      detail: of.recordDate === null ? null : `The record date of ${of.month} is ${of.recordDate}.`
+    }),
+    check("feed-usable", of.navFeed === "none" || of.navFeed === "usable", {
+      detail: `The feed is ${of.navFeed}.`
+    }),
+    check("history-whole", of.isHistoryWhole),
+    check("distribution-size", of.fitsLinesMax, {
+      detail: `The distribution has more than ${of.linesMax} lines.`
+    })
+  ])
+
+const ofPolicy = (of: Judging): ReadonlyArray<Objection> => {
+  const { lastPayout, month, policyVersion } = of
+  return [
+    check("distributes", of.isMonthly, { policyVersion }),
+    check("in-order", of.place === "next" && of.unsealedMonth === null, {
+      policyVersion,
+      detail: detailOfOrder(of)
+    }),
+    check("went-ex", lastPayout === null || wentEx(lastPayout), {
+      policyVersion,
+      detail:
+        lastPayout === null
+          ? null
+          : `The price after the last payout was ${Decimal.formatPlain(lastPayout.firstPrice)}: ` +
+            `${month} would pay the same income again.`
+    })
+  ]
+}
+
+const detailOfOrder = ({ month, nextMonth, place, unsealedMonth }: Judging): string | null => {
+  if (unsealedMonth !== null) return `The execution of ${unsealedMonth} has not ended.`
+  switch (place) {
+    case "next":
+      return null
+    case "executed":
+    case "before-executed":
+      return `A later month than ${month} is executed, or that month itself.`
+    case "waits":
+      return `The next month to execute is ${nextMonth}.`
+    case "no-point":
+      return `No official point is dated in ${month}.`
+  }
+}
+
+const ofRates = (of: Judging): ReadonlyArray<Objection> => {
+  const { policyVersion, ratesSeen } = of
+  const latest = ratesSeen.at(-1)
+  const shown = ratesSeen.map(Decimal.formatPlain).join(", ")
+  return [
+    check("rate-acknowledged", mayAcknowledge(of), {
+      policyVersion,
+      detail:
+        latest === undefined || ratesSeen.length === 1
+          ? "The points of the period state no rates that differ."
+          : `The latest rate of the period is ${Decimal.formatPlain(latest)}.`
+    }),
+    check("rate-change", !(isUnacknowledged(of) && isRefused(of.rateChange)), {
+      policyVersion,
+      detail: `The points of the period state the rates ${shown}.`
+    })
+  ]
+}

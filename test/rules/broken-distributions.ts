@@ -1,0 +1,53 @@
+/** The execution of a distribution, with a way to make every check refuse. */
+import { Date, Decimal } from "@bursar/engine-core/kernel"
+import * as Gates from "#core/distributions/distribution/ExecutionGates.ts"
+import * as Broken from "./broken.ts"
+
+const d = Decimal.of
+const latest = d("0.2")
+
+export const distributionExecute = Broken.act<Gates.Judging>({
+  name: "distribution.execute",
+  sound: {
+    holds: [],
+    policyVersion: 1,
+    month: "2026-07" as Gates.Judging["month"],
+    isMonthly: true,
+    place: "next",
+    nextMonth: "2026-07" as Gates.Judging["month"],
+    unsealedMonth: null,
+    lastPayout: { exPrice: d("1"), cumPrice: d("1.05"), firstPrice: d("1.01") },
+    ratesSeen: [d("0.1"), latest],
+    acknowledgedRate: latest,
+    rateChange: ["alert", "alert"],
+    partial: ["carry", "carry"],
+    hasUnrolled: true,
+    recordDate: Date.of("2026-07-31"),
+    recordDatePassed: true,
+    navFeed: "none",
+    isHistoryWhole: true,
+    linesMax: 200_000,
+    fitsLinesMax: true
+  },
+  rows: Gates.against,
+  faults: {
+    "hold not-held": (of) => ({ ...of, holds: [Broken.onAll] }),
+    "policy distributes": (of) => ({ ...of, isMonthly: false }),
+    "policy in-order": (of) => ({ ...of, place: "waits" }),
+    "policy went-ex": (of) => ({
+      ...of,
+      lastPayout: { exPrice: d("1"), cumPrice: d("1.05"), firstPrice: d("1.025") }
+    }),
+    "policy rate-acknowledged": (of) => ({ ...of, acknowledgedRate: d("0.3") }),
+    "policy rate-change": (of) => ({
+      ...of,
+      rateChange: ["alert", "refuse"],
+      acknowledgedRate: of.acknowledgedRate === latest ? null : of.acknowledgedRate
+    }),
+    "policy lines-rolled": (of) => ({ ...of, partial: ["carry", "refuse"] }),
+    "window record-date-passed": (of) => ({ ...of, recordDatePassed: false }),
+    "nav-feed feed-usable": (of) => ({ ...of, navFeed: "stale" }),
+    "ledger history-whole": (of) => ({ ...of, isHistoryWhole: false }),
+    "ledger distribution-size": (of) => ({ ...of, fitsLinesMax: false })
+  }
+})

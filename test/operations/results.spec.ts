@@ -22,6 +22,7 @@ import * as Results from "./results.ts"
 
 /** Whose answer is no record that a read shows, and why. */
 const unread: Readonly<Record<string, string>> = {
+  "distribution.execute": "no read shows a distribution yet",
   "provision-settlement.propose": "no read shows a provision but as a proposal to be answered",
   "holder.force-transfer": "tells what one act has moved; its holder is another record",
   "instrument.force-transfer": "tells what one act has moved; its instrument is another record",

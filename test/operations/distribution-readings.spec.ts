@@ -54,8 +54,9 @@ describe("a distribution on the ledger", () => {
         net: Decimal.of("46.17"),
         carried: Decimal.of("54.3219743288")
       })
-      // Only its own states make a version of it: it opened and was sealed.
-      assert.strictEqual(sealed.version, 2)
+      // Only its own states make a version of it: it opened, was sealed, and was cleared by the run
+      // that follows.
+      assert.strictEqual(sealed.version, 3)
       const records = yield* Records
       includes(yield* records.get(distributionContracts, "d-july"), {
         lineCount: 2,
@@ -154,7 +155,7 @@ describe("a distribution on the ledger", () => {
       yield* Month.delivers(stage, "d-july", "d-july.1")
       assert.deepStrictEqual(yield* Month.states, ["1 delivered"])
       assert.deepStrictEqual(yield* Fund.surprises, [
-        "distribution deliver: The line was suspended, and its distribution payable."
+        "distribution deliver: The line was suspended, and its distribution paid."
       ])
     }).pipe(engine())
   )

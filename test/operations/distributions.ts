@@ -144,20 +144,6 @@ export const turns = (distributionId: string, choice: "Open" | "Close") =>
     venueActs([Templates.exercise(Templates.Distribution, cid, choice, {})])
   )
 
-/** A run finds nothing that stops the distribution. */
-export const clears = (distributionId: string) =>
-  Effect.gen(function* () {
-    const records = yield* Records
-    const now = yield* Instant.now
-    yield* records.transact(
-      Effect.gen(function* () {
-        const self = yield* records.get(distributions, distributionId)
-        const act = { cause: { by: "request" as const, requestId: "run" }, now }
-        yield* records.record(distributions, self, { on: "clear", at: now, runId: "run_1" }, act)
-      })
-    )
-  })
-
 const lineContract = (lineId: string) =>
   Effect.map(Cycles.active(Templates.DistributionLine), (found) => {
     const of = found.find(({ payload }) => payload.lineId === lineId)
@@ -242,13 +228,12 @@ export const founded = (holderIds: ReadonlyArray<string>) =>
     return { stage, holders, point: point.cid }
   })
 
-/** The month of these lines, executed and sealed, and open to the registrar once it is cleared. */
+/** The month of these lines, executed, sealed and so cleared by a run, and open to the registrar. */
 export const opened = (stage: Fund.Parties, point: string, lines: ReadonlyArray<Line>) =>
   Effect.gen(function* () {
     yield* Cycles.at("2026-08-03T09:00:00Z")
     yield* executes(stage, termsOf(stage, point))
     yield* adds("d-july", lines)
     yield* seals("d-july", lines)
-    yield* clears("d-july")
     yield* turns("d-july", "Open")
   })

@@ -1,8 +1,9 @@
 /** Steps of tests of reconciliation: a run that is called for, planted differences, what was found. */
 import { type Caller, Records, RunRunner } from "@bursar/engine-core"
-import { Decimal, Instant, PlainJson, Shape } from "@bursar/engine-core/kernel"
+import { Decimal, Instant, type Party, PlainJson, Shape } from "@bursar/engine-core/kernel"
 import { RunRequest } from "@bursar/engine-core"
 import { Effect, Result } from "effect"
+import { distributions } from "#core/distributions/distribution/Distribution.ts"
 import { findings } from "#core/findings/Finding.ts"
 import { idOf, registerEntries } from "#core/instruments/register/RegisterEntry.ts"
 import { runs } from "#core/reconciliation/run/Run.ts"
@@ -93,3 +94,40 @@ export const openHolds = Effect.gen(function* () {
   const rows = yield* records.list(holds, { where: { state: ["open"] }, limit: 1_000 })
   return rows.map(({ record }) => record)
 })
+
+/** Gives the registrar units on the register that no movement and no holding has. */
+export const plantMovement = ({
+  registrar
+}: {
+  readonly registrar: { readonly party: Party.Party }
+}) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const now = yield* Instant.now
+    const at = yield* offset
+    const act = { cause: { by: "run", runId: "fault" } as const, now, offset: at }
+    const entry = {
+      registrar: registrar.party,
+      instrumentId: "fund-a",
+      party: registrar.party,
+      units: Decimal.of("7"),
+      locked: Decimal.zero,
+      since: now,
+      emptySince: null
+    }
+    yield* records.transact(records.open(registerEntries, entry, act))
+  })
+
+/** A distribution as it is held, after its hold was released and before a run. */
+export const holdAgain = (distributionId: string, holdId: string) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const now = yield* Instant.now
+    yield* records.transact(
+      Effect.gen(function* () {
+        const self = yield* records.get(distributions, distributionId)
+        const act = { cause: { by: "run", runId: "fault" } as const, now }
+        yield* records.record(distributions, self, { on: "hold", at: now, holdId }, act)
+      })
+    )
+  })

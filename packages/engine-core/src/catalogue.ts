@@ -8,6 +8,7 @@ import * as CloseOperations from "./holders/holder/CloseOperations.ts"
 import * as feeds from "./feeds/index.ts"
 import * as findings from "./findings/index.ts"
 import * as holders from "./holders/index.ts"
+import * as HoldOperations from "./restraints/hold/HoldOperations.ts"
 import * as instruments from "./instruments/index.ts"
 import * as orders from "./orders/index.ts"
 import * as overviews from "./overviews/index.ts"
@@ -104,10 +105,14 @@ const close = CloseOperations.closing({
   ...orders.holderTies
 })
 
+/** Pausing an instrument, with what follows in the rooms above. */
+const pause = HoldOperations.pausing(distributions.holdFollowers)
+
 /** All writes, in the order of the rooms. */
 export const operations: ReadonlyArray<Operation> = [
   ...rooms.flatMap((room) => room.operations ?? []),
-  close
+  close,
+  pause
 ]
 
 /** All reads that are generated from declarations; the feeds page by their own services. */
@@ -117,7 +122,10 @@ type OperationsOf<C> = C extends { readonly operations: ReadonlyArray<infer O> }
 type ReadsOf<C> = C extends { readonly reads: ReadonlyArray<infer R> } ? R : never
 
 /** Union of the declared writes with their own types, to find one by its kind. */
-export type DeclaredOperation = OperationsOf<(typeof declaring)[number]> | typeof close
+export type DeclaredOperation =
+  | OperationsOf<(typeof declaring)[number]>
+  | typeof close
+  | typeof pause
 
 /** Union of the declared reads with their own types, to find one by its name. */
 export type DeclaredRead = ReadsOf<(typeof declaring)[number]>

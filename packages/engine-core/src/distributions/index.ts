@@ -3,6 +3,7 @@ import { distributionContracts } from "./distribution/DistributionContract.ts"
 import { distributions } from "./distribution/Distribution.ts"
 import { distributionLines } from "./distribution/DistributionLine.ts"
 import { DistributionLineMachine } from "./distribution/DistributionLineMachine.ts"
+import { holdDistributions } from "./distribution/ClearingSteps.ts"
 import { DistributionMachine } from "./distribution/DistributionMachine.ts"
 import * as DistributionLotLookups from "./distribution/DistributionLotLookups.ts"
 import { distributionPlans } from "./distribution/DistributionPlan.ts"
@@ -35,3 +36,6 @@ export const operations = [...Execute.operations, ...StandingApprovalOperations.
 export const reads = [...StandingApprovalReads.reads] as const
 export { formulas } from "./distribution/DistributionFormulas.ts"
 export { events } from "./events.ts"
+
+/** What the opening of a hold does to distributions. */
+export const holdFollowers = { holdDistributions } as const

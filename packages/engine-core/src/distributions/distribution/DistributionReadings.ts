@@ -1,5 +1,6 @@
 /** Readings of the ledger about a distribution: executed, its lines added, sealed, opened and closed. */
 import { Effect, Option } from "effect"
+import { itemOf as runItemOf } from "../../findings/RunQueue.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Month from "../../kernel/Month.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
@@ -62,6 +63,7 @@ const distribution = TypedReading.of(DistributionTemplate, {
             suspended
           })
           yield* executed.record(self, node, { on: "seal", at: node.effectiveAt, totals })
+          yield* askForRun(self)
         })
       ),
     Open: ({ payload, result }, node) =>
@@ -74,6 +76,12 @@ const distribution = TypedReading.of(DistributionTemplate, {
       )
   }
 })
+
+/** Queues the reconciliation run that clears or holds a sealed distribution. */
+const askForRun = ({ distributionId, instrumentId }: Distribution) =>
+  Effect.flatMap(Records, (records) =>
+    records.enqueue([runItemOf({ trigger: "schedule", instrumentId, causedBy: distributionId })])
+  )
 
 export const readings = [slot, distribution] as const
 

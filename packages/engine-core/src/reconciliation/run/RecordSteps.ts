@@ -8,6 +8,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import type { Act } from "../../records/Act.ts"
 import { openFor } from "../../restraints/hold/HoldOpeningSteps.ts"
 import type { RunTrigger } from "../../vocabulary/sets.ts"
+import { holdOrClear } from "./ClearSteps.ts"
 import type { Compared } from "./CompareSteps.ts"
 import { type Run, type RunId, runs, type Scope } from "./Run.ts"
 import { runInstruments } from "./RunInstrument.ts"
@@ -26,8 +27,8 @@ const batchMax = 500
 
 /**
  * Records a run (docs/domain/reconciliation.md#what-a-run-does): opens or judges again each finding,
- * clears those that a check that ran no longer finds, opens holds for blocking ones, and opens the
- * record of the run. Must run inside `transactAlone`, which may run it again.
+ * clears those that a check that ran no longer finds, opens holds for blocking ones, holds or clears
+ * distributions, and opens the record of the run. Must run inside `transactAlone`, which may run it again.
  */
 export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
   const records = yield* Records
@@ -41,6 +42,16 @@ export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
   })
   const holdsOpened = held.flatMap((hold) =>
     Option.isSome(hold) && hold.value.runId === runId ? [hold.value.holdId] : []
+  )
+  const distributionsCleared = yield* holdOrClear(
+    {
+      runId,
+      scope,
+      covered: compared.covered,
+      found,
+      holds: held.flatMap((hold) => (Option.isSome(hold) ? [hold.value] : []))
+    },
+    act
   )
   const several = scope.instrumentIds ?? []
   yield* Effect.forEach(
@@ -58,7 +69,7 @@ export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
     checks: Rules.ranOf(compared.checks, outcomes),
     verdict: Rules.verdictOf({ findings: found, outcomes }),
     holdsOpened,
-    distributionsCleared: []
+    distributionsCleared
   }
   return yield* asNew(records.open(runs, run, act))
 })

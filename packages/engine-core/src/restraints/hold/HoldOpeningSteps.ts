@@ -43,6 +43,13 @@ export const openFor = (
     return Option.some(hold)
   })
 
+/**
+ * Serialises the opening of holds on an instrument with the runs that clear what holds stop: a run
+ * that has found no open hold is not overtaken by one. Must run inside `transact`.
+ */
+export const lockOf = (instrumentId: string): Effect.Effect<void, Unavailable, Records> =>
+  Effect.flatMap(Records, (records) => records.lock(`holds:${instrumentId}`))
+
 /** Loads the open hold of this source on the instrument. */
 const openHoldOf = Effect.fnUntraced(function* (instrumentId: string, source: RunSource) {
   const records = yield* Records

@@ -15,8 +15,10 @@ import * as Operation from "../../writes/Operation.ts"
 import { type Hold, HoldId, holds } from "./Hold.ts"
 import { decide } from "./HoldMachine.ts"
 import { blocksOf } from "./HoldOpeningRules.ts"
+import type { HoldFollowers } from "./HoldFollowers.ts"
 import * as Release from "./HoldReleaseRules.ts"
 import { holdSlots, slotIdOf } from "./HoldSlot.ts"
+import { lockOf } from "./HoldOpeningSteps.ts"
 import * as HoldView from "./HoldView.ts"
 
 const Reason = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(500))
@@ -43,50 +45,53 @@ const hrefOf = (holdId: string): string => `/v1/holds/${holdId}`
  * and an `until` in the past is not refused: a pause that waited in a queue must not fail over an
  * informative date.
  */
-export const pause = Operation.define("instrument.pause", {
-  doc: "Pauses an instrument at once: a hold opens that blocks everything until it is released.",
-  route: "POST /v1/instruments/{instrumentId}:pause",
-  makers: ["operator", "risk"],
-  approvers: 0,
-  resource: {
-    kind: "hold",
-    id: (input) => holdIdOf(input),
-    href: (input) => hrefOf(holdIdOf(input)),
-    instrumentId: ({ instrumentId }) => instrumentId
-  },
-  input: Pausing,
-  complete: (input, makeId) =>
-    input.holdId === null ? { ...input, holdId: Schema.decodeSync(HoldId)(makeId()) } : input,
-  result: HoldView.HoldView,
-  refuses: ["already-exists", "not-found"],
-  run: Effect.fn("instrument.pause")(function* (input, act) {
-    const records = yield* Records
-    const { instrumentId, registrar } = yield* records.get(instruments, input.instrumentId)
-    const hold = yield* records.open(
-      holds,
-      {
-        holdId: holdIdOf(input),
-        instrumentId,
-        registrar,
-        source: "manual",
-        blocks: blocksOf.manual,
-        reason: input.reason,
-        findings: [],
-        runId: null,
-        cover: null,
-        state: "open",
-        openedAt: act.now,
-        by: act.actor,
-        until: input.until,
-        releasedAt: null,
-        releasedBy: [],
-        override: null
-      },
-      act
-    )
-    return HoldView.of(hold)
+export const pausing = (follow: HoldFollowers) =>
+  Operation.define("instrument.pause", {
+    doc: "Pauses an instrument at once: a hold opens that blocks everything until it is released.",
+    route: "POST /v1/instruments/{instrumentId}:pause",
+    makers: ["operator", "risk"],
+    approvers: 0,
+    resource: {
+      kind: "hold",
+      id: (input) => holdIdOf(input),
+      href: (input) => hrefOf(holdIdOf(input)),
+      instrumentId: ({ instrumentId }) => instrumentId
+    },
+    input: Pausing,
+    complete: (input, makeId) =>
+      input.holdId === null ? { ...input, holdId: Schema.decodeSync(HoldId)(makeId()) } : input,
+    result: HoldView.HoldView,
+    refuses: ["already-exists", "not-found"],
+    run: Effect.fn("instrument.pause")(function* (input, act) {
+      const records = yield* Records
+      const { instrumentId, registrar } = yield* records.get(instruments, input.instrumentId)
+      yield* lockOf(instrumentId)
+      const hold = yield* records.open(
+        holds,
+        {
+          holdId: holdIdOf(input),
+          instrumentId,
+          registrar,
+          source: "manual",
+          blocks: blocksOf.manual,
+          reason: input.reason,
+          findings: [],
+          runId: null,
+          cover: null,
+          state: "open",
+          openedAt: act.now,
+          by: act.actor,
+          until: input.until,
+          releasedAt: null,
+          releasedBy: [],
+          override: null
+        },
+        act
+      )
+      yield* follow.holdDistributions(hold, act)
+      return HoldView.of(hold)
+    })
   })
-})
 
 /** Largest number of findings that one release accepts by id. */
 const acceptMax = 1_000
@@ -150,7 +155,7 @@ export const release = Operation.define("hold.release", {
   })
 })
 
-export const operations = [pause, release] as const
+export const operations = [release] as const
 
 /** Loads a hold that may be released, and its findings. Refuses `not-found` or `state-conflict`. */
 const loaded = Effect.fnUntraced(function* (holdId: HoldId) {

@@ -1,0 +1,84 @@
+/**
+ * Holds or clears the distributions of the instruments that a reconciliation run covered
+ * (docs/domain/reconciliation.md#clearing-distributions).
+ */
+import { Effect, Stream } from "effect"
+import * as Clearing from "../../distributions/distribution/ClearingSteps.ts"
+import { distributions } from "../../distributions/distribution/Distribution.ts"
+import { findings, type Finding } from "../../findings/Finding.ts"
+import { blocks } from "../../findings/FindingRules.ts"
+import type { Act } from "../../records/Act.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import type { Hold } from "../../restraints/hold/Hold.ts"
+import { lockOf } from "../../restraints/hold/HoldOpeningSteps.ts"
+import { openOn } from "../../restraints/hold/OpenHoldLookups.ts"
+import type { Covered } from "./CompareSteps.ts"
+import { checkNames } from "./CheckNames.ts"
+import * as Rules from "./RunRules.ts"
+import type { Scope } from "./Run.ts"
+
+/** A run whose findings and holds are recorded, in this transaction. */
+export interface Judged {
+  readonly runId: string
+  readonly scope: Scope
+  readonly covered: ReadonlyArray<Covered>
+  readonly found: ReadonlyArray<Stored<Finding>>
+  /** Holds that the run opened, or added findings to. */
+  readonly holds: ReadonlyArray<Hold>
+}
+
+/**
+ * Holds the distributions of instruments with an open hold, and clears those of instruments that
+ * nothing stops. Returns the ids of those that became payable. Must run inside `transact`.
+ */
+export const holdOrClear = Effect.fnUntraced(function* (of: Judged, act: Act) {
+  const covered = yield* withDistributions(of)
+  const ids = covered.map(({ instrument }) => instrument.instrumentId).toSorted()
+  yield* Effect.forEach(ids, lockOf, { discard: true })
+  const own = new Set<string>(of.holds.map(({ holdId }) => holdId))
+  const before = (yield* openOn(ids)).filter(({ holdId }) => !own.has(holdId))
+  const holdOf = new Map<string, Hold>()
+  for (const hold of [...before, ...of.holds]) {
+    if (!holdOf.has(hold.instrumentId)) holdOf.set(hold.instrumentId, hold)
+  }
+  yield* Effect.forEach(
+    ids.flatMap((instrumentId) => holdOf.get(instrumentId) ?? []),
+    (hold) => Clearing.holdDistributions(hold, act),
+    { discard: true }
+  )
+  const blocked = yield* blockedElsewhere(ids)
+  const isFree = ({ instrument: { instrumentId }, outcomes }: Covered): boolean =>
+    Rules.isWhole(of.scope, checkNames) &&
+    outcomes.every(({ ran }) => ran) &&
+    !holdOf.has(instrumentId) &&
+    !blocked.has(instrumentId) &&
+    !of.found.some((finding) => finding.instrumentId === instrumentId && blocks(finding))
+  const free = covered.filter(isFree).map(({ instrument }) => instrument.instrumentId)
+  return yield* Clearing.clear(free, { runId: of.runId, act })
+})
+
+/** The covered instruments that have a distribution which is not paid: most have none. */
+const withDistributions = Effect.fnUntraced(function* ({ covered }: Judged) {
+  const records = yield* Records
+  const unpaid = new Set<string>(
+    (yield* records.countBy(distributions, "open", { where: {} })).keys()
+  )
+  return covered.filter(({ instrument }) => unpaid.has(instrument.instrumentId))
+})
+
+/** Instruments with an open blocking finding of a check that this release does not have. */
+const blockedElsewhere = Effect.fnUntraced(function* (instrumentIds: ReadonlyArray<string>) {
+  if (instrumentIds.length === 0) return new Set<string | null>()
+  const records = yield* Records
+  const known: ReadonlyArray<string> = checkNames
+  const found = yield* records
+    .stream(findings, {
+      where: { state: ["open"], severity: ["blocking"], instrumentId: instrumentIds }
+    })
+    .pipe(
+      Stream.filter(({ record: { check } }) => !known.includes(check)),
+      Stream.map(({ record }) => record.instrumentId),
+      Stream.runCollect
+    )
+  return new Set(found)
+})

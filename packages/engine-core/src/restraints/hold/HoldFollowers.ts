@@ -1,0 +1,14 @@
+/** What follows the opening of a hold in rooms above; the catalogue gathers it. */
+import type { Effect } from "effect"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import type { Act } from "../../records/Act.ts"
+import type { Records } from "../../records/Records.ts"
+import type { Hold } from "./Hold.ts"
+
+export interface HoldFollowers {
+  /** Holds the distributions of the instrument that pay. Must run inside `transact`. */
+  readonly holdDistributions: (
+    hold: Pick<Hold, "holdId" | "instrumentId">,
+    act: Act
+  ) => Effect.Effect<void, Unavailable, Records>
+}

@@ -1,0 +1,166 @@
+/** Distributions and what stops their instrument: cleared by runs, held by holds, paid where nothing is left. */
+import { EventReads } from "@bursar/engine-core"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Struct } from "effect"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+import * as Month from "./distributions.ts"
+import type * as Fund from "./fund.ts"
+import * as Reconciling from "./reconciling.ts"
+import * as Restricting from "./restricting.ts"
+
+const engine = () => Effect.provide(world())
+
+const scene = (holderIds: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const { stage, holders, point } = yield* Month.founded(holderIds)
+    return { stage, point, lines: holders.map(({ party }, nth) => Month.lineOf(nth + 1, party)) }
+  })
+
+/** The month executed with these lines, and not sealed. */
+const executed = (stage: Fund.Parties, point: string, lines: ReadonlyArray<Month.Line>) =>
+  Effect.gen(function* () {
+    yield* Month.executes(stage, Month.termsOf(stage, point))
+    yield* Month.adds("d-july", lines)
+  })
+
+const month = Effect.map(Month.distribution(), Struct.pick(["state", "holdId", "clearedByRun"]))
+
+const paused = Effect.gen(function* () {
+  const { result } = yield* Calls.write(
+    "instrument.pause",
+    { instrumentId: "fund-a" },
+    { reason: "looked into" }
+  )
+  return String(result["holdId"])
+})
+
+const released = (holdId: string, accept: ReadonlyArray<string> = []) =>
+  Calls.write("hold.release", { holdId }, accept.length > 0 ? { accept, reason: "known" } : {})
+
+const announced = Effect.gen(function* () {
+  const feed = yield* EventReads.EventReads
+  const page = yield* feed.page({
+    caller: Calls.operator,
+    params: { resourceKind: ["distribution"] },
+    limit: 1000
+  })
+  return page.value.map(({ type }) => type).filter((type) => type.startsWith("distribution."))
+})
+
+describe("a distribution", () => {
+  it.effect("is never cleared before it is sealed, and then by a run that starts by itself", () =>
+    Effect.gen(function* () {
+      const { lines, point, stage } = yield* scene(["h1"])
+      yield* executed(stage, point, lines)
+      assert.deepEqual((yield* Reconciling.run()).value.distributionsCleared, [])
+      assert.deepEqual(yield* month, { state: "executed", holdId: null, clearedByRun: null })
+
+      yield* Month.seals("d-july", lines)
+      const run = (yield* Reconciling.allRuns).at(-1)
+      assert.deepEqual(
+        [run?.trigger, run?.verdict, run?.scope, run?.distributionsCleared],
+        ["schedule", "clear", { instrumentIds: ["fund-a"], checks: null }, ["d-july"]]
+      )
+      assert.deepEqual(yield* month, {
+        state: "payable",
+        holdId: null,
+        clearedByRun: run?.runId ?? "no run"
+      })
+      assert.deepEqual(yield* announced, ["distribution.payable"])
+      // A later run has nothing to clear.
+      assert.deepEqual((yield* Reconciling.run()).value.distributionsCleared, [])
+    }).pipe(engine())
+  )
+
+  it.effect("is held by a hold from before, and payable by the run after its release", () =>
+    Effect.gen(function* () {
+      const { lines, point, stage } = yield* scene(["h1"])
+      yield* executed(stage, point, lines)
+      const first = yield* paused
+      assert.deepEqual(yield* month, { state: "held", holdId: first, clearedByRun: null })
+      yield* Month.seals("d-july", lines)
+      assert.strictEqual((yield* month).state, "held")
+      const second = yield* paused
+      yield* released(first)
+      // Another hold is still open.
+      assert.deepEqual(yield* month, { state: "held", holdId: first, clearedByRun: null })
+      yield* released(second)
+      assert.strictEqual((yield* month).state, "payable")
+      assert.deepEqual(
+        (yield* Reconciling.allRuns).map(({ trigger }) => trigger),
+        ["schedule", "release", "release"]
+      )
+      assert.deepEqual(yield* announced, ["distribution.held", "distribution.payable"])
+    }).pipe(engine())
+  )
+
+  it.effect("is held at once where it is payable, and by a run where a finding blocks", () =>
+    Effect.gen(function* () {
+      const { lines, point, stage } = yield* scene(["h1"])
+      yield* executed(stage, point, lines)
+      yield* Month.seals("d-july", lines)
+      const hold = yield* paused
+      assert.deepEqual(Struct.pick(yield* month, ["state", "holdId"]), {
+        state: "held",
+        holdId: hold
+      })
+      yield* released(hold)
+      assert.strictEqual((yield* month).state, "payable")
+
+      yield* Reconciling.plantMovement(stage)
+      const { value } = yield* Reconciling.run()
+      assert.strictEqual(value.verdict, "blocked")
+      assert.deepEqual(Struct.pick(yield* month, ["state", "holdId"]), {
+        state: "held",
+        holdId: value.holdsOpened[0] ?? "no hold"
+      })
+      // A run of fewer checks clears nothing, whatever it finds.
+      const [open] = yield* Reconciling.openHolds
+      yield* released(open?.holdId ?? "", open?.findings ?? [])
+      assert.strictEqual((yield* month).state, "payable")
+    }).pipe(engine())
+  )
+
+  it.effect("is never cleared by a run of fewer checks, or without the ledger", () =>
+    Effect.gen(function* () {
+      const { lines, point, stage } = yield* scene(["h1"])
+      yield* executed(stage, point, lines)
+      const hold = yield* paused
+      yield* Month.seals("d-july", lines)
+      const few = '{"scope":{"checks":["register-supply"]}}'
+      yield* released(hold)
+      yield* Reconciling.holdAgain("d-july", hold)
+      const partial = yield* Reconciling.run(few)
+      assert.deepEqual([partial.value.verdict, partial.value.distributionsCleared], ["clear", []])
+      assert.strictEqual((yield* month).state, "held")
+      const whole = yield* Reconciling.run('{"scope":{"instrumentIds":["fund-a"]}}')
+      assert.deepEqual(whole.value.distributionsCleared, ["d-july"])
+    }).pipe(engine())
+  )
+
+  it.effect("is paid at once where every line waits, and stays paid under a hold", () =>
+    Effect.gen(function* () {
+      const { lines, point, stage } = yield* scene(["h1"])
+      yield* Restricting.restricts("h1", "r1")
+      yield* executed(
+        stage,
+        point,
+        lines.map((line) => ({ ...line, waits: true }))
+      )
+      // Nothing is due, so a hold holds nothing.
+      const hold = yield* paused
+      assert.strictEqual((yield* month).state, "executed")
+      yield* Month.seals(
+        "d-july",
+        lines.map((line) => ({ ...line, waits: true }))
+      )
+      assert.strictEqual((yield* month).state, "executed")
+      yield* released(hold)
+      assert.strictEqual((yield* month).state, "paid")
+      assert.deepEqual(yield* announced, ["distribution.payable", "distribution.paid"])
+      yield* paused
+      assert.strictEqual((yield* month).state, "paid")
+    }).pipe(engine())
+  )
+})

@@ -156,10 +156,14 @@ describe("a reconciliation run over HTTP", () => {
         ).text
       ).value
     expect(await events("reconciliation.run")).toMatchObject([
-      { payload: { trigger: "manual", verdict: "blocked", findings: 2 } }
+      { payload: { trigger: "manual", verdict: "blocked", findings: 3 } }
     ])
     expect(await events("reconciliation.finding")).toMatchObject([
-      { payload: { counts: { "register-supply": 1, "movements-balance": 1 } } }
+      {
+        payload: {
+          counts: { "register-supply": 1, "movements-balance": 1, "lots-holdings": 1 }
+        }
+      }
     ])
     const log = JSON.parse(
       (await venue.read(`/v1/audit-log?resourceId=${runId}&resourceKind=reconciliation-run`)).text

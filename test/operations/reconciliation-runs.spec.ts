@@ -56,7 +56,8 @@ describe("a reconciliation run", () => {
           "manual",
           [
             { check: "register-supply", ran: true, why: null, findings: 0 },
-            { check: "movements-balance", ran: true, why: null, findings: 0 }
+            { check: "movements-balance", ran: true, why: null, findings: 0 },
+            { check: "lots-holdings", ran: true, why: null, findings: 0 }
           ]
         ]
       )
@@ -77,6 +78,7 @@ describe("a reconciliation run", () => {
         assert.deepEqual(first.value.holdsOpened, [hold.holdId])
         assert.deepEqual([hold.source, hold.runId], ["reconciliation", first.value.runId])
         assert.deepEqual((yield* Reconciling.found).toSorted(), [
+          `lots-holdings ${line.party} open 5`,
           `movements-balance ${line.party} open 5`,
           "register-supply fund-a open -5"
         ])
@@ -90,6 +92,7 @@ describe("a reconciliation run", () => {
         assert.deepEqual(
           aged.map(({ record }) => [record.ageDays, record.seenRuns, record.firstSeenRunId]),
           [
+            [1, 2, first.value.runId],
             [1, 2, first.value.runId],
             [1, 2, first.value.runId]
           ]
@@ -114,6 +117,7 @@ describe("a reconciliation run", () => {
         const last = yield* Reconciling.run()
         assert.strictEqual(last.value.verdict, "clear")
         assert.deepEqual((yield* Reconciling.found).toSorted(), [
+          `lots-holdings ${line.party} cleared 6`,
           `movements-balance ${line.party} cleared 6`,
           "register-supply fund-a cleared -6"
         ])
@@ -136,6 +140,7 @@ describe("a reconciliation run", () => {
         ["clear", ["register-supply"]]
       )
       assert.deepEqual((yield* Reconciling.found).toSorted(), [
+        `lots-holdings ${line.party} open 5`,
         `movements-balance ${line.party} open 5`,
         "register-supply fund-a cleared -5"
       ])
@@ -149,6 +154,7 @@ describe("a reconciliation run", () => {
       yield* records.transact(records.forget(registerEntries, [idOf(line)]))
       assert.strictEqual((yield* Reconciling.run()).value.verdict, "blocked")
       assert.deepEqual((yield* Reconciling.found).toSorted(), [
+        `lots-holdings ${of.registrar.party} open -120`,
         `movements-balance ${of.registrar.party} open -120`,
         "register-supply fund-a open 120"
       ])
@@ -162,10 +168,7 @@ describe("a reconciliation run", () => {
         const of = yield* Story.cast
         yield* Story.recorded(of)
         const { value } = yield* Reconciling.run()
-        assert.deepEqual(
-          value.checks.map(({ why }) => why),
-          ["nothing-to-compare", "nothing-to-compare"]
-        )
+        assert.deepEqual([...new Set(value.checks.map(({ why }) => why))], ["nothing-to-compare"])
         const scope = '{"scope":{"instrumentIds":["fund-a","fund-z"]}}'
         assert.strictEqual(yield* Calls.slug(Reconciling.run(scope)), "not-found")
         assert.strictEqual((yield* Reconciling.allRuns).length, 1)
@@ -236,13 +239,7 @@ describe("a reconciliation run", () => {
       isUp = false
       const { value } = yield* Reconciling.run()
       assert.strictEqual(value.verdict, "incomplete")
-      assert.deepEqual(
-        value.checks.map(({ ran, why }) => [ran, why]),
-        [
-          [false, "ledger-unreachable"],
-          [false, "ledger-unreachable"]
-        ]
-      )
+      assert.isTrue(value.checks.every(({ ran, why }) => !ran && why === "ledger-unreachable"))
       assert.isTrue((yield* Reconciling.found).every((text) => text.includes(" open ")))
     }).pipe(Effect.provide(world({ tamper })))
   })

@@ -14,10 +14,10 @@ const position = (units: string, ...lots: ReadonlyArray<string>): LotsHoldings.P
   party: "alice::1220ab",
   holderId: "hol-1",
   units: d(units),
-  lots: lots.map((remaining) => ({ remaining: d(remaining) }))
+  remaining: Decimal.sum(lots.map(d))
 })
 const found = (positions: ReadonlyArray<LotsHoldings.Position>, tolerance = "0") =>
-  LotsHoldings.differences(positions, d(tolerance))
+  positions.flatMap((each) => LotsHoldings.differences(each, d(tolerance)))
 
 const findingOf = ({ check, instrumentId, subject, holderId, ...seen }: Difference) => {
   const same = { check, instrumentId, subject }

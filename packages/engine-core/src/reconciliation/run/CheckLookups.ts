@@ -1,6 +1,7 @@
 /** Table of the checks that a reconciliation run of this release has, with the facts of each. */
 import * as Check from "./Check.ts"
 import { type CheckName, checkNames } from "./CheckNames.ts"
+import * as LotsHoldings from "./checks/LotsHoldings.ts"
 import * as MovementsBalance from "./checks/MovementsBalance.ts"
 import * as RegisterSupply from "./checks/RegisterSupply.ts"
 import * as RegisterLookups from "./RegisterLookups.ts"
@@ -13,6 +14,10 @@ const table = {
   "movements-balance": Check.define({
     facts: RegisterLookups.balances,
     differences: MovementsBalance.differences
+  }),
+  "lots-holdings": Check.define({
+    facts: RegisterLookups.positions,
+    differences: LotsHoldings.differences
   })
 } as const satisfies Readonly<Record<CheckName, Check.Check>>
 

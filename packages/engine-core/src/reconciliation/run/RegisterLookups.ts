@@ -1,7 +1,8 @@
-/** Loads what the checks of the register compare: sums of an instrument, movements of its parties. */
+/** Loads what the checks of the register compare: sums of an instrument, movements and lots of its parties. */
 import { Effect, Stream } from "effect"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
+import { positionsOf } from "../../instruments/lot/LotLookups.ts"
 import { assetKeyOf, holdings } from "../../instruments/register/Holding.ts"
 import { partyMovements } from "../../instruments/register/Movement.ts"
 import { type RegisterEntry, registerEntries } from "../../instruments/register/RegisterEntry.ts"
@@ -10,6 +11,7 @@ import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
 import type { Point } from "./Check.ts"
 import * as MovementsBalance from "./checks/MovementsBalance.ts"
+import type * as LotsHoldings from "./checks/LotsHoldings.ts"
 import type * as RegisterSupply from "./checks/RegisterSupply.ts"
 
 /** Parties whose movements are read together. */
@@ -170,4 +172,32 @@ export const balances = (
       })
     ),
     Stream.flatMap((balances) => Stream.fromIterable(balances))
+  )
+
+/** Streams the units of each party of the instrument with what remains of its lots. */
+export const positions = (
+  instrument: Of,
+  at: Point
+): Stream.Stream<LotsHoldings.Position, Unavailable, Records> =>
+  positionsOf(instrument, at.pin).pipe(
+    Stream.grouped(partiesMax),
+    Stream.mapEffect((found) =>
+      Effect.map(
+        holderIdsOf(
+          found.map(({ party }) => party),
+          at
+        ),
+        (holderIds) =>
+          found.map(
+            ({ party, units, remaining }): LotsHoldings.Position => ({
+              instrumentId: instrument.instrumentId,
+              party,
+              holderId: holderIds.get(party) ?? null,
+              units,
+              remaining
+            })
+          )
+      )
+    ),
+    Stream.flatMap((positions) => Stream.fromIterable(positions))
   )

@@ -19,7 +19,7 @@ export const pinAt = (offset: number): Pin.Resolved => ({
 })
 
 /** A step of a history as the movement that an update at this offset records. */
-const movementOf = ({ acquisition, movement }: LotRules.Step, offset: number): Movement => ({
+export const movementOf = ({ acquisition, movement }: LotRules.Step, offset: number): Movement => ({
   ...movement,
   reference: acquisition?.origin ?? null,
   at: movement.ledgerTime,
@@ -31,7 +31,7 @@ const movementOf = ({ acquisition, movement }: LotRules.Step, offset: number): M
 })
 
 /** Updates of a history: so many steps each, by turns, at the offsets from 1. */
-const updatesOf = (steps: ReadonlyArray<LotRules.Step>, sizes: ReadonlyArray<number>) => {
+export const updatesOf = (steps: ReadonlyArray<LotRules.Step>, sizes: ReadonlyArray<number>) => {
   const updates: Array<ReadonlyArray<LotRules.Step>> = []
   for (let n = 0; n < steps.length; ) {
     const size = sizes[updates.length % sizes.length] ?? 1
@@ -48,12 +48,8 @@ export interface Cut {
   readonly batch: number
 }
 
-/** Folds a history into lots; returns the steps up to each offset. */
-export const foldStored = Effect.fnUntraced(function* (
-  steps: ReadonlyArray<LotRules.Step>,
-  cut: Cut
-) {
-  const records = yield* Records
+/** Fold of lots that is told the acquisitions of a history. */
+export const foldOf = (steps: ReadonlyArray<LotRules.Step>) => {
   const acquired = new Map(
     steps.map(({ acquisition, movement }) => [
       `${movement.instrumentId} ${movement.seq}`,
@@ -69,7 +65,16 @@ export const foldStored = Effect.fnUntraced(function* (
         })
       )
     )
-  const fold = LotSteps.folding({ subscription: acquisitionsOf })
+  return LotSteps.folding({ subscription: acquisitionsOf })
+}
+
+/** Folds a history into lots; returns the steps up to each offset. */
+export const foldStored = Effect.fnUntraced(function* (
+  steps: ReadonlyArray<LotRules.Step>,
+  cut: Cut
+) {
+  const records = yield* Records
+  const fold = foldOf(steps)
   const updates = updatesOf(steps, cut.updates)
   const shares = updates.map((of, index) => recordedAt(of, index + 1))
   for (let n = 0; n < shares.length; n += cut.batch) {

@@ -233,6 +233,7 @@ const unshown = [
   "holder-party",
   "holding",
   "lot",
+  "lot-replay",
   "quote",
   "recovery",
   "register-entry",

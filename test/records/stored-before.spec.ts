@@ -273,6 +273,7 @@ describe("a collection", () => {
         "issuer-powers-agreement",
         "issuer-powers-consent",
         "lot",
+        "lot-replay",
         "movement",
         "party-movement",
         "policy-version",

@@ -4,6 +4,7 @@ import { Decimal } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
 import { restrictions } from "#core/restraints/restriction/Restriction.ts"
 import { holders } from "#core/holders/holder/Holder.ts"
+import { lots } from "#core/instruments/lot/Lot.ts"
 import { registerEntries } from "#core/instruments/register/RegisterEntry.ts"
 import { holds as openHolds } from "#core/restraints/hold/Hold.ts"
 import { redemptions } from "#core/orders/redemption/Redemption.ts"
@@ -28,6 +29,12 @@ const registers = Effect.fnUntraced(function* (town: Town) {
   }
   const held = [...town.observer.held()]
   same(listed(told), listed(held), "the register is what the ledger holds")
+  const kept = new Map<string, bigint>()
+  for (const { record } of yield* records.list(lots, { limit })) {
+    const { instrumentId, party, remaining } = record
+    add(kept, `${instrumentId} ${party}`, atoms(Decimal.formatPlain(remaining)))
+  }
+  same(listed(kept), listed(held), "what remains of the lots is what the ledger holds")
   for (const { instrumentId } of town.funds) {
     const sum = held.reduce(
       (all, [key, amount]) => (key.startsWith(`${instrumentId} `) ? all + amount : all),

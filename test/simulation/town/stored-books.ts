@@ -3,7 +3,9 @@ import { Catalogue, type Collection, Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Documents, FactLog, type FactRow } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
+import { lots } from "#core/instruments/lot/Lot.ts"
 import { movements, partyMovements } from "#core/instruments/register/Movement.ts"
+import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import * as Codecs from "#core/records/Codecs.ts"
 import { holds, same } from "../books.ts"
 import { add, atoms } from "./figures.ts"
@@ -112,7 +114,95 @@ const moved = Effect.fnUntraced(function* (town: Town) {
   note(town, "movements added up", all.length)
 })
 
+/** A lot as the auditor keeps it, in atoms of units and of cash. */
+interface Kept {
+  readonly id: string
+  readonly at: bigint
+  left: bigint
+  cost: bigint | null
+}
+
+/** Cent of every currency of the town, in atoms. */
+const cent = 10n ** 8n
+
+/** Lots by hand, oldest first, from the movements and from what each subscription was paid. */
+const keptLots = Effect.fnUntraced(function* () {
+  const records = yield* Records
+  const limit = 1_000_000
+  const paid = new Map<string, bigint>()
+  for (const { record } of yield* records.list(subscriptions, { limit })) {
+    const { cash, refund, subscriptionId } = record
+    if (cash.expected === null || refund === null) continue
+    const net = Decimal.subtract(cash.expected, refund)
+    paid.set(subscriptionId, atoms(Decimal.formatPlain(net)))
+  }
+  const books = new Map<string, Array<Kept>>()
+  const all = (yield* records.list(movements, { limit })).map(({ record }) => record)
+  for (const movement of all.toSorted((a, b) => a.offset - b.offset || a.seq - b.seq)) {
+    const { from, instrumentId, kind, ledgerTime, reference, registrar, seq, to, units } = movement
+    if (from === to) continue
+    const bookOf = (party: string) => {
+      const key = `${registrar}/${instrumentId}/${party}`
+      const book = books.get(key) ?? []
+      books.set(key, book)
+      return book
+    }
+    const idOf = (place: number) =>
+      [seq, place].map((count) => String(count).padStart(16, "0")).join("/")
+    let wanted = atoms(Decimal.formatPlain(units))
+    if (from === null) {
+      const bought = kind === "subscription" ? (reference?.id ?? "") : ""
+      const cost = paid.get(bought) ?? null
+      const id = cost === null ? idOf(0) : bought
+      bookOf(to ?? "").push({ id, at: ledgerTime, left: wanted, cost })
+      continue
+    }
+    for (let place = 0; wanted > 0n; place += 1) {
+      const [oldest] = bookOf(from)
+        .filter(({ left }) => left > 0n)
+        .sort((a, b) => (a.at === b.at ? (a.id < b.id ? -1 : 1) : a.at < b.at ? -1 : 1))
+      if (oldest === undefined) throw new Error(`audit: ${from} gave what no lot of it has`)
+      const part = oldest.left < wanted ? oldest.left : wanted
+      const half = oldest.left * cent
+      const cost =
+        oldest.cost === null
+          ? null
+          : part === oldest.left
+            ? oldest.cost
+            : ((2n * oldest.cost * part + half) / (2n * half)) * cent
+      oldest.left -= part
+      if (oldest.cost !== null && cost !== null) oldest.cost -= cost
+      wanted -= part
+      if (to !== null) bookOf(to).push({ id: idOf(place), at: oldest.at, left: part, cost })
+    }
+  }
+  return books
+})
+
+/** Every open lot is one that the auditor keeps, with its date, its units and its cost. */
+const lotsKept = Effect.fnUntraced(function* (town: Town) {
+  const records = yield* Records
+  const text = (key: string, { at, cost, id, left }: Kept) => `${key} ${id} ${at} ${left} ${cost}`
+  const expected = [...(yield* keptLots())].flatMap(([key, book]) =>
+    book.filter(({ left }) => left > 0n).map((lot) => text(key, lot))
+  )
+  const stored = (yield* records.list(lots, { limit: 1_000_000 }))
+    .map(({ record }) => record)
+    .filter(({ remaining }) => Decimal.isPositive(remaining))
+    .map(({ acquiredAt, costLeft, instrumentId, lotId, party, registrar, remaining }) =>
+      text(`${registrar}/${instrumentId}/${party}`, {
+        id: lotId,
+        at: acquiredAt,
+        left: atoms(Decimal.formatPlain(remaining)),
+        cost: costLeft === null ? null : atoms(Decimal.formatPlain(costLeft))
+      })
+    )
+  same(stored.toSorted(), expected.toSorted(), "the lots of the parties")
+  note(town, "lots kept", stored.length)
+})
+
 export const audit = Effect.fnUntraced(function* (town: Town) {
   yield* folds(town)
   yield* moved(town)
+  yield* lotsKept(town)
 })

@@ -5,6 +5,8 @@ import * as InstrumentOperations from "./instrument/InstrumentOperations.ts"
 import * as InstrumentReadings from "./instrument/InstrumentReadings.ts"
 import { lots } from "./lot/Lot.ts"
 import * as LotFormulas from "./lot/LotFormulas.ts"
+import { lotReplays } from "./lot/LotReplay.ts"
+import * as LotReplaySteps from "./lot/LotReplaySteps.ts"
 import * as LotSteps from "./lot/LotSteps.ts"
 import * as PolicyOperations from "./policy/PolicyOperations.ts"
 import * as PolicyReads from "./policy/PolicyReads.ts"
@@ -35,7 +37,8 @@ export const collections = [
   supplies,
   movements,
   partyMovements,
-  lots
+  lots,
+  lotReplays
 ] as const
 export const formulas = LotFormulas.formulas
 export const operations = [InstrumentOperations.record, PolicyOperations.set] as const
@@ -46,6 +49,9 @@ export const readings = [
   ...RegisterReadings.readings
 ] as const
 /** Readings of movements, which fold them into lots: rooms above say what minted units cost. */
-export const movementReadings = (acquisitions: LotSteps.Acquisitions) =>
-  MovementReadings.readings(LotSteps.folding(acquisitions))
+export const movementReadings = (acquisitions: LotSteps.Acquisitions) => {
+  const fold = LotSteps.folding(acquisitions)
+  const start = LotReplaySteps.replay({ fold, pageMax: 1_000 })
+  return MovementReadings.readings({ batch: fold, start })
+}
 export { events } from "./events.ts"

@@ -2,14 +2,15 @@
  * Start of a follower: fences every other writer of the projection, and begins an empty projection
  * with a snapshot of the active contracts where the ledger was pruned.
  */
-import { Effect, Stream } from "effect"
+import { Effect, Option, Stream } from "effect"
 import * as Instant from "../kernel/Instant.ts"
+import * as Offset from "../kernel/Offset.ts"
 import * as Ledger from "../ports/Ledger.ts"
 import { type ProjectionHead, ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import { ledgerUnavailable, orUnavailable } from "../records/PortFailure.ts"
 import { JudgedAt } from "../records/JudgedAt.ts"
 import { Records } from "../records/Records.ts"
-import type { Position } from "./Reading.ts"
+import type { Position, Start } from "./Reading.ts"
 import { Readings } from "./ReadingIndex.ts"
 import * as Snapshot from "./Snapshot.ts"
 import * as UpdateFold from "./UpdateFold.ts"
@@ -26,7 +27,23 @@ export const start = Effect.gen(function* () {
   assertParticipant(yield* orUnavailable(log.head), participant)
   const head = yield* orUnavailable(log.takeOver({ participant }))
   const horizon = yield* Effect.mapError(ledger.horizon, ledgerUnavailable)
-  return needsSnapshot(head, horizon) ? yield* bootstrap(head) : head
+  const begun = needsSnapshot(head, horizon) ? yield* bootstrap(head) : head
+  yield* startReadings(begun)
+  return begun
+})
+
+/** Lets each reading compute what an earlier version of the engine did not keep. */
+const startReadings = Effect.fnUntraced(function* (head: ProjectionHead) {
+  const log = yield* ProjectionLog
+  const start: Start = {
+    offset: Offset.of(head.offset),
+    horizonOffset: Offset.of(head.horizonOffset),
+    ledgerTime: head.ledgerTime === null ? null : Instant.of(head.ledgerTime),
+    ledgerTimeAt: (offset) =>
+      orUnavailable(Effect.map(log.ledgerTimeAt(offset), Option.map(Instant.of)))
+  }
+  const { all } = yield* Readings
+  for (const reading of all) yield* reading.start?.(start) ?? Effect.void
 })
 
 /** Throws where the projection belongs to another node of the ledger. */

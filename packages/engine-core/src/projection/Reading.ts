@@ -1,5 +1,5 @@
 /** Declaration of a reading: the facts that a template's creation and choices make. */
-import type { Effect } from "effect"
+import type { Effect, Option } from "effect"
 import type * as Instant from "../kernel/Instant.ts"
 import type * as Offset from "../kernel/Offset.ts"
 import type * as Party from "../kernel/Party.ts"
@@ -34,6 +34,19 @@ export interface Whole extends Position {
   readonly events: ReadonlyArray<Event>
   /** A snapshot holds what was active where the projection began, without what led to it. */
   readonly from: "update" | "snapshot"
+}
+
+/** Position from which a follower starts. */
+export interface Start {
+  readonly offset: Offset.Offset
+  /** Nothing at or before it can be read back. */
+  readonly horizonOffset: Offset.Offset
+  /** The ledger time of `offset`; null before the first update. */
+  readonly ledgerTime: Instant.Instant | null
+  /** The ledger time at an offset; none where the projection records none. */
+  readonly ledgerTimeAt: (
+    offset: Offset.Offset
+  ) => Effect.Effect<Option.Option<Instant.Instant>, Unavailable>
 }
 
 /** A record that a reading will look up. */
@@ -88,6 +101,12 @@ export interface Reading {
    * folded these: for look-ups that are made once a batch.
    */
   batch?(findings: ReadonlyArray<unknown>): Effect.Effect<void, Unavailable, Records>
+  /**
+   * Runs each time a follower starts, before it follows: computes what an earlier version of the
+   * engine did not keep of the updates that it folded. A start that was stopped midway MUST lead to
+   * the same records as one that was not.
+   */
+  start?(from: Start): Effect.Effect<void, Unavailable, Records>
 }
 
 export type { LfValue }

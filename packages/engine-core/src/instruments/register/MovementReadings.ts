@@ -7,7 +7,7 @@ import type * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
-import type { Reading, Whole } from "../../projection/Reading.ts"
+import type { Reading, Start, Whole } from "../../projection/Reading.ts"
 import type { Act } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import { Holding as HoldingTemplate } from "../../templates/Registry.ts"
@@ -32,13 +32,18 @@ export interface Recorded {
   readonly ledgerTime: Instant.Instant
 }
 
+/** Follows the movements that are recorded. */
+export interface Follows {
+  /** Reads the recorded movements of a batch of updates, in their transaction. */
+  batch(recorded: ReadonlyArray<Recorded>): Effect.Effect<void, Unavailable, Records>
+  start(from: Start): Effect.Effect<void, Unavailable, Records>
+}
+
 /**
  * Readings of movements, after all nodes of an update, when the register's entries hold the update's
- * result. `batch` reads the recorded movements of a batch of updates.
+ * result.
  */
-export const readings = (
-  batch: (recorded: ReadonlyArray<Recorded>) => Effect.Effect<void, Unavailable, Records>
-): ReadonlyArray<Reading> => [
+export const readings = (follows: Follows): ReadonlyArray<Reading> => [
   {
     template: HoldingTemplate.typeRef,
     whole: Effect.fn("Holding.whole")(function* (update) {
@@ -59,7 +64,7 @@ export const readings = (
       }
       return recorded
     }),
-    batch
+    ...follows
   }
 ]
 

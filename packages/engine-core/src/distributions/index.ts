@@ -12,6 +12,7 @@ import * as Execute from "./distribution/ExecuteOperations.ts"
 import { executionClaims } from "./distribution/ExecutionClaim.ts"
 import { distributionSlots } from "./distribution/DistributionSlot.ts"
 import * as LineReadings from "./distribution/LineReadings.ts"
+import * as CalendarReads from "./period/CalendarReads.ts"
 import { DistributionPeriod } from "./period/DistributionPeriod.ts"
 import { DistributionRoll } from "./roll/DistributionRoll.ts"
 import { standingApprovals } from "./standing-approval/StandingApproval.ts"
@@ -33,7 +34,7 @@ export const collections = [
 ] as const
 export const readings = [...DistributionReadings.readings, ...LineReadings.readings] as const
 export const operations = [...Execute.operations, ...StandingApprovalOperations.operations] as const
-export const reads = [...StandingApprovalReads.reads] as const
+export const reads = [...CalendarReads.reads, ...StandingApprovalReads.reads] as const
 export { formulas } from "./distribution/DistributionFormulas.ts"
 export { events } from "./events.ts"
 

@@ -72,6 +72,12 @@ export interface One<P = unknown, V = unknown, S extends Slug = Slug> extends De
   ): Effect.Effect<V, Refused<S> | Unavailable, Records | Crypto | LedgerReach>
 }
 
+/** A row that is computed from its key. */
+export interface Computed<R> {
+  readonly sortKey: string
+  readonly row: R
+}
+
 /** The answer is a page of a collection's records, or all of them. */
 export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extends Declared {
   readonly shape: "list"
@@ -81,6 +87,16 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
    * and no two records of any of them share a sort key.
    */
   readonly beside?: ReadonlyArray<Collection<R, F>>
+  /**
+   * Present where the rows are not stored but computed from keys, such as months: returns at most
+   * `limit` rows after the sort key `after`, in the order of their sort keys. `collection` then says
+   * the id of a row, and the filters of `where` and `ranges` only bind the cursor.
+   */
+  rows?(
+    query: { readonly after: string | undefined; readonly limit: number },
+    asking: Asking,
+    params: P
+  ): Effect.Effect<ReadonlyArray<Computed<R>>, Unavailable, Records>
   readonly params: Schema.Codec<P, unknown>
   readonly item: Schema.Codec<V, unknown>
   /** Direction of the collection's sort key; `order` describes it in the docs. */
@@ -90,11 +106,14 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
   readonly changes: boolean
   /** `never`: no write acts on records of the list, so no four-eyes action ever awaits them. */
   readonly acted?: "never"
-  /** Checks the record that the path names: refuses `not-found` where the caller cannot see one. */
+  /**
+   * Checks the record that the path names: refuses `not-found` where the caller cannot see one, and
+   * `invalid-request` for parameters that are wrong at the point of the read.
+   */
   parent?(
     params: P,
     asking: Asking
-  ): Effect.Effect<void, Refused<"not-found"> | Unavailable, Records>
+  ): Effect.Effect<void, Refused<"not-found" | "invalid-request"> | Unavailable, Records>
   /** Filter columns that the parameters ask for, as of the instant at which clock states are judged. */
   where(params: P): Scope
   /** The ranges of filter columns that the parameters ask for. */

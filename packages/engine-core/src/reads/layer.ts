@@ -23,9 +23,9 @@ import * as EmptyCollections from "./EmptyCollections.ts"
 import * as KeptAnswers from "./KeptAnswers.ts"
 import type { Printed } from "./KeptAnswers.ts"
 import * as ListCursor from "./ListCursor.ts"
-import * as MergedPages from "./MergedPages.ts"
 import * as Point from "./Point.ts"
 import * as Prepared from "./Prepared.ts"
+import * as RowPages from "./RowPages.ts"
 import type { Asking, List, One } from "./Read.ts"
 import { type Around, type PointAsked, Reads, type Shown } from "./Reads.ts"
 import * as Validator from "./Validator.ts"
@@ -161,9 +161,7 @@ const paged = Effect.fnUntraced(function* <R, F, P, V>(
   const pin = awaits ? asking.pin : undefined
   const [rows, actions] = yield* Effect.all(
     [
-      read.beside === undefined
-        ? records.list(read.collection, query)
-        : MergedPages.page(records, [read.collection, ...read.beside], query),
+      RowPages.page({ read, records, asking, params, withMemo }, query),
       withMemo(AwaitingActionLookups.ahead({ role: asking.role, pin, view: read.item }))
     ],
     { concurrency: 2 }
@@ -324,10 +322,7 @@ const streaming = (services: Prepared.Services): Reads["Service"]["all"] =>
     const { params } = of
     const { asking, pin, now, query } = yield* Prepared.prepare(services, read, of)
     const withMemo = Prepared.memoised(EmptyCollections.memoised(records, pin))
-    const rows =
-      read.beside === undefined
-        ? records.stream(read.collection, query)
-        : MergedPages.stream(records, [read.collection, ...read.beside], query)
+    const rows = RowPages.stream({ read, records, asking, params, withMemo }, query)
     const path = AwaitingActionLookups.pathOf(read.route, params)
     const awaits =
       mayAwait(read, pin) &&

@@ -12,6 +12,7 @@ import {
   DistributionSlot as SlotTemplate,
   type DistributionTotals
 } from "../../templates/Distribution.ts"
+import { countUse } from "../standing-approval/StandingApprovalSteps.ts"
 import { type Distribution, distributions } from "./Distribution.ts"
 import {
   type DistributionContract,
@@ -39,6 +40,7 @@ const slot = TypedReading.of(SlotTemplate, {
       const record = yield* open(terms, result.distribution, node)
       if (record === null) return
       yield* moveSlot(record, result.slot, node)
+      yield* usesApproval(record, node)
     })
   }
 })
@@ -110,6 +112,18 @@ export const open = Effect.fnUntraced(function* (terms: Executed, cid: string, n
   )
   return yield* LedgerRecord.open(distributions, record, node)
 })
+
+/** Counts the use of the standing approval that an execution came under; people use none. */
+const usesApproval = (self: Stored<Distribution>, node: Node) => {
+  const { distributionId, totals, executedBy } = self
+  const { standingApprovalId } = executedBy
+  return standingApprovalId === null
+    ? Effect.void
+    : countUse(
+        { standingApprovalId, distributionId, net: totals.net, at: node.effectiveAt },
+        node.act
+      )
+}
 
 /** Records the month that an instrument executed last, and the contract of its slot. */
 export const moveSlot = Effect.fnUntraced(function* (

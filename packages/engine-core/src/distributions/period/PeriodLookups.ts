@@ -7,6 +7,7 @@ import { Settings } from "../../engine/Settings.ts"
 import { type PolicyVersion, policyVersions } from "../../instruments/policy/PolicyVersion.ts"
 import { type PricePoint, pricePoints } from "../../instruments/price/PricePoint.ts"
 import * as Date from "../../kernel/Date.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as Month from "../../kernel/Month.ts"
 import type * as Offset from "../../kernel/Offset.ts"
@@ -15,6 +16,7 @@ import { type Refused, refused, type Unavailable } from "../../kernel/Refusal.ts
 import { LedgerReach } from "../../records/LedgerReach.ts"
 import { Records } from "../../records/Records.ts"
 import type { PartialDistribution, RateChange } from "../../vocabulary/sets.ts"
+import { executedOf, lastExecuted } from "../distribution/DistributionLookups.ts"
 import type { Facts } from "./PeriodRules.ts"
 import { hasPassed, mayHavePassed } from "./RecordDateRules.ts"
 
@@ -28,6 +30,25 @@ export interface LastExecuted {
   /** Record date of the last month that paid anything; null: none did. */
   readonly paidRecordDate: Date.Date | null
 }
+
+/** Finds the last executed month of an instrument at the pin; null: none is executed. */
+export const lastExecutedOf: (
+  instrumentId: string,
+  pin?: Pin.Resolved
+) => Effect.Effect<LastExecuted | null, Unavailable, Records> = Effect.fnUntraced(
+  function* (instrumentId, pin) {
+    const last = yield* lastExecuted(instrumentId, pin ?? null)
+    if (last === null) return null
+    const paid = yield* Stream.runHead(
+      executedOf(instrumentId, pin ?? null).pipe(
+        Stream.filter(({ totals }) => Decimal.isPositive(totals.gross))
+      )
+    )
+    const { month, recordDate, fromPoint, toPoint } = last
+    const paidRecordDate = Option.getOrNull(paid)?.recordDate ?? null
+    return { month, recordDate, fromPoint, toPoint, paidRecordDate }
+  }
+)
 
 export type PeriodFacts = Facts<PricePoint, PolicyVersion>
 
@@ -172,22 +193,28 @@ export interface ApprovalWords {
   readonly partial: PartialDistribution
 }
 
+type Deployment = Pick<typeof Settings.Service, "rateChange" | "partialDistribution">
+
 /** Gathers the words of the deployment, of the policy version that pays, and of an approval. */
-export const wordsOf = Effect.fnUntraced(function* (
+export const wordsBy = (
+  { rateChange, partialDistribution }: Deployment,
   { manifest }: Pick<PolicyVersion, "manifest">,
   approval: ApprovalWords | null
-) {
-  const { rateChange, partialDistribution } = yield* Settings
-  return {
-    rateChange: [
-      rateChange,
-      manifest.rateChange,
-      ...(approval === null ? [] : [approval.rateChange])
-    ],
-    partial: [
-      partialDistribution,
-      manifest.partialDistribution,
-      ...(approval === null ? [] : [approval.partial])
-    ]
-  } satisfies Words
+): Words => ({
+  rateChange: [
+    rateChange,
+    manifest.rateChange,
+    ...(approval === null ? [] : [approval.rateChange])
+  ],
+  partial: [
+    partialDistribution,
+    manifest.partialDistribution,
+    ...(approval === null ? [] : [approval.partial])
+  ]
 })
+
+/** Gathers the words by the deployment's settings. */
+export const wordsOf = (
+  version: Pick<PolicyVersion, "manifest">,
+  approval: ApprovalWords | null
+): Effect.Effect<Words> => Effect.map(Settings, (settings) => wordsBy(settings, version, approval))

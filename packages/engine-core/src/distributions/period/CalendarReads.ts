@@ -1,0 +1,172 @@
+/** Read of the distribution calendar: rows computed from months and instruments, page by page. */
+import { Effect, Schema, Stream } from "effect"
+import { admissions } from "../../admissions/Admission.ts"
+import { Settings } from "../../engine/Settings.ts"
+import * as Sight from "../../holders/holder/Sight.ts"
+import {
+  type Instrument,
+  instruments,
+  isRecorded
+} from "../../instruments/instrument/Instrument.ts"
+import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
+import * as Month from "../../kernel/Month.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import * as Zone from "../../kernel/Zone.ts"
+import * as Read from "../../reads/Read.ts"
+import { Records } from "../../records/Records.ts"
+import { openOn } from "../../restraints/hold/OpenHoldLookups.ts"
+import { isConcealedFrom } from "../../writes/Concealment.ts"
+import { distributions } from "../distribution/Distribution.ts"
+import { hasUnrolled } from "../distribution/LineLookups.ts"
+import * as Calendar from "./Calendar.ts"
+import * as PeriodLookups from "./PeriodLookups.ts"
+import { datesOf } from "./PeriodTermsRules.ts"
+
+/** Months after the present one up to which the calendar goes where the reader names no end. */
+const monthsAhead = 12
+
+/** Largest number of months after the present one that a reader may name. */
+const monthsMax = 1_200
+
+const Params = Schema.Struct({
+  instrumentId: Schema.optionalKey(Schema.Array(InstrumentId)),
+  /** First month; absent: the first of each instrument that is not executed. */
+  from: Schema.optionalKey(Month.schema),
+  /** Last month; absent: twelve months after the present one. */
+  to: Schema.optionalKey(Month.schema),
+  /** Zone that decides what `on` says and which month is the present one; absent: UTC. */
+  zone: Schema.optionalKey(Zone.schema)
+})
+type Params = typeof Params.Type
+
+/** The present month of the reader's zone, at the instant at which the read is judged. */
+const presentOf = ({ zone = Zone.utc }: Params, { judgedAt }: Pin.Resolved): Month.Month =>
+  Month.fromDate(Zone.dateAt(zone, judgedAt))
+
+export const list = Read.list({
+  name: "distributionCalendar.list",
+  doc: "Lists the distribution dates of instruments that distribute monthly: past months with a point, the present one and months to come.",
+  route: "GET /v1/distribution-calendar",
+  audience: {
+    operator: "all",
+    approver: "all",
+    risk: "all",
+    compliance: "all",
+    auditor: "all",
+    app: "all",
+    investor: "own",
+    registrar: "near"
+  },
+  pinned: true,
+  collection: Calendar.calendarRows,
+  params: Params,
+  item: Calendar.CalendarRow,
+  direction: "asc",
+  order: "by record date, then by instrument id",
+  changes: false,
+  acted: "never",
+  scope: Sight.scopeElsewhere,
+  parent: Effect.fnUntraced(function* (params, { pin }) {
+    const last = Month.add(presentOf(params, pin), monthsMax)
+    if (params.to === undefined || !Month.isAfter(params.to, last)) return
+    return yield* Effect.fail(
+      refused("invalid-request", {
+        errors: [{ pointer: "/query/to", detail: `The calendar ends at ${last}.` }]
+      })
+    )
+  }),
+  where: ({ instrumentId, from, to, zone }) => ({
+    ...(instrumentId === undefined ? {} : { instrumentId }),
+    ...(from === undefined ? {} : { from: [from] }),
+    ...(to === undefined ? {} : { to: [to] }),
+    ...(zone === undefined ? {} : { zone: [zone] })
+  }),
+  rows: Effect.fnUntraced(function* ({ after, limit }, asking, params) {
+    const { pin, role } = asking
+    const { zone = Zone.utc, to = Month.add(presentOf(params, pin), monthsAhead) } = params
+    const isConcealed = isConcealedFrom(role)
+    const known = yield* Effect.forEach(
+      yield* instrumentsOf(params, asking),
+      ({ instrumentId }) => subjectOf(instrumentId, pin),
+      { concurrency: 8 }
+    )
+    const asked = { now: pin.judgedAt, zone }
+    const all = known.flatMap((subject) => {
+      const first = Calendar.firstOpenOf(subject)
+      const earliest = Calendar.earliestOf(subject)
+      if (first === null || earliest === null) return []
+      const from = params.from === undefined ? first : later(params.from, earliest)
+      return [{ subject, from, rowOf: Calendar.rowsOf(subject, asked) }]
+    })
+    const found: Array<Read.Computed<Calendar.CalendarRow>> = []
+    // Record dates lie in their month, so that the rows of a month precede those of the next.
+    let month = all.reduce<Month.Month>((least, { from }) => earlier(least, from), Month.next(to))
+    if (after !== undefined) month = later(month, Month.of(after.slice(0, 7)))
+    for (; !Month.isAfter(month, to) && found.length < limit; month = Month.next(month)) {
+      const rows = all.flatMap(({ subject, from, rowOf }) => {
+        const row = Month.isBefore(month, from) ? null : rowOf(month)
+        if (row === null) return []
+        const isByCalendar = datesOf(subject.facts.versions, month)?.scheduledBy !== "month-end"
+        const sortKey = `${row.recordDate} ${row.instrumentId}`
+        return [{ sortKey, row: isConcealed ? Calendar.concealed(row, { isByCalendar }) : row }]
+      })
+      for (const row of rows.toSorted((a, b) => (a.sortKey < b.sortKey ? -1 : 1))) {
+        if (after === undefined || row.sortKey > after) found.push(row)
+      }
+    }
+    return found.slice(0, limit)
+  }),
+  view: (rows) =>
+    Effect.succeed(rows.map(({ version: _, createdAt: _1, updatedAt: _2, ...row }) => row))
+})
+
+export const reads = [list] as const
+
+const later = (a: Month.Month, b: Month.Month): Month.Month => (Month.isAfter(a, b) ? a : b)
+const earlier = (a: Month.Month, b: Month.Month): Month.Month => (Month.isBefore(a, b) ? a : b)
+
+/**
+ * Loads the recorded instruments of the calendar that the caller may read: an investor those with
+ * which its holder has or had an admission, a registrar its own.
+ */
+const instrumentsOf = Effect.fnUntraced(function* (
+  { instrumentId: named }: Params,
+  { caller, pin, sight }: Read.Asking
+) {
+  const records = yield* Records
+  const rows = yield* Stream.runCollect(
+    records.stream(instruments, {
+      pin,
+      where: {
+        ...(named === undefined ? {} : { instrumentId: named }),
+        ...(sight === "near" ? { registrar: caller.party === null ? [] : [caller.party] } : {})
+      }
+    })
+  )
+  const recorded = rows.map(({ record }): Instrument => record).filter(isRecorded)
+  if (sight !== "own") return recorded
+  const admitted = yield* records.countBy(admissions, "instrumentId", {
+    pin,
+    where: { holderId: caller.holderId === null ? [] : [caller.holderId] }
+  })
+  return recorded.filter(({ instrumentId }) => admitted.has(instrumentId))
+})
+
+/** Loads the facts of an instrument that the states of its months are judged by. */
+const subjectOf = Effect.fnUntraced(function* (instrumentId: InstrumentId, pin: Pin.Resolved) {
+  const records = yield* Records
+  const settings = yield* Settings
+  const executed = yield* PeriodLookups.lastExecutedOf(instrumentId, pin)
+  const paid = yield* Stream.runCollect(
+    records.stream(distributions, { pin, where: { instrumentId: [instrumentId] } })
+  )
+  return {
+    instrumentId,
+    facts: yield* PeriodLookups.factsOf({ instrumentId, executed }, pin),
+    distributions: new Map(paid.map(({ record }) => [record.month, record])),
+    holds: (yield* openOn([instrumentId], pin)).length,
+    hasUnrolled: yield* hasUnrolled(instrumentId, pin),
+    wordsOf: (version) => PeriodLookups.wordsBy(settings, version, null)
+  } satisfies Calendar.Subject
+})

@@ -1,0 +1,67 @@
+/** Keyset pages of a list, from wherever its rows come: one collection, several, or computed from keys. */
+import { Effect, Option, Stream } from "effect"
+import * as Instant from "../kernel/Instant.ts"
+import type { Kept } from "../kernel/Collection.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import type { Query, Records } from "../records/Records.ts"
+import * as MergedPages from "./MergedPages.ts"
+import type { WithMemo } from "./Prepared.ts"
+import type { Asking, List } from "./Read.ts"
+
+/** A list as a caller asks for it. */
+export interface Source<R, F, P, V> {
+  readonly read: List<R, F, P, V>
+  readonly records: Pick<Records["Service"], "list" | "stream">
+  readonly asking: Asking
+  readonly params: P
+  readonly withMemo: WithMemo
+}
+
+/** A computed row has no versions of its own. */
+const unstored: Kept = {
+  version: 0,
+  createdAt: Instant.fromNanos(0n),
+  updatedAt: Instant.fromNanos(0n)
+}
+
+/** Rows that are computed together while a whole list is streamed. */
+const step = 500
+
+/** At most `limit` rows in the order of their sort keys. */
+export const page = <R, F, P, V>(
+  { read, records, asking, params, withMemo }: Source<R, F, P, V>,
+  query: Query & { readonly limit: number }
+): Effect.Effect<ReadonlyArray<MergedPages.Row<R>>, Unavailable> => {
+  const { after, limit } = query
+  if (read.rows !== undefined) {
+    return Effect.map(withMemo(read.rows({ after, limit }, asking, params)), (rows) =>
+      rows.map(({ sortKey, row }) => ({ sortKey, record: { ...row, ...unstored } }))
+    )
+  }
+  return read.beside === undefined
+    ? records.list(read.collection, query)
+    : MergedPages.page(records, [read.collection, ...read.beside], query)
+}
+
+/** Streams all rows in the order of their sort keys, in constant memory. */
+export const stream = <R, F, P, V>(
+  source: Source<R, F, P, V>,
+  query: Query
+): Stream.Stream<MergedPages.Row<R>, Unavailable> => {
+  const { read, records } = source
+  if (read.rows !== undefined) {
+    return Stream.paginate(query.after, (after) =>
+      Effect.map(
+        page(source, { ...query, ...(after === undefined ? {} : { after }), limit: step }),
+        (rows) =>
+          [
+            rows,
+            rows.length === step ? Option.fromNullishOr(rows.at(-1)?.sortKey) : Option.none()
+          ] as const
+      )
+    )
+  }
+  return read.beside === undefined
+    ? records.stream(read.collection, query)
+    : MergedPages.stream(records, [read.collection, ...read.beside], query)
+}

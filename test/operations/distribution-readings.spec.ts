@@ -8,12 +8,14 @@ import { distributionPlans } from "#core/distributions/distribution/Distribution
 import { DistributionId, planned } from "#core/distributions/distribution/Distribution.ts"
 import * as Lookups from "#core/distributions/distribution/DistributionLookups.ts"
 import * as LineLookups from "#core/distributions/distribution/LineLookups.ts"
+import { standingApprovals } from "#core/distributions/standing-approval/StandingApproval.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Machines from "../machines/distributions.ts"
 import * as Month from "./distributions.ts"
 import * as Fund from "./fund.ts"
 import * as Restricting from "./restricting.ts"
+import { granted } from "./standing-approvals.ts"
 
 const engine = (options: Parameters<typeof world>[0] = {}) => Effect.provide(world(options))
 const includes = (self: object, members: object) => assert.deepInclude(self, members)
@@ -93,12 +95,15 @@ describe("a distribution on the ledger", () => {
       }
       const act = { cause: { by: "request" as const, requestId: "r" }, now: yield* Instant.now }
       yield* records.transact(records.open(distributionPlans, plan, act))
+      yield* records.transact(records.open(standingApprovals, granted(), act))
       yield* Month.executes(stage, Month.termsOf(stage, point), "op_plan")
       includes(yield* Month.distribution(), {
         recordOffset: Offset.of(3),
         totals: terms.totals,
         executedBy: { operationId: "op_plan", standingApprovalId: "sa1" }
       })
+      const used = yield* records.get(standingApprovals, "sa1")
+      includes(used, { uses: 1, usedNet: terms.totals.net })
       assert.isNotEmpty(parties)
     }).pipe(engine())
   )

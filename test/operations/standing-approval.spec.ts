@@ -2,14 +2,11 @@
 import { Records } from "@bursar/engine-core"
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import * as fc from "fast-check"
 import { TestClock } from "effect/testing"
 import {
   evolve,
-  judged,
-  type StandingApproval,
-  StandingApprovalId,
   standingApprovals
 } from "#core/distributions/standing-approval/StandingApproval.ts"
 import { againstUse } from "#core/distributions/standing-approval/StandingApprovalGates.ts"
@@ -21,6 +18,7 @@ import { ripen } from "#core/kernel/Collection.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Fund from "./fund.ts"
+import { granted, idOf } from "./standing-approvals.ts"
 import { id as instrumentIds, instrumentId } from "./story.ts"
 import { list, read } from "./venue.ts"
 
@@ -46,7 +44,6 @@ const grants = (body: Readonly<Record<string, Calls.Json>> = {}) =>
   )
 const revokes = (id = "sa1", caller: typeof Calls.operator = Calls.operator) =>
   Calls.write("standing-approval.revoke", { standingApprovalId: id }, {}, caller)
-const idOf = Schema.decodeSync(StandingApprovalId)
 const shown = (id = "sa1") =>
   Effect.map(read(Reads.get, { standingApprovalId: idOf(id) }), ({ value }) => value)
 const listed = (params: { readonly state?: ReadonlyArray<"scheduled" | "active" | "lapsed"> }) =>
@@ -70,8 +67,8 @@ describe("a standing approval", () => {
   it.effect("is granted with what its body leaves out, and shown with who granted it", () =>
     Effect.gen(function* () {
       yield* Fund.opened({ distribution })
-      const granted = yield* grants()
-      assert.deepEqual([granted.state, granted.why], ["succeeded", ""])
+      const made = yield* grants()
+      assert.deepEqual([made.state, made.why], ["succeeded", ""])
       const self = yield* shown()
       assert.deepInclude(self, {
         standingApprovalId: idOf("sa1"),
@@ -201,27 +198,6 @@ describe("a standing approval", () => {
 const start = Instant.of("2026-08-01T00:00:00Z")
 const at = (hours: number) => Instant.fromNanos(start + BigInt(hours) * 3_600_000_000_000n)
 
-const granted = (of: Pick<StandingApproval, "maxNet" | "maxUses">): StandingApproval =>
-  judged({
-    standingApprovalId: idOf("sa1"),
-    instrumentId,
-    action: "distribution.execute",
-    from: at(10),
-    until: at(90),
-    currency: "USD",
-    rateChange: "alert",
-    partial: "carry",
-    uses: 0,
-    usedNet: Decimal.zero,
-    grantedBy: "olga",
-    approvedBy: "anna",
-    grantedAt: start,
-    revokedBy: null,
-    revokedAt: null,
-    judgedAt: start,
-    ...of
-  })
-
 const inCents = (cents: number) =>
   d(`${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, "0")}`)
 
@@ -245,7 +221,14 @@ describe("the uses of a standing approval", () => {
         acts,
         (maxUses, cents, steps) => {
           const maxNet = cents === null ? null : inCents(cents)
-          let self = granted({ maxUses, maxNet })
+          let self = granted({
+            from: at(10),
+            until: at(90),
+            grantedAt: start,
+            judgedAt: start,
+            maxUses,
+            maxNet
+          })
           let hours = 0
           let [uses, used, isRevoked] = [0, 0, false]
           for (const step of steps) {

@@ -115,6 +115,10 @@ const decided: Readonly<Record<string, Decision>> = {
       [instrument]: ["registrar"]
     }
   },
+  "standing-approval": {
+    views: ["StandingApprovalView"],
+    withheld: { "the state is shown, ripened to the read": ["judgedAt"] }
+  },
   "reconciliation-run": { views: ["ReconciliationRunView"], withheld: {} },
   "primary-market": {
     views: ["PrimaryMarketView"],

@@ -12,6 +12,7 @@ import * as Memory from "@bursar/storage-adapters/memory"
 import { Effect, Layer } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { contractSecretText, settings } from "../../feeds/webhooks.ts"
+import { bodyOf } from "../../operations/instrumentBody.ts"
 import { bearer, json, open, type Problem, send, type Venue } from "../venue.ts"
 import {
   cycleId,
@@ -58,6 +59,16 @@ const named = <A extends { readonly name?: string; readonly kind?: string }>(
   all: ReadonlyArray<A>
 ) => all.map((one) => [one.kind ?? one.name ?? "", one] as const)
 
+const monthly = {
+  distribution: {
+    schedule: "monthly",
+    withholding: 0,
+    payoutDecimals: 2,
+    payout: "units",
+    calendar: { frequency: "monthly", recordDay: 31, paymentLagDays: 0 }
+  }
+}
+
 describe("members of bodies and answers", () => {
   let venue: Venue
   let operator = ""
@@ -94,6 +105,27 @@ describe("members of bodies and answers", () => {
       expect(made.status).toBe(202)
     }
     await venue.settle()
+    const approver = await bearer(["approver"])
+    const twice = [
+      ["/v1/instruments", { ...bodyOf(), instrumentId: "fund-m", ...monthly }],
+      [
+        "/v1/standing-approvals",
+        { standingApprovalId: "sa-1", instrumentId: "fund-m", until: "2027-06-30T00:00:00Z" }
+      ]
+    ] as const
+    for (const [path, members] of twice) {
+      const body = JSON.stringify(members)
+      const made = await send(venue, { method: "POST", path, as: operator, body })
+      expect(made.status).toBe(202)
+      const action = await json<{ readonly actionKey: string }>(made)
+      await send(venue, {
+        method: "POST",
+        path: `/v1/approvals/${action.actionKey}:approve`,
+        as: approver
+      })
+      await venue.settle()
+    }
+    ids["standingApprovalId"] = "sa-1"
     // The engine names a run itself.
     const run = await send(venue, {
       method: "POST",

@@ -7,9 +7,9 @@ import {
   RegistrarBot,
   Wallet
 } from "@bursar/storage-adapters/simulated-ledger/actors"
-import { Clock, Duration, Effect, Layer } from "effect"
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { bodyOf } from "../operations/instrumentBody.ts"
+import * as WallClock from "./wallClock.ts"
 import * as Wallets from "./wallets.ts"
 
 const friday = "2026-07-31T20:00:00Z"
@@ -17,33 +17,12 @@ const monday = "2026-08-03T20:00:00Z"
 const documentHash = "ab".repeat(32)
 const policy = { accept: "all" } as const
 
-/** The wall clock of engine, ledger and wallets alike, which the story moves. */
-const clock: Clock.Clock = {
-  currentTimeMillisUnsafe: () => Date.now(),
-  currentTimeMillis: Effect.sync(() => Date.now()),
-  currentTimeNanosUnsafe: () => BigInt(Date.now()) * 1_000_000n,
-  currentTimeNanos: Effect.sync(() => BigInt(Date.now()) * 1_000_000n),
-  monotonicTimeNanosUnsafe: () => process.hrtime.bigint(),
-  monotonicTimeNanos: Effect.sync(() => process.hrtime.bigint()),
-  sleep: (duration) =>
-    Effect.callback((resume) => {
-      const timer = setTimeout(() => resume(Effect.void), Duration.toMillis(duration))
-      return Effect.sync(() => clearTimeout(timer))
-    })
-}
-/** It runs on from where the story last set it. */
-let from = { wall: 0, at: 0 }
-const runOn = () => vi.setSystemTime(from.wall + (performance.now() - from.at))
-const setsClock = (instant: string) => {
-  from = { wall: Date.parse(instant), at: performance.now() }
-  runOn()
-}
+let clock: WallClock.WallClock
 const sets = async (instant: string) => {
-  setsClock(instant)
+  clock.set(instant)
   await venue.settle()
 }
 
-let ticking: ReturnType<typeof setInterval> | undefined
 let venue: Wallets.WholeVenue
 const who: Record<string, Wallets.Wallet> = {}
 const wallet = (name: string): Wallets.Wallet => {
@@ -158,10 +137,8 @@ const orders = async (
 }
 
 beforeAll(async () => {
-  vi.useFakeTimers({ toFake: ["Date"] })
-  setsClock("2026-07-31T12:00:00Z")
-  ticking = setInterval(runOn, 1)
-  venue = await Wallets.open({ plugged: Layer.succeed(Clock.Clock, clock) })
+  clock = WallClock.start("2026-07-31T12:00:00Z")
+  venue = await Wallets.open({ plugged: clock.plugged })
   for (const name of ["registrar", "fund", "oracle", "attestor", "bank", "alice", "bob"]) {
     who[name] = await venue.wallet(name)
   }
@@ -200,8 +177,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await venue.close()
-  clearInterval(ticking)
-  vi.useRealTimers()
+  clock.stop()
 })
 
 describe("a dealing cycle over HTTP", () => {

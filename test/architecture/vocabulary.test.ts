@@ -44,6 +44,7 @@ describe("operations", () => {
       .flatMap(({ opens, triggers }) => [opens, ...Object.values(triggers)])
       .flatMap(({ by }) => by)
     expect(without(OperationKind.members, pulled)).toEqual([
+      "distribution.instruct",
       "external-account.map",
       "holder.register-successor",
       "instrument.force-transfer",

@@ -117,9 +117,11 @@ describe("lines are refused", () => {
     ],
     ["that are none", "no line to add", lines(() => [])],
     [
-      "beyond 500 at once",
-      "at most 500 lines at once",
-      lines((floor) => Array.from({ length: 501 }, (_, index) => lineOf(floor, index + 1, "alice")))
+      "beyond 1000 at once",
+      "at most 1000 lines at once",
+      lines((floor) =>
+        Array.from({ length: 1001 }, (_, index) => lineOf(floor, index + 1, "alice"))
+      )
     ],
     ["that begin at 0", numbered, lines((floor) => [lineOf(floor, 0, "alice")])],
     [

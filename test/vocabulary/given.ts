@@ -8,7 +8,9 @@ export const operationKinds = list(
 )
 
 /** The two kinds added to them, which the engine alone opens. */
-export const addedOperationKinds = list("mint.settle, reserve-redemption.settle")
+export const addedOperationKinds = list(
+  "mint.settle, reserve-redemption.settle, distribution.instruct"
+)
 
 export const resourceKinds = list(
   "instrument, holder, subscription, redemption, dealing-cycle, standing-settlement, reserve, lock-agreement, mint, reserve-redemption, amendment, distribution, standing-approval, reconciliation-run, external-statement, primary-market, restriction, hold, webhook, external-account, external-source, issuer-powers-agreement, scheduled-distribution, contract, exercise"

@@ -14,7 +14,7 @@ describe("the lists of the API", () => {
         given.operationKinds,
         vocabulary.askedOperationKinds
       ],
-      ["operation kinds the engine opens", 2, given.addedOperationKinds, vocabulary.engineOpened],
+      ["operation kinds the engine opens", 3, given.addedOperationKinds, vocabulary.engineOpened],
       ["resource kinds", 25, given.resourceKinds, vocabulary.ResourceKind.members],
       ["roles", 10, given.roles, vocabulary.Role.members],
       ["event kinds", 2, given.eventKinds, vocabulary.EventKind.members],

@@ -42,7 +42,7 @@ import * as ClockRunner from "./writes/ClockRunner.ts"
 import { Concealed } from "./writes/Concealment.ts"
 import * as SubmitWrite from "./writes/SubmitWrite.ts"
 import type { FourEyes } from "./writes/FourEyes.ts"
-import type { Operation } from "./writes/Operation.ts"
+import type { AnyOperation, Operation } from "./writes/Operation.ts"
 import * as OperationRunner from "./writes/OperationRunner.ts"
 import * as Operations from "./writes/Operations.ts"
 import * as Timely from "./records/Timely.ts"
@@ -153,6 +153,10 @@ const tasksOf = (of: {
   rescreenings
 ]
 
+/** Writes that only the engine opens: nobody calls them, so that no list of operations has them. */
+const engineOpened = (timely: ReadonlyArray<Timely.Timely>): ReadonlyArray<AnyOperation> =>
+  timely.map(({ operation }) => operation).filter(({ route }) => route === null)
+
 /** The engine with the writes and readings that an embedder chooses. */
 export const layerOf = (of: {
   readonly operations: ReadonlyArray<Operation>
@@ -193,7 +197,7 @@ export const layerOf = (of: {
       Layer.mergeAll(
         RecordsLayer.layer,
         LedgerReach.layer,
-        Operations.layer(of.operations),
+        Operations.layer([...of.operations, ...engineOpened(of.timely ?? [])]),
         ReadingIndex.layer(of.readings)
       )
     ),

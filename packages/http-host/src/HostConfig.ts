@@ -1,6 +1,7 @@
 /** Table of settings: each with its default, limit and description. */
 import { Retention, settingsDefaults as engine, Vocabulary } from "@bursar/engine-core"
 import { Duration } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
 import { Data, Effect, Record, Result, Schema } from "effect"
 import * as KeyPairs from "./config/KeyPairs.ts"
 import * as Kind from "./config/Kind.ts"
@@ -257,7 +258,7 @@ export const settings = {
     doc: "Largest number of contracts of earlier transactions that one ledger transaction may use, which bounds the size of a dealing cycle: an order paid on the ledger uses five. A real node's own limit may be lower.",
     fallback: String(engine.inputsMax)
   }),
-  "ledger.batchLines": setting(Kind.integer(1, 1_000), {
+  "ledger.batchLines": setting(Kind.integer(1, Templates.batchLinesMax), {
     doc: "Largest number of lines that one ledger transaction adds to a distribution, rolls or directs. A real node's own limit may be lower.",
     fallback: String(engine.batchLines)
   }),

@@ -171,8 +171,8 @@ export interface FeedAsked {
 
 type Writable<K extends Operation.Operation["kind"], I, R> = Pick<
   Operation.Declared<K, I, R, never>,
-  "kind" | "doc" | "route" | "input" | "ifMatch" | "result"
->
+  "kind" | "doc" | "input" | "ifMatch" | "result"
+> & { readonly route: Operation.Route }
 type Readable<P> = Pick<Read.One<P>, "name" | "route" | "params">
 
 /** Finds the declaration of a write by its kind: `operation("subscription.claim")`. */

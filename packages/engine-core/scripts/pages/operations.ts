@@ -68,7 +68,7 @@ export const operationPage = (): Page =>
     "How many people a write needs follows from what it does to what can happen.",
     directions(),
     "## Opened by the engine itself",
-    `${codes(engineOpened)} have no route: the engine opens them when an order is ready.`,
+    `${codes(engineOpened)} have no route: the engine opens them when a record is ready.`,
     "At a record's time it opens these as well, with no actor and no role:",
     timely.map(({ doc, operation }) => `- ${code(operation.kind)}: ${doc}`).join("\n"),
     ...waiting()

@@ -10,14 +10,19 @@ import { distributionPlans } from "./distribution/DistributionPlan.ts"
 import * as DistributionReadings from "./distribution/DistributionReadings.ts"
 import * as Execute from "./distribution/ExecuteOperations.ts"
 import { executionClaims } from "./distribution/ExecutionClaim.ts"
+import { distributionTimers } from "./distribution/DistributionTimer.ts"
 import { distributionSlots } from "./distribution/DistributionSlot.ts"
+import * as InstructOperations from "./distribution/InstructOperations.ts"
 import * as LineReadings from "./distribution/LineReadings.ts"
 import * as CalendarReads from "./period/CalendarReads.ts"
-import { DistributionPeriod } from "./period/DistributionPeriod.ts"
-import { DistributionRoll } from "./roll/DistributionRoll.ts"
 import { standingApprovals } from "./standing-approval/StandingApproval.ts"
 import * as StandingApprovalOperations from "./standing-approval/StandingApprovalOperations.ts"
 import * as StandingApprovalReads from "./standing-approval/StandingApprovalReads.ts"
+import { lineWrites } from "./distribution/LineWrite.ts"
+import * as TimerReadings from "./distribution/TimerReadings.ts"
+import { DistributionPeriod } from "./period/DistributionPeriod.ts"
+import { DistributionRoll } from "./roll/DistributionRoll.ts"
+import * as RollOperations from "./roll/RollOperations.ts"
 import { StandingApprovalState } from "./standing-approval/StandingApprovalState.ts"
 
 export const acquisitions = { distribution: DistributionLotLookups.acquisitionsOf } as const
@@ -30,10 +35,21 @@ export const collections = [
   distributionPlans,
   distributionSlots,
   standingApprovals,
-  executionClaims
+  executionClaims,
+  distributionTimers,
+  lineWrites
 ] as const
-export const readings = [...DistributionReadings.readings, ...LineReadings.readings] as const
-export const operations = [...Execute.operations, ...StandingApprovalOperations.operations] as const
+export const readings = [
+  ...DistributionReadings.readings,
+  ...LineReadings.readings,
+  ...TimerReadings.readings
+] as const
+export const operations = [
+  ...Execute.operations,
+  RollOperations.roll,
+  ...StandingApprovalOperations.operations
+] as const
+export const timely = InstructOperations.timely
 export const reads = [...CalendarReads.reads, ...StandingApprovalReads.reads] as const
 export { formulas } from "./distribution/DistributionFormulas.ts"
 export { events } from "./events.ts"

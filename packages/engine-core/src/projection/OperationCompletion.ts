@@ -46,7 +46,7 @@ export const complete = Effect.fnUntraced(function* (update: Ledger.Transaction)
     yield* orUnavailable(work.hasten({ queue, itemIds: [running.operationId] }))
     return
   }
-  const operation = (yield* Operations).of(running.kind)
+  const operation = (yield* Operations).anyOf(running.kind)
   if (operation.on !== "ledger") {
     return yield* Effect.die(new Error(`${running.kind} has no step on the ledger`))
   }

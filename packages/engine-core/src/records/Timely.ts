@@ -3,7 +3,7 @@ import { Context } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import type * as Instant from "../kernel/Instant.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
-import type { Operation } from "../writes/Operation.ts"
+import type { AnyOperation } from "../writes/Operation.ts"
 
 /**
  * Declared as data beside the operation it opens, and listed in its room's `timely`. The engine
@@ -17,7 +17,7 @@ export interface Timely<R = unknown> {
   /** One sentence: what it does to which record, and when. */
   readonly doc: string
   readonly collection: Pick<Collection<R>, "name">
-  readonly operation: Operation
+  readonly operation: AnyOperation
   /** The instant at which the write is due for this record; undefined: it is not. */
   at(record: R): Instant.Instant | undefined
   /** The request, in the members of a caller's path and body. */

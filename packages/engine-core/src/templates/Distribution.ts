@@ -18,7 +18,7 @@ const cid = Field.contractId
 const made = Schema.Struct({ contractId: cid })
 
 /** Largest number of lines that one AddLines takes. */
-export const batchLinesMax = 500
+export const batchLinesMax = 1_000
 
 /**
  * Payout of a distribution: units of the instrument by the registrar's mint, cash by its evidence

@@ -65,8 +65,12 @@ const requestable = [
   "webhook.test"
 ] as const
 
-/** Kinds that only the engine opens, once an order is ready; they have no route. */
-export const engineOpened = ["mint.settle", "reserve-redemption.settle"] as const
+/** Kinds that only the engine opens, once a record is ready for them; they have no route. */
+export const engineOpened = [
+  "mint.settle",
+  "reserve-redemption.settle",
+  "distribution.instruct"
+] as const
 
 export const OperationKind = ValueSet.extensible(
   "OperationKind",

@@ -104,6 +104,7 @@ export const effects: Readonly<Record<OperationKind, Effect>> = {
   "provision-settlement.propose": "loosen",
   "distribution.execute": "bind",
   "distribution.roll": "act",
+  "distribution.instruct": "act",
   "standing-approval.grant": "loosen",
   "standing-approval.revoke": "tighten",
   "holder.restrict": "tighten",

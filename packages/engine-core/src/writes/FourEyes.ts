@@ -3,7 +3,7 @@ import { Context, type Effect } from "effect"
 import type { Plain } from "../kernel/PlainJson.ts"
 import type { Refused, Unavailable } from "../kernel/Refusal.ts"
 import type { Caller, RequestIdentity } from "./Caller.ts"
-import type { Operation } from "./Operation.ts"
+import type { AnyOperation, Operation } from "./Operation.ts"
 
 /** A call on a write's route, before its input is decoded. */
 export interface Call {
@@ -65,7 +65,7 @@ export class FourEyes extends Context.Service<
      * under one key, by any instance, the call returns the operation that exists.
      */
     readonly open: (
-      operation: Operation,
+      operation: AnyOperation,
       input: Plain,
       key: string
     ) => Effect.Effect<Answer, Refused | Unavailable>

@@ -11,7 +11,7 @@ import type { LedgerReach } from "../records/LedgerReach.ts"
 import { Records } from "../records/Records.ts"
 import type { Approval } from "./Approval.ts"
 import * as Figures from "./Figures.ts"
-import type { Operation } from "./Operation.ts"
+import type { AnyOperation } from "./Operation.ts"
 import * as Request from "./Request.ts"
 import * as Secrets from "./Secrets.ts"
 
@@ -25,12 +25,12 @@ export interface Kept {
 }
 
 /** Asks the outside judgement of a write, before the transaction that uses it. */
-export const ask = (operation: Operation, input: unknown): Effect.Effect<Outside> =>
+export const ask = (operation: AnyOperation, input: unknown): Effect.Effect<Outside> =>
   operation.judge === undefined
     ? Effect.succeed(Result.void)
     : Effect.result(operation.judge(input))
 
-const rules = (operation: Operation, input: unknown, act: OperationAct) => {
+const rules = (operation: AnyOperation, input: unknown, act: OperationAct) => {
   switch (operation.on) {
     case "records":
       return Effect.asVoid(operation.run(input, act))
@@ -47,7 +47,7 @@ const rules = (operation: Operation, input: unknown, act: OperationAct) => {
  * were before it.
  */
 export const precheck = Effect.fnUntraced(function* (
-  operation: Operation,
+  operation: AnyOperation,
   input: unknown,
   of: { readonly act: OperationAct; readonly outside: Outside }
 ): Effect.fn.Return<
@@ -70,7 +70,7 @@ export const keep = (derived: Figures.Derived): Effect.Effect<Kept, never, Crypt
   })
 
 /** Encodes a request as it is stored, with its encrypted secrets beside it. */
-export const hide = Effect.fnUntraced(function* (operation: Operation, input: unknown) {
+export const hide = Effect.fnUntraced(function* (operation: AnyOperation, input: unknown) {
   const request = Request.encode(operation, input)
   const secrets = operation.secrets ?? []
   if (secrets.length === 0) return { request, sealed: null }
@@ -82,7 +82,7 @@ export const hide = Effect.fnUntraced(function* (operation: Operation, input: un
 
 /** Decodes a stored request into the write's input, with its secrets decrypted. */
 export const inputOf = Effect.fnUntraced(function* (
-  operation: Operation,
+  operation: AnyOperation,
   kept: Pick<Approval, "request" | "sealed">
 ) {
   const { sealingKeys: keys } = yield* Settings
@@ -104,13 +104,13 @@ export const actOf = (
   }))
 
 /** Prefix of ids that the engine makes for a write. */
-const prefixOf = ({ resource }: Operation): string =>
+const prefixOf = ({ resource }: AnyOperation): string =>
   resource.prefix ?? resource.kind.replaceAll("-", "")
 
 /**
  * Fills members of the input that the caller left to the engine, such as the id of a new record.
  */
-export const complete = Effect.fnUntraced(function* (operation: Operation, input: unknown) {
+export const complete = Effect.fnUntraced(function* (operation: AnyOperation, input: unknown) {
   if (operation.complete === undefined) return input
   const ids = yield* Ids
   const made = yield* ids.make(prefixOf(operation))

@@ -4,7 +4,7 @@ import * as Problem from "../kernel/Problem.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import type { Approval } from "./Approval.ts"
 import { type Caller, type RequestIdentity, roleOf } from "./Caller.ts"
-import type { Operation } from "./Operation.ts"
+import type { AnyOperation, Operation } from "./Operation.ts"
 import type { OperationRecord } from "./OperationRecord.ts"
 
 /** The actor of what the engine opens by itself; the log says null for it. */
@@ -46,7 +46,7 @@ const askedBy = (
 
 /** A write that was accepted and became an operation. */
 export const requested = (
-  operation: Operation,
+  operation: AnyOperation,
   record: OperationRecord,
   asked: Asked | null
 ): Audit.Entry =>
@@ -57,7 +57,11 @@ export const requested = (
     operationId: record.operationId,
     ...(asked === null
       ? { requestId: record.requestId }
-      : { ...called(operation.route), ...askedBy(asked, operation.makers), status: 202 })
+      : {
+          ...(operation.route === null ? {} : called(operation.route)),
+          ...askedBy(asked, operation.makers),
+          status: 202
+        })
   })
 
 /** A four-eyes action that was made. */

@@ -24,7 +24,7 @@ import type { Call } from "./FourEyes.ts"
 import * as Idempotency from "./Idempotency.ts"
 import * as JudgeWrite from "./JudgeWrite.ts"
 import * as Logged from "./Logged.ts"
-import type { Operation } from "./Operation.ts"
+import type { AnyOperation, Operation } from "./Operation.ts"
 import { operations } from "./OperationRecord.ts"
 import * as QueuedOperation from "./QueuedOperation.ts"
 import * as Request from "./Request.ts"
@@ -37,7 +37,7 @@ export const flagsOf = ({ traceFlags }: KeptTrace) =>
   traceFlags === undefined ? {} : { traceFlags }
 
 /** Names the record that a write acts on. */
-export const resourceOf = (operation: Operation, input: unknown) => ({
+export const resourceOf = (operation: AnyOperation, input: unknown) => ({
   kind: operation.resource.kind,
   id: operation.resource.id(input),
   href: operation.resource.href(input)
@@ -45,7 +45,7 @@ export const resourceOf = (operation: Operation, input: unknown) => ({
 
 /** An operation to open, with the origin that its record stores. */
 export interface ToOpen {
-  readonly operation: Operation
+  readonly operation: AnyOperation
   readonly operationId: string
   readonly input: unknown
   readonly request: Plain
@@ -204,7 +204,7 @@ export const single = Effect.fnUntraced(function* (
 
 /** Opens a write of the engine's own, once for its key; its rules are judged only when it runs. */
 export const openOwn = Effect.fnUntraced(function* (
-  operation: Operation,
+  operation: AnyOperation,
   request: Plain,
   key: string
 ) {

@@ -9,7 +9,7 @@ import type { Command, Disclosed, Receipt } from "../ports/Ledger.ts"
 import type { OperationAct } from "../records/Act.ts"
 import type { LedgerReach } from "../records/LedgerReach.ts"
 import type { Records } from "../records/Records.ts"
-import type { OperationKind } from "../vocabulary/OperationKind.ts"
+import type { EngineOpenedOperationKind, OperationKind } from "../vocabulary/OperationKind.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import type { Derived } from "./Figures.ts"
@@ -22,7 +22,8 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
   readonly kind: K
   /** One sentence: the verb and the record that it changes. */
   readonly doc: string
-  readonly route: Route
+  /** Null: nobody calls it; the engine alone opens it (`Timely`). */
+  readonly route: Route | null
   /** Roles that may make it; a caller acts in the first of them that it holds. */
   readonly makers: ReadonlyArray<Role>
   /** Distinct approvers besides the maker; 0: it runs at once. */
@@ -160,37 +161,60 @@ export interface OnOutside<
   ): Effect.Effect<R, Unavailable, Records | Ids | WorkQueue>
 }
 
-export type Operation<
+/** Any write, also one that only the engine opens. */
+export type AnyOperation<
   K extends OperationKind = OperationKind,
   I = unknown,
   R = unknown,
   S extends Slug = Slug
 > = OnRecords<K, I, R, S> | OnLedger<K, I, R, S> | OnOutside<K, I, R, S>
 
+/** A write that a caller makes by its route. */
+export type Operation<
+  K extends OperationKind = OperationKind,
+  I = unknown,
+  R = unknown,
+  S extends Slug = Slug
+> = AnyOperation<K, I, R, S> & { readonly route: Route }
+
 /** Declares a write of the engine's own records. */
 export const define = <const K extends OperationKind, I, R, const S extends Slug>(
   kind: K,
-  of: Omit<OnRecords<K, I, R, S>, "kind" | "on">
-): OnRecords<K, I, R, S> => ({ kind, on: "records", ...of })
+  of: Omit<OnRecords<K, I, R, S>, "kind" | "on" | "route"> & { readonly route: Route }
+): OnRecords<K, I, R, S> & { readonly route: Route } => ({ kind, on: "records", ...of })
 
 /** Declares a write that the venue makes on the ledger. */
 export const defineOnLedger = <const K extends OperationKind, I, R, const S extends Slug>(
   kind: K,
-  of: Omit<OnLedger<K, I, R, S>, "kind" | "on" | "secrets">
-): OnLedger<K, I, R, S> => ({ kind, on: "ledger", ...of })
+  of: Omit<OnLedger<K, I, R, S>, "kind" | "on" | "secrets" | "route"> & { readonly route: Route }
+): OnLedger<K, I, R, S> & { readonly route: Route } => ({ kind, on: "ledger", ...of })
+
+/** Declares a write on the ledger that nobody calls: the engine alone opens it. */
+export const defineForEngine = <
+  const K extends EngineOpenedOperationKind,
+  I,
+  R,
+  const S extends Slug
+>(
+  kind: K,
+  of: Omit<
+    OnLedger<K, I, R, S>,
+    "kind" | "on" | "secrets" | "route" | "makers" | "approvers" | "ifMatch"
+  >
+): OnLedger<K, I, R, S> => ({ kind, on: "ledger", route: null, makers: [], approvers: 0, ...of })
 
 /** Declares a write that calls an outside system. */
 export const defineOutside = <const K extends OperationKind, I, R, const S extends Slug, O>(
   kind: K,
-  of: Omit<OnOutside<K, I, R, S, O>, "kind" | "on">
-): OnOutside<K, I, R, S, O> => ({ kind, on: "outside", ...of })
+  of: Omit<OnOutside<K, I, R, S, O>, "kind" | "on" | "route"> & { readonly route: Route }
+): OnOutside<K, I, R, S, O> & { readonly route: Route } => ({ kind, on: "outside", ...of })
 
 /**
  * A removal finishes in its last approver's own call, which answers no body
  * (docs/contract/operations.md#the-answer-to-a-write).
  */
-export const finishesInCall = ({ route }: Pick<Operation, "route">): boolean =>
-  route.startsWith("DELETE ")
+export const finishesInCall = ({ route }: Pick<AnyOperation, "route">): boolean =>
+  route?.startsWith("DELETE ") === true
 
 /** The names of the path's parameters, in order. */
 export const pathNames = (route: string): ReadonlyArray<string> =>

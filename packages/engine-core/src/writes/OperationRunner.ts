@@ -22,7 +22,7 @@ import * as Claim from "./Claim.ts"
 import * as JudgeWrite from "./JudgeWrite.ts"
 import * as LedgerRunner from "./LedgerRunner.ts"
 import * as LedgerWriteRules from "./LedgerWriteRules.ts"
-import type { Operation } from "./Operation.ts"
+import type { AnyOperation } from "./Operation.ts"
 import { Operations } from "./Operations.ts"
 import * as OutsideRunner from "./OutsideRunner.ts"
 import * as QueuedOperation from "./QueuedOperation.ts"
@@ -53,7 +53,7 @@ type Needs = Records | LedgerReach | WorkQueue | ProjectionLog | Ledger | Operat
 const perform = (claim: Claim.Claim) =>
   Effect.gen(function* () {
     const declared = yield* Operations
-    const operation: Operation = declared.of(QueuedOperation.decode(claim.lease).kind)
+    const operation: AnyOperation = declared.anyOf(QueuedOperation.decode(claim.lease).kind)
     if (operation.on === "ledger") return yield* LedgerRunner.run(operation, claim)
     yield* askOutside(operation, claim)
     return operation.on === "records"
@@ -62,7 +62,7 @@ const perform = (claim: Claim.Claim) =>
   }).pipe(Effect.catchTag("Refused", (refusal) => Claim.refuse(claim, refusal)))
 
 /** Asks for the outside judgement of a running write, where its declaration has one. */
-const askOutside = Effect.fnUntraced(function* (operation: Operation, claim: Claim.Claim) {
+const askOutside = Effect.fnUntraced(function* (operation: AnyOperation, claim: Claim.Claim) {
   if (operation.judge === undefined) return
   const record = yield* Claim.load(claim)
   if (Claim.isFinal(record)) return

@@ -10,7 +10,7 @@ import type { Unavailable } from "../kernel/Refusal.ts"
 import type { Act } from "../records/Act.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import * as Logged from "./Logged.ts"
-import type { Operation } from "./Operation.ts"
+import type { AnyOperation } from "./Operation.ts"
 import { operations, type OperationRecord } from "./OperationRecord.ts"
 import * as Request from "./Request.ts"
 
@@ -35,7 +35,7 @@ export const take = Effect.fnUntraced(function* (
 /** Ends a running operation as succeeded, with the result of its `run` or `finish`. */
 export const succeed = Effect.fnUntraced(function* (
   running: Stored<OperationRecord>,
-  of: { readonly operation: Operation; readonly result: unknown; readonly act: Act }
+  of: { readonly operation: AnyOperation; readonly result: unknown; readonly act: Act }
 ): Transition {
   const { act, operation } = of
   const records = yield* Records

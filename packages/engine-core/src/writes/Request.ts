@@ -4,7 +4,7 @@ import * as CompiledCodec from "../kernel/CompiledCodec.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import { refused, type Refused } from "../kernel/Refusal.ts"
 import * as Shape from "../kernel/Shape.ts"
-import { membersOf, type Operation, pathNames } from "./Operation.ts"
+import { membersOf, type AnyOperation, type Operation, pathNames } from "./Operation.ts"
 
 interface Codec {
   readonly encode: (input: unknown) => unknown
@@ -13,9 +13,9 @@ interface Codec {
 }
 
 /** Cache of the codecs of writes. */
-const codecs = new WeakMap<Operation, Codec>()
+const codecs = new WeakMap<AnyOperation, Codec>()
 
-const of = (operation: Operation): Codec => {
+const of = (operation: AnyOperation): Codec => {
   const cached = codecs.get(operation)
   if (cached !== undefined) return cached
   const codec: Codec = {
@@ -27,21 +27,21 @@ const of = (operation: Operation): Codec => {
   return codec
 }
 
-export const encode = (operation: Operation, input: unknown): Plain =>
+export const encode = (operation: AnyOperation, input: unknown): Plain =>
   of(operation).encode(input) as Plain
 
 /**
  * Decodes a stored request; one that does not decode is a defect, since requests only gain members.
  */
-export const decode = (operation: Operation, request: Plain): unknown =>
+export const decode = (operation: AnyOperation, request: Plain): unknown =>
   of(operation).decode(request)
 
-export const encodeResult = (operation: Operation, result: unknown): Plain =>
+export const encodeResult = (operation: AnyOperation, result: unknown): Plain =>
   of(operation).encodeResult(result) as Plain
 
 /** Cache of the decoders of calls. */
-const decoders = new WeakMap<Operation, Shape.Decoder<unknown>>()
-const decoderOf = (operation: Operation): Shape.Decoder<unknown> => {
+const decoders = new WeakMap<AnyOperation, Shape.Decoder<unknown>>()
+const decoderOf = (operation: AnyOperation): Shape.Decoder<unknown> => {
   const cached = decoders.get(operation)
   if (cached !== undefined) return cached
   const decoder = Shape.decoder(operation.input)

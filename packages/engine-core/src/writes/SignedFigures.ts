@@ -8,7 +8,7 @@ import * as Claim from "./Claim.ts"
 import * as Figures from "./Figures.ts"
 import * as JudgeWrite from "./JudgeWrite.ts"
 import * as Logged from "./Logged.ts"
-import type { Operation } from "./Operation.ts"
+import type { AnyOperation } from "./Operation.ts"
 
 /**
  * Judges the write and derives its figures again. Where they have moved, the operation ends refused
@@ -17,7 +17,7 @@ import type { Operation } from "./Operation.ts"
  */
 export const haveMoved = Effect.fnUntraced(function* (
   claim: Claim.Claim,
-  operation: Operation,
+  operation: AnyOperation,
   of: Claim.Running & { readonly input: unknown }
 ) {
   const { act, input, record } = of

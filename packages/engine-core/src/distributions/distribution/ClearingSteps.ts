@@ -9,7 +9,8 @@ import type { Act } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import type { HoldFollowers } from "../../restraints/hold/HoldFollowers.ts"
 import { type Distribution, distributions } from "./Distribution.ts"
-import { type Counts, countsOf } from "./LineLookups.ts"
+import { setTimers } from "./DistributionTimerSteps.ts"
+import { type Counts, countsOf, unrolledIn } from "./LineLookups.ts"
 
 /** Distributions that are loaded, and whose lines are counted, together. */
 const batchMax = 100
@@ -60,6 +61,21 @@ export const holdDistributions: HoldFollowers["holdDistributions"] = Effect.fnUn
       )
     )
   )
+  yield* mayDeliver([instrumentId], { isStopped: true, act })
+})
+
+/**
+ * Lets the registrar deliver what these instruments still owe, or stops it, paid distributions
+ * included: a suspended line of one may be cured.
+ */
+const mayDeliver = Effect.fnUntraced(function* (
+  instrumentIds: ReadonlyArray<string>,
+  { isStopped, act }: { readonly isStopped: boolean; readonly act: Act }
+) {
+  for (const instrumentId of instrumentIds) {
+    const owing = yield* unrolledIn(instrumentId, null)
+    yield* setTimers(owing.keys(), act, { mayDeliver: !isStopped })
+  }
 })
 
 /**
@@ -89,6 +105,7 @@ export const clear: (
       })
     )
   )
+  yield* mayDeliver(instrumentIds, { isStopped: false, act })
   return cleared
 })
 

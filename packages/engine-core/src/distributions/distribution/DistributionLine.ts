@@ -92,6 +92,14 @@ export const isUnrolled = (self: Pick<DistributionLine, "state">): boolean =>
   isOneOf(unrolled, self)
 export const isOwed = (self: Pick<DistributionLine, "state">): boolean => isOneOf(owed, self)
 
+/** Checks whether the ledger names another payee or wait than the record of an owed line. */
+export const isUndirected = ({
+  directed,
+  party,
+  state
+}: Pick<DistributionLine, "directed" | "party" | "state">): boolean =>
+  directed !== null && (directed.party !== party || directed.waits !== (state === "suspended"))
+
 /** Id of a line by its number. */
 export const lineIdOf = (distributionId: string, number: number): LineId =>
   Schema.decodeSync(LineId)(`${distributionId}.${number}`)
@@ -124,6 +132,8 @@ export const distributionLines = Collection.define<DistributionLine, Fact>("dist
     tally: (self) => tallyOf(self.distributionId, self.state),
     /** A party that is no holder yet. */
     party: (self) => (self.holderId === null ? self.party : null),
+    /** Its distribution, while the ledger says otherwise than the record who is paid and whether it waits. */
+    undirected: (self) => (isUndirected(self) ? self.distributionId : null),
     payee: (self) => payeeKeyOf(self.distributionId, self.holderId ?? self.party),
     /** The instrument, until the line is rolled, or ended without a payment. */
     open: (self) => (isUnrolled(self) ? self.instrumentId : null)

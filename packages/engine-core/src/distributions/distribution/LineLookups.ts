@@ -185,3 +185,21 @@ export const lineOf = (
     const line = Option.getOrNull(found)
     return line?.distributionId === distributionId ? line : null
   })
+
+/** Loads the first lines of a distribution in a state, in the order of their numbers. */
+export const linesIn = (
+  {
+    distributionId,
+    state
+  }: { readonly distributionId: string; readonly state: DistributionLine["state"] },
+  limit: number
+): Effect.Effect<Lines, Unavailable, Records> =>
+  Effect.flatMap(Records, (records) =>
+    Effect.map(
+      records.list(distributionLines, {
+        where: { tally: [tallyOf(distributionId, state)] },
+        limit
+      }),
+      (found) => found.map(({ record }) => record)
+    )
+  )

@@ -1,0 +1,157 @@
+/**
+ * Sets the timers of distributions in the transaction of whatever moved them: a run that cleared them,
+ * a hold, a cause of a line, or an update of the ledger.
+ */
+import { Effect, Option, Stream } from "effect"
+import * as Duration from "../../kernel/Duration.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import type { Act } from "../../records/Act.ts"
+import { Records } from "../../records/Records.ts"
+import { distributions } from "./Distribution.ts"
+import { type DistributionContract, distributionContracts } from "./DistributionContract.ts"
+import {
+  type DistributionLine,
+  distributionLines,
+  isOwed,
+  isUndirected
+} from "./DistributionLine.ts"
+import { type DistributionTimer, distributionTimers } from "./DistributionTimer.ts"
+
+/** Time between the delivery of the last due line and the engine's roll. */
+const rollsAfter = Duration.of("PT1H")
+
+export interface Change {
+  /**
+   * True where a run found nothing that stops the distributions; false where a hold opened; absent,
+   * as it was.
+   */
+  readonly mayDeliver?: boolean
+  /** The write of which an operation has just ended: what is left needs another one, later. */
+  readonly ended?: "instruct" | "roll"
+}
+
+/**
+ * Sets the timers of sealed distributions by what their lines and contracts now are. Does nothing
+ * where nothing differs. Only inside `Records.transact`, after the facts that it follows.
+ */
+export const setTimers = (
+  distributionIds: Iterable<string>,
+  act: Act,
+  change: Change = {}
+): Effect.Effect<void, Unavailable, Records> =>
+  Effect.forEach(
+    new Set(distributionIds),
+    (distributionId) => setTimer(distributionId, act, change),
+    {
+      discard: true
+    }
+  )
+
+const setTimer = Effect.fnUntraced(function* (distributionId: string, act: Act, change: Change) {
+  const records = yield* Records
+  const contract = Option.getOrNull(yield* records.find(distributionContracts, distributionId))
+  if (contract === null || !contract.isSealed) return
+  const before = Option.getOrNull(yield* records.find(distributionTimers, distributionId))
+  const timer: DistributionTimer = before ?? {
+    distributionId: contract.distributionId,
+    mayDeliver: false,
+    instructAt: null,
+    lastInstructAt: null,
+    rollAt: null
+  }
+  const mayDeliver = change.mayDeliver ?? timer.mayDeliver
+  const after: DistributionTimer = {
+    ...timer,
+    mayDeliver,
+    ...(yield* instructing({ ...timer, mayDeliver }, contract, { act, ...change })),
+    rollAt: yield* rollTime(timer, { act, ...change })
+  }
+  if (before === null) {
+    yield* records
+      .open(distributionTimers, after, act)
+      .pipe(Effect.catchTag("Refused", ({ slug }) => Effect.die(new Error(slug))))
+    return
+  }
+  const { distributionId: _, ...set } = after
+  const isSame =
+    before.mayDeliver === set.mayDeliver &&
+    before.instructAt === set.instructAt &&
+    before.rollAt === set.rollAt
+  if (!isSame) yield* records.record(distributionTimers, before, { on: "set", ...set }, act)
+})
+
+interface Changing extends Change {
+  readonly act: Act
+}
+
+const instructing = Effect.fnUntraced(function* (
+  { distributionId, instructAt, lastInstructAt, mayDeliver }: DistributionTimer,
+  contract: DistributionContract,
+  { act, ended }: Changing
+) {
+  if (!(yield* differs({ distributionId, mayDeliver, isOpen: contract.isOpen }))) {
+    return { instructAt: null, lastInstructAt }
+  }
+  if (instructAt !== null && ended !== "instruct") return { instructAt, lastInstructAt }
+  // Each instant names an operation of its own: the same one would find the operation that ended.
+  const next =
+    lastInstructAt === null ? act.now : Instant.max(act.now, Instant.fromNanos(lastInstructAt + 1n))
+  return { instructAt: next, lastInstructAt: next }
+})
+
+interface Saying {
+  readonly distributionId: string
+  readonly mayDeliver: boolean
+  readonly isOpen: boolean
+}
+
+/** Checks whether the ledger says otherwise than the records of a distribution that owes something. */
+const differs = Effect.fnUntraced(function* ({ distributionId, mayDeliver, isOpen }: Saying) {
+  const owes = hasLine(distributionId, { by: "owed", is: isOwed })
+  if (mayDeliver !== isOpen) return yield* owes
+  return mayDeliver && (yield* hasLine(distributionId, { by: "undirected", is: isUndirected }))
+})
+
+/** Delivered lines of a payable or paid distribution are rolled once none is due. */
+const rollTime = Effect.fnUntraced(function* (
+  { distributionId, rollAt }: DistributionTimer,
+  { act, ended }: Changing
+) {
+  const records = yield* Records
+  const distribution = Option.getOrNull(yield* records.find(distributions, distributionId))
+  if (distribution?.state !== "payable" && distribution?.state !== "paid") return null
+  if (yield* hasLine(distributionId, inState("due"))) return null
+  if (!(yield* hasLine(distributionId, inState("delivered")))) return null
+  return rollAt === null || ended === "roll" ? Instant.add(act.now, rollsAfter) : rollAt
+})
+
+interface Which {
+  readonly by: "owed" | "undirected" | DistributionLine["state"]
+  readonly is: (line: DistributionLine) => boolean
+}
+
+const inState = (state: DistributionLine["state"]): Which => ({
+  by: state,
+  is: (line) => line.state === state
+})
+
+/** Checks whether a distribution has such a line, with the changes of this transaction. */
+const hasLine = Effect.fnUntraced(function* (distributionId: string, { by, is }: Which) {
+  const records = yield* Records
+  const ids = yield* records.uncommitted(distributionLines, {
+    column: "distributionId",
+    anyOf: [distributionId]
+  })
+  const written = new Set(ids)
+  if ((yield* records.many(distributionLines, ids)).some(is)) return true
+  const where =
+    by === "undirected"
+      ? { undirected: [distributionId] }
+      : { distributionId: [distributionId], state: by === "owed" ? ["due", "suspended"] : [by] }
+  const found = yield* records.ids(distributionLines, { where }).pipe(
+    Stream.filter((id) => !written.has(id)),
+    Stream.runHead
+  )
+  return Option.isSome(found)
+})

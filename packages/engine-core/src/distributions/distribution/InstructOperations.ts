@@ -1,0 +1,108 @@
+/**
+ * Write by which the venue tells the registrar on the ledger what it may deliver, opened by the engine
+ * alone (docs/domain/distributions.md#word-on-the-ledger).
+ */
+import { Effect, Option, Schema } from "effect"
+import { Settings } from "../../engine/Settings.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import { Records } from "../../records/Records.ts"
+import * as Timely from "../../records/Timely.ts"
+import {
+  Distribution as DistributionTemplate,
+  DistributionLine as LineTemplate
+} from "../../templates/Distribution.ts"
+import { type Command, exercise } from "../../templates/Template.ts"
+import * as Operation from "../../writes/Operation.ts"
+import { roll } from "../roll/RollOperations.ts"
+import { DistributionId, distributions } from "./Distribution.ts"
+import { distributionContracts } from "./DistributionContract.ts"
+import { type DistributionLine, distributionLines } from "./DistributionLine.ts"
+import { DistributionMachine } from "./DistributionMachine.ts"
+import { distributionTimers } from "./DistributionTimer.ts"
+import { setTimers } from "./DistributionTimerSteps.ts"
+import { Touched } from "./LineWrite.ts"
+import { notePlanned, touchedBy } from "./LineWriteSteps.ts"
+
+const ById = Schema.Struct({ distributionId: DistributionId })
+
+/**
+ * Closes a distribution that is held. Of one that is cleared, directs the lines whose wait or payee
+ * differs from the records, and opens it after the last of them, so that no line that waits can be
+ * delivered in between. Refuses `state-conflict` where the ledger says what the records say.
+ */
+export const instruct = Operation.defineForEngine("distribution.instruct", {
+  doc: "Tells the registrar on the ledger which lines of a distribution it may deliver, and to whom.",
+  resource: {
+    kind: "distribution",
+    id: ({ distributionId }) => distributionId,
+    href: ({ distributionId }) => `/v1/distributions/${distributionId}`
+  },
+  input: ById,
+  result: Touched,
+  refuses: ["not-found", "state-conflict"],
+  plan: Effect.fn("distribution.instruct.plan")(function* ({ distributionId }, act, step) {
+    const records = yield* Records
+    const { batchLines } = yield* Settings
+    yield* records.get(distributions, distributionId)
+    const timer = Option.getOrNull(yield* records.find(distributionTimers, distributionId))
+    const contract = Option.getOrNull(yield* records.find(distributionContracts, distributionId))
+    if (timer === null || timer.instructAt === null || contract === null) return yield* nothingToSay
+    const { cid, isOpen } = contract
+    if (!timer.mayDeliver) {
+      if (!isOpen) return yield* nothingToSay
+      yield* notePlanned({ step, lines: 0 }, act)
+      return { commands: [exercise(DistributionTemplate, cid, "Close", {})], last: true }
+    }
+    const found = yield* records.list(distributionLines, {
+      where: { undirected: [distributionId] },
+      limit: batchLines + 1
+    })
+    const directed = found.slice(0, batchLines).map(({ record }) => direct(record))
+    const last = found.length <= batchLines
+    const opening = last && !isOpen ? [exercise(DistributionTemplate, cid, "Open", {})] : []
+    const [first, ...others]: ReadonlyArray<Command> = [...directed, ...opening]
+    if (first === undefined) return yield* nothingToSay
+    yield* notePlanned({ step, lines: directed.length }, act)
+    return { commands: [first, ...others], last }
+  }),
+  finish: Effect.fn("distribution.instruct.finish")(function* ({ distributionId }, act) {
+    yield* setTimers([distributionId], act, { ended: "instruct" })
+    return yield* touchedBy(act, distributionId)
+  })
+})
+
+const nothingToSay = Effect.fail(
+  refused("state-conflict", {
+    check: DistributionMachine.name,
+    detail: "The ledger says of the distribution what its records say."
+  })
+)
+
+const direct = ({ custodian, lineCid, lineId, party, state }: DistributionLine): Command => {
+  if (lineCid === null) throw new Error(`${lineId} is owed and has no contract`)
+  return exercise(LineTemplate, lineCid, "Direct", {
+    holder: party,
+    custodian,
+    waits: state === "suspended"
+  })
+}
+
+/** Writes of a distribution that the engine opens by itself. */
+export const timely = [
+  Timely.define({
+    name: "distribution.instruct",
+    doc: "Tells the registrar on the ledger what the records of a distribution now say.",
+    collection: distributionTimers,
+    operation: instruct,
+    at: ({ instructAt }) => instructAt ?? undefined,
+    request: ({ distributionId }) => ({ distributionId })
+  }),
+  Timely.define({
+    name: "distribution.roll",
+    doc: "Rolls the delivered lines of a distribution an hour after the last due one was delivered.",
+    collection: distributionTimers,
+    operation: roll,
+    at: ({ rollAt }) => rollAt ?? undefined,
+    request: ({ distributionId }) => ({ distributionId })
+  })
+]

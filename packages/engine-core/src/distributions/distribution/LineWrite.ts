@@ -1,0 +1,42 @@
+/**
+ * Record of an operation that touches many lines of a distribution: how many lines each of its ledger
+ * steps has, for its result.
+ */
+import { Schema } from "effect"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import { Distribution } from "./Distribution.ts"
+
+const Step = Schema.Struct({ step: Integer.schema, lines: Integer.schema })
+export type Step = typeof Step.Type
+
+export const LineWrite = Schema.Struct({
+  operationId: Schema.String,
+  steps: Schema.Array(Step)
+})
+export type LineWrite = typeof LineWrite.Type
+
+/** A step was planned, or planned anew after the ledger refused it. */
+export const Fact = Schema.Struct({ on: Schema.Literal("plan"), ...Step.fields })
+export type Fact = typeof Fact.Type
+
+/** Fold: the write after `fact`, which replaces an earlier plan of the same step. */
+export const evolve = (self: LineWrite, { step, lines }: Fact): LineWrite => ({
+  ...self,
+  steps: [...self.steps.filter((planned) => planned.step !== step), { step, lines }]
+})
+
+export const lineWrites = Collection.define<LineWrite, Fact>("distribution-line-write", {
+  doc: "How many lines of a distribution the steps of an operation touch.",
+  id: (self) => self.operationId,
+  record: LineWrite,
+  fact: Fact,
+  evolve,
+  keptBy: "engine"
+})
+
+/** A distribution, and how many of its lines a write touched. */
+export const Touched = Schema.Struct({ ...Distribution.fields, lines: Integer.schema }).annotate({
+  identifier: "DistributionTouched",
+  description: "A distribution, and how many of its lines the operation touched."
+})

@@ -1,0 +1,41 @@
+/** Counts the lines that the ledger steps of an operation touch, and makes its result of them. */
+import { Effect, Option } from "effect"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records } from "../../records/Records.ts"
+import { type DistributionId, distributions } from "./Distribution.ts"
+import { lineWrites, type Step } from "./LineWrite.ts"
+
+/** Records how many lines a step touches, in the transaction that plans it. */
+export const notePlanned = (
+  planned: Step,
+  act: OperationAct
+): Effect.Effect<void, Unavailable, Records> =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const { operationId } = act
+    const before = Option.getOrNull(yield* records.find(lineWrites, operationId))
+    if (before !== null) {
+      yield* records.record(lineWrites, before, { on: "plan", ...planned }, act)
+      return
+    }
+    yield* records
+      .open(lineWrites, { operationId, steps: [planned] }, act)
+      .pipe(Effect.catchTag("Refused", (refusal) => Effect.die(new Error(refusal.slug))))
+  })
+
+/** Result of an operation that touched lines of a distribution. */
+export const touchedBy = Effect.fnUntraced(function* (
+  { operationId }: Pick<OperationAct, "operationId">,
+  distributionId: DistributionId
+) {
+  const records = yield* Records
+  const distribution = yield* records
+    .get(distributions, distributionId)
+    .pipe(
+      Effect.catchTag("Refused", ({ slug }) => Effect.die(new Error(`${distributionId}: ${slug}`)))
+    )
+  const write = Option.getOrNull(yield* records.find(lineWrites, operationId))
+  const lines = (write?.steps ?? []).reduce((sum, step) => sum + step.lines, 0)
+  return { ...distribution, lines }
+})

@@ -1,0 +1,43 @@
+/** Reading of the ledger that sets the timers of the distributions whose lines or contract an update moved. */
+import { Effect } from "effect"
+import { contracts } from "../../projection/Contract.ts"
+import type { Reading } from "../../projection/Reading.ts"
+import { Records } from "../../records/Records.ts"
+import {
+  DeliveredLine as DeliveredTemplate,
+  Distribution as DistributionTemplate,
+  DistributionLine as LineTemplate
+} from "../../templates/Distribution.ts"
+import { key } from "../../templates/Template.ts"
+import { setTimers } from "./DistributionTimerSteps.ts"
+
+/** Choices after which the ledger may say, or a roll may close, something else than before. */
+const choices: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
+  [key(DistributionTemplate.typeRef), ["Open", "Close"]],
+  [key(LineTemplate.typeRef), ["Deliver", "Direct", "Void"]],
+  [key(DeliveredTemplate.typeRef), ["Roll"]]
+])
+
+const timers: Reading = {
+  template: DistributionTemplate.typeRef,
+  whole: Effect.fn("DistributionTimer.whole")(function* ({ act, events, from }) {
+    if (from === "snapshot") return
+    const ids = events.flatMap((event) =>
+      event._tag === "Exercised" &&
+      choices.get(key(event.template))?.includes(event.choice) === true
+        ? [event.contractId]
+        : []
+    )
+    if (ids.length === 0) return
+    const records = yield* Records
+    const moved = yield* records.many(contracts, ids)
+    const distributionIds = moved.flatMap(({ payload }) =>
+      typeof payload === "object" && payload !== null && "distributionId" in payload
+        ? [String(payload["distributionId"])]
+        : []
+    )
+    yield* setTimers(distributionIds, act)
+  })
+}
+
+export const readings: ReadonlyArray<Reading> = [timers]

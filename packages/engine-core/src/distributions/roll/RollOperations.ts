@@ -1,0 +1,60 @@
+/** Write that rolls the delivered lines of a distribution, so that their holders may be paid again. */
+import { Effect, Schema } from "effect"
+import { Settings } from "../../engine/Settings.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import { Records } from "../../records/Records.ts"
+import { DeliveredLine as DeliveredTemplate } from "../../templates/Distribution.ts"
+import { exercise } from "../../templates/Template.ts"
+import * as Operation from "../../writes/Operation.ts"
+import { DistributionId, distributions } from "../distribution/Distribution.ts"
+import { DistributionRoll } from "./DistributionRoll.ts"
+import { setTimers } from "../distribution/DistributionTimerSteps.ts"
+import { linesIn } from "../distribution/LineLookups.ts"
+import { Touched } from "../distribution/LineWrite.ts"
+import { notePlanned, touchedBy } from "../distribution/LineWriteSteps.ts"
+
+const ById = Schema.Struct({ distributionId: DistributionId })
+
+/**
+ * Rolls the lines that are delivered, `ledger.batchLines` in one ledger transaction
+ * (docs/domain/distributions.md#roll). Refuses `state-conflict` where none is delivered.
+ */
+export const roll = Operation.defineOnLedger("distribution.roll", {
+  doc: "Rolls the delivered lines of a distribution: their holders may be paid by the next one.",
+  route: "POST /v1/distributions/{distributionId}:roll",
+  makers: ["operator"],
+  approvers: 0,
+  resource: {
+    kind: "distribution",
+    id: ({ distributionId }) => distributionId,
+    href: ({ distributionId }) => `/v1/distributions/${distributionId}`
+  },
+  input: ById,
+  result: Touched,
+  refuses: ["not-found", "state-conflict"],
+  plan: Effect.fn("distribution.roll.plan")(function* ({ distributionId }, act, step) {
+    const records = yield* Records
+    const { batchLines } = yield* Settings
+    yield* records.get(distributions, distributionId)
+    const found = yield* linesIn({ distributionId, state: "delivered" }, batchLines + 1)
+    const commands = found.slice(0, batchLines).map(({ lineCid, lineId }) => {
+      if (lineCid === null) throw new Error(`${lineId} is delivered and has no contract`)
+      return exercise(DeliveredTemplate, lineCid, "Roll", {})
+    })
+    const [first, ...others] = commands
+    if (first === undefined) {
+      return yield* Effect.fail(
+        refused("state-conflict", {
+          check: DistributionRoll.name,
+          detail: "No line of the distribution is delivered and not rolled."
+        })
+      )
+    }
+    yield* notePlanned({ step, lines: commands.length }, act)
+    return { commands: [first, ...others], last: found.length <= batchLines }
+  }),
+  finish: Effect.fn("distribution.roll.finish")(function* ({ distributionId }, act) {
+    yield* setTimers([distributionId], act, { ended: "roll" })
+    return yield* touchedBy(act, distributionId)
+  })
+})

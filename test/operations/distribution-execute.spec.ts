@@ -28,7 +28,7 @@ describe("the execution of a distribution", () => {
       includes(ended, { state: "succeeded", why: "" })
       const self = yield* Executions.distributionOf("fund-a.2026-07")
       includes(self, {
-        state: "executed",
+        state: "payable",
         recordDate: "2026-07-31",
         linesHash: "b25dc7318ec640ce5c7bd80a3c9ffeb1538f69a8995be39a33d12d861a7356f2"
       })

@@ -2,7 +2,7 @@
  * Computes the lines of a distribution page by page: for the figures of all of them, which keep sums
  * and hashes alone, and for the lines of one ledger step.
  */
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import type * as Offset from "../../kernel/Offset.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import * as Rules from "./DistributionRules.ts"
@@ -147,6 +147,17 @@ export const linesOf = Effect.fnUntraced(function* (source: LineSource, step: Li
   }
   return lines
 })
+
+/** Streams all lines of a plan, computed again from its pins, a page of payees at a time, in order. */
+export const linesAgain = (source: LineSource) =>
+  Stream.unfold(start as Place | null, (place) =>
+    Effect.gen(function* () {
+      if (place === null) return undefined
+      const page: Page = yield* pageAfter(source, place)
+      const lines = yield* figuresOfPage(source, page)
+      return [lines.filter(({ figures }) => Rules.hasLine(figures)), page.next] as const
+    })
+  )
 
 /** Computes the line of one payee; null: it has none. */
 export const lineOfPayee = Effect.fnUntraced(function* (

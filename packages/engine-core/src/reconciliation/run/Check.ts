@@ -11,8 +11,11 @@ import type { Records } from "../../records/Records.ts"
 /** Point of a run: everything that the run reads was written by then. */
 export interface Point {
   readonly pin: Pin.Resolved
-  /** True where the projection began before the first update of the ledger, not from a snapshot. */
-  readonly isComplete: boolean
+  /**
+   * Nothing at or before it can be read back; 0 where the projection began before the first update
+   * of the ledger, and nothing of it is pruned.
+   */
+  readonly horizonOffset: number
 }
 
 /** The facts of a check cannot be read; `why` is shown with the run. */

@@ -1,9 +1,12 @@
 /** Table of the checks that a reconciliation run of this release has, with the facts of each. */
 import * as Check from "./Check.ts"
 import { type CheckName, checkNames } from "./CheckNames.ts"
+import * as DistributionIdentity from "./checks/DistributionIdentity.ts"
+import * as DistributionRecompute from "./checks/DistributionRecompute.ts"
 import * as LotsHoldings from "./checks/LotsHoldings.ts"
 import * as MovementsBalance from "./checks/MovementsBalance.ts"
 import * as RegisterSupply from "./checks/RegisterSupply.ts"
+import * as DistributionLookups from "./DistributionCheckLookups.ts"
 import * as RegisterLookups from "./RegisterLookups.ts"
 
 const table = {
@@ -18,6 +21,14 @@ const table = {
   "lots-holdings": Check.define({
     facts: RegisterLookups.positions,
     differences: LotsHoldings.differences
+  }),
+  "distribution-recompute": Check.define({
+    facts: DistributionLookups.recomputed,
+    differences: DistributionRecompute.differences
+  }),
+  "distribution-identity": Check.define({
+    facts: DistributionLookups.sums,
+    differences: DistributionIdentity.differences
   })
 } as const satisfies Readonly<Record<CheckName, Check.Check>>
 

@@ -7,7 +7,6 @@ import { type Difference, idTextOf, identityOf } from "../../findings/FindingRul
 import { type Instrument, instruments } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import * as Offset from "../../kernel/Offset.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import { Ledger } from "../../ports/Ledger.ts"
 import { Feed } from "../../ports/storage/Feed.ts"
@@ -82,7 +81,7 @@ const pointAt = Effect.fnUntraced(function* (now: Instant.Instant) {
   const log = yield* ProjectionLog
   const pin = yield* Point.newest({ feed, log }, now)
   const { horizonOffset } = yield* orUnavailable(log.head)
-  return { pin, isComplete: horizonOffset === Offset.zero } satisfies Check.Point
+  return { pin, horizonOffset } satisfies Check.Point
 })
 
 const unread = (check: Row, { instrumentId }: Instrument, why: string): Rules.Outcome => ({

@@ -95,22 +95,21 @@ const spansOf = (instrument: Of, { pin }: Point): Stream.Stream<Span, Unavailabl
   )
 }
 
+/** Whether nobody held anything before the first movement that the projection read. */
+const isComplete = ({ horizonOffset }: Point): boolean => horizonOffset === 0
+
 interface Sum {
   readonly opening: Decimal.Decimal
   readonly moved: Decimal.Decimal
 }
 
 /** Sums the movements of a span's parties, each from the balance before its first movement. */
-const movedIn = Effect.fnUntraced(function* (
-  { from, to }: Span,
-  instrument: Of,
-  { isComplete, pin }: Point
-) {
+const movedIn = Effect.fnUntraced(function* ({ from, to }: Span, instrument: Of, at: Point) {
   const records = yield* Records
   const sums = new Map<string, Sum>()
   yield* records
     .stream(partyMovements, {
-      pin,
+      pin: at.pin,
       where: { instrumentId: [instrument.instrumentId] },
       ranges: { party: { from, ...(to === null ? {} : { to }) } }
     })
@@ -119,7 +118,7 @@ const movedIn = Effect.fnUntraced(function* (
       Stream.runForEach(({ record }) =>
         Effect.sync(() => {
           const sum = sums.get(record.party) ?? {
-            opening: isComplete ? Decimal.zero : MovementsBalance.before(record),
+            opening: isComplete(at) ? Decimal.zero : MovementsBalance.before(record),
             moved: Decimal.zero
           }
           const change = MovementsBalance.changeOf(record)
@@ -160,7 +159,7 @@ export const balances = (
         const holderIds = yield* holderIdsOf(parties, at)
         return parties.map((party): MovementsBalance.Balance => {
           const closing = closings.get(party) ?? Decimal.zero
-          const opening = at.isComplete ? Decimal.zero : closing
+          const opening = isComplete(at) ? Decimal.zero : closing
           return {
             instrumentId: instrument.instrumentId,
             party,

@@ -1,0 +1,264 @@
+/** Loads what the checks of distributions compare: their lines, stored and computed again, and sums. */
+import { Effect, Option, Stream } from "effect"
+import { type Distribution, distributions } from "../../distributions/distribution/Distribution.ts"
+import {
+  type DistributionLine,
+  distributionLines,
+  lineIdOf
+} from "../../distributions/distribution/DistributionLine.ts"
+import { distributionContracts } from "../../distributions/distribution/DistributionContract.ts"
+import { lastExecuted } from "../../distributions/distribution/DistributionLookups.ts"
+import {
+  type DistributionPlan,
+  distributionPlans
+} from "../../distributions/distribution/DistributionPlan.ts"
+import { linesAgain, type PayeeLine } from "../../distributions/distribution/LineFigureLookups.ts"
+import { countsOf } from "../../distributions/distribution/LineLookups.ts"
+import * as LinesHash from "../../distributions/distribution/LinesHashRules.ts"
+import { sourceOfPlan } from "../../distributions/distribution/LineSource.ts"
+import { accruedOn } from "../../distributions/distribution/TotalsRules.ts"
+import { offsetsOf } from "../../distributions/distribution/PayeeLookups.ts"
+import { findings } from "../../findings/Finding.ts"
+import type { Instrument } from "../../instruments/instrument/Instrument.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Rational from "../../kernel/Rational.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import { Crypto } from "../../ports/Crypto.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { CheckNotRun, type Point } from "./Check.ts"
+import * as Identity from "./checks/DistributionIdentity.ts"
+import * as Recompute from "./checks/DistributionRecompute.ts"
+
+type Of = Pick<Instrument, "instrumentId">
+
+/**
+ * Streams the sealed distributions of an instrument that a run judges: those that are not paid, the
+ * last executed, whose carries the next one takes in, and those with a finding that is not cleared.
+ */
+const judgedOf = (
+  { instrumentId }: Of,
+  { pin }: Point
+): Stream.Stream<Stored<Distribution>, Unavailable, Records> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const records = yield* Records
+      const unpaid = yield* records
+        .ids(distributions, { pin, where: { open: [instrumentId] } })
+        .pipe(Stream.runCollect)
+      const executed = yield* lastExecuted(instrumentId, pin)
+      const check = [Recompute.check, Identity.check]
+      const where = { instrumentId: [instrumentId], state: ["open", "accepted"], check }
+      const found = yield* records.stream(findings, { where }).pipe(
+        Stream.flatMap(({ record }) => Stream.fromIterable(idsIn(record.subject.id))),
+        Stream.runCollect
+      )
+      const ids = new Set<string>([
+        ...unpaid,
+        ...(executed === null ? [] : [executed.distributionId]),
+        ...found
+      ])
+      return Stream.fromIterable([...ids].toSorted()).pipe(
+        Stream.mapEffect((id) => records.find(distributions, id, pin)),
+        Stream.flatMap((self) => Stream.fromIterable(Option.toArray(self))),
+        Stream.filter(({ sealedAt }) => sealedAt !== null)
+      )
+    })
+  )
+
+/** Ids that the distribution of a finding may have, whose subject is a distribution or a line. */
+const idsIn = (subjectId: string): ReadonlyArray<string> => [
+  subjectId,
+  subjectId.replace(/\.\d+$/u, "")
+]
+
+/**
+ * The plan of the execution; null for a distribution that a snapshot of the ledger showed. Fails
+ * where the pins of the plan cannot be read any more.
+ */
+const planOf = Effect.fnUntraced(function* (
+  { recordOffset, executedBy }: Distribution,
+  { horizonOffset }: Point
+) {
+  if (recordOffset === null || executedBy.operationId === null) return null
+  const records = yield* Records
+  const plan = Option.getOrNull(yield* records.find(distributionPlans, executedBy.operationId))
+  if (plan === null) return yield* new CheckNotRun({ why: "plan-missing" })
+  if (Math.min(...offsetsOf(sourceOfPlan(plan))) < horizonOffset) {
+    return yield* new CheckNotRun({ why: "before-horizon" })
+  }
+  return plan
+})
+
+/** Streams the facts of `distribution-recompute`, a page of lines at a time. */
+export const recomputed = (
+  instrument: Of,
+  at: Point
+): Stream.Stream<Recompute.Fact, CheckNotRun | Unavailable, Records | Crypto> =>
+  Stream.flatMap(judgedOf(instrument, at), (self) =>
+    Stream.unwrap(
+      Effect.map(planOf(self, at), (plan) =>
+        plan === null ? Stream.empty : linesOf(self, plan, at)
+      )
+    )
+  )
+
+const linesOf = (
+  self: Stored<Distribution>,
+  plan: DistributionPlan,
+  at: Point
+): Stream.Stream<Recompute.Fact, Unavailable, Records | Crypto> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const crypto = yield* Crypto
+      const { instrumentId, distributionId, currency } = self
+      const of = { instrumentId, distributionId, currency }
+      // Hashes of whole chunks, and the lines of the chunk that is not full yet.
+      const hashes: Array<string> = []
+      let open: ReadonlyArray<LinesHash.HashedLine> = []
+      let count = 0
+      const hash = (lines: ReadonlyArray<PayeeLine>): void => {
+        open = [...open, ...lines.map(hashed)]
+        for (; open.length >= LinesHash.chunkSize; open = open.slice(LinesHash.chunkSize)) {
+          hashes.push(LinesHash.chunkHashOf(open.slice(0, LinesHash.chunkSize), crypto))
+        }
+      }
+      const pages = linesAgain(sourceOfPlan(plan)).pipe(
+        Stream.mapEffect((lines) =>
+          Effect.gen(function* () {
+            const first = count + 1
+            count += lines.length
+            hash(lines)
+            const ids = lines.map((_, index) => lineIdOf(distributionId, first + index))
+            const records = yield* Records
+            const stored = new Map<string, DistributionLine>(
+              (yield* records.many(distributionLines, ids, at.pin)).map((line) => [
+                line.lineId,
+                line
+              ])
+            )
+            return lines.map(({ payee, figures }, index): Recompute.Fact => {
+              const lineId = lineIdOf(distributionId, first + index)
+              const actual = stored.get(lineId) ?? null
+              const { holderId } = payee
+              return { of: "line", ...of, lineId, holderId, expected: figures, actual }
+            })
+          })
+        ),
+        Stream.flatMap((facts) => Stream.fromIterable(facts))
+      )
+      const whole = Stream.fromEffect(
+        Effect.map(countsOf([distributionId], at.pin), (counts): Recompute.Fact => {
+          if (open.length > 0) hashes.push(LinesHash.chunkHashOf(open, crypto))
+          return {
+            of: "lines",
+            ...of,
+            expectedCount: count,
+            actualCount: totalOf(counts.get(distributionId)),
+            isHashed: LinesHash.linesHashOf(hashes, crypto) === self.linesHash
+          }
+        })
+      )
+      return Stream.concat(pages, whole)
+    })
+  )
+
+const hashed = ({ payee: { holderId, party }, figures }: PayeeLine): LinesHash.HashedLine => ({
+  ...figures,
+  holderId,
+  party
+})
+
+const totalOf = (counts: Readonly<Record<string, number>> | undefined): number =>
+  Object.values(counts ?? {}).reduce((sum, count) => sum + count, 0)
+
+/** Streams the facts of `distribution-identity`, one for each distribution. */
+export const sums = (
+  instrument: Of,
+  at: Point
+): Stream.Stream<Identity.Fact, Unavailable, Records> =>
+  Stream.mapEffect(judgedOf(instrument, at), (self) => identityOf(self, at))
+
+type Stock = Identity.Fact["stored"] & { readonly units: Decimal.Decimal }
+
+const nothing: Stock = {
+  lines: 0,
+  units: Decimal.zero,
+  entitlement: Decimal.zero,
+  carryIn: Decimal.zero,
+  gross: Decimal.zero,
+  equalisation: Decimal.zero,
+  withheld: Decimal.zero,
+  net: Decimal.zero,
+  carryOut: Decimal.zero,
+  payoutUnits: Decimal.zero,
+  lost: Decimal.zero
+}
+
+const addLine = (sum: Stock, line: DistributionLine): Stock => {
+  const { entitlement, carryIn, gross, carryOut } = line
+  const due = Decimal.add(entitlement, carryIn)
+  const left = Decimal.subtract(due, Decimal.add(gross, carryOut))
+  return {
+    lines: sum.lines + 1,
+    units: Decimal.add(sum.units, line.units),
+    entitlement: Decimal.add(sum.entitlement, entitlement),
+    carryIn: Decimal.add(sum.carryIn, carryIn),
+    gross: Decimal.add(sum.gross, gross),
+    equalisation: Decimal.add(sum.equalisation, line.equalisation),
+    withheld: Decimal.add(sum.withheld, line.withheld),
+    net: Decimal.add(sum.net, line.net),
+    carryOut: Decimal.add(sum.carryOut, carryOut),
+    payoutUnits: Decimal.add(sum.payoutUnits, line.payoutUnits ?? Decimal.zero),
+    // Of a holder who left the register the rest is the fund's.
+    lost: Decimal.isZero(line.units) ? sum.lost : Decimal.add(sum.lost, Decimal.abs(left))
+  }
+}
+
+const identityOf = Effect.fnUntraced(function* (self: Stored<Distribution>, { pin }: Point) {
+  const records = yield* Records
+  const { instrumentId, distributionId, currency, totals } = self
+  const stored = yield* records
+    .stream(distributionLines, { pin, where: { distributionId: [distributionId] } })
+    .pipe(
+      Stream.runFold(
+        () => nothing,
+        (sum, { record }) => addLine(sum, record)
+      )
+    )
+  const contract = Option.getOrNull(yield* records.find(distributionContracts, distributionId, pin))
+  return {
+    instrumentId,
+    distributionId,
+    currency,
+    sealed: {
+      lines: contract?.lineCount ?? totals.holders,
+      entitlement: totals.entitlement,
+      gross: totals.gross,
+      equalisation: totals.equalisation,
+      withheld: totals.withheld,
+      net: totals.net,
+      carryOut: totals.carried,
+      payoutUnits: totals.payoutUnits ?? Decimal.zero
+    },
+    stored,
+    accrued: yield* accruedBy(self, stored)
+  } satisfies Identity.Fact
+})
+
+/** One atom of an entitlement: cutting a line takes less. */
+const atom = Decimal.fromAtoms(1n)
+
+/** Bounds of the entitlements of an accumulating instrument, by the units of its lines. */
+const accruedBy = Effect.fnUntraced(function* (
+  { valuation, executedBy: { operationId } }: Distribution,
+  { units, lines }: Stock
+) {
+  if (valuation !== "accumulating" || operationId === null) return null
+  const records = yield* Records
+  const plan = Option.getOrNull(yield* records.find(distributionPlans, operationId))
+  if (plan === null || plan.fromPrice === null) return null
+  const exact = accruedOn(units, { exPrice: plan.fromPrice, cumPrice: plan.toPrice })
+  const most = Rational.round(exact, { places: Decimal.places, rounding: "floor" })
+  const cut = Decimal.fromAtoms(Decimal.atoms(atom) * BigInt(lines))
+  return { least: Decimal.subtract(most, cut), most }
+})

@@ -1,0 +1,114 @@
+/**
+ * Check `distribution-recompute`, pure: compares the stored lines of a distribution with those
+ * computed again from its pins (docs/domain/reconciliation.md#lines-computed-again).
+ */
+import * as Decimal from "../../../kernel/Decimal.ts"
+import { compare, type Difference } from "../../../findings/FindingRules.ts"
+
+export const check = "distribution-recompute"
+
+/** Figures of a line that are compared, in the order in which they are computed. */
+export const members = [
+  "units",
+  "entitlement",
+  "carryIn",
+  "gross",
+  "equalisation",
+  "rate",
+  "withheld",
+  "net",
+  "carryOut",
+  "payoutUnits"
+] as const
+type Member = (typeof members)[number]
+
+export type Figures = Readonly<Record<Member, Decimal.Decimal | null>>
+
+/** Members that are no amounts of the instrument's currency, with their units. */
+const unitOf: Readonly<Partial<Record<Member, string>>> = {
+  units: "units",
+  payoutUnits: "units",
+  rate: "rate"
+}
+
+interface Of {
+  readonly instrumentId: string
+  readonly distributionId: string
+  readonly currency: string
+}
+
+/** One line, computed again and as it is stored. */
+export interface Line extends Of {
+  readonly of: "line"
+  readonly lineId: string
+  /** Null where the party is no holder of the venue. */
+  readonly holderId: string | null
+  readonly expected: Figures
+  /** Null where no such line is stored. */
+  readonly actual: Figures | null
+}
+
+/** All lines of one distribution: their number, and whether they have the hash that was signed. */
+export interface Whole extends Of {
+  readonly of: "lines"
+  readonly expectedCount: number
+  readonly actualCount: number
+  readonly isHashed: boolean
+}
+
+export type Fact = Line | Whole
+
+/**
+ * Returns a blocking difference for each line with a figure that differs by more than the tolerance,
+ * the first such figure; and one for a distribution with more or fewer lines, or with lines that do
+ * not have its hash.
+ */
+export const differences = (fact: Fact, tolerance: Decimal.Decimal): ReadonlyArray<Difference> =>
+  fact.of === "line" ? ofLine(fact, tolerance) : ofWhole(fact)
+
+const ofLine = (
+  { instrumentId, lineId, holderId, currency, expected, actual }: Line,
+  tolerance: Decimal.Decimal
+): ReadonlyArray<Difference> =>
+  members
+    .flatMap((member) =>
+      compare({
+        check,
+        instrumentId,
+        subject: { resourceKind: "distribution", id: lineId },
+        holderId,
+        severity: "blocking",
+        unit: unitOf[member] ?? currency,
+        expected: expected[member] ?? Decimal.zero,
+        actual: actual?.[member] ?? Decimal.zero,
+        tolerance
+      })
+    )
+    .slice(0, 1)
+
+const ofWhole = (of: Whole): ReadonlyArray<Difference> => {
+  const { instrumentId, distributionId, expectedCount, actualCount, isHashed } = of
+  const subject = { resourceKind: "distribution", id: distributionId } as const
+  const about = { check, instrumentId, subject, holderId: null, severity: "blocking" } as const
+  const counted = compare({
+    ...about,
+    unit: "lines",
+    expected: Decimal.fromInteger(expectedCount),
+    actual: Decimal.fromInteger(actualCount),
+    tolerance: Decimal.zero
+  })
+  if (counted.length > 0 || isHashed) return counted
+  return [
+    {
+      ...about,
+      unit: "hash",
+      expected: null,
+      actual: null,
+      difference: null,
+      tolerance: Decimal.zero,
+      explained: { amount: Decimal.zero, by: [] },
+      unexplained: Decimal.zero,
+      statementId: null
+    }
+  ]
+}

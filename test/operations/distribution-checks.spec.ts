@@ -1,0 +1,147 @@
+/** Checks of distributions by runs: lines computed again from their pins, identities, sums of the ledger. */
+import { Records } from "@bursar/engine-core"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { type Distribution, distributions } from "#core/distributions/distribution/Distribution.ts"
+import {
+  type DistributionLine,
+  distributionLines
+} from "#core/distributions/distribution/DistributionLine.ts"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+import * as Cycles from "./cycles.ts"
+import * as Executions from "./executions.ts"
+import * as Powers from "./powers.ts"
+import * as Reconciling from "./reconciling.ts"
+
+const engine = () => Effect.provide(world())
+const d = Decimal.of
+const id = "fund-a.2026-07"
+
+/** July of a par fund, executed for two holders, sealed, and cleared by the run that follows. */
+const july = (terms: Parameters<typeof Executions.founded>[1] = Executions.par) =>
+  Effect.gen(function* () {
+    const { stage, holders } = yield* Executions.founded(["h1", "h2"], terms)
+    const isPar = terms?.["valuation"] === "par"
+    if (!isPar) {
+      yield* Executions.publishes(stage, "1", "2026-06-29T10:00:00Z", { metric: "price" })
+    }
+    yield* Powers.mints(stage, holders[0]!, "333333.333333")
+    yield* Powers.mints(stage, holders[1]!, "12345.678901")
+    yield* Cycles.at("2026-07-28T12:00:00Z")
+    yield* isPar
+      ? Executions.publishes(stage, "0.000095759", "2026-07-28T11:00:00Z")
+      : Executions.publishes(stage, "1.0123", "2026-07-28T11:00:00Z", { metric: "price" })
+    yield* Cycles.at("2026-08-01T00:02:00Z")
+    const ended = yield* Calls.write(
+      "distribution.execute",
+      {},
+      { instrumentId: "fund-a", month: "2026-07" }
+    )
+    assert.deepEqual([ended.state, ended.why], ["succeeded", ""])
+  })
+
+/** Changes a record behind the engine's back, by a fact that says nothing of it. */
+const forge = (change: {
+  readonly line?: Partial<DistributionLine>
+  readonly distribution?: Partial<Distribution>
+}) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const now = yield* Instant.now
+    const act = { cause: { by: "run", runId: "fault" } as const, now }
+    const line = yield* records.get(distributionLines, `${id}.1`)
+    const self = yield* records.get(distributions, id)
+    const forgedLine = {
+      ...distributionLines,
+      evolve: (before: DistributionLine) => ({ ...before, ...change.line })
+    }
+    const forged = {
+      ...distributions,
+      announce: () => [],
+      evolve: (before: Distribution) => ({ ...before, ...change.distribution })
+    }
+    const rolled = { on: "roll", at: now, uid: "none" } as const
+    if (change.line !== undefined) {
+      yield* records.transact(records.record(forgedLine, line, rolled, act))
+    }
+    const paid = { on: "pay", at: now, rolled: 0 } as const
+    if (change.distribution !== undefined) {
+      yield* records.transact(records.record(forged, self, paid, act))
+    }
+    return { line, self }
+  })
+
+describe("a run over an executed distribution", () => {
+  for (const terms of [Executions.par, Executions.accumulating]) {
+    it.effect(`finds nothing where nothing was changed (${terms.valuation})`, () =>
+      Effect.gen(function* () {
+        yield* july(terms)
+        const [run] = yield* Reconciling.allRuns
+        assert.deepEqual(
+          run?.checks.map(({ check, why }) => [check, why]),
+          [
+            "register-supply",
+            "movements-balance",
+            "lots-holdings",
+            "distribution-recompute",
+            "distribution-identity"
+          ].map((check) => [check, null])
+        )
+        assert.deepEqual([run?.verdict, run?.distributionsCleared], ["clear", [id]])
+      }).pipe(engine())
+    )
+  }
+
+  it.effect(
+    "finds a line whose figures are not those of its pins, and holds what it would pay",
+    () =>
+      Effect.gen(function* () {
+        yield* july()
+        const { line } = yield* forge({ line: { net: d("100"), withheld: d("27.67") } })
+        assert.strictEqual(Decimal.formatPlain(line.gross), "127.67")
+        const { value } = yield* Reconciling.run()
+        assert.strictEqual(value.verdict, "blocked")
+        // Withheld comes before net; the sums of the ledger are other ones, too.
+        assert.deepEqual((yield* Reconciling.found).toSorted(), [
+          `distribution-identity ${id} open 8.52`,
+          `distribution-recompute ${id}.1 open 8.52`
+        ])
+        assert.strictEqual((yield* Executions.distributionOf(id)).state, "held")
+        yield* forge({ line: { net: line.net, withheld: line.withheld } })
+        assert.strictEqual((yield* Reconciling.run()).value.verdict, "clear")
+        assert.isTrue((yield* Reconciling.found).every((text) => text.includes(" cleared ")))
+      }).pipe(engine())
+  )
+
+  it.effect("finds a line that is missing, and lines without the hash that was signed", () =>
+    Effect.gen(function* () {
+      yield* july()
+      const records = yield* Records
+      const { self } = yield* forge({ distribution: { linesHash: "ab".repeat(32) } })
+      yield* Reconciling.run()
+      assert.deepEqual(yield* Reconciling.found, [`distribution-recompute ${id} open 0`])
+      yield* forge({ distribution: { linesHash: self.linesHash } })
+      yield* records.transact(records.forget(distributionLines, [`${id}.2`]))
+      yield* Reconciling.run()
+      assert.deepEqual((yield* Reconciling.found).toSorted(), [
+        `distribution-identity ${id} open -1`,
+        `distribution-recompute ${id} open -1`,
+        `distribution-recompute ${id}.2 open -12345.678901`
+      ])
+    }).pipe(engine())
+  )
+
+  it.effect("finds totals that are not those of the lines", () =>
+    Effect.gen(function* () {
+      yield* july()
+      const { self } = yield* forge({})
+      yield* forge({
+        distribution: { totals: { ...self.totals, equalisation: d("3") } }
+      })
+      yield* Reconciling.run()
+      assert.deepEqual(yield* Reconciling.found, [`distribution-identity ${id} open -3`])
+    }).pipe(engine())
+  )
+})

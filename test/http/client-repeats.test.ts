@@ -15,6 +15,7 @@ import { beforeAll, describe, expect, it } from "vitest"
 import * as Calls from "../engine/calls.ts"
 import { ports } from "../engine/world.ts"
 import * as Cycles from "../operations/cycles.ts"
+import * as Month from "../operations/distributions.ts"
 import * as Fund from "../operations/fund.ts"
 import * as Twins from "./twins.ts"
 
@@ -82,6 +83,10 @@ const story = Effect.gen(function* () {
   const funding = [{ party: funder.party, asset, amount: 1000 }]
   const standing = { standingSettlementId: "t1", instrumentId, funding }
   yield* done(Calls.write("standing-settlement.open", {}, standing))
+  const point = yield* Fund.newestContract(Templates.OraclePoint)
+  yield* Month.executes(stage, Month.termsOf(stage, point.cid))
+  const payees = holders.map(({ party }, nth) => Month.lineOf(nth + 1, party))
+  yield* Month.adds("d-july", payees)
   yield* restricts("x1")
   yield* pauses("p1")
   return { holders, stage }
@@ -124,6 +129,8 @@ const ids: Readonly<Record<string, string>> = {
   redemptionId: "r1",
   cycleId: "c1",
   standingSettlementId: "t1",
+  distributionId: "d-july",
+  lineId: "d-july.1",
   restrictionId: "x1",
   holdId: "p1"
 }

@@ -653,7 +653,10 @@ describe("an investor", () => {
     }
     // No standing settlement is open here: whoever asks after one is told that there is none.
     expect(routes.filter((route) => !isAnswered(route))).toEqual([
-      "/v1/standing-settlements/{standingSettlementId}"
+      "/v1/standing-settlements/{standingSettlementId}",
+      "/v1/distributions/{distributionId}",
+      "/v1/distributions/{distributionId}/lines",
+      "/v1/distributions/{distributionId}/lines/{lineId}"
     ])
   })
 })

@@ -71,6 +71,7 @@ export const distribution = (of: Partial<Distribution> = {}): Distribution => ({
   sealedAt: null,
   clearedByRun: null,
   holdId: null,
+  shown: { state: of.state ?? "executed", version: 1, at: executedAt },
   ...of
 })
 
@@ -108,6 +109,7 @@ export const line = (
     deliveredUid: null,
     rolledUid: null,
     number: 1,
+    computedFor: { holderId: "h1", party: holder },
     payout: "cash",
     registrar,
     custodian: null,

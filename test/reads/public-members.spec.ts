@@ -203,6 +203,29 @@ const decided: Readonly<Record<string, Decision>> = {
       [contract]: ["cycleCid"]
     }
   },
+  distribution: {
+    views: ["DistributionView"],
+    withheld: {
+      [instrument]: ["registrar", "currency", "unitDecimals"],
+      "the events of its opening count them": ["unrolled"],
+      "the payment date in the zone begins then": ["payableFrom"],
+      "what an investor or an app may know of it": ["shown"]
+    }
+  },
+  "distribution-line": {
+    views: ["DistributionLineDetail", "DistributionLineView"],
+    withheld: {
+      [instrument]: ["registrar"],
+      [search]: ["number"],
+      [contract]: ["lineCid"],
+      "a member of its distribution": ["payout"],
+      "a member of its holder": ["custodian"],
+      "the payee of its basis": ["computedFor"],
+      "the first of them is its reason": ["causes"],
+      "what the registrar reads on the ledger": ["directed"],
+      "what an investor or an app may know of it": ["visible"]
+    }
+  },
   "standing-settlement": {
     views: ["StandingSettlementView"],
     withheld: {
@@ -223,9 +246,7 @@ const unshown = [
   "cycle-slot",
   "dealing-day",
   "delivery",
-  "distribution",
   "distribution-contract",
-  "distribution-line",
   "distribution-line-write",
   "distribution-plan",
   "distribution-slot",

@@ -80,7 +80,7 @@ const reads = `
 /holders /holders/{holderId} /holders/{holderId}/admissions /holders/{holderId}/movements /holders/{holderId}/statements /holders/{holderId}/portfolio /holders/{holderId}/tax-statements/{year} | operator approver risk compliance auditor app investor:own
 /subscriptions /subscriptions/{subscriptionId} /redemptions /redemptions/{redemptionId} | operator approver risk compliance auditor app investor:own registrar:near
 /dealing-cycles /dealing-cycles/{cycleId} /standing-settlements /standing-settlements/{standingSettlementId} | operator approver risk auditor app investor:own
-/distributions /distributions/{distributionId} /distributions/{distributionId}/export /distribution-calendar | operator approver risk compliance auditor app investor:own registrar:near
+/distributions /distributions/{distributionId} /distributions/{distributionId}/export /distributions/{distributionId}/lines /distributions/{distributionId}/lines/{lineId} /distribution-calendar | operator approver risk compliance auditor app investor:own registrar:near
 /standing-approvals /standing-approvals/{standingApprovalId} | operator approver risk auditor
 /restrictions /restrictions/{restrictionId} | operator approver risk compliance auditor
 /holds /holds/{holdId} | operator approver risk auditor app registrar:near

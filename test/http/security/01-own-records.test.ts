@@ -19,8 +19,10 @@ import {
 } from "../venue.ts"
 import {
   cycleId,
+  distributionId,
   holderIds,
   instrumentId,
+  lineIds,
   move,
   orderIds,
   standingSettlementId
@@ -34,15 +36,23 @@ const ids: Readonly<Record<string, Readonly<Record<"a" | "b" | "never", string>>
   redemptionId: { a: orderIds.a[0], b: orderIds.b[0], never: "order-zz" },
   instrumentId: { a: instrumentId, b: instrumentId, never: "fund-z" },
   cycleId: { a: cycleId, b: cycleId, never: "cycle-z" },
+  // One distribution has a line of each.
+  distributionId: { a: distributionId, b: distributionId, never: "d-zz" },
+  lineId: { a: lineIds.a, b: lineIds.b, never: `${distributionId}.9` },
   standingSettlementId: { a: standingSettlementId, b: standingSettlementId, never: "standing-z" }
 }
 
 /**
  * Lists whose rows do not name a holder, or of which the story leaves none: that an investor sees its
- * own is said where they are tested, in register.test.ts and dealing-cycles.test.ts of this folder's
+ * own is said where they are tested, in register.test.ts, dealing-cycles.test.ts and distributions.test.ts of this folder's
  * parent, and in operations/standing.spec.ts.
  */
-const unnamed = ["holders.movements", "dealing-cycles.list", "standingSettlements.list"]
+const unnamed = [
+  "holders.movements",
+  "dealing-cycles.list",
+  "standingSettlements.list",
+  "distributions.list"
+]
 const pathOf = (read: Read.Read, whose: "a" | "b" | "never") =>
   read.route.slice("GET ".length).replaceAll(/\{([A-Za-z]+)\}/g, (_, name: string) => {
     const id = ids[name]?.[whose]
@@ -56,7 +66,9 @@ const asked: Readonly<Record<string, string>> = {
 }
 
 const own = Catalogue.reads.filter(({ audience }) => audience.investor === "own")
-const named = own.filter(({ route }) => /\{(holderId|subscriptionId|redemptionId)\}/.test(route))
+const named = own.filter(({ route }) =>
+  /\{(holderId|subscriptionId|redemptionId|lineId)\}/.test(route)
+)
 const lists = own.filter(({ shape }) => shape === "list")
 const filtered = own.filter(({ params, route }) => {
   const fields: object =

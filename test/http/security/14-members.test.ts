@@ -16,8 +16,10 @@ import { bodyOf } from "../../operations/instrumentBody.ts"
 import { bearer, json, open, type Problem, send, type Venue } from "../venue.ts"
 import {
   cycleId,
+  distributionId,
   holderIds,
   instrumentId,
+  lineIds,
   move,
   orderIds,
   standingSettlementId
@@ -30,6 +32,8 @@ const ids: Record<string, string> = {
   instrumentId,
   cycleId,
   standingSettlementId,
+  distributionId,
+  lineId: lineIds.a,
   restrictionId: "restriction-1",
   holdId: "hold-1"
 }

@@ -4,9 +4,12 @@ import { type Collection, Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
+import { distributions } from "#core/distributions/distribution/Distribution.ts"
+import { distributionLines, lineIdOf } from "#core/distributions/distribution/DistributionLine.ts"
 import * as Codecs from "#core/records/Codecs.ts"
 import * as Calls from "../../engine/calls.ts"
 import { world } from "../../engine/world.ts"
+import * as Given from "../../machines/distributions.ts"
 import * as Fund from "../../operations/fund.ts"
 import type { Venue } from "../venue.ts"
 
@@ -23,6 +26,9 @@ export const instrumentId = "fund-a"
 /** A cycle that neither has an order in, and a standing settlement that both are parties of. */
 export const cycleId = "cycle-1"
 export const standingSettlementId = "standing-1"
+/** A distribution in which each holder has a line. */
+export const distributionId = "d-july"
+export const lineIds = { a: `${distributionId}.1`, b: `${distributionId}.2` } as const
 
 /** Everything that the story of one holder's subscription writes about it, and its instrument. */
 const story = Effect.gen(function* () {
@@ -106,9 +112,18 @@ export const move = async (venue: Venue): Promise<ReadonlyArray<string>> => {
       const records = yield* Records
       const act = { cause: { by: "request" as const, requestId: "r" }, now: yield* Instant.now }
       yield* records.transact(
-        Effect.forEach(written.values(), ({ collection, record }) =>
-          records.open(collection, record, act)
-        )
+        Effect.gen(function* () {
+          for (const { collection, record } of written.values()) {
+            yield* records.open(collection, record, act)
+          }
+          yield* records.open(distributions, Given.distribution(), act)
+          for (const [nth, holder] of (["a", "b"] as const).entries()) {
+            const holderId = holderIds[holder]
+            const lineId = lineIdOf(distributionId, nth + 1)
+            const line = Given.line([], { lineId, number: nth + 1, holderId })
+            yield* records.open(distributionLines, line, act)
+          }
+        })
       )
     })
   )

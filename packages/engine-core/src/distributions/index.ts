@@ -11,6 +11,7 @@ import * as DistributionReadings from "./distribution/DistributionReadings.ts"
 import * as Execute from "./distribution/ExecuteOperations.ts"
 import { executionClaims } from "./distribution/ExecutionClaim.ts"
 import { distributionTimers } from "./distribution/DistributionTimer.ts"
+import * as DistributionReads from "./distribution/DistributionReads.ts"
 import { distributionSlots } from "./distribution/DistributionSlot.ts"
 import * as InstructOperations from "./distribution/InstructOperations.ts"
 import * as LineReadings from "./distribution/LineReadings.ts"
@@ -50,7 +51,11 @@ export const operations = [
   ...StandingApprovalOperations.operations
 ] as const
 export const timely = InstructOperations.timely
-export const reads = [...CalendarReads.reads, ...StandingApprovalReads.reads] as const
+export const reads = [
+  ...DistributionReads.reads,
+  ...CalendarReads.reads,
+  ...StandingApprovalReads.reads
+] as const
 export { formulas } from "./distribution/DistributionFormulas.ts"
 export { events } from "./events.ts"
 

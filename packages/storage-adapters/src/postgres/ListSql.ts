@@ -33,6 +33,12 @@ const ORDERED: ReadonlyMap<string, string> = new Map([
   ["reason", "d.filters ->> 'reason'"],
   ["source", "d.filters ->> 'source'"],
   ["standingSettlementId", "d.filters ->> 'standingSettlementId'"],
+  ["distributionId", "d.filters ->> 'distributionId'"],
+  ["shownState", "d.filters ->> 'shownState'"],
+  ["month", "d.filters ->> 'month'"],
+  ["trigger", "d.filters ->> 'trigger'"],
+  ["verdict", "d.filters ->> 'verdict'"],
+  ["covers", "d.filters ->> 'covers'"],
   // Not of a list of the API: the rescreening of holders streams it.
   ["screening", "d.filters ->> 'screening'"],
   // Not of a list of the API either: a party may have very many lots, of which the oldest are read.

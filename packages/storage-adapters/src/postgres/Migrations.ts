@@ -8,6 +8,7 @@ import * as BulkRows from "./migrations/0005-bulk/up.ts"
 import * as HeadMoves from "./migrations/0006-head-moves/up.ts"
 import * as ListFilters from "./migrations/0007-list-filters/up.ts"
 import * as ListIndexes from "./migrations/0004-list-indexes/up.ts"
+import * as DistributionsAndRuns from "./migrations/0011-distributions-and-runs/up.ts"
 import * as LotsOfAParty from "./migrations/0010-lots-of-a-party/up.ts"
 import * as AuditAndRetention from "./migrations/0002-audit-and-retention/up.ts"
 import * as AuditHashes from "./migrations/0009-audit-hashes/up.ts"
@@ -30,7 +31,8 @@ const MIGRATIONS: ReadonlyArray<Migration> = [
   { id: 7, name: "list-filters", statements: ListFilters.statements },
   { id: 8, name: "versions-of-a-record", statements: VersionsOfARecord.statements },
   { id: 9, name: "audit-hashes", statements: AuditHashes.statements },
-  { id: 10, name: "lots-of-a-party", statements: LotsOfAParty.statements }
+  { id: 10, name: "lots-of-a-party", statements: LotsOfAParty.statements },
+  { id: 11, name: "distributions-and-runs", statements: DistributionsAndRuns.statements }
 ]
 
 const folderOf = ({ id, name }: Migration): string => `${String(id).padStart(4, "0")}-${name}`

@@ -11,6 +11,7 @@ import type { HoldFollowers } from "../../restraints/hold/HoldFollowers.ts"
 import { type Distribution, distributions } from "./Distribution.ts"
 import { setTimers } from "./DistributionTimerSteps.ts"
 import { type Counts, countsOf, unrolledIn } from "./LineLookups.ts"
+import { payIfSettled } from "./PaymentSteps.ts"
 
 /** Distributions that are loaded, and whose lines are counted, together. */
 const batchMax = 100
@@ -110,9 +111,7 @@ export const clear: (
 })
 
 /** Moves a payable distribution to paid where no line is due or delivered. */
-const payIfDone = Effect.fnUntraced(function* ({ self, counts }: Counted, act: Act) {
-  if (counts.due > 0 || counts.delivered > 0) return
-  const records = yield* Records
-  const fact = { on: "pay", at: act.now, rolled: counts.rolled } as const
-  yield* records.record(distributions, self, fact, act)
-})
+const payIfDone = ({ self, counts }: Counted, act: Act) =>
+  counts.due > 0 || counts.delivered > 0
+    ? Effect.void
+    : Effect.asVoid(payIfSettled(self.distributionId, { at: act.now, act }))

@@ -13,7 +13,7 @@ import * as Field from "../../templates/Field.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import { DistributionLineMachine, evolve, Evidence, Fact } from "./DistributionLineMachine.ts"
 import { DistributionId } from "./DistributionTerms.ts"
-import { causes, firstOf } from "./LineCauseRules.ts"
+import { causes, firstOf, shownOf } from "./LineCauseRules.ts"
 
 export const LineId = RecordId.make("LineId")
 export type LineId = typeof LineId.Type
@@ -58,6 +58,8 @@ export const DistributionLine = Schema.Struct({
 
   /** Number within the distribution, from 1 in the order of holders, parties that are none after them. */
   number: Integer.schema,
+  /** The payee that its figures were computed for: a recovery since then changes none of them. */
+  computedFor: Schema.Struct({ holderId: NullOr(Text), party: Party.schema }),
   payout: sets.PayoutForm.schema,
   registrar: Party.schema,
   custodian: Field.optional(Party.schema),
@@ -127,6 +129,8 @@ export const distributionLines = Collection.define<DistributionLine, Fact>("dist
   filters: {
     distributionId: (self) => self.distributionId,
     state: (self) => self.state,
+    /** The state as an investor and an app are shown it. */
+    shownState: (self) => shownOf(self).state,
     holderId: (self) => self.holderId,
     /** Its distribution and its state, by which the lines of a page of distributions are counted. */
     tally: (self) => tallyOf(self.distributionId, self.state),

@@ -48,9 +48,15 @@ export const shownOf = ({
   "state" | "reason"
 > => {
   if (state !== "suspended") return { state, reason }
-  const shown = firstOf(given.filter((cause) => !concealed.includes(cause)))
+  const shown = shownReason({ causes: given })
   return shown === null ? { state: "due", reason: null } : { state, reason: shown }
 }
+
+/** Returns the first cause of a line that is concealed from nobody; null: it has none. */
+export const shownReason = ({
+  causes: given
+}: Pick<DistributionLine, "causes">): DistributionLine["reason"] =>
+  firstOf(given.filter((cause) => !concealed.includes(cause)))
 
 // ---- judgement
 

@@ -5,7 +5,6 @@
 import { Effect, Option, Stream } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
-import * as Machine from "../../kernel/Machine.ts"
 import * as Month from "../../kernel/Month.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
@@ -20,8 +19,8 @@ import {
 import { key } from "../../templates/Template.ts"
 import { type Distribution, distributions } from "./Distribution.ts"
 import { type DistributionLine, distributionLines, lineIdOf } from "./DistributionLine.ts"
-import { DistributionMachine } from "./DistributionMachine.ts"
 import { DistributionLineMachine, type Evidence } from "./DistributionLineMachine.ts"
+import { linesWritten, payIfSettled } from "./PaymentSteps.ts"
 import { judgeAll } from "./LineCauseLookups.ts"
 import { firstOf } from "./LineCauseRules.ts"
 
@@ -93,6 +92,7 @@ export const addLines = (
           predecessor: null,
           ...unpaid,
           number: line.number,
+          computedFor: { holderId: holder?.holderId ?? null, party: line.holder },
           payout,
           registrar,
           custodian: line.custodian,
@@ -138,14 +138,6 @@ export const netSuspended = Effect.fnUntraced(function* (distributionId: string)
     )
   )
 })
-
-const linesWritten = (distributionId: string) =>
-  Effect.flatMap(Records, (records) =>
-    Effect.map(
-      records.uncommitted(distributionLines, { column: "distributionId", anyOf: [distributionId] }),
-      (ids) => new Set(ids)
-    )
-  )
 
 // ---- directed, delivered, void
 
@@ -215,6 +207,12 @@ const deliver = Effect.fnUntraced(function* (
 
 // ---- rolled
 
+/** Choices that end a line. */
+const enders: ReadonlySet<string> = new Set([
+  `${key(DeliveredTemplate.typeRef)}:Roll`,
+  `${key(LineTemplate.typeRef)}:Void`
+])
+
 const delivered: Reading = {
   ...TypedReading.of(DeliveredTemplate, {
     exercised: {
@@ -229,9 +227,7 @@ const delivered: Reading = {
   looks: looksOf,
   whole: Effect.fn("DeliveredLine.whole")(function* (update) {
     const ids = update.events.flatMap((event) =>
-      event._tag === "Exercised" &&
-      event.choice === "Roll" &&
-      key(event.template) === key(DeliveredTemplate.typeRef)
+      event._tag === "Exercised" && enders.has(`${key(event.template)}:${event.choice}`)
         ? [event.contractId]
         : []
     )
@@ -239,51 +235,16 @@ const delivered: Reading = {
   })
 }
 
-/** Ends the distributions of which this update rolled the last line that was left. */
+/** Pays the distributions of which this update rolled the last line that was left. */
 const payRolled = Effect.fnUntraced(function* (update: Whole) {
   const records = yield* Records
   const written = yield* records.uncommitted(distributionLines, {
     column: "state",
-    anyOf: ["rolled"]
+    anyOf: ["rolled", "void"]
   })
-  const rolled = yield* records.many(distributionLines, written)
-  const ids = rolled
-    .filter(({ rolledUid }) => rolledUid === update.updateId)
-    .map(({ distributionId }) => distributionId)
-  for (const distribution of yield* records.many(distributions, [...new Set(ids)])) {
-    if (!Machine.allows(DistributionMachine, distribution.state, "pay")) continue
-    const left = yield* leftOf(distribution.distributionId)
-    if (left.isAny) continue
-    const fact = { on: "pay", at: update.effectiveAt, rolled: left.rolled } as const
-    yield* records.record(distributions, distribution, fact, update.act)
-  }
-})
-
-/** States of lines that keep a distribution from paid. */
-const unpaidStates: ReadonlyArray<DistributionLine["state"]> = ["due", "delivered"]
-
-/**
- * Returns whether a line of the distribution is due or delivered, and how many are rolled, with the
- * changes of this transaction: a distribution without such a line is paid. Only inside `transact`.
- */
-export const leftOf = Effect.fnUntraced(function* (distributionId: string) {
-  const records = yield* Records
-  const written = yield* linesWritten(distributionId)
-  const changed = yield* records.many(distributionLines, [...written])
-  const other = yield* records
-    .ids(distributionLines, { where: { distributionId: [distributionId], state: unpaidStates } })
-    .pipe(
-      Stream.filter((id) => !written.has(id)),
-      Stream.runHead
-    )
-  const committed = yield* records.countBy(distributionLines, "state", {
-    where: { distributionId: [distributionId], state: ["rolled"] }
-  })
-  return {
-    isAny: Option.isSome(other) || changed.some(({ state }) => unpaidStates.includes(state)),
-    // A rolled line never changes, so that none is counted twice.
-    rolled:
-      (committed.get("rolled") ?? 0) + changed.filter(({ state }) => state === "rolled").length
+  const ended = yield* records.many(distributionLines, written)
+  for (const distributionId of new Set(ended.map((line) => line.distributionId))) {
+    yield* payIfSettled(distributionId, { at: update.effectiveAt, act: update.act })
   }
 })
 

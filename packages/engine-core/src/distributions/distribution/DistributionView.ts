@@ -1,0 +1,92 @@
+/** Views of a distribution: for staff with its totals and the counts of its lines, for holders without. */
+import { Schema, Struct } from "effect"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as RecordView from "../../records/RecordView.ts"
+import type { Stored } from "../../records/Records.ts"
+import type { Role } from "../../vocabulary/Role.ts"
+import { isConcealedFrom } from "../../writes/Concealment.ts"
+import { DistributionRoll } from "../roll/DistributionRoll.ts"
+import { Distribution, distributions } from "./Distribution.ts"
+import { Totals } from "./DistributionTerms.ts"
+import type { Counts } from "./LineLookups.ts"
+
+const { NullOr } = Schema
+
+const shown = Struct.pick(Distribution.fields, [
+  "distributionId",
+  "instrumentId",
+  "month",
+  "recordDate",
+  "recordEndsAt",
+  "recordOffset",
+  "exDate",
+  "paymentDate",
+  "zone",
+  "policyVersion",
+  "state",
+  "valuation",
+  "fromPoint",
+  "toPoint",
+  "pointCids",
+  "withholding",
+  "ratesSeen",
+  "acknowledgedRate",
+  "rateChange",
+  "payoutAsset",
+  "payout",
+  "payoutPrice",
+  "payoutDecimals",
+  "linesHash",
+  "executedBy",
+  "executedAt",
+  "executedOffset",
+  "sealedAt",
+  "clearedByRun",
+  "holdId"
+])
+
+export const DistributionView = Schema.Struct({
+  ...shown,
+  rollState: DistributionRoll.schema,
+  /** Null to investors and apps. */
+  totals: NullOr(Totals),
+  /** Number of its lines in each state, counted at the read; null to investors and apps. */
+  counts: NullOr(
+    Schema.Struct({
+      due: Integer.schema,
+      suspended: Integer.schema,
+      delivered: Integer.schema,
+      rolled: Integer.schema,
+      carried: Integer.schema,
+      void: Integer.schema
+    })
+  ),
+  ...RecordView.fields
+}).annotate({
+  identifier: "DistributionView",
+  description: "The income of one instrument and month, and how much of it is paid."
+})
+export type DistributionView = typeof DistributionView.Type
+
+/** Makes the view of a distribution for a role (docs/domain/distributions.md#who-sees-a-line). */
+export const ofRole = (
+  record: Stored<Distribution>,
+  counts: Counts,
+  role: Role
+): DistributionView => {
+  const rollState = DistributionRoll.judge(counts)
+  const view = RecordView.of(distributions, shown, record)
+  if (!isConcealedFrom(role)) return { ...view, rollState, totals: record.totals, counts }
+  const { state, version, at } = record.shown
+  return {
+    ...view,
+    state,
+    rollState,
+    totals: null,
+    counts: null,
+    waitingOn: RecordView.waitingOn(distributions, { ...record, state }),
+    version,
+    updatedAt: Instant.max(at, record.createdAt)
+  }
+}

@@ -1,5 +1,7 @@
 /** Executions of distributions, from the points and the register to sealed lines on the ledger. */
+import { EventReads } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Calls from "../engine/calls.ts"
@@ -16,6 +18,52 @@ const d = Decimal.of
 const july = { instrumentId: "fund-a", month: "2026-07" } as const
 const execute = (body: Calls.Json = july) => Calls.write("distribution.execute", {}, body)
 
+/** A holder buys one unit by wire at a price that the oracle publishes. */
+const buys = (
+  stage: Fund.Parties,
+  { holderId, party }: Cycles.Holder,
+  of: { readonly id: string; readonly at: string; readonly price: string; readonly pays: string }
+) =>
+  Effect.gen(function* () {
+    const { at, id, pays, price } = of
+    yield* Cycles.at(at)
+    yield* Calls.write(
+      "subscription.claim",
+      {},
+      {
+        instrumentId: "fund-a",
+        payment: "wire",
+        subscriptionId: id,
+        holderId,
+        amount: Number(pays)
+      }
+    )
+    const cutOff = at.replace("T12", "T20")
+    yield* Cycles.at(cutOff)
+    yield* Executions.publishes(stage, price, cutOff, { metric: "price" })
+    const claim = yield* Powers.saying(Templates.SubscriptionClaim, { subscriptionId: id })
+    const point = yield* Fund.newestContract(Templates.OraclePoint)
+    yield* stage.oracle.act(
+      Templates.exercise(Templates.SubscriptionClaim, claim.cid, "Attest", {
+        attestor: stage.oracle.party,
+        pointCid: point.cid,
+        price: d(price),
+        units: d("1")
+      })
+    )
+    const cash = [{ statementId: `st-${id}`, line: 1, amount: Number(pays) }]
+    const { why } = yield* Calls.write("subscription.deliver", { subscriptionId: id }, { cash })
+    assert.strictEqual(why, "")
+    const request = yield* Powers.saying(Templates.MintRequest, {})
+    const credential = yield* Powers.saying(Templates.Credential, { holder: party })
+    yield* stage.registrar.act(
+      Templates.exercise(Templates.MintRequest, request.cid, "Accept", {
+        credentialCid: credential.cid,
+        configurationCid: null
+      })
+    )
+  })
+
 describe("the execution of a distribution", () => {
   it.effect("pays three holders of a third each what vector G31 says", () =>
     Effect.gen(function* () {
@@ -28,6 +76,7 @@ describe("the execution of a distribution", () => {
       includes(ended, { state: "succeeded", why: "" })
       const self = yield* Executions.distributionOf("fund-a.2026-07")
       includes(self, {
+        // A run follows the Seal by itself, and finds nothing that stops it.
         state: "payable",
         recordDate: "2026-07-31",
         linesHash: "b25dc7318ec640ce5c7bd80a3c9ffeb1538f69a8995be39a33d12d861a7356f2"
@@ -47,6 +96,189 @@ describe("the execution of a distribution", () => {
         })
       }
       assert.deepStrictEqual(yield* Fund.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect(
+    "of an accumulating fund pays units at the ex price, and gives bought income back",
+    () =>
+      Effect.gen(function* () {
+        const { stage, holders } = yield* Executions.founded(["h1", "h2"], {
+          ...Executions.accumulating,
+          distribution: { ...Executions.accumulating.distribution, withholding: 0.2 }
+        })
+        const [h1, h2] = holders
+        if (h1 === undefined || h2 === undefined) throw new Error("no holders")
+        const price = { metric: "price" } as const
+        yield* Executions.publishes(stage, "500", "2026-06-29T11:00:00Z", price)
+        // Vector G42: one unit bought at the ex price, one at 510 in the period.
+        yield* buys(stage, h1, { id: "s1", at: "2026-07-01T12:00:00Z", price: "500", pays: "500" })
+        yield* buys(stage, h2, { id: "s2", at: "2026-07-15T12:00:00Z", price: "510", pays: "510" })
+        yield* Cycles.at("2026-07-31T12:00:00Z")
+        yield* Executions.publishes(stage, "520", "2026-07-31T11:00:00Z", price)
+        yield* Cycles.at("2026-08-01T00:02:00Z")
+        includes(yield* execute(), { state: "succeeded", why: "" })
+        const lines = yield* Executions.linesOf("fund-a.2026-07")
+        assert.deepStrictEqual(
+          lines.map((line) => [line.gross, line.equalisation, line.withheld, line.net]),
+          [
+            [d("20"), d("0"), d("4"), d("16")],
+            [d("20"), d("10"), d("2"), d("18")]
+          ]
+        )
+        assert.deepStrictEqual(
+          lines.map(({ payoutUnits }) => payoutUnits),
+          [d("0.032"), d("0.036")]
+        )
+        // The price still holds the income: August would pay it again.
+        yield* Cycles.at("2026-08-14T12:00:00Z")
+        yield* Executions.publishes(stage, "511", "2026-08-14T11:00:00Z", price)
+        yield* Cycles.at("2026-09-01T00:02:00Z")
+        const again = yield* execute({ ...july, month: "2026-08" })
+        assert.strictEqual(again.why, "rule-refused policy went-ex")
+      }).pipe(engine())
+  )
+
+  it.effect("is judged by its gates, in their order", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Executions.founded(["h1"])
+      yield* Powers.mints(stage, holders[0]!, "1000000")
+      const refusedAs = Effect.map(execute(), ({ state, why }) => `${state} ${why}`)
+      yield* Cycles.at("2026-07-15T12:00:00Z")
+      assert.strictEqual(yield* refusedAs, "refused rule-refused policy in-order")
+      yield* Executions.publishes(stage, "0.0001", "2026-07-15T11:00:00Z")
+      assert.strictEqual(yield* refusedAs, "refused rule-refused window record-date-passed")
+      yield* Cycles.at("2026-08-01T00:00:59Z")
+      assert.strictEqual(yield* refusedAs, "refused rule-refused window record-date-passed")
+      yield* Cycles.at("2026-08-01T00:02:00Z")
+      const fundA = { instrumentId: "fund-a" }
+      yield* Calls.write("instrument.pause", fundA, { holdId: "p1", reason: "to see" })
+      assert.strictEqual(yield* refusedAs, "refused rule-refused hold not-held")
+      yield* Calls.write("hold.release", { holdId: "p1" }, {})
+      const acknowledged = yield* execute({ ...july, acknowledgedRate: 0.15 })
+      assert.strictEqual(acknowledged.why, "rule-refused policy rate-acknowledged")
+      includes(yield* execute(), { state: "succeeded" })
+      assert.strictEqual(yield* refusedAs, "refused state-conflict DistributionState")
+      const before = yield* execute({ ...july, month: "2026-05" })
+      assert.strictEqual(before.why, "rule-refused policy distributes")
+      const taken = yield* execute({ ...july, month: "2026-08", distributionId: "fund-a.2026-07" })
+      assert.strictEqual(taken.why, "already-exists")
+    }).pipe(engine())
+  )
+
+  it.effect("is refused with more lines than the deployment allows, before anything is sent", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Executions.founded(["h1", "h2", "h3"])
+      for (const holder of holders) yield* Powers.mints(stage, holder, "100000")
+      yield* Executions.publishes(stage, "0.01", "2026-07-15T11:00:00Z")
+      yield* Cycles.at("2026-08-01T00:02:00Z")
+      const { why } = yield* execute()
+      assert.strictEqual(why, "rule-refused ledger distribution-size")
+    }).pipe(engine({ settings: { linesMax: 2 } }))
+  )
+
+  it.effect("announces a rate change that nobody acknowledged, and holders who are left out", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Executions.founded(["h1", "h2"])
+      const [h1, h2] = holders
+      yield* Powers.mints(stage, h1!, "100000")
+      const rated = (value: string, at: string, withholdingRate: string) =>
+        Effect.andThen(Cycles.at(at), Executions.publishes(stage, value, at, { withholdingRate }))
+      yield* rated("0.001", "2026-07-15T11:00:00Z", "0.1")
+      yield* rated("0.001", "2026-07-20T11:00:00Z", "0.2")
+      yield* Cycles.at("2026-08-01T00:02:00Z")
+      includes(yield* execute(), { state: "succeeded" })
+      const [line] = yield* Executions.linesOf("fund-a.2026-07")
+      includes(line ?? {}, { rate: d("0.2"), rateSource: "point" })
+      yield* Powers.mints(stage, h2!, "100000")
+      yield* rated("0.001", "2026-08-15T11:00:00Z", "0.2")
+      yield* rated("0.001", "2026-08-20T11:00:00Z", "0.3")
+      yield* Cycles.at("2026-09-01T00:02:00Z")
+      // The line of July is not rolled, so that its holder is left out of August.
+      const august = { ...july, month: "2026-08" }
+      includes(yield* execute({ ...august, acknowledgedRate: 0.3 }), { state: "succeeded" })
+      const lines = yield* Executions.linesOf("fund-a.2026-08")
+      assert.deepStrictEqual(
+        lines.map(({ holderId, reason, state }) => `${holderId} ${state} ${reason}`),
+        ["h1 carried unrolled", "h2 due null"]
+      )
+      const feed = yield* EventReads.EventReads
+      const page = yield* feed.page({
+        caller: Calls.operator,
+        params: { resourceKind: ["distribution"] },
+        limit: 1000
+      })
+      assert.deepStrictEqual(
+        page.value
+          .filter(({ type }) => type.startsWith("distribution."))
+          .map(({ resourceId, type }) => `${type} ${resourceId}`),
+        [
+          "distribution.rate-changed fund-a.2026-07",
+          "distribution.payable fund-a.2026-07",
+          "distribution.carried fund-a.2026-08",
+          "distribution.payable fund-a.2026-08"
+        ]
+      )
+    }).pipe(engine())
+  )
+
+  it.effect("gives a chain of successors one line, and a party that is no holder its own", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Executions.founded(["h1", "h2"])
+      const [h1, h2] = holders
+      if (h1 === undefined || h2 === undefined) throw new Error("no holders")
+      yield* Powers.agrees(stage)
+      yield* Powers.mints(stage, h1, "100")
+      yield* Powers.mints(stage, h2, "50")
+      yield* Powers.consents(h1)
+      const stranger = yield* Fund.outsider("stranger")
+      yield* Powers.sends(stage, stranger, "10")
+      yield* Cycles.at("2026-07-10T12:00:00Z")
+      yield* Executions.publishes(stage, "0.01", "2026-07-10T11:00:00Z")
+      yield* Cycles.at("2026-07-12T12:00:00Z")
+      yield* Powers.succeeds(stage, h1)
+      includes(yield* Calls.write("holder.recover", { holderId: "h1" }, {}), { why: "" })
+      yield* Executions.publishes(stage, "0.02", "2026-07-13T15:00:00Z")
+      yield* Cycles.at("2026-08-01T00:02:00Z")
+      const ended = yield* execute()
+      assert.deepStrictEqual([ended.why, ended.state], ["", "succeeded"])
+      const lines = yield* Executions.linesOf("fund-a.2026-07")
+      assert.deepStrictEqual(
+        lines.map((line) => [
+          line.holderId ?? line.party,
+          Decimal.formatPlain(line.units),
+          Decimal.formatPlain(line.entitlement),
+          line.state,
+          line.reason
+        ]),
+        [
+          // 3 days at 0.01 and 19 at 0.02, before and after the recovery.
+          ["h1-next", "100", "41", "due", null],
+          ["h2", "50", "20.5", "due", null],
+          [stranger.party, "10", "4.1", "suspended", "no-holder"]
+        ]
+      )
+    }).pipe(engine())
+  )
+
+  it.effect("reads the register before the midnight that ends the record date", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Executions.founded(["h1", "h2", "h3"])
+      const [h1, h2, h3] = holders
+      yield* Executions.publishes(stage, "0.01", "2026-07-31T11:00:00Z")
+      yield* Cycles.at("2026-07-31T23:59:59Z")
+      yield* Powers.mints(stage, h1!, "100")
+      yield* Cycles.at("2026-08-01T00:00:00Z")
+      yield* Powers.mints(stage, h2!, "100")
+      yield* Cycles.at("2026-08-01T00:01:30Z")
+      yield* Powers.mints(stage, h3!, "100")
+      yield* Cycles.at("2026-08-01T00:02:00Z")
+      includes(yield* execute(), { state: "succeeded", why: "" })
+      const lines = yield* Executions.linesOf("fund-a.2026-07")
+      assert.deepStrictEqual(
+        lines.map(({ holderId }) => holderId),
+        ["h1"]
+      )
     }).pipe(engine())
   )
 })

@@ -1,5 +1,5 @@
 /** A fund that distributes monthly, over HTTP: its venue, programs of its outside parties at the door, and a clock the test moves. */
-import type { settingsDefaults } from "@bursar/engine-core"
+import { ScheduleRunner, type settingsDefaults } from "@bursar/engine-core"
 import { Decimal, Instant, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import {
@@ -9,6 +9,7 @@ import {
   Wallet,
   type World
 } from "@bursar/storage-adapters/simulated-ledger/actors"
+import { Effect } from "effect"
 import { expect } from "vitest"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import * as Venue from "./venue.ts"
@@ -182,8 +183,12 @@ export const open = async (
     joins,
     at: async (instant) => {
       clock.set(instant)
-      await venue.settle()
-      await work()
+      // Twice: what a program does in the first round may be due to the engine in the second.
+      for (const _ of ["engine", "programs"]) {
+        await venue.run(Effect.flatMap(ScheduleRunner, ({ runOnce }) => runOnce))
+        await venue.settle()
+        await work()
+      }
     },
     pays: (made) => {
       payments = made

@@ -1,11 +1,9 @@
-/** Three months of a par fund over HTTP: executed by two people, cleared, delivered, rolled and carried; one holder frozen and cured. */
-import { Records } from "@bursar/engine-core"
-import { Decimal } from "@bursar/engine-core/kernel"
+/** Months of a par fund over HTTP: executed by two people, cleared, delivered, rolled and carried, with one holder frozen. */
+import { verify } from "@bursar/engine-core"
+import { Basis, Decimal, PlainJson } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
-import { Effect, Stream } from "effect"
+import { Result, Schema } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { distributions } from "#core/distributions/distribution/Distribution.ts"
-import { distributionLines } from "#core/distributions/distribution/DistributionLine.ts"
 import * as Distributing from "./distributing.ts"
 
 let fund: Distributing.Fund
@@ -26,37 +24,34 @@ const executed = async (month: string) => {
 
 const idOf = (month: string) => `fund-a.${month}`
 
-const stateOf = (month: string) =>
-  fund.venue.run(
-    Effect.gen(function* () {
-      const records = yield* Records
-      return (yield* records.get(distributions, idOf(month))).state
-    })
-  )
+const distribution = (month: string) =>
+  fund.reads<Distributing.Json>(`/v1/distributions/${idOf(month)}`)
 
-/** Figures and state of each line, by its holder. */
-const linesOf = (month: string) =>
-  fund.venue.run(
-    Effect.gen(function* () {
-      const records = yield* Records
-      const where = { distributionId: [idOf(month)] }
-      const found = yield* Stream.runCollect(records.stream(distributionLines, { where }))
-      return Object.fromEntries(
-        found.map(({ record }) => {
-          const { state, reason, carriedFrom } = record
-          const [carryIn, gross, withheld, net, carryOut] = [
-            record.carryIn,
-            record.gross,
-            record.withheld,
-            record.net,
-            record.carryOut
-          ].map(Decimal.formatPlain)
-          const figures = { carryIn, carriedFrom, gross, withheld, net, carryOut }
-          return [record.holderId ?? "", { state, reason, ...figures }]
-        })
-      )
-    })
+const stateOf = async (month: string) => (await distribution(month))["state"]
+
+interface Line extends Distributing.Json {
+  readonly lineId: string
+  readonly holderId: string
+  readonly state: string
+}
+
+/** Lines of a month by their holder. */
+const linesOf = async (month: string): Promise<Readonly<Record<string, Line>>> => {
+  const found = await fund.reads<ReadonlyArray<Line>>(`/v1/distributions/${idOf(month)}/lines`)
+  return Object.fromEntries(found.map((line) => [line.holderId, line]))
+}
+
+const Detailed = Schema.Struct({ value: Schema.Struct({ basis: Schema.Array(Basis.Basis) }) })
+
+/** Figures of a holder's line, computed again from the basis that the API shows. */
+const recomputed = async (month: string, holderId: string) => {
+  const { lineId } = (await linesOf(month))[holderId] ?? { lineId: "" }
+  const { text } = await fund.venue.read(`/v1/distributions/${idOf(month)}/lines/${lineId}`)
+  const { value } = Schema.decodeUnknownSync(Detailed)(Result.getOrThrow(PlainJson.parse(text)))
+  return Object.fromEntries(
+    value.basis.map((basis) => [basis.field, Result.getOrThrow(verify(basis))])
   )
+}
 
 const statesOf = async (month: string) =>
   Object.fromEntries(
@@ -85,7 +80,7 @@ const events = async () =>
 const publishes = (date: string, value: string) =>
   fund.publishes({ value, valuationTime: `${date}T11:00:00Z` })
 
-describe("three months of a par fund", () => {
+describe("the months of a par fund", () => {
   it("July is cleared by a run of its own, and open to the registrar but for a frozen holder", async () => {
     await fund.at("2026-07-28T12:00:00Z")
     await publishes("2026-07-28", "0.000095759")
@@ -101,9 +96,18 @@ describe("three months of a par fund", () => {
     expect(await stateOf("2026-07")).toBe("payable")
     expect(await contractOf("2026-07")).toMatchObject({ sealed: true, open: true })
     expect(await linesOf("2026-07")).toMatchObject({
-      alice: { state: "due", gross: "383.03", withheld: "57.45", net: "325.58", carryOut: "0.006" },
-      bob: { state: "due", gross: "127.67", withheld: "19.15", net: "108.52" },
-      carol: { state: "suspended", reason: "restriction", gross: "0.38", net: "0.32" }
+      alice: { state: "due", gross: 383.03, withheld: 57.45, net: 325.58, carryOut: 0.006 },
+      bob: { state: "due", gross: 127.67, withheld: 19.15, net: 108.52 },
+      carol: { state: "suspended", reason: "restriction", gross: 0.38, net: 0.32 }
+    })
+    expect(await distribution("2026-07")).toMatchObject({
+      rollState: "waiting",
+      counts: { due: 2, suspended: 1, delivered: 0, rolled: 0, carried: 0, void: 0 },
+      totals: { holders: 3, gross: 511.08, net: 434.42 },
+      waitingOn: [
+        { party: fund.registrar.party, action: "DistributionLine.Deliver" },
+        { role: "operator", action: "distribution.roll" }
+      ]
     })
     const runs = await fund.reads<ReadonlyArray<Distributing.Json>>("/v1/reconciliation-runs")
     expect(runs).toMatchObject([{ trigger: "schedule", verdict: "clear" }])
@@ -120,7 +124,21 @@ describe("three months of a par fund", () => {
     })
     expect(await received("alice")).toEqual(["fund-a.2026-07.1 325.58"])
     expect(await received("carol")).toEqual([])
-    expect(await stateOf("2026-07")).toBe("payable")
+    expect((await linesOf("2026-07"))["bob"]).toMatchObject({
+      paidOn: "2026-08-03",
+      evidence: { reference: "fund-a.2026-07.2", paidOn: "2026-08-03" }
+    })
+    expect(await distribution("2026-07")).toMatchObject({ state: "payable", rollState: "ready" })
+  })
+
+  it("every figure of a line follows from the basis that is shown with it", async () => {
+    expect(await recomputed("2026-07", "bob")).toMatchObject({
+      entitlement: "127.6786666665",
+      gross: "127.67",
+      withheld: "19.15",
+      net: "108.52",
+      carryOut: "0.0086666665"
+    })
   })
 
   it("the engine rolls it an hour after the last delivery, which makes it paid", async () => {
@@ -132,7 +150,12 @@ describe("three months of a par fund", () => {
       bob: "rolled",
       carol: "suspended"
     })
-    expect(await stateOf("2026-07")).toBe("paid")
+    expect(await distribution("2026-07")).toMatchObject({
+      state: "paid",
+      rollState: "rolled",
+      counts: { suspended: 1, rolled: 2 },
+      waitingOn: []
+    })
     expect(await received("alice")).toEqual([])
     expect(await events()).toEqual([
       "fund-a.2026-07 distribution.payable",
@@ -147,9 +170,9 @@ describe("three months of a par fund", () => {
     await executed("2026-08")
     // July's last point lends August its days up to the thirtieth: 30 days, and one of August's own.
     expect(await linesOf("2026-08")).toMatchObject({
-      alice: { state: "due", carryIn: "0.006", carriedFrom: "2026-07" },
-      bob: { state: "due", carryIn: "0.0086666665", carriedFrom: "2026-07" },
-      carol: { state: "carried", reason: "unrolled", gross: "0", net: "0" }
+      alice: { state: "due", carryIn: 0.006, carriedFrom: "2026-07" },
+      bob: { state: "due", carryIn: 0.0086666665, carriedFrom: "2026-07" },
+      carol: { state: "carried", reason: "unrolled", gross: 0, net: 0 }
     })
     await fund.at("2026-09-03T00:00:01Z")
     await fund.at("2026-09-03T01:01:00Z")

@@ -25,6 +25,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   http: () => import("./http.ts"),
   reads: () => import("./reads.ts"),
   registers: () => import("./registers.ts"),
+  lots: () => import("./lots.ts"),
   cycles: () => import("./cycles.ts"),
   deliveries: () => import("./deliveries.ts"),
   bulk: () => import("./bulk.ts"),

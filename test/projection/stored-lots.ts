@@ -76,14 +76,18 @@ export const foldStored = Effect.fnUntraced(function* (
   const records = yield* Records
   const fold = foldOf(steps)
   const updates = updatesOf(steps, cut.updates)
-  const shares = updates.map((of, index) => recordedAt(of, index + 1))
+  const shares = updates.map((of, index) => sharesOf(of, index + 1))
   for (let n = 0; n < shares.length; n += cut.batch) {
     yield* records.transactAlone(fold(shares.slice(n, n + cut.batch).flat()))
   }
   return updates.map((_, index) => updates.slice(0, index + 1).flat())
 })
 
-const recordedAt = (of: ReadonlyArray<LotRules.Step>, offset: number): ReadonlyArray<Recorded> =>
+/** One update's share of each instrument, as the readings of movements find them. */
+export const sharesOf = (
+  of: ReadonlyArray<LotRules.Step>,
+  offset: number
+): ReadonlyArray<Recorded> =>
   funds.flatMap(({ instrumentId }) => {
     const own = of.filter(({ movement }) => movement.instrumentId === instrumentId)
     const [first] = own

@@ -15,6 +15,7 @@ import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Webhooks from "../feeds/webhooks.ts"
 import * as Cycles from "./cycles.ts"
+import * as Executions from "./executions.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
 import * as Restricting from "./restricting.ts"
@@ -22,7 +23,6 @@ import * as Results from "./results.ts"
 
 /** Whose answer is no record that a read shows, and why. */
 const unread: Readonly<Record<string, string>> = {
-  "distribution.execute": "no read shows a distribution yet",
   "provision-settlement.propose": "no read shows a provision but as a proposal to be answered",
   "holder.force-transfer": "tells what one act has moved; its holder is another record",
   "instrument.force-transfer": "tells what one act has moved; its instrument is another record",
@@ -241,6 +241,21 @@ describe("what operations answer is their records", () => {
         redemptions: []
       })
       yield* writes("standing-settlement.close", standing, {})
+      yield* compares
+    }).pipe(engine())
+  )
+
+  it.effect("of a distribution", () =>
+    Effect.gen(function* () {
+      const { holders, stage } = yield* Executions.founded(["h1", "h2"])
+      for (const holder of holders) yield* Powers.mints(stage, holder, "1000")
+      yield* Executions.publishes(stage, "0.001", "2026-07-15T11:00:00Z")
+      yield* Cycles.at("2026-08-01T00:02:00Z")
+      yield* writes("distribution.execute", {}, { ...fundA, month: "2026-07" })
+      const approval = { standingApprovalId: "sa1" }
+      const granted = { ...fundA, action: "distribution.execute", until: "2026-12-31T00:00:00Z" }
+      yield* writes("standing-approval.grant", {}, { ...approval, ...granted })
+      yield* writes("standing-approval.revoke", approval, {})
       yield* compares
     }).pipe(engine())
   )

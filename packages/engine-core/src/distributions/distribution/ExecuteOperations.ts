@@ -20,17 +20,19 @@ import type { Derived, Figure } from "../../writes/Figures.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { operations as operationRecords } from "../../writes/OperationRecord.ts"
 import { isRefused } from "../period/RateChangeRules.ts"
-import { Distribution, distributions } from "./Distribution.ts"
+import { type Distribution, distributions } from "./Distribution.ts"
 import { distributionContracts } from "./DistributionContract.ts"
 import { slotOf } from "./DistributionLookups.ts"
 import { DistributionMachine } from "./DistributionMachine.ts"
 import { type DistributionPlan, distributionPlans, type Planned } from "./DistributionPlan.ts"
 import { DistributionId, idLengthMax } from "./DistributionTerms.ts"
+import * as DistributionView from "./DistributionView.ts"
 import { executionClaims } from "./ExecutionClaim.ts"
 import * as Gates from "./ExecutionGates.ts"
 import { type Computed, type Execution, executionOf, pointsOf } from "./ExecutionLookups.ts"
 import * as LineCauseLookups from "./LineCauseLookups.ts"
 import * as LineFigureLookups from "./LineFigureLookups.ts"
+import * as LineLookups from "./LineLookups.ts"
 import { sourceOfPlan } from "./LineSource.ts"
 import * as Totals from "./TotalsRules.ts"
 
@@ -57,7 +59,7 @@ export const execute = Operation.defineOnLedger("distribution.execute", {
   },
   input: Body,
   complete: (input, makeId) => ({ ...input, distributionId: idOf(input, makeId) }),
-  result: Distribution,
+  result: DistributionView.DistributionView,
   refuses: ["already-exists", "not-found", "state-conflict", "rule-refused"],
   isLong: true,
   gates: Effect.fn("distribution.execute.gates")(function* (input, act) {
@@ -74,16 +76,16 @@ export const execute = Operation.defineOnLedger("distribution.execute", {
     yield* take(input, act)
     return state.of === "underway" ? yield* nextStep(state, act) : yield* firstStep(input, act)
   }),
-  finish: (input) =>
-    Effect.flatMap(Records, (records) =>
-      records
-        .get(distributions, idOf(input))
-        .pipe(
-          Effect.catchTag("Refused", () =>
-            Effect.die(new Error("a distribution that was sealed has no record"))
-          )
-        )
-    )
+  finish: Effect.fn("distribution.execute.finish")(function* (input) {
+    const records = yield* Records
+    const distributionId = idOf(input)
+    const found = Option.getOrNull(yield* records.find(distributions, distributionId))
+    if (found === null) {
+      return yield* Effect.die(new Error("a distribution that was sealed has no record"))
+    }
+    const counts = yield* LineLookups.countsOf([distributionId], null)
+    return DistributionView.ofRole(found, counts.get(distributionId)!, "operator")
+  })
 })
 
 /**

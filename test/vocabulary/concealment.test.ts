@@ -24,7 +24,11 @@ describe("an event of a restriction", () => {
   )("is concealed from investors and apps alone: %s", (type) => {
     const { resourceKind } = events[type]
     expect(
-      readers({ type, resourceKind: resourceKind === "any" ? "holder" : resourceKind })
+      readers({
+        type,
+        resourceKind: resourceKind === "any" ? "holder" : resourceKind,
+        payload: {}
+      })
     ).toEqual(staff)
   })
 
@@ -34,7 +38,15 @@ describe("an event of a restriction", () => {
     )
   )("that a write of its own announces is concealed too: %s", (_, resourceKind) => {
     for (const type of ["operation.failed", "approval.requested"] as const) {
-      expect(readers({ type, resourceKind })).toEqual(staff)
+      expect(readers({ type, resourceKind, payload: {} })).toEqual(staff)
+    }
+  })
+
+  it("that a write announces by which a line is made to wait is concealed too", () => {
+    for (const type of ["operation.succeeded", "operation.failed"] as const) {
+      const event = { type, resourceKind: "distribution" } as const
+      expect(readers({ ...event, payload: { kind: "distribution.instruct" } })).toEqual(staff)
+      expect(readers({ ...event, payload: { kind: "distribution.roll" } })).toEqual(Role.members)
     }
   })
 
@@ -43,7 +55,8 @@ describe("an event of a restriction", () => {
       const { resourceKind } = events[type]
       return mayReadEvent(concealed, "app", {
         type,
-        resourceKind: resourceKind === "any" ? "holder" : resourceKind
+        resourceKind: resourceKind === "any" ? "holder" : resourceKind,
+        payload: {}
       })
     })
     expect(EventType.members.filter((type) => !open.includes(type))).toEqual([

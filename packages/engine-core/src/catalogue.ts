@@ -147,7 +147,8 @@ export const timely: ReadonlyArray<Timely> = rooms.flatMap((room) => room.timely
 /** Events that investors and apps do not read. */
 export const concealed: ConcealedEvents = {
   resourceKinds: rooms.flatMap((room) => room.concealed?.resourceKinds ?? []),
-  types: rooms.flatMap((room) => room.concealed?.types ?? [])
+  types: rooms.flatMap((room) => room.concealed?.types ?? []),
+  operations: rooms.flatMap((room) => room.concealed?.operations ?? [])
 }
 
 /** Formulas that a basis may name. */

@@ -24,6 +24,7 @@ import * as TimerReadings from "./distribution/TimerReadings.ts"
 import { DistributionPeriod } from "./period/DistributionPeriod.ts"
 import { DistributionRoll } from "./roll/DistributionRoll.ts"
 import * as RollOperations from "./roll/RollOperations.ts"
+import type { ConcealedEvents } from "../writes/Concealment.ts"
 import { StandingApprovalState } from "./standing-approval/StandingApprovalState.ts"
 
 export const acquisitions = { distribution: DistributionLotLookups.acquisitionsOf } as const
@@ -56,6 +57,12 @@ export const reads = [
   ...CalendarReads.reads,
   ...StandingApprovalReads.reads
 ] as const
+/** That a line is directed would show that it waits. */
+export const concealed = {
+  resourceKinds: [],
+  types: [],
+  operations: ["distribution.instruct"]
+} as const satisfies ConcealedEvents
 export { formulas } from "./distribution/DistributionFormulas.ts"
 export { events } from "./events.ts"
 

@@ -23,6 +23,7 @@ export const holderTies = { restriction: restrictionOf } as const
 /** Events of restrictions, which investors and apps do not read. */
 export const concealed = {
   resourceKinds: ["restriction"],
-  types: ["holder.restricted", "holder.unrestricted"]
+  types: ["holder.restricted", "holder.unrestricted"],
+  operations: []
 } as const satisfies ConcealedEvents
 export { events } from "./events.ts"

@@ -5,9 +5,11 @@
 import { Context } from "effect"
 import { checks } from "../kernel/Checks.ts"
 import { check, concealedGates, failed, type Shown, shown } from "../kernel/Gates.ts"
+import type { Plain } from "../kernel/PlainJson.ts"
 import * as Problem from "../kernel/Problem.ts"
 import { gates, isRefused, type Refused, refused, type Unavailable } from "../kernel/Refusal.ts"
 import type { EventType } from "../vocabulary/EventType.ts"
+import type { OperationKind } from "../vocabulary/OperationKind.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import type { Role } from "../vocabulary/Role.ts"
 
@@ -74,6 +76,8 @@ export interface ConcealedEvents {
   readonly resourceKinds: ReadonlyArray<ResourceKind>
   /** Types of event that are about records of other kinds. */
   readonly types: ReadonlyArray<EventType>
+  /** Kinds of write about records of other kinds, whose own events are concealed. */
+  readonly operations: ReadonlyArray<OperationKind>
 }
 
 /** The concealed events of all rooms, gathered in the catalogue. */
@@ -83,9 +87,32 @@ export class Concealed extends Context.Service<Concealed, ConcealedEvents>()(
 
 /** Checks whether a role may read an event of the feed. */
 export const mayReadEvent = (
-  { resourceKinds, types }: ConcealedEvents,
+  { operations, resourceKinds, types }: ConcealedEvents,
   role: Role,
-  event: { readonly type: EventType; readonly resourceKind: ResourceKind }
+  event: {
+    readonly type: EventType
+    readonly resourceKind: ResourceKind
+    readonly payload: Plain
+  }
 ): boolean =>
   !isConcealedFrom(role) ||
-  !(types.includes(event.type) || resourceKinds.includes(event.resourceKind))
+  !(
+    types.includes(event.type) ||
+    resourceKinds.includes(event.resourceKind) ||
+    operations.some((kind) => kind === writeOf(event))
+  )
+
+/** Kind of the write that an event of an operation or an action is about; null: of anything else. */
+const writeOf = ({
+  payload,
+  type
+}: {
+  readonly payload: Plain
+  readonly type: EventType
+}): Plain | null =>
+  /^(operation|approval)\./u.test(type) &&
+  typeof payload === "object" &&
+  payload !== null &&
+  "kind" in payload
+    ? (payload["kind"] ?? null)
+    : null

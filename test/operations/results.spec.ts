@@ -28,7 +28,7 @@ const unread: Readonly<Record<string, string>> = {
   "instrument.force-transfer": "tells what one act has moved; its instrument is another record",
   "holder.recover": "tells what one act has moved; its holder is another record",
   "instrument.recover": "tells what one act has moved; its instrument is another record",
-  "distribution.roll": "no read shows a distribution",
+  "distribution.roll": "tells how many lines one act touched; their distribution is another record",
   "webhook.test": "tells what a receiver answered once, which is kept nowhere else"
 }
 

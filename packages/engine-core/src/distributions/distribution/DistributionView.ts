@@ -13,7 +13,8 @@ import type { Counts } from "./LineLookups.ts"
 
 const { NullOr } = Schema
 
-const shown = Struct.pick(Distribution.fields, [
+/** Members that every view of a distribution has. */
+export const shown = Struct.pick(Distribution.fields, [
   "distributionId",
   "instrumentId",
   "month",

@@ -2,10 +2,10 @@
  * Record of an operation that touches many lines of a distribution: how many lines each of its ledger
  * steps has, for its result.
  */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Integer from "../../kernel/Integer.ts"
-import { Distribution } from "./Distribution.ts"
+import { DistributionView } from "./DistributionView.ts"
 
 const Step = Schema.Struct({ step: Integer.schema, lines: Integer.schema })
 export type Step = typeof Step.Type
@@ -35,8 +35,14 @@ export const lineWrites = Collection.define<LineWrite, Fact>("distribution-line-
   keptBy: "engine"
 })
 
-/** A distribution, and how many of its lines a write touched. */
-export const Touched = Schema.Struct({ ...Distribution.fields, lines: Integer.schema }).annotate({
+/**
+ * A distribution, and how many of its lines a write touched. Lines by state are counted at a read,
+ * and not in the transaction that moves them.
+ */
+export const Touched = Schema.Struct({
+  ...Struct.omit(DistributionView.fields, ["counts", "rollState"]),
+  lines: Integer.schema
+}).annotate({
   identifier: "DistributionTouched",
   description: "A distribution, and how many of its lines the operation touched."
 })

@@ -2,8 +2,10 @@
 import { Effect, Option } from "effect"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
+import * as RecordView from "../../records/RecordView.ts"
 import { Records } from "../../records/Records.ts"
 import { type DistributionId, distributions } from "./Distribution.ts"
+import { shown } from "./DistributionView.ts"
 import { lineWrites, type Step } from "./LineWrite.ts"
 
 /** Records how many lines a step touches, in the transaction that plans it. */
@@ -37,5 +39,9 @@ export const touchedBy = Effect.fnUntraced(function* (
     )
   const write = Option.getOrNull(yield* records.find(lineWrites, operationId))
   const lines = (write?.steps ?? []).reduce((sum, step) => sum + step.lines, 0)
-  return { ...distribution, lines }
+  return {
+    ...RecordView.of(distributions, shown, distribution),
+    totals: distribution.totals,
+    lines
+  }
 })

@@ -1,11 +1,12 @@
 /** Reconciliation runs: what they find, hold, clear and answer, over an engine in memory. */
-import { Records } from "@bursar/engine-core"
+import { Engine, Records, RunRunner } from "@bursar/engine-core"
 import { Ledger, WorkQueue } from "@bursar/engine-core/ports"
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber } from "effect"
+import { Context, Duration, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { itemOf } from "#core/findings/RunQueue.ts"
 import { findings } from "#core/findings/Finding.ts"
 import { idOf, registerEntries } from "#core/instruments/register/RegisterEntry.ts"
 import * as Calls from "../engine/calls.ts"
@@ -247,4 +248,44 @@ describe("a reconciliation run", () => {
       assert.isTrue((yield* Reconciling.found).every((text) => text.includes(" open ")))
     }).pipe(Effect.provide(world({ tamper })))
   })
+
+  it.effect("is made once for each release, one after the other, whichever hosts run", () =>
+    Effect.gen(function* () {
+      const { line } = yield* held
+      yield* Reconciling.plant(line, "5")
+      yield* Reconciling.run()
+      const records = yield* Records
+      const other = Context.get(yield* Layer.build(Layer.fresh(Engine.layer)), RunRunner)
+      const own = yield* RunRunner
+      const asked = ["a", "b", "c"].map((causedBy) =>
+        itemOf({ trigger: "release", instrumentId: "fund-a", causedBy })
+      )
+      // Asked for twice, as after a transaction that ran again.
+      yield* records.transact(records.enqueue([...asked, ...asked]))
+      const until = (host: typeof own) => Effect.repeat(host.runOnce, { times: 20 })
+      const called = Reconciling.run()
+      const all = yield* Effect.forkChild(
+        Effect.all([until(own), until(other), called, called], { concurrency: "unbounded" })
+      )
+      yield* Effect.repeat(TestClock.adjust("500 millis"), { times: 20 })
+      yield* Fiber.join(all)
+      yield* Venue.settle
+      const runs = yield* Reconciling.allRuns
+      assert.deepEqual(runs.map(({ trigger }) => trigger).toSorted(), [
+        "manual",
+        "manual",
+        "manual",
+        "release",
+        "release",
+        "release"
+      ])
+      // No run was lost on another, and none counted a finding twice.
+      const seen = yield* records.list(findings, { limit: 10 })
+      assert.deepEqual(
+        seen.map(({ record }) => record.seenRuns),
+        [6, 6, 6]
+      )
+      assert.strictEqual((yield* Reconciling.openHolds).length, 1)
+    }).pipe(Venue.engine(), Effect.scoped)
+  )
 })

@@ -1,0 +1,326 @@
+/** Pure rules of reconciliation runs: verdict, counts, the limit of new findings, what each check compares. */
+import { Decimal } from "@bursar/engine-core/kernel"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import type { Difference } from "#core/findings/FindingRules.ts"
+import { itemOf, requestOf } from "#core/findings/RunQueue.ts"
+import * as PolicyTerms from "#core/instruments/policy/PolicyTerms.ts"
+import { checkNames } from "#core/reconciliation/run/CheckNames.ts"
+import * as Identity from "#core/reconciliation/run/checks/DistributionIdentity.ts"
+import * as Recompute from "#core/reconciliation/run/checks/DistributionRecompute.ts"
+import * as MovementsBalance from "#core/reconciliation/run/checks/MovementsBalance.ts"
+import * as RegisterSupply from "#core/reconciliation/run/checks/RegisterSupply.ts"
+import * as Rules from "#core/reconciliation/run/RunRules.ts"
+
+const d = Decimal.of
+
+const finding = (
+  state: "open" | "accepted" | "cleared",
+  severity: "blocking" | "warning" | "info"
+) => ({ state, severity })
+const ran = { ran: true }
+const failed = { ran: false }
+
+describe("the verdict of a run", () => {
+  it.each([
+    ["clear", [], [ran]],
+    ["clear", [], []],
+    ["clear", [finding("open", "info")], [ran]],
+    ["findings", [finding("open", "warning")], [ran]],
+    ["findings", [finding("accepted", "blocking")], [ran]],
+    ["incomplete", [], [ran, failed]],
+    ["incomplete", [finding("open", "warning"), finding("accepted", "blocking")], [failed]],
+    ["blocked", [finding("open", "blocking")], [ran]],
+    ["blocked", [finding("open", "info"), finding("open", "blocking")], [failed]]
+  ] as const)("is %s for %j and %j", (verdict, findings, outcomes) => {
+    expect(Rules.verdictOf({ findings, outcomes })).toBe(verdict)
+  })
+})
+
+const difference = (nth: number, amount: string): Difference => ({
+  check: "lots-holdings",
+  instrumentId: "fund",
+  subject: { resourceKind: "holder", id: `h${nth}` },
+  holderId: `h${nth}`,
+  severity: "blocking",
+  expected: null,
+  actual: null,
+  difference: d(amount),
+  unit: "units",
+  tolerance: d("0"),
+  explained: { amount: d("0"), by: [] },
+  unexplained: d(amount),
+  statementId: null
+})
+
+describe("new findings of one check", () => {
+  it("beyond a thousand are one with their sum, and known ones are never among them", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.integer({ min: -50, max: 50 }), fc.boolean()), {
+          minLength: 990,
+          maxLength: 2_100
+        }),
+        fc.integer({ min: 1, max: 700 }),
+        (amounts, batch) => {
+          const known = new Set<string>()
+          const all = amounts.map(([amount, isKnown], nth) => {
+            if (isKnown && nth % 2 === 0) known.add(`h${nth}`)
+            return difference(nth, String(amount))
+          })
+          let gathered = Rules.nothing
+          for (let from = 0; from < all.length; from += batch) {
+            gathered = Rules.gather(gathered, all.slice(from, from + batch), ({ subject }) =>
+              known.has(subject.id)
+            )
+          }
+          const { differences, why } = Rules.outcomeOf(
+            { check: "lots-holdings", instrumentId: "fund" },
+            gathered
+          )
+          const fresh = all.filter(({ subject }) => !known.has(subject.id))
+          const rest = fresh.slice(1_000)
+          expect(why).toBe(null)
+          expect(differences.length).toBe(
+            known.size + Math.min(1_000, fresh.length) + (rest.length > 0 ? 1 : 0)
+          )
+          const sum = (of: ReadonlyArray<Difference>) =>
+            Decimal.sum(of.map(({ unexplained }) => unexplained))
+          expect(sum(differences)).toBe(sum(all))
+          if (rest.length === 0) return
+          expect(differences.at(-1)).toMatchObject({
+            subject: { resourceKind: "instrument", id: "fund" },
+            holderId: null,
+            severity: "blocking",
+            unexplained: sum(rest)
+          })
+        }
+      ),
+      { numRuns: 20 }
+    )
+  })
+})
+
+describe("the checks of a run", () => {
+  const outcome = (check: string, instrumentId: string, of: Partial<Rules.Outcome> = {}) => ({
+    check,
+    instrumentId,
+    ran: true,
+    why: null,
+    differences: [],
+    ...of
+  })
+
+  it("ran where they ran for every instrument, and had nothing to compare where none had", () => {
+    const idle = { why: Rules.nothingToCompare }
+    const found = { differences: [difference(1, "1"), difference(2, "1")] }
+    expect(
+      Rules.ranOf(
+        ["a", "b", "c"],
+        [
+          outcome("a", "f", idle),
+          outcome("a", "g", idle),
+          outcome("b", "f", idle),
+          outcome("b", "g", found),
+          outcome("c", "f", { ran: false, why: "before-horizon" }),
+          outcome("c", "g", found)
+        ]
+      )
+    ).toEqual([
+      { check: "a", ran: true, why: "nothing-to-compare", findings: 0 },
+      { check: "b", ran: true, why: null, findings: 2 },
+      { check: "c", ran: false, why: "before-horizon", findings: 2 }
+    ])
+  })
+
+  it("cover an instrument wholly only if every one of the release is among them", () => {
+    expect(Rules.isWhole({ checks: null }, checkNames)).toBe(true)
+    expect(Rules.isWhole({ checks: [...checkNames] }, checkNames)).toBe(true)
+    for (const check of checkNames) {
+      const others = checkNames.filter((name) => name !== check)
+      expect(Rules.isWhole({ checks: others }, checkNames)).toBe(false)
+    }
+  })
+
+  it("have names that a policy may set a tolerance for", () => {
+    for (const check of checkNames) expect(PolicyTerms.checks).toContain(check)
+  })
+})
+
+describe("a queued run", () => {
+  it.each(["schedule", "release"] as const)("is read as it was asked for: %s", (trigger) => {
+    const request = { trigger, instrumentId: "fund-a", causedBy: "d-1/x" }
+    expect(requestOf(itemOf(request))).toEqual(request)
+  })
+
+  it("by no known trigger is a defect", () => {
+    expect(() => requestOf({ itemId: "statement/1", payload: "fund-a" })).toThrow()
+  })
+})
+
+const text = ({ difference }: Difference) =>
+  difference === null ? "none" : Decimal.formatPlain(difference)
+
+describe("register-supply", () => {
+  it.each([
+    ["5", "5", "0", []],
+    ["5", "5.0000000001", "0", ["0.0000000001"]],
+    ["5", "4.5", "0.5", []],
+    ["5", "4.4999999999", "0.5", ["-0.5000000001"]]
+  ])("reports of register %s and supply %s within %s: %j", (register, supply, tolerance, found) => {
+    const sums = { instrumentId: "fund", register: d(register), supply: d(supply) }
+    const differences = RegisterSupply.differences(sums, d(tolerance))
+    expect(differences.map(text)).toEqual(found)
+    for (const { severity, subject } of differences) {
+      expect([severity, subject]).toEqual(["blocking", { resourceKind: "instrument", id: "fund" }])
+    }
+  })
+})
+
+describe("movements-balance", () => {
+  const movement = (kind: "mint" | "burn" | "transfer" | "lock", of: "from" | "to" | "both") =>
+    ({ kind, party: "a::12", to: of === "from" ? null : "a::12", units: d("3") }) as never
+
+  it("counts what comes as more, what goes as less, and a lock as nothing", () => {
+    expect(MovementsBalance.changeOf(movement("mint", "to"))).toBe(d("3"))
+    expect(MovementsBalance.changeOf(movement("transfer", "from"))).toBe(d("-3"))
+    expect(MovementsBalance.changeOf(movement("lock", "both"))).toBe(d("0"))
+  })
+
+  it("reports a party whose opening and movements are not its units", () => {
+    fc.assert(
+      fc.property(
+        fc.tuple(fc.integer(), fc.integer(), fc.integer()),
+        ([opening, moved, closing]) => {
+          const found = MovementsBalance.differences(
+            {
+              instrumentId: "fund",
+              party: "a::12",
+              holderId: null,
+              opening: Decimal.fromInteger(opening),
+              moved: Decimal.fromInteger(moved),
+              closing: Decimal.fromInteger(closing)
+            },
+            d("0")
+          )
+          const off = closing - opening - moved
+          expect(found.map(text)).toEqual(off === 0 ? [] : [String(off)])
+        }
+      )
+    )
+  })
+})
+
+describe("distribution-recompute", () => {
+  const figures: Recompute.Figures = {
+    units: d("10"),
+    entitlement: d("5.005"),
+    carryIn: d("0.1"),
+    gross: d("5.1"),
+    equalisation: d("1"),
+    rate: d("0.15"),
+    withheld: d("0.62"),
+    net: d("4.48"),
+    carryOut: d("0.005"),
+    payoutUnits: null
+  }
+  const line = (actual: Recompute.Figures | null): Recompute.Line => ({
+    of: "line",
+    instrumentId: "fund",
+    distributionId: "d-1",
+    currency: "USD",
+    lineId: "d-1.1",
+    holderId: "h1",
+    expected: figures,
+    actual
+  })
+
+  it("finds nothing in a line that is computed again as it is stored", () => {
+    expect(Recompute.differences(line(figures), d("0"))).toEqual([])
+    expect(Recompute.differences(line({ ...figures, payoutUnits: d("0") }), d("0"))).toEqual([])
+  })
+
+  it.each(Recompute.members)("finds an atom more in %s", (member) => {
+    const changed = Decimal.add(figures[member] ?? d("0"), d("0.0000000001"))
+    const found = Recompute.differences(line({ ...figures, [member]: changed }), d("0"))
+    expect(found.map(text)).toEqual(["0.0000000001"])
+    expect(found[0]?.subject).toEqual({ resourceKind: "distribution", id: "d-1.1" })
+    expect(found[0]?.unit).toBe(
+      member === "rate" ? "rate" : member.toLowerCase().includes("units") ? "units" : "USD"
+    )
+  })
+
+  it.each([
+    [2, 2, true, []],
+    [2, 2, false, ["none"]],
+    [2, 1, true, ["-1"]],
+    [2, 3, false, ["1"]]
+  ] as const)(
+    "of %i lines and %i stored, hashed %s, reports %j",
+    (expected, actual, isHashed, found) => {
+      const of = {
+        of: "lines",
+        instrumentId: "fund",
+        distributionId: "d-1",
+        currency: "USD"
+      } as const
+      const counted = { ...of, expectedCount: expected, actualCount: actual, isHashed }
+      expect(Recompute.differences(counted, d("0")).map(text)).toEqual(found)
+    }
+  )
+})
+
+describe("distribution-identity", () => {
+  const sums = {
+    entitlement: d("5"),
+    gross: d("4"),
+    equalisation: d("1"),
+    withheld: d("1"),
+    net: d("3"),
+    carryOut: d("1.5"),
+    payoutUnits: d("0"),
+    lines: 2
+  }
+  const fact: Identity.Fact = {
+    instrumentId: "fund",
+    distributionId: "d-1",
+    currency: "USD",
+    sealed: sums,
+    stored: { ...sums, carryIn: d("0.5"), lost: d("0") },
+    accrued: { least: d("4.9999999998"), most: d("5") }
+  }
+  const found = (of: Identity.Fact) => Identity.differences(of, d("0")).map(text)
+
+  it("finds nothing where every identity holds, and for instruments whose units do not say", () => {
+    expect(found(fact)).toEqual([])
+    expect(found({ ...fact, accrued: null })).toEqual([])
+  })
+
+  it.each([
+    ["lines", 3],
+    ["entitlement", d("6")],
+    ["gross", d("5")],
+    ["equalisation", d("2")],
+    ["withheld", d("2")],
+    ["net", d("4")],
+    ["carryOut", d("2.5")],
+    ["payoutUnits", d("1")],
+    ["lost", d("1")]
+  ])("finds stored %s that are not those of the ledger, or break an identity", (name, value) => {
+    expect(found({ ...fact, stored: { ...fact.stored, [name]: value } })).toEqual(["1"])
+  })
+
+  it.each([
+    ["0.0000000001", { least: d("3"), most: d("4.9999999999") }],
+    ["-1", { least: d("6"), most: d("7") }]
+  ])("finds entitlements off by %s of the income of the units", (off, accrued) => {
+    expect(found({ ...fact, accrued })).toEqual([off])
+  })
+
+  it("finds gross that is neither paid nor withheld, where the ledger says the same", () => {
+    const off = { ...sums, gross: d("4.5") }
+    expect(found({ ...fact, sealed: off, stored: { ...fact.stored, gross: d("4.5") } })).toEqual([
+      "-0.5"
+    ])
+  })
+})

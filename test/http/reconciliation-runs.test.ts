@@ -1,4 +1,7 @@
 /** Reconciliation runs over HTTP: started in the call, listed, read, announced and logged. */
+import * as Client from "@bursar/http-host/client"
+import { Effect } from "effect"
+import { FetchHttpClient, HttpClient } from "effect/http"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Reconciling from "../operations/reconciling.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
@@ -133,6 +136,28 @@ describe("a reconciliation run over HTTP", () => {
     expect(await listed("?verdict=blocked")).toEqual([])
     expect(await listed("?trigger=release")).toEqual([])
     expect((await listed("?trigger=manual&verdict=clear")).slice(0, 3)).toEqual(ids)
+  })
+
+  it("is started by the typed client, under a key of its own or the caller's", async () => {
+    const client = Client.make({
+      httpClient: await Effect.runPromise(
+        HttpClient.HttpClient.pipe(Effect.provide(FetchHttpClient.layer))
+      ),
+      baseUrl: venue.url,
+      authorization: Effect.succeed(await Venue.bearer(["risk"])),
+      makeKey: () => crypto.randomUUID()
+    })
+    const scope = { instrumentIds: ["fund-c"], checks: null }
+    const [one, two, again] = await Effect.runPromise(
+      Effect.all([
+        client.reconcile({ scope }),
+        client.reconcile({ scope: null }, { key: "own" }),
+        client.reconcile({ scope: null }, { key: "own" })
+      ])
+    )
+    expect(one.scope).toEqual({ instrumentIds: ["fund-c"], checks: null })
+    expect(again.runId).toBe(two.runId)
+    expect(one.runId).not.toBe(two.runId)
   })
 
   it("holds what differs, says so once, and is logged under the person who asked for it", async () => {

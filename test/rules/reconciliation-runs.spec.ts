@@ -116,20 +116,20 @@ describe("the checks of a run", () => {
     const found = { differences: [difference(1, "1"), difference(2, "1")] }
     expect(
       Rules.ranOf(
-        ["a", "b", "c"],
+        ["register-supply", "movements-balance", "lots-holdings"],
         [
-          outcome("a", "f", idle),
-          outcome("a", "g", idle),
-          outcome("b", "f", idle),
-          outcome("b", "g", found),
-          outcome("c", "f", { ran: false, why: "before-horizon" }),
-          outcome("c", "g", found)
+          outcome("register-supply", "f", idle),
+          outcome("register-supply", "g", idle),
+          outcome("movements-balance", "f", idle),
+          outcome("movements-balance", "g", found),
+          outcome("lots-holdings", "f", { ran: false, why: "before-horizon" }),
+          outcome("lots-holdings", "g", found)
         ]
       )
     ).toEqual([
-      { check: "a", ran: true, why: "nothing-to-compare", findings: 0 },
-      { check: "b", ran: true, why: null, findings: 2 },
-      { check: "c", ran: false, why: "before-horizon", findings: 2 }
+      { check: "register-supply", ran: true, why: "nothing-to-compare", findings: 0 },
+      { check: "movements-balance", ran: true, why: null, findings: 2 },
+      { check: "lots-holdings", ran: false, why: "before-horizon", findings: 2 }
     ])
   })
 

@@ -6,6 +6,8 @@ import {
   type Operation,
   type PointAsked,
   type Read,
+  RunRequest,
+  RunView,
   WriteAnswer
 } from "@bursar/engine-core"
 import { Instant, Offset, PlainJson } from "@bursar/engine-core/kernel"
@@ -142,6 +144,14 @@ export interface Client {
     actionKey: string,
     of?: Keyed & { readonly reason?: string }
   ) => Effect.Effect<Decoded<ApprovalView>, CallError>
+  /**
+   * Runs a reconciliation, which ends in the call. While another one runs the call is refused with
+   * `overloaded` after some seconds, and may be repeated.
+   */
+  readonly reconcile: (
+    request: Input<RunRequest>,
+    of?: Keyed
+  ) => Effect.Effect<Decoded<RunView>, CallError>
 }
 
 /**
@@ -300,6 +310,11 @@ export const make = (options: Call.Options): Client => {
         params: { actionKey },
         body: { reason: of?.reason ?? null },
         ...keyed(of)
+      }),
+    reconcile: (request, of) =>
+      Effect.flatMap(encode(RunRequest, request), (encoded) => {
+        const { params, rest } = split(reconcilePath.path, encoded)
+        return call(RunView, { ...reconcilePath, params, body: rest, ...keyed(of) })
       })
   }
 }
@@ -350,6 +365,7 @@ const eventsPath = Verb.parse("GET /v1/events")
 const operationPath = { path: Verb.parse("GET /v1/operations/{operationId}") }
 const approvalPath = { path: Verb.parse("GET /v1/approvals/{actionKey}") }
 const approvePath = { path: Verb.parse("POST /v1/approvals/{actionKey}:approve") }
+const reconcilePath = { path: Verb.parse("POST /v1/reconciliation-runs") }
 const rejectPath = { path: Verb.parse("POST /v1/approvals/{actionKey}:reject") }
 
 const around = {

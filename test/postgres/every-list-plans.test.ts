@@ -37,7 +37,10 @@ const pinnedMax = 2_000
 /** Records with a rare value, with a clock move that is due, and changed of late. */
 const few = 20
 
-const lists = reads.filter((read): read is Read.List => read.shape === "list")
+/** Lists whose rows are stored; those computed from keys have no statement of their own. */
+const lists = reads.filter(
+  (read): read is Read.List => read.shape === "list" && read.rows === undefined
+)
 
 /** Filter columns that a list is narrowed by for what the caller may see, or by other records. */
 const narrowedBy: Readonly<Record<string, ReadonlyArray<string>>> = {

@@ -129,6 +129,12 @@ const descriptions: Readonly<Record<string, Description>> = {
       "The units that the order would be for, above 0, with at most 15 digits before the point and " +
       "10 after it; no more after it than the instrument's unitDecimals."
   },
+  acknowledgedRate: {
+    description:
+      "The latest withholding rate of the month's points, where they state several and the act would " +
+      "acknowledge it: from 0 to 1, with at most 1 digit before the point and 10 after it.",
+    example: "0.15"
+  },
   orderId: { description: "The order that its holder signed on the ledger." },
   cash: {
     description:

@@ -265,6 +265,7 @@ const unshown = [
   "recovery",
   "register-entry",
   "run-instrument",
+  "scheduled-distribution",
   "screening",
   "standing-party",
   "supply"

@@ -290,6 +290,7 @@ describe("a collection", () => {
         "register-entry",
         "restriction",
         "run-instrument",
+        "scheduled-distribution",
         "screening",
         "standing-approval",
         "standing-party",

@@ -1,6 +1,7 @@
 /** The execution of a distribution, with a way to make every check refuse. */
 import { Date, Decimal } from "@bursar/engine-core/kernel"
 import * as Gates from "#core/distributions/distribution/ExecutionGates.ts"
+import { granted } from "../operations/standing-approvals.ts"
 import * as Broken from "./broken.ts"
 
 const d = Decimal.of
@@ -22,6 +23,7 @@ export const distributionExecute = Broken.act<Gates.Judging>({
     rateChange: ["alert", "alert"],
     partial: ["carry", "carry"],
     hasUnrolled: true,
+    scheduled: { approval: granted(), net: d("100") },
     recordDate: Date.of("2026-07-31"),
     recordDatePassed: true,
     navFeed: "none",
@@ -45,6 +47,7 @@ export const distributionExecute = Broken.act<Gates.Judging>({
       acknowledgedRate: of.acknowledgedRate === latest ? null : of.acknowledgedRate
     }),
     "policy lines-rolled": (of) => ({ ...of, partial: ["carry", "refuse"] }),
+    "policy standing-approval": (of) => ({ ...of, scheduled: { approval: null, net: d("100") } }),
     "window record-date-passed": (of) => ({ ...of, recordDatePassed: false }),
     "nav-feed feed-usable": (of) => ({ ...of, navFeed: "stale" }),
     "ledger history-whole": (of) => ({ ...of, isHistoryWhole: false }),

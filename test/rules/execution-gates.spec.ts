@@ -20,6 +20,7 @@ const sound: Judging = {
   rateChange: ["alert"],
   partial: ["carry"],
   hasUnrolled: false,
+  scheduled: null,
   recordDate: null,
   recordDatePassed: true,
   navFeed: "none",

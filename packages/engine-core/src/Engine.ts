@@ -10,6 +10,7 @@ import * as RetentionRunner from "./feeds/RetentionRunner.ts"
 import type { Task } from "./feeds/Schedule.ts"
 import * as ScheduleRunner from "./feeds/ScheduleRunner.ts"
 import * as DeliveryRunner from "./feeds/webhook/DeliveryRunner.ts"
+import { dueDistributions } from "./distributions/schedule/DueDistributionRunner.ts"
 import { rescreenings } from "./restraints/screening/RescreenRunner.ts"
 import * as ScreeningRunner from "./restraints/screening/ScreeningRunner.ts"
 import type { Collection } from "./kernel/Collection.ts"
@@ -144,13 +145,14 @@ export type Services =
 const tasksOf = (of: {
   readonly history: ReadonlyArray<Collection>
   readonly clocked: ReadonlyArray<Collection>
-}): ReadonlyArray<Task<Ports | Records | FourEyes>> => [
+}): ReadonlyArray<Task<Ports | Records | LedgerReach.LedgerReach | FourEyes>> => [
   AuditRunner.hourly,
   AuditRunner.bySize,
   RetentionRunner.retention([contracts, ...of.history]),
   RetentionRunner.sweep,
   ClockRunner.clock(of.clocked),
-  rescreenings
+  rescreenings,
+  dueDistributions
 ]
 
 /** Writes that only the engine opens: nobody calls them, so that no list of operations has them. */

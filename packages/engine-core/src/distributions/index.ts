@@ -16,6 +16,7 @@ import { distributionSlots } from "./distribution/DistributionSlot.ts"
 import * as InstructOperations from "./distribution/InstructOperations.ts"
 import * as LineReadings from "./distribution/LineReadings.ts"
 import * as CalendarReads from "./period/CalendarReads.ts"
+import { scheduledDistributions } from "./schedule/ScheduledDistribution.ts"
 import { standingApprovals } from "./standing-approval/StandingApproval.ts"
 import * as StandingApprovalOperations from "./standing-approval/StandingApprovalOperations.ts"
 import * as StandingApprovalReads from "./standing-approval/StandingApprovalReads.ts"
@@ -37,6 +38,7 @@ export const collections = [
   distributionPlans,
   distributionSlots,
   standingApprovals,
+  scheduledDistributions,
   executionClaims,
   distributionTimers,
   lineWrites

@@ -321,7 +321,7 @@ const planOf = (input: Body, { computed, judging, instrument }: Planning): Plann
     currency,
     unitDecimals,
     unrolled: figures.unrolled,
-    standingApprovalId: null,
+    standingApprovalId: judging.scheduled?.approval?.standingApprovalId ?? null,
     executedAt: source.executedAt,
     fromPrice,
     toPrice,

@@ -6,6 +6,8 @@ import type * as Month from "../../kernel/Month.ts"
 import type * as Date from "../../kernel/Date.ts"
 import * as HoldRules from "../../restraints/hold/HoldRules.ts"
 import type { PartialDistribution, RateChange } from "../../vocabulary/sets.ts"
+import type { StandingApproval } from "../standing-approval/StandingApproval.ts"
+import { againstUse } from "../standing-approval/StandingApprovalGates.ts"
 import {
   isRefused,
   isUnacknowledged,
@@ -31,6 +33,11 @@ export interface Judging extends Rates {
   readonly rateChange: ReadonlyArray<RateChange>
   readonly partial: ReadonlyArray<PartialDistribution>
   readonly hasUnrolled: boolean
+  /** The approval and the net of an execution by the scheduler; null: people execute. */
+  readonly scheduled: {
+    readonly approval: StandingApproval | null
+    readonly net: Decimal.Decimal
+  } | null
   /** Null where the month has none. */
   readonly recordDate: Date.Date | null
   readonly recordDatePassed: boolean
@@ -52,6 +59,7 @@ export const against = (of: Judging): ReadonlyArray<Objection> =>
     check("lines-rolled", !(of.hasUnrolled && isRefused(of.partial)), {
       policyVersion: of.policyVersion
     }),
+    ...(of.scheduled === null ? [] : [againstUse(of.scheduled.approval, of.scheduled.net)]),
     check("record-date-passed", of.recordDatePassed, {
       detail: of.recordDate === null ? null : `The record date of ${of.month} is ${of.recordDate}.`
     }),

@@ -46,6 +46,8 @@ import type { Judging } from "./ExecutionGates.ts"
 import * as LineFigureLookups from "./LineFigureLookups.ts"
 import * as LineLookups from "./LineLookups.ts"
 import { type LineSource, termsOf } from "./LineSource.ts"
+import { engine } from "../../writes/Logged.ts"
+import { openOf } from "../standing-approval/StandingApprovalLookups.ts"
 
 export interface Asked {
   readonly instrumentId: InstrumentId
@@ -102,7 +104,9 @@ export const executionOf = Effect.fnUntraced(function* (asked: Asked, act: Opera
   const period = periods.find((open) => open.month === month) ?? null
   const dates = datesOf(facts.versions, month) ?? null
   const terms = period?.terms ?? dates?.terms ?? instrument
-  const { rateChange, partial } = yield* PeriodLookups.wordsOf(terms, null)
+  const isScheduled = act.actor === engine
+  const approval = isScheduled ? yield* openOf(instrumentId) : null
+  const { rateChange, partial } = yield* PeriodLookups.wordsOf(terms, approval)
   const ratesSeen = period === null ? [] : ratesSeenOf(period.points)
   const recordDatePassed =
     dates !== null && (yield* PeriodLookups.recordDatePassed(dates.recordEndsAt, act))
@@ -125,6 +129,7 @@ export const executionOf = Effect.fnUntraced(function* (asked: Asked, act: Opera
     rateChange,
     partial,
     hasUnrolled: yield* LineLookups.hasUnrolled(instrumentId, null),
+    scheduled: isScheduled ? { approval, net: Decimal.zero } : null,
     recordDate: dates?.recordDate ?? null,
     recordDatePassed,
     navFeed: navFeedOf(terms, act.now),
@@ -150,7 +155,11 @@ export const executionOf = Effect.fnUntraced(function* (asked: Asked, act: Opera
   }
   return {
     instrument,
-    judging: { ...judging, fitsLinesMax: !figures.isCut },
+    judging: {
+      ...judging,
+      fitsLinesMax: !figures.isCut,
+      scheduled: isScheduled ? { approval, net: figures.totals.net } : null
+    },
     computed
   } satisfies Execution
 })

@@ -20,6 +20,9 @@ import { mayHavePassed, recordDateIn } from "./RecordDateRules.ts"
 
 const { NullOr, String: Text } = Schema
 
+/** Zone of a reader that names none. */
+export const { utc } = Zone
+
 export const Refusal = Schema.Struct({
   operationId: Text,
   /** Slug of the refusal. */
@@ -76,6 +79,8 @@ export interface Subject {
   readonly facts: PeriodFacts
   /** Distributions by month. */
   readonly distributions: ReadonlyMap<Month.Month, Distribution>
+  /** Last refusal of an execution by the scheduler, by month. */
+  readonly refusals: ReadonlyMap<Month.Month, typeof Refusal.Type | null>
   /** Number of open holds. */
   readonly holds: number
   /** True: a line of an executed month is due, suspended or delivered. */
@@ -89,17 +94,23 @@ export interface Asked {
   readonly zone: Zone.Zone
 }
 
+/** Versions of an instrument's policy, and its last executed month. */
+interface Begun {
+  readonly versions: ReadonlyArray<{ readonly effectiveFrom: Instant.Instant }>
+  readonly executed: { readonly month: Month.Month } | null
+}
+
 /** First month of an instrument that may have a row: its first version may begin in an earlier day. */
-export const earliestOf = ({ facts }: Pick<Subject, "facts">): Month.Month | null => {
-  const [oldest] = facts.versions
+export const earliestOf = ({ versions }: Pick<Begun, "versions">): Month.Month | null => {
+  const [oldest] = versions
   return oldest === undefined
     ? null
     : Month.previous(Month.fromDate(Instant.date(oldest.effectiveFrom)))
 }
 
 /** First month of an instrument that is not executed; null without a policy. */
-export const firstOpenOf = (subject: Pick<Subject, "facts">): Month.Month | null =>
-  subject.facts.executed === null ? earliestOf(subject) : Month.next(subject.facts.executed.month)
+export const firstOpenOf = ({ versions, executed }: Begun): Month.Month | null =>
+  executed === null ? earliestOf({ versions }) : Month.next(executed.month)
 
 /**
  * Returns the rows of an instrument by month, as a function of the month: null for a month that
@@ -158,7 +169,10 @@ export const rowsOf = (subject: Subject, { now, zone }: Asked) => {
       holds: subject.holds,
       scheduledBy: period.scheduledBy
     })
-    return row(period, { periodState, distributionId: null })
+    return {
+      ...row(period, { periodState, distributionId: null }),
+      refused: subject.refusals.get(month) ?? null
+    }
   }
 }
 

@@ -1,7 +1,6 @@
 /** Read of the distribution calendar: rows computed from months and instruments, page by page. */
 import { Effect, Schema, Stream } from "effect"
 import { admissions } from "../../admissions/Admission.ts"
-import { Settings } from "../../engine/Settings.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
 import {
   type Instrument,
@@ -15,12 +14,9 @@ import { refused } from "../../kernel/Refusal.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
-import { openOn } from "../../restraints/hold/OpenHoldLookups.ts"
 import { isConcealedFrom } from "../../writes/Concealment.ts"
-import { distributions } from "../distribution/Distribution.ts"
-import { hasUnrolled } from "../distribution/LineLookups.ts"
 import * as Calendar from "./Calendar.ts"
-import * as PeriodLookups from "./PeriodLookups.ts"
+import { subjectOf } from "./CalendarLookups.ts"
 import { datesOf } from "./PeriodTermsRules.ts"
 
 /** Months after the present one up to which the calendar goes where the reader names no end. */
@@ -93,8 +89,8 @@ export const list = Read.list({
     )
     const asked = { now: pin.judgedAt, zone }
     const all = known.flatMap((subject) => {
-      const first = Calendar.firstOpenOf(subject)
-      const earliest = Calendar.earliestOf(subject)
+      const first = Calendar.firstOpenOf(subject.facts)
+      const earliest = Calendar.earliestOf(subject.facts)
       if (first === null || earliest === null) return []
       const from = params.from === undefined ? first : later(params.from, earliest)
       return [{ subject, from, rowOf: Calendar.rowsOf(subject, asked) }]
@@ -151,22 +147,4 @@ const instrumentsOf = Effect.fnUntraced(function* (
     where: { holderId: caller.holderId === null ? [] : [caller.holderId] }
   })
   return recorded.filter(({ instrumentId }) => admitted.has(instrumentId))
-})
-
-/** Loads the facts of an instrument that the states of its months are judged by. */
-const subjectOf = Effect.fnUntraced(function* (instrumentId: InstrumentId, pin: Pin.Resolved) {
-  const records = yield* Records
-  const settings = yield* Settings
-  const executed = yield* PeriodLookups.lastExecutedOf(instrumentId, pin)
-  const paid = yield* Stream.runCollect(
-    records.stream(distributions, { pin, where: { instrumentId: [instrumentId] } })
-  )
-  return {
-    instrumentId,
-    facts: yield* PeriodLookups.factsOf({ instrumentId, executed }, pin),
-    distributions: new Map(paid.map(({ record }) => [record.month, record])),
-    holds: (yield* openOn([instrumentId], pin)).length,
-    hasUnrolled: yield* hasUnrolled(instrumentId, pin),
-    wordsOf: (version) => PeriodLookups.wordsBy(settings, version, null)
-  } satisfies Calendar.Subject
 })

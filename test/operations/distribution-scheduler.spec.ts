@@ -1,0 +1,265 @@
+/** Distributions that run by themselves: announced once, executed under standing approvals, once over several hosts. */
+import { EventReads, Records, ScheduleRunner } from "@bursar/engine-core"
+import { Decimal } from "@bursar/engine-core/kernel"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import * as CalendarReads from "#core/distributions/period/CalendarReads.ts"
+import { scheduledDistributions } from "#core/distributions/schedule/ScheduledDistribution.ts"
+import { standingApprovals } from "#core/distributions/standing-approval/StandingApproval.ts"
+import { operations } from "#core/writes/OperationRecord.ts"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+import * as Cycles from "./cycles.ts"
+import * as Executions from "./executions.ts"
+import * as Fund from "./fund.ts"
+import * as Powers from "./powers.ts"
+import { list } from "./venue.ts"
+
+const engine = () => Effect.provide(world())
+const includes = (self: object, members: object) => assert.deepInclude(self, members)
+const d = Decimal.of
+
+const grants = (body: Readonly<Record<string, Calls.Json>> = {}) =>
+  Calls.write(
+    "standing-approval.grant",
+    {},
+    {
+      standingApprovalId: "sa1",
+      instrumentId: "fund-a",
+      until: "2027-06-30T00:00:00Z",
+      ...body
+    }
+  )
+
+/** Turns of the scheduled tasks for so many seconds, and what they open. */
+const passes = (seconds: number) =>
+  Effect.gen(function* () {
+    const { runOnce } = yield* ScheduleRunner
+    for (let passed = 0; passed < seconds; passed += 5) {
+      yield* TestClock.adjust("5 seconds")
+      yield* runOnce
+      yield* Calls.settle
+    }
+  })
+
+const dues = Effect.gen(function* () {
+  const feed = yield* EventReads.EventReads
+  const page = yield* feed.page({
+    caller: Calls.operator,
+    params: { resourceKind: ["scheduled-distribution"] },
+    limit: 1000
+  })
+  return page.value.map(({ type, resourceId, payload }) => {
+    const { refused } = payload as { readonly refused: { readonly problem: string } | null }
+    return `${type} ${resourceId} ${refused?.problem ?? "-"}`
+  })
+})
+
+const executions = Effect.gen(function* () {
+  const records = yield* Records
+  const found = yield* Stream.runCollect(
+    records.stream(operations, { where: { kind: ["distribution.execute"] } })
+  )
+  return found.map(({ record }) => record)
+})
+
+const scheduled = Effect.flatMap(Records, (records) =>
+  records.get(scheduledDistributions, "fund-a:2026-07")
+)
+
+/** A par fund with a holder and a point in July, when July's record date has just passed. */
+const july = (rateChange: "alert" | "refuse" = "alert") =>
+  Effect.gen(function* () {
+    const { stage, holders } = yield* Executions.founded(["h1"])
+    const [holder] = holders
+    if (holder === undefined) throw new Error("there is a holder")
+    yield* Powers.mints(stage, holder, "333333.333333")
+    yield* Cycles.at("2026-07-28T12:00:00Z")
+    yield* Executions.publishes(stage, "0.000095759", "2026-07-28T11:00:00Z")
+    if (rateChange === "refuse") {
+      yield* Calls.write(
+        "policy.set",
+        { instrumentId: "fund-a" },
+        { rateChange },
+        Calls.operator,
+        "1"
+      )
+    }
+    yield* Cycles.at("2026-08-01T00:00:00Z")
+    return { stage, holder }
+  })
+
+describe("the scheduler", () => {
+  it.effect("executes a due month under the approval, once, and counts its use", () =>
+    Effect.gen(function* () {
+      yield* july()
+      yield* grants({ maxUses: 1 })
+      yield* passes(55)
+      assert.deepEqual(yield* dues, [])
+      yield* passes(130)
+      assert.deepEqual(yield* dues, ["distribution.due fund-a:2026-07 -"])
+      const [operation, ...others] = yield* executions
+      assert.deepEqual(others, [])
+      includes(operation ?? {}, {
+        state: "succeeded",
+        actor: "engine",
+        actorName: null,
+        role: null,
+        actionKey: null
+      })
+      const self = yield* Executions.distributionOf("fund-a.2026-07")
+      assert.deepEqual(self.executedBy, {
+        operationId: operation?.operationId ?? "",
+        standingApprovalId: "sa1"
+      })
+      const records = yield* Records
+      includes(yield* records.get(standingApprovals, "sa1"), {
+        state: "exhausted",
+        uses: 1,
+        usedNet: self.totals.net
+      })
+      includes(yield* scheduled, { distributionId: "fund-a.2026-07", refused: null })
+      yield* passes(130)
+      assert.strictEqual((yield* executions).length, 1)
+      assert.deepEqual(yield* Fund.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("announces a month without an approval, and opens nothing until one is granted", () =>
+    Effect.gen(function* () {
+      yield* july()
+      yield* passes(180)
+      assert.deepEqual(yield* dues, ["distribution.due fund-a:2026-07 -"])
+      assert.deepEqual(yield* executions, [])
+      yield* grants()
+      yield* passes(5)
+      assert.deepEqual(
+        (yield* executions).map(({ state }) => state),
+        ["succeeded"]
+      )
+      assert.strictEqual((yield* dues).length, 1)
+    }).pipe(engine())
+  )
+
+  it.effect("opens nothing while a hold blocks the month or the approval is revoked", () =>
+    Effect.gen(function* () {
+      yield* july()
+      yield* grants()
+      yield* Calls.write(
+        "instrument.pause",
+        { instrumentId: "fund-a" },
+        { holdId: "hold-1", reason: "looked into" }
+      )
+      yield* passes(180)
+      assert.deepEqual(yield* dues, ["distribution.due fund-a:2026-07 -"])
+      assert.deepEqual(yield* executions, [])
+      yield* Calls.write("standing-approval.revoke", { standingApprovalId: "sa1" }, {})
+      yield* Calls.write("hold.release", { holdId: "hold-1" }, {})
+      yield* passes(30)
+      assert.deepEqual(yield* executions, [])
+      yield* grants({ standingApprovalId: "sa2" })
+      yield* passes(5)
+      assert.strictEqual((yield* executions).length, 1)
+    }).pipe(engine())
+  )
+
+  it.effect(
+    "announces a refusal once for its check, and tries again when the approval is another",
+    () =>
+      Effect.gen(function* () {
+        yield* july()
+        yield* grants({ maxNet: 100 })
+        yield* passes(95)
+        const refused = [
+          "distribution.due fund-a:2026-07 -",
+          "distribution.due fund-a:2026-07 rule-refused"
+        ]
+        assert.deepEqual(yield* dues, refused)
+        const [first] = yield* executions
+        includes(first?.problem ?? {}, { gate: "policy", check: "standing-approval" })
+        // It is opened again after a minute, and refused by the same check.
+        yield* passes(130)
+        assert.isAbove((yield* executions).length, 1)
+        assert.deepEqual(yield* dues, refused)
+        const [row] = (yield* list(CalendarReads.list, {})).value
+        includes(row?.refused ?? {}, { problem: "rule-refused" })
+        includes(row ?? {}, { periodState: "due", distributionId: null })
+        const records = yield* Records
+        includes(yield* records.get(standingApprovals, "sa1"), { uses: 0, usedNet: Decimal.zero })
+        yield* Calls.write("standing-approval.revoke", { standingApprovalId: "sa1" }, {})
+        yield* grants({ standingApprovalId: "sa2", maxNet: 108.52 })
+        yield* passes(5)
+        includes(yield* records.get(standingApprovals, "sa2"), {
+          state: "exhausted",
+          usedNet: d("108.52")
+        })
+      }).pipe(engine())
+  )
+
+  it.effect("never uses an approval for an execution that people approved", () =>
+    Effect.gen(function* () {
+      yield* july()
+      yield* grants({ from: "2026-08-02T00:00:00Z" })
+      yield* Cycles.at("2026-08-01T00:02:00Z")
+      const ended = yield* Calls.write(
+        "distribution.execute",
+        {},
+        { instrumentId: "fund-a", month: "2026-07" }
+      )
+      includes(ended, { state: "succeeded", why: "" })
+      yield* passes(130)
+      const records = yield* Records
+      includes(yield* records.get(standingApprovals, "sa1"), { uses: 0 })
+      const self = yield* Executions.distributionOf("fund-a.2026-07")
+      assert.isNull(self.executedBy.standingApprovalId)
+      assert.strictEqual((yield* executions).length, 1)
+    }).pipe(engine())
+  )
+})
+
+describe("rates that differ in a period of the scheduler (vector G36)", () => {
+  const rates = (policy: "alert" | "refuse", approval: "alert" | "refuse") =>
+    Effect.gen(function* () {
+      const { stage } = yield* july(policy)
+      for (const [rate, valued] of [
+        ["0.15", "2026-07-29T12:00:00Z"],
+        ["0.2", "2026-07-30T12:00:00Z"]
+      ] as const) {
+        yield* Executions.publishes(stage, "0.0001", valued, { withholdingRate: rate })
+      }
+      yield* grants({ rateChange: approval })
+      yield* passes(95)
+      return { executed: yield* executions, announced: yield* dues }
+    })
+
+  it.effect("are executed at the latest, where nobody refuses", () =>
+    Effect.gen(function* () {
+      const { executed } = yield* rates("alert", "alert")
+      assert.deepEqual(
+        executed.map(({ state }) => state),
+        ["succeeded"]
+      )
+      includes(yield* Executions.distributionOf("fund-a.2026-07"), { withholding: d("0.2") })
+    }).pipe(engine())
+  )
+
+  it.effect("block the month by the policy's word, so that nothing is opened", () =>
+    Effect.gen(function* () {
+      const { executed, announced } = yield* rates("refuse", "alert")
+      assert.deepEqual(executed, [])
+      assert.deepEqual(announced, ["distribution.due fund-a:2026-07 -"])
+    }).pipe(engine())
+  )
+
+  it.effect("are refused by the approval's own word, and announced", () =>
+    Effect.gen(function* () {
+      const { executed, announced } = yield* rates("alert", "refuse")
+      assert.deepEqual(
+        executed.map(({ state, problem }) => `${state} ${problem?.check}`),
+        ["failed rate-change"]
+      )
+      assert.strictEqual(announced.at(-1), "distribution.due fund-a:2026-07 rule-refused")
+    }).pipe(engine())
+  )
+})

@@ -26,6 +26,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   reads: () => import("./reads.ts"),
   registers: () => import("./registers.ts"),
   lots: () => import("./lots.ts"),
+  distributions: () => import("./distributions.ts"),
   cycles: () => import("./cycles.ts"),
   deliveries: () => import("./deliveries.ts"),
   bulk: () => import("./bulk.ts"),

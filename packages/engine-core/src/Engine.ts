@@ -46,6 +46,7 @@ import type { FourEyes } from "./writes/FourEyes.ts"
 import type { AnyOperation, Operation } from "./writes/Operation.ts"
 import * as OperationRunner from "./writes/OperationRunner.ts"
 import * as Operations from "./writes/Operations.ts"
+import * as Consequence from "./records/Consequence.ts"
 import * as Timely from "./records/Timely.ts"
 
 export class Engine extends Context.Service<
@@ -204,6 +205,8 @@ export const layerOf = (of: {
       )
     ),
     Layer.provide(Layer.succeed(Timely.Declared, of.timely ?? [])),
+    // Of the whole catalogue, so that no choice of operations leaves out what follows their changes.
+    Layer.provide(Layer.succeed(Consequence.Declared, Catalogue.consequences)),
     // Of the whole catalogue, so that no choice of operations reveals what earlier ones announced.
     Layer.provide(Layer.succeed(Concealed, Catalogue.concealed))
   )

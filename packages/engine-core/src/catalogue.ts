@@ -31,6 +31,7 @@ import type { Reading } from "./projection/Reading.ts"
 import type { Read } from "./reads/Read.ts"
 import type { ConcealedEvents } from "./writes/Concealment.ts"
 import type { Operation } from "./writes/Operation.ts"
+import type { Consequence } from "./records/Consequence.ts"
 import type { Timely } from "./records/Timely.ts"
 
 /** Declarations that a room's index may have. */
@@ -42,6 +43,7 @@ interface Room {
   readonly readings?: ReadonlyArray<Reading>
   readonly collections?: ReadonlyArray<Collection>
   readonly timely?: ReadonlyArray<Timely>
+  readonly consequences?: ReadonlyArray<Consequence>
   readonly formulas?: ReadonlyArray<AnyFormula>
   readonly concealed?: ConcealedEvents
 }
@@ -102,7 +104,8 @@ export const events: { readonly [T in EventType]: Declared<(typeof table)[T]["pa
 const close = CloseOperations.closing({
   ...admissions.holderTies,
   ...restraints.holderTies,
-  ...orders.holderTies
+  ...orders.holderTies,
+  ...distributions.holderTies
 })
 
 /** Pausing an instrument, with what follows in the rooms above. */
@@ -143,6 +146,11 @@ export const collections: ReadonlyArray<Collection> = rooms.flatMap(
 
 /** Scheduled writes, which the engine opens by itself at an instant of a record. */
 export const timely: ReadonlyArray<Timely> = rooms.flatMap((room) => room.timely ?? [])
+
+/** What is judged again in the transaction of a change of a record below. */
+export const consequences: ReadonlyArray<Consequence> = rooms.flatMap(
+  (room) => room.consequences ?? []
+)
 
 /** Events that investors and apps do not read. */
 export const concealed: ConcealedEvents = {

@@ -20,7 +20,9 @@ import { scheduledDistributions } from "./schedule/ScheduledDistribution.ts"
 import { standingApprovals } from "./standing-approval/StandingApproval.ts"
 import * as StandingApprovalOperations from "./standing-approval/StandingApprovalOperations.ts"
 import * as StandingApprovalReads from "./standing-approval/StandingApprovalReads.ts"
+import { unrolledOfHolder } from "./distribution/LineLookups.ts"
 import { lineWrites } from "./distribution/LineWrite.ts"
+import * as SuspenseSteps from "./distribution/SuspenseSteps.ts"
 import * as TimerReadings from "./distribution/TimerReadings.ts"
 import { DistributionPeriod } from "./period/DistributionPeriod.ts"
 import { DistributionRoll } from "./roll/DistributionRoll.ts"
@@ -53,6 +55,7 @@ export const operations = [
   RollOperations.roll,
   ...StandingApprovalOperations.operations
 ] as const
+export const consequences = SuspenseSteps.consequences
 export const timely = InstructOperations.timely
 export const reads = [
   ...DistributionReads.reads,
@@ -70,3 +73,5 @@ export { events } from "./events.ts"
 
 /** What the opening of a hold does to distributions. */
 export const holdFollowers = { holdDistributions } as const
+/** Look-up of a line that prevents the closing of a holder. */
+export const holderTies = { openLine: unrolledOfHolder } as const

@@ -79,6 +79,7 @@ export const checks = {
   "valid-until": { gate: "policy", sentence: "The registration ends at an instant to come, if it ends.", recovery: "Name an instant to come." },
   "holder-is-venue": { gate: "policy", sentence: "The holder's party is not the venue's own.", recovery: "Name the holder's own party." },
   "no-open-order": { gate: "policy", sentence: "All orders of the holder have ended.", recovery: "Settle, withdraw or release the holder's orders." },
+  "no-open-line": { gate: "policy", sentence: "No distribution line of the holder is due, suspended or delivered.", recovery: "Wait until the holder's distribution lines are paid and rolled." },
   "account-owner": { gate: "policy", sentence: "The account names the holder or the instrument that it belongs to.", recovery: "Name the holder or the instrument whose account it is." },
   "external-accounts-max": { gate: "policy", sentence: "The holder has fewer external accounts than a holder may have.", recovery: "Name another holder." },
   "auto-release-at": { gate: "policy", sentence: "The restriction ends by itself at an instant to come, if it does.", recovery: "Name an instant to come, or none." },

@@ -13,6 +13,7 @@ import { type ProjectionHead, ProjectionLog } from "../ports/storage/ProjectionL
 import { WriterFenced } from "../ports/storage/StorageError.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import { ledgerUnavailable, orUnavailable } from "../records/PortFailure.ts"
+import * as Consequence from "../records/Consequence.ts"
 import { Records } from "../records/Records.ts"
 import { Operations } from "../writes/Operations.ts"
 import * as Bootstrap from "./Bootstrap.ts"
@@ -61,6 +62,7 @@ const foldBatch = Effect.fnUntraced(function* (
       for (const { row, update } of planned) {
         found.push(...(yield* UpdateFold.fold(update, Instant.of(row.ledgerTime))))
         yield* OperationCompletion.complete(update)
+        yield* Consequence.settle
       }
       yield* UpdateFold.foldBatch(found)
       const rows = planned.map(({ row, update }) => ({ ...row, raw: LedgerBatch.rawOf(update) }))

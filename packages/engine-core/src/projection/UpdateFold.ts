@@ -7,6 +7,7 @@ import type * as Instant from "../kernel/Instant.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import * as Ledger from "../ports/Ledger.ts"
+import * as Consequence from "../records/Consequence.ts"
 import { JudgedAt } from "../records/JudgedAt.ts"
 import { Records } from "../records/Records.ts"
 import { key } from "../templates/Template.ts"
@@ -57,9 +58,10 @@ export const fold = Effect.fnUntraced(function* (
     ledgerTime
   }
   return yield* Effect.provideService(
-    Effect.andThen(
-      foldEvents(events, position),
-      foldWhole({ ...position, events, from: "update" })
+    foldEvents(events, position).pipe(
+      Effect.andThen(foldWhole({ ...position, events, from: "update" })),
+      // Before the next update, whose facts about the same records come after these.
+      Effect.tap(() => Consequence.settle)
     ),
     JudgedAt,
     effectiveAt

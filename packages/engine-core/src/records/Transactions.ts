@@ -73,25 +73,35 @@ const retried = <A, E, R>(
     )
   ) as Effect.Effect<A, E | Unavailable, R>
 
-/** Runs an effect by `run`, but where a transaction is open inside that one. */
+/**
+ * Runs an effect by `run`, with the consequences of its changes, but where a transaction is open inside
+ * that one.
+ */
 const joining =
-  (run: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Unavailable, R>) =>
+  (
+    run: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E | Unavailable, R>,
+    settle: Effect.Effect<void, Unavailable>
+  ) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Unavailable, R> =>
-    Effect.flatMap(current, (outer) => (outer === undefined ? run(effect) : effect))
+    Effect.flatMap(current, (outer) =>
+      outer === undefined ? run(Effect.tap(effect, () => settle)) : effect
+    )
 
 /** The members of `Records` that open, lock and rehearse transactions. */
 export const make = (parts: {
   readonly scope: Scope.Scope
   readonly atomically: Atomically["Service"]
   readonly flush: Flush
+  /** Runs the consequences of the transaction's changes. */
+  readonly settle: Effect.Effect<void, Unavailable>
 }): Pick<Records["Service"], "transact" | "transactAlone" | "lock" | "rehearse"> => {
-  const { scope, atomically, flush } = parts
+  const { scope, atomically, flush, settle } = parts
   const run = attempt(atomically, flush)
   const alone = <A, E, R>(effect: Effect.Effect<A, E, R>) => retried<A, E, R>(run(effect))
   const groupCommit = GroupCommit.make({ scope, atomically, flush, alone })
   return {
-    transact: joining(groupCommit.join),
-    transactAlone: joining(alone),
+    transact: joining(groupCommit.join, settle),
+    transactAlone: joining(alone, settle),
     lock: Effect.fnUntraced(function* (name: string) {
       const work = yield* within
       if (work.locks.has(name)) return

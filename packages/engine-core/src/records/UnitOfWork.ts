@@ -7,6 +7,8 @@ import type * as Instant from "../kernel/Instant.ts"
 import type { StoredVersion } from "../ports/storage/Documents.ts"
 import type { VersionMoved } from "../ports/storage/StorageError.ts"
 import type { WorkItem } from "../ports/storage/WorkQueue.ts"
+import type { Act } from "./Act.ts"
+import type { Consequence } from "./Consequence.ts"
 import type { Stored } from "./Records.ts"
 import * as StampPlaceholder from "./StampPlaceholder.ts"
 
@@ -36,6 +38,14 @@ export interface Written {
   readonly createdAt: Instant.Instant | undefined
 }
 
+/** A consequence of a change, and what the change concerns. */
+interface Pending {
+  readonly consequence: Consequence
+  readonly key: string
+  readonly of: unknown
+  readonly act: Act
+}
+
 export interface UnitOfWork {
   readonly outer: UnitOfWork | undefined
   readonly drafts: Array<Draft>
@@ -56,6 +66,8 @@ export interface UnitOfWork {
    * Placeholders of this transaction's stamp in results that were read before the stamp was known.
    */
   readonly placeholders: Set<Instant.Instant>
+  /** What changes of this transaction concern, for the consequences that have not followed yet. */
+  readonly pending: Array<Pending>
   /** Names this transaction, or a part of it, has locked. */
   readonly locks: Set<string>
 }
@@ -72,6 +84,7 @@ export const make = (outer?: UnitOfWork): UnitOfWork => ({
   forgotten: [],
   committed: [],
   placeholders: new Set(),
+  pending: [],
   locks: new Set()
 })
 

@@ -7,6 +7,7 @@ import * as Instant from "../kernel/Instant.ts"
 import * as Invariant from "../kernel/Invariant.ts"
 import { refused } from "../kernel/Refusal.ts"
 import type { Act } from "./Act.ts"
+import type { Consequence } from "./Consequence.ts"
 import * as ClockQueue from "./ClockQueue.ts"
 import type { Records, Stored } from "./Records.ts"
 import type { Timely } from "./Timely.ts"
@@ -55,6 +56,24 @@ const traced = (
     ? announcements
     : announcements.map((announcement) => ({ ...announcement, trace }))
 
+/** Notes what a change of a record concerns, for the consequences that follow it. */
+const notePending = <R, F>(
+  work: UnitOfWork.UnitOfWork,
+  { name }: Collection<R, F>,
+  change: {
+    readonly before: R | undefined
+    readonly after: R
+    readonly act: Act
+    readonly consequences: ReadonlyArray<Consequence>
+  }
+): void => {
+  for (const consequence of change.consequences) {
+    if (consequence.collection.name !== name) continue
+    const concerned = consequence.concerns(change)
+    if (concerned !== null) work.pending.push({ consequence, ...concerned, act: change.act })
+  }
+}
+
 /** Queues the record for its next clock move or `Timely` write, where that differs from before. */
 const enqueueClock = Effect.fnUntraced(function* <R, F>(
   work: UnitOfWork.UnitOfWork,
@@ -98,7 +117,7 @@ const checkUnused = Effect.fnUntraced(function* <R, F>(
   )
 })
 
-const opening = (find: Records["Service"]["find"], timely: ReadonlyArray<Timely>) =>
+const opening = ({ find, timely, consequences }: Omit<Parts, "versions">) =>
   Effect.fnUntraced(function* <R, F>(collection: Collection<R, F>, record: R, act: Act) {
     const work = yield* within
     if (collection.ids === "given")
@@ -113,13 +132,14 @@ const opening = (find: Records["Service"]["find"], timely: ReadonlyArray<Timely>
       createdAt: collection.keptBy === "own" ? act.now : undefined
     })
     work.announcements.push(...traced(collection.announce(record, undefined), act))
+    notePending(work, collection, { before: undefined, after: record, act, consequences })
     yield* enqueueClock(work, collection, { before: undefined, after: record, version: 1, timely })
     const updatedAt = UnitOfWork.placeholder(work, act.now)
     const createdAt = collection.keptBy === "own" ? act.now : updatedAt
     return { ...record, version: 1, createdAt, updatedAt } as Stored<R>
   })
 
-const recording = (versions: Versions, timely: ReadonlyArray<Timely>) =>
+const recording = ({ versions, timely, consequences }: Omit<Parts, "find">) =>
   Effect.fnUntraced(function* <R, F>(
     collection: Collection<R, F>,
     before: Stored<R>,
@@ -163,17 +183,21 @@ const recording = (versions: Versions, timely: ReadonlyArray<Timely>) =>
       }
     }
     append(fact, causeText(act.cause))
+    notePending(work, collection, { before: kept, after: self, act, consequences })
     yield* enqueueClock(work, collection, { before: kept, after: self, version, timely })
     const updatedAt = UnitOfWork.placeholder(work, act.now)
     return { ...self, version, createdAt: createdAt ?? updatedAt, updatedAt } as Stored<R>
   })
 
-/** The members of `Records` that write one record. */
-export const make = (parts: {
+interface Parts {
   readonly find: Records["Service"]["find"]
   readonly versions: Versions
   readonly timely: ReadonlyArray<Timely>
-}): Pick<Records["Service"], "open" | "record"> => ({
-  open: opening(parts.find, parts.timely),
-  record: recording(parts.versions, parts.timely)
+  readonly consequences: ReadonlyArray<Consequence>
+}
+
+/** The members of `Records` that write one record. */
+export const make = (parts: Parts): Pick<Records["Service"], "open" | "record"> => ({
+  open: opening(parts),
+  record: recording(parts)
 })

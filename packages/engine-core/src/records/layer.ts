@@ -7,7 +7,9 @@ import { Documents } from "../ports/storage/Documents.ts"
 import { FactLog } from "../ports/storage/FactLog.ts"
 import { Feed } from "../ports/storage/Feed.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
 import * as Columns from "./Columns.ts"
+import * as Consequence from "./Consequence.ts"
 import * as Flush from "./Flush.ts"
 import * as Listing from "./Listing.ts"
 import * as Loading from "./Loading.ts"
@@ -67,20 +69,26 @@ const make = Effect.gen(function* () {
   const { sha256 } = yield* Crypto
   const { tenantId } = yield* Settings
   const timely = yield* Timely.Declared
+  const consequences = yield* Consequence.Declared
   const scope = yield* Effect.scope
   const outbox = Outbox.make(documents)
   const versions = Versions.make()
   const ports: Flush.Ports = { feed, factLog, documents, queue, outbox, sha256, tenantId }
   const flush = (work: UnitOfWork.UnitOfWork) => Flush.flush(ports, work)
   const loading = Loading.make({ documents, versions })
-  return Records.of({
-    ...Transactions.make({ scope, atomically, flush }),
+  // The consequences write through the service that they are a part of.
+  const settle: Effect.Effect<void, Unavailable> = Effect.suspend(() =>
+    Effect.provideService(Consequence.settle, Records, service)
+  )
+  const service: Records["Service"] = Records.of({
+    ...Transactions.make({ scope, atomically, flush, settle }),
     ...loading,
     ...Listing.make(documents, versions),
-    ...Writing.make({ find: loading.find, versions, timely }),
+    ...Writing.make({ find: loading.find, versions, timely, consequences }),
     ...collecting,
     forget: forgetting(documents, factLog)
   })
+  return service
 })
 
 export const layer: Layer.Layer<

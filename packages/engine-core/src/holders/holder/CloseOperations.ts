@@ -24,6 +24,8 @@ export interface HolderTies {
   readonly restriction: (holderId: HolderId) => Effect.Effect<string | null, Unavailable, Records>
   /** Id of an order of the holder that has not ended; null: none. */
   readonly openOrder: (holderId: HolderId) => Effect.Effect<string | null, Unavailable, Records>
+  /** Id of a distribution line of the holder that is due, suspended or delivered; null: none. */
+  readonly openLine: (holderId: HolderId) => Effect.Effect<string | null, Unavailable, Records>
   /** Commands that end the holder's admissions, up to the limit. */
   readonly endings: (
     holderId: HolderId,
@@ -63,7 +65,8 @@ export const closing = (ties: HolderTies) =>
       const closing = {
         restriction: yield* ties.restriction(holderId),
         holds: Option.getOrNull(yield* Stream.runHead(instrumentsOf(holder))),
-        openOrder: yield* ties.openOrder(holderId)
+        openOrder: yield* ties.openOrder(holderId),
+        openLine: yield* ties.openLine(holderId)
       }
       yield* Effect.fromResult(judge(closing))
       const endings = yield* ties.endings(holderId, endingsMax + 1)

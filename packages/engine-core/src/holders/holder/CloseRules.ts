@@ -9,15 +9,25 @@ export interface Closing {
   readonly holds: string | null
   /** Id of an order of the holder that has not ended; null: none. */
   readonly openOrder: string | null
+  /** Id of a distribution line of the holder that is due, suspended or delivered; null: none. */
+  readonly openLine: string | null
 }
 
 /** Checks of closing a holder. */
-export const against = ({ restriction, holds, openOrder }: Closing): ReadonlyArray<Objection> => [
+export const against = ({
+  restriction,
+  holds,
+  openOrder,
+  openLine
+}: Closing): ReadonlyArray<Objection> => [
   check("no-restriction", restriction === null, {
     detail: `The restriction ${restriction ?? ""} of the holder is in force.`
   }),
   check("no-open-order", openOrder === null, {
     detail: `The order ${openOrder ?? ""} of the holder is not ended.`
+  }),
+  check("no-open-line", openLine === null, {
+    detail: `The distribution line ${openLine ?? ""} of the holder is not rolled.`
   }),
   check("zero-units", holds === null, { detail: `The holder holds units of ${holds ?? ""}.` })
 ]

@@ -17,8 +17,8 @@ const later = Instant.of("2030-01-01T00:00:00Z")
 const textOf = (amount: Decimal.Decimal | null) =>
   amount === null ? "none" : Decimal.formatPlain(amount)
 
-/** A holder that bought 100 units at 1 on the Friday, and for 100 more at the Monday's swung price. */
-const bought = Effect.gen(function* () {
+/** A holder that bought 100 units at 1 on the Friday, and ordered for 100 more at the Monday's swung price. */
+const priced = Effect.gen(function* () {
   const { holders, stage } = yield* Cycles.opened(["h1"])
   const [holder] = holders
   if (holder === undefined) throw new Error("one holder")
@@ -34,9 +34,10 @@ const bought = Effect.gen(function* () {
   yield* Cycles.at(Cycles.monday)
   yield* Fund.publishes(stage, "1", Cycles.monday)
   yield* Cycles.attests(stage, { id: "s2", units: "99.850224", price: "1.0015" })
-  yield* Cycles.settles("c2")
   return { holder, stage }
 })
+
+const bought = Effect.tap(priced, () => Cycles.settles("c2"))
 
 type Scene = Effect.Success<typeof bought>
 
@@ -130,14 +131,15 @@ describe("the lot of a subscription", () => {
 
   it.effect("is opened once: other mints in the name of an order have no price", () =>
     Effect.gen(function* () {
-      const scene = yield* bought
-      yield* mints(scene, { id: "s1", amount: "100" })
+      const scene = yield* priced
       yield* mints(scene, { id: "s2", amount: "5" })
+      yield* Cycles.settles("c2")
+      yield* mints(scene, { id: "s1", amount: "100" })
       yield* mints(scene, { id: "s9", amount: "1" })
       assert.deepEqual(yield* kept, [
         "s1 s1 1 100 100 100",
-        "numbered s1 none 100 none none",
         "numbered s2 none 5 none none",
+        "numbered s1 none 100 none none",
         "numbered s9 none 1 none none",
         "s2 s2 1 99.850224 100 100"
       ])

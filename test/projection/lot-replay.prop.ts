@@ -3,7 +3,7 @@
  * had kept them, wherever the replay was stopped on its way.
  */
 import { Records } from "@bursar/engine-core"
-import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
+import { Decimal, Instant, Offset, type Party } from "@bursar/engine-core/kernel"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import { Effect, Layer, Logger, Option } from "effect"
@@ -76,6 +76,9 @@ const recordWithoutLots = Effect.fnUntraced(function* ({ after, before }: Past) 
     const movement = { ...StoredLots.movementOf(step, offset), balanceAfter: supply }
     const kind = from === to ? ("lock" as const) : movement.kind
     yield* write(records.open(movements, { ...movement, kind }, actAt(offset)))
+    if (from === to) continue
+    if (from !== null) yield* write(changeRegister(step, { party: from, on: "remove", offset }))
+    if (to !== null) yield* write(changeRegister(step, { party: to, on: "add", offset }))
   }
   yield* write(
     Effect.forEach(funds, (fund) => {
@@ -87,14 +90,32 @@ const recordWithoutLots = Effect.fnUntraced(function* ({ after, before }: Past) 
   )
 })
 
+const changeRegister = Effect.fnUntraced(function* (
+  { movement: { instrumentId, registrar, units } }: LotRules.Step,
+  of: { readonly party: Party.Party; readonly on: "add" | "remove"; readonly offset: number }
+) {
+  const records = yield* Records
+  const line = { registrar, instrumentId, party: of.party }
+  const act = actAt(of.offset)
+  const found = yield* records.find(registerEntries, idOf(line))
+  const locked = Decimal.zero
+  if (Option.isNone(found)) {
+    const entry = { ...line, units, locked, since: begin, emptySince: null }
+    yield* records.open(registerEntries, entry, act)
+    return
+  }
+  const fact = { on: of.on, units, locked, at: begin, offset: Offset.of(of.offset) }
+  yield* records.record(registerEntries, found.value, fact, act)
+})
+
 const unitsOf = (instrumentId: string, steps: ReadonlyArray<LotRules.Step>) =>
   entries
     .filter((entry) => entry.instrumentId === instrumentId)
     .map((entry) => heldBy(steps, idOf(entry)))
 
-const startOf = ({ after }: Past): Start => ({
+const startOf = ({ after }: Past, horizon: number): Start => ({
   offset: Offset.of(snapshotAt + after.length),
-  horizonOffset: Offset.of(snapshotAt),
+  horizonOffset: Offset.of(horizon),
   ledgerTime: begin,
   ledgerTimeAt: () => Effect.succeed(Option.some(begin))
 })
@@ -112,13 +133,30 @@ const pastOf = (steps: ReadonlyArray<LotRules.Step>, cut: number): Past => {
   }
 }
 
-/** The lots that keeping them from the snapshot on would have come to. */
-const expectedAt = ({ after, before }: Past, offset: number): ReadonlyArray<string> => {
-  const held = entries.map((entry) => ({ ...entry, units: heldBy(before, idOf(entry)) }))
-  const opening = LotRules.ofSnapshot(held, begin).map((lot) => [idOf(lot), [lot]] as const)
-  const books = LotRules.fold(new Map(opening), after.slice(0, offset - snapshotAt))
-  return [...books.values()].flat().map(shownLot).toSorted()
-}
+/**
+ * The lots that keeping them would have come to: of an instrument with units in the snapshot from the
+ * horizon on, of another one from its first unit.
+ */
+const expectedAt = (
+  { after, before }: Past,
+  { horizon, offset }: { readonly horizon: number; readonly offset: number }
+): ReadonlyArray<string> =>
+  funds
+    .flatMap(({ instrumentId }) => {
+      const ofFund = (steps: ReadonlyArray<LotRules.Step>) =>
+        steps.filter(({ movement }) => movement.instrumentId === instrumentId)
+      const isNew = !unitsOf(instrumentId, before).some(Decimal.isPositive)
+      const from = isNew ? 0 : horizon - snapshotAt
+      const until = ofFund([...before, ...after.slice(0, from)])
+      const held = entries
+        .filter((entry) => entry.instrumentId === instrumentId)
+        .map((entry) => ({ ...entry, units: isNew ? Decimal.zero : heldBy(until, idOf(entry)) }))
+      const opening = LotRules.ofSnapshot(held, begin).map((lot) => [idOf(lot), [lot]] as const)
+      const steps = ofFund(after.slice(from, offset - snapshotAt))
+      return [...LotRules.fold(new Map(opening), steps).values()].flat()
+    })
+    .map(shownLot)
+    .toSorted()
 
 describe("the replay of movements into lots", () => {
   it("never differs from lots that were kept, though it is stopped after any page", async () => {
@@ -128,23 +166,26 @@ describe("the replay of movements into lots", () => {
         fc.oneof(fc.constant(0), fc.nat(12)),
         fc.integer({ min: 1, max: 5 }),
         fc.nat(8),
-        (steps, cut, pageMax, stopped) =>
+        fc.oneof(fc.constant(0), fc.nat(20)),
+        (steps, cut, pageMax, stopped, pruned) =>
           Effect.gen(function* () {
             const records = yield* Records
             const past = pastOf(steps, cut)
             yield* recordWithoutLots(past)
+            const horizon = snapshotAt + Math.min(pruned, past.after.length)
+            const start = startOf(past, horizon)
             const of = { fold: StoredLots.foldOf(past.after), pageMax }
             const isAny = (yield* records.list(supplies, { limit: 1 })).length > 0
             for (let page = 0; isAny && page < stopped; page += 1) {
-              yield* records.transactAlone(LotReplaySteps.replayPage(of, startOf(past)))
+              yield* records.transactAlone(LotReplaySteps.replayPage(of, start))
             }
-            yield* LotReplaySteps.replay(of)(startOf(past))
-            for (let offset = snapshotAt; offset <= snapshotAt + past.after.length; offset += 1) {
+            yield* LotReplaySteps.replay(of)(start)
+            for (let offset = horizon; offset <= snapshotAt + past.after.length; offset += 1) {
               const lots = yield* StoredLots.storedLots(offset)
-              expect(lots.map(shownLot).toSorted()).toEqual(expectedAt(past, offset))
+              expect(lots.map(shownLot).toSorted()).toEqual(expectedAt(past, { horizon, offset }))
             }
             // A second start finds it done, and so does one of a store without movements.
-            yield* LotReplaySteps.replay(of)(startOf(past))
+            yield* LotReplaySteps.replay(of)(start)
             const replayed = yield* records.find(lotReplays, replayId)
             expect(Option.isSome(replayed) && replayed.value.isDone).toBe(isAny)
           }).pipe(Effect.provide(layer), Effect.runPromise)
@@ -175,7 +216,7 @@ describe("the replay of movements into lots", () => {
       yield* recordWithoutLots(past)
       const fold = StoredLots.foldOf(past.after)
       yield* StoredLots.foldStored(past.after, { updates: [1], batch: 1 })
-      yield* LotReplaySteps.replay({ fold, pageMax: 1 })(startOf(past))
+      yield* LotReplaySteps.replay({ fold, pageMax: 1 })(startOf(past, snapshotAt))
       expect(Option.isNone(yield* records.find(lotReplays, replayId))).toBe(true)
       expect((yield* StoredLots.storedLots()).length).toBe(1)
       expect(yield* records.list(supplies, { limit: 9 })).toMatchObject([

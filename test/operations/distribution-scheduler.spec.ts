@@ -1,8 +1,8 @@
 /** Distributions that run by themselves: announced once, executed under standing approvals, once over several hosts. */
-import { EventReads, Records, ScheduleRunner } from "@bursar/engine-core"
+import { Engine, EventReads, Records, ScheduleRunner } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Stream } from "effect"
+import { Context, Effect, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as CalendarReads from "#core/distributions/period/CalendarReads.ts"
 import { scheduledDistributions } from "#core/distributions/schedule/ScheduledDistribution.ts"
@@ -195,6 +195,30 @@ describe("the scheduler", () => {
           usedNet: d("108.52")
         })
       }).pipe(engine())
+  )
+
+  it.effect("never opens or announces twice, though several hosts look at the same time", () =>
+    Effect.gen(function* () {
+      yield* july()
+      yield* grants()
+      const instance = Effect.map(Layer.build(Layer.fresh(Engine.layer)), (built) =>
+        Context.get(built, ScheduleRunner)
+      )
+      const hosts = [yield* ScheduleRunner, yield* instance, yield* instance]
+      for (let passed = 0; passed < 130; passed += 5) {
+        yield* TestClock.adjust("5 seconds")
+        yield* Effect.all(
+          hosts.map(({ runOnce }) => runOnce),
+          { concurrency: "unbounded" }
+        )
+        yield* Calls.settle
+      }
+      assert.deepEqual(yield* dues, ["distribution.due fund-a:2026-07 -"])
+      assert.deepEqual(
+        (yield* executions).map(({ state }) => state),
+        ["succeeded"]
+      )
+    }).pipe(Effect.scoped, engine())
   )
 
   it.effect("never uses an approval for an execution that people approved", () =>

@@ -2,7 +2,7 @@
 import { Engine, settingsDefaults, Settings } from "@bursar/engine-core"
 import type { Operation, Reading, Timely } from "@bursar/engine-core"
 import type { Collection } from "@bursar/engine-core/kernel"
-import { Ledger } from "@bursar/engine-core/ports"
+import { Ledger, WorkQueue } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
@@ -52,6 +52,15 @@ export const ports = (options: WorldOptions = {}) =>
     tampered(ledgerOf(options.faults), options.tamper ?? ((ledger) => ledger)),
     Layer.succeed(Settings, { ...settingsDefaults, ...options.settings })
   )
+
+/**
+ * Storage in memory in which an operation waits for its next poll between two ledger steps, so that a
+ * test acts in between: the projection does not make it due.
+ */
+export const polled = Layer.effect(
+  WorkQueue,
+  Effect.map(WorkQueue, (work) => ({ ...work, hasten: () => Effect.void }))
+).pipe(Layer.provideMerge(Memory.layer))
 
 const tampered = (
   ledger: ReturnType<typeof ledgerOf>,

@@ -4,7 +4,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Calls from "../engine/calls.ts"
-import { world } from "../engine/world.ts"
+import { polled, world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
@@ -234,7 +234,7 @@ describe("a holder that takes its consent back", () => {
       assert.strictEqual(started.state, "running")
       yield* Fund.revokesPowers(h1)
       assert.deepEqual(yield* Fund.surprises, [breach])
-    }).pipe(Effect.provide(world({ settings: { inputsMax: 16 } })))
+    }).pipe(Effect.provide(world({ settings: { inputsMax: 16 }, storage: polled })))
   )
 
   it.effect("never surprises somebody for another holder's order, or once its own is done", () =>

@@ -5,13 +5,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as Calls from "../engine/calls.ts"
-import { world } from "../engine/world.ts"
+import { polled, world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
 
 const engine = (inputsMax?: number) =>
   Effect.provide(world(inputsMax === undefined ? {} : { settings: { inputsMax } }))
+/** An engine whose operations of several steps let a test act between two of them. */
+const between = Effect.provide(world({ settings: { inputsMax: 16 }, storage: polled }))
 
 const named = (...all: ReadonlyArray<Cycles.Holder>) =>
   Object.fromEntries(all.map(({ holderId, party }) => [party, holderId]))
@@ -369,7 +371,7 @@ describe("a forced transfer", () => {
       assert.strictEqual((yield* Powers.ran(again, "holder.force-transfer")).why, "")
       assert.deepEqual(yield* Powers.books(stage), { register: "25", locked: "0", supply: "25" })
       assert.strictEqual(yield* Cycles.holds(h2, "fund-a"), "25")
-    }).pipe(engine(16))
+    }).pipe(between)
   )
 
   it.effect("never runs on a consent that was signed over and has ended since", () =>

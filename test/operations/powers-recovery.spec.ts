@@ -6,13 +6,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as Calls from "../engine/calls.ts"
-import { world } from "../engine/world.ts"
+import { polled, world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
 
 const engine = (inputsMax?: number) =>
   Effect.provide(world(inputsMax === undefined ? {} : { settings: { inputsMax } }))
+/** An engine whose operations of several steps let a test act between two of them. */
+const between = Effect.provide(world({ settings: { inputsMax: 16 }, storage: polled }))
 
 const named = (...all: ReadonlyArray<Cycles.Holder>) =>
   Object.fromEntries(all.map(({ holderId, party }) => [party, holderId]))
@@ -237,7 +239,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
       ])
       assert.strictEqual(yield* state("h1"), "succeeded")
       assert.strictEqual(yield* Cycles.holds(next, "fund-a"), "25")
-    }).pipe(engine(16))
+    }).pipe(between)
   )
 
   it.effect("that was broken off is counted once by the one that ends it", () =>
@@ -256,7 +258,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
       assert.strictEqual((yield* Powers.ran(again, "holder.recover")).why, "")
       assert.deepEqual(yield* Powers.summed, ["holder.recovered h1 fund-a to h1-next 25"])
       assert.strictEqual(yield* state("h1"), "succeeded")
-    }).pipe(engine(16))
+    }).pipe(between)
   )
 })
 

@@ -2,13 +2,14 @@
 import { Records } from "@bursar/engine-core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
+import * as Offset from "#core/kernel/Offset.ts"
 import type * as Point from "#core/reads/Point.ts"
 import type { Asking } from "#core/reads/Read.ts"
 import * as Watch from "#core/reads/Watch.ts"
 import { engine, stores } from "../engine/stores.ts"
 import { timers } from "../engine/timers.ts"
 
-const lookUps = ["find", "get", "many", "list", "stream", "ids", "countBy"]
+const lookUps = ["find", "get", "many", "list", "stream", "ids", "countBy", "versions"]
 /** Parts of a transaction; a read runs in none. */
 const writes = [
   "transact",
@@ -37,7 +38,9 @@ const called = {
   list: ({ list }: Records["Service"]) => list(timers, { limit: 1 }),
   stream: ({ stream }: Records["Service"]) => Stream.runDrain(stream(timers, {})),
   ids: ({ ids }: Records["Service"]) => Stream.runDrain(ids(timers, {})),
-  countBy: ({ countBy }: Records["Service"]) => Effect.ignore(countBy(timers, "href", {}))
+  countBy: ({ countBy }: Records["Service"]) => Effect.ignore(countBy(timers, "href", {})),
+  versions: ({ versions }: Records["Service"]) =>
+    versions(timers, ["t1"], { from: Offset.of(0), through: Offset.of(1) })
 } as const
 
 describe("the watch of an answer", () => {

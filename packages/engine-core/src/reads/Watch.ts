@@ -91,7 +91,10 @@ export const make = (
         ),
       ids: (collection, query) => records.ids(collection, queried(collection, query)),
       countBy: (collection, column, query) =>
-        records.countBy(collection, column, queried(collection, query))
+        records.countBy(collection, column, queried(collection, query)),
+      // The range is not that of this head, whatever the offsets.
+      versions: (collection, ids, range) =>
+        Effect.suspend(() => depends(records.versions(collection, ids, range)))
     }
   }
 }

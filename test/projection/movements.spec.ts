@@ -7,6 +7,7 @@ import { Participant } from "@bursar/storage-adapters/simulated-ledger"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { HoldingV1 } from "#core/templates/Interfaces.ts"
+import * as LotLookups from "#core/instruments/lot/LotLookups.ts"
 import * as SeriesReads from "#core/instruments/price/SeriesReads.ts"
 import * as HoldingLookups from "#core/instruments/register/HoldingLookups.ts"
 import { holdings } from "#core/instruments/register/Holding.ts"
@@ -17,6 +18,7 @@ import { contracts } from "#core/projection/Contract.ts"
 import type { Whole } from "#core/projection/Reading.ts"
 import * as Story from "../operations/story.ts"
 import * as Venue from "../operations/venue.ts"
+import { pinAt } from "./stored-lots.ts"
 
 const at = Instant.of("2026-07-30T10:00:00Z")
 const party = Party.make({ hint: "somebody", fingerprint: `1220${"ab".repeat(32)}` })
@@ -197,6 +199,18 @@ describe("a projection that began from a snapshot", () => {
       assert.deepEqual(yield* supply({}), ["150", "0"])
       assert.deepEqual(yield* counts, [1])
       const before = yield* Venue.offsetNow
+      const lotsAt = (offset: number) =>
+        Effect.map(
+          LotLookups.openLotsOf({ ...asset, parties: [of.registrar.party] }, pinAt(offset)),
+          (found) =>
+            [...found.values()]
+              .flat()
+              .map(({ cost, units, remaining }) =>
+                [units, remaining].map(Decimal.formatPlain).concat(String(cost)).join(" ")
+              )
+        )
+      // One lot of the party, whatever its holdings were.
+      assert.deepEqual(yield* lotsAt(before), ["150 150 null"])
       const [one] = yield* Effect.flatMap(Records, (records) =>
         records.list(holdings, { limit: 1 })
       )
@@ -212,6 +226,9 @@ describe("a projection that began from a snapshot", () => {
       )
       assert.deepEqual(yield* supply({ at: before }), ["150", "0"])
       assert.deepEqual(yield* supply({}), [String(Number(left) + 7), "0"])
+      assert.deepEqual(yield* lotsAt(before), ["150 150 null"])
+      const after = yield* lotsAt(yield* Venue.offsetNow)
+      assert.deepEqual(after, [`150 ${left} null`, "7 7 null"])
       const held = yield* HoldingLookups.heldBy({ ...asset, party: of.registrar.party })
       assert.strictEqual(Decimal.formatPlain(held.units), String(Number(left) + 7))
       const { value } = yield* Venue.read(SeriesReads.get, { ...id, metric: "supply" })

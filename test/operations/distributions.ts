@@ -208,8 +208,8 @@ export const states = Effect.map(lines, (found) =>
   )
 )
 
-/** Fund-a pays cash, with an official price and these holders admitted. */
-export const founded = (holderIds: ReadonlyArray<string>) =>
+/** Fund-a pays cash unless said otherwise, with an official price and these holders admitted. */
+export const founded = (holderIds: ReadonlyArray<string>, payout: Terms["payout"] = "cash") =>
   Effect.gen(function* () {
     const stage = yield* Fund.opened({
       holderCap: 100,
@@ -217,7 +217,7 @@ export const founded = (holderIds: ReadonlyArray<string>) =>
         schedule: "monthly",
         withholding: 0.15,
         payoutDecimals: 2,
-        payout: "cash",
+        payout,
         calendar: { frequency: "monthly", recordDay: 31, paymentLagDays: 0 }
       }
     })
@@ -229,10 +229,15 @@ export const founded = (holderIds: ReadonlyArray<string>) =>
   })
 
 /** The month of these lines, executed, sealed and so cleared by a run, and open to the registrar. */
-export const opened = (stage: Fund.Parties, point: string, lines: ReadonlyArray<Line>) =>
+export const opened = (
+  stage: Fund.Parties,
+  point: string,
+  lines: ReadonlyArray<Line>,
+  other: Partial<Terms> = {}
+) =>
   Effect.gen(function* () {
     yield* Cycles.at("2026-08-03T09:00:00Z")
-    yield* executes(stage, termsOf(stage, point))
+    yield* executes(stage, termsOf(stage, point, other))
     yield* adds("d-july", lines)
     yield* seals("d-july", lines)
     yield* turns("d-july", "Open")

@@ -20,6 +20,7 @@ import { scheduledDistributions } from "./schedule/ScheduledDistribution.ts"
 import { standingApprovals } from "./standing-approval/StandingApproval.ts"
 import * as StandingApprovalOperations from "./standing-approval/StandingApprovalOperations.ts"
 import * as StandingApprovalReads from "./standing-approval/StandingApprovalReads.ts"
+import * as HolderTiesLookups from "./distribution/HolderTiesLookups.ts"
 import { unrolledOfHolder } from "./distribution/LineLookups.ts"
 import { lineWrites } from "./distribution/LineWrite.ts"
 import * as SuspenseSteps from "./distribution/SuspenseSteps.ts"
@@ -73,5 +74,9 @@ export { events } from "./events.ts"
 
 /** What the opening of a hold does to distributions. */
 export const holdFollowers = { holdDistributions } as const
-/** Look-up of a line that prevents the closing of a holder. */
-export const holderTies = { openLine: unrolledOfHolder } as const
+/** Look-ups of what prevents the closing of a holder. */
+export const holderTies = {
+  openLine: unrolledOfHolder,
+  carry: HolderTiesLookups.carryOf,
+  accrual: HolderTiesLookups.accrualOf
+} as const

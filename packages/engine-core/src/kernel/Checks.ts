@@ -80,6 +80,8 @@ export const checks = {
   "holder-is-venue": { gate: "policy", sentence: "The holder's party is not the venue's own.", recovery: "Name the holder's own party." },
   "no-open-order": { gate: "policy", sentence: "All orders of the holder have ended.", recovery: "Settle, withdraw or release the holder's orders." },
   "no-open-line": { gate: "policy", sentence: "No distribution line of the holder is due, suspended or delivered.", recovery: "Wait until the holder's distribution lines are paid and rolled." },
+  "no-carry": { gate: "policy", sentence: "The last distribution of no instrument left the holder as much as a payout's smallest amount.", recovery: "Execute the next distribution, which pays the carry." },
+  "no-accrued-income": { gate: "policy", sentence: "The holder had no units of an instrument with a daily income since the record date of its last distribution.", recovery: "Execute the distribution of the days on which the holder had units." },
   "account-owner": { gate: "policy", sentence: "The account names the holder or the instrument that it belongs to.", recovery: "Name the holder or the instrument whose account it is." },
   "external-accounts-max": { gate: "policy", sentence: "The holder has fewer external accounts than a holder may have.", recovery: "Name another holder." },
   "auto-release-at": { gate: "policy", sentence: "The restriction ends by itself at an instant to come, if it does.", recovery: "Name an instant to come, or none." },

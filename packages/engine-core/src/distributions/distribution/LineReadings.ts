@@ -11,6 +11,7 @@ import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node, Reading, Whole } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import { Records, type Stored } from "../../records/Records.ts"
+import { inTurn } from "../../restraints/restriction/RestrictionLookups.ts"
 import {
   DeliveredLine as DeliveredTemplate,
   type DistributedLine,
@@ -23,6 +24,7 @@ import { DistributionLineMachine, type Evidence } from "./DistributionLineMachin
 import { linesWritten, payIfSettled } from "./PaymentSteps.ts"
 import { judgeAll } from "./LineCauseLookups.ts"
 import { firstOf } from "./LineCauseRules.ts"
+import { judgeAgain } from "./SuspenseSteps.ts"
 
 const lines = LedgerRecord.transitionsOf({
   collection: distributionLines,
@@ -55,6 +57,7 @@ export const addLines = (
       distributionLines,
       added.lines.map(({ number }) => lineIdOf(distributionId, number))
     )
+    yield* inTurn
     const judged = yield* judgeAll(
       added.lines.map(({ holder: party }) => ({ party, instrumentId, payout })),
       node.effectiveAt
@@ -104,6 +107,9 @@ export const addLines = (
         node
       )
     }
+    // Their holders may be succeeded since the lines were computed.
+    const succeeded = judged.flatMap(({ holder }) => (holder?.successor == null ? [] : [holder]))
+    if (succeeded.length > 0) yield* judgeAgain(succeeded, node.act)
   })
 
 const unpaid = {

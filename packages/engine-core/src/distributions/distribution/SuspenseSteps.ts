@@ -13,6 +13,7 @@ import type { Act } from "../../records/Act.ts"
 import * as Consequence from "../../records/Consequence.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { restrictions } from "../../restraints/restriction/Restriction.ts"
+import { inTurn } from "../../restraints/restriction/RestrictionLookups.ts"
 import { openOn } from "../../restraints/hold/OpenHoldLookups.ts"
 import { distributions } from "./Distribution.ts"
 import { type DistributionLine, distributionLines } from "./DistributionLine.ts"
@@ -25,12 +26,19 @@ import { owedTo, type Payee } from "./LineLookups.ts"
 /** Largest number of successors of one holder; more are a loop, a bug. */
 const successorsMax = 100
 
-/** Judges the lines that are owed to these payees again. Only inside `Records.transact`. */
+/**
+ * Judges the lines that are owed to these payees again. Only inside `Records.transact`. Two changes at
+ * once would each judge without the other, and the later one cure what waits: so judgements wait for
+ * each other by the lock of restrictions. The projection alone adds lines and takes that lock then, so
+ * that it needs none for a payee without a line.
+ */
 export const judgeAgain = (
   payees: ReadonlyArray<Payee>,
   act: Act
 ): Effect.Effect<void, Unavailable, Records> =>
   Effect.gen(function* () {
+    if (act.cause.by === "update" && (yield* owedTo(payees)).length === 0) return
+    yield* inTurn
     const owed = yield* owedTo(payees)
     if (owed.length === 0) return
     const lines = yield* Effect.forEach(owed, (line) => followed(line, act))

@@ -26,6 +26,10 @@ export interface HolderTies {
   readonly openOrder: (holderId: HolderId) => Effect.Effect<string | null, Unavailable, Records>
   /** Id of a distribution line of the holder that is due, suspended or delivered; null: none. */
   readonly openLine: (holderId: HolderId) => Effect.Effect<string | null, Unavailable, Records>
+  /** Id of an instrument that left the holder a carry that pays something; null: none. */
+  readonly carry: (holder: Holder) => Effect.Effect<string | null, Unavailable, Records>
+  /** Id of an instrument whose daily income of the holder is not distributed yet; null: none. */
+  readonly accrual: (holder: Holder) => Effect.Effect<string | null, Unavailable, Records>
   /** Commands that end the holder's admissions, up to the limit. */
   readonly endings: (
     holderId: HolderId,
@@ -66,7 +70,9 @@ export const closing = (ties: HolderTies) =>
         restriction: yield* ties.restriction(holderId),
         holds: Option.getOrNull(yield* Stream.runHead(instrumentsOf(holder))),
         openOrder: yield* ties.openOrder(holderId),
-        openLine: yield* ties.openLine(holderId)
+        openLine: yield* ties.openLine(holderId),
+        carry: yield* ties.carry(holder),
+        accrual: yield* ties.accrual(holder)
       }
       yield* Effect.fromResult(judge(closing))
       const endings = yield* ties.endings(holderId, endingsMax + 1)

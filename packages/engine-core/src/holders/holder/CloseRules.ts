@@ -11,6 +11,10 @@ export interface Closing {
   readonly openOrder: string | null
   /** Id of a distribution line of the holder that is due, suspended or delivered; null: none. */
   readonly openLine: string | null
+  /** Id of an instrument that left the holder a carry that pays something; null: none. */
+  readonly carry: string | null
+  /** Id of an instrument whose daily income of the holder is not distributed yet; null: none. */
+  readonly accrual: string | null
 }
 
 /** Checks of closing a holder. */
@@ -18,7 +22,9 @@ export const against = ({
   restriction,
   holds,
   openOrder,
-  openLine
+  openLine,
+  carry,
+  accrual
 }: Closing): ReadonlyArray<Objection> => [
   check("no-restriction", restriction === null, {
     detail: `The restriction ${restriction ?? ""} of the holder is in force.`
@@ -28,6 +34,12 @@ export const against = ({
   }),
   check("no-open-line", openLine === null, {
     detail: `The distribution line ${openLine ?? ""} of the holder is not rolled.`
+  }),
+  check("no-carry", carry === null, {
+    detail: `The last distribution of ${carry ?? ""} left the holder a carry.`
+  }),
+  check("no-accrued-income", accrual === null, {
+    detail: `The holder's income of ${accrual ?? ""} is not distributed.`
   }),
   check("zero-units", holds === null, { detail: `The holder holds units of ${holds ?? ""}.` })
 ]

@@ -1,0 +1,95 @@
+/** Look-ups of what distributions still owe a holder that is to be closed (docs/domain/holders.md#closing). */
+import { Effect, Option, Stream } from "effect"
+import type { Holder } from "../../holders/holder/Holder.ts"
+import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
+import { idOf as entryIdOf, registerEntries } from "../../instruments/register/RegisterEntry.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import { Records } from "../../records/Records.ts"
+import { type Distribution, distributions } from "./Distribution.ts"
+import { distributionSlots } from "./DistributionSlot.ts"
+import { linesOfPayees } from "./LineLookups.ts"
+
+type Closing = Pick<Holder, "holderId" | "party">
+
+/** Instruments whose distributions are looked at together. */
+const groupMax = 100
+
+/** Last executed distribution of each instrument that has one. */
+const lastExecuted: Stream.Stream<
+  ReadonlyArray<Distribution>,
+  Unavailable,
+  Records
+> = Stream.unwrap(
+  Effect.map(Records, (records) =>
+    records.stream(distributionSlots, {}).pipe(
+      Stream.flatMap(({ record: { distributionId } }) =>
+        Stream.fromIterable(distributionId === null ? [] : [distributionId])
+      ),
+      Stream.grouped(groupMax),
+      Stream.mapEffect((ids) => records.many(distributions, ids))
+    )
+  )
+)
+
+/**
+ * Finds an instrument whose last distribution left the holder a carry that pays something: at least
+ * the smallest amount of its payouts. Null: there is none.
+ */
+export const carryOf = (holder: Closing): Effect.Effect<string | null, Unavailable, Records> =>
+  lastExecuted.pipe(
+    Stream.mapEffect((group) =>
+      Effect.map(
+        linesOfPayees(
+          group.map(({ distributionId }) => distributionId),
+          [holder],
+          null
+        ),
+        (lines) =>
+          group.find(({ distributionId, payoutDecimals }) => {
+            const own = lines.filter((line) => line.distributionId === distributionId)
+            const carry = Decimal.sum(own.map(({ carryOut }) => carryOut))
+            return Decimal.atLeast(carry, smallestOf(payoutDecimals))
+          })?.instrumentId ?? null
+      )
+    ),
+    Stream.filter((instrumentId) => instrumentId !== null),
+    Stream.runHead,
+    Effect.map(Option.getOrNull)
+  )
+
+const smallestOf = (places: number): Decimal.Decimal =>
+  places === 0 ? Decimal.one : Decimal.of(`0.${"1".padStart(places, "0")}`)
+
+/**
+ * Finds an instrument that distributes a daily income and whose units the holder has had since the
+ * record date of the last distribution: the income of those days is not paid yet. Null: there is none.
+ */
+export const accrualOf = ({ party }: Closing): Effect.Effect<string | null, Unavailable, Records> =>
+  Stream.unwrap(
+    Effect.map(Records, (records) =>
+      records.stream(instruments, { where: { listed: ["yes"] } }).pipe(
+        Stream.map(({ record }) => record),
+        Stream.filter((instrument) => isRecorded(instrument)),
+        Stream.filter(
+          ({ manifest }) =>
+            manifest.valuation === "par" && manifest.distribution.schedule === "monthly"
+        ),
+        Stream.filterEffect(({ instrumentId, registrar }) =>
+          Effect.gen(function* () {
+            const id = entryIdOf({ instrumentId, registrar, party })
+            const entry = Option.getOrNull(yield* records.find(registerEntries, id))
+            if (entry === null) return false
+            if (entry.emptySince === null) return true
+            const slot = Option.getOrNull(yield* records.find(distributionSlots, instrumentId))
+            const lastId = slot?.distributionId ?? null
+            const [last] = lastId === null ? [] : yield* records.many(distributions, [lastId])
+            return (last?.recordOffset ?? 0) < entry.emptySince
+          })
+        )
+      )
+    )
+  ).pipe(
+    Stream.runHead,
+    Effect.map((found) => Option.getOrNull(found)?.instrumentId ?? null)
+  )

@@ -1,0 +1,364 @@
+/**
+ * Suspense and cure of distribution lines: every cause of the table meets a line through the operation,
+ * the ledger or the clock that brings it, and its cure makes the same amount due again.
+ */
+import { ScreeningRunner } from "@bursar/engine-core"
+import { Decimal } from "@bursar/engine-core/kernel"
+import { ScreeningSource } from "@bursar/engine-core/ports"
+import * as Scripted from "@bursar/storage-adapters/screening"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+import * as Cycles from "./cycles.ts"
+import * as Month from "./distributions.ts"
+import * as Fund from "./fund.ts"
+import * as Powers from "./powers.ts"
+import * as Restricting from "./restricting.ts"
+
+const payouts = ["cash", "units"] as const
+type Payout = (typeof payouts)[number]
+
+/** Amounts of a line in units of the instrument, beside those in cash. */
+const figuresOf = (payout: Payout) =>
+  payout === "cash" ? {} : { payoutUnits: Decimal.of("43.982441") }
+
+type Does = Effect.Effect<unknown, unknown, Layer.Success<ReturnType<typeof world>>>
+
+/** h1 with an open line of 46.17 that is due. */
+const owed = (payout: Payout, before: (h1: Cycles.Holder) => Does) =>
+  Effect.gen(function* () {
+    const { stage, holders, point } = yield* Month.founded(["h1"], payout)
+    const h1 = holders[0]!
+    yield* before(h1)
+    const lines = [Month.lineOf(1, h1.party, figuresOf(payout))]
+    const terms = { payout, payoutPrice: payout === "units" ? Decimal.of("1.0481") : null }
+    yield* Month.opened(stage, point, lines, terms)
+    return { stage, h1 }
+  })
+type Scene = Effect.Success<ReturnType<typeof owed>>
+
+const succeeding = <E, R>(write: Effect.Effect<Calls.Ended, E, R>) =>
+  Effect.map(write, ({ state, why }) => {
+    assert.strictEqual(state, "succeeded", why)
+  })
+
+const setting = (body: Readonly<Record<string, Calls.Json>>) =>
+  succeeding(Calls.write("holder.set-attributes", { holderId: "h1" }, body))
+const kyc = { name: "kyc", value: "passed", evidenceHash: "ab".repeat(32), state: "valid" }
+const attribute = (of: Readonly<Record<string, Calls.Json>>) =>
+  setting({ attributes: [{ ...kyc, ...of }] })
+const registeredUntil = (validUntil: string) => setting({ attributes: [kyc], validUntil })
+
+const withdraws = succeeding(
+  Calls.write("admission.withdraw", { holderId: "h1", instrumentId: "fund-a" }, {})
+)
+
+const admittedUntil = (h1: Cycles.Holder, validUntil: string) =>
+  Effect.andThen(withdraws, Powers.admits(h1, "fund-a", { validUntil }))
+
+const ten = "2026-08-03T10:00:00Z"
+const passesTen = Effect.andThen(Cycles.at("2026-08-03T10:05:00Z"), Cycles.turns)
+const excepts = Restricting.restricts("h1", "receiving", {
+  mode: "receive-only",
+  reason: "kyc-expired"
+})
+
+interface Row {
+  readonly name: string
+  readonly before?: (h1: Cycles.Holder) => Does
+  readonly meets: (scene: Scene) => Does
+  /** Reason of the suspended line; null: it stays due. */
+  readonly reason: Readonly<Record<Payout, string | null>>
+  readonly cures: (scene: Scene) => Does
+}
+const both = (reason: string | null) => ({ cash: reason, units: reason })
+
+const rows: ReadonlyArray<Row> = [
+  {
+    name: "a freeze, until it is lifted",
+    meets: () => Restricting.restricts("h1", "r1"),
+    reason: both("restriction"),
+    cures: () => Restricting.lifts("r1")
+  },
+  {
+    name: "a freeze, until the clock ends it",
+    meets: () => Restricting.restricts("h1", "r1", { autoReleaseAt: ten }),
+    reason: both("restriction"),
+    cures: () => passesTen
+  },
+  {
+    name: "a freeze of a batch, until it is lifted",
+    meets: () =>
+      Calls.write(
+        "holder.restrict-batch",
+        {},
+        { restrictionId: "r1", entries: [{ holderId: "h1", ...Restricting.frozen }] }
+      ),
+    reason: both("restriction"),
+    cures: () =>
+      Effect.flatMap(Restricting.all, ([first]) => Restricting.lifts(first!.restrictionId))
+  },
+  {
+    name: "a court's freeze, until it is lifted",
+    meets: () => Restricting.restricts("h1", "r1", { reason: "court-order", order: Powers.order }),
+    reason: both("court-order"),
+    cures: () => Restricting.lifts("r1")
+  },
+  {
+    name: "no receive-only restriction",
+    meets: () => Restricting.restricts("h1", "r1", { mode: "receive-only" }),
+    reason: both(null),
+    cures: () => Restricting.lifts("r1")
+  },
+  {
+    name: "a redeem-only restriction where units are paid",
+    meets: () => Restricting.restricts("h1", "r1", { mode: "redeem-only" }),
+    reason: { cash: null, units: "restriction" },
+    cures: () => Restricting.lifts("r1")
+  },
+  {
+    name: "an expired registration, until it is renewed",
+    before: () => registeredUntil(ten),
+    meets: () => passesTen,
+    reason: both("registration"),
+    cures: () => registeredUntil("2027-08-03T10:00:00Z")
+  },
+  {
+    name: "an expired registration, until the holder may receive only",
+    before: () => registeredUntil(ten),
+    meets: () => passesTen,
+    reason: both("registration"),
+    cures: () => excepts
+  },
+  {
+    name: "an expired attribute, until it is renewed",
+    before: () => attribute({ validUntil: ten }),
+    meets: () => passesTen,
+    reason: both("attribute"),
+    cures: () => attribute({ validUntil: "2027-08-03T10:00:00Z" })
+  },
+  {
+    name: "an expired attribute, until the holder may receive only",
+    before: () => attribute({ validUntil: ten }),
+    meets: () => passesTen,
+    reason: both("attribute"),
+    cures: () => excepts
+  },
+  {
+    name: "a revoked attribute, until it is valid again",
+    before: () => attribute({}),
+    meets: () => attribute({ state: "revoked" }),
+    reason: both("attribute"),
+    cures: () => attribute({})
+  },
+  {
+    name: "a revoked attribute, also of a holder that may receive only",
+    before: () => attribute({}),
+    meets: () => Effect.andThen(excepts, attribute({ state: "revoked" })),
+    reason: both("attribute"),
+    cures: () => attribute({})
+  },
+  {
+    name: "an expired admission, until there is another",
+    before: (h1) => admittedUntil(h1, ten),
+    meets: () => passesTen,
+    reason: both("admission"),
+    cures: ({ h1 }) => Powers.admits(h1, "fund-a")
+  },
+  {
+    name: "a withdrawn admission, until there is another",
+    meets: () => withdraws,
+    reason: both("admission"),
+    cures: ({ h1 }) => Powers.admits(h1, "fund-a")
+  }
+]
+
+const amounts = Effect.map(Month.lines, (found) =>
+  found.map(({ gross, withheld, net, payoutUnits, carryOut }) => ({
+    gross,
+    withheld,
+    net,
+    payoutUnits,
+    carryOut
+  }))
+)
+
+describe("a line waits for", () => {
+  it.effect.each(rows.flatMap((row) => payouts.map((payout) => ({ ...row, payout }))))(
+    "$name ($payout)",
+    ({ before, meets, reason, cures, payout }) =>
+      Effect.gen(function* () {
+        const scene = yield* owed(payout, before ?? (() => Effect.void))
+        assert.deepStrictEqual(yield* Month.states, ["1 due"])
+        const owing = yield* amounts
+        yield* meets(scene)
+        const waits = reason[payout]
+        assert.deepStrictEqual(yield* Month.states, [
+          waits === null ? "1 due" : `1 suspended ${waits}`
+        ])
+        yield* cures(scene)
+        assert.deepStrictEqual(yield* Month.states, ["1 due"])
+        assert.deepStrictEqual(yield* amounts, owing)
+        if (payout === "cash") {
+          // The engine tells the registrar that the line waits no longer.
+          yield* Cycles.turns
+          yield* Month.delivers(scene.stage, "d-july", "d-july.1")
+          assert.deepStrictEqual(yield* Month.states, ["1 delivered"])
+        }
+        assert.deepStrictEqual(yield* Fund.surprises, [])
+      }).pipe(Effect.provide(world()))
+  )
+
+  it.effect(
+    "a screening in doubt and one that is confirmed, until it is clear and unrestricted",
+    () => {
+      let script: Scripted.Script = Scripted.clear
+      const source = Layer.succeed(
+        ScreeningSource.ScreeningSource,
+        Scripted.make(Effect.sync(() => script))
+      )
+      const answers = (found: "none" | "possible" | "confirmed") =>
+        Effect.gen(function* () {
+          script = { ...Scripted.clear, others: [found] }
+          yield* Cycles.turns
+        })
+      return Effect.gen(function* () {
+        yield* owed("cash", () => Effect.void)
+        assert.deepStrictEqual(yield* Month.states, ["1 due"])
+        script = { ...Scripted.clear, others: ["possible"] }
+        yield* (yield* ScreeningRunner).rescreen("h1")
+        yield* Calls.settle
+        assert.deepStrictEqual(yield* Month.states, ["1 suspended screening"])
+        yield* answers("confirmed")
+        assert.deepStrictEqual(yield* Month.states, ["1 suspended restriction"])
+        assert.deepStrictEqual((yield* Month.lines)[0]?.causes, ["restriction", "screening"])
+        script = Scripted.clear
+        yield* (yield* ScreeningRunner).rescreen("h1")
+        yield* Calls.settle
+        assert.deepStrictEqual((yield* Month.lines)[0]?.causes, ["restriction"])
+        const [made] = yield* Restricting.activeOf("h1")
+        yield* Restricting.lifts(made!)
+        assert.deepStrictEqual(yield* Month.states, ["1 due"])
+      }).pipe(Effect.provide(world().pipe(Layer.provide(source))))
+    }
+  )
+
+  it.effect("its party to become a holder, which is then paid", () =>
+    Effect.gen(function* () {
+      const { stage, point } = yield* Month.founded([])
+      const stranger = yield* Fund.outsider("stranger")
+      yield* Month.opened(stage, point, [Month.lineOf(1, stranger.party)])
+      assert.deepStrictEqual(yield* Month.states, ["1 suspended no-holder"])
+      yield* Cycles.joinsAs(stage, "h9", stranger)
+      assert.deepStrictEqual(yield* Month.states, ["1 due"])
+      const [line] = yield* Month.lines
+      assert.deepInclude(line!, { holderId: "h9", party: stranger.party, predecessor: null })
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect(
+    "nothing of its predecessor's: a recovery takes it to the successor, restrictions too",
+    () =>
+      Effect.gen(function* () {
+        const { stage, holders, point } = yield* Month.founded(["h1"])
+        const h1 = holders[0]!
+        yield* Powers.mints(stage, h1, "100")
+        yield* Powers.agrees(stage)
+        yield* Powers.consents(h1)
+        const next = yield* Powers.succeeds(stage, h1)
+        yield* Month.opened(stage, point, [Month.lineOf(1, h1.party)])
+        yield* Restricting.restricts("h1", "r1")
+        const owing = yield* amounts
+        yield* succeeding(Powers.recovers("h1"))
+        const [line] = yield* Month.lines
+        assert.deepInclude(line!, {
+          holderId: next.holderId,
+          party: next.party,
+          predecessor: "h1",
+          state: "suspended",
+          causes: ["restriction"],
+          directed: { party: h1.party, waits: false }
+        })
+        assert.deepStrictEqual(yield* amounts, owing)
+        const [carriedOver] = yield* Restricting.activeOf(next.holderId)
+        yield* Restricting.lifts(carriedOver!)
+        assert.deepStrictEqual(yield* Month.states, ["1 due"])
+      }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("its successor's cure, where its holder was succeeded before the line was added", () =>
+    Effect.gen(function* () {
+      const { stage, holders, point } = yield* Month.founded(["h1"])
+      const h1 = holders[0]!
+      yield* Powers.mints(stage, h1, "100")
+      yield* Powers.agrees(stage)
+      yield* Powers.consents(h1)
+      const next = yield* Powers.succeeds(stage, h1)
+      yield* succeeding(Powers.recovers("h1"))
+      yield* Month.opened(stage, point, [Month.lineOf(1, h1.party)])
+      const [line] = yield* Month.lines
+      assert.deepInclude(line!, { holderId: next.holderId, predecessor: "h1", state: "due" })
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("a hold of its instrument: cured under one, its distribution is held", () =>
+    Effect.gen(function* () {
+      yield* owed("cash", () => Effect.void)
+      yield* Restricting.restricts("h1", "r1")
+      yield* succeeding(
+        Calls.write("instrument.pause", { instrumentId: "fund-a" }, { reason: "a question" })
+      )
+      assert.strictEqual((yield* Month.distribution()).state, "payable")
+      yield* Restricting.lifts("r1")
+      assert.deepStrictEqual(yield* Month.states, ["1 due"])
+      const { state, holdId } = yield* Month.distribution()
+      assert.strictEqual(state, "held")
+      assert.isNotNull(holdId)
+    }).pipe(Effect.provide(world()))
+  )
+})
+
+describe("a holder is not closed", () => {
+  const closing = Effect.map(Calls.write("holder.close", { holderId: "h1" }, {}), ({ why }) => why)
+
+  it.effect("while a line of its is not rolled, nor before its carry is paid", () =>
+    Effect.gen(function* () {
+      const { stage, holders, point } = yield* Month.founded(["h1"])
+      const party = holders[0]!.party
+      const carry = { carryOut: Decimal.of("0.01") }
+      yield* Month.opened(stage, point, [Month.lineOf(1, party, carry)])
+      assert.strictEqual(yield* closing, "rule-refused policy no-open-line")
+      yield* Month.delivers(stage, "d-july", "d-july.1")
+      assert.strictEqual(yield* closing, "rule-refused policy no-open-line")
+      yield* Month.rolls(["d-july.1"])
+      assert.strictEqual(yield* closing, "rule-refused policy no-carry")
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect.each([
+    { valuation: "par", why: "rule-refused policy no-accrued-income" },
+    { valuation: "accumulating", why: "" }
+  ])("before the daily income of days since the last record date is paid ($valuation)", (row) =>
+    Effect.gen(function* () {
+      const stage = yield* Fund.opened({
+        holderCap: 100,
+        valuation: row.valuation,
+        distribution: {
+          schedule: "monthly",
+          withholding: 0.15,
+          payoutDecimals: 2,
+          payout: "cash",
+          calendar: { frequency: "monthly", recordDay: 31, paymentLagDays: 0 }
+        }
+      })
+      const h1 = yield* Cycles.joins(stage, "h1")
+      yield* Cycles.joins(stage, "h2")
+      yield* Powers.mints(stage, h1, "100")
+      yield* Powers.agrees(stage)
+      yield* Powers.consents(h1)
+      yield* succeeding(Powers.forces("h1", "h2"))
+      assert.strictEqual(yield* closing, row.why)
+    }).pipe(Effect.provide(world()))
+  )
+})

@@ -17,7 +17,8 @@ const examples: ReadonlyArray<readonly [name: string, ...command: ReadonlyArray<
   ["04-property-test-a-machine", "vitest", "run", "--root", here, "04-property-test-a-machine"],
   ["05-precheck-an-act", "node", "05-precheck-an-act/main.ts"],
   ["06-outside-parties", "node", "06-outside-parties/main.ts"],
-  ["07-call-with-the-client", "node", "07-call-with-the-client/main.ts"]
+  ["07-call-with-the-client", "node", "07-call-with-the-client/main.ts"],
+  ["08-distribute-monthly", "node", "08-distribute-monthly/main.ts"]
 ]
 
 const minutes = 3

@@ -1,0 +1,152 @@
+/**
+ * Monthly distributions without a person: two months of a par fund under a standing approval, on a
+ * clock of its own. The programs of registrar and wallets act at the ledger's door; one holder is
+ * frozen in July and cured in August.
+ */
+import { createHash } from "node:crypto"
+import { Engine, ScheduleRunner } from "@bursar/engine-core"
+import { Ledger } from "@bursar/engine-core/ports"
+import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
+import { Clock, Console, Effect, Layer, Schema } from "effect"
+import { layer } from "../01-embed-the-engine/engine.ts"
+import { abel, anna, approve, carl, done, olive, read, write } from "../01-embed-the-engine/people.ts"
+import * as story from "../story.ts"
+import { clock, setTime } from "./clock.ts"
+import * as Parties from "./parties.ts"
+
+const instrumentId = "elf-usd"
+const termsHash = createHash("sha256").update("the terms").digest("hex")
+
+const Restricted = Schema.Struct({ restrictionId: Schema.String })
+const Shown = Schema.Struct({
+  state: Schema.String,
+  counts: Schema.Record(Schema.String, Schema.Number)
+})
+const decode = Schema.decodeUnknownSync(Shown)
+
+/** A write that a second person approves. */
+const agreed = (...asked: Parameters<typeof write>) =>
+  Effect.gen(function* () {
+    yield* done(yield* approve(anna, yield* write(...asked)))
+  })
+
+const program = Effect.gen(function* () {
+  const { venue } = yield* Ledger.Ledger
+  const { settle } = yield* Engine.Engine
+  const { runOnce } = yield* ScheduleRunner
+  const registrar = yield* Parties.outsider("registrar")
+  const fund = yield* Parties.outsider("fund")
+  const oracle = yield* Parties.outsider("oracle")
+  const holders = yield* Effect.forEach(["alma", "bela"], (holderId) =>
+    Effect.map(Parties.outsider(holderId), (outsider) => ({ holderId, ...outsider }))
+  )
+  const ofInstrument = { params: { instrumentId } }
+  const registers = Parties.registrar({ instrumentId, venue, fund: fund.party })
+  const audience = { venue, fund: fund.party, registrar: registrar.party, attestors: [] }
+
+  /** Lets engine and programs work until none has anything left to do. */
+  const work = Effect.gen(function* () {
+    for (let acts = -1; acts !== 0; ) {
+      yield* runOnce
+      yield* settle
+      acts = yield* registrar.works(registers, Parties.openingUnits("1000000"))
+      for (const holder of holders) acts += yield* holder.works(Parties.wallet(termsHash))
+      yield* settle
+    }
+  })
+  const at = (instant: string) => Effect.andThen(setTime(instant), work)
+
+  yield* agreed(olive, "instrument.record", {
+    body: {
+      ...story.instrument({
+        instrumentId,
+        registrar: registrar.party,
+        oracle: oracle.party,
+        unitDecimals: 6,
+        valuation: "par"
+      }),
+      distribution: {
+        schedule: "monthly",
+        withholding: story.figure("0.15"),
+        payoutDecimals: 2,
+        payout: "cash",
+        calendar: { frequency: "monthly", recordDay: 31, paymentLagDays: 3 }
+      }
+    }
+  })
+  yield* agreed(olive, "admission-consent.propose", {
+    ...ofInstrument,
+    body: story.consent({ fund: fund.party })
+  })
+  yield* work
+  for (const { holderId, party } of holders) {
+    yield* done(
+      yield* write(olive, "holder.onboard", {
+        body: story.holder({ holderId, party, instrumentId })
+      })
+    )
+    yield* work
+    const accepting = { params: { holderId }, body: {} }
+    yield* done(yield* write(olive, "accepted-terms.accept", accepting))
+  }
+  yield* work
+
+  // From here on no person executes, clears, opens, delivers or rolls.
+  yield* agreed(olive, "standing-approval.grant", {
+    body: { instrumentId, until: "2027-01-01T00:00:00Z" }
+  })
+  const { result } = yield* done(
+    yield* write(carl, "holder.restrict", {
+      params: { holderId: "bela" },
+      body: { mode: "freeze", reason: "pledge" }
+    })
+  )
+  /** Reads a distribution and prints it; fails where it is not paid, or has lines left to pay. */
+  const paid = Effect.fnUntraced(function* (month: string, suspended: number) {
+    const distributionId = `${instrumentId}.${month}`
+    const found = yield* read(olive, "distributions/{distributionId}", { distributionId })
+    const { state, counts } = decode(found)
+    yield* Console.log(`  ${distributionId} is ${state}: ${JSON.stringify(counts)}`)
+    if (state === "paid" && counts.suspended === suspended && counts.due === 0) return
+    return yield* Effect.die(new Error(`${distributionId} is not paid as it should be`))
+  })
+  const passes = Effect.fnUntraced(function* (of: {
+    readonly month: string
+    readonly day: string
+    readonly ends: string
+    readonly pays: string
+  }) {
+    const { day, ends, month, pays } = of
+    yield* Console.log(month)
+    yield* setTime(`${day}T21:00:00Z`)
+    yield* oracle.works(Parties.income({ instrumentId, value: "0.000095759", day, audience }))
+    // Midnight in New York ends the record date; the scheduler looks once a minute.
+    for (const time of ["05:00:00", "05:02:00", "05:04:00"]) yield* at(`${ends}T${time}Z`)
+    // The registrar may deliver from the payment date on; the engine rolls an hour later.
+    for (const time of ["05:00:00", "06:01:00"]) yield* at(`${pays}T${time}Z`)
+  })
+
+  yield* passes({ month: "2026-07", day: "2026-07-28", ends: "2026-08-01", pays: "2026-08-03" })
+  yield* paid("2026-07", 1)
+
+  yield* Console.log("the freeze is lifted: the line that July still owes is paid")
+  const { restrictionId } = yield* Schema.decodeUnknownEffect(Restricted)(result)
+  const lift = yield* write(olive, "restriction.lift", {
+    params: { restrictionId },
+    body: { reason: "the pledge has ended" }
+  })
+  yield* approve(anna, lift)
+  yield* done(yield* approve(abel, lift))
+  for (const time of ["12:00:00", "12:01:00", "13:05:00"]) yield* at(`2026-08-10T${time}Z`)
+  yield* paid("2026-07", 0)
+
+  yield* passes({ month: "2026-08", day: "2026-08-28", ends: "2026-09-01", pays: "2026-09-03" })
+  yield* paid("2026-08", 0)
+})
+
+await Effect.runPromise(
+  program.pipe(
+    Effect.provide(Layer.provideMerge(Door.layer({ port: 0 }), layer)),
+    Effect.provideService(Clock.Clock, clock)
+  )
+)

@@ -1,5 +1,5 @@
 /** Clock that the program sets: months pass at once, and only where the program says so. */
-import { Clock, Duration, Effect } from "effect"
+import { type Clock, Duration, Effect } from "effect"
 
 let now = Date.parse("2026-06-30T12:00:00Z")
 

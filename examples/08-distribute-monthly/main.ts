@@ -5,11 +5,21 @@
  */
 import { createHash } from "node:crypto"
 import { Engine, ScheduleRunner } from "@bursar/engine-core"
+import { PlainJson } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
 import { Clock, Console, Effect, Layer, Schema } from "effect"
 import { layer } from "../01-embed-the-engine/engine.ts"
-import { abel, anna, approve, carl, done, olive, read, write } from "../01-embed-the-engine/people.ts"
+import {
+  abel,
+  anna,
+  approve,
+  carl,
+  done,
+  olive,
+  read,
+  write
+} from "../01-embed-the-engine/people.ts"
 import * as story from "../story.ts"
 import { clock, setTime } from "./clock.ts"
 import * as Parties from "./parties.ts"
@@ -22,7 +32,9 @@ const Shown = Schema.Struct({
   state: Schema.String,
   counts: Schema.Record(Schema.String, Schema.Number)
 })
-const decode = Schema.decodeUnknownSync(Shown)
+/** Decodes an answer of the engine, whose numbers keep their digits as text. */
+const shown = <A>(schema: Schema.Codec<A, unknown>, answer: PlainJson.Printable): A =>
+  Schema.decodeUnknownSync(schema)(JSON.parse(PlainJson.stringify(answer)))
 
 /** A write that a second person approves. */
 const agreed = (...asked: Parameters<typeof write>) =>
@@ -105,7 +117,7 @@ const program = Effect.gen(function* () {
   const paid = Effect.fnUntraced(function* (month: string, suspended: number) {
     const distributionId = `${instrumentId}.${month}`
     const found = yield* read(olive, "distributions/{distributionId}", { distributionId })
-    const { state, counts } = decode(found)
+    const { state, counts } = shown(Shown, found)
     yield* Console.log(`  ${distributionId} is ${state}: ${JSON.stringify(counts)}`)
     if (state === "paid" && counts.suspended === suspended && counts.due === 0) return
     return yield* Effect.die(new Error(`${distributionId} is not paid as it should be`))
@@ -130,7 +142,7 @@ const program = Effect.gen(function* () {
   yield* paid("2026-07", 1)
 
   yield* Console.log("the freeze is lifted: the line that July still owes is paid")
-  const { restrictionId } = yield* Schema.decodeUnknownEffect(Restricted)(result)
+  const { restrictionId } = shown(Restricted, result)
   const lift = yield* write(olive, "restriction.lift", {
     params: { restrictionId },
     body: { reason: "the pledge has ended" }

@@ -147,6 +147,8 @@ describe("the execution of a distribution over HTTP", () => {
   })
 
   it("takes the latest of rates that differ, carries unrolled holders, and announces both", async () => {
+    // The registrar delivers nothing of July, so that its holders are carried.
+    fund.delivers({ accept: [] })
     await fund.at("2026-08-20T12:00:00Z")
     await fund.publishes({
       value: "0.00009",

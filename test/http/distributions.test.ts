@@ -1,4 +1,4 @@
-/** Months of a par fund over HTTP: executed by two people, cleared, delivered, rolled and carried, with one holder frozen. */
+/** Months of a par fund over HTTP: executed by two people, cleared, delivered, rolled and carried, with one holder frozen and cured. */
 import { verify } from "@bursar/engine-core"
 import { Basis, Decimal, PlainJson } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
@@ -81,6 +81,8 @@ const publishes = (date: string, value: string) =>
   fund.publishes({ value, valuationTime: `${date}T11:00:00Z` })
 
 describe("the months of a par fund", () => {
+  let restrictionId = ""
+
   it("July is cleared by a run of its own, and open to the registrar but for a frozen holder", async () => {
     await fund.at("2026-07-28T12:00:00Z")
     await publishes("2026-07-28", "0.000095759")
@@ -90,6 +92,7 @@ describe("the months of a par fund", () => {
       "compliance"
     )
     expect(frozen).toMatchObject({ state: "succeeded" })
+    restrictionId = String((frozen["result"] as Distributing.Json)["restrictionId"])
     await fund.at("2026-08-01T00:02:00Z")
     await executed("2026-07")
     await fund.at("2026-08-01T00:05:00Z")
@@ -182,5 +185,37 @@ describe("the months of a par fund", () => {
       "fund-a.2026-08 distribution.payable",
       "fund-a.2026-08 distribution.paid"
     ])
+  })
+
+  it("the frozen holder is paid what July owed once the restriction is lifted, and July stays paid", async () => {
+    const before = await events()
+    const lifted = await fund.venue.write(`/v1/restrictions/${restrictionId}:lift`, {
+      reason: "the pledge has ended"
+    })
+    expect(lifted).toMatchObject({ state: "succeeded" })
+    expect(await statesOf("2026-07")).toMatchObject({ carol: "due" })
+    await fund.at("2026-09-10T12:00:00Z")
+    await fund.at("2026-09-10T12:01:00Z")
+    expect((await linesOf("2026-07"))["carol"]).toMatchObject({
+      state: "delivered",
+      net: 0.32,
+      paidOn: "2026-09-10"
+    })
+    await fund.at("2026-09-10T13:05:00Z")
+    expect(await statesOf("2026-07")).toMatchObject({ carol: "rolled" })
+    expect(await stateOf("2026-07")).toBe("paid")
+    expect(await events()).toEqual(before)
+  })
+
+  it("September pays the cured holder what August carried", async () => {
+    const carried = (await linesOf("2026-08"))["carol"]
+    await fund.at("2026-09-30T12:00:00Z")
+    await publishes("2026-09-30", "0.0001")
+    await fund.at("2026-10-01T00:02:00Z")
+    await executed("2026-09")
+    await fund.at("2026-10-05T00:00:01Z")
+    const line = (await linesOf("2026-09"))["carol"]
+    expect(line).toMatchObject({ state: "delivered", carriedFrom: "2026-08" })
+    expect(line?.["carryIn"]).toBe(carried?.["carryOut"])
   })
 })

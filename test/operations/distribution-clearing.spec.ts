@@ -1,7 +1,9 @@
 /** Distributions and what stops their instrument: cleared by runs, held by holds, paid where nothing is left. */
-import { EventReads } from "@bursar/engine-core"
+import { EventReads, Records } from "@bursar/engine-core"
+import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Struct } from "effect"
+import { Effect, Schema, Struct } from "effect"
+import { FindingId, findings, first } from "#core/findings/Finding.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Month from "./distributions.ts"
@@ -162,5 +164,47 @@ describe("a distribution", () => {
       yield* paused
       assert.strictEqual((yield* month).state, "paid")
     }).pipe(engine())
+  )
+
+  it.effect(
+    "is never cleared over a blocking finding of a check that this release does not have",
+    () =>
+      Effect.gen(function* () {
+        const { lines, point, stage } = yield* scene(["h1"])
+        yield* executed(stage, point, lines)
+        const records = yield* Records
+        const now = yield* Instant.now
+        const act = { cause: { by: "run", runId: "newer" } as const, now }
+        const check = "of-a-newer-release"
+        const finding = first(
+          {
+            findingId: Schema.decodeSync(FindingId)("fnd_newer"),
+            check,
+            instrumentId: "fund-a",
+            subject: { resourceKind: "instrument", id: "fund-a" },
+            holderId: null
+          },
+          {
+            runId: "newer",
+            severity: "blocking",
+            expected: null,
+            actual: null,
+            difference: null,
+            unit: "units",
+            tolerance: Decimal.zero,
+            explained: { amount: Decimal.zero, by: [] },
+            unexplained: Decimal.zero,
+            asOf: { offset: Offset.zero, instant: now },
+            statementId: null
+          }
+        )
+        const stored = yield* records.transact(records.open(findings, finding, act))
+        yield* Month.seals("d-july", lines)
+        assert.strictEqual((yield* month).state, "executed")
+        yield* records.transact(
+          records.record(findings, stored, { on: "clear", runId: "newer" }, act)
+        )
+        assert.deepEqual((yield* Reconciling.run()).value.distributionsCleared, ["d-july"])
+      }).pipe(engine())
   )
 })

@@ -17,6 +17,7 @@ import { ports } from "../engine/world.ts"
 import * as Cycles from "../operations/cycles.ts"
 import * as Month from "../operations/distributions.ts"
 import * as Fund from "../operations/fund.ts"
+import * as Reconciling from "../operations/reconciling.ts"
 import * as Twins from "./twins.ts"
 
 const instance = () => Layer.fresh(Twins.served.pipe(Layer.provideMerge(Layer.fresh(Engine.layer))))
@@ -62,7 +63,7 @@ const heard = <A, E, R>(call: Effect.Effect<A, E, R>) => {
 
 /** Records of every kind that a pinned read shows. */
 const story = Effect.gen(function* () {
-  const { holders, stage } = yield* Cycles.opened(["h2", "h1"])
+  const { holders, stage } = yield* Cycles.opened(["h2", "h1"], { distribution })
   yield* Fund.publishes(stage, "1.0437", Fund.start)
   const { cid } = yield* Fund.newestContract(Templates.Credential)
   yield* stage.registrar.act(
@@ -87,6 +88,9 @@ const story = Effect.gen(function* () {
   yield* Month.executes(stage, Month.termsOf(stage, point.cid))
   const payees = holders.map(({ party }, nth) => Month.lineOf(nth + 1, party))
   yield* Month.adds("d-july", payees)
+  const approval = { standingApprovalId: "sa1", instrumentId, until: "2027-06-30T00:00:00Z" }
+  yield* done(Calls.write("standing-approval.grant", {}, approval))
+  ids["runId"] = (yield* Reconciling.run()).value.runId
   yield* restricts("x1")
   yield* pauses("p1")
   return { holders, stage }
@@ -94,6 +98,14 @@ const story = Effect.gen(function* () {
 type Story = Effect.Success<typeof story>
 
 const instrumentId = "fund-a"
+
+const distribution = {
+  schedule: "monthly",
+  withholding: 0.15,
+  payoutDecimals: 2,
+  payout: "units",
+  calendar: { frequency: "monthly", recordDay: 31, paymentLagDays: 5 }
+}
 
 const done = <E, R>(write: Effect.Effect<Calls.Ended, E, R>) =>
   Effect.tap(write, ({ state, why }) => Effect.sync(() => expect([state, why]).toEqual(ended)))
@@ -122,7 +134,8 @@ const more = ({ stage }: Story) =>
     yield* pauses("p2")
   })
 
-const ids: Readonly<Record<string, string>> = {
+/** Ids of the story; that of its run is made by the engine. */
+const ids: Record<string, string> = {
   instrumentId,
   holderId: "h1",
   subscriptionId: "s1",
@@ -131,6 +144,7 @@ const ids: Readonly<Record<string, string>> = {
   standingSettlementId: "t1",
   distributionId: "d-july",
   lineId: "d-july.1",
+  standingApprovalId: "sa1",
   restrictionId: "x1",
   holdId: "p1"
 }

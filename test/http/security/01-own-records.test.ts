@@ -45,13 +45,14 @@ const ids: Readonly<Record<string, Readonly<Record<"a" | "b" | "never", string>>
 /**
  * Lists whose rows do not name a holder, or of which the story leaves none: that an investor sees its
  * own is said where they are tested, in register.test.ts, dealing-cycles.test.ts and distributions.test.ts of this folder's
- * parent, and in operations/standing.spec.ts.
+ * parent, in operations/standing.spec.ts and operations/distribution-calendar.spec.ts.
  */
 const unnamed = [
   "holders.movements",
   "dealing-cycles.list",
   "standingSettlements.list",
-  "distributions.list"
+  "distributions.list",
+  "distributionCalendar.list"
 ]
 const pathOf = (read: Read.Read, whose: "a" | "b" | "never") =>
   read.route.slice("GET ".length).replaceAll(/\{([A-Za-z]+)\}/g, (_, name: string) => {

@@ -60,6 +60,7 @@ describe("an event of a restriction", () => {
       })
     })
     expect(EventType.members.filter((type) => !open.includes(type))).toEqual([
+      "distribution.paid",
       "holder.restricted",
       "holder.unrestricted"
     ])

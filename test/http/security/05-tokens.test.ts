@@ -192,12 +192,12 @@ describe("claims", () => {
     expect(await statusOf(await token({ roles: ["god", "operator"] }))).toBe(200)
   })
 
-  it("a subject is 1 to 256 printable characters, and none is taken for another", async () => {
+  it("a subject is 1 to 256 printable characters, and none is taken for another or for the engine", async () => {
     const asked = async (sub: string) => statusOf(await token({ roles: ["operator"], sub }))
-    for (const sub of ["", "a\n", "\u0000", "zoë", "\u007f", "x".repeat(257)]) {
+    for (const sub of ["", "a\n", "\u0000", "zoë", "\u007f", "x".repeat(257), "engine"]) {
       expect([sub, await asked(sub)]).toEqual([sub, 401])
     }
-    for (const sub of ["x".repeat(256), "a b", "~"])
+    for (const sub of ["x".repeat(256), "a b", "~", "Engine"])
       expect([sub, await asked(sub)]).toEqual([sub, 200])
   })
 

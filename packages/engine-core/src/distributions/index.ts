@@ -63,10 +63,13 @@ export const reads = [
   ...CalendarReads.reads,
   ...StandingApprovalReads.reads
 ] as const
-/** That a line is directed would show that it waits. */
+/**
+ * Events that would show that a line waits: that it is directed, and that its distribution is paid
+ * while the line still reads due.
+ */
 export const concealed = {
   resourceKinds: [],
-  types: [],
+  types: ["distribution.paid"],
   operations: ["distribution.instruct"]
 } as const satisfies ConcealedEvents
 export { formulas } from "./distribution/DistributionFormulas.ts"

@@ -1,6 +1,9 @@
 /** Caller: a person or system, by the subject of its sign-in, with its roles. */
 import type { Role } from "../vocabulary/Role.ts"
 
+/** The actor of what the engine opens by itself, so the subject of no sign-in. */
+export const engine = "engine"
+
 export interface Caller {
   readonly sub: string
   readonly name: string | null

@@ -3,13 +3,11 @@ import * as Audit from "../records/Audit.ts"
 import * as Problem from "../kernel/Problem.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import type { Approval } from "./Approval.ts"
-import { type Caller, type RequestIdentity, roleOf } from "./Caller.ts"
+import { type Caller, engine, type RequestIdentity, roleOf } from "./Caller.ts"
 import type { AnyOperation, Operation } from "./Operation.ts"
 import type { OperationRecord } from "./OperationRecord.ts"
 
-/** The actor of what the engine opens by itself; the log says null for it. */
-export const engine = "engine"
-
+/** The log says null for what the engine opens by itself. */
 const actorOf = (sub: string): string | null => (sub === engine ? null : sub)
 
 /** `POST /v1/instruments/{instrumentId}:pause` in its two words. */

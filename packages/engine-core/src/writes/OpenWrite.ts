@@ -19,7 +19,7 @@ import type { Role } from "../vocabulary/Role.ts"
 import * as Answers from "./Answers.ts"
 import * as Approval from "./Approval.ts"
 import * as CallKeys from "./CallKeys.ts"
-import type { RequestIdentity } from "./Caller.ts"
+import { engine, type RequestIdentity } from "./Caller.ts"
 import type { Call } from "./FourEyes.ts"
 import * as Idempotency from "./Idempotency.ts"
 import * as JudgeWrite from "./JudgeWrite.ts"
@@ -226,7 +226,7 @@ export const openOwn = Effect.fnUntraced(function* (
         operationId,
         input,
         ...(yield* JudgeWrite.hide(operation, input)),
-        actor: Logged.engine,
+        actor: engine,
         actorName: null,
         actorEmail: null,
         role: null,

@@ -1,7 +1,7 @@
 /**
  * Authentication: verifies a bearer token of the identity provider and reads the caller from it.
  */
-import { type Caller, Refusal, Vocabulary } from "@bursar/engine-core"
+import { Caller, Refusal, Vocabulary } from "@bursar/engine-core"
 import { Party, RecordId } from "@bursar/engine-core/kernel"
 import { hash } from "node:crypto"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -184,7 +184,7 @@ const subject = /^[\x20-\x7E]{1,256}$/u
 /** Builds the caller from the claims; undefined where the subject is invalid. */
 const callerOf = (payload: JWTPayload): Caller.Caller | undefined => {
   const { sub, roles, holder, party } = payload
-  if (sub === undefined || !subject.test(sub)) return undefined
+  if (sub === undefined || !subject.test(sub) || sub === Caller.engine) return undefined
   const { has } = Vocabulary.Role
   return {
     sub,

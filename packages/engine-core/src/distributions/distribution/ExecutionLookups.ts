@@ -46,7 +46,7 @@ import type { Judging } from "./ExecutionGates.ts"
 import * as LineFigureLookups from "./LineFigureLookups.ts"
 import * as LineLookups from "./LineLookups.ts"
 import { type LineSource, termsOf } from "./LineSource.ts"
-import { engine } from "../../writes/Logged.ts"
+import { engine } from "../../writes/Caller.ts"
 import { openOf } from "../standing-approval/StandingApprovalLookups.ts"
 
 export interface Asked {

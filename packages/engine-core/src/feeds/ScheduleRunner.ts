@@ -107,13 +107,19 @@ const make = Effect.fnUntraced(function* <R>(tasks: ReadonlyArray<Task<R>>) {
     ).pipe(Effect.withSpan("schedule", { attributes: { task: lease.itemId } }))
   }
 
+  /** Leases and runs tasks until all have had a turn, `atOnce` of them at a time. */
   const runOnce = Effect.gen(function* () {
     yield* set
-    const leases = yield* orUnavailable(
-      work.lease({ queue, worker, limit: atOnce, leaseMillis: settings.lease })
-    )
-    yield* Effect.forEach(leases, runTask, { concurrency: "unbounded", discard: true })
-    return leases.length
+    let ran = 0
+    while (ran < tasks.length) {
+      const leases = yield* orUnavailable(
+        work.lease({ queue, worker, limit: atOnce, leaseMillis: settings.lease })
+      )
+      yield* Effect.forEach(leases, runTask, { concurrency: "unbounded", discard: true })
+      ran += leases.length
+      if (leases.length < atOnce) break
+    }
+    return ran
   })
 
   const pause = Effect.sleep(Duration.millis(settings.poll))

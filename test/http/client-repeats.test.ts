@@ -162,15 +162,15 @@ const paramsOf = ({ name, params, route }: Read.Read): unknown => {
 
 /** A read as it is declared, asked whichever its shape is. */
 const asks = (client: Client.Client, read: Read.Read, asked: Client.Asked) =>
-  read.shape === "one"
-    ? heard(client.one(read, paramsOf(read) as never, asked))
-    : heard(client.list(read, paramsOf(read) as never, asked))
+  read.shape === "list"
+    ? heard(client.list(read, paramsOf(read) as never, asked))
+    : heard(client.one(read, paramsOf(read) as never, asked))
 
 const pinned: ReadonlyArray<Read.Read> = Catalogue.reads.filter((read) => read.pinned)
 
 /** One page, the whole list, one value: how a read of its shape may be asked. */
 const waysOf = ({ shape }: Read.Read): ReadonlyArray<Client.Asked> =>
-  shape === "one" ? [{}] : [{}, { limit: 1 }]
+  shape === "list" ? [{}, { limit: 1 }] : [{}]
 
 /** One answer, and what the other instance said later to the same read: at the latest, and repeated. */
 interface Told {

@@ -128,7 +128,7 @@ export const pause = Operation.define("instrument.pause", {
       : Effect.succeed({ instrumentId })
 })
 
-const View = Schema.Struct({ ...Note.fields, createdAt: Instant.schema })
+export const View = Schema.Struct({ ...Note.fields, createdAt: Instant.schema })
 
 export const listNotes = Read.list({
   name: "holders.list",

@@ -655,6 +655,7 @@ describe("an investor", () => {
     expect(routes.filter((route) => !isAnswered(route))).toEqual([
       "/v1/standing-settlements/{standingSettlementId}",
       "/v1/distributions/{distributionId}",
+      "/v1/distributions/{distributionId}/export",
       "/v1/distributions/{distributionId}/lines",
       "/v1/distributions/{distributionId}/lines/{lineId}"
     ])

@@ -70,6 +70,7 @@ const answerAt = Effect.fnUntraced(function* (href: string, asOf: Instant.Instan
   if (read.shape === "one") {
     return encoded(read.value, (yield* reads.one(read, of)).value)
   }
+  if (read.shape === "export") throw new Error(`${href} is an export, which no result leads to`)
   const { next, value } = yield* reads.page(read, { ...of, page: { limit: 1_000 } })
   if (next !== null) throw new Error(`${href} is longer than is compared`)
   return encoded(Schema.Array(read.item), value)
@@ -163,7 +164,7 @@ export const showing = ({ result }: Operation.Operation): ReadonlyArray<string> 
     return names.length > 0 && names.every((name) => shown.includes(name))
   }
   return Catalogue.reads
-    .filter((read) => isWithin(read.shape === "one" ? read.value : read.item))
+    .filter((read) => isWithin(read.shape === "list" ? read.item : read.value))
     .map(({ name }) => name)
 }
 

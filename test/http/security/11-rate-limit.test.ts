@@ -5,7 +5,7 @@
  * the list, two instances), its time to come back (the same but two instances), `charge` (the list),
  * the count in the store (two instances), and the headers in Gates.ts (what is told of a budget).
  */
-import { Records } from "@bursar/engine-core"
+import { Export, Read, Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import * as Postgres from "@bursar/storage-adapters/postgres"
@@ -14,7 +14,7 @@ import { Effect, Exit, Redacted, Schema, Scope } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { table } from "#host/api/Route.ts"
 import { secret, sign } from "../signing.ts"
-import { NoteId, notes, tables } from "../tables.ts"
+import { getNote, listNotes, NoteId, notes, tables, View } from "../tables.ts"
 import { bearer, json, open, send, slugOf, token, type Venue } from "../venue.ts"
 
 const figures = (response: Response) =>
@@ -222,6 +222,57 @@ describe("a list without a limit", () => {
     const [status, remaining, retryAfter] = await ask("?limit=1")
     expect([status, remaining]).toEqual([429, "0"])
     near(retryAfter, 3 * 3_600)
+    await venue.close()
+  })
+})
+
+const exportParams = Schema.Struct({ holderId: NoteId, ...Export.parameters })
+
+/** A note, and every note there is. */
+const exportNotes = Read.exported({
+  name: "holders.export",
+  doc: "Answers one note and all notes.",
+  route: "GET /v1/holders/{holderId}/export",
+  audience: { operator: "all" },
+  pinned: true,
+  params: exportParams,
+  refuses: ["not-found"],
+  recordIn: "note",
+  record: { ...getNote, params: exportParams },
+  rowsIn: "notes",
+  rows: { ...listNotes, params: exportParams, where: () => ({}) },
+  csv: Export.of({
+    row: View,
+    rows: (found: ReadonlyArray<typeof View.Type>) => found
+  })
+})
+
+describe("an export", () => {
+  it("costs a call, and one more for every thousand rows, in either form; a refused one costs a call", async () => {
+    const reads = [...tables.reads, exportNotes]
+    const venue = await open({
+      tables: { ...tables, reads },
+      rateLimit: { limit: 20, window: 20 * 3_600_000 }
+    })
+    await venue.run(seed(2_500))
+    const as = await bearer(["operator"], { sub: "exporter" })
+    const ask = async (path: string) => {
+      const response = await send(venue, { path, as })
+      const text = await response.text()
+      return { text, figures: [response.status, figures(response)[1]] }
+    }
+    const whole = await ask("/v1/holders/n-00007/export")
+    expect(whole.figures).toEqual([200, "19"])
+    const { value } = JSON.parse(whole.text) as {
+      value: { note: { holderId: string }; notes: ReadonlyArray<{ holderId: string }> }
+    }
+    expect(value.note.holderId).toBe("n-00007")
+    expect(new Set(value.notes.map(({ holderId }) => holderId)).size).toBe(2_500)
+    const table = await ask("/v1/holders/n-00007/export?format=csv")
+    expect(table.figures).toEqual([200, "16"])
+    expect(table.text.split("\r\n")).toHaveLength(2_500 + 2)
+    expect((await ask("/v1/holders/n-none/export?format=csv")).figures).toEqual([404, "13"])
+    expect((await ask("/v1/holders?limit=1")).figures).toEqual([200, "12"])
     await venue.close()
   })
 })

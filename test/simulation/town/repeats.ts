@@ -7,8 +7,12 @@ import * as Faults from "../faults.ts"
 import { chain } from "./figures.ts"
 import { type Holder, note, type Town } from "./town.ts"
 
+/** One value or a list: an export joins a read and a list that are asked by themselves, and is never kept. */
+type Repeated = Read.One | Read.List
+
 /** Everything whose answer is pinned, as the route table has it. */
-export const pinned: ReadonlyArray<Read.Read> = Catalogue.reads
+export const pinned: ReadonlyArray<Repeated> = Catalogue.reads
+  .filter((read): read is Exclude<typeof read, Read.Export> => read.shape !== "export")
   .filter((read) => read.pinned)
   // By name, so that a seed asks the same whatever order the catalogue lists them in.
   .toSorted((a, b) => (a.name < b.name ? -1 : 1))
@@ -40,7 +44,7 @@ interface Kept {
 }
 
 const asked = new WeakMap<Schema.Codec<unknown, unknown>, (texts: unknown) => unknown>()
-const paramsOf = (read: Read.Read, texts: Readonly<Record<string, string>>): unknown => {
+const paramsOf = (read: Repeated, texts: Readonly<Record<string, string>>): unknown => {
   const known = asked.get(read.params) ?? Schema.decodeUnknownSync(read.params)
   asked.set(read.params, known)
   return known(texts)
@@ -51,7 +55,7 @@ const printed = (schema: Schema.Codec<unknown, unknown>, value: unknown): string
 
 /** The whole answer but its `now`, byte for byte. */
 const ask = (
-  read: Read.Read,
+  read: Repeated,
   of: {
     readonly caller: Caller.Caller
     readonly params: unknown
@@ -78,7 +82,7 @@ const ask = (
 
 /** The printed value of an answer of the latest, from the cache of answers where it is there. */
 const askPrinted = (
-  read: Read.Read,
+  read: Repeated,
   of: { readonly caller: Caller.Caller; readonly params: unknown; readonly limit: number }
 ) =>
   Effect.gen(function* () {
@@ -130,7 +134,7 @@ export const make = (seed: number) => {
   /** Any of these, if there are any. */
   const one = <A>(of: ReadonlyArray<A>): A | undefined => of[die.roll(Math.max(1, of.length))]
 
-  const callerOf = (read: Read.Read, holders: ReadonlyArray<Holder>): Caller.Caller => {
+  const callerOf = (read: Repeated, holders: ReadonlyArray<Holder>): Caller.Caller => {
     const roles = Object.keys(read.audience).filter((role) => role !== "registrar")
     const role = (one(roles) ?? "auditor") as Caller.Caller["roles"][number]
     const holder = one(holders)
@@ -145,7 +149,7 @@ export const make = (seed: number) => {
   }
 
   /** Another caller of the same read: any role of its audience, and any investor or registrar. */
-  const otherCallerOf = (read: Read.Read, { funds, holders }: Town): Caller.Caller => {
+  const otherCallerOf = (read: Repeated, { funds, holders }: Town): Caller.Caller => {
     const roles = Object.keys(read.audience)
     const role = roles[callerDie.roll(roles.length)] as Caller.Caller["roles"][number]
     const holder = holders[callerDie.roll(Math.max(1, holders.length))]
@@ -178,7 +182,7 @@ export const make = (seed: number) => {
    */
   const comparePrinted = Effect.fnUntraced(function* (
     town: Town,
-    read: Read.Read,
+    read: Repeated,
     of: Omit<Parameters<typeof ask>[1], "asOf">
   ) {
     for (const time of ["first", "second"]) {
@@ -201,7 +205,7 @@ export const make = (seed: number) => {
   /** The same read by another caller: refused, or printed as it is made anew for that caller. */
   const compareForOther = Effect.fnUntraced(function* (
     town: Town,
-    read: Read.Read,
+    read: Repeated,
     of: Omit<Parameters<typeof ask>[1], "asOf" | "caller">
   ) {
     const other = { ...of, caller: otherCallerOf(read, town) }

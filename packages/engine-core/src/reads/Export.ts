@@ -23,16 +23,22 @@ export interface Export<P = unknown, V = unknown> {
 export const of = <V, Row>(table: {
   readonly row: Schema.Codec<Row, Readonly<Record<string, unknown>>> & { readonly fields: object }
   readonly rows: (value: V) => Iterable<Row>
+  /** Fields that are not flat, whose cells are their JSON text. */
+  readonly nested?: ReadonlyArray<keyof Row & string>
 }): Export<{ readonly format?: ResponseFormat }, V> => {
   const columns = Object.keys(table.row.fields)
   const encode = CompiledCodec.encoder(table.row)
+  const nested = new Set<string>(table.nested)
   return {
     format: ({ format }) => format ?? "json",
     columns,
     *lines(value) {
       for (const row of table.rows(value)) {
         const encoded = encode(row)
-        yield columns.map((column) => cellOf(encoded[column] ?? null))
+        yield columns.map((column) => {
+          const value = encoded[column] ?? null
+          return nested.has(column) ? textOf(value) : cellOf(value)
+        })
       }
     }
   }
@@ -43,3 +49,7 @@ const cellOf = (value: unknown): Cell => {
   if (PlainJson.isPlainNumber(value)) return value
   throw new Error("a row of a table holds a value that is not flat")
 }
+
+/** Cast: the engine's codecs encode to values that PlainJson prints; it throws on others. */
+const textOf = (value: unknown): Cell =>
+  value === null ? null : PlainJson.stringify(value as PlainJson.Printable)

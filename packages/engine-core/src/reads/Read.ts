@@ -1,5 +1,5 @@
 /** Declaration of a read: route, audience and sight, parameters, answer. */
-import type { Effect, Schema } from "effect"
+import { type Effect, Schema } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import type * as Instant from "../kernel/Instant.ts"
 import type * as Pin from "../kernel/Pin.ts"
@@ -11,7 +11,7 @@ import type { Range, Records, Stored } from "../records/Records.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import type { Caller } from "../writes/Caller.ts"
-import type { Export } from "./Export.ts"
+import type { Export as Table } from "./Export.ts"
 
 export type ReadRoute = `GET /v1/${string}`
 
@@ -65,7 +65,7 @@ export interface One<P = unknown, V = unknown, S extends Slug = Slug> extends De
   /** Whole seconds after which to poll again; null: the answer is final. */
   lookAgain?(value: V, now: Instant.Instant): number | null
   /** Present where the answer can be exported as a table. */
-  readonly csv?: Export<NoInfer<P>, NoInfer<V>>
+  readonly csv?: Table<NoInfer<P>, NoInfer<V>>
   run(
     params: P,
     asking: Asking
@@ -138,7 +138,24 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
   ): Effect.Effect<ReadonlyArray<V>, Unavailable, Records>
 }
 
-export type Read = One | List
+/** The answer is a record and every row of a list, both at one point: the rows are streamed. */
+export interface Export<P = unknown, H = unknown, R = unknown, F = unknown, V = unknown>
+  extends Declared {
+  readonly shape: "export"
+  readonly params: Schema.Codec<P, unknown>
+  /** The whole answer, for the document and the client; `rowsIn` is the last of its members. */
+  readonly value: Schema.Codec<unknown, unknown>
+  readonly refuses: ReadonlyArray<Slug>
+  /** Member of the answer that holds the record, and the read that answers it. */
+  readonly recordIn: string
+  readonly record: One<NoInfer<P>, H>
+  /** Member of the answer that holds the rows, and the list that answers them. */
+  readonly rowsIn: string
+  readonly rows: List<R, F, NoInfer<P>, V>
+  readonly csv: Table<NoInfer<P>, ReadonlyArray<NoInfer<V>>>
+}
+
+export type Read = One | List | Export
 
 /** Keeps the name of a read as a literal type, for the typed client. */
 type Named<N> = { readonly name: N }
@@ -150,3 +167,18 @@ export const one = <P, V, const S extends Slug, const N extends Declared["name"]
 export const list = <R, F, P, V, const N extends Declared["name"]>(
   of: Omit<List<R, F, P, V>, "shape" | "name"> & Named<N>
 ): List<R, F, P, V> & Named<N> => ({ shape: "list", ...of })
+
+/**
+ * Declares an export: the record as its own read answers it, and all rows as their list answers
+ * them, for the same callers and at the same point.
+ */
+export const exported = <P, H, R, F, V, const N extends Declared["name"]>(
+  of: Omit<Export<P, H, R, F, V>, "shape" | "name" | "value"> & Named<N>
+): Export<P, H, R, F, V> & Named<N> => ({
+  shape: "export",
+  ...of,
+  value: Schema.Struct({
+    [of.recordIn]: of.record.value,
+    [of.rowsIn]: Schema.Array(of.rows.item)
+  })
+})

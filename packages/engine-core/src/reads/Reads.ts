@@ -5,7 +5,7 @@ import type * as Offset from "../kernel/Offset.ts"
 import type { Refused, Unavailable } from "../kernel/Refusal.ts"
 import type { Caller } from "../writes/Caller.ts"
 import type { Printed } from "./KeptAnswers.ts"
-import type { List, One } from "./Read.ts"
+import type { Export, List, One } from "./Read.ts"
 
 /** The point asked for; both at once is `invalid-request`. */
 export interface PointAsked {
@@ -87,6 +87,14 @@ export class Reads extends Context.Service<
         readonly print: (value: ReadonlyArray<V>) => Effect.Effect<Printed>
       }
     ) => Effect.Effect<Around & Shown & { readonly next: string | null }, Refused | Unavailable>
+    /** A record, and every row of its list as a stream in constant memory, at one point. */
+    readonly exported: <P, H, R, F, V>(
+      read: Export<P, H, R, F, V>,
+      of: { readonly caller: Caller; readonly params: P; readonly point: PointAsked }
+    ) => Effect.Effect<
+      Around & { readonly record: H; readonly rows: Stream.Stream<V, Unavailable> },
+      Refused | Unavailable
+    >
     /** Every record at a point, as a stream in constant memory. */
     readonly all: <R, F, P, V>(
       read: List<R, F, P, V>,

@@ -1,4 +1,4 @@
-/** Layer of `Reads`: answers declared reads from `Records`, as one value, a page, or a stream. */
+/** Layer of `Reads`: answers declared reads from `Records`, as one value, a page, a stream, or an export. */
 import { Effect, Layer, Stream } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
@@ -26,7 +26,7 @@ import * as ListCursor from "./ListCursor.ts"
 import * as Point from "./Point.ts"
 import * as Prepared from "./Prepared.ts"
 import * as RowPages from "./RowPages.ts"
-import type { Asking, List, One } from "./Read.ts"
+import type { Asking, Export, List, One } from "./Read.ts"
 import { type Around, type PointAsked, Reads, type Shown } from "./Reads.ts"
 import * as Validator from "./Validator.ts"
 import * as Watch from "./Watch.ts"
@@ -316,32 +316,54 @@ const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) =
   })
 })
 
+/** Views of all rows of a list that is prepared, in constant memory. */
+const streamed = Effect.fnUntraced(function* <R, F, P, V>(
+  services: Prepared.Services,
+  read: List<R, F, P, V>,
+  of: Pick<Prepared.Prepared, "asking" | "pin" | "query"> & { readonly params: P }
+) {
+  const { records } = services
+  const { asking, params, pin, query } = of
+  const withMemo = Prepared.memoised(EmptyCollections.memoised(records, pin))
+  const rows = RowPages.stream({ read, records, asking, params, withMemo }, query)
+  const path = AwaitingActionLookups.pathOf(read.route, params)
+  const awaits =
+    mayAwait(read, pin) &&
+    (yield* Prepared.provided(services)(AwaitingActionLookups.any(path, pin)))
+  const views: Stream.Stream<V, Unavailable> = rows.pipe(
+    Stream.grouped(viewBatch),
+    // The next batch is looked up while this one is printed and sent.
+    Stream.mapEffect(
+      (batch) =>
+        viewed(
+          read,
+          batch.map((row): Stored<R> => row.record),
+          { asking, params, awaits, withMemo }
+        ),
+      { concurrency: 2 }
+    ),
+    Stream.flatMap((found) => Stream.fromIterable(found))
+  )
+  return views
+})
+
 const streaming = (services: Prepared.Services): Reads["Service"]["all"] =>
   Effect.fnUntraced(function* <R, F, P, V>(read: List<R, F, P, V>, of: Prepared.ListAsked<P>) {
-    const { records } = services
+    const prepared = yield* Prepared.prepare(services, read, of)
+    const value = yield* streamed(services, read, { ...prepared, params: of.params })
+    return { ...around(read, prepared.pin, prepared.now), value }
+  })
+
+const exporting = (services: Prepared.Services): Reads["Service"]["exported"] =>
+  Effect.fnUntraced(function* <P, H, R, F, V>(
+    read: Export<P, H, R, F, V>,
+    of: Omit<Prepared.ListAsked<P>, "page">
+  ) {
     const { params } = of
-    const { asking, pin, now, query } = yield* Prepared.prepare(services, read, of)
-    const withMemo = Prepared.memoised(EmptyCollections.memoised(records, pin))
-    const rows = RowPages.stream({ read, records, asking, params, withMemo }, query)
-    const path = AwaitingActionLookups.pathOf(read.route, params)
-    const awaits =
-      mayAwait(read, pin) &&
-      (yield* Prepared.provided(services)(AwaitingActionLookups.any(path, pin)))
-    const value: Stream.Stream<V, Unavailable> = rows.pipe(
-      Stream.grouped(viewBatch),
-      // The next batch is looked up while this one is printed and sent.
-      Stream.mapEffect(
-        (batch) =>
-          viewed(
-            read,
-            batch.map((row): Stored<R> => row.record),
-            { asking, params, awaits, withMemo }
-          ),
-        { concurrency: 2 }
-      ),
-      Stream.flatMap((views) => Stream.fromIterable(views))
-    )
-    return { ...around(read, pin, now), value }
+    const prepared = yield* Prepared.prepare(services, read.rows, { ...of, page: {} })
+    const record = yield* valued(read.record, { asking: prepared.asking, params, services })
+    const rows = yield* streamed(services, read.rows, { ...prepared, params })
+    return { ...around(read, prepared.pin, prepared.now), record, rows }
   })
 
 const make = Effect.gen(function* () {
@@ -354,7 +376,8 @@ const make = Effect.gen(function* () {
   const reach = yield* LedgerReach
   const services = { records, crypto, reach, points, cursors, venue: ledger.venue, tenantId }
   const { reading } = yield* Atomically
-  const [one, page, all] = [answering(services), paging(services), streaming(services)]
+  const [one, page] = [answering(services), paging(services)]
+  const [all, exported] = [streaming(services), exporting(services)]
   const printed = printing(services, KeptAnswers.make(answersKept))
   /** Puts an answer into the cache once it is settled: a crash may take back an unsettled head. */
   const keeping = <A extends Made, E>(answer: Effect.Effect<A, E>) =>
@@ -364,8 +387,9 @@ const make = Effect.gen(function* () {
     pagePrinted: (read, of) => keeping(printed.page(read, of)),
     one: (read, of) => orUnavailable(reading(one(read, of))),
     page: (read, of) => orUnavailable(reading(page(read, of))),
-    // The stream settles what it reads; the reading scope is that of its preparation.
-    all: (read, of) => orUnavailable(reading(all(read, of)))
+    // A stream settles what it reads; the reading scope is that of its preparation.
+    all: (read, of) => orUnavailable(reading(all(read, of))),
+    exported: (read, of) => orUnavailable(reading(exported(read, of)))
   })
 })
 

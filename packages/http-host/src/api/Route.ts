@@ -14,6 +14,7 @@ export type Answers =
   | { readonly with: "write"; readonly operation: Operation.Operation }
   | { readonly with: "one"; readonly read: Read.One }
   | { readonly with: "list"; readonly read: Read.List }
+  | { readonly with: "export"; readonly read: Read.Export }
   | { readonly with: "hand"; readonly served: Served }
 
 export interface Route {
@@ -32,7 +33,7 @@ export interface Route {
 
 /** Media types of a route's answers; an export's parameters choose one of them. */
 export const formsOf = ({ answers }: Route): ReadonlyArray<string> =>
-  answers.with === "one" && answers.read.csv !== undefined
+  answers.with === "export" || (answers.with === "one" && answers.read.csv !== undefined)
     ? [Body.mediaType, Csv.mediaType]
     : [Body.mediaType]
 
@@ -156,11 +157,22 @@ export const ofRead = (read: Read.Read): Route => {
     group: grouped(path),
     admits: { by: "role", roles: rolesOf(read.audience) },
     bodyMax: 0,
-    answers: read.shape === "one" ? { with: "one", read } : { with: "list", read },
+    answers: answersOf(read),
     refuses: [
-      ...(read.shape === "one" ? read.refuses : []),
+      ...(read.shape === "list" ? [] : read.refuses),
       ...(read.pinned ? (["offset-unavailable", "before-horizon"] as const) : [])
     ]
+  }
+}
+
+const answersOf = (read: Read.Read): Answers => {
+  switch (read.shape) {
+    case "one":
+      return { with: "one", read }
+    case "list":
+      return { with: "list", read }
+    case "export":
+      return { with: "export", read }
   }
 }
 

@@ -19,9 +19,9 @@ type Fields = Readonly<Record<string, Schema.Codec<unknown, unknown>>>
 export const envelope = (read: Read.Read): Schema.Codec<unknown, unknown> => {
   const ledgerTime: Fields = read.pinned ? { ledgerTime: Schema.NullOr(Instant.schema) } : {}
   const value: Fields =
-    read.shape === "one"
-      ? { value: read.value }
-      : { value: Schema.Array(read.item), next: Schema.NullOr(Schema.String) }
+    read.shape === "list"
+      ? { value: Schema.Array(read.item), next: Schema.NullOr(Schema.String) }
+      : { value: read.value }
   const fields: Fields = { offset: Offset.schema, ...ledgerTime, now: Instant.schema, ...value }
   return Schema.Struct(fields)
 }

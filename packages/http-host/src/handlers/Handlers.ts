@@ -101,6 +101,10 @@ const answering = (serving: Serving) =>
           const handle = ReadHandler.list(answers.read, reads)
           return (arrival, { caller, charge }) => handle(arrival, signedIn(caller), charge)
         }
+        case "export": {
+          const handle = ReadHandler.exported(answers.read, reads)
+          return (arrival, { caller, charge }) => handle(arrival, signedIn(caller), charge)
+        }
         case "hand": {
           const opened = open[name]
           if (opened !== undefined) return opened

@@ -186,12 +186,58 @@ export const list = (read: Read.List, reads: Reads["Service"]) => {
       const asked = { caller, params, point: standard, page }
       const { value, ...around } = yield* inTime(reads.all(read, asked))
       yield* dropWhenNotTaken(arrival)
-      return Answer.stream({ requestId, bytes: bytes(around, charged(value, charge), printOnce) })
+      const bytes = inChunks(charged(value, charge), {
+        before: `${opening(around)}[`,
+        print: (chunk) => chunk.map(printOnce).join(","),
+        between: ",",
+        after: `]${closing(null)}`
+      })
+      return Answer.stream({ requestId, bytes })
     }
     const asked = { caller, params, point: standard, page: { ...page, limit } }
     const { target } = arrival
     const answer = yield* inTime(reads.pagePrinted(read, { ...asked, target, print: printPage }))
     return answered(arrival, answer, closing(answer.next))
+  })
+}
+
+/** Streams a record and all rows of its list, as JSON or as a table of the rows. */
+export const exported = (read: Read.Export, reads: Reads["Service"]) => {
+  const ask = asking(takenBy(read))
+  const printRecord = plainPrinter(read.record.value)
+  const printRow = plainPrinter(read.rows.item)
+  const { csv, recordIn, rowsIn } = read
+  return Effect.fnUntraced(function* (
+    arrival: Arrival["Service"],
+    caller: Caller.Caller,
+    charge: Passed["charge"]
+  ) {
+    const { standard, params } = yield* Effect.fromResult(ask(arrival))
+    const { requestId } = arrival.identity
+    const isTable = csv.format(params) === "csv"
+    const form = isTable ? Csv.mediaType : Body.mediaType
+    const unacceptable = Limits.acceptable(arrival.request.headers.accept, [form])
+    if (unacceptable !== undefined) return yield* Effect.fail(unacceptable)
+    const answer = yield* inTime(reads.exported(read, { caller, params, point: standard }))
+    yield* dropWhenNotTaken(arrival)
+    const rows = charged(answer.rows, charge)
+    if (isTable) {
+      const bytes = inChunks(rows, {
+        before: Csv.head(csv),
+        print: (chunk) => Csv.body(csv, chunk),
+        between: "",
+        after: ""
+      })
+      return Answer.stream({ requestId, bytes, mediaType: `${Csv.mediaType}; charset=utf-8` })
+    }
+    const record = `${PlainJson.stringify(recordIn)}:${printRecord(answer.record)}`
+    const bytes = inChunks(rows, {
+      before: `${opening(answer)}{${record},${PlainJson.stringify(rowsIn)}:[`,
+      print: (chunk) => chunk.map(printRow).join(","),
+      between: ",",
+      after: "]}}"
+    })
+    return Answer.stream({ requestId, bytes })
   })
 }
 
@@ -258,23 +304,27 @@ export const printer = (
 /** Cast: the engine's codecs encode to values that PlainJson prints; it throws on others. */
 const printable = (encoded: unknown): PlainJson.Printable => encoded as PlainJson.Printable
 
-/** Streams an array in chunks, so that only one chunk is in memory. */
-const bytes = <E>(
-  around: Around,
-  items: Stream.Stream<unknown, E>,
-  print: (value: unknown) => string
+/** Streams items in chunks, so that only one chunk is in memory. */
+const inChunks = <A, E>(
+  items: Stream.Stream<A, E>,
+  of: {
+    readonly before: string
+    readonly print: (chunk: ReadonlyArray<A>) => string
+    readonly between: string
+    readonly after: string
+  }
 ): Stream.Stream<Uint8Array, E> => {
   let first = true
-  return Stream.make(Buffer.from(`${opening(around)}[`)).pipe(
+  return Stream.make(Buffer.from(of.before)).pipe(
     Stream.concat(
       Stream.mapArray(items, (chunk) => {
-        const text = chunk.map(print).join(",")
-        const separated = first ? text : `,${text}`
+        const text = of.print(chunk)
+        const separated = first ? text : `${of.between}${text}`
         first = false
         return [Buffer.from(separated)] as const
       })
     ),
-    Stream.concat(Stream.sync(() => Buffer.from(`]${closing(null)}`)))
+    Stream.concat(Stream.sync(() => Buffer.from(of.after)))
   )
 }
 

@@ -107,7 +107,7 @@ export const make = Effect.gen(function* () {
   ): Effect.Effect<Response, Refusal.Refused | Refusal.Unavailable, Scope.Scope> => {
     const { arrival } = passed
     const { answers } = arrival.route
-    const audited = answers.with === "one" ? answers.read.audited : undefined
+    const audited = "read" in answers ? answers.read.audited : undefined
     if (audited === undefined) return answering
     return Effect.tap(answering, (response) =>
       // A copy that is current (304) is read as an answer is.

@@ -21,6 +21,13 @@ export const cell = (value: Export.Cell): string => {
 /** Number of lines in one chunk of the stream. */
 const linesTogether = 500
 
+/** Prints the line of the column names. */
+export const head = ({ columns }: Pick<Export.Export, "columns">): string => lineOf(columns)
+
+/** Prints a line for each row of a value, without the line of the column names. */
+export const body = <V>(table: Export.Export<never, V>, value: V): string =>
+  Array.from(table.lines(value), lineOf).join("")
+
 /** Prints the column names, then a line for each row, in chunks. */
 export function* text<V>(table: Export.Export<never, V>, value: V): Generator<string> {
   let lines = [lineOf(table.columns)]

@@ -1,10 +1,11 @@
-/** Reads of distributions: the list, one, its lines, and one line with the basis of its figures. */
+/** Reads of distributions: the list, one, its export, its lines, and one line with the basis of its figures. */
 import { Effect, Schema } from "effect"
 import { HolderId } from "../../holders/holder/Holder.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as Month from "../../kernel/Month.ts"
 import { refused } from "../../kernel/Refusal.ts"
+import * as Export from "../../reads/Export.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
 import { isConcealedFrom } from "../../writes/Concealment.ts"
@@ -181,4 +182,26 @@ export const line = Read.one({
   })
 })
 
-export const reads = [list, get, lines, line] as const
+const exportParams = Schema.Struct({ distributionId: DistributionId, ...Export.parameters })
+
+export const exported = Read.exported({
+  name: "distributions.export",
+  doc: "A distribution with all its lines, as JSON or as a table; an investor exports its own line.",
+  route: "GET /v1/distributions/{distributionId}/export",
+  audience,
+  audited: { resourceKind: "distribution", named: "distributionId" },
+  pinned: true,
+  params: exportParams,
+  refuses: ["not-found"],
+  recordIn: "distribution",
+  record: { ...get, params: exportParams },
+  rowsIn: "lines",
+  rows: { ...lines, params: exportParams },
+  csv: Export.of({
+    row: LineView.LineView,
+    rows: (found: ReadonlyArray<LineView.LineView>) => found,
+    nested: ["evidence", "waitingOn"]
+  })
+})
+
+export const reads = [list, get, exported, lines, line] as const

@@ -189,8 +189,7 @@ export const of = (
   const own = operation.parameters.filter(
     (parameter) => parameter.in === "query" && !inPath.has(parameter.name)
   )
-  const standard =
-    answers.with === "one" || answers.with === "list" ? [...Params.names(answers.read)] : []
+  const standard = "read" in answers ? [...Params.names(answers.read)] : []
   const headers: ReadonlyArray<keyof typeof shared> = [
     ...(path.method === "GET" ? [] : (["IdempotencyKey"] as const)),
     ...(takesIfMatch({ answers, name }) ? (["IfMatch"] as const) : []),

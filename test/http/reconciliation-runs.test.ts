@@ -1,4 +1,5 @@
 /** Reconciliation runs over HTTP: started in the call, listed, read, announced and logged. */
+import { reconciliationRun } from "@bursar/engine-core"
 import * as Client from "@bursar/http-host/client"
 import { Effect } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
@@ -150,9 +151,9 @@ describe("a reconciliation run over HTTP", () => {
     const scope = { instrumentIds: ["fund-c"], checks: null }
     const [one, two, again] = await Effect.runPromise(
       Effect.all([
-        client.reconcile({ scope }),
-        client.reconcile({ scope: null }, { key: "own" }),
-        client.reconcile({ scope: null }, { key: "own" })
+        client.immediate(reconciliationRun, { scope }),
+        client.immediate(reconciliationRun, { scope: null }, { key: "own" }),
+        client.immediate(reconciliationRun, { scope: null }, { key: "own" })
       ])
     )
     expect(one.scope).toEqual({ instrumentIds: ["fund-c"], checks: null })

@@ -6,8 +6,6 @@ import {
   type Operation,
   type PointAsked,
   type Read,
-  RunRequest,
-  RunView,
   WriteAnswer
 } from "@bursar/engine-core"
 import { Instant, Offset, PlainJson } from "@bursar/engine-core/kernel"
@@ -145,13 +143,22 @@ export interface Client {
     of?: Keyed & { readonly reason?: string }
   ) => Effect.Effect<Decoded<ApprovalView>, CallError>
   /**
-   * Runs a reconciliation, which ends in the call. While another one runs the call is refused with
-   * `overloaded` after some seconds, and may be repeated.
+   * Calls a write that ends in the call: `reconciliationRun` of the engine runs a reconciliation, and
+   * is refused with `overloaded` after some seconds while another one runs.
    */
-  readonly reconcile: (
-    request: Input<RunRequest>,
+  readonly immediate: <I, V>(
+    declared: Immediate<I, V>,
+    request: Input<NoInfer<I>>,
     of?: Keyed
-  ) => Effect.Effect<Decoded<RunView>, CallError>
+  ) => Effect.Effect<Decoded<V>, CallError>
+}
+
+/** A write that ends in its call and opens no operation. */
+export interface Immediate<I, V> {
+  /** Method and path. */
+  readonly route: string
+  readonly input: Schema.Codec<I, unknown>
+  readonly result: Schema.Codec<V, unknown>
 }
 
 /**
@@ -311,10 +318,11 @@ export const make = (options: Call.Options): Client => {
         body: { reason: of?.reason ?? null },
         ...keyed(of)
       }),
-    reconcile: (request, of) =>
-      Effect.flatMap(encode(RunRequest, request), (encoded) => {
-        const { params, rest } = split(reconcilePath.path, encoded)
-        return call(RunView, { ...reconcilePath, params, body: rest, ...keyed(of) })
+    immediate: (declared, request, of) =>
+      Effect.flatMap(encode(declared.input, request), (encoded) => {
+        const path = Verb.parse(declared.route)
+        const { params, rest } = split(path, encoded)
+        return call(declared.result, { path, params, body: rest, ...keyed(of) })
       })
   }
 }
@@ -365,7 +373,6 @@ const eventsPath = Verb.parse("GET /v1/events")
 const operationPath = { path: Verb.parse("GET /v1/operations/{operationId}") }
 const approvalPath = { path: Verb.parse("GET /v1/approvals/{actionKey}") }
 const approvePath = { path: Verb.parse("POST /v1/approvals/{actionKey}:approve") }
-const reconcilePath = { path: Verb.parse("POST /v1/reconciliation-runs") }
 const rejectPath = { path: Verb.parse("POST /v1/approvals/{actionKey}:reject") }
 
 const around = {

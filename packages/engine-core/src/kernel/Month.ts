@@ -64,9 +64,14 @@ export const order: Order.Order<Month> = Order.make(compare)
 export const isMonth = (value: unknown): value is Month =>
   typeof value === "string" && grammar.test(value)
 
+const shape = /^[0-9]{4}-(?:0[1-9]|1[0-2])$/u
+
+/** Regular expression of a month on the wire; the year 0000, which it matches, is refused too. */
+export const pattern: string = shape.source
+
 /** `uuuu-MM` on the wire and in the store. */
 export const schema: Schema.Codec<Month, string> = Codec.make({
-  from: Schema.String.check(Schema.isPattern(/^[0-9]{4}-(?:0[1-9]|1[0-2])$/u)),
+  from: Schema.String.check(Schema.isPattern(shape)),
   to: Schema.declare(isMonth, {
     expected: "a month",
     toCodecArbitrary: () =>

@@ -1,6 +1,6 @@
 /** The parameters of the document: description, bounds and an example of each. */
 import { Catalogue } from "@bursar/engine-core"
-import { RecordId } from "@bursar/engine-core/kernel"
+import { Month, RecordId } from "@bursar/engine-core/kernel"
 import type { OpenApi } from "effect/http-api"
 import * as Params from "../Params.ts"
 import { isConditional, type Route } from "../Route.ts"
@@ -226,8 +226,25 @@ const inQuery = (name: string, required: boolean, schema: object): Parameter => 
   example: exampleOf(name, jsonOf(schema)),
   description: `Only what is of that ${words(name)}.`,
   ...descriptions[name],
-  ...(jsonOf(schema).format === "date" ? inDays[name] : {})
+  ...(jsonOf(schema).format === "date" ? inDays[name] : {}),
+  ...(isMonth(jsonOf(schema)) ? inMonths[name] : {})
 })
+
+/** Checks whether a shape is that of months, by its pattern. */
+const isMonth = ({ pattern }: JsonObject): boolean => pattern === Month.pattern
+
+/** Replacements for reads that take months instead of instants. */
+const inMonths: Readonly<Record<string, Description>> = {
+  from: {
+    description: "Begins with that month; absent: the first that is not executed.",
+    example: "2026-07"
+  },
+  to: {
+    description: "Ends with that month; absent: twelve months after the present one.",
+    example: "2026-08"
+  },
+  month: { description: "The month in which the record date lies." }
+}
 
 /** Replacements for reads that take dates instead of instants. */
 const inDays: Readonly<Record<string, Description>> = {
@@ -258,6 +275,7 @@ const exampleOf = (name: string, shape: JsonObject): Json => {
   if (component !== undefined) return firstMember.get(component.replace(/_\d+$/, "")) ?? null
   if (shape.format === "date-time") return "2026-07-31T16:00:00Z"
   if (shape.format === "date") return "2026-07-31"
+  if (isMonth(shape)) return "2026-07"
   if (shape.format === "decimal" && shape.type === "string") return "1.5"
   if (shape.format === "decimal" || shape.type === "number") return 1.5
   if (shape.type === "integer") return 1

@@ -46,9 +46,9 @@ describe("the arrows", () => {
   })
 
   it("a file of operations exports operations, their lists, and what the catalogue hands them", () => {
-    // What rooms above contribute: ties that keep a holder open, and what follows a pause.
+    // What rooms above contribute: ties that keep a holder open, and what follows a pause, and lines that an order voids.
     const allowed =
-      /^export (?:const \w+ = (?:Operation|Timely)\.define|const (?:operations|timely)\b|const (?:closing|pausing)\b|interface HolderTies\b)/u
+      /^export (?:const \w+ = (?:Operation|Timely)\.define|const (?:operations|timely)\b|const (?:closing|pausing|forcing)\b|interface HolderTies\b)/u
     const others = sources
       .filter(({ path }) => /\w+Operations\.ts$/u.test(path) && !path.endsWith("/Operations.ts"))
       .flatMap(({ path, text }) =>

@@ -173,7 +173,7 @@ const movesOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   "reserve-redemption.start": ["ReserveOrder opens"],
   "reserve.close": ["Reserve withdraw", "Reserve close"],
   "reserve.propose": ["Reserve opens"],
-  "restriction.lift": ["DistributionLine cure", "Restriction lift"],
+  "restriction.lift": ["DistributionLine suspend", "DistributionLine cure", "Restriction lift"],
   "standing-settlement.close": ["StandingSettlement close"],
   "standing-settlement.open": ["StandingSettlement opens"],
   "standing-settlement.pause": ["StandingSettlement pause"],

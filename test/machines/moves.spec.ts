@@ -159,6 +159,7 @@ const tables: Readonly<Record<string, string>> = {
     opens delivered
     due suspend suspended
     due deliver delivered ▸
+    due void void
     suspended cure due ▸
     suspended deliver delivered ▸
     suspended void void

@@ -8,6 +8,7 @@ import * as CloseOperations from "./holders/holder/CloseOperations.ts"
 import * as feeds from "./feeds/index.ts"
 import * as findings from "./findings/index.ts"
 import * as holders from "./holders/index.ts"
+import * as ForcedTransferOperations from "./powers/ForcedTransferOperations.ts"
 import * as HoldOperations from "./restraints/hold/HoldOperations.ts"
 import * as instruments from "./instruments/index.ts"
 import * as orders from "./orders/index.ts"
@@ -111,11 +112,15 @@ const close = CloseOperations.closing({
 /** Pausing an instrument, with what follows in the rooms above. */
 const pause = HoldOperations.pausing(distributions.holdFollowers)
 
+/** Forced transfer of one holder, with the lines that a room above lets an order void. */
+const forceTransfer = ForcedTransferOperations.forcing(distributions.voidableLines)
+
 /** All writes, in the order of the rooms. */
 export const operations: ReadonlyArray<Operation> = [
   ...rooms.flatMap((room) => room.operations ?? []),
   close,
-  pause
+  pause,
+  forceTransfer
 ]
 
 /** All reads that are generated from declarations; the feeds page by their own services. */
@@ -129,6 +134,7 @@ export type DeclaredOperation =
   | OperationsOf<(typeof declaring)[number]>
   | typeof close
   | typeof pause
+  | typeof forceTransfer
 
 /** Union of the declared reads with their own types, to find one by its name. */
 export type DeclaredRead = ReadsOf<(typeof declaring)[number]>

@@ -24,6 +24,7 @@ import * as HolderTiesLookups from "./distribution/HolderTiesLookups.ts"
 import { unrolledOfHolder } from "./distribution/LineLookups.ts"
 import { lineWrites } from "./distribution/LineWrite.ts"
 import * as SuspenseSteps from "./distribution/SuspenseSteps.ts"
+import { linesById } from "./distribution/VoidableLineLookups.ts"
 import * as TimerReadings from "./distribution/TimerReadings.ts"
 import { DistributionPeriod } from "./period/DistributionPeriod.ts"
 import { DistributionRoll } from "./roll/DistributionRoll.ts"
@@ -77,6 +78,8 @@ export { events } from "./events.ts"
 
 /** What the opening of a hold does to distributions. */
 export const holdFollowers = { holdDistributions } as const
+/** What a cited order voids. */
+export const voidableLines = { linesById } as const
 /** Look-ups of what prevents the closing of a holder. */
 export const holderTies = {
   openLine: unrolledOfHolder,

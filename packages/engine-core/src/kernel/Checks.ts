@@ -89,6 +89,7 @@ export const checks = {
   "another-receiver": { gate: "policy", sentence: "The receiver of the move is not the holder itself.", recovery: "Name a receiver that is not the holder itself." },
   "one-way": { gate: "policy", sentence: "No holder gives and receives units in one call.", recovery: "Move the units of a holder who also receives some in a call of its own." },
   "moves-few": { gate: "policy", sentence: "The call moves no more instruments than one call may.", recovery: "Name fewer of the holder's instruments at a time." },
+  "lines-voidable": { gate: "policy", sentence: "Each distribution line that the order voids is a suspended line of the holder.", recovery: "Name suspended lines of the holder alone." },
   "successor-registered": { gate: "policy", sentence: "The holder has named a successor, and it is registered.", recovery: "Register the holder's successor." },
   "successor-usable": { gate: "policy", sentence: "The cooling time of the successor is over.", recovery: "Wait until the successor's cooling time is over." },
   instrument: { gate: "policy", sentence: "The orders of the iteration are of the settlement's instrument.", recovery: "Name orders of its instrument alone." },

@@ -10,6 +10,7 @@ import { ending } from "../admissions/AdmissionSteps.ts"
 import { inOrder, judge, type Objection } from "../kernel/Gates.ts"
 import * as Machine from "../kernel/Machine.ts"
 import { Crypto } from "../ports/Crypto.ts"
+import type { Command } from "../ports/Ledger.ts"
 import type { OperationAct } from "../records/Act.ts"
 import { Records } from "../records/Records.ts"
 import { IssuerPowersAgreement } from "../templates/Powers.ts"
@@ -21,6 +22,8 @@ import { ForcedAct, forcedActs } from "./ForcedAct.ts"
 import { against, ofAct } from "./ForcedMoveGates.ts"
 import { type Asked, heldBy, type LoadedMove, loadMoves } from "./ForcedMoveLookups.ts"
 import { fitting, movesMax, type Portion, releasedOf } from "./ForcedMoveRules.ts"
+import * as LineVoidGates from "./LineVoidGates.ts"
+import type { VoidableLine } from "./VoidableLines.ts"
 import { OrderLeft, ordersOf } from "./OrdersLeftLookups.ts"
 import { idOf, recoveries, unannounced } from "./Recovery.ts"
 
@@ -28,14 +31,27 @@ import { idOf, recoveries, unannounced } from "./Recovery.ts"
 export interface Asking {
   readonly power: IssuerPower
   readonly moves: ReadonlyArray<Asked>
+  /** False: the order voids lines alone, and no units move. */
+  readonly isMoving: boolean
+  /** Null: an act that voids no lines. */
+  readonly voids: AskedVoids | null
   readonly order: CitedOrder | null
+}
+
+/** Distribution lines that the order voids, of one holder. */
+interface AskedVoids {
+  readonly holderId: string
+  readonly orderRef: string
+  readonly lines: ReadonlyArray<{ readonly lineId: string; readonly line: VoidableLine | null }>
 }
 
 /** Result of a forced act: moves, released locks, orders that stay open, holders succeeded. */
 export const ForcedActView = Schema.Struct({
   ...ForcedAct.fields,
   openOrders: Schema.Array(OrderLeft),
-  succeeded: Schema.Array(Schema.String)
+  succeeded: Schema.Array(Schema.String),
+  /** Distribution lines that the order voided; absent where none was named. */
+  voids: Schema.optionalKey(Schema.Array(Schema.String))
 }).annotate({
   identifier: "ForcedAct",
   description: "What a forced transfer or a recovery has moved, and what it left behind."
@@ -58,12 +74,26 @@ const movesLeft = ({ moves, power }: Asking, { now, operationId }: OperationAct)
       : Effect.forEach(all, ({ from }) => judgeRecoverable(from), { discard: true })
   )
 
-const rowsOf = ({ moves }: Asking, left: ReadonlyArray<LoadedMove>): ReadonlyArray<Objection> =>
-  inOrder([...ofAct({ asked: moves.length, left: left.length }), ...against(left)])
+/** Checks of the act in its step `step`; an act that moves nothing is judged by its lines alone. */
+const rowsOf = (
+  { isMoving, moves, voids }: Asking,
+  left: ReadonlyArray<LoadedMove>,
+  step: number
+): ReadonlyArray<Objection> => {
+  // A later step of lines alone has some left, unless another order voided them meanwhile.
+  const hasRest = isMoving || voids?.lines.some(({ line }) => line?.isSuspended === true) === true
+  return inOrder([
+    ...(isMoving ? ofAct({ asked: moves.length, left: left.length }) : []),
+    ...(voids === null || voids.lines.length === 0
+      ? []
+      : [LineVoidGates.against({ ...voids, isBegun: step > 1 && hasRest })]),
+    ...against(left)
+  ])
+}
 
 /** All checks of the act, passed ones included. */
 const gatesOf = (asking: Asking, act: OperationAct) =>
-  Effect.map(movesLeft(asking, act), (left) => rowsOf(asking, left))
+  Effect.map(movesLeft(asking, act), (left) => rowsOf(asking, left, 1))
 
 /**
  * Largest length in characters of a figure shown to approvers; a longer one is replaced by its
@@ -73,8 +103,8 @@ const shownMax = 200
 
 /**
  * Figures that approvers sign: givers, receivers, units and instruments; the locks to be released
- * and their units; the restrictions to be carried; the orders that stay open; the digest of the
- * cited order. The tolerance is zero: where any figure changes, all sign again.
+ * and their units; the restrictions to be carried; the orders that stay open; the lines to be
+ * voided and the net of each; the digest of the cited order. The tolerance is zero: where any figure changes, all sign again.
  */
 const figuresOf = Effect.fn("forced-act.figures")(function* (asking: Asking, act: OperationAct) {
   const left = yield* movesLeft(asking, act)
@@ -97,10 +127,16 @@ const figuresOf = Effect.fn("forced-act.figures")(function* (asking: Asking, act
       ]
     ]
   })
+  const lines = asking.voids?.lines ?? []
+  const ofLines = lines.map(({ line, lineId }): readonly [string, Figure] => [
+    `${lineId} net`,
+    line?.net ?? Decimal.zero
+  ])
   const carried = left.flatMap((move) => move.carried.map(({ restrictionId }) => restrictionId))
   return {
     figures: {
-      ...Object.fromEntries(ofMoves),
+      ...Object.fromEntries([...ofMoves, ...ofLines]),
+      ...(lines.length === 0 ? {} : { voids: Decimal.fromInteger(lines.length) }),
       moves: Decimal.fromInteger(left.length),
       carried: listed(carried),
       openOrders: listed(orders.map(({ orderId }) => orderId)),
@@ -111,24 +147,40 @@ const figuresOf = Effect.fn("forced-act.figures")(function* (asking: Asking, act
 })
 
 /**
- * Plans one step: as many moves as one transaction may have input contracts. The rest follows in
- * further steps, each of which is judged again by every gate and moves what is left.
+ * Plans one step: as many lines to void, and then as many moves, as one transaction may have input
+ * contracts. The rest follows in further steps, each of which is judged again by every gate and voids
+ * and moves what is left.
  */
-const planOf = Effect.fn("forced-act.plan")(function* (asking: Asking, act: OperationAct) {
+const planOf = Effect.fn("forced-act.plan")(function* (
+  asking: Asking,
+  act: OperationAct,
+  step: number
+) {
   const left = yield* movesLeft(asking, act)
-  yield* Effect.fromResult(judge(rowsOf(asking, left)))
+  yield* Effect.fromResult(judge(rowsOf(asking, left, step)))
   const { inputsMax } = yield* Settings
   const givers = [...new Set(left.map(({ from }) => from.holderId))]
   const admitted = asking.power === "recover" ? yield* onLedger(givers) : []
+  const voiding = voidingOf(asking)
+  const voided = voiding.slice(0, inputsMax)
   const { isAll, moves } = fitting(
     left.map((move) => ({ ...move, portions: move.picked.portions })),
-    inputsMax - admitted.length
+    inputsMax - admitted.length - voided.length
   )
-  const [first, ...rest] = moves.map((move) => commandOf(asking, move))
+  const [first, ...rest] = [...voided, ...moves.map((move) => commandOf(asking, move))]
   if (first === undefined) throw new Error("no forced move fits one ledger transaction")
   const ended = (yield* endedWith(moves, admitted)).map(ending)
-  return { commands: [first, ...rest, ...ended] as const, last: isAll }
+  const last = isAll && voided.length === voiding.length
+  return { commands: [first, ...rest, ...ended] as const, last }
 })
+
+/** Commands that void the named lines, without those that earlier steps have voided. */
+const voidingOf = ({ voids }: Asking): ReadonlyArray<Command> =>
+  voids === null
+    ? []
+    : voids.lines.flatMap(({ line }) =>
+        line === null || line.isVoid ? [] : [line.voiding({ orderRef: voids.orderRef })]
+      )
 
 /**
  * Admissions that end in the transaction of a recovery: those to instruments of which the holder
@@ -185,10 +237,22 @@ const missing = (what: string): never => {
   throw new Error(`a judged forced move has no ${what}`)
 }
 
-/** Result of the act from its record; announces units of a recovery that are not announced yet. */
-const finishOf = Effect.fn("forced-act.finish")(function* (act: OperationAct) {
+/** Order and lines of a body that may void lines; `lineIds` null: it names none. */
+interface Cited {
+  readonly orderRef: string
+  readonly lineIds: ReadonlyArray<string> | null
+}
+
+/**
+ * Result of the act from its record, or from its body where it moved nothing; announces units of a
+ * recovery that are not announced yet.
+ */
+const finishOf = Effect.fn("forced-act.finish")(function* (act: OperationAct, cited: Cited | null) {
   const records = yield* Records
-  const found = Option.getOrNull(yield* records.find(forcedActs, act.operationId))
+  const voids = cited?.lineIds ?? null
+  const found =
+    Option.getOrNull(yield* records.find(forcedActs, act.operationId)) ??
+    (cited === null || voids === null ? null : movedNothing(act, cited))
   if (found === null) return yield* Effect.die(new Error("a finished forced act has no record"))
   const { cause, moves, operationId, orderRef } = found
   if (cause === "recovery")
@@ -204,9 +268,15 @@ const finishOf = Effect.fn("forced-act.finish")(function* (act: OperationAct) {
     succeeded: after
       .filter(({ state }) => state === "succeeded")
       .map(({ holderId }) => holderId as string)
-      .toSorted()
+      .toSorted(),
+    ...(voids === null ? {} : { voids })
   } satisfies ForcedActView
 })
+
+const movedNothing = (
+  { operationId }: OperationAct,
+  { orderRef }: Pick<Cited, "orderRef">
+): ForcedAct => ({ operationId, cause: "forced", orderRef, moves: [] })
 
 /**
  * Announces the moved units of a recovery that left units behind, which reached the holder during
@@ -224,15 +294,18 @@ const announceRest = Effect.fnUntraced(function* (
     yield* records.record(recoveries, found, { on: "tell", units }, act)
 })
 
-/** Gates, figures, plan and finish of a forced act's operation, from the moves its body names. */
-export const actingOn = <B, E>(askingOf: (body: B) => Effect.Effect<Asking, E, Records>) => ({
+/** Gates, figures, plan and finish of a forced act's operation, from the moves and lines its body names. */
+export const actingOn = <B, E>(
+  askingOf: (body: B) => Effect.Effect<Asking, E, Records>,
+  citedOf: (body: B) => Cited | null = () => null
+) => ({
   gates: (body: B, act: OperationAct) =>
     Effect.flatMap(askingOf(body), (asking) => gatesOf(asking, act)),
   figures: (body: B, act: OperationAct) =>
     Effect.flatMap(askingOf(body), (asking) => figuresOf(asking, act)),
-  plan: (body: B, act: OperationAct) =>
-    Effect.flatMap(askingOf(body), (asking) => planOf(asking, act)),
-  finish: (_: B, act: OperationAct) => finishOf(act)
+  plan: (body: B, act: OperationAct, step: number) =>
+    Effect.flatMap(askingOf(body), (asking) => planOf(asking, act, step)),
+  finish: (body: B, act: OperationAct) => finishOf(act, citedOf(body))
 })
 
 /** Resource of a forced act of one holder. */

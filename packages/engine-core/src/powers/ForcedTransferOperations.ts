@@ -17,6 +17,9 @@ import {
 } from "./ForcedActSteps.ts"
 import { heldBy } from "./ForcedMoveLookups.ts"
 import { movesMax } from "./ForcedMoveRules.ts"
+import { voidsMax } from "./LineVoidGates.ts"
+import type { VoidableLines } from "./VoidableLines.ts"
+import * as RecordId from "../kernel/RecordId.ts"
 import * as Amount from "../vocabulary/Amount.ts"
 
 /**
@@ -29,10 +32,12 @@ const uniqueBy = <A>(nameOf: (entry: A) => string, expected: string) =>
     { expected }
   )
 
+const VoidedLineId = RecordId.make("LineId")
+
 const HolderBody = Schema.Struct({
   holderId: HolderId,
-  /** Receiver: a holder that is admitted to each of the instruments. */
-  toHolderId: HolderId,
+  /** Receiver: a holder that is admitted to each of the instruments. Absent: nothing moves. */
+  toHolderId: Field.optional(HolderId),
   /** Without instruments, all that the holder holds; without units, all of that instrument. */
   instruments: Field.optional(
     Schema.Array(
@@ -43,8 +48,24 @@ const HolderBody = Schema.Struct({
       uniqueBy(({ instrumentId }) => instrumentId, "instruments that do not repeat")
     )
   ),
+  /** Suspended distribution lines of the holder whose amounts are booked elsewhere by the order. */
+  voids: Field.optional(
+    Schema.Array(VoidedLineId).check(
+      Schema.isMinLength(1),
+      Schema.isMaxLength(voidsMax),
+      Schema.isUnique({ expected: "lines that do not repeat" })
+    )
+  ),
   order: CitedOrder
-})
+}).check(
+  Schema.makeFilter(({ instruments, toHolderId, voids }) => {
+    if (toHolderId !== null) return undefined
+    if (voids === null) return { path: ["toHolderId"], issue: "a receiver, or lines to void" }
+    return instruments === null
+      ? undefined
+      : { path: ["instruments"], issue: "no instruments, where nobody receives their units" }
+  })
+)
 type HolderBody = typeof HolderBody.Type
 
 const InstrumentBody = Schema.Struct({
@@ -65,15 +86,26 @@ const InstrumentBody = Schema.Struct({
 })
 type InstrumentBody = typeof InstrumentBody.Type
 
-const ofHolder = Effect.fnUntraced(function* (body: HolderBody) {
+const ofHolder = Effect.fnUntraced(function* (body: HolderBody, { linesById }: VoidableLines) {
   const records = yield* Records
   const { holderId, instruments, order, toHolderId } = body
   const holder = yield* records.get(holders, holderId)
   const named =
-    instruments ?? (yield* heldBy(holder)).map((instrumentId) => ({ instrumentId, units: null }))
+    toHolderId === null
+      ? []
+      : (instruments ??
+        (yield* heldBy(holder)).map((instrumentId) => ({ instrumentId, units: null })))
+  const voids = body.voids ?? []
+  const lines = new Map((yield* linesById(voids)).map((line) => [line.lineId, line]))
   return {
     power: "force-transfer",
     moves: named.map((move) => ({ ...move, holderId, toHolderId })),
+    isMoving: toHolderId !== null,
+    voids: {
+      holderId,
+      orderRef: order.documentHash,
+      lines: voids.map((lineId) => ({ lineId, line: lines.get(lineId) ?? null }))
+    },
     order
   } satisfies Asking
 })
@@ -82,6 +114,8 @@ const ofInstrument = ({ instrumentId, moves, order }: InstrumentBody) =>
   Effect.succeed<Asking>({
     power: "force-transfer",
     moves: moves.map((move) => ({ ...move, instrumentId })),
+    isMoving: true,
+    voids: null,
     order
   })
 
@@ -93,19 +127,26 @@ const shared = {
 } as const
 
 /**
+ * Forced transfer of one holder's units, of its suspended distribution lines, or of both. Lines are
+ * voided before units move, in the same transaction where it has room for both.
+ *
  * Moves units under the order of a court or an authority; approvers sign the digest of the order's
  * document. Locks on the units are released in the same transaction, and the result lists them. A
  * restriction of the giving holder does not stop the move, one of the receiver does. Records of
  * subscription lots are not moved: the engine does not use what remains of a lot yet.
  */
-export const byHolder = Operation.defineOnLedger("holder.force-transfer", {
-  ...shared,
-  doc: "Moves a consenting holder's units to another holder under a cited order.",
-  route: "POST /v1/holders/{holderId}:force-transfer",
-  resource: ofOneHolder,
-  input: HolderBody,
-  ...actingOn(ofHolder)
-})
+export const forcing = (lines: VoidableLines) =>
+  Operation.defineOnLedger("holder.force-transfer", {
+    ...shared,
+    doc: "Moves a consenting holder's units, or voids its suspended distribution lines, under a cited order.",
+    route: "POST /v1/holders/{holderId}:force-transfer",
+    resource: ofOneHolder,
+    input: HolderBody,
+    ...actingOn(
+      (body: HolderBody) => ofHolder(body, lines),
+      ({ order, voids }) => ({ orderRef: order.documentHash, lineIds: voids })
+    )
+  })
 
 /**
  * Forced transfer of one instrument's units from several holders, each to a receiver of its own.
@@ -119,4 +160,4 @@ export const byInstrument = Operation.defineOnLedger("instrument.force-transfer"
   ...actingOn(ofInstrument)
 })
 
-export const operations = [byHolder, byInstrument] as const
+export const operations = [byInstrument] as const

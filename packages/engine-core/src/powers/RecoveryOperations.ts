@@ -54,6 +54,8 @@ const ofHolder = Effect.fnUntraced(function* ({ holderId, instruments, order }: 
       toHolderId: null,
       units: null
     })),
+    isMoving: true,
+    voids: null,
     order
   } satisfies Asking
 })
@@ -62,6 +64,8 @@ const ofInstrument = ({ holderIds, instrumentId, order }: InstrumentBody) =>
   Effect.succeed<Asking>({
     power: "recover",
     moves: holderIds.map((holderId) => ({ holderId, instrumentId, toHolderId: null, units: null })),
+    isMoving: true,
+    voids: null,
     order
   })
 

@@ -26,6 +26,8 @@ export const DistributionLineMachine = Machine.declare("DistributionLineState", 
         "holder.restrict",
         "holder.restrict-batch",
         "holder.set-attributes",
+        // The end of a restriction for expired evidence ends what it lets its holder receive.
+        "restriction.lift",
         "admission.withdraw",
         "screening",
         "ledger",
@@ -52,7 +54,8 @@ export const DistributionLineMachine = Machine.declare("DistributionLineState", 
   opensIn: ["due", "suspended", "carried", "delivered"],
   opens: { by: ["distribution.execute"] },
   moves: {
-    due: { suspend: "suspended", deliver: "delivered" },
+    // The ledger is followed: a line that was cured while the order's transaction ran is void.
+    due: { suspend: "suspended", deliver: "delivered", void: "void" },
     // The ledger is followed: a line that was delivered although it had to wait is delivered.
     suspended: { cure: "due", deliver: "delivered", void: "void" },
     delivered: { roll: "rolled" },

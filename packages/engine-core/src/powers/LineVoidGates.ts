@@ -1,0 +1,45 @@
+/** Gate of the distribution lines that a forced transfer voids (docs/domain/powers.md#voided-lines). */
+import { check, type Objection } from "../kernel/Gates.ts"
+import type { VoidableLine } from "./VoidableLines.ts"
+
+/** Largest number of lines that one act voids, which an approver can still read. */
+export const voidsMax = 100
+
+/** A line that the body names. */
+export interface NamedLine {
+  readonly lineId: string
+  /** Null: there is no such line. */
+  readonly line: Pick<VoidableLine, "holderId" | "isSuspended" | "isVoid"> | null
+}
+
+/** Lines that the body names, of the holder that the order is against. */
+export interface Voiding<Line extends NamedLine = NamedLine> {
+  readonly holderId: string
+  /** In the order of the body. */
+  readonly lines: ReadonlyArray<Line>
+  /** True: an earlier step of the operation may have voided some of the lines. */
+  readonly isBegun: boolean
+}
+
+/** Why a line cannot be voided; null: it can, or an earlier step has done so. */
+const faultOf = (
+  { lineId, line }: NamedLine,
+  { holderId, isBegun }: Pick<Voiding, "holderId" | "isBegun">
+): string | null => {
+  // Whose line it is instead, or whether it exists, is not said.
+  if (line?.holderId !== holderId) return `The holder has no line ${lineId}.`
+  if (line.isSuspended || (isBegun && line.isVoid)) return null
+  return `The line ${lineId} is not suspended.`
+}
+
+/** The check that each named line is a suspended line of the holder, with the place of each that is not. */
+export const against = (voiding: Voiding): Objection => {
+  const errors = voiding.lines.flatMap((named, index) => {
+    const detail = faultOf(named, voiding)
+    return detail === null ? [] : [{ pointer: `/body/voids/${index}`, detail }]
+  })
+  return check("lines-voidable", errors.length === 0, {
+    detail: `Lines that the order cannot void: ${errors.length}. Nothing is voided or moved.`,
+    errors
+  })
+}

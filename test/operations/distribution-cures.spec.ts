@@ -146,6 +146,14 @@ const rows: ReadonlyArray<Row> = [
     cures: () => excepts
   },
   {
+    name: "an expired attribute, once its holder may no longer receive only",
+    before: () => attribute({ validUntil: ten }),
+    meets: () =>
+      excepts.pipe(Effect.andThen(passesTen), Effect.andThen(Restricting.lifts("receiving"))),
+    reason: both("attribute"),
+    cures: () => attribute({ validUntil: "2027-08-03T10:00:00Z" })
+  },
+  {
     name: "a revoked attribute, until it is valid again",
     before: () => attribute({}),
     meets: () => attribute({ state: "revoked" }),

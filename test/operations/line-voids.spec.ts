@@ -249,7 +249,7 @@ describe("an order that voids lines", () => {
   it.effect("wins over a cure that comes before the venue reads its transaction", () =>
     Effect.gen(function* () {
       yield* founded
-      // The void is on the ledger before the lift is recorded here, and is read after it.
+      // The cure is recorded, and then a void is read that the ledger took: no gate judges it.
       yield* Restricting.lifts("r1")
       assert.strictEqual((yield* Month.states)[0], "1 due")
       yield* Month.voids("d-july.1")

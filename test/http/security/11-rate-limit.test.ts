@@ -236,6 +236,7 @@ const exportNotes = Read.exported({
   audience: { operator: "all" },
   pinned: true,
   params: exportParams,
+  value: Schema.Struct({ note: getNote.value, notes: Schema.Array(listNotes.item) }),
   refuses: ["not-found"],
   recordIn: "note",
   record: { ...getNote, params: exportParams },

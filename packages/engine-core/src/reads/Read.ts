@@ -1,5 +1,5 @@
 /** Declaration of a read: route, audience and sight, parameters, answer. */
-import { type Effect, Schema } from "effect"
+import type { Effect, Schema } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import type * as Instant from "../kernel/Instant.ts"
 import type * as Pin from "../kernel/Pin.ts"
@@ -139,12 +139,18 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
 }
 
 /** The answer is a record and every row of a list, both at one point: the rows are streamed. */
-export interface Export<P = unknown, H = unknown, R = unknown, F = unknown, V = unknown>
-  extends Declared {
+export interface Export<
+  P = unknown,
+  H = unknown,
+  R = unknown,
+  F = unknown,
+  V = unknown,
+  A = unknown
+> extends Declared {
   readonly shape: "export"
   readonly params: Schema.Codec<P, unknown>
-  /** The whole answer, for the document and the client; `rowsIn` is the last of its members. */
-  readonly value: Schema.Codec<unknown, unknown>
+  /** The whole answer, for the document and the client: the record, and then the rows. */
+  readonly value: Schema.Codec<A, unknown>
   readonly refuses: ReadonlyArray<Slug>
   /** Member of the answer that holds the record, and the read that answers it. */
   readonly recordIn: string
@@ -172,13 +178,6 @@ export const list = <R, F, P, V, const N extends Declared["name"]>(
  * Declares an export: the record as its own read answers it, and all rows as their list answers
  * them, for the same callers and at the same point.
  */
-export const exported = <P, H, R, F, V, const N extends Declared["name"]>(
-  of: Omit<Export<P, H, R, F, V>, "shape" | "name" | "value"> & Named<N>
-): Export<P, H, R, F, V> & Named<N> => ({
-  shape: "export",
-  ...of,
-  value: Schema.Struct({
-    [of.recordIn]: of.record.value,
-    [of.rowsIn]: Schema.Array(of.rows.item)
-  })
-})
+export const exported = <P, H, R, F, V, A, const N extends Declared["name"]>(
+  of: Omit<Export<P, H, R, F, V, A>, "shape" | "name"> & Named<N>
+): Export<P, H, R, F, V, A> & Named<N> => ({ shape: "export", ...of })

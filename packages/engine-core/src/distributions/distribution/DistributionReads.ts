@@ -192,6 +192,7 @@ export const exported = Read.exported({
   audited: { resourceKind: "distribution", named: "distributionId" },
   pinned: true,
   params: exportParams,
+  value: Schema.Struct({ distribution: get.value, lines: Schema.Array(lines.item) }),
   refuses: ["not-found"],
   recordIn: "distribution",
   record: { ...get, params: exportParams },

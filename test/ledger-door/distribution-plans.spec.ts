@@ -1,4 +1,4 @@
-/** What a registrar's program delivers of distributions: every line that the ledger lets it, in batches, and no other. */
+/** Deliveries planned by a registrar's program: every line that the ledger lets it deliver, in batches, and no other. */
 import { Date, Decimal, Instant, Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"

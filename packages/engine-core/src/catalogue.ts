@@ -153,7 +153,7 @@ export const collections: ReadonlyArray<Collection> = rooms.flatMap(
 /** Scheduled writes, which the engine opens by itself at an instant of a record. */
 export const timely: ReadonlyArray<Timely> = rooms.flatMap((room) => room.timely ?? [])
 
-/** What is judged again in the transaction of a change of a record below. */
+/** Consequences of all rooms: judgements made again in the transaction that changes a record. */
 export const consequences: ReadonlyArray<Consequence> = rooms.flatMap(
   (room) => room.consequences ?? []
 )

@@ -78,7 +78,7 @@ export { events } from "./events.ts"
 
 /** What the opening of a hold does to distributions. */
 export const holdFollowers = { holdDistributions } as const
-/** What a cited order voids. */
+/** Distribution lines that a forced transfer voids under a cited order. */
 export const voidableLines = { linesById } as const
 /** Look-ups of what prevents the closing of a holder. */
 export const holderTies = {

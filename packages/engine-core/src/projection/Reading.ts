@@ -39,7 +39,7 @@ export interface Whole extends Position {
 /** Position from which a follower starts. */
 export interface Start {
   readonly offset: Offset.Offset
-  /** Nothing at or before it can be read back. */
+  /** Horizon: the offset after which the kept history begins. */
   readonly horizonOffset: Offset.Offset
   /** The ledger time of `offset`; null before the first update. */
   readonly ledgerTime: Instant.Instant | null

@@ -66,7 +66,7 @@ export interface UnitOfWork {
    * Placeholders of this transaction's stamp in results that were read before the stamp was known.
    */
   readonly placeholders: Set<Instant.Instant>
-  /** What changes of this transaction concern, for the consequences that have not followed yet. */
+  /** Queue of the consequences that this transaction still has to run. */
   readonly pending: Array<Pending>
   /** Names this transaction, or a part of it, has locked. */
   readonly locks: Set<string>

@@ -67,7 +67,7 @@ export const DistributionLine = Schema.Struct({
   causes: Schema.Array(sets.LineReason.schema),
   /** Its contract on the ledger; null for a carried line, and once it is rolled or void. */
   lineCid: NullOr(Field.contractId),
-  /** What its contract says to the registrar; null where nothing is left to deliver. */
+  /** Party and wait as the contract on the ledger states them; null where nothing is left to deliver. */
   directed: NullOr(Schema.Struct({ party: Party.schema, waits: Schema.Boolean })),
   /** Version and time of change as an investor and an app are shown them. */
   visible: Schema.Struct({ version: Integer.schema, at: Instant.schema })

@@ -106,7 +106,7 @@ const prechecked = (): string => "precheck"
 
 // ---- state of the month
 
-/** Nothing was executed for the month, or an execution whose lines are not all added. */
+/** State of a month that is not sealed: not executed, or executed with lines still to add. */
 type State =
   | { readonly of: "new" }
   | {

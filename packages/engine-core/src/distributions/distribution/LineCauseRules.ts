@@ -60,7 +60,7 @@ export const shownReason = ({
 
 // ---- judgement
 
-/** What the causes of a holder's lines of one instrument are read from, at an instant. */
+/** Facts at an instant from which the causes of a holder's lines of one instrument are judged. */
 export interface Subject {
   readonly instrumentId: string
   readonly payout: PayoutForm
@@ -111,7 +111,7 @@ export const causesOf = (subject: Subject): ReadonlyArray<Cause> => {
 
 const passingOf = ({ payout }: Subject): Passing => (payout === "units" ? "units-in" : "cash-in")
 
-/** What is missing of a condition: nothing, one that ran out by its date, or one that was ended. */
+/** Fault of a condition: none, expired by its date, or ended by somebody. */
 type Lack = "nothing" | "expired" | "ended"
 
 const registrationLack = ({ state }: Pick<Holder, "state">): Lack =>

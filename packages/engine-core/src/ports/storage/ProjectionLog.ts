@@ -6,7 +6,7 @@ export interface ProjectionHead {
   readonly offset: number
   /** The running maximum of effective times up to `offset` (sortable text); null before the first. */
   readonly ledgerTime: string | null
-  /** Nothing at or before it can be read back. */
+  /** Horizon: the offset after which the kept history begins; no earlier point can be read. */
   readonly horizonOffset: number
   /**
    * The first instant an asOf may name that no answer was given for (sortable text); null: from the

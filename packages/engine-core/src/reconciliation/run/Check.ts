@@ -12,8 +12,8 @@ import type { Records } from "../../records/Records.ts"
 export interface Point {
   readonly pin: Pin.Resolved
   /**
-   * Nothing at or before it can be read back; 0 where the projection began before the first update
-   * of the ledger, and nothing of it is pruned.
+   * Horizon: the offset after which the kept history begins; 0 where the projection began before the
+   * first update of the ledger, and none is pruned.
    */
   readonly horizonOffset: number
 }

@@ -11,7 +11,7 @@ export const newMax = 1_000
 /** `why` of a check that ran and found no facts. */
 export const nothingToCompare = "nothing-to-compare"
 
-/** What one check came to for one instrument. */
+/** Outcome of one check for one instrument. */
 export interface Outcome {
   readonly check: string
   readonly instrumentId: string

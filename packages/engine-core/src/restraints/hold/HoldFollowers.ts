@@ -1,4 +1,4 @@
-/** What follows the opening of a hold in rooms above; the catalogue gathers it. */
+/** Interface of steps that rooms above run when a hold opens; the catalogue gathers them. */
 import type { Effect } from "effect"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import type { Act } from "../../records/Act.ts"

@@ -21,7 +21,7 @@ const suspended = Decimal.of("46.17")
 const seal: Fact = { on: "seal", at: at(1), totals: { ...Given.distribution().totals, suspended } }
 const clear: Fact = { on: "clear", at: at(2), runId: "run_1" }
 const hold: Fact = { on: "hold", at: at(3), holdId: "hold_1" }
-const pay: Fact = { on: "pay", at: at(4), rolled: 1, concealed: 0 }
+const pay: Fact = { on: "pay", at: at(4), rolled: 1 }
 
 const after = (...facts: ReadonlyArray<Fact>): Distribution =>
   facts.reduce(evolve, Given.distribution())

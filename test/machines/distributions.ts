@@ -71,7 +71,6 @@ export const distribution = (of: Partial<Distribution> = {}): Distribution => ({
   sealedAt: null,
   clearedByRun: null,
   holdId: null,
-  shown: { state: of.state ?? "executed", version: 1, at: executedAt },
   ...of
 })
 

@@ -66,7 +66,7 @@ const forge = (change: {
     if (change.line !== undefined) {
       yield* records.transact(records.record(forgedLine, line, rolled, act))
     }
-    const paid = { on: "pay", at: now, rolled: 0, concealed: 0 } as const
+    const paid = { on: "pay", at: now, rolled: 0 } as const
     if (change.distribution !== undefined) {
       yield* records.transact(records.record(forged, self, paid, act))
     }

@@ -20,6 +20,7 @@ import type { Collection } from "#core/kernel/Collection.ts"
 import type * as Read from "#core/reads/Read.ts"
 import type { Query } from "#core/records/Records.ts"
 import * as StorageQuery from "#core/records/StorageQuery.ts"
+import { Role } from "#core/vocabulary/Role.ts"
 import { OpenOrderKind, OpenOrderState, ProposalKind } from "#core/vocabulary/sets.ts"
 import * as Plans from "./plans.ts"
 
@@ -57,7 +58,7 @@ const narrowedBy: Readonly<Record<string, ReadonlyArray<string>>> = {
   "proposals.list": ["holderId", "registrar"],
   "dealing-cycles.list": ["cycleId"],
   "reconciliation-runs.list": ["covers"],
-  "distributions.list": ["distributionId", "registrar", "state", "shownState"],
+  "distributions.list": ["distributionId", "registrar", "state"],
   "distributions.lines": ["holderId", "state", "shownState"],
   "standingSettlements.list": ["standingSettlementId"]
 }
@@ -123,8 +124,9 @@ const filtersOf = (read: Read.List): ReadonlyArray<Where> => {
 const judgedAt = Instant.of("2027-01-01T00:00:00Z")
 const day = (text: string) => Instant.sortable(Instant.of(`${text}T00:00:00Z`))
 
+/** Collections whose records some role reads in a list. */
 const collectionsOf = (read: Read.List): ReadonlyArray<Collection> => [
-  read.collection,
+  ...new Set(Role.members.map((role) => read.collectionFor?.(role) ?? read.collection)),
   ...(read.beside ?? [])
 ]
 

@@ -24,6 +24,15 @@ const search = "only finds or sorts the record"
 const secret = "a secret, sealed"
 const signed = "waitingOn names those who have not signed yet"
 
+const ofDistribution: Decision = {
+  views: ["DistributionView"],
+  withheld: {
+    [instrument]: ["registrar", "currency", "unitDecimals"],
+    "the events of its opening count them": ["unrolled"],
+    "the payment date in the zone begins then": ["payableFrom"]
+  }
+}
+
 const decided: Readonly<Record<string, Decision>> = {
   operation: {
     views: ["WriteAnswer"],
@@ -203,15 +212,8 @@ const decided: Readonly<Record<string, Decision>> = {
       [contract]: ["cycleCid"]
     }
   },
-  distribution: {
-    views: ["DistributionView"],
-    withheld: {
-      [instrument]: ["registrar", "currency", "unitDecimals"],
-      "the events of its opening count them": ["unrolled"],
-      "the payment date in the zone begins then": ["payableFrom"],
-      "what an investor or an app may know of it": ["shown"]
-    }
-  },
+  distribution: ofDistribution,
+  "shown-distribution": ofDistribution,
   "distribution-line": {
     views: ["DistributionLineDetail", "DistributionLineView"],
     withheld: {

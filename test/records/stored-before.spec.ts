@@ -292,6 +292,7 @@ describe("a collection", () => {
         "run-instrument",
         "scheduled-distribution",
         "screening",
+        "shown-distribution",
         "standing-approval",
         "standing-party",
         "standing-settlement",

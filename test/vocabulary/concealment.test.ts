@@ -60,6 +60,8 @@ describe("an event of a restriction", () => {
       })
     })
     expect(EventType.members.filter((type) => !open.includes(type))).toEqual([
+      "distribution.payable",
+      "distribution.held",
       "distribution.paid",
       "holder.restricted",
       "holder.unrestricted"

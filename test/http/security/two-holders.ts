@@ -4,7 +4,7 @@ import { type Collection, Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { distributions } from "#core/distributions/distribution/Distribution.ts"
+import { distributions, shownDistributions } from "#core/distributions/distribution/Distribution.ts"
 import { distributionLines, lineIdOf } from "#core/distributions/distribution/DistributionLine.ts"
 import * as Codecs from "#core/records/Codecs.ts"
 import * as Calls from "../../engine/calls.ts"
@@ -116,7 +116,9 @@ export const move = async (venue: Venue): Promise<ReadonlyArray<string>> => {
           for (const { collection, record } of written.values()) {
             yield* records.open(collection, record, act)
           }
-          yield* records.open(distributions, Given.distribution(), act)
+          for (const collection of [distributions, shownDistributions]) {
+            yield* records.open(collection, Given.distribution(), act)
+          }
           for (const [nth, holder] of (["a", "b"] as const).entries()) {
             const holderId = holderIds[holder]
             const lineId = lineIdOf(distributionId, nth + 1)

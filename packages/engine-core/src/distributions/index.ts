@@ -1,6 +1,6 @@
 /** Declarations of the room distributions: the income that is paid to holders, and its lines. */
 import { distributionContracts } from "./distribution/DistributionContract.ts"
-import { distributions } from "./distribution/Distribution.ts"
+import { distributions, shownDistributions } from "./distribution/Distribution.ts"
 import { distributionLines } from "./distribution/DistributionLine.ts"
 import { DistributionLineMachine } from "./distribution/DistributionLineMachine.ts"
 import { holdDistributions } from "./distribution/ClearingSteps.ts"
@@ -37,6 +37,7 @@ export const machines = [DistributionMachine, DistributionLineMachine] as const
 export const judged = [DistributionPeriod, DistributionRoll, StandingApprovalState] as const
 export const collections = [
   distributions,
+  shownDistributions,
   distributionLines,
   distributionContracts,
   distributionPlans,
@@ -65,12 +66,12 @@ export const reads = [
   ...StandingApprovalReads.reads
 ] as const
 /**
- * Events that would show that a line waits: that it is directed, and that its distribution is paid
- * while the line still reads due.
+ * Events that would show that a line waits: that it is directed, and each move of its distribution,
+ * which is shown to investors and apps as if the line were due.
  */
 export const concealed = {
   resourceKinds: [],
-  types: ["distribution.paid"],
+  types: ["distribution.held", "distribution.paid", "distribution.payable"],
   operations: ["distribution.instruct"]
 } as const satisfies ConcealedEvents
 export { formulas } from "./distribution/DistributionFormulas.ts"

@@ -83,6 +83,12 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
   readonly shape: "list"
   readonly collection: Collection<R, F>
   /**
+   * Present where some roles read another collection instead, with the same ids, sort keys and filter
+   * columns: so that its versions, and the window of changes over them, count what those roles are
+   * shown and nothing else.
+   */
+  collectionFor?(role: Role): Collection<R, F>
+  /**
    * Further collections that are merged into the list: they have the filter columns of `collection`,
    * and no two records of any of them share a sort key.
    */

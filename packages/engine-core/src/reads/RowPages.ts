@@ -38,17 +38,22 @@ export const page = <R, F, P, V>(
       rows.map(({ sortKey, row }) => ({ sortKey, record: { ...row, ...unstored } }))
     )
   }
+  const collection = collectionOf(read, asking)
   return read.beside === undefined
-    ? records.list(read.collection, query)
-    : MergedPages.page(records, [read.collection, ...read.beside], query)
+    ? records.list(collection, query)
+    : MergedPages.page(records, [collection, ...read.beside], query)
 }
+
+/** Returns the collection that the caller's role reads. */
+const collectionOf = <R, F, P, V>(read: List<R, F, P, V>, { role }: Pick<Asking, "role">) =>
+  read.collectionFor?.(role) ?? read.collection
 
 /** Streams all rows in the order of their sort keys, in constant memory. */
 export const stream = <R, F, P, V>(
   source: Source<R, F, P, V>,
   query: Query
 ): Stream.Stream<MergedPages.Row<R>, Unavailable> => {
-  const { read, records } = source
+  const { read, records, asking } = source
   if (read.rows !== undefined) {
     return Stream.paginate(query.after, (after) =>
       Effect.map(
@@ -61,7 +66,8 @@ export const stream = <R, F, P, V>(
       )
     )
   }
+  const collection = collectionOf(read, asking)
   return read.beside === undefined
-    ? records.stream(read.collection, query)
-    : MergedPages.stream(records, [read.collection, ...read.beside], query)
+    ? records.stream(collection, query)
+    : MergedPages.stream(records, [collection, ...read.beside], query)
 }

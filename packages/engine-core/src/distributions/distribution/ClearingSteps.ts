@@ -4,11 +4,14 @@
  * (docs/domain/distributions.md#held-payable-and-paid).
  */
 import { Effect, Stream } from "effect"
+import * as Machine from "../../kernel/Machine.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import type { Act } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import type { HoldFollowers } from "../../restraints/hold/HoldFollowers.ts"
-import { type Distribution, distributions } from "./Distribution.ts"
+import { type Distribution, distributions, shownDistributions } from "./Distribution.ts"
+import { concealed as concealedLines, distributionLines } from "./DistributionLine.ts"
+import { DistributionMachine } from "./DistributionMachine.ts"
 import { setTimers } from "./DistributionTimerSteps.ts"
 import { type Counts, countsOf, unrolledIn } from "./LineLookups.ts"
 import { payIfSettled } from "./PaymentSteps.ts"
@@ -16,54 +19,78 @@ import { payIfSettled } from "./PaymentSteps.ts"
 /** Distributions that are loaded, and whose lines are counted, together. */
 const batchMax = 100
 
-type Counted = { readonly self: Stored<Distribution>; readonly counts: Counts }
+interface Counted {
+  readonly self: Stored<Distribution>
+  /** As investors and apps are shown it. */
+  readonly shown: Stored<Distribution>
+  readonly counts: Counts
+  /** Number of its suspended lines that investors and apps are shown as due. */
+  readonly concealed: number
+}
 
-/** Streams the distributions of these instruments that are not paid, with the counts of their lines. */
+/**
+ * Streams the distributions of these instruments that are not paid, or not shown as paid to investors
+ * and apps, with the counts of their lines. One that is not paid is not shown as paid.
+ */
 const unpaidOf = (
   instrumentIds: ReadonlyArray<string>
 ): Stream.Stream<Counted, Unavailable, Records> =>
   Stream.unwrap(
     Effect.map(Records, (records) =>
-      records.stream(distributions, { where: { open: instrumentIds } }).pipe(
+      records.stream(shownDistributions, { where: { open: instrumentIds } }).pipe(
         Stream.map(({ record }) => record),
         Stream.grouped(batchMax),
-        Stream.mapEffect((batch) =>
-          Effect.map(
-            countsOf(
-              batch.map(({ distributionId }) => distributionId),
-              null
-            ),
-            (counts) =>
-              batch.map((self): Counted => {
-                const own = counts.get(self.distributionId)
-                if (own === undefined) throw new Error("a distribution was not counted")
-                return { self, counts: own }
-              })
-          )
-        ),
+        Stream.mapEffect(counted),
         Stream.flatMap((batch) => Stream.fromIterable(batch))
       )
     )
   )
 
+const counted = Effect.fnUntraced(function* (batch: ReadonlyArray<Stored<Distribution>>) {
+  const records = yield* Records
+  const ids = batch.map(({ distributionId }) => distributionId)
+  const found = yield* records.many(distributions, ids)
+  const recordOf = new Map(found.map((self) => [self.distributionId, self]))
+  const counts = yield* countsOf(ids, null)
+  const concealed = yield* records.countBy(distributionLines, "distributionId", {
+    where: { distributionId: ids, ...concealedLines }
+  })
+  return batch.map((shown): Counted => {
+    const self = recordOf.get(shown.distributionId)
+    const own = counts.get(shown.distributionId)
+    if (self === undefined || own === undefined) throw new Error("a distribution was not counted")
+    return { self, shown, counts: own, concealed: concealed.get(shown.distributionId) ?? 0 }
+  })
+})
+
 /**
- * Holds the distributions of the instrument that are executed or payable and have a line due. The
- * record of each makes a run that clears it meanwhile conflict, and be judged again.
+ * Holds the distributions of the instrument that are executed or payable and have a line due. To
+ * investors and apps those are shown as held that are shown to them with a line due. The record of each
+ * makes a run that clears it meanwhile conflict, and be judged again.
  */
 export const holdDistributions: HoldFollowers["holdDistributions"] = Effect.fnUntraced(function* (
   { holdId, instrumentId },
   act
 ) {
+  const records = yield* Records
+  const fact = { on: "hold", at: act.now, holdId } as const
   yield* unpaidOf([instrumentId]).pipe(
-    Stream.filter(({ self, counts }) => self.state !== "held" && counts.due > 0),
-    Stream.runForEach(({ self }) =>
-      Effect.flatMap(Records, (records) =>
-        records.record(distributions, self, { on: "hold", at: act.now, holdId }, act)
-      )
+    Stream.runForEach(({ self, shown, counts, concealed }) =>
+      Effect.gen(function* () {
+        if (counts.due > 0 && allows(self, "hold")) {
+          yield* records.record(distributions, self, fact, act)
+        }
+        if (counts.due + concealed > 0 && allows(shown, "hold")) {
+          yield* records.record(shownDistributions, shown, fact, act)
+        }
+      })
     )
   )
   yield* mayDeliver([instrumentId], { isStopped: true, act })
 })
+
+const allows = ({ state }: Distribution, on: "hold" | "clear"): boolean =>
+  Machine.allows(DistributionMachine, state, on)
 
 /**
  * Lets the registrar deliver what these instruments still owe, or stops it, paid distributions
@@ -94,24 +121,23 @@ export const clear: (
   if (instrumentIds.length === 0) return []
   const records = yield* Records
   const cleared: Array<string> = []
+  const fact = { on: "clear", at: act.now, runId } as const
   yield* unpaidOf(instrumentIds).pipe(
     Stream.filter(({ self }) => self.sealedAt !== null),
-    Stream.runForEach(({ self, counts }) =>
+    Stream.runForEach(({ self, shown, counts }) =>
       Effect.gen(function* () {
-        if (self.state === "payable") return yield* payIfDone({ self, counts }, act)
-        const fact = { on: "clear", at: act.now, runId } as const
-        const after = yield* records.record(distributions, self, fact, act)
-        cleared.push(self.distributionId)
-        yield* payIfDone({ self: after, counts }, act)
+        if (allows(self, "clear")) {
+          yield* records.record(distributions, self, fact, act)
+          cleared.push(self.distributionId)
+        }
+        if (allows(shown, "clear")) {
+          yield* records.record(shownDistributions, shown, fact, act)
+        }
+        if (counts.due > 0 || counts.delivered > 0) return
+        yield* payIfSettled(self.distributionId, { at: act.now, act })
       })
     )
   )
   yield* mayDeliver(instrumentIds, { isStopped: false, act })
   return cleared
 })
-
-/** Moves a payable distribution to paid where no line is due or delivered. */
-const payIfDone = ({ self, counts }: Counted, act: Act) =>
-  counts.due > 0 || counts.delivered > 0
-    ? Effect.void
-    : Effect.asVoid(payIfSettled(self.distributionId, { at: act.now, act }))

@@ -5,7 +5,7 @@ import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as events from "../events.ts"
-import { DistributionMachine, evolve, Fact, Shown } from "./DistributionMachine.ts"
+import { DistributionMachine, evolve, Fact } from "./DistributionMachine.ts"
 import { fields, idLengthMax } from "./DistributionTerms.ts"
 
 export { DistributionId } from "./DistributionTerms.ts"
@@ -31,12 +31,7 @@ export const Distribution = Schema.Struct({
   /** The last run that cleared it; null before. */
   clearedByRun: NullOr(Text),
   /** The hold that it is held by; null where it is not. */
-  holdId: NullOr(Text),
-  /**
-   * State, version and time of change as an investor and an app are shown them: while a line waits for
-   * a cause that is concealed from them, a paid distribution is shown as payable.
-   */
-  shown: Shown
+  holdId: NullOr(Text)
 }).annotate({
   identifier: "Distribution",
   description: "The income of one instrument and month, paid to the holders on its record date."
@@ -54,7 +49,6 @@ export const distributions = Collection.define<Distribution, Fact>("distribution
   filters: {
     distributionId: (self) => self.distributionId,
     state: (self) => self.state,
-    shownState: (self) => self.shown.state,
     instrumentId: (self) => self.instrumentId,
     registrar: (self) => self.registrar,
     month: (self) => self.month,
@@ -85,8 +79,6 @@ export const distributions = Collection.define<Distribution, Fact>("distribution
   },
   announce: (self, fact) => announced(self, fact).map((event) => about(self, event)),
   invariants: {
-    "only a paid distribution is shown otherwise, as payable": ({ state, shown }) =>
-      shown.state === state || (state === "paid" && shown.state === "payable"),
     "its id leaves room for the number of a line": ({ distributionId }) =>
       distributionId.length <= idLengthMax,
     "only a sealed distribution is cleared": ({ sealedAt, clearedByRun }) =>
@@ -104,6 +96,20 @@ export const distributions = Collection.define<Distribution, Fact>("distribution
   }
 })
 
+/**
+ * Projection of each distribution for investors and apps, as if no line of it waited for a cause that
+ * is concealed from them (docs/domain/distributions.md#who-sees-a-line): it is held, cleared and paid
+ * by what they are shown of its lines. A collection of its own, so that its versions, its times of
+ * change and the window of changes count those moves alone. It announces nothing: the events are the
+ * distribution's own.
+ */
+export const shownDistributions: Collection.Collection<Distribution, Fact> = {
+  ...distributions,
+  name: "shown-distribution",
+  doc: "A distribution as investors and apps are shown it.",
+  announce: () => []
+}
+
 type Event = Pick<Announcement, "type" | "payload">
 
 const announced = (self: Distribution, fact: Fact | undefined): ReadonlyArray<Event> => {
@@ -111,7 +117,6 @@ const announced = (self: Distribution, fact: Fact | undefined): ReadonlyArray<Ev
   if (fact === undefined) return opened(self)
   switch (fact.on) {
     case "seal":
-    case "reveal":
       return []
     case "clear":
       return [events.make("distribution.payable", { state, month, runId: fact.runId })]

@@ -94,6 +94,12 @@ export const isUnrolled = (self: Pick<DistributionLine, "state">): boolean =>
   isOneOf(unrolled, self)
 export const isOwed = (self: Pick<DistributionLine, "state">): boolean => isOneOf(owed, self)
 
+/** Filter of the suspended lines that an investor and an app are shown as due. */
+export const concealed = { state: ["suspended"], shownState: ["due"] } as const
+
+/** Checks whether a line waits for causes alone that are concealed from investors and apps. */
+export const isConcealed = (self: DistributionLine): boolean => shownOf(self).state !== self.state
+
 /** Checks whether the ledger names another payee or wait than the record of an owed line. */
 export const isUndirected = ({
   directed,

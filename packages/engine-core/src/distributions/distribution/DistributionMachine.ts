@@ -37,12 +37,6 @@ export const DistributionMachine = Machine.declare("DistributionState", {
   forward: ["clear", "pay"]
 })
 
-export const Shown = Schema.Struct({
-  state: DistributionMachine.schema,
-  version: Integer.schema,
-  at: Instant.schema
-})
-
 /** Every line was added on the ledger, where none is added any more. */
 const Seal = Schema.Struct({
   on: Schema.Literal("seal"),
@@ -64,28 +58,14 @@ const Pay = Schema.Struct({
   on: Schema.Literal("pay"),
   at: Instant.schema,
   /** Number of lines that are rolled. */
-  rolled: Integer.schema,
-  /** Number of lines that wait for causes concealed from investors and apps. */
-  concealed: Integer.schema
+  rolled: Integer.schema
 })
-/** No line is left that waits, or waited, for a concealed cause: what is paid is shown as paid. */
-const Reveal = Schema.Struct({ on: Schema.Literal("reveal"), at: Instant.schema })
 
-export const Fact = Schema.Union([Seal, Clear, Held, Pay, Reveal])
+export const Fact = Schema.Union([Seal, Clear, Held, Pay])
 export type Fact = typeof Fact.Type
 
-/**
- * Fold: the distribution after `fact`. A payment that left out lines for concealed causes changes
- * nothing of what an investor and an app are shown.
- */
-export const evolve = (self: Distribution, fact: Fact): Distribution => {
-  const after = step(self, fact)
-  if (fact.on === "pay" && fact.concealed > 0) return after
-  const { version } = self.shown
-  return { ...after, shown: { state: after.state, version: version + 1, at: fact.at } }
-}
-
-const step = (self: Distribution, fact: Fact): Distribution =>
+/** Fold: the distribution after `fact`. */
+export const evolve = (self: Distribution, fact: Fact): Distribution =>
   match(fact)
     .with({ on: "seal" }, ({ at, totals }) => ({ ...self, sealedAt: at, totals }))
     .with({ on: "clear" }, ({ on, runId }) => ({
@@ -103,5 +83,4 @@ const step = (self: Distribution, fact: Fact): Distribution =>
       ...self,
       state: Machine.follow(DistributionMachine, self.state, on)
     }))
-    .with({ on: "reveal" }, () => self)
     .exhaustive()

@@ -13,7 +13,7 @@ import {
   type DistributionTotals
 } from "../../templates/Distribution.ts"
 import { countUse } from "../standing-approval/StandingApprovalSteps.ts"
-import { type Distribution, distributions } from "./Distribution.ts"
+import { type Distribution, distributions, shownDistributions } from "./Distribution.ts"
 import {
   type DistributionContract,
   type Fact as ContractFact,
@@ -24,6 +24,7 @@ import { distributionSlots } from "./DistributionSlot.ts"
 import type { DistributionId, Totals } from "./DistributionTerms.ts"
 import { type Executed, opening } from "./ExecutedTermsLookups.ts"
 import { addLines, netSuspended } from "./LineReadings.ts"
+import { recordShown } from "./ShownDistributionSteps.ts"
 
 const executed = LedgerRecord.transitionsOf({
   collection: distributions,
@@ -64,7 +65,9 @@ const distribution = TypedReading.of(DistributionTemplate, {
             holders: argument.lineCount,
             suspended
           })
-          yield* executed.record(self, node, { on: "seal", at: node.effectiveAt, totals })
+          const fact = { on: "seal", at: node.effectiveAt, totals } as const
+          yield* executed.record(self, node, fact)
+          yield* recordShown(self, fact, node.act)
           yield* askForRun(self)
         })
       ),
@@ -110,6 +113,7 @@ export const open = Effect.fnUntraced(function* (terms: Executed, cid: string, n
     { distributionId, cid, lineCount: 0, isSealed: false, isOpen: false },
     node
   )
+  yield* LedgerRecord.open(shownDistributions, record, node)
   return yield* LedgerRecord.open(distributions, record, node)
 })
 

@@ -1,5 +1,5 @@
 /** Reads of distributions: the list, one, its export, its lines, and one line with the basis of its figures. */
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { HolderId } from "../../holders/holder/Holder.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
@@ -8,8 +8,9 @@ import { refused } from "../../kernel/Refusal.ts"
 import * as Export from "../../reads/Export.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
+import type { Role } from "../../vocabulary/Role.ts"
 import { isConcealedFrom } from "../../writes/Concealment.ts"
-import { DistributionId, distributions } from "./Distribution.ts"
+import { DistributionId, distributions, shownDistributions } from "./Distribution.ts"
 import { distributionLines, LineId } from "./DistributionLine.ts"
 import { DistributionLineMachine } from "./DistributionLineMachine.ts"
 import { DistributionMachine } from "./DistributionMachine.ts"
@@ -31,6 +32,9 @@ const audience = {
 
 const { optionalKey } = Schema
 
+/** Returns the collection in which a role reads distributions: investors and apps their projection. */
+const collectionFor = (role: Role) => (isConcealedFrom(role) ? shownDistributions : distributions)
+
 export const list = Read.list({
   name: "distributions.list",
   doc: "Lists distributions; an investor sees those in which it has a line.",
@@ -38,6 +42,7 @@ export const list = Read.list({
   audience,
   pinned: true,
   collection: distributions,
+  collectionFor,
   params: Schema.Struct({
     state: optionalKey(Schema.Array(DistributionMachine.schema)),
     instrumentId: optionalKey(InstrumentId),
@@ -58,8 +63,7 @@ export const list = Read.list({
       ? Effect.as(Sight.scopeNaming(who, holderId === undefined ? undefined : [holderId]), {})
       : Sight.scope(who),
   narrow: Effect.fn("distributions.narrow")(function* ({ state, holderId }, asking) {
-    const column = isConcealedFrom(asking.role) ? "shownState" : "state"
-    const states = state === undefined ? {} : { [column]: state }
+    const states = state === undefined ? {} : { state }
     const lineOfHolder = asking.sight === "own" ? asking.caller.holderId : (holderId ?? null)
     if (lineOfHolder === null) return states
     const records = yield* Records
@@ -81,14 +85,16 @@ export const list = Read.list({
 /** Loads a distribution that the caller may read; refuses `not-found` for any other. */
 const inSight = Effect.fnUntraced(function* (distributionId: string, asking: Read.Asking) {
   const records = yield* Records
-  const record = yield* records.get(distributions, distributionId, asking.pin)
-  const { sight, caller } = asking
+  const { pin, role, sight, caller } = asking
+  const found = yield* records.find(collectionFor(role), distributionId, pin)
+  const record = Option.getOrNull(found)
   const isSeen =
-    sight === "all" ||
-    (sight === "near" && caller.party === record.registrar) ||
-    (sight === "own" &&
-      caller.holderId !== null &&
-      (yield* hasLine(record, caller.holderId, asking)))
+    record !== null &&
+    (sight === "all" ||
+      (sight === "near" && caller.party === record.registrar) ||
+      (sight === "own" &&
+        caller.holderId !== null &&
+        (yield* hasLine(record, caller.holderId, asking))))
   if (isSeen) return record
   return yield* Effect.fail(
     refused("not-found", { detail: `There is no such ${distributions.name}.` })

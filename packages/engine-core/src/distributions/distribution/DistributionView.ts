@@ -1,6 +1,5 @@
 /** Views of a distribution: for staff with its totals and the counts of its lines, for holders without. */
 import { Schema, Struct } from "effect"
-import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
@@ -70,24 +69,20 @@ export const DistributionView = Schema.Struct({
 })
 export type DistributionView = typeof DistributionView.Type
 
-/** Makes the view of a distribution for a role (docs/domain/distributions.md#who-sees-a-line). */
+/**
+ * Makes the view of a distribution for a role, of the record that the role reads
+ * (docs/domain/distributions.md#who-sees-a-line).
+ */
 export const ofRole = (
   record: Stored<Distribution>,
   counts: Counts,
   role: Role
 ): DistributionView => {
-  const rollState = DistributionRoll.judge(counts)
-  const view = RecordView.of(distributions, shown, record)
-  if (!isConcealedFrom(role)) return { ...view, rollState, totals: record.totals, counts }
-  const { state, version, at } = record.shown
+  const isConcealed = isConcealedFrom(role)
   return {
-    ...view,
-    state,
-    rollState,
-    totals: null,
-    counts: null,
-    waitingOn: RecordView.waitingOn(distributions, { ...record, state }),
-    version,
-    updatedAt: Instant.max(at, record.createdAt)
+    ...RecordView.of(distributions, shown, record),
+    rollState: DistributionRoll.judge(counts),
+    totals: isConcealed ? null : record.totals,
+    counts: isConcealed ? null : counts
   }
 }

@@ -42,8 +42,7 @@ const opened = ({ effectiveAt }: Node) => ({
   executedAt: effectiveAt,
   sealedAt: null,
   clearedByRun: null,
-  holdId: null,
-  shown: { state: DistributionMachine.initial, version: 1, at: effectiveAt }
+  holdId: null
 })
 
 /** Finds the plan of the operation that submitted the execution, if it is of this distribution. */

@@ -7,37 +7,48 @@ import type * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type { Act } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
-import { distributions } from "./Distribution.ts"
-import { type DistributionLine, distributionLines } from "./DistributionLine.ts"
+import { distributions, shownDistributions } from "./Distribution.ts"
+import {
+  concealed,
+  type DistributionLine,
+  distributionLines,
+  isConcealed
+} from "./DistributionLine.ts"
 import { DistributionMachine } from "./DistributionMachine.ts"
-import { shownOf } from "./LineCauseRules.ts"
 
 /** States of lines that keep a distribution from paid. */
 const unpaid: ReadonlyArray<DistributionLine["state"]> = ["due", "delivered"]
 
 /**
  * Pays a payable distribution of which no line is due or delivered, with the changes of this
- * transaction, and shows a paid one as paid once no line waits for a concealed cause. Returns whether
- * it was paid now. Only inside `transact`.
+ * transaction. It is shown as paid to investors and apps once no line is shown to them as due either.
+ * Only inside `transact`.
  */
 export const payIfSettled = Effect.fnUntraced(function* (
   distributionId: string,
   { at, act }: { readonly at: Instant.Instant; readonly act: Act }
 ) {
   const records = yield* Records
-  const self = Option.getOrNull(yield* records.find(distributions, distributionId))
-  const mayPay = self !== null && Machine.allows(DistributionMachine, self.state, "pay")
-  const isConcealed = self !== null && self.shown.state !== self.state
-  if (self === null || (!mayPay && !isConcealed)) return false
+  const self = yield* payable(distributions, distributionId)
+  const shown = yield* payable(shownDistributions, distributionId)
+  if (self === null && shown === null) return
   const left = yield* leftOf(distributionId)
-  if (left.isAny) return false
-  const { rolled, concealed } = left
-  if (mayPay) {
-    yield* records.record(distributions, self, { on: "pay", at, rolled, concealed }, act)
-    return true
+  if (left.isAny) return
+  const fact = { on: "pay", at, rolled: left.rolled } as const
+  if (self !== null) yield* records.record(distributions, self, fact, act)
+  if (shown !== null && !left.isAnyConcealed) {
+    yield* records.record(shownDistributions, shown, fact, act)
   }
-  if (concealed === 0) yield* records.record(distributions, self, { on: "reveal", at }, act)
-  return false
+})
+
+/** Finds a distribution that may be paid; null: it may not. */
+const payable = Effect.fnUntraced(function* (
+  collection: typeof distributions,
+  distributionId: string
+) {
+  const records = yield* Records
+  const self = Option.getOrNull(yield* records.find(collection, distributionId))
+  return self !== null && Machine.allows(DistributionMachine, self.state, "pay") ? self : null
 })
 
 /** Finds the ids of the lines of a distribution that this transaction has written. */
@@ -50,35 +61,34 @@ export const linesWritten = (distributionId: string) =>
   )
 
 /**
- * Returns whether a line of the distribution is due or delivered, and how many are rolled or wait for
- * causes that are concealed from investors and apps.
+ * Returns whether a line of the distribution is due or delivered, whether one waits for causes alone
+ * that are concealed from investors and apps, and how many are rolled.
  */
 const leftOf = Effect.fnUntraced(function* (distributionId: string) {
   const records = yield* Records
   const written = yield* linesWritten(distributionId)
   const changed = yield* records.many(distributionLines, [...written])
-  const of = (state: ReadonlyArray<DistributionLine["state"]>) => ({
-    where: { distributionId: [distributionId], state }
+  const of = (where: Readonly<Record<string, ReadonlyArray<string>>>) => ({
+    where: { distributionId: [distributionId], ...where }
   })
-  const other = yield* records.ids(distributionLines, of(unpaid)).pipe(
-    Stream.filter((id) => !written.has(id)),
-    Stream.runHead
-  )
-  if (Option.isSome(other) || changed.some(({ state }) => unpaid.includes(state))) {
-    return { isAny: true, rolled: 0, concealed: 0 } as const
+  const isAnyUnchanged = (where: Parameters<typeof of>[0]) =>
+    records.ids(distributionLines, of(where)).pipe(
+      Stream.filter((id) => !written.has(id)),
+      Stream.runHead,
+      Effect.map(Option.isSome)
+    )
+  if (
+    changed.some(({ state }) => unpaid.includes(state)) ||
+    (yield* isAnyUnchanged({ state: unpaid }))
+  ) {
+    return { isAny: true, isAnyConcealed: false, rolled: 0 } as const
   }
-  const committed = yield* records.countBy(distributionLines, "state", of(["rolled"]))
-  const suspended = yield* records.stream(distributionLines, of(["suspended"])).pipe(
-    Stream.filter(({ record }) => !written.has(record.lineId) && isConcealed(record)),
-    Stream.runCount
-  )
+  const committed = yield* records.countBy(distributionLines, "state", of({ state: ["rolled"] }))
   return {
     isAny: false,
+    isAnyConcealed: changed.some(isConcealed) || (yield* isAnyUnchanged(concealed)),
     // A rolled line never changes, so that none is counted twice.
     rolled:
-      (committed.get("rolled") ?? 0) + changed.filter(({ state }) => state === "rolled").length,
-    concealed: suspended + changed.filter(isConcealed).length
+      (committed.get("rolled") ?? 0) + changed.filter(({ state }) => state === "rolled").length
   } as const
 })
-
-const isConcealed = (line: DistributionLine): boolean => shownOf(line).state !== line.state

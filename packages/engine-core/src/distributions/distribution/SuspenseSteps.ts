@@ -15,12 +15,13 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { restrictions } from "../../restraints/restriction/Restriction.ts"
 import { inTurn } from "../../restraints/restriction/RestrictionLookups.ts"
 import { openOn } from "../../restraints/hold/OpenHoldLookups.ts"
-import { distributions } from "./Distribution.ts"
+import { distributions, shownDistributions } from "./Distribution.ts"
 import { type DistributionLine, distributionLines } from "./DistributionLine.ts"
 import type { Fact } from "./DistributionLineMachine.ts"
 import { DistributionMachine } from "./DistributionMachine.ts"
 import { setTimers } from "./DistributionTimerSteps.ts"
 import { type Judged, judgeAll } from "./LineCauseLookups.ts"
+import { shownOf } from "./LineCauseRules.ts"
 import { owedTo, type Payee } from "./LineLookups.ts"
 
 /** Largest number of successors of one holder; more are a loop, a bug. */
@@ -44,11 +45,14 @@ export const judgeAgain = (
     const lines = yield* Effect.forEach(owed, (line) => followed(line, act))
     const judged = yield* judgeAll(lines, act.now)
     const cured = new Set<string>()
+    const shownAsCured = new Set<string>()
     for (const [nth, line] of lines.entries()) {
-      const fact = yield* moved(line, judged[nth]!, act)
-      if (fact === "cure") cured.add(line.distributionId)
+      const after = yield* moved(line, judged[nth]!, act)
+      if (isCured(line, after)) cured.add(line.distributionId)
+      if (isCured(shownOf(line), shownOf(after))) shownAsCured.add(line.distributionId)
     }
-    yield* holdCured(cured, act)
+    yield* holdCured(distributions, cured, act)
+    yield* holdCured(shownDistributions, shownAsCured, act)
     yield* setTimers(
       lines.map(({ distributionId }) => distributionId),
       act
@@ -102,18 +106,22 @@ const successorOf = Effect.fnUntraced(function* (
   return state === "succeeded" && successor !== null ? yield* holderOf(successor.party) : null
 })
 
-/** Records what the causes make of a line; returns the trigger, or null where nothing changed. */
+/** Records what the causes make of a line; returns the line as it is then. */
 const moved = Effect.fnUntraced(function* (
   line: Stored<DistributionLine>,
   { causes }: Judged,
   act: Act
 ) {
   const fact = factOf(line, causes, act)
-  if (fact === null) return null
+  if (fact === null) return line
   const records = yield* Records
-  yield* records.record(distributionLines, line, fact, act)
-  return fact.on
+  return yield* records.record(distributionLines, line, fact, act)
 })
+
+type State = Pick<DistributionLine, "state">
+
+const isCured = (before: State, after: State): boolean =>
+  before.state !== "due" && after.state === "due"
 
 const factOf = (
   line: DistributionLine,
@@ -128,17 +136,21 @@ const factOf = (
 }
 
 /** Holds the distributions of lines that became due while their instrument is under a hold. */
-const holdCured = Effect.fnUntraced(function* (distributionIds: ReadonlySet<string>, act: Act) {
+const holdCured = Effect.fnUntraced(function* (
+  collection: typeof distributions,
+  distributionIds: ReadonlySet<string>,
+  act: Act
+) {
   if (distributionIds.size === 0) return
   const records = yield* Records
-  const cured = yield* records.many(distributions, [...distributionIds])
+  const cured = yield* records.many(collection, [...distributionIds])
   const instrumentIds = [...new Set(cured.map(({ instrumentId }) => instrumentId as string))]
   const holds = yield* openOn(instrumentIds)
   for (const self of cured) {
     const hold = holds.find(({ instrumentId }) => instrumentId === self.instrumentId)
     if (hold === undefined || !Machine.allows(DistributionMachine, self.state, "hold")) continue
     const fact = { on: "hold", at: act.now, holdId: hold.holdId } as const
-    yield* records.record(distributions, self, fact, act)
+    yield* records.record(collection, self, fact, act)
   }
 })
 

@@ -4,7 +4,7 @@
  */
 import { Effect, Stream } from "effect"
 import * as Clearing from "../../distributions/distribution/ClearingSteps.ts"
-import { distributions } from "../../distributions/distribution/Distribution.ts"
+import { shownDistributions } from "../../distributions/distribution/Distribution.ts"
 import { findings, type Finding } from "../../findings/Finding.ts"
 import { blocks } from "../../findings/FindingRules.ts"
 import type { Act } from "../../records/Act.ts"
@@ -57,11 +57,14 @@ export const holdOrClear = Effect.fnUntraced(function* (of: Judged, act: Act) {
   return yield* Clearing.clear(free, { runId: of.runId, act })
 })
 
-/** The covered instruments that have a distribution which is not paid: most have none. */
+/**
+ * The covered instruments that have a distribution which is not paid, or not shown as paid to
+ * investors and apps: most have none.
+ */
 const withDistributions = Effect.fnUntraced(function* ({ covered }: Judged) {
   const records = yield* Records
   const unpaid = new Set<string>(
-    (yield* records.countBy(distributions, "open", { where: {} })).keys()
+    (yield* records.countBy(shownDistributions, "open", { where: {} })).keys()
   )
   return covered.filter(({ instrument }) => unpaid.has(instrument.instrumentId))
 })

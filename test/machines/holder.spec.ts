@@ -31,6 +31,7 @@ const pending = (of: Partial<Holder> = {}): Holder => ({
   acceptedAt: null,
   validUntil: null,
   attributes: [],
+  attributesFrom: null,
   screening: null,
   terms: null,
   successor: null,

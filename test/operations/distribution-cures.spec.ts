@@ -168,6 +168,26 @@ const rows: ReadonlyArray<Row> = [
     cures: () => attribute({})
   },
   {
+    name: "an attribute that begins later, until it begins",
+    before: () => attribute({}),
+    meets: () => attribute({ value: "passed again", validFrom: ten }),
+    reason: both("attribute"),
+    cures: () => passesTen
+  },
+  {
+    name: "two attributes that begin later, until the second begins",
+    before: () => attribute({}),
+    meets: () =>
+      setting({
+        attributes: [
+          { ...kyc, validFrom: "2026-08-03T09:55:00Z" },
+          { ...kyc, name: "tax-rate", value: "0.15", validFrom: ten }
+        ]
+      }),
+    reason: both("attribute"),
+    cures: () => passesTen
+  },
+  {
     name: "an expired admission, until there is another",
     before: (h1) => admittedUntil(h1, ten),
     meets: () => passesTen,

@@ -169,6 +169,7 @@ const ofHolder = Consequence.define({
       before !== undefined &&
       before.state === after.state &&
       before.attributes === after.attributes &&
+      before.attributesFrom === after.attributesFrom &&
       before.screening?.state === after.screening?.state
     return isSame ? null : concerning({ holderId, party })
   },

@@ -173,6 +173,17 @@ export const endsAt = (attributes: Attributes): Instant.Instant | null =>
       null
     )
 
+/** Earliest instant after `after` from which a verified attribute counts; null: none begins. */
+export const beginsAt = (attributes: Attributes, after: Instant.Instant): Instant.Instant | null =>
+  attributes
+    .flatMap(({ state, validFrom }) =>
+      state === "valid" && Instant.isAfter(validFrom, after) ? validFrom : []
+    )
+    .reduce<Instant.Instant | null>(
+      (first, at) => (first === null ? at : Instant.min(first, at)),
+      null
+    )
+
 const isPast = (at: Instant.Instant | null, now: Instant.Instant): boolean =>
   at !== null && Instant.atOrBefore(at, now)
 

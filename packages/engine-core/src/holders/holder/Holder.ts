@@ -27,6 +27,11 @@ export const Holder = Schema.Struct({
   acceptedAt: Schema.NullOr(Instant.schema),
   validUntil: Schema.NullOr(Instant.schema),
   attributes: Schema.Array(Attribute),
+  /**
+   * Instant at which its attributes were last set, or began by the clock. One that is valid from a later
+   * instant has yet to begin. Null in records that were written before this member: none begins.
+   */
+  attributesFrom: Field.optional(Instant.schema),
   screening: Schema.NullOr(Screening),
   terms: Schema.NullOr(Terms),
   successor: Schema.NullOr(Successor),
@@ -66,7 +71,7 @@ export const holders = Collection.define<Holder, Fact>("holder", {
   },
   ripens: ["state", "screening"],
   due: (self) =>
-    [ofLapse(self), ofAttributes(self), ofScreening(self), ofConsents(self)]
+    [ofLapse(self), ofAttributes(self), ofBeginnings(self), ofScreening(self), ofConsents(self)]
       .filter((next) => next !== undefined)
       .toSorted((a, b) => Instant.compare(a.at, b.at))[0],
   waitingOn: (self) =>
@@ -102,6 +107,14 @@ const ofLapse = ({ state, validUntil: at }: Holder): Next =>
 const ofAttributes = (self: Holder): Next => {
   const at = AttributeRules.endsAt(self.attributes)
   return at === null || isEnded(self) ? undefined : { at, fact: { on: "expire-attributes", at } }
+}
+
+/** An attribute set ahead of its time changes what it permits at its beginning. */
+const ofBeginnings = (self: Holder): Next => {
+  const { attributes, attributesFrom } = self
+  if (attributesFrom === null || isEnded(self)) return undefined
+  const at = AttributeRules.beginsAt(attributes, attributesFrom)
+  return at === null ? undefined : { at, fact: { on: "begin-attributes", at } }
 }
 
 const ofScreening = (self: Holder): Next => {

@@ -88,6 +88,11 @@ const ExpireAttributes = Schema.Struct({
   on: Schema.Literal("expire-attributes"),
   at: Instant.schema
 })
+/** Attributes that were set ahead of their time began, by the clock. */
+const BeginAttributes = Schema.Struct({
+  on: Schema.Literal("begin-attributes"),
+  at: Instant.schema
+})
 const NameSuccessor = Schema.Struct({
   on: Schema.Literal("name-successor"),
   successor: Successor,
@@ -135,6 +140,7 @@ export const Fact = Schema.Union([
   Screened,
   SetAttributes,
   ExpireAttributes,
+  BeginAttributes,
   NameSuccessor,
   MapAccount,
   Consented,
@@ -232,11 +238,16 @@ const step = (self: Holder, fact: Fact): Holder =>
     .with({ on: "sign" }, ({ signedTermsCid }) => ({ ...self, signedTermsCid }))
     .with({ on: "accept-terms" }, ({ terms }) => ({ ...self, terms, signedTermsCid: null }))
     .with({ on: "screen" }, ({ screening }) => ({ ...self, screening }))
-    .with({ on: "set-attributes" }, ({ attributes }) => ({ ...self, attributes }))
+    .with({ on: "set-attributes" }, ({ attributes, at: attributesFrom }) => ({
+      ...self,
+      attributes,
+      attributesFrom
+    }))
     .with({ on: "expire-attributes" }, ({ at: now }) => ({
       ...self,
       attributes: AttributeRules.expired(self.attributes, now)
     }))
+    .with({ on: "begin-attributes" }, ({ at: attributesFrom }) => ({ ...self, attributesFrom }))
     .with({ on: "name-successor" }, ({ successor }) => ({ ...self, successor }))
     .with({ on: "map-account" }, ({ externalAccountId }) => ({
       ...self,

@@ -71,6 +71,7 @@ const opened = (payload: Payload<typeof HolderInvitation>, node: Node): Holder =
   acceptedAt: null,
   validUntil: payload.validUntil,
   attributes: [],
+  attributesFrom: null,
   screening: null,
   terms: null,
   successor: null,

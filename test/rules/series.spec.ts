@@ -1,7 +1,7 @@
 /** Days of 23 and 25 hours, weeks, months and levels: a step misdrawn would move figures to another day. */
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { add, flows, levels, pointsMax, steps, tally } from "#core/instruments/price/SeriesRules.ts"
+import { add, flows, levels, pointsMax, steps, tally } from "#core/overviews/series/SeriesRules.ts"
 import * as Date from "#core/kernel/Date.ts"
 import * as Decimal from "#core/kernel/Decimal.ts"
 import * as Instant from "#core/kernel/Instant.ts"

@@ -16,7 +16,6 @@ import { NavFeed } from "./price/NavFeed.ts"
 import { pricePoints, quotes } from "./price/PricePoint.ts"
 import * as PriceReadings from "./price/PriceReadings.ts"
 import * as PriceReads from "./price/PriceReads.ts"
-import * as SeriesReads from "./price/SeriesReads.ts"
 import { holdings } from "./register/Holding.ts"
 import { registerEntries } from "./register/RegisterEntry.ts"
 import { movements, partyMovements } from "./register/Movement.ts"
@@ -42,7 +41,7 @@ export const collections = [
 ] as const
 export const formulas = LotFormulas.formulas
 export const operations = [InstrumentOperations.record, PolicyOperations.set] as const
-export const reads = [...PolicyReads.reads, ...PriceReads.reads, ...SeriesReads.reads] as const
+export const reads = [...PolicyReads.reads, ...PriceReads.reads] as const
 export const readings = [
   ...InstrumentReadings.readings,
   ...PriceReadings.readings,

@@ -6,9 +6,11 @@ import * as PrecheckReads from "./precheck/PrecheckReads.ts"
 import * as ProposalReads from "./ProposalReads.ts"
 import * as MovementReads from "./register/MovementReads.ts"
 import * as RegisterReads from "./register/RegisterReads.ts"
+import * as SeriesReads from "./series/SeriesReads.ts"
 
 export const reads = [
   ...InstrumentReads.reads,
+  ...SeriesReads.reads,
   ...PrecheckReads.reads,
   ...RegisterReads.reads,
   ...MovementReads.reads,

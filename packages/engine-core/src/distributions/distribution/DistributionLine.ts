@@ -85,6 +85,11 @@ export const unrolled = ["due", "suspended", "delivered"] as const satisfies Rea
 /** States of lines that are owed and not delivered. */
 export const owed = ["due", "suspended"] as const satisfies ReadonlyArray<DistributionLine["state"]>
 
+/** States of lines that were delivered. */
+export const paid = ["delivered", "rolled"] as const satisfies ReadonlyArray<
+  DistributionLine["state"]
+>
+
 const isOneOf = (
   states: ReadonlyArray<DistributionLine["state"]>,
   { state }: Pick<DistributionLine, "state">

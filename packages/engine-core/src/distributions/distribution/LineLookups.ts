@@ -1,5 +1,7 @@
 /** Look-ups of distribution lines: by payee, by holder, and those that leave their holder out of the next. */
 import { Effect, Option, Stream } from "effect"
+import type * as Date from "../../kernel/Date.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Records, type Stored } from "../../records/Records.ts"
@@ -8,10 +10,12 @@ import {
   distributionLines,
   isUnrolled,
   owed,
+  paid,
   payeeKeyOf,
   tallyOf,
   unrolled
 } from "./DistributionLine.ts"
+import { executedOf } from "./DistributionLookups.ts"
 
 type Lines = ReadonlyArray<Stored<DistributionLine>>
 
@@ -172,6 +176,46 @@ export const countsOf = (
       })
     )
   })
+
+/** What a delivered line paid, and the day on which it did. */
+export interface Payment extends Pick<DistributionLine, "net"> {
+  readonly paidOn: Date.Date
+}
+
+/**
+ * Streams what the delivered lines of an instrument paid in a form, the last executed distribution first,
+ * each in the order of its lines. Lines that are owed, wait or pay nothing are left out.
+ */
+export const paymentsOf = (
+  instrumentId: string,
+  form: DistributionLine["payout"],
+  pin: Pin.Resolved | null
+): Stream.Stream<Payment, Unavailable, Records> =>
+  Stream.unwrap(
+    Effect.map(Stream.runCollect(executedOf(instrumentId, pin)), (executed) =>
+      Stream.fromIterable(executed.filter(({ payout }) => payout === form)).pipe(
+        Stream.flatMap(({ distributionId }) => deliveredIn(distributionId, pin)),
+        Stream.filter(({ net }) => Decimal.isPositive(net))
+      )
+    )
+  )
+
+const deliveredIn = (distributionId: string, pin: Pin.Resolved | null) =>
+  Stream.unwrap(
+    Effect.map(Records, (records) =>
+      records
+        .stream(distributionLines, {
+          where: { tally: paid.map((state) => tallyOf(distributionId, state)) },
+          ...pinned(pin)
+        })
+        .pipe(
+          Stream.map(({ record: { net, paidOn } }): Payment => {
+            if (paidOn === null) throw new Error("a delivered line has no day of payment")
+            return { net, paidOn }
+          })
+        )
+    )
+  )
 
 /** Finds a line by its id, where the distribution has it. */
 export const lineOf = (

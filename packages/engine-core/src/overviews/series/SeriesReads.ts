@@ -1,8 +1,9 @@
 /**
- * Read of an instrument's figures over time: supply, price, holders and orders by day, week or
- * month.
+ * Read of an instrument's figures over time: supply, price, holders, orders and distributions by day,
+ * week or month.
  */
 import { Effect, Option, Schema, Stream } from "effect"
+import { paymentsOf } from "../../distributions/distribution/LineLookups.ts"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -13,14 +14,14 @@ import * as Zone from "../../kernel/Zone.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
 import { MovementKind, SeriesInterval, SeriesMetric } from "../../vocabulary/sets.ts"
-import { type Instrument, InstrumentId } from "../instrument/Instrument.ts"
-import { instrumentInSight } from "../instrument/InstrumentLookups.ts"
-import { assetKeyOf } from "../register/Holding.ts"
-import { lockings, type Movement, movements } from "../register/Movement.ts"
-import { supplies } from "../register/Supply.ts"
-import { audience } from "./PriceReads.ts"
-import { pricePoints } from "./PricePoint.ts"
-import { official } from "./PriceRules.ts"
+import { type Instrument, InstrumentId } from "../../instruments/instrument/Instrument.ts"
+import { instrumentInSight } from "../../instruments/instrument/InstrumentLookups.ts"
+import { assetKeyOf } from "../../instruments/register/Holding.ts"
+import { lockings, type Movement, movements } from "../../instruments/register/Movement.ts"
+import { supplies } from "../../instruments/register/Supply.ts"
+import { audience } from "../../instruments/price/PriceReads.ts"
+import { pricePoints } from "../../instruments/price/PricePoint.ts"
+import { official } from "../../instruments/price/PriceRules.ts"
 import * as SeriesRules from "./SeriesRules.ts"
 
 const { NullOr } = Schema
@@ -46,7 +47,7 @@ export const SeriesView = Schema.Struct({
 }).annotate({
   identifier: "SeriesView",
   description:
-    "An instrument over time. Supply, holders, subscriptions, redemptions and distributions are told by the ledger's time and in units, a rebasing instrument's in base units; price by the instant it was valued. Distributions are those paid in units; cover has no points until an instrument's reserve reports it."
+    "An instrument over time. Supply, holders, subscriptions and redemptions are told by the ledger's time and in units, a rebasing instrument's in base units; price by the instant it was valued. Distributions are what was delivered in the form that the instrument pays: units by the ledger's time, and of cash the net amounts in its currency by the day that the evidence of each payment names. Cover has no points until an instrument's reserve reports it."
 })
 
 interface Asked {
@@ -115,8 +116,12 @@ const pointsOf = Effect.fnUntraced(function* (
 ) {
   if (asked.metric === "price") return yield* prices(instrument, asked, pin)
   if (asked.metric === "cover") return []
-  const kind = flowing[asked.metric]
   const series = { asset: assetKeyOf(instrument), asked, pin }
+  const isCash = instrument.manifest?.distribution.payout === "cash"
+  if (asked.metric === "distributions" && isCash) {
+    return yield* cashOf({ ...series, instrumentId: instrument.instrumentId })
+  }
+  const kind = flowing[asked.metric]
   return kind === undefined ? yield* levelsOf(series) : yield* flowsOf({ ...series, kind })
 })
 
@@ -162,6 +167,22 @@ const flowsOf = Effect.fnUntraced(function* (of: Series & { readonly kind: Movem
         Effect.sync(() => SeriesRules.add(tally, record.ledgerTime, record.units))
       )
     )
+  return SeriesRules.flows(tally)
+})
+
+/**
+ * Points of the cash that distributions paid: the net of each delivered line, by the day that the
+ * evidence of its payment names, which begins at midnight in the zone of the series. What is owed or
+ * waits counts nowhere, so that no reader learns from it why a line is not paid.
+ */
+const cashOf = Effect.fnUntraced(function* (of: Series & { readonly instrumentId: string }) {
+  const { asked, instrumentId, pin } = of
+  const steps = yield* stepsOf(asked, (yield* firstOf(of))?.ledgerTime, pin.judgedAt)
+  const tally = SeriesRules.tally(steps)
+  const payments = steps.length === 0 ? Stream.empty : paymentsOf(instrumentId, "cash", pin)
+  yield* Stream.runForEach(payments, ({ net, paidOn }) =>
+    Effect.sync(() => SeriesRules.add(tally, Zone.startOfDay(asked.zone, paidOn), net))
+  )
   return SeriesRules.flows(tally)
 })
 

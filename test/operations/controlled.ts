@@ -73,6 +73,7 @@ export const rowsOf = (venue: Party.Party, { kind, params = {}, body = {} }: Act
       operationId: "op_asked",
       venue,
       actor: "olga",
+      role: "operator" as const,
       signedBy: [],
       sealed: null,
       cause: { by: "operation" as const, operationId: "op_asked" },

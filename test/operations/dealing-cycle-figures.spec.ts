@@ -74,6 +74,7 @@ describe("the figures an approver signs", () => {
         operationId: "op_asked",
         venue: stage.venue,
         actor: "olga",
+        role: "operator" as const,
         signedBy: [],
         sealed: null,
         cause: { by: "operation" as const, operationId: "op_asked" },

@@ -7,6 +7,7 @@ import { TestClock } from "effect/testing"
 import * as CalendarReads from "#core/distributions/period/CalendarReads.ts"
 import { scheduledDistributions } from "#core/distributions/schedule/ScheduledDistribution.ts"
 import { standingApprovals } from "#core/distributions/standing-approval/StandingApproval.ts"
+import * as Logged from "#core/writes/Logged.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
@@ -238,6 +239,26 @@ describe("the scheduler", () => {
       const self = yield* Executions.distributionOf("fund-a.2026-07")
       assert.isNull(self.executedBy.standingApprovalId)
       assert.strictEqual((yield* executions).length, 1)
+    }).pipe(engine())
+  )
+
+  it.effect("is not taken for a person whose subject is the word engine", () =>
+    Effect.gen(function* () {
+      yield* july()
+      yield* grants()
+      const namesake = Calls.person("engine", "operator")
+      yield* Cycles.at("2026-08-01T00:02:00Z")
+      const body = { instrumentId: "fund-a", month: "2026-07" }
+      const ended = yield* Calls.write("distribution.execute", {}, body, namesake)
+      includes(ended, { state: "succeeded", why: "" })
+      const self = yield* Executions.distributionOf("fund-a.2026-07")
+      assert.isNull(self.executedBy.standingApprovalId)
+      const records = yield* Records
+      includes(yield* records.get(standingApprovals, "sa1"), { uses: 0 })
+      const [operation] = yield* executions
+      if (operation === undefined) throw new Error("an operation executed the month")
+      includes(operation, { actor: "engine", role: "operator" })
+      includes(Logged.ended(operation, null), { actor: "engine", role: "operator" })
     }).pipe(engine())
   )
 })

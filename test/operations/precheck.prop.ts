@@ -661,6 +661,7 @@ const actAt = (at: Instant.Instant, venue: OperationAct["venue"]): OperationAct 
   operationId: "op_1",
   venue,
   actor: "olga",
+  role: "operator",
   signedBy: [],
   sealed: null
 })

@@ -57,6 +57,7 @@ export const complete = Effect.fnUntraced(function* (update: Ledger.Transaction)
       operationId: running.operationId,
       venue: (yield* Ledger.Ledger).venue,
       actor: running.actor,
+      role: running.role,
       signedBy: running.signedBy ?? [],
       sealed: null
     },

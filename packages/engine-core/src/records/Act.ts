@@ -4,6 +4,7 @@ import type * as Instant from "../kernel/Instant.ts"
 import type * as Offset from "../kernel/Offset.ts"
 import type * as Party from "../kernel/Party.ts"
 import type { Trace } from "../kernel/Trace.ts"
+import type { Role } from "../vocabulary/Role.ts"
 import type { Sealed } from "../writes/Secrets.ts"
 
 export interface Act {
@@ -25,8 +26,10 @@ export interface OperationAct extends Act {
   readonly operationId: string
   /** The party the engine acts as; it has no other. */
   readonly venue: Party.Party
-  /** The caller, by sub; `engine` for an operation that the engine opened itself. */
+  /** Subject claim of the caller; `engine` for an operation that the engine opened itself. */
   readonly actor: string
+  /** Role in which the caller, or the maker of an action, acts; null: the engine opened it itself. */
+  readonly role: Role | null
   /** The distinct approvers, in the order they signed. */
   readonly signedBy: ReadonlyArray<string>
   /** The sealed secrets of the request; null: it has none. */

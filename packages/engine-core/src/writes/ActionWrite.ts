@@ -42,7 +42,12 @@ export const make = Effect.fnUntraced(function* (of: {
   const input = yield* JudgeWrite.complete(operation, of.input)
   const { request, sealed } = yield* JudgeWrite.hide(operation, input)
   const derived = yield* JudgeWrite.precheck(operation, input, {
-    act: yield* JudgeWrite.actOf(actionKey, now, { actor: caller.sub, signedBy: [], sealed }),
+    act: yield* JudgeWrite.actOf(actionKey, now, {
+      actor: caller.sub,
+      role: of.role,
+      signedBy: [],
+      sealed
+    }),
     outside: of.outside
   })
   const made = yield* records

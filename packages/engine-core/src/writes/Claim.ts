@@ -75,6 +75,7 @@ export const isFinal = ({ state }: OperationRecord): boolean =>
 export const actOf = (record: OperationRecord, now: Instant.Instant) =>
   JudgeWrite.actOf(record.operationId, now, {
     actor: record.actor,
+    role: record.role,
     signedBy: record.signedBy ?? [],
     sealed: record.sealed ?? null,
     trace: Trace.of(record.traceId, record.traceFlags)

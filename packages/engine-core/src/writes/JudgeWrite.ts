@@ -93,7 +93,7 @@ export const inputOf = Effect.fnUntraced(function* (
 export const actOf = (
   operationId: string,
   now: Instant.Instant,
-  of: Pick<OperationAct, "actor" | "signedBy" | "sealed" | "trace">
+  of: Pick<OperationAct, "actor" | "role" | "signedBy" | "sealed" | "trace">
 ): Effect.Effect<OperationAct, never, Ledger> =>
   Effect.map(Ledger, ({ venue }) => ({
     cause: { by: "operation", operationId },

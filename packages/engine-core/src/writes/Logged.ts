@@ -3,12 +3,13 @@ import * as Audit from "../records/Audit.ts"
 import * as Problem from "../kernel/Problem.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import type { Approval } from "./Approval.ts"
-import { type Caller, engine, type RequestIdentity, roleOf } from "./Caller.ts"
+import { type Caller, type RequestIdentity, roleOf } from "./Caller.ts"
 import type { AnyOperation, Operation } from "./Operation.ts"
 import type { OperationRecord } from "./OperationRecord.ts"
 
-/** The log says null for what the engine opens by itself. */
-const actorOf = (sub: string): string | null => (sub === engine ? null : sub)
+/** The log says null for what the engine opens by itself, which has no role. */
+const actorOf = ({ actor, role }: Pick<OperationRecord, "actor" | "role">): string | null =>
+  role === null ? null : actor
 
 /** `POST /v1/instruments/{instrumentId}:pause` in its two words. */
 const called = (route: string): Pick<Audit.Entry, "method" | "route"> => {
@@ -160,7 +161,7 @@ const ran = (record: Ran, stage: "started" | "succeeded" | "failed"): Audit.Entr
   Audit.entry({
     action: record.kind,
     stage,
-    actor: actorOf(record.actor),
+    actor: actorOf(record),
     role: record.role,
     ...about(record),
     operationId: record.operationId,

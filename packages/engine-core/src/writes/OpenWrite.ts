@@ -180,7 +180,7 @@ export const single = Effect.fnUntraced(function* (
   }
   const input = yield* JudgeWrite.complete(operation, of.input)
   const { request, sealed } = yield* JudgeWrite.hide(operation, input)
-  const asked = { actor: caller.sub, signedBy: [], sealed }
+  const asked = { actor: caller.sub, role: of.role, signedBy: [], sealed }
   const act = yield* JudgeWrite.actOf(operationId, now, asked)
   yield* JudgeWrite.precheck(operation, input, { act, outside: of.outside })
   const opened = yield* open({

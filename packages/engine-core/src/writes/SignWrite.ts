@@ -121,6 +121,7 @@ export const sign = Effect.fnUntraced(function* (
   const operation = declared.of(before.kind)
   const act = yield* JudgeWrite.actOf(operationId, now, {
     actor: before.maker,
+    role: before.makerRole,
     signedBy: [...Approval.signedBy(before), caller.sub],
     sealed: before.sealed ?? null,
     trace: OpenWrite.traceOf(before)

@@ -46,7 +46,6 @@ import type { Judging } from "./ExecutionGates.ts"
 import * as LineFigureLookups from "./LineFigureLookups.ts"
 import * as LineLookups from "./LineLookups.ts"
 import { type LineSource, termsOf } from "./LineSource.ts"
-import { engine } from "../../writes/Caller.ts"
 import { openOf } from "../standing-approval/StandingApprovalLookups.ts"
 
 export interface Asked {
@@ -104,7 +103,7 @@ export const executionOf = Effect.fnUntraced(function* (asked: Asked, act: Opera
   const period = periods.find((open) => open.month === month) ?? null
   const dates = datesOf(facts.versions, month) ?? null
   const terms = period?.terms ?? dates?.terms ?? instrument
-  const isScheduled = act.actor === engine
+  const isScheduled = act.role === null
   const approval = isScheduled ? yield* openOf(instrumentId) : null
   const { rateChange, partial } = yield* PeriodLookups.wordsOf(terms, approval)
   const ratesSeen = period === null ? [] : ratesSeenOf(period.points)

@@ -91,12 +91,13 @@ export const get = Read.one({
 })
 
 /** The act as the caller would make it at the pin; no operation has this id. */
-const actOf = ({ caller, pin, venue }: Read.Asking): OperationAct => ({
+const actOf = ({ caller, pin, role, venue }: Read.Asking): OperationAct => ({
   cause: { by: "operation", operationId: "precheck" },
   now: pin.judgedAt,
   operationId: "precheck",
   venue,
   actor: caller.sub,
+  role,
   signedBy: [],
   sealed: null
 })

@@ -261,6 +261,52 @@ describe("the execution of a distribution", () => {
     }).pipe(engine())
   )
 
+  it.effect("pays a successor what its predecessor earned with units that it sold before", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Executions.founded(["h1", "h2"])
+      const [h1, h2] = holders
+      if (h1 === undefined || h2 === undefined) throw new Error("no holders")
+      yield* Powers.another(stage, "fund-b")
+      yield* Powers.admits(h1, "fund-b")
+      yield* Powers.mints(stage, h1, "5", "fund-b")
+      yield* Powers.mints(stage, h1, "100")
+      for (const instrumentId of ["fund-a", "fund-b"]) {
+        yield* Powers.agrees(stage, { instrumentId })
+        yield* Powers.consents(h1, { instrumentId })
+      }
+      yield* Cycles.at("2026-07-05T12:00:00Z")
+      yield* Executions.publishes(stage, "0.01", "2026-07-05T11:00:00Z")
+      yield* Cycles.at("2026-07-07T12:00:00Z")
+      includes(yield* Powers.forces("h1", "h2", { instruments: [{ instrumentId: "fund-a" }] }), {
+        why: ""
+      })
+      yield* Cycles.at("2026-07-10T12:00:00Z")
+      yield* Executions.publishes(stage, "0.01", "2026-07-10T11:00:00Z")
+      const next = yield* Powers.succeeds(stage, h1, { admitted: ["fund-a", "fund-b"] })
+      yield* Powers.mints(stage, next, "10")
+      // The last units of all: of fund-a, which the holder has no units of, there is no recovery.
+      includes(yield* Powers.recovers("h1"), { why: "" })
+      yield* Cycles.at("2026-07-20T12:00:00Z")
+      yield* Executions.publishes(stage, "0.01", "2026-07-20T11:00:00Z")
+      yield* Cycles.at("2026-08-01T00:02:00Z")
+      includes(yield* execute(), { why: "", state: "succeeded" })
+      const lines = yield* Executions.linesOf("fund-a.2026-07")
+      assert.deepStrictEqual(
+        lines.map((line) => [
+          line.holderId,
+          line.predecessor,
+          Decimal.formatPlain(line.units),
+          Decimal.formatPlain(line.entitlement)
+        ]),
+        [
+          // 5 days of the predecessor's 100 units, and 12 of its own 10.
+          ["h1-next", null, "10", "6.2"],
+          ["h2", null, "100", "22"]
+        ]
+      )
+    }).pipe(engine())
+  )
+
   it.effect("reads the register before the midnight that ends the record date", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* Executions.founded(["h1", "h2", "h3"])

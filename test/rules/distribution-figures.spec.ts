@@ -13,7 +13,7 @@ import { describe, expect, it, test } from "vitest"
 import * as Basis from "#core/distributions/distribution/DistributionBasis.ts"
 import * as Formulas from "#core/distributions/distribution/DistributionFormulas.ts"
 import * as Hash from "#core/distributions/distribution/LinesHashRules.ts"
-import { payeesOf, positionOfChain } from "#core/distributions/distribution/PayeeRules.ts"
+import { positionOfChain } from "#core/distributions/distribution/PayeeRules.ts"
 import * as Rules from "#core/distributions/distribution/DistributionRules.ts"
 import * as Totals from "#core/distributions/distribution/TotalsRules.ts"
 import { DistributionRoll } from "#core/distributions/roll/DistributionRoll.ts"
@@ -631,16 +631,6 @@ describe("golden vectors of lines", () => {
     const apart = [h1, h2].map((at) => Rules.lineOf(par, at))
     expect(apart.map(({ gross }) => cents(gross))).toEqual(["0.37", "0.40"])
     expect(Decimal.formatPlain(apart[0]?.leaverRest ?? Decimal.zero)).toBe("0.00575")
-    const payee = payeesOf([
-      { from: "h1", to: "h2" },
-      { from: "h2", to: "h3" }
-    ])
-    expect(["h1", "h2", "h3", "h4"].map(payee)).toEqual(["h3", "h3", "h3", "h4"])
-    const round = payeesOf([
-      { from: "h1", to: "h2" },
-      { from: "h2", to: "h1" }
-    ])
-    expect(() => round("h1")).toThrow("lead back")
   })
 
   test("G40: a million holders", { timeout: 600_000 }, () => {

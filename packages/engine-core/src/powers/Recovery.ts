@@ -58,6 +58,13 @@ export const idOf = (of: Pick<Recovery, "holderId" | "instrumentId">): string =>
 export const unannounced = ({ moved, told }: Pick<Recovery, "moved" | "told">): Decimal.Decimal =>
   Decimal.subtract(moved, told)
 
+/**
+ * Checks whether a recovery of the holder's units has ended, since when its units of the instrument are
+ * the successor's. One that moves units which reached the holder afterwards changes nothing of that.
+ */
+export const isRecovered = (self: Pick<Recovery, "moved" | "told">): boolean =>
+  Decimal.isPositive(self.told) || Decimal.isZero(unannounced(self))
+
 export const recoveries = Collection.define<Recovery, Fact>("recovery", {
   doc: "What recoveries have moved of one holder's units of one instrument.",
   id: idOf,

@@ -3,7 +3,8 @@ import { Effect, Option, Stream } from "effect"
 import { type Admission, admissions, pairOf } from "../../admissions/Admission.ts"
 import { requiredOf } from "../../admissions/AdmissionLookups.ts"
 import type { Required } from "../../holders/attribute/AttributeRules.ts"
-import { type Holder, holderParties, holders } from "../../holders/holder/Holder.ts"
+import type { Holder } from "../../holders/holder/Holder.ts"
+import { holdersOfParties } from "../../holders/holder/HolderLookups.ts"
 import { instruments } from "../../instruments/instrument/Instrument.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
@@ -33,7 +34,7 @@ export const judgeAll = (
 ): Effect.Effect<ReadonlyArray<Judged>, Unavailable, Records> =>
   Effect.gen(function* () {
     if (lines.length === 0) return []
-    const holderOf = yield* holdersOf([...new Set(lines.map(({ party }) => party))])
+    const holderOf = yield* holdersOfParties(lines.map(({ party }) => party))
     const known = [...new Set(holderOf.values())]
     const restricted = yield* restrictionsOf(known.map(({ holderId }) => holderId))
     const admitted = yield* admissionsOf(
@@ -63,22 +64,6 @@ export const judgeAll = (
       }
     })
   })
-
-const holdersOf = Effect.fnUntraced(function* (parties: ReadonlyArray<string>) {
-  const records = yield* Records
-  const entries = yield* records.many(holderParties, parties)
-  const found = yield* records.many(
-    holders,
-    entries.map(({ holderId }) => holderId)
-  )
-  const byId = new Map(found.map((holder) => [holder.holderId, holder]))
-  return new Map(
-    entries.flatMap(({ party, holderId }) => {
-      const holder = byId.get(holderId)
-      return holder === undefined ? [] : [[party as string, holder] as const]
-    })
-  )
-})
 
 /** Loads the restrictions in force of these holders, by holder. */
 const restrictionsOf = Effect.fnUntraced(function* (holderIds: ReadonlyArray<string>) {

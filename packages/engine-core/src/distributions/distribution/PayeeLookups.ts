@@ -17,7 +17,6 @@ import type * as Month from "../../kernel/Month.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type * as Pin from "../../kernel/Pin.ts"
-import { idOf as recoveryIdOf, recoveries } from "../../powers/Recovery.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { distributions } from "./Distribution.ts"
 import { type DistributionLine, distributionLines } from "./DistributionLine.ts"
@@ -25,6 +24,7 @@ import * as Rules from "./DistributionRules.ts"
 import * as LineLookups from "./LineLookups.ts"
 import type { LineSource } from "./LineSource.ts"
 import { positionOfChain } from "./PayeeRules.ts"
+import { predecessorsOf, succeededIn } from "./SuccessionLookups.ts"
 
 /** One who may get a line, with what its figures are computed from. */
 export interface Payee {
@@ -127,59 +127,22 @@ const holdersAfter = Effect.fnUntraced(function* (source: LineSource, after: str
 })
 
 /**
- * Leaves out the holders whose units of the instrument were recovered, and names the holders whose
- * successor each of the others is.
+ * Leaves out the holders that others succeeded in the instrument, and names the holders whose successor
+ * each of the others is.
  */
 const withoutSucceeded = Effect.fnUntraced(function* (
   source: LineSource,
   found: ReadonlyArray<Holder>
 ) {
-  const recovered = yield* recoveredTo(
-    source,
-    found.filter(({ successor }) => successor !== null)
-  )
-  const people: Array<Person> = []
-  for (const holder of found) {
-    if (recovered.has(holder.holderId)) continue
-    const { holderId, party } = holder
-    const predecessors = holder.predecessor === null ? [] : yield* chainTo(source, holder)
-    people.push({ holderId, party, holder, predecessors })
-  }
-  return people
-})
-
-/** Loads who the units of these holders were recovered to, by holder. */
-const recoveredTo = Effect.fnUntraced(function* (
-  source: LineSource,
-  from: ReadonlyArray<Pick<Holder, "holderId">>
-) {
   const { instrumentId } = source
-  const ids = from.map(({ holderId }) => recoveryIdOf({ holderId, instrumentId }))
-  const records = yield* Records
-  const found = ids.length === 0 ? [] : yield* records.many(recoveries, ids, executedPin(source))
-  return new Map(found.map(({ holderId, toHolderId }) => [holderId, toHolderId]))
-})
-
-/** Loads the chain of holders that lost their units of the instrument to this one, nearest first. */
-const chainTo = Effect.fnUntraced(function* (
-  source: LineSource,
-  { holderId, predecessor }: Holder
-) {
-  const records = yield* Records
-  const chain: Array<Holder> = []
-  let successorId: string = holderId
-  for (let id = predecessor; id !== null; ) {
-    const holder: Holder | null = Option.getOrNull(
-      yield* records.find(holders, id, executedPin(source))
-    )
-    if (holder === null) break
-    const recovered = yield* recoveredTo(source, [holder])
-    if (recovered.get(holder.holderId) !== successorId) break
-    chain.push(holder)
-    successorId = holder.holderId
-    id = holder.predecessor
-  }
-  return chain
+  const pin = executedPin(source)
+  const succeeded = yield* succeededIn(instrumentId, found, pin)
+  const payees = found.filter(({ holderId }) => !succeeded.has(holderId))
+  const predecessors = yield* predecessorsOf(instrumentId, payees, pin)
+  return payees.map((holder): Person => {
+    const { holderId, party } = holder
+    return { holderId, party, holder, predecessors: predecessors.get(holderId) ?? [] }
+  })
 })
 
 /** Loads one payee; null where it has nothing, or its units were recovered to another. */

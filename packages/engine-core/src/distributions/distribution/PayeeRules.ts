@@ -2,30 +2,50 @@
  * Pure rules of who is paid for a register's units: a chain of successors is one payee, its last
  * holder (docs/domain/distributions.md#payees).
  */
+import type { Holder } from "../../holders/holder/Holder.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
+import { isRecovered, type Recovery } from "../../powers/Recovery.ts"
 import type { Position } from "./DistributionRules.ts"
 
-/** Recovery of a holder's units of the instrument to its successor. */
+/** A holder with the recovery of its units of one instrument; null: none was recovered. */
 export interface Succession {
-  readonly from: string
-  readonly to: string
+  readonly holder: Pick<Holder, "state" | "successor">
+  readonly recovery: Pick<Recovery, "toHolderId" | "moved" | "told"> | null
 }
 
+/** Name of a successor: a recovery names its holder, and a succeeded holder its party. */
+export type Successor =
+  | { readonly by: "holder"; readonly holderId: string }
+  | { readonly by: "party"; readonly party: string }
+
 /**
- * Returns the function from a holder to the last of its successors; a holder that nobody succeeded
- * is its own. A chain that leads back to itself is a defect.
+ * Returns the successor to whom a holder's income of an instrument belongs: the one that its units of
+ * the instrument were recovered to, once the recovery has ended; of a holder that is succeeded
+ * altogether, and had no units of this instrument left, its registered successor. Null: the holder's
+ * income is its own.
  */
-export const payeesOf = (recoveries: ReadonlyArray<Succession>): ((holderId: string) => string) => {
-  const successors = new Map(recoveries.map(({ from, to }) => [from, to]))
-  return (holderId) => {
-    const passed = new Set<string>()
-    let payee = holderId
-    for (let next = successors.get(payee); next !== undefined; next = successors.get(payee)) {
-      passed.add(payee)
-      if (passed.has(next)) throw new Error(`the successors of ${holderId} lead back to it`)
-      payee = next
-    }
-    return payee
+export const successorOf = ({ holder, recovery }: Succession): Successor | null => {
+  if (recovery !== null && isRecovered(recovery)) {
+    return { by: "holder", holderId: recovery.toHolderId }
+  }
+  const { state, successor } = holder
+  return state === "succeeded" && successor !== null
+    ? { by: "party", party: successor.party }
+    : null
+}
+
+/** Checks whether a successor is named by its holder id or by its party. */
+export const isNamed = (
+  { holderId, party }: Pick<Holder, "holderId" | "party">,
+  successor: Successor | null
+): boolean => {
+  switch (successor?.by) {
+    case "holder":
+      return successor.holderId === holderId
+    case "party":
+      return successor.party === party
+    case undefined:
+      return false
   }
 }
 

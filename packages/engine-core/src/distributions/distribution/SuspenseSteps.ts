@@ -2,13 +2,12 @@
  * Steps of suspense and cure: judges the due and suspended lines of payees again, in the transaction of
  * whatever changed what their causes are read from (docs/domain/distributions.md#suspense).
  */
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { admissions } from "../../admissions/Admission.ts"
-import { type Holder, holderParties, holders } from "../../holders/holder/Holder.ts"
+import { holders } from "../../holders/holder/Holder.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
-import { idOf, recoveries, unannounced } from "../../powers/Recovery.ts"
-import * as Decimal from "../../kernel/Decimal.ts"
+import { recoveries } from "../../powers/Recovery.ts"
 import type { Act } from "../../records/Act.ts"
 import * as Consequence from "../../records/Consequence.ts"
 import { Records, type Stored } from "../../records/Records.ts"
@@ -23,9 +22,7 @@ import { setTimers } from "./DistributionTimerSteps.ts"
 import { type Judged, judgeAll } from "./LineCauseLookups.ts"
 import { shownOf } from "./LineCauseRules.ts"
 import { owedTo, type Payee } from "./LineLookups.ts"
-
-/** Largest number of successors of one holder; more are a loop, a bug. */
-const successorsMax = 100
+import { payeesOf } from "./SuccessionLookups.ts"
 
 /**
  * Judges the lines that are owed to these payees again. Only inside `Records.transact`. Two changes at
@@ -42,7 +39,7 @@ export const judgeAgain = (
     yield* inTurn
     const owed = yield* owedTo(payees)
     if (owed.length === 0) return
-    const lines = yield* Effect.forEach(owed, (line) => followed(line, act))
+    const lines = yield* followed(owed, act)
     const judged = yield* judgeAll(lines, act.now)
     const cured = new Set<string>()
     const shownAsCured = new Set<string>()
@@ -59,51 +56,21 @@ export const judgeAgain = (
     )
   })
 
-/** Records that the line is another holder's, where its party has become one or is succeeded. */
-const followed = Effect.fnUntraced(function* (line: Stored<DistributionLine>, act: Act) {
-  const payee = yield* payeeOf(line)
-  if (payee === null || payee.holderId === line.holderId) return line
-  const records = yield* Records
-  const { holderId, party, custodian } = payee
-  const predecessor = line.holderId
-  const fact: Fact = { on: "follow", at: act.now, holderId, party, custodian, predecessor }
-  return yield* records.record(distributionLines, line, fact, act)
-})
-
-/** Finds the last successor of a line's holder for its instrument; null: the party is no holder. */
-const payeeOf = Effect.fnUntraced(function* ({ party, instrumentId }: DistributionLine) {
-  let holder: Holder | null = yield* holderOf(party)
-  for (let passed = 0; holder !== null; passed++) {
-    const next: Holder | null = yield* successorOf(holder, instrumentId)
-    if (next === null) return holder
-    if (passed === successorsMax) throw new Error(`the successors of ${party} do not end`)
-    holder = next
-  }
-  return null
-})
-
-const holderOf = Effect.fnUntraced(function* (party: string) {
-  const records = yield* Records
-  const entry = Option.getOrNull(yield* records.find(holderParties, party))
-  return entry === null ? null : Option.getOrNull(yield* records.find(holders, entry.holderId))
-})
-
-/**
- * Finds the holder that a holder's lines of an instrument go to: the one that its units of it were
- * recovered to, to the last, and of a holder that is succeeded altogether its successor.
- */
-const successorOf = Effect.fnUntraced(function* (
-  { holderId, state, successor }: Holder,
-  instrumentId: string
+/** Records which lines are another holder's, where their party has become one or is succeeded. */
+const followed = Effect.fnUntraced(function* (
+  owed: ReadonlyArray<Stored<DistributionLine>>,
+  act: Act
 ) {
   const records = yield* Records
-  const recovery = Option.getOrNull(
-    yield* records.find(recoveries, idOf({ holderId, instrumentId }))
-  )
-  if (recovery !== null && Decimal.isZero(unannounced(recovery))) {
-    return Option.getOrNull(yield* records.find(holders, recovery.toHolderId))
-  }
-  return state === "succeeded" && successor !== null ? yield* holderOf(successor.party) : null
+  const payees = yield* payeesOf(owed)
+  return yield* Effect.forEach(owed, (line, nth) => {
+    const payee = payees[nth] ?? null
+    if (payee === null || payee.holderId === line.holderId) return Effect.succeed(line)
+    const { holderId, party, custodian } = payee
+    const predecessor = line.holderId
+    const fact: Fact = { on: "follow", at: act.now, holderId, party, custodian, predecessor }
+    return records.record(distributionLines, line, fact, act)
+  })
 })
 
 /** Records what the causes make of a line; returns the line as it is then. */

@@ -1,0 +1,134 @@
+/**
+ * Look-ups of who is paid instead of whom in an instrument, by the one rule `successorOf`: the last
+ * successor of an owed party, and the predecessors of a holder. Each takes a few look-ups for every
+ * link of the longest chain, however many holders are asked about.
+ */
+import { Effect } from "effect"
+import { type Holder, holders } from "../../holders/holder/Holder.ts"
+import { holdersOfParties } from "../../holders/holder/HolderLookups.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import { idOf as recoveryIdOf, recoveries } from "../../powers/Recovery.ts"
+import { Records } from "../../records/Records.ts"
+import type { DistributionLine } from "./DistributionLine.ts"
+import { isNamed, type Successor, successorOf } from "./PayeeRules.ts"
+
+/** Largest number of holders of a chain of successors; more are a loop, a bug. */
+const chainMax = 100
+
+const endless = (holderId: string) => new Error(`the successors of ${holderId} do not end`)
+
+/** A holder, and the instrument whose income is asked about. */
+interface Asked {
+  readonly holder: Holder
+  readonly instrumentId: string
+}
+
+/** Loads the successors of holders, each in its instrument and in the order asked; null: it has none. */
+const successorsOf = Effect.fnUntraced(function* (
+  asked: ReadonlyArray<Asked>,
+  pin: Pin.Resolved | undefined
+) {
+  const idOf = ({ holder: { holderId }, instrumentId }: Asked) =>
+    recoveryIdOf({ holderId, instrumentId })
+  // Units are recovered to a registered successor, so that a holder without one needs no look-up.
+  const ids = asked.flatMap((each) => (each.holder.successor === null ? [] : [idOf(each)]))
+  const records = yield* Records
+  const found = ids.length === 0 ? [] : yield* records.many(recoveries, [...new Set(ids)], pin)
+  const byId = new Map(found.map((recovery) => [recoveryIdOf(recovery), recovery]))
+  return asked.map((each): Successor | null =>
+    successorOf({ holder: each.holder, recovery: byId.get(idOf(each)) ?? null })
+  )
+})
+
+/** Finds the holders of these, by id, whose income of the instrument is a successor's. */
+export const succeededIn = Effect.fnUntraced(function* (
+  instrumentId: string,
+  found: ReadonlyArray<Holder>,
+  pin: Pin.Resolved
+) {
+  const successors = yield* successorsOf(
+    found.map((holder) => ({ holder, instrumentId })),
+    pin
+  )
+  return new Set(
+    found.flatMap(({ holderId }, nth) => (successors[nth] === null ? [] : [holderId as string]))
+  )
+})
+
+/**
+ * Loads the predecessors of holders in the instrument, nearest first, by the holder's id; a holder
+ * that succeeds nobody in it is left out.
+ */
+export const predecessorsOf = Effect.fnUntraced(function* (
+  instrumentId: string,
+  of: ReadonlyArray<Holder>,
+  pin: Pin.Resolved
+) {
+  const records = yield* Records
+  const chains = new Map<string, Array<Holder>>()
+  let ends = of.map((holder) => ({ payee: holder, end: holder }))
+  for (let length = 0; ends.length > 0; length++) {
+    if (length === chainMax) throw endless(ends[0]!.end.holderId)
+    const ids = ends.flatMap(({ end }) => end.predecessor ?? [])
+    const found = ids.length === 0 ? [] : yield* records.many(holders, ids, pin)
+    const successors = yield* successorsOf(
+      found.map((holder) => ({ holder, instrumentId })),
+      pin
+    )
+    const before = new Map(
+      found.map((holder, nth) => [
+        holder.holderId as string,
+        { holder, successor: successors[nth] ?? null }
+      ])
+    )
+    ends = ends.flatMap(({ payee, end }) => {
+      const link = before.get(end.predecessor ?? "")
+      if (link === undefined || !isNamed(end, link.successor)) return []
+      chains.set(payee.holderId, [...(chains.get(payee.holderId) ?? []), link.holder])
+      return [{ payee, end: link.holder }]
+    })
+  }
+  return chains
+})
+
+/**
+ * Loads who is paid for lines, in the order of the lines: the last successor of the party's holder, or
+ * that holder; null for a party that is no holder. Counts what this transaction has written.
+ */
+export const payeesOf = Effect.fnUntraced(function* (
+  lines: ReadonlyArray<Pick<DistributionLine, "party" | "instrumentId">>
+) {
+  const records = yield* Records
+  const first = yield* holdersOfParties(lines.map(({ party }) => party))
+  const payees = lines.map(({ party }): Holder | null => first.get(party) ?? null)
+  let ends = lines.flatMap(({ instrumentId }, nth) => {
+    const holder = payees[nth] ?? null
+    return holder === null ? [] : [{ nth, holder, instrumentId }]
+  })
+  for (let length = 0; ends.length > 0; length++) {
+    if (length === chainMax) throw endless(ends[0]!.holder.holderId)
+    const successors = yield* successorsOf(ends, undefined)
+    const ids = successors.flatMap((named) => (named?.by === "holder" ? [named.holderId] : []))
+    const parties = successors.flatMap((named) => (named?.by === "party" ? [named.party] : []))
+    const byId = new Map(
+      (ids.length === 0 ? [] : yield* records.many(holders, [...new Set(ids)])).map((holder) => [
+        holder.holderId as string,
+        holder
+      ])
+    )
+    const byParty = yield* holdersOfParties(parties)
+    ends = ends.flatMap((end, place) => {
+      const named = successors[place] ?? null
+      const holder =
+        named === null
+          ? undefined
+          : named.by === "holder"
+            ? byId.get(named.holderId)
+            : byParty.get(named.party)
+      if (holder === undefined) return []
+      payees[end.nth] = holder
+      return [{ ...end, holder }]
+    })
+  }
+  return payees
+})

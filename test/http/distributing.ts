@@ -1,15 +1,16 @@
 /** A fund that distributes monthly, over HTTP: its venue, programs of its outside parties at the door, and a clock the test moves. */
 import { ScheduleRunner, type settingsDefaults } from "@bursar/engine-core"
-import { Decimal, Instant, type Party } from "@bursar/engine-core/kernel"
+import { Decimal, Instant, type Party, PlainJson } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import {
   type Deliveries,
+  FundBot,
   OracleBot,
   RegistrarBot,
   Wallet,
   type World
 } from "@bursar/storage-adapters/simulated-ledger/actors"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { expect } from "vitest"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import * as Venue from "./venue.ts"
@@ -43,6 +44,9 @@ export const accumulating = {
 
 export type Json = Readonly<Record<string, unknown>>
 
+/** Members of a line; numbers as their text without trailing zeros, what is null as `null`. */
+export type Figures = Readonly<Record<string, string>>
+
 export interface Fund {
   readonly venue: Wallets.WholeVenue
   readonly registrar: Wallets.Wallet
@@ -55,33 +59,54 @@ export interface Fund {
   readonly pays: (payments: Deliveries.Payments) => void
   /** Keeps the registrar's program from delivering, or lets it deliver again. */
   readonly delivers: (policy: RegistrarBot.Options["policy"]) => void
-  /** Publishes a point by the oracle's program. */
+  /** Publishes a point by the oracle's program; of `fund-a` unless another instrument is named. */
   readonly publishes: (
     quote: Omit<OracleBot.Quote, "instrumentId" | "value" | "valuationTime" | "withholdingRate"> & {
+      readonly instrumentId?: string
       readonly value: string
       readonly valuationTime: string
       readonly withholdingRate?: string
     }
   ) => Promise<void>
   readonly joins: (name: string) => Promise<void>
-  /** Mints units to a holder by its credential. */
-  readonly mints: (name: string, units: string) => Promise<void>
+  /** Names the successor of a holder, which becomes one under its own name. */
+  readonly succeeds: (name: string, successor: string) => Promise<void>
+  /** Mints units to a holder by its credential; of `fund-a` unless another instrument is named. */
+  readonly mints: (name: string, units: string, instrumentId?: string) => Promise<void>
+  /** Offers units from a wallet to another one, which takes them. */
+  readonly moves: (of: {
+    readonly from: string
+    readonly to: string
+    readonly units: string
+    readonly instrumentId?: string
+  }) => Promise<void>
+  /** A write that has to succeed, approved where it must be; its result. */
+  readonly writes: (path: string, body: unknown, as?: string) => Promise<Json>
   /** A call without approvals: its status and its JSON. */
   readonly calls: (
     path: string,
     body: unknown,
     as?: string
   ) => Promise<{ readonly status: number; readonly value: Json }>
+  /** Lines of a distribution by their payee, each number of them digit by digit. */
+  readonly lines: (distributionId: string) => Promise<Readonly<Record<string, Figures>>>
   /** The value of a read that has to succeed. */
   readonly reads: <A = Json>(path: string, as?: string, claims?: Json) => Promise<A>
   readonly close: () => Promise<void>
 }
 
-/** Opens the fund on the last day of June; the ids of its holders are their names. */
+/**
+ * Opens the fund on the last day of June; the ids of its holders are their names. A
+ * successor is admitted where its predecessor is.
+ */
 export const open = async (
   of: {
     readonly terms?: Json
+    /** Terms of each instrument; `fund-a` alone unless given. */
+    readonly instruments?: Readonly<Record<string, Json>>
     readonly holders?: ReadonlyArray<string>
+    /** Instruments of a holder that is not admitted to each of them. */
+    readonly admissions?: Readonly<Record<string, ReadonlyArray<string>>>
     readonly settings?: Partial<typeof settingsDefaults>
     readonly from?: string
   } = {}
@@ -91,6 +116,9 @@ export const open = async (
     plugged: clock.plugged,
     ...(of.settings === undefined ? {} : { settings: of.settings })
   })
+  const instruments = of.instruments ?? { "fund-a": of.terms ?? par }
+  const instrumentIds = Object.keys(instruments)
+  const admittedTo = (name: string) => of.admissions?.[name] ?? instrumentIds
   const wallets: Record<string, Wallets.Wallet> = {}
   for (const name of ["registrar", "fund", "oracle"]) wallets[name] = await venue.wallet(name)
   const wallet = (name: string): Wallets.Wallet => {
@@ -111,20 +139,19 @@ export const open = async (
   }
   const registers = {
     policy,
-    instruments: [
-      {
-        instrumentId: "fund-a",
-        provider: venue.party,
-        issuer: wallet("fund").party,
-        holderRequirements: [],
-        issuerRequirements: []
-      }
-    ]
+    instruments: instrumentIds.map((instrumentId) => ({
+      instrumentId,
+      provider: venue.party,
+      issuer: wallet("fund").party,
+      holderRequirements: [],
+      issuerRequirements: []
+    }))
   }
   const plans = (): ReadonlyArray<readonly [string, World.Plan]> => [
     ["oracle", OracleBot.plan({ quotes: () => quotes, audience })],
     // The registrar's program, with a policy of its own for the delivery of lines.
     ["registrar", RegistrarBot.plan({ ...registers, policy: deliveries, payments })],
+    ["fund", FundBot.plan({ policy })],
     ...names.map((name) => [name, Wallet.plan({ policy, terms: documentHash })] as const)
   ]
   const work: Fund["work"] = async () => {
@@ -141,8 +168,13 @@ export const open = async (
   }
   const succeeds = async (path: string, body: unknown, as = "operator"): Promise<Json> => {
     const ended = await venue.write(path, body, as)
-    expect(ended).toMatchObject({ state: "succeeded" })
-    return ended
+    expect(ended, JSON.stringify(ended)).toMatchObject({ state: "succeeded" })
+    return ended["result"] as Json
+  }
+  const signs = async (holderId: string) => {
+    await work()
+    await succeeds(`/v1/holders/${holderId}/accepted-terms:accept`, {})
+    await work()
   }
   const joins: Fund["joins"] = async (name) => {
     wallets[name] ??= await venue.wallet(name)
@@ -154,24 +186,25 @@ export const open = async (
         holderId,
         party: wallet(name).party,
         taxResidences: [],
-        admissions: [{ instrumentId: "fund-a" }]
+        admissions: admittedTo(name).map((instrumentId) => ({ instrumentId }))
       },
       "app"
     )
-    await work()
-    await succeeds(`/v1/holders/${holderId}/accepted-terms:accept`, {})
-    await work()
+    await signs(holderId)
   }
-  await succeeds("/v1/instruments", {
-    ...bodyOf(),
-    registrar: registrar.party,
-    oracle: wallet("oracle").party,
-    ...(of.terms ?? par)
-  })
-  await succeeds("/v1/instruments/fund-a/admission-consent:propose", {
-    fund: wallet("fund").party,
-    terms: "terms"
-  })
+  for (const [instrumentId, terms] of Object.entries(instruments)) {
+    await succeeds("/v1/instruments", {
+      ...bodyOf(),
+      instrumentId,
+      registrar: registrar.party,
+      oracle: wallet("oracle").party,
+      ...terms
+    })
+    await succeeds(`/v1/instruments/${instrumentId}/admission-consent:propose`, {
+      fund: wallet("fund").party,
+      terms: "terms"
+    })
+  }
   await work()
   for (const name of of.holders ?? []) await joins(name)
   let minted = 0
@@ -199,16 +232,49 @@ export const open = async (
     publishes: async ({ value, valuationTime, withholdingRate, ...quote }) => {
       quotes.push({
         metric: "income",
-        ...quote,
         instrumentId: "fund-a",
+        ...quote,
         value: Decimal.of(value),
         valuationTime: Instant.of(valuationTime),
         ...(withholdingRate === undefined ? {} : { withholdingRate: Decimal.of(withholdingRate) })
       })
       await work()
     },
-    mints: async (name, units) => {
-      const credential = await credentialOf(registrar, wallet(name).party)
+    succeeds: async (name, successor) => {
+      wallets[successor] = await venue.wallet(successor)
+      names.push(successor)
+      await succeeds(`/v1/holders/${name}:register-successor`, {
+        party: wallet(successor).party,
+        successorId: successor
+      })
+      await signs(successor)
+      for (const instrumentId of admittedTo(name)) {
+        await succeeds(`/v1/holders/${successor}/admissions`, { instrumentId })
+      }
+      await work()
+    },
+    writes: succeeds,
+    moves: async ({ from, to, units, instrumentId = "fund-a" }) => {
+      const sender = wallet(from)
+      const amount = Decimal.of(units)
+      const holding = (await sender.sees(Templates.Holding)).find(
+        ({ payload: held }) =>
+          held.owner === sender.party &&
+          held.instrument.id === instrumentId &&
+          held.amount >= amount
+      )
+      if (holding === undefined) throw new Error(`${from} has no holding of ${units}`)
+      await sender.acts(
+        Templates.exercise(Templates.Holding, holding.contractId, "OfferTransfer", {
+          receiver: wallet(to).party,
+          amount,
+          executeBefore: Instant.of("2099-01-01T00:00:00Z")
+        })
+      )
+      await work()
+    },
+    mints: async (name, units, instrumentId = "fund-a") => {
+      const credential = await credentialOf(registrar, wallet(name).party, instrumentId)
       await registrar.acts(
         Templates.exercise(Templates.Credential, credential, "Receive", {
           amount: Decimal.of(units),
@@ -227,6 +293,18 @@ export const open = async (
       })
       return { status: response.status, value: await Venue.json<Json>(response) }
     },
+    lines: async (distributionId) => {
+      const { text } = await venue.read(`/v1/distributions/${distributionId}/lines?limit=1000`)
+      const { value } = Result.getOrThrow(PlainJson.parse(text)) as unknown as {
+        readonly value: ReadonlyArray<Readonly<Record<string, PlainJson.Plain>>>
+      }
+      return Object.fromEntries(
+        value.map((line) => [
+          String(line["holderId"] ?? line["party"]),
+          Object.fromEntries(Object.entries(line).map(([member, of]) => [member, textOf(of)]))
+        ])
+      )
+    },
     reads: async <A>(path: string, as = "operator", claims: Json = {}): Promise<A> => {
       const { status, text, value } = await venue.read(path, as, claims)
       expect({ status, text: status === 200 ? "" : text }).toEqual({ status: 200, text: "" })
@@ -239,9 +317,20 @@ export const open = async (
   }
 }
 
-const credentialOf = async (registrar: Wallets.Wallet, holder: Party.Party): Promise<string> => {
+const textOf = (value: PlainJson.Plain): string =>
+  PlainJson.isPlainNumber(value)
+    ? Decimal.formatPlain(Decimal.of(value.text))
+    : typeof value === "string"
+      ? value
+      : JSON.stringify(value)
+
+const credentialOf = async (
+  registrar: Wallets.Wallet,
+  holder: Party.Party,
+  instrumentId: string
+): Promise<string> => {
   const found = (await registrar.sees(Templates.Credential)).find(
-    ({ payload }) => payload.holder === holder
+    ({ payload }) => payload.holder === holder && payload.instrumentId === instrumentId
   )
   if (found === undefined) throw new Error("the holder has no credential")
   return found.contractId

@@ -1,0 +1,302 @@
+/** Golden vectors of distributions over HTTP: months of six funds at one venue, from points to paid lines, digit by digit. */
+import { Decimal, Duration } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import * as Distributing from "./distributing.ts"
+
+const { accumulating, par } = Distributing
+
+/** An accumulating fund that pays cash, so that a payout leaves its units alone. */
+const inCash = {
+  ...accumulating,
+  distribution: { ...accumulating.distribution, payout: "cash" }
+} as const
+const midMonth = {
+  ...par,
+  distribution: {
+    ...par.distribution,
+    calendar: { frequency: "monthly", recordDay: 15, paymentLagDays: 3 }
+  }
+} as const
+
+let fund: Distributing.Fund
+
+beforeAll(async () => {
+  fund = await Distributing.open({
+    instruments: {
+      dust: par,
+      "not-rolled": inCash,
+      frozen: inCash,
+      recovered: inCash,
+      successor: par,
+      "mid-month": midMonth
+    },
+    holders: ["h1", "h2", "h3", "h4"],
+    admissions: {
+      h1: ["dust", "not-rolled", "mid-month"],
+      h2: ["dust", "mid-month"],
+      h3: ["frozen"],
+      h4: ["recovered", "successor"]
+    },
+    settings: { successorCooling: Duration.of("PT0S") }
+  })
+  await fund.mints("h1", "12.345678", "dust")
+  await fund.mints("h2", "1", "dust")
+  await fund.mints("h1", "12345.678901", "not-rolled")
+  await fund.mints("h3", "12345.678901", "frozen")
+  await fund.mints("h4", "12345.678901", "recovered")
+  await fund.mints("h4", "250.5", "successor")
+  await fund.mints("h1", "1000000", "mid-month")
+  for (const instrumentId of ["recovered", "successor"]) {
+    await fund.writes(`/v1/instruments/${instrumentId}/issuer-powers-agreement:propose`, {
+      issuer: fund.wallet("fund").party,
+      powers: ["recover"]
+    })
+    await fund.work()
+  }
+  await fund.writes("/v1/holders/h4/issuer-powers-consents", {})
+  await fund.succeeds("h4", "h5")
+})
+afterAll(() => fund.close())
+
+/** The members of a payee's line that a vector names, as it writes them. */
+const lineOf = async (
+  distributionId: string,
+  payee: string,
+  expected: Readonly<Record<string, string>>
+) => {
+  const line = (await fund.lines(distributionId))[payee]
+  expect(line, `${payee} in ${distributionId}`).toBeDefined()
+  const isNumber = (text: string) => /^-?[0-9]+(?:\.[0-9]+)?$/u.test(text)
+  expect(
+    Object.fromEntries(Object.keys(expected).map((member) => [member, line?.[member]])),
+    `${payee} in ${distributionId}`
+  ).toEqual(
+    Object.fromEntries(
+      Object.entries(expected).map(([member, text]) => [
+        member,
+        isNumber(text) ? Decimal.formatPlain(Decimal.of(text)) : text
+      ])
+    )
+  )
+}
+
+const distribution = (id: string) => fund.reads<Distributing.Json>(`/v1/distributions/${id}`)
+
+const executes = (instrumentId: string, month: string) =>
+  fund.writes("/v1/distributions", { instrumentId, month })
+
+const income = (instrumentId: string, date: string, value: string) =>
+  fund.publishes({ instrumentId, value, valuationTime: `${date}T11:00:00Z` })
+
+const price = (instrumentId: string, date: string, value: string) =>
+  fund.publishes({ instrumentId, metric: "price", value, valuationTime: `${date}T11:00:00Z` })
+
+/** Lets the payment date come, and the hour after it in which nobody rolls. */
+const paysOn = async (date: string) => {
+  await fund.at(`${date}T00:00:01Z`)
+  await fund.at(`${date}T01:05:00Z`)
+}
+
+/** Registrar's program delivers the lines of every fund but these. */
+const deliversAllBut = (...kept: ReadonlyArray<string>) =>
+  fund.delivers({
+    accept: ["dust", "not-rolled", "frozen", "recovered", "successor", "mid-month"].filter(
+      (instrumentId) => !kept.includes(instrumentId)
+    )
+  })
+
+const announced = async (type: string, distributionId: string) =>
+  (
+    await fund.reads<ReadonlyArray<Distributing.Json>>(
+      `/v1/events?resourceKind=distribution&type=${type}`
+    )
+  ).filter(({ resourceId }) => resourceId === distributionId).length
+
+const g16 = {
+  entitlement: "54.3209871644",
+  gross: "54.32",
+  withheld: "8.15",
+  net: "46.17",
+  carryOut: "0.0009871644"
+}
+
+describe("vectors of distributions over HTTP", () => {
+  let restrictionId = ""
+
+  it("G16: July, with G35's holder frozen before the execution and G39's recovered", async () => {
+    await fund.at("2026-07-01T12:00:00Z")
+    await income("dust", "2026-07-01", "0.00009")
+    await income("successor", "2026-07-01", "0.0001")
+    for (const id of ["not-rolled", "frozen", "recovered"]) await price(id, "2026-07-01", "1.0437")
+    await fund.at("2026-07-16T12:00:00Z")
+    await fund.writes("/v1/holders/h4:recover", { instruments: ["successor"] })
+    await income("successor", "2026-07-16", "0.0001")
+    await fund.at("2026-07-31T12:00:00Z")
+    // Thirty days of income: the last day of the month earns nothing.
+    await income("dust", "2026-07-31", "0")
+    for (const id of ["not-rolled", "frozen", "recovered"]) await price(id, "2026-07-31", "1.0481")
+    const frozen = await fund.writes(
+      "/v1/holders/h3:restrict",
+      { mode: "freeze", reason: "pledge", instrumentId: "frozen" },
+      "compliance"
+    )
+    restrictionId = String(frozen["restrictionId"])
+    await fund.at("2026-08-01T00:02:00Z")
+    deliversAllBut("not-rolled")
+    for (const id of ["dust", "not-rolled", "frozen", "recovered", "successor"]) {
+      await executes(id, "2026-07")
+    }
+    await fund.at("2026-08-01T00:05:00Z")
+    await lineOf("not-rolled.2026-07", "h1", { ...g16, state: "due" })
+  })
+
+  it("G35: the only line waits, and its distribution is paid when a run clears it", async () => {
+    await lineOf("frozen.2026-07", "h3", { ...g16, state: "suspended", reason: "restriction" })
+    expect(await distribution("frozen.2026-07")).toMatchObject({
+      state: "paid",
+      rollState: "waiting"
+    })
+  })
+
+  it("G39: days before and after a recovery are one line, the successor's", async () => {
+    const lines = await fund.lines("successor.2026-07")
+    expect(Object.keys(lines)).toEqual(["h5"])
+    await lineOf("successor.2026-07", "h5", {
+      entitlement: "0.7765500000",
+      gross: "0.77",
+      carryOut: "0.0065500000"
+    })
+  })
+
+  it("G39: a line that is due when its holder is recovered is paid to the successor", async () => {
+    await lineOf("recovered.2026-07", "h4", { ...g16, state: "due", predecessor: "null" })
+    await fund.at("2026-08-02T12:00:00Z")
+    await fund.writes("/v1/holders/h4:recover", { instruments: ["recovered"] })
+    await fund.at("2026-08-02T12:01:00Z")
+    await paysOn("2026-08-03")
+    expect(Object.keys(await fund.lines("recovered.2026-07"))).toEqual(["h5"])
+    await lineOf("recovered.2026-07", "h5", { ...g16, state: "rolled", predecessor: "h4" })
+    for (const holderId of ["h4", "h5"]) {
+      const seen = await fund.wallet(holderId).sees(Templates.DeliveredLine)
+      // Rolled: nothing is left of the line, of whomever it was.
+      expect(seen).toEqual([])
+    }
+  })
+
+  it("G41: two points before a Saturday's record date, the second with the Saturday", async () => {
+    await income("dust", "2026-08-01", "0.00009")
+    await price("not-rolled", "2026-08-03", "1.0437")
+    await fund.mints("h1", "48777.777888", "not-rolled")
+    await fund.at("2026-08-14T12:00:00Z")
+    await income("mid-month", "2026-08-13", "0.0001")
+    await income("mid-month", "2026-08-14", "0.000096553")
+    await fund.at("2026-08-15T12:00:00Z")
+    await fund.moves({ from: "h1", to: "h2", units: "400000", instrumentId: "mid-month" })
+    await fund.at("2026-08-16T00:02:00Z")
+    await executes("mid-month", "2026-08")
+    expect(Object.keys(await fund.lines("mid-month.2026-08"))).toEqual(["h1"])
+    await lineOf("mid-month.2026-08", "h1", { entitlement: "293.1060000000", gross: "293.10" })
+    await paysOn("2026-08-18")
+  })
+
+  it("G34: the holder of a line that is not rolled has the next month's carried whole", async () => {
+    await income("mid-month", "2026-08-17", "0")
+    await fund.at("2026-08-31T12:00:00Z")
+    await income("dust", "2026-08-31", "0")
+    await price("not-rolled", "2026-08-31", "1.0447")
+    await fund.at("2026-09-01T00:02:00Z")
+    for (const instrumentId of ["dust", "not-rolled"]) await executes(instrumentId, "2026-08")
+    await lineOf("not-rolled.2026-08", "h1", {
+      entitlement: "61.1234567890",
+      carryIn: "0.0009871644",
+      carriedFrom: "2026-07",
+      state: "carried",
+      reason: "unrolled",
+      gross: "0.00",
+      net: "0.00",
+      carryOut: "61.1244439534"
+    })
+    deliversAllBut()
+    await paysOn("2026-09-03")
+    await lineOf("not-rolled.2026-07", "h1", { state: "rolled", net: "46.17" })
+  })
+
+  it("G41: what a Sunday after the record date earns is Friday's income on Friday's units", async () => {
+    await income("dust", "2026-09-01", "0.00009")
+    await price("not-rolled", "2026-09-01", "1.0437")
+    await fund.mints("h1", "38876.543211", "not-rolled")
+    await fund.at("2026-09-16T00:02:00Z")
+    await executes("mid-month", "2026-09")
+    // Monday's point states no income, so that the Sunday is all there is.
+    expect(Object.keys(await fund.lines("mid-month.2026-09"))).toEqual(["h1"])
+    await lineOf("mid-month.2026-09", "h1", { entitlement: "96.553", carryIn: "0.006" })
+  })
+
+  it("G34: the month after the roll pays both, of which it withholds once", async () => {
+    await fund.at("2026-09-30T12:00:00Z")
+    await price("not-rolled", "2026-09-30", "1.0443")
+    await fund.at("2026-10-01T00:02:00Z")
+    for (const instrumentId of ["dust", "not-rolled"]) await executes(instrumentId, "2026-09")
+    await lineOf("not-rolled.2026-09", "h1", {
+      entitlement: "60",
+      carryIn: "61.1244439534",
+      carriedFrom: "2026-08",
+      gross: "121.12",
+      withheld: "18.17",
+      net: "102.95",
+      carryOut: "0.0044439534"
+    })
+  })
+
+  it("G35: lifted two months later, the line is paid its amount, and announced no second time", async () => {
+    expect(await announced("distribution.paid", "frozen.2026-07")).toBe(1)
+    await fund.writes(`/v1/restrictions/${restrictionId}:lift`, { reason: "the pledge has ended" })
+    await lineOf("frozen.2026-07", "h3", { ...g16, state: "due", reason: "null" })
+    await fund.at("2026-10-02T12:00:00Z")
+    expect(await distribution("frozen.2026-07")).toMatchObject({ rollState: "ready" })
+    await lineOf("frozen.2026-07", "h3", { ...g16, state: "delivered", paidOn: "2026-10-02" })
+    await paysOn("2026-10-05")
+    await lineOf("frozen.2026-07", "h3", { ...g16, state: "rolled" })
+    expect(await distribution("frozen.2026-07")).toMatchObject({
+      state: "paid",
+      rollState: "rolled"
+    })
+    expect(await announced("distribution.paid", "frozen.2026-07")).toBe(1)
+  })
+
+  it("G32: dust is carried until it is a cent, and none of five months is lost", async () => {
+    await income("dust", "2026-10-01", "0.00009")
+    await fund.at("2026-10-31T12:00:00Z")
+    await income("dust", "2026-10-31", "0")
+    await fund.at("2026-11-01T12:00:00Z")
+    await executes("dust", "2026-10")
+    await income("dust", "2026-11-01", "0.00009")
+    await paysOn("2026-11-03")
+    await fund.at("2026-12-01T00:02:00Z")
+    await executes("dust", "2026-11")
+    const months = ["2026-07", "2026-08", "2026-09", "2026-10", "2026-11"]
+    const figures = { h1: [] as Array<string>, h2: [] as Array<string> }
+    for (const month of months) {
+      const { h1, h2 } = await fund.lines(`dust.${month}`)
+      figures.h1.push(`${h1?.["gross"]} ${h1?.["carryOut"]}`)
+      figures.h2.push(`${h2?.["gross"]} ${h2?.["carryOut"]} ${h2?.["reason"]}`)
+    }
+    expect(figures).toEqual({
+      h1: [
+        "0.03 0.0033333306",
+        "0.03 0.0066666612",
+        "0.03 0.0099999918",
+        "0.04 0.0033333224",
+        "0.03 0.006666653"
+      ],
+      h2: [
+        "0 0.0027 below-smallest",
+        "0 0.0054 below-smallest",
+        "0 0.0081 below-smallest",
+        "0.01 0.0008 null",
+        "0 0.0035 below-smallest"
+      ]
+    })
+  })
+})

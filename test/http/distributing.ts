@@ -69,6 +69,8 @@ export interface Fund {
     }
   ) => Promise<void>
   readonly joins: (name: string) => Promise<void>
+  /** A party with a wallet that is no holder, or not yet. */
+  readonly arrives: (name: string) => Promise<void>
   /** Names the successor of a holder, which becomes one under its own name. */
   readonly succeeds: (name: string, successor: string) => Promise<void>
   /** Mints units to a holder by its credential; of `fund-a` unless another instrument is named. */
@@ -176,9 +178,13 @@ export const open = async (
     await succeeds(`/v1/holders/${holderId}/accepted-terms:accept`, {})
     await work()
   }
-  const joins: Fund["joins"] = async (name) => {
-    wallets[name] ??= await venue.wallet(name)
+  const arrives: Fund["arrives"] = async (name) => {
+    if (wallets[name] !== undefined) return
+    wallets[name] = await venue.wallet(name)
     names.push(name)
+  }
+  const joins: Fund["joins"] = async (name) => {
+    await arrives(name)
     const holderId = name
     await succeeds(
       "/v1/holders:onboard",
@@ -214,6 +220,7 @@ export const open = async (
     wallet,
     work,
     joins,
+    arrives,
     at: async (instant) => {
       clock.set(instant)
       // Twice: what a program does in the first round may be due to the engine in the second.
@@ -241,8 +248,7 @@ export const open = async (
       await work()
     },
     succeeds: async (name, successor) => {
-      wallets[successor] = await venue.wallet(successor)
-      names.push(successor)
+      await arrives(successor)
       await succeeds(`/v1/holders/${name}:register-successor`, {
         party: wallet(successor).party,
         successorId: successor

@@ -6,6 +6,7 @@ import * as AuditReads from "./feeds/AuditReads.ts"
 import * as AuditRunner from "./feeds/AuditRunner.ts"
 import * as EventReads from "./feeds/EventReads.ts"
 import * as Retention from "./engine/Retention.ts"
+import * as HistoryKeeper from "./feeds/HistoryKeeper.ts"
 import * as RetentionRunner from "./feeds/RetentionRunner.ts"
 import type { Task } from "./feeds/Schedule.ts"
 import * as ScheduleRunner from "./feeds/ScheduleRunner.ts"
@@ -207,6 +208,7 @@ export const layerOf = (of: {
     Layer.provide(Layer.succeed(Timely.Declared, of.timely ?? [])),
     // Of the whole catalogue, so that no choice of operations leaves out what follows their changes.
     Layer.provide(Layer.succeed(Consequence.Declared, Catalogue.consequences)),
+    Layer.provide(Layer.succeed(HistoryKeeper.Declared, Catalogue.historyKeepers)),
     // Of the whole catalogue, so that no choice of operations reveals what earlier ones announced.
     Layer.provide(Layer.succeed(Concealed, Catalogue.concealed))
   )

@@ -6,6 +6,7 @@ import * as admissions from "./admissions/index.ts"
 import * as distributions from "./distributions/index.ts"
 import * as CloseOperations from "./holders/holder/CloseOperations.ts"
 import * as feeds from "./feeds/index.ts"
+import type { HistoryKeeper } from "./feeds/HistoryKeeper.ts"
 import * as findings from "./findings/index.ts"
 import * as holders from "./holders/index.ts"
 import * as ForcedTransferOperations from "./powers/ForcedTransferOperations.ts"
@@ -46,6 +47,7 @@ interface Room {
   readonly timely?: ReadonlyArray<Timely>
   readonly consequences?: ReadonlyArray<Consequence>
   readonly formulas?: ReadonlyArray<AnyFormula>
+  readonly historyKeepers?: ReadonlyArray<HistoryKeeper>
   readonly concealed?: ConcealedEvents
 }
 
@@ -156,6 +158,11 @@ export const timely: ReadonlyArray<Timely> = rooms.flatMap((room) => room.timely
 /** Consequences of all rooms: judgements made again in the transaction that changes a record. */
 export const consequences: ReadonlyArray<Consequence> = rooms.flatMap(
   (room) => room.consequences ?? []
+)
+
+/** Keepers of all rooms: the history that retention leaves because a room still reads it. */
+export const historyKeepers: ReadonlyArray<HistoryKeeper> = rooms.flatMap(
+  (room) => room.historyKeepers ?? []
 )
 
 /** Events that investors and apps do not read. */

@@ -20,6 +20,7 @@ import { scheduledDistributions } from "./schedule/ScheduledDistribution.ts"
 import { standingApprovals } from "./standing-approval/StandingApproval.ts"
 import * as StandingApprovalOperations from "./standing-approval/StandingApprovalOperations.ts"
 import * as StandingApprovalReads from "./standing-approval/StandingApprovalReads.ts"
+import { historyKeeper } from "./distribution/KeptHistoryLookups.ts"
 import * as HolderTiesLookups from "./distribution/HolderTiesLookups.ts"
 import { unrolledOfHolder } from "./distribution/LineLookups.ts"
 import { lineWrites } from "./distribution/LineWrite.ts"
@@ -74,6 +75,7 @@ export const concealed = {
   types: ["distribution.held", "distribution.paid", "distribution.payable"],
   operations: ["distribution.instruct"]
 } as const satisfies ConcealedEvents
+export const historyKeepers = [historyKeeper] as const
 export { formulas } from "./distribution/DistributionFormulas.ts"
 export { events } from "./events.ts"
 

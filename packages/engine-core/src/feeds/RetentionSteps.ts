@@ -1,21 +1,24 @@
 /** Steps of a retention run: each deletes one kind of record past its period, a batch at a time. */
-import { Effect } from "effect"
+import { Effect, Option, Schema } from "effect"
 import * as Retention from "../engine/Retention.ts"
 import { Settings } from "../engine/Settings.ts"
 import type { Collection } from "../kernel/Collection.ts"
 import * as Instant from "../kernel/Instant.ts"
+import * as Offset from "../kernel/Offset.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import { Ledger } from "../ports/Ledger.ts"
 import { Documents } from "../ports/storage/Documents.ts"
 import { Feed } from "../ports/storage/Feed.ts"
 import { Keys } from "../ports/storage/Keys.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
+import type { LedgerReach } from "../records/LedgerReach.ts"
 import { ledgerUnavailable, orUnavailable } from "../records/PortFailure.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import { deliveries } from "../records/webhook/Delivery.ts"
 import * as Approval from "../writes/Approval.ts"
 import * as Idempotency from "../writes/Idempotency.ts"
 import { type OperationRecord, operations } from "../writes/OperationRecord.ts"
+import * as HistoryKeeper from "./HistoryKeeper.ts"
 
 /** Records that retention deletes in one transaction (docs/contract/retention.md#runs). */
 export const batchMax = 1_000
@@ -26,7 +29,7 @@ interface BatchInput {
   readonly after: string | null
 }
 
-export type Needs = Records | Keys | Feed | ProjectionLog | Documents | Ledger
+export type Needs = Records | Keys | Feed | ProjectionLog | Documents | Ledger | LedgerReach
 
 /** One batch of one step, inside a transaction of its own. */
 export type Step = (asked: BatchInput) => Effect.Effect<Retention.Batch, Unavailable, Needs>
@@ -169,42 +172,75 @@ const eventsStep: Step = Effect.fnUntraced(function* ({ now }) {
   return { counts: { events: deleted }, after: passed === 0 ? null : "more" }
 })
 
-/** Steps that delete history once the ledger has pruned it, and raise the projection's horizon. */
-const historySteps = (collections: ReadonlyArray<Collection>): ReadonlyArray<Step> => {
-  const horizon = Effect.gen(function* () {
-    const ledger = yield* Ledger
-    return yield* Effect.mapError(ledger.horizon, ledgerUnavailable)
-  }).pipe(
+/**
+ * Offset up to which a run deletes history: the one up to which the ledger is pruned, but none that a
+ * room still reads (docs/contract/retention.md#kept-history).
+ */
+const historyEnd = Effect.gen(function* () {
+  const ledger = yield* Ledger
+  const horizon = yield* Effect.mapError(ledger.horizon, ledgerUnavailable).pipe(
     Effect.catch(({ detail }) =>
-      Effect.as(Effect.logWarning("the ledger is away: history stays for now", detail), 0)
+      Effect.as(Effect.logWarning("the ledger is away: history stays for now", detail), Offset.zero)
     )
   )
-  const through =
-    (name: string, prune: (offset: number) => Effect.Effect<number, Unavailable, Needs>): Step =>
-    () =>
-      Effect.gen(function* () {
-        const offset = yield* horizon
-        if (offset === 0) return done
-        const deleted = yield* prune(offset)
-        return { counts: { [name]: deleted }, after: deleted < batchMax ? null : "more" }
-      })
-  return [
-    through("updates", (offset) =>
-      Effect.flatMap(ProjectionLog, (log) => orUnavailable(log.prune({ offset, limit: batchMax })))
-    ),
-    through("journalEvents", (offset) =>
-      Effect.flatMap(Feed, (feed) =>
-        orUnavailable(feed.pruneJournal({ through: offset, limit: batchMax }))
-      )
-    ),
-    ...collections.map(({ name }) =>
-      through("versions", (offset) =>
-        Effect.flatMap(Documents, (documents) =>
-          orUnavailable(documents.prune({ collection: name, through: offset, limit: batchMax }))
+  let end = horizon
+  if (horizon === Offset.zero) return end
+  for (const { name, lowest } of yield* HistoryKeeper.Declared) {
+    const needed = Option.getOrElse(yield* lowest, () => horizon)
+    if (needed >= horizon) continue
+    yield* Effect.logInfo("history that the ledger has pruned is kept", { for: name, from: needed })
+    end = Offset.min(end, needed)
+  }
+  return end
+})
+
+/** Deletes at most `batchMax` rows of history up to an offset; returns how many were deleted. */
+interface HistoryPart {
+  readonly name: string
+  readonly prune: (through: Offset.Offset) => Effect.Effect<number, Unavailable, Needs>
+}
+
+/** Place in the step: the offset that its first batch found, and the index of the part at work. */
+const HistoryPlace = Schema.fromJsonString(Schema.Struct({ through: Schema.Int, part: Schema.Int }))
+const decodePlace = Schema.decodeSync(HistoryPlace)
+const encodePlace = Schema.encodeSync(HistoryPlace)
+
+/** Step: history that the ledger has pruned and no room reads; raises the projection's horizon first. */
+const historyStep = (collections: ReadonlyArray<Collection>): Step => {
+  const parts: ReadonlyArray<HistoryPart> = [
+    {
+      name: "updates",
+      prune: (offset) =>
+        Effect.flatMap(ProjectionLog, (log) =>
+          orUnavailable(log.prune({ offset, limit: batchMax }))
         )
-      )
-    )
+    },
+    {
+      name: "journalEvents",
+      prune: (through) =>
+        Effect.flatMap(Feed, (feed) =>
+          orUnavailable(feed.pruneJournal({ through, limit: batchMax }))
+        )
+    },
+    ...collections.map((collection) => ({
+      name: "versions",
+      prune: (through: Offset.Offset) =>
+        Effect.flatMap(Documents, (documents) =>
+          orUnavailable(documents.prune({ collection: collection.name, through, limit: batchMax }))
+        )
+    }))
   ]
+  return Effect.fnUntraced(function* ({ after }) {
+    const place = after === null ? { through: yield* historyEnd, part: 0 } : decodePlace(after)
+    const part = parts[place.part]
+    if (part === undefined || place.through === 0) return done
+    const deleted = yield* part.prune(Offset.of(place.through))
+    const next = deleted < batchMax ? place.part + 1 : place.part
+    return {
+      counts: { [part.name]: deleted },
+      after: next < parts.length ? encodePlace({ ...place, part: next }) : null
+    }
+  })
 }
 
 /**
@@ -217,5 +253,5 @@ export const stepsOf = (history: ReadonlyArray<Collection>): ReadonlyArray<Step>
   eventsStep,
   deliveriesStep({ record: "deliveries", states: ["taken", "cancelled"] }),
   deliveriesStep({ record: "exhaustedDeliveries", states: ["exhausted"] }),
-  ...historySteps(history)
+  historyStep(history)
 ]

@@ -17,7 +17,9 @@ import { countsOf } from "../../distributions/distribution/LineLookups.ts"
 import * as LinesHash from "../../distributions/distribution/LinesHashRules.ts"
 import { sourceOfPlan } from "../../distributions/distribution/LineSource.ts"
 import { accruedOn } from "../../distributions/distribution/TotalsRules.ts"
+import { lowestRead } from "../../distributions/distribution/KeptHistoryLookups.ts"
 import { offsetsOf } from "../../distributions/distribution/PayeeLookups.ts"
+import type { HistoryKeeper } from "../../feeds/HistoryKeeper.ts"
 import { findings } from "../../findings/Finding.ts"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -46,12 +48,7 @@ const judgedOf = (
         .ids(distributions, { pin, where: { open: [instrumentId] } })
         .pipe(Stream.runCollect)
       const executed = yield* lastExecuted(instrumentId, pin)
-      const check = [Recompute.check, Identity.check]
-      const where = { instrumentId: [instrumentId], state: ["open", "accepted"], check }
-      const found = yield* records.stream(findings, { where }).pipe(
-        Stream.flatMap(({ record }) => Stream.fromIterable(idsIn(record.subject.id))),
-        Stream.runCollect
-      )
+      const found = yield* foundIn({ instrumentId: [instrumentId] })
       const ids = new Set<string>([
         ...unpaid,
         ...(executed === null ? [] : [executed.distributionId]),
@@ -65,6 +62,30 @@ const judgedOf = (
     })
   )
 
+/** Finds the ids of the distributions with a finding that is open or accepted, and of their lines. */
+const foundIn = (where: { readonly instrumentId?: ReadonlyArray<string> }) =>
+  Effect.flatMap(Records, (records) =>
+    records
+      .stream(findings, {
+        where: {
+          ...where,
+          state: ["open", "accepted"],
+          check: [Recompute.check, Identity.check]
+        }
+      })
+      .pipe(
+        Stream.flatMap(({ record }) => Stream.fromIterable(idsIn(record.subject.id))),
+        Stream.runCollect
+      )
+  )
+
+/** Keeper of the history of the distributions whose findings the next run judges again. */
+export const historyKeeper: HistoryKeeper = {
+  name: "findings-of-distributions",
+  doc: "Register and points of distributions with a finding that is open or accepted.",
+  lowest: Effect.flatMap(foundIn({}), (ids) => lowestRead([...new Set(ids)]))
+}
+
 /** Ids that the distribution of a finding may have, whose subject is a distribution or a line. */
 const idsIn = (subjectId: string): ReadonlyArray<string> => [
   subjectId,
@@ -72,11 +93,12 @@ const idsIn = (subjectId: string): ReadonlyArray<string> => [
 ]
 
 /**
- * The plan of the execution; null for a distribution that a snapshot of the ledger showed. Fails
- * where the pins of the plan cannot be read any more.
+ * The plan of the execution; null for a distribution that a snapshot of the ledger showed, and for a
+ * paid one whose pins retention has passed: it was computed again until then. Fails where the pins of
+ * another one cannot be read any more.
  */
 const planOf = Effect.fnUntraced(function* (
-  { recordOffset, executedBy }: Distribution,
+  { distributionId, instrumentId, recordOffset, executedBy, state }: Distribution,
   { horizonOffset }: Point
 ) {
   if (recordOffset === null || executedBy.operationId === null) return null
@@ -84,6 +106,8 @@ const planOf = Effect.fnUntraced(function* (
   const plan = Option.getOrNull(yield* records.find(distributionPlans, executedBy.operationId))
   if (plan === null) return yield* new CheckNotRun({ why: "plan-missing" })
   if (Math.min(...offsetsOf(sourceOfPlan(plan))) < horizonOffset) {
+    const found = yield* foundIn({ instrumentId: [instrumentId] })
+    if (state === "paid" && !found.includes(distributionId)) return null
     return yield* new CheckNotRun({ why: "before-horizon" })
   }
   return plan

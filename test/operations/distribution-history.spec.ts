@@ -1,0 +1,177 @@
+/** History that the ledger has pruned and distributions still read: retention leaves it, and deletes the rest. */
+import { Records, ScheduleRunner } from "@bursar/engine-core"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import { ProjectionLog } from "@bursar/engine-core/ports"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { type Distribution, distributions } from "#core/distributions/distribution/Distribution.ts"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+import * as Cycles from "./cycles.ts"
+import * as Month from "./distributions.ts"
+import * as Executions from "./executions.ts"
+import * as Powers from "./powers.ts"
+import * as Reconciling from "./reconciling.ts"
+
+const horizon = Effect.map(
+  Effect.flatMap(ProjectionLog, ({ head }) => head),
+  ({ horizonOffset }) => horizonOffset
+)
+
+/** The ledger prunes all that it can, and retention has its daily run; returns the horizon then. */
+const pruned = Effect.gen(function* () {
+  const participant = yield* SimulatedLedger.Participant
+  yield* participant.admin.prune(yield* participant.ledgerEnd)
+  const { runOnce } = yield* ScheduleRunner
+  for (const wait of ["0 seconds", "1 day"] as const) {
+    yield* TestClock.adjust(wait)
+    yield* Effect.repeat(runOnce, { while: (ran) => ran > 0 })
+  }
+  yield* Calls.settle
+  return yield* horizon
+})
+
+const end = Effect.flatMap(SimulatedLedger.Participant, ({ ledgerEnd }) => ledgerEnd)
+
+const july = "fund-a.2026-07"
+
+const executes = (month: string) =>
+  Effect.gen(function* () {
+    const { state, why } = yield* Calls.write(
+      "distribution.execute",
+      {},
+      { instrumentId: "fund-a", month }
+    )
+    return why === "" ? state : `${state} ${why}`
+  })
+
+/** Two holders with units, an income in July, and a clock after its record date. */
+const accrued = Effect.gen(function* () {
+  const { stage, holders } = yield* Executions.founded(["h1", "h2"])
+  for (const holder of holders) yield* Powers.mints(stage, holder, "100")
+  yield* Cycles.at("2026-07-20T12:00:00Z")
+  yield* Executions.publishes(stage, "0.01", "2026-07-20T11:00:00Z")
+  yield* Cycles.at("2026-08-01T00:02:00Z")
+  return { stage, holders }
+})
+
+/** Units of every holder change, so that the register of record is shown by ended versions alone. */
+const moved = ({ stage, holders }: Effect.Success<typeof accrued>) =>
+  Effect.forEach(holders, (holder) => Powers.mints(stage, holder, "900"), { discard: true })
+
+const entitled = Effect.map(Executions.linesOf(july), (lines) =>
+  lines.map(({ entitlement, holderId }) => `${holderId} ${Decimal.formatPlain(entitlement)}`)
+)
+
+const checks = Effect.map(Reconciling.run(), ({ value }) => ({
+  verdict: value.verdict,
+  cleared: value.distributionsCleared,
+  unread: value.checks.filter(({ ran }) => !ran).map(({ check, why }) => `${check} ${why}`)
+}))
+
+const withoutSchedule = {
+  distribution: { schedule: "none", withholding: 0.15, payoutDecimals: 2, payout: "cash" }
+} as const
+
+const acting = Effect.map(Instant.now, (now) => ({
+  cause: { by: "run", runId: "fault" } as const,
+  now
+}))
+
+/** Every line of a distribution is void, so that it is paid. */
+const voidsAll = (distributionId: string) =>
+  Effect.gen(function* () {
+    for (const { lineId } of yield* Executions.linesOf(distributionId)) yield* Month.voids(lineId)
+    yield* Calls.settle
+  })
+
+/** Changes the hash of July's lines behind the engine's back. */
+const forges = (linesHash: string) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const forged = {
+      ...distributions,
+      announce: () => [],
+      evolve: (self: Distribution) => ({ ...self, linesHash })
+    }
+    const act = yield* acting
+    const paid = { on: "pay", at: act.now, rolled: 0, concealed: 0 } as const
+    const self = yield* records.get(distributions, july)
+    yield* records.transact(records.record(forged, self, paid, act))
+  })
+
+const engine = Effect.provide(world())
+
+describe("retention", () => {
+  it.effect(
+    "never deletes the register of a distribution under a hold, which could not be cleared",
+    () =>
+      Effect.gen(function* () {
+        const fund = yield* accrued
+        assert.strictEqual(yield* executes("2026-07"), "succeeded")
+        const paused = yield* Calls.write(
+          "instrument.pause",
+          { instrumentId: "fund-a" },
+          { reason: "looked into" }
+        )
+        const { recordOffset, state } = yield* Executions.distributionOf(july)
+        assert.strictEqual(state, "held")
+        yield* moved(fund)
+        const kept = yield* pruned
+        assert.isAtMost(kept, recordOffset ?? 0)
+        assert.isAbove(yield* end, kept)
+        yield* Calls.write("hold.release", { holdId: String(paused.result["holdId"]) }, {})
+        assert.strictEqual((yield* Executions.distributionOf(july)).state, "payable")
+        assert.deepStrictEqual((yield* checks).unread, [])
+      }).pipe(engine)
+  )
+
+  it.effect("never deletes the register of a month that is not executed yet", () =>
+    Effect.gen(function* () {
+      const fund = yield* accrued
+      yield* moved(fund)
+      yield* pruned
+      assert.strictEqual(yield* executes("2026-07"), "succeeded")
+      assert.deepStrictEqual(yield* entitled, ["h1 12", "h2 12"])
+    }).pipe(engine)
+  )
+
+  it.effect("deletes what a paid month read once the instrument no longer distributes", () =>
+    Effect.gen(function* () {
+      const fund = yield* accrued
+      assert.strictEqual(yield* executes("2026-07"), "succeeded")
+      const { distributionId, recordOffset } = yield* Executions.distributionOf(july)
+      yield* moved(fund)
+      yield* voidsAll(distributionId)
+      assert.strictEqual((yield* Executions.distributionOf(july)).state, "paid")
+      // The next month takes its carries in and begins with its points.
+      const kept = yield* pruned
+      assert.isAbove(kept, 0)
+      assert.isAtMost(kept, recordOffset ?? 0)
+      yield* Cycles.changes(1, withoutSchedule)
+      assert.strictEqual(yield* pruned, yield* end)
+      const { unread, verdict } = yield* checks
+      assert.deepStrictEqual({ unread, verdict }, { unread: [], verdict: "clear" })
+    }).pipe(engine)
+  )
+
+  it.effect("never deletes what a paid month with a finding is computed again from", () =>
+    Effect.gen(function* () {
+      const fund = yield* accrued
+      assert.strictEqual(yield* executes("2026-07"), "succeeded")
+      const { linesHash, recordOffset } = yield* Executions.distributionOf(july)
+      yield* moved(fund)
+      yield* voidsAll(july)
+      yield* forges("ab".repeat(32))
+      assert.strictEqual((yield* checks).verdict, "blocked")
+      yield* Cycles.changes(1, withoutSchedule)
+      assert.isAtMost(yield* pruned, recordOffset ?? 0)
+      yield* forges(linesHash)
+      const { unread, verdict } = yield* checks
+      assert.deepStrictEqual({ unread, verdict }, { unread: [], verdict: "clear" })
+      assert.strictEqual(yield* pruned, yield* end)
+    }).pipe(engine)
+  )
+})

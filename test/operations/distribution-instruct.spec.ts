@@ -199,6 +199,57 @@ describe("the venue's word on the ledger", () => {
   )
 })
 
+describe("a write of the engine that is queued and finds nothing left to do", () => {
+  /** What is due by the clock is opened, and does not run yet. */
+  const queues = (duration: string) =>
+    Effect.gen(function* () {
+      yield* (yield* ScheduleRunner).runOnce
+      yield* TestClock.adjust(duration as "1 second")
+      yield* (yield* ScheduleRunner).runOnce
+    })
+
+  it.effect("never fails: a hold opened before the registrar was told to deliver", () =>
+    Effect.gen(function* () {
+      yield* sealed(["h1"])
+      yield* sets({ mayDeliver: true })
+      yield* queues("1 minute")
+      assert.deepStrictEqual(yield* written, ["distribution.instruct queued engine"])
+      yield* sets({ mayDeliver: false })
+      yield* Calls.settle
+      yield* passes("1 hour")
+      assert.deepStrictEqual(yield* written, ["distribution.instruct succeeded engine"])
+      assert.deepStrictEqual(yield* resultOf("distribution.instruct"), {
+        distributionId: "d-july",
+        lines: "0",
+        steps: undefined
+      })
+      assert.deepStrictEqual(yield* onLedger, { isOpen: false, waits: [false] })
+      yield* sets({ mayDeliver: true })
+      yield* passes("1 minute")
+      assert.deepStrictEqual(yield* onLedger, { isOpen: true, waits: [false] })
+    }).pipe(engine())
+  )
+
+  it.effect("never fails: a person rolled before the engine did", () =>
+    Effect.gen(function* () {
+      const { stage } = yield* sealed(["h1"])
+      yield* sets({ mayDeliver: true })
+      yield* passes("1 minute")
+      yield* Month.delivers(stage, "d-july", "d-july.1")
+      yield* queues("61 minutes")
+      const [, own] = yield* written
+      assert.strictEqual(own, "distribution.roll queued engine")
+      yield* Month.rolls(["d-july.1"])
+      yield* passes("2 hours")
+      assert.deepStrictEqual(yield* Month.states, ["1 rolled"])
+      assert.deepStrictEqual(yield* written, [
+        "distribution.instruct succeeded engine",
+        "distribution.roll succeeded engine"
+      ])
+    }).pipe(engine())
+  )
+})
+
 describe("a roll", () => {
   const delivered = (holderIds: ReadonlyArray<string>) =>
     Effect.gen(function* () {

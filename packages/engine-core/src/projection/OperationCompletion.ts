@@ -50,19 +50,15 @@ export const complete = Effect.fnUntraced(function* (update: Ledger.Transaction)
   if (operation.on !== "ledger") {
     return yield* Effect.die(new Error(`${running.kind} has no step on the ledger`))
   }
-  const result = yield* operation.finish(
-    Request.decode(operation, running.request),
-    {
-      ...act,
-      operationId: running.operationId,
-      venue: (yield* Ledger.Ledger).venue,
-      actor: running.actor,
-      role: running.role,
-      signedBy: running.signedBy ?? [],
-      sealed: null
-    },
-    receiptOf(update)
-  )
+  const result = yield* operation.finish(Request.decode(operation, running.request), {
+    ...act,
+    operationId: running.operationId,
+    venue: (yield* Ledger.Ledger).venue,
+    actor: running.actor,
+    role: running.role,
+    signedBy: running.signedBy ?? [],
+    sealed: null
+  })
   yield* OperationTransitions.succeed(committed, { operation, result, act })
   yield* orUnavailable(work.settle({ queue, itemIds: [running.operationId] }))
 })
@@ -94,14 +90,4 @@ const markCommitted = Effect.fnUntraced(function* (
   if (running.updateId === updateId) return running
   const records = yield* Records
   return yield* records.record(operations, running, { on: "commit", updateId, offset }, act)
-})
-
-/** The receipt that the transaction itself is. */
-const receiptOf = (update: Ledger.Transaction): Ledger.Receipt => ({
-  updateId: update.updateId,
-  offset: update.offset,
-  effectiveAt: update.effectiveAt,
-  recordTime: update.recordTime,
-  duplicate: false,
-  transaction: Option.some(update)
 })

@@ -14,9 +14,11 @@ import type { OperationAct } from "../records/Act.ts"
 import { orUnavailable } from "../records/PortFailure.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import * as JudgeWrite from "./JudgeWrite.ts"
+import type { OnLedger } from "./Operation.ts"
 import { type OperationRecord, operations } from "./OperationRecord.ts"
 import * as OperationTransitions from "./OperationTransitions.ts"
 import * as QueuedOperation from "./QueuedOperation.ts"
+import * as Request from "./Request.ts"
 
 /** One claim, from the lease to its release; the worker changes `mayCommit` as it sends. */
 export interface Claim {
@@ -106,6 +108,20 @@ export const begin = Effect.fnUntraced(function* (claim: Claim) {
   const record = yield* load(claim)
   yield* linkSpan(record)
   return isFinal(record) ? void (yield* finish(claim)) : yield* asRunning(claim, record)
+})
+
+/**
+ * Ends a running ledger write as succeeded, and its claim, where no step is left to send. Only inside
+ * `transact`.
+ */
+export const settle = Effect.fnUntraced(function* (
+  claim: Claim,
+  operation: OnLedger,
+  { record, act }: Running
+) {
+  const result = yield* operation.finish(Request.decode(operation, record.request), act)
+  yield* OperationTransitions.succeed(record, { operation, result, act })
+  yield* finish(claim)
 })
 
 /** Ends a running operation as failed, and its claim. Only inside `transact`. */

@@ -120,7 +120,7 @@ const transactionOf = ({ isLong = false }: OnLedger, records: Records["Service"]
 
 /**
  * Judges a step and records it before its first submission; undefined where the operation has
- * ended, also because its figures have moved.
+ * ended: its figures have moved, or nothing is left to send.
  */
 const plan = Effect.fnUntraced(function* (
   operation: OnLedger,
@@ -146,6 +146,7 @@ const plan = Effect.fnUntraced(function* (
         return undefined
       }
       const planned = yield* operation.plan(input, act, count)
+      if (planned === null) return void (yield* Claim.settle(claim, operation, running))
       const suffix = replan === 0 ? "" : `.${replan}`
       const step: Step = {
         step: count,
@@ -167,7 +168,8 @@ const plan = Effect.fnUntraced(function* (
 /**
  * Judges again a recorded step that the ledger has not taken: a hold or a restriction may have been
  * set since it was planned, or its figures may have moved. The step and its command id do not
- * change. Returns whether to send it; where its figures have moved, the operation has ended.
+ * change. Returns whether to send it; where its figures have moved, or what it says is said already,
+ * the operation has ended.
  */
 const maySend = Effect.fnUntraced(function* (
   operation: OnLedger,
@@ -186,8 +188,10 @@ const maySend = Effect.fnUntraced(function* (
       const input = Request.decode(operation, record.request)
       const running = { record, act, input }
       if (step === 1 && (yield* SignedFigures.haveMoved(claim, operation, running))) return false
-      yield* records.rehearse(operation.plan(input, act, step))
-      return true
+      const planned = yield* records.rehearse(operation.plan(input, act, step))
+      if (planned !== null) return true
+      yield* Claim.settle(claim, operation, running)
+      return false
     })
   )
 })

@@ -4,8 +4,8 @@ import type { Objection } from "../kernel/Gates.ts"
 import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
 import type { Crypto } from "../ports/Crypto.ts"
 import type { Ids } from "../ports/Ids.ts"
+import type { Command, Disclosed } from "../ports/Ledger.ts"
 import type { WorkQueue } from "../ports/storage/WorkQueue.ts"
-import type { Command, Disclosed, Receipt } from "../ports/Ledger.ts"
 import type { OperationAct } from "../records/Act.ts"
 import type { LedgerReach } from "../records/LedgerReach.ts"
 import type { Records } from "../records/Records.ts"
@@ -126,14 +126,18 @@ export interface OnLedger<
   readonly on: "ledger"
   /**
    * Judges every gate against the projection at its head, and returns the commands of this step.
+   * Null: the ledger is as the write would leave it, so that the write succeeds without a further step.
    */
   plan(
     input: I,
     act: OperationAct,
     step: number
-  ): Effect.Effect<Plan, Refused<S> | Unavailable, Records | Crypto | LedgerReach>
-  /** Reads the result, in the transaction that projects the last step's update. */
-  finish(input: I, act: OperationAct, receipt: Receipt): Effect.Effect<R, Unavailable, Records>
+  ): Effect.Effect<Plan | null, Refused<S> | Unavailable, Records | Crypto | LedgerReach>
+  /**
+   * Reads the result, in the transaction that projects the last step's update, or in the one that
+   * plans no further step.
+   */
+  finish(input: I, act: OperationAct): Effect.Effect<R, Unavailable, Records>
 }
 
 /**

@@ -4,7 +4,6 @@
  */
 import { Effect, Option, Schema } from "effect"
 import { Settings } from "../../engine/Settings.ts"
-import { refused } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
 import * as Timely from "../../records/Timely.ts"
 import {
@@ -17,7 +16,6 @@ import { roll } from "../roll/RollOperations.ts"
 import { DistributionId, distributions } from "./Distribution.ts"
 import { distributionContracts } from "./DistributionContract.ts"
 import { type DistributionLine, distributionLines } from "./DistributionLine.ts"
-import { DistributionMachine } from "./DistributionMachine.ts"
 import { distributionTimers } from "./DistributionTimer.ts"
 import { setTimers } from "./DistributionTimerSteps.ts"
 import { Touched } from "./LineWrite.ts"
@@ -28,7 +26,8 @@ const ById = Schema.Struct({ distributionId: DistributionId })
 /**
  * Closes a distribution that is held. Of one that is cleared, directs the lines whose wait or payee
  * differs from the records, and opens it after the last of them, so that no line that waits can be
- * delivered in between. Refuses `state-conflict` where the ledger says what the records say.
+ * delivered in between. Sends nothing where the ledger says what the records say, as after a hold that
+ * was released before it was told.
  */
 export const instruct = Operation.defineForEngine("distribution.instruct", {
   doc: "Tells the registrar on the ledger which lines of a distribution it may deliver, and to whom.",
@@ -39,17 +38,17 @@ export const instruct = Operation.defineForEngine("distribution.instruct", {
   },
   input: ById,
   result: Touched,
-  refuses: ["not-found", "state-conflict"],
+  refuses: ["not-found"],
   plan: Effect.fn("distribution.instruct.plan")(function* ({ distributionId }, act, step) {
     const records = yield* Records
     const { batchLines } = yield* Settings
     yield* records.get(distributions, distributionId)
     const timer = Option.getOrNull(yield* records.find(distributionTimers, distributionId))
     const contract = Option.getOrNull(yield* records.find(distributionContracts, distributionId))
-    if (timer === null || timer.instructAt === null || contract === null) return yield* nothingToSay
+    if (timer === null || timer.instructAt === null || contract === null) return null
     const { cid, isOpen } = contract
     if (!timer.mayDeliver) {
-      if (!isOpen) return yield* nothingToSay
+      if (!isOpen) return null
       yield* notePlanned({ step, lines: 0 }, act)
       return { commands: [exercise(DistributionTemplate, cid, "Close", {})], last: true }
     }
@@ -61,7 +60,7 @@ export const instruct = Operation.defineForEngine("distribution.instruct", {
     const last = found.length <= batchLines
     const opening = last && !isOpen ? [exercise(DistributionTemplate, cid, "Open", {})] : []
     const [first, ...others]: ReadonlyArray<Command> = [...directed, ...opening]
-    if (first === undefined) return yield* nothingToSay
+    if (first === undefined) return null
     yield* notePlanned({ step, lines: directed.length }, act)
     return { commands: [first, ...others], last }
   }),
@@ -70,13 +69,6 @@ export const instruct = Operation.defineForEngine("distribution.instruct", {
     return yield* touchedBy(act, distributionId)
   })
 })
-
-const nothingToSay = Effect.fail(
-  refused("state-conflict", {
-    check: DistributionMachine.name,
-    detail: "The ledger says of the distribution what its records say."
-  })
-)
 
 const direct = ({ custodian, lineCid, lineId, party, state }: DistributionLine): Command => {
   if (lineCid === null) throw new Error(`${lineId} is owed and has no contract`)

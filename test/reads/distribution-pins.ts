@@ -1,0 +1,156 @@
+/** Reads of distributions at each point of a history against books kept by hand up to it. */
+import { verify } from "@bursar/engine-core"
+import { Decimal, type Offset } from "@bursar/engine-core/kernel"
+import { Effect, Result } from "effect"
+import { expect } from "vitest"
+import * as DistributionReads from "#core/distributions/distribution/DistributionReads.ts"
+import * as CalendarReads from "#core/distributions/period/CalendarReads.ts"
+import * as Books from "../operations/distribution-books.ts"
+import * as Years from "../operations/distribution-years.ts"
+import * as Venue from "../operations/venue.ts"
+
+/** The calendar is read up to this month. */
+const through = "2027-12"
+
+const states = ["due", "suspended", "delivered", "rolled", "carried", "void"] as const
+
+/** What a list of distributions and the lists of their lines show, from the books. */
+const expected = (books: Books.Books, holders: ReadonlyMap<string, string>) => ({
+  calendar: books.calendar(through),
+  distributions: books.months.map((month) => {
+    const lines = month.lines.filter(({ state }) => state !== "planned")
+    const of = (figure: (line: Books.Line) => bigint) => Books.sum(month.lines, figure)
+    return {
+      distributionId: month.distributionId,
+      month: month.month,
+      state: month.state,
+      linesHash: month.linesHash,
+      counts: Object.fromEntries(
+        states.map((state) => [state, lines.filter((line) => line.state === state).length])
+      ),
+      totals: {
+        holders: BigInt(month.lines.length),
+        entitlement: of(({ entitlement }) => entitlement),
+        gross: of(({ gross }) => gross),
+        equalisation: 0n,
+        withheld: of(({ withheld }) => withheld),
+        net: of(({ net }) => net),
+        payoutUnits:
+          books.terms.payout === "units" ? of(({ payoutUnits }) => payoutUnits ?? 0n) : null,
+        residual: month.residual,
+        carried: of(({ carryOut }) => carryOut),
+        suspended: month.suspended
+      },
+      lines: lines.map((line) => ({ ...line, holderId: holders.get(line.party) ?? null }))
+    }
+  })
+})
+type Expected = ReturnType<typeof expected>
+
+/** The same as the engine shows it at an offset. */
+const shown = Effect.fnUntraced(function* (point: { readonly at?: Offset.Offset }) {
+  const list = yield* Venue.list(DistributionReads.list, {}, { point })
+  const calendar = yield* Venue.list(
+    CalendarReads.list,
+    { from: "2026-06", to: through } as never,
+    { point }
+  )
+  const distributions = yield* Effect.forEach(list.value, (self) =>
+    Effect.gen(function* () {
+      const { counts, distributionId, linesHash, month, state, totals } = self
+      const lines = yield* Venue.list(DistributionReads.lines, { distributionId }, { point })
+      return {
+        distributionId: distributionId as string,
+        month: month as string,
+        state,
+        linesHash,
+        counts: { ...counts },
+        totals: { ...totals, holders: BigInt(totals?.holders ?? -1) },
+        lines: lines.value.map((line) => ({
+          lineId: line.lineId as string,
+          party: line.party as string,
+          predecessor: line.predecessor,
+          units: line.units,
+          entitlement: line.entitlement,
+          carryIn: line.carryIn,
+          carriedFrom: line.carriedFrom,
+          gross: line.gross,
+          rate: line.rate,
+          rateSource: line.rateSource,
+          withheld: line.withheld,
+          net: line.net,
+          carryOut: line.carryOut,
+          payoutUnits: line.payoutUnits,
+          state: line.state,
+          reason: line.reason,
+          paidOn: line.paidOn,
+          deliveredUid: line.deliveredUid,
+          rolledUid: line.rolledUid,
+          holderId: line.holderId
+        }))
+      }
+    })
+  )
+  return {
+    calendar: calendar.value.map(
+      ({ distributionId, month, periodState }) => [month, periodState, distributionId] as const
+    ),
+    distributions
+  }
+})
+
+/** The basis of a line at an offset, recomputed by itself, comes to the line's figures. */
+const based = Effect.fnUntraced(function* (line: Books.Line, at: Offset.Offset) {
+  const { lineId } = line
+  const value = yield* Venue.read(
+    DistributionReads.line,
+    { distributionId: lineId.slice(0, lineId.lastIndexOf(".")), lineId } as never,
+    { point: { at } }
+  )
+  expect(value.value.state).toBe(line.state)
+  const figures = value.value.basis.map(
+    (basis) => [basis.field, Decimal.of(Result.getOrThrow(verify(basis)))] as const
+  )
+  const { entitlement, gross, withheld, net, carryOut, payoutUnits } = line
+  const isReported = payoutUnits === null ? {} : { payoutUnits }
+  expect(Object.fromEntries(figures), `basis of ${lineId} at ${at}`).toEqual({
+    entitlement,
+    gross,
+    withheld,
+    net,
+    carryOut,
+    ...isReported
+  })
+})
+
+const textOf = (value: Expected) =>
+  JSON.stringify(value, (_, member: unknown) =>
+    typeof member === "bigint" ? String(member) : member
+  )
+
+/** Reads at every offset at which the books show something else, and at every seventh of the others. */
+export const agree = Effect.fnUntraced(function* (played: Years.Played) {
+  const books = new Books.Books(played)
+  let before = ""
+  let looked = 0
+  const basedIn = new Map<string, string>()
+  for (const { acts, transaction } of yield* Years.happened(played)) {
+    for (const act of acts) books.note(act)
+    books.read(transaction)
+    const { offset } = transaction
+    const now = expected(books, played.holders)
+    const text = textOf(now)
+    if (text === before && offset % 7 > 0) continue
+    before = text
+    looked += 1
+    expect(yield* shown({ at: offset }), `at ${offset}`).toEqual(now)
+    for (const line of books.months.flatMap(({ lines }) => lines)) {
+      if (line.state === "planned" || basedIn.get(line.lineId) === line.state) continue
+      basedIn.set(line.lineId, line.state)
+      yield* based(line, offset)
+    }
+  }
+  const last = expected(yield* Years.keep(played), played.holders)
+  expect((yield* shown({})).distributions, "at the latest").toEqual(last.distributions)
+  return looked
+})

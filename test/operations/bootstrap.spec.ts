@@ -1,13 +1,9 @@
 /** A venue that begins again on a ledger that has forgotten: what is agreed there stands in its records. */
-import { Engine, Records, settingsDefaults, Settings } from "@bursar/engine-core"
+import { Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
-import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
-import * as Memory from "@bursar/storage-adapters/memory"
-import * as NodeCrypto from "@bursar/storage-adapters/node"
-import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as AdmissionReads from "#core/admissions/AdmissionReads.ts"
 import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
@@ -15,31 +11,10 @@ import { provisionSettlements } from "#core/orders/provision-settlement/Provisio
 import * as HolderReads from "#core/holders/holder/HolderReads.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
+import { again, forgets, recordsAgain } from "./again.ts"
 import * as Fund from "./fund.ts"
-import { bodyOf } from "./instrumentBody.ts"
 import { holderIdOf, instrumentId } from "./story.ts"
 import { list, read } from "./venue.ts"
-
-/** A second engine over the same ledger, with a store in which nothing is yet. */
-const again = Effect.map(Ledger.Ledger, (ledger) =>
-  Layer.fresh(
-    Engine.layer.pipe(
-      Layer.provideMerge(
-        Layer.mergeAll(
-          Memory.layer,
-          NodeCrypto.layer,
-          Layer.succeed(Ledger.Ledger, ledger),
-          Layer.succeed(Settings, settingsDefaults)
-        )
-      )
-    )
-  )
-)
-
-const forgets = Effect.gen(function* () {
-  const participant = yield* SimulatedLedger.Participant
-  yield* participant.admin.prune(yield* participant.ledgerEnd)
-})
 
 const holderId = holderIdOf("h1")
 const standing = Effect.gen(function* () {
@@ -63,15 +38,8 @@ const standing = Effect.gen(function* () {
   }
 })
 
-const recordsAgain = (stage: Fund.Parties) =>
-  Effect.map(
-    Calls.write(
-      "instrument.record",
-      {},
-      { ...bodyOf(), registrar: stage.registrar.party, oracle: stage.oracle.party }
-    ),
-    ({ why }) => assert.strictEqual(why, "")
-  )
+const records = (stage: Fund.Parties) =>
+  Effect.map(recordsAgain(stage), ({ why }) => assert.strictEqual(why, ""))
 
 describe("a venue that begins on a ledger that has forgotten", () => {
   it.effect(
@@ -108,7 +76,7 @@ describe("a venue that begins on a ledger that has forgotten", () => {
           assert.deepEqual(yield* standing, before)
           assert.deepEqual(yield* Fund.surprises, [])
           // The terms are the venue's own, and it records them again.
-          yield* recordsAgain(stage)
+          yield* records(stage)
           const claimed = yield* Calls.write(
             "subscription.claim",
             {},
@@ -186,7 +154,7 @@ describe("a venue that begins on a ledger that has forgotten", () => {
       yield* Effect.gen(function* () {
         yield* Calls.settle
         assert.deepEqual(yield* provisions, [agreed])
-        yield* recordsAgain(stage)
+        yield* records(stage)
         assert.strictEqual((yield* proposes).why, "state-conflict ProvisionSettlementState")
         const { cid } = yield* Fund.newestContract(Templates.ProvisionSettlement)
         yield* stage.fund.act(Templates.exercise(Templates.ProvisionSettlement, cid, "End", {}))

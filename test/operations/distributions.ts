@@ -208,19 +208,22 @@ export const states = Effect.map(lines, (found) =>
   )
 )
 
+/** Terms of fund-a: monthly, with a payment on the record date. */
+export const monthly = (payout: Terms["payout"]) => ({
+  holderCap: 100,
+  distribution: {
+    schedule: "monthly",
+    withholding: 0.15,
+    payoutDecimals: 2,
+    payout,
+    calendar: { frequency: "monthly", recordDay: 31, paymentLagDays: 0 }
+  }
+})
+
 /** Fund-a pays cash unless said otherwise, with an official price and these holders admitted. */
 export const founded = (holderIds: ReadonlyArray<string>, payout: Terms["payout"] = "cash") =>
   Effect.gen(function* () {
-    const stage = yield* Fund.opened({
-      holderCap: 100,
-      distribution: {
-        schedule: "monthly",
-        withholding: 0.15,
-        payoutDecimals: 2,
-        payout,
-        calendar: { frequency: "monthly", recordDay: 31, paymentLagDays: 0 }
-      }
-    })
+    const stage = yield* Fund.opened(monthly(payout))
     const holders = []
     for (const holderId of holderIds) holders.push(yield* Cycles.joins(stage, holderId))
     yield* Fund.publishes(stage, "1.0481", "2026-07-31T10:00:00Z")

@@ -24,6 +24,7 @@ import { historyKeeper } from "./distribution/KeptHistoryLookups.ts"
 import * as HolderTiesLookups from "./distribution/HolderTiesLookups.ts"
 import { unrolledOfHolder } from "./distribution/LineLookups.ts"
 import { lineWrites } from "./distribution/LineWrite.ts"
+import * as SnapshotSteps from "./distribution/SnapshotSteps.ts"
 import * as SuspenseSteps from "./distribution/SuspenseSteps.ts"
 import { linesById } from "./distribution/VoidableLineLookups.ts"
 import * as TimerReadings from "./distribution/TimerReadings.ts"
@@ -59,7 +60,7 @@ export const operations = [
   RollOperations.roll,
   ...StandingApprovalOperations.operations
 ] as const
-export const consequences = SuspenseSteps.consequences
+export const consequences = [...SuspenseSteps.consequences, ...SnapshotSteps.consequences] as const
 export const timely = InstructOperations.timely
 export const reads = [
   ...DistributionReads.reads,

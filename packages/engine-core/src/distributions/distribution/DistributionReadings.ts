@@ -1,10 +1,12 @@
 /** Readings of the ledger about a distribution: executed, its lines added, sealed, opened and closed. */
-import { Effect, Option } from "effect"
+import { Effect, Option, Result, Schema, Stream } from "effect"
 import { itemOf as runItemOf } from "../../findings/RunQueue.ts"
+import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Month from "../../kernel/Month.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
-import type { Node } from "../../projection/Reading.ts"
+import type { Node, Reading } from "../../projection/Reading.ts"
+import * as Snapshot from "../../projection/Snapshot.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import {
@@ -12,6 +14,7 @@ import {
   DistributionSlot as SlotTemplate,
   type DistributionTotals
 } from "../../templates/Distribution.ts"
+import { decodePayload, key } from "../../templates/Template.ts"
 import { countUse } from "../standing-approval/StandingApprovalSteps.ts"
 import { type Distribution, distributions, shownDistributions } from "./Distribution.ts"
 import {
@@ -20,10 +23,11 @@ import {
   distributionContracts
 } from "./DistributionContract.ts"
 import { DistributionMachine } from "./DistributionMachine.ts"
-import { distributionSlots } from "./DistributionSlot.ts"
+import { type DistributionSlot, distributionSlots } from "./DistributionSlot.ts"
 import type { DistributionId, Totals } from "./DistributionTerms.ts"
 import { type Executed, opening } from "./ExecutedTermsLookups.ts"
 import { addLines, netSuspended } from "./LineReadings.ts"
+import { type ActiveOf, openShown } from "./SnapshotSteps.ts"
 import { recordShown } from "./ShownDistributionSteps.ts"
 
 const executed = LedgerRecord.transitionsOf({
@@ -32,7 +36,22 @@ const executed = LedgerRecord.transitionsOf({
   resourceKind: "distribution"
 })
 
-const slot = TypedReading.of(SlotTemplate, {
+const slotMoves = TypedReading.of(SlotTemplate, {
+  // In an update the month is read from the choice that made the contract.
+  created: Effect.fn("DistributionSlot.created")(function* (payload, node) {
+    if (!Snapshot.isOf(node)) return
+    const instrumentId = Schema.decodeUnknownOption(InstrumentId)(payload.instrument.id)
+    if (Option.isNone(instrumentId)) return
+    const { lastMonth } = payload
+    yield* openSlot(
+      {
+        instrumentId: instrumentId.value,
+        slotCid: node.contractId,
+        lastMonth: lastMonth === null ? null : Month.of(lastMonth)
+      },
+      node
+    )
+  }),
   exercised: {
     Execute: Effect.fn("DistributionSlot.Execute")(function* ({ payload, argument, result }, node) {
       const { instrument } = payload
@@ -45,6 +64,28 @@ const slot = TypedReading.of(SlotTemplate, {
     })
   }
 })
+
+const slot: Reading = {
+  ...slotMoves,
+  whole: Effect.fn("DistributionSlot.whole")(function* ({ act, events, from }) {
+    if (from === "update") return
+    const shownOf: ActiveOf = ({ typeRef }) =>
+      Stream.fromIterable(events).pipe(
+        Stream.filter((event) => event._tag === "Created"),
+        Stream.filter(({ template }) => key(template) === key(typeRef))
+      )
+    const slots = yield* Stream.runCollect(shownOf(SlotTemplate))
+    const instrumentIds = slots.flatMap(({ payload }) =>
+      Result.match(decodePayload(SlotTemplate, payload), {
+        onFailure: () => [],
+        onSuccess: ({ instrument }) => [instrument.id]
+      })
+    )
+    for (const instrumentId of new Set(instrumentIds)) {
+      yield* openShown(instrumentId, shownOf, act)
+    }
+  })
+}
 
 const distribution = TypedReading.of(DistributionTemplate, {
   exercised: {
@@ -140,6 +181,31 @@ export const moveSlot = Effect.fnUntraced(function* (
   const last = { slotCid, lastMonth: Month.of(month), distributionId }
   if (before === null) yield* LedgerRecord.open(distributionSlots, { instrumentId, ...last }, node)
   else yield* records.record(distributionSlots, before, { on: "execute", ...last }, node.act)
+})
+
+/**
+ * Opens the slot that a snapshot shows; of several of an instrument the one of the latest month, so that
+ * no month is executed twice.
+ */
+const openSlot = Effect.fnUntraced(function* (
+  shown: Pick<DistributionSlot, "instrumentId" | "slotCid" | "lastMonth">,
+  node: Node
+) {
+  const records = yield* Records
+  const { instrumentId, slotCid, lastMonth } = shown
+  const before = Option.getOrNull(yield* records.find(distributionSlots, instrumentId))
+  if (before === null) {
+    yield* LedgerRecord.open(distributionSlots, { ...shown, distributionId: null }, node)
+    return
+  }
+  yield* executed.keepBreach(node, instrumentId, {
+    on: "open",
+    detail: "The instrument has another distribution slot."
+  })
+  if (lastMonth === null) return
+  if (before.lastMonth !== null && !Month.isAfter(lastMonth, before.lastMonth)) return
+  const fact = { on: "execute", slotCid, lastMonth, distributionId: null } as const
+  yield* records.record(distributionSlots, before, fact, node.act)
 })
 
 const index = Effect.fnUntraced(function* (

@@ -24,8 +24,11 @@ export type Executed = Omit<
   "venue" | "lineCount" | "totals" | "sealed" | "open"
 >
 
+/** Where the ledger shows an execution: the operation that submitted it, its time and its offset. */
+export type Shown = Pick<Node, "operationId" | "effectiveAt" | "offset">
+
 /** Returns the record of a distribution as it opens; null where its instrument or its id is not valid here. */
-export const opening = Effect.fnUntraced(function* (executed: Executed, node: Node) {
+export const opening = Effect.fnUntraced(function* (executed: Executed, node: Shown) {
   const distributionId = Schema.decodeUnknownOption(DistributionId)(executed.distributionId)
   if (Option.isNone(distributionId) || distributionId.value.length > idLengthMax) return null
   const plan = yield* planOf(executed, node)
@@ -37,7 +40,7 @@ export const opening = Effect.fnUntraced(function* (executed: Executed, node: No
   return yield* withoutPlan({ ...executed, distributionId: distributionId.value }, node)
 })
 
-const opened = ({ effectiveAt }: Node) => ({
+const opened = ({ effectiveAt }: Shown) => ({
   state: DistributionMachine.initial,
   executedAt: effectiveAt,
   sealedAt: null,
@@ -46,7 +49,7 @@ const opened = ({ effectiveAt }: Node) => ({
 })
 
 /** Finds the plan of the operation that submitted the execution, if it is of this distribution. */
-const planOf = Effect.fnUntraced(function* (executed: Executed, { operationId }: Node) {
+const planOf = Effect.fnUntraced(function* (executed: Executed, { operationId }: Shown) {
   if (operationId === null) return null
   const records = yield* Records
   const plan: DistributionPlan | null = Option.getOrNull(
@@ -78,7 +81,7 @@ const nothing: Totals = {
  */
 const withoutPlan = Effect.fnUntraced(function* (
   executed: Executed & Pick<Distribution, "distributionId">,
-  node: Node
+  node: Shown
 ) {
   const records = yield* Records
   const instrument = Option.getOrNull(yield* records.find(instruments, executed.instrument.id))
@@ -103,7 +106,8 @@ const withoutPlan = Effect.fnUntraced(function* (
     zone,
     policyVersion,
     valuation,
-    fromPoint: null,
+    // Their execution names the point that the income is counted from first.
+    fromPoint: valuation === "par" ? null : (pointCids[0] ?? null),
     toPoint,
     pointCids,
     withholding: executed.rate,

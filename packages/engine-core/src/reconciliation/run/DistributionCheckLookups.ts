@@ -93,7 +93,7 @@ const idsIn = (subjectId: string): ReadonlyArray<string> => [
 ]
 
 /**
- * The plan of the execution; null for a distribution that a snapshot of the ledger showed, and for a
+ * The plan of the execution; null where the ledger shows one that the engine has not planned, and for a
  * paid one whose pins retention has passed: it was computed again until then. Fails where the pins of
  * another one cannot be read any more.
  */
@@ -119,10 +119,28 @@ export const recomputed = (
   at: Point
 ): Stream.Stream<Recompute.Fact, CheckNotRun | Unavailable, Records | Crypto> =>
   Stream.flatMap(judgedOf(instrument, at), (self) =>
-    Stream.unwrap(
-      Effect.map(planOf(self, at), (plan) =>
-        plan === null ? Stream.empty : linesOf(self, plan, at)
-      )
+    isOfSnapshot(self)
+      ? unplannedOf(self, at)
+      : Stream.unwrap(
+          Effect.map(planOf(self, at), (plan) =>
+            plan === null ? Stream.empty : linesOf(self, plan, at)
+          )
+        )
+  )
+
+/** A snapshot of the ledger does not show which operation executed a distribution. */
+const isOfSnapshot = ({ executedBy }: Distribution): boolean => executedBy.operationId === null
+
+/** The fact that the last executed distribution is of a snapshot; none of an earlier one. */
+const unplannedOf = (
+  { instrumentId, distributionId, currency }: Stored<Distribution>,
+  { pin }: Point
+): Stream.Stream<Recompute.Fact, Unavailable, Records> =>
+  Stream.unwrap(
+    Effect.map(lastExecuted(instrumentId, pin), (executed) =>
+      executed?.distributionId === distributionId
+        ? Stream.make<[Recompute.Fact]>({ of: "unplanned", instrumentId, distributionId, currency })
+        : Stream.empty
     )
   )
 
@@ -200,7 +218,10 @@ export const sums = (
   instrument: Of,
   at: Point
 ): Stream.Stream<Identity.Fact, Unavailable, Records> =>
-  Stream.mapEffect(judgedOf(instrument, at), (self) => identityOf(self, at))
+  judgedOf(instrument, at).pipe(
+    Stream.filter((self) => !isOfSnapshot(self)),
+    Stream.mapEffect((self) => identityOf(self, at))
+  )
 
 type Stock = Identity.Fact["stored"] & { readonly units: Decimal.Decimal }
 

@@ -56,15 +56,28 @@ export interface Whole extends Of {
   readonly isHashed: boolean
 }
 
-export type Fact = Line | Whole
+/** A distribution of a snapshot, of which neither pins nor the lines that ended are known. */
+export interface Unplanned extends Of {
+  readonly of: "unplanned"
+}
+
+export type Fact = Line | Whole | Unplanned
 
 /**
  * Returns a blocking difference for each line with a figure that differs by more than the tolerance,
- * the first such figure; and one for a distribution with more or fewer lines, or with lines that do
- * not have its hash.
+ * the first such figure; and one for a distribution with more or fewer lines, with lines that do not
+ * have its hash, or of a snapshot.
  */
-export const differences = (fact: Fact, tolerance: Decimal.Decimal): ReadonlyArray<Difference> =>
-  fact.of === "line" ? ofLine(fact, tolerance) : ofWhole(fact)
+export const differences = (fact: Fact, tolerance: Decimal.Decimal): ReadonlyArray<Difference> => {
+  switch (fact.of) {
+    case "line":
+      return ofLine(fact, tolerance)
+    case "lines":
+      return ofWhole(fact)
+    case "unplanned":
+      return [withoutAmounts(fact, "plan")]
+  }
+}
 
 const ofLine = (
   { instrumentId, lineId, holderId, currency, expected, actual }: Line,
@@ -86,29 +99,34 @@ const ofLine = (
     )
     .slice(0, 1)
 
+const aboutWhole = ({ instrumentId, distributionId }: Of) =>
+  ({
+    check,
+    instrumentId,
+    subject: { resourceKind: "distribution", id: distributionId },
+    holderId: null,
+    severity: "blocking"
+  }) as const
+
 const ofWhole = (of: Whole): ReadonlyArray<Difference> => {
-  const { instrumentId, distributionId, expectedCount, actualCount, isHashed } = of
-  const subject = { resourceKind: "distribution", id: distributionId } as const
-  const about = { check, instrumentId, subject, holderId: null, severity: "blocking" } as const
   const counted = compare({
-    ...about,
+    ...aboutWhole(of),
     unit: "lines",
-    expected: Decimal.fromInteger(expectedCount),
-    actual: Decimal.fromInteger(actualCount),
+    expected: Decimal.fromInteger(of.expectedCount),
+    actual: Decimal.fromInteger(of.actualCount),
     tolerance: Decimal.zero
   })
-  if (counted.length > 0 || isHashed) return counted
-  return [
-    {
-      ...about,
-      unit: "hash",
-      expected: null,
-      actual: null,
-      difference: null,
-      tolerance: Decimal.zero,
-      explained: { amount: Decimal.zero, by: [] },
-      unexplained: Decimal.zero,
-      statementId: null
-    }
-  ]
+  return counted.length > 0 || of.isHashed ? counted : [withoutAmounts(of, "hash")]
 }
+
+const withoutAmounts = (of: Of, unit: "hash" | "plan"): Difference => ({
+  ...aboutWhole(of),
+  unit,
+  expected: null,
+  actual: null,
+  difference: null,
+  tolerance: Decimal.zero,
+  explained: { amount: Decimal.zero, by: [] },
+  unexplained: Decimal.zero,
+  statementId: null
+})

@@ -4,11 +4,11 @@
  * frozen in July and cured in August.
  */
 import { createHash } from "node:crypto"
-import { Engine, ScheduleRunner } from "@bursar/engine-core"
-import { PlainJson } from "@bursar/engine-core/kernel"
+import { Engine, ScheduleRunner, verify } from "@bursar/engine-core"
+import { Basis, PlainJson } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
-import { Clock, Console, Effect, Layer, Schema } from "effect"
+import { Clock, Console, Effect, Layer, Result, Schema } from "effect"
 import { layer } from "../01-embed-the-engine/engine.ts"
 import {
   abel,
@@ -32,6 +32,22 @@ const Shown = Schema.Struct({
   state: Schema.String,
   counts: Schema.Record(Schema.String, Schema.Number)
 })
+const Line = Schema.Struct({ basis: Schema.Array(Basis.Basis) })
+
+/** Faults of a basis: each input, and the places and the rounding of each step, changed alone. */
+const faultsOf = (basis: Basis.Basis): ReadonlyArray<Basis.Basis> => [
+  ...basis.inputs.map((input, at) => ({
+    ...basis,
+    inputs: basis.inputs.with(at, { ...input, value: `${input.value}1` })
+  })),
+  ...basis.steps.flatMap((step, at) =>
+    [
+      { ...step, places: step.places + 1 },
+      { ...step, rounding: step.rounding === "floor" ? "ceiling" : "floor" } as const
+    ].map((other) => ({ ...basis, steps: basis.steps.with(at, other) }))
+  )
+]
+
 /** Decodes an answer of the engine, whose numbers keep their digits as text. */
 const shown = <A>(schema: Schema.Codec<A, unknown>, answer: PlainJson.Printable): A =>
   Schema.decodeUnknownSync(schema)(JSON.parse(PlainJson.stringify(answer)))
@@ -113,14 +129,29 @@ const program = Effect.gen(function* () {
       body: { mode: "freeze", reason: "pledge" }
     })
   )
+  /** Recomputes a line's figures offline; fails unless any change of what they rest on is noticed. */
+  const recomputed = Effect.fnUntraced(function* (distributionId: string, holderId: string) {
+    const number = holders.findIndex((holder) => holder.holderId === holderId) + 1
+    const params = { distributionId, lineId: `${distributionId}.${number}` }
+    const route = "distributions/{distributionId}/lines/{lineId}"
+    const { basis } = Schema.decodeUnknownSync(Line)(yield* read(olive, route, params))
+    const figures = basis.map((of) => `${of.field} ${Result.getOrThrow(verify(of))}`)
+    yield* Console.log(`  ${holderId}: ${figures.join(", ")}`)
+    const isNoticed = basis.flatMap(faultsOf).every((fault) => Result.isFailure(verify(fault)))
+    if (basis.length === 0 || !isNoticed) {
+      return yield* Effect.die(new Error(`the figures of ${params.lineId} cannot be verified`))
+    }
+  })
   /** Reads a distribution and prints it; fails where it is not paid, or has lines left to pay. */
   const paid = Effect.fnUntraced(function* (month: string, suspended: number) {
     const distributionId = `${instrumentId}.${month}`
     const found = yield* read(olive, "distributions/{distributionId}", { distributionId })
     const { state, counts } = shown(Shown, found)
     yield* Console.log(`  ${distributionId} is ${state}: ${JSON.stringify(counts)}`)
-    if (state === "paid" && counts.suspended === suspended && counts.due === 0) return
-    return yield* Effect.die(new Error(`${distributionId} is not paid as it should be`))
+    if (state !== "paid" || counts.suspended !== suspended || counts.due !== 0) {
+      return yield* Effect.die(new Error(`${distributionId} is not paid as it should be`))
+    }
+    for (const { holderId } of holders) yield* recomputed(distributionId, holderId)
   })
   const passes = Effect.fnUntraced(function* (of: {
     readonly month: string

@@ -7,6 +7,7 @@ import * as DistributionReads from "#core/distributions/distribution/Distributio
 import * as CalendarReads from "#core/distributions/period/CalendarReads.ts"
 import * as Books from "../operations/distribution-books.ts"
 import * as Years from "../operations/distribution-years.ts"
+import { changed } from "../rules/changed-basis.ts"
 import * as Venue from "../operations/venue.ts"
 
 /** The calendar is read up to this month. */
@@ -111,6 +112,11 @@ const based = Effect.fnUntraced(function* (line: Books.Line, at: Offset.Offset) 
   const figures = value.value.basis.map(
     (basis) => [basis.field, Decimal.of(Result.getOrThrow(verify(basis)))] as const
   )
+  for (const basis of value.value.basis) {
+    for (const [what, other] of changed(basis)) {
+      expect(Result.isFailure(verify(other)), `${lineId} ${basis.field}: ${what}`).toBe(true)
+    }
+  }
   const { entitlement, gross, withheld, net, carryOut, payoutUnits } = line
   const isReported = payoutUnits === null ? {} : { payoutUnits }
   expect(Object.fromEntries(figures), `basis of ${lineId} at ${at}`).toEqual({

@@ -1,4 +1,7 @@
-/** A look-up of the records of fifty others is planned without these, and served by the index of all filters. */
+/**
+ * Look-ups of many records by one filter: one of fifty values is planned without these and served by
+ * the index of all filters; those of a distribution's steps read their own rows by an index each.
+ */
 import { Documents } from "@bursar/engine-core/ports"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { it } from "@effect/vitest"
@@ -48,5 +51,49 @@ it.live("plans a look-up of many values whatever these are, and reads the rows o
     expect(Plans.rowsOf(last.plan)).toBeLessThanOrEqual(9 * values.length)
     // Values that are no part of the plan cost the planner nothing.
     expect(JSON.stringify(last.plan)).not.toContain(values[1])
+  }).pipe(Effect.scoped)
+)
+
+const payees = 500
+
+it.live("reads the payees of a distribution's step without the other holders of the venue", () =>
+  Effect.gen(function* () {
+    const { url, statements } = yield* Plans.server
+    const store = yield* Layer.build(Postgres.layer({ url: Redacted.make(url) }))
+    const sql = Context.get(store, SqlClient.SqlClient)
+    const documents = Context.get(store, Documents)
+    // Written after statistics were taken, and too few for a vacuum to sort them into the index of all.
+    yield* sql`analyze bursar.document`
+    yield* sql`
+      insert into bursar.document (collection, record_id, version, sort_key, body, filters,
+        created_at, from_offset, from_instant)
+      select 'line', n::text, 1, lpad(n::text, 12, '0'), '{}',
+        jsonb_build_object('pair', 'p-' || n, 'payee', 'd/p-' || n, 'tally', 'd/' || (n % 2)),
+        '2020-01-01T00:00:00.000000000Z', 1, '2020-01-01T00:00:00.000000000Z'
+      from generate_series(1, ${rows}::int4) n`
+    const read = Effect.fnUntraced(function* (
+      where: { readonly column: string; readonly anyOf: ReadonlyArray<string> },
+      limit: number
+    ) {
+      const { value, statements: run } = yield* statements(
+        documents.list({
+          collection: "line",
+          pin: { by: "latest" },
+          direction: "asc",
+          limit,
+          where: [where]
+        })
+      )
+      expect(value).toHaveLength(payees)
+      const { plan } = run.findLast((statement) => statement.sql.includes("bursar.document"))!
+      expect(Plans.nodes(plan).map((node) => node["Index Name"])).not.toContain("document_filters")
+      return Plans.rowsOf(plan)
+    })
+    const of = (prefix: string) => Array.from({ length: payees }, (_, n) => `${prefix}${n * 7 + 1}`)
+    // Each row is counted and then read, and up to eight nodes pass it on either time.
+    const most = payees * 20
+    expect(yield* read({ column: "pair", anyOf: of("p-") }, 2 * payees)).toBeLessThan(most)
+    expect(yield* read({ column: "payee", anyOf: of("d/p-") }, 2 * payees)).toBeLessThan(most)
+    expect(yield* read({ column: "tally", anyOf: ["d/1"] }, payees)).toBeLessThan(most)
   }).pipe(Effect.scoped)
 )

@@ -12,7 +12,7 @@ export const COLUMNS =
 
 /**
  * Filter columns that the lists of the API offer, and their expressions in the index that has each
- * together with the sort key (migrations 0004, 0007 and 0010): the planner knows an index by its expression
+ * together with the sort key (migrations 0004, 0007, 0010, 0011 and 0012): the planner knows an index by its expression
  * alone. The other columns are for look-ups of a few records, which the index of all filters finds.
  */
 const ORDERED: ReadonlyMap<string, string> = new Map([
@@ -42,7 +42,11 @@ const ORDERED: ReadonlyMap<string, string> = new Map([
   // Not of a list of the API: the rescreening of holders streams it.
   ["screening", "d.filters ->> 'screening'"],
   // Not of a list of the API either: a party may have very many lots, of which the oldest are read.
-  ["entry", "d.filters ->> 'entry'"]
+  ["entry", "d.filters ->> 'entry'"],
+  // Nor are these: the steps of a distribution look hundreds of payees up by one statement.
+  ["pair", "d.filters ->> 'pair'"],
+  ["payee", "d.filters ->> 'payee'"],
+  ["tally", "d.filters ->> 'tally'"]
 ])
 
 /**

@@ -10,6 +10,7 @@ import * as ListFilters from "./migrations/0007-list-filters/up.ts"
 import * as ListIndexes from "./migrations/0004-list-indexes/up.ts"
 import * as DistributionsAndRuns from "./migrations/0011-distributions-and-runs/up.ts"
 import * as LotsOfAParty from "./migrations/0010-lots-of-a-party/up.ts"
+import * as PayeesOfDistributions from "./migrations/0012-payees-of-distributions/up.ts"
 import * as AuditAndRetention from "./migrations/0002-audit-and-retention/up.ts"
 import * as AuditHashes from "./migrations/0009-audit-hashes/up.ts"
 import * as VersionsOfARecord from "./migrations/0008-versions-of-a-record/up.ts"
@@ -32,7 +33,8 @@ const MIGRATIONS: ReadonlyArray<Migration> = [
   { id: 8, name: "versions-of-a-record", statements: VersionsOfARecord.statements },
   { id: 9, name: "audit-hashes", statements: AuditHashes.statements },
   { id: 10, name: "lots-of-a-party", statements: LotsOfAParty.statements },
-  { id: 11, name: "distributions-and-runs", statements: DistributionsAndRuns.statements }
+  { id: 11, name: "distributions-and-runs", statements: DistributionsAndRuns.statements },
+  { id: 12, name: "payees-of-distributions", statements: PayeesOfDistributions.statements }
 ]
 
 const folderOf = ({ id, name }: Migration): string => `${String(id).padStart(4, "0")}-${name}`

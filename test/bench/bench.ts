@@ -27,6 +27,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   registers: () => import("./registers.ts"),
   lots: () => import("./lots.ts"),
   distributions: () => import("./distributions.ts"),
+  months: () => import("./months.ts"),
   cycles: () => import("./cycles.ts"),
   deliveries: () => import("./deliveries.ts"),
   bulk: () => import("./bulk.ts"),

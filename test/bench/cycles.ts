@@ -1,19 +1,18 @@
 /** Claims read off the ledger and one dealing cycle that settles them, against SQL that stores the same rows. */
-import { Engine, Settings, settingsDefaults } from "@bursar/engine-core"
+import { settingsDefaults } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
-import * as NodeCrypto from "@bursar/storage-adapters/node"
-import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
-import { Clock, Duration, Effect, Layer } from "effect"
+import { Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Calls from "../engine/calls.ts"
 import * as Cycles from "../operations/cycles.ts"
 import * as Fund from "../operations/fund.ts"
 import { withDatabase } from "./database.ts"
 import { type Bench, comparedOf, metered, timed } from "./measure.ts"
-import { held } from "./memory.ts"
+import { withHeap } from "./memory.ts"
 import * as Meters from "./meter.ts"
+import * as Scene from "./scene.ts"
 import * as StoredRows from "./stored-rows.ts"
 
 /** Orders of one transaction of the bound. */
@@ -22,51 +21,10 @@ const perBatch = 64
 const together = 200
 const inputsMax = 1_000_000
 
-/** The wall clock, which the story sets to its own Friday and then to the cut-off. */
-let ahead = 0
-const millis = () => Date.now() + ahead
-const sets = (instant: string) =>
-  Effect.sync(() => {
-    ahead = Instant.toEpochMillis(Instant.of(instant)) - Date.now()
-  })
-const clock: Clock.Clock = {
-  currentTimeMillisUnsafe: millis,
-  currentTimeMillis: Effect.sync(millis),
-  currentTimeNanosUnsafe: () => BigInt(millis()) * 1_000_000n,
-  currentTimeNanos: Effect.sync(() => BigInt(millis()) * 1_000_000n),
-  monotonicTimeNanosUnsafe: () => process.hrtime.bigint(),
-  monotonicTimeNanos: Effect.sync(() => process.hrtime.bigint()),
-  sleep: (duration) =>
-    Effect.callback((resume) => {
-      const timer = setTimeout(() => resume(Effect.void), Duration.toMillis(duration))
-      return Effect.sync(() => clearTimeout(timer))
-    })
-}
-
 const parts = <A>(all: ReadonlyArray<A>): ReadonlyArray<readonly [A, ...ReadonlyArray<A>]> =>
   Array.from({ length: Math.ceil(all.length / together) }, (_, n) =>
     all.slice(n * together, (n + 1) * together)
   ).flatMap(([first, ...others]) => (first === undefined ? [] : [[first, ...others] as const]))
-
-/**
- * Mebibytes of the heap before an effect, after a full collection, and at most while it runs: sampled
- * ten times a second, with the garbage that is not collected yet.
- */
-const withHeap = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.gen(function* () {
-    const before = yield* held
-    let most = before
-    const look = () => {
-      most = Math.max(most, process.memoryUsage().heapUsed)
-    }
-    const timer = setInterval(look, 100)
-    const value = yield* Effect.ensuring(
-      effect,
-      Effect.sync(() => clearInterval(timer))
-    )
-    look()
-    return { value, heap: { before: before / 2 ** 20, most: most / 2 ** 20 } }
-  })
 
 const asVenue = (n: number, commands: readonly [Ledger.Command, ...Ledger.Command[]]) =>
   Effect.gen(function* () {
@@ -90,7 +48,7 @@ const program = Effect.fnUntraced(function* (orders: number) {
       const bound = yield* metered({ meter, run: () => timed(orders, write) }, 0)
       return { ours, bound, heap }
     })
-  yield* sets(Fund.start)
+  yield* Scene.setClock(Fund.start)
   const stage = yield* Fund.founded({ holderCap: 100 })
   yield* Fund.market(stage)
   // The bank buys for itself: then its cash needs nobody else's signature.
@@ -158,7 +116,7 @@ const program = Effect.fnUntraced(function* (orders: number) {
     )
     if (first !== undefined) yield* holder.act(first, ...others)
   }
-  yield* sets(Cycles.friday)
+  yield* Scene.setClock(Cycles.friday)
   yield* Fund.publishes(stage, "1", Cycles.friday)
   const point = yield* Fund.newestContract(Templates.OraclePoint)
   for (const part of parts(yield* Cycles.active(Templates.SubscriptionClaim))) {
@@ -180,41 +138,10 @@ const program = Effect.fnUntraced(function* (orders: number) {
   return { claims, cycle: settled }
 })
 
-/** Runs it against the engine on a database of its own, and a ledger that takes so large a transaction. */
 const onDatabase = (orders: number) =>
-  withDatabase(({ storage }) => {
-    const node = SimulatedLedger.layerMemory({
-      ledgerId: "bench",
-      participantId: "participant-1",
-      settings: { inputsMax }
-    })
-    const venue = Layer.unwrap(
-      Effect.gen(function* () {
-        const { admin } = yield* SimulatedLedger.Participant
-        const { token } = yield* admin.addParty({
-          hint: "venue",
-          kind: "local",
-          userId: "bursar-engine"
-        })
-        return SimulatedLedger.Venue.layer({ token })
-      })
-    )
-    const layer = Engine.layer.pipe(
-      Layer.provideMerge(
-        Layer.mergeAll(
-          storage,
-          NodeCrypto.layer,
-          venue.pipe(Layer.provideMerge(node), Layer.orDie),
-          Layer.succeed(Settings, { ...settingsDefaults, inputsMax })
-        )
-      )
-    )
-    return program(orders).pipe(
-      Effect.scoped,
-      Effect.provide(layer),
-      Effect.provideService(Clock.Clock, clock)
-    )
-  })
+  withDatabase((database) =>
+    Scene.on(database, { settings: { ...settingsDefaults, inputsMax } })(program(orders))
+  )
 
 export const bench: Bench = async ({ rounds, size = 10_000 }) => {
   const measured: Array<Awaited<ReturnType<typeof onDatabase>>> = []

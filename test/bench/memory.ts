@@ -17,6 +17,26 @@ export const held = Effect.sync(() => {
   return process.memoryUsage().heapUsed
 })
 
+/**
+ * Mebibytes of the heap before an effect, after a full collection, and at most while it runs: sampled
+ * ten times a second, with the garbage that is not collected yet.
+ */
+export const withHeap = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const before = yield* held
+    let most = before
+    const look = () => {
+      most = Math.max(most, process.memoryUsage().heapUsed)
+    }
+    const timer = setInterval(look, 100)
+    const value = yield* Effect.ensuring(
+      effect,
+      Effect.sync(() => clearInterval(timer))
+    )
+    look()
+    return { value, heap: { before: before / 2 ** 20, most: most / 2 ** 20 } }
+  })
+
 const program = (whole: number) =>
   Effect.gen(function* () {
     yield* many(warm, operation)

@@ -7,6 +7,9 @@ import { HolderId, holders } from "#core/holders/holder/Holder.ts"
 import { holderParties } from "#core/holders/holder/Holder.ts"
 import { admissions } from "#core/admissions/Admission.ts"
 import { movements } from "#core/instruments/register/Movement.ts"
+import { lots } from "#core/instruments/lot/Lot.ts"
+import { holdings } from "#core/instruments/register/Holding.ts"
+import { partyMovements } from "#core/instruments/register/Movement.ts"
 import { registerEntries } from "#core/instruments/register/RegisterEntry.ts"
 import { supplies } from "#core/instruments/register/Supply.ts"
 import type { Collection } from "#core/kernel/Collection.ts"
@@ -32,10 +35,12 @@ const drawn = <R, F>(collection: Collection<R, F>, record: NoInfer<R>): Row => (
   record
 })
 
-const recordsOf = (
-  n: number,
-  of: { readonly instrumentId: string; readonly registrar: Party.Party }
-) => {
+interface Of {
+  readonly instrumentId: string
+  readonly registrar: Party.Party
+}
+
+const recordsOf = (n: number, of: Of) => {
   const party = partyOf(n)
   const asset = { registrar: of.registrar, instrumentId: of.instrumentId }
   return [
@@ -113,40 +118,90 @@ const recordsOf = (
   ]
 }
 
-/** As many holders, each admitted to the instrument and holding the same of it. */
-export const register = Effect.fnUntraced(function* (of: {
-  readonly instrumentId: string
-  readonly count: number
-  readonly registrar: Party.Party
-}) {
+/** Holding, movement and lot of a holder of the register: what reconciliation compares its units with. */
+const booksOf = (n: number, of: Of) => {
+  const party = partyOf(n)
+  const asset = { registrar: of.registrar, instrumentId: of.instrumentId }
+  return [
+    drawn(holdings, {
+      ...asset,
+      contractId: `00${n.toString(16).padStart(8, "0")}`,
+      owner: party,
+      amount: units,
+      lock: null,
+      endedOffset: null
+    } as never),
+    drawn(partyMovements, {
+      ...asset,
+      party,
+      seq: n + 1,
+      at,
+      offset: Offset.of(n + 1),
+      updateId: "ab".repeat(34),
+      kind: "subscription",
+      from: null,
+      to: party,
+      units,
+      balanceAfter: units,
+      reference: null,
+      ledgerTime: at
+    }),
+    drawn(lots, {
+      ...asset,
+      party,
+      lotId: `lot_${n}`,
+      acquiredAt: at,
+      basePrice: null,
+      units,
+      remaining: units,
+      cost: null,
+      costLeft: null,
+      currency: null,
+      origin: null
+    })
+  ]
+}
+
+/** Writes records in one transaction, as the projection's next update. */
+const put = Effect.fnUntraced(function* (rows: ReadonlyArray<Row>) {
   const { run } = yield* Atomically
   const documents = yield* Documents
   const feed = yield* Feed
-  const put = (rows: ReadonlyArray<Row>) =>
-    run(
-      Effect.gen(function* () {
-        const head = yield* feed.take(Instant.sortable(at))
-        yield* documents.put(
-          rows.map(({ collection, record }) => ({
-            collection: collection.name,
-            recordId: collection.id(record as never),
-            version: 1,
-            closes: 0,
-            body: Codecs.of(collection).encodeRecord(record as never),
-            sortKey: collection.sortKey(record as never, at),
-            filters: Columns.of(collection, record as never),
-            createdAt: head.at,
-            fromOffset: head.projectionOffset + 1,
-            fromInstant: head.at
-          }))
-        )
-        yield* feed.append(head, { events: [], audit: [], webhooks: "same" })
-      })
-    )
+  yield* run(
+    Effect.gen(function* () {
+      const head = yield* feed.take(Instant.sortable(at))
+      yield* documents.put(
+        rows.map(({ collection, record }) => ({
+          collection: collection.name,
+          recordId: collection.id(record as never),
+          version: 1,
+          closes: 0,
+          body: Codecs.of(collection).encodeRecord(record as never),
+          sortKey: collection.sortKey(record as never, at),
+          filters: Columns.of(collection, record as never),
+          createdAt: head.at,
+          fromOffset: head.projectionOffset + 1,
+          fromInstant: head.at
+        }))
+      )
+      yield* feed.append(head, { events: [], audit: [], webhooks: "same" })
+    })
+  )
+})
+
+const putEach = Effect.fnUntraced(function* (
+  of: Of & { readonly count: number },
+  rowsOf: (n: number, of: Of) => ReadonlyArray<Row>
+) {
   for (let from = 0; from < of.count; from += perTransaction) {
     const count = Math.min(perTransaction, of.count - from)
-    yield* put(Array.from({ length: count }, (_, n) => recordsOf(from + n, of)).flat())
+    yield* put(Array.from({ length: count }, (_, n) => rowsOf(from + n, of)).flat())
   }
+})
+
+/** As many holders, each admitted to the instrument and holding the same of it. */
+export const register = Effect.fnUntraced(function* (of: Of & { readonly count: number }) {
+  yield* putEach(of, recordsOf)
   yield* put([
     drawn(supplies, {
       registrar: of.registrar,
@@ -160,3 +215,7 @@ export const register = Effect.fnUntraced(function* (of: {
     })
   ])
 })
+
+/** The same, with the holdings, movements and lots behind the units of each. */
+export const reconciled = (of: Of & { readonly count: number }) =>
+  Effect.andThen(register(of), putEach(of, booksOf))

@@ -93,7 +93,7 @@ export interface Ended {
 }
 
 /** Makes a call of a declared operation kind, under a new idempotency key. */
-const submitKind = (
+export const submitKind = (
   kind: string,
   params: Readonly<Record<string, string>>,
   body: Json,

@@ -16,10 +16,11 @@ import { bodyOf } from "./instrumentBody.ts"
 /** A Friday, four hours before the cut-off. */
 export const start = "2026-07-31T12:00:00Z"
 
-/** An outside party; the engine reads what each of its acts did. */
+/** An outside party; the engine reads what each of its acts did, and not what it only submits. */
 export const outsider = (hint: string) =>
   Effect.map(Outsiders.outsider(hint), ({ party, submit }) => ({
     party,
+    submit,
     act: (...commands: ReadonlyArray<Ledger.Command>) =>
       Effect.andThen(submit(...commands), Calls.settle)
   }))

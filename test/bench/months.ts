@@ -1,0 +1,211 @@
+/**
+ * A month of a par fund from its approval to the roll, its lines executed, delivered and rolled,
+ * against SQL that stores the same rows.
+ */
+import { Engine, Records, settingsDefaults } from "@bursar/engine-core"
+import { Date } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { Effect, Option, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { distributionContracts } from "#core/distributions/distribution/DistributionContract.ts"
+import { distributions } from "#core/distributions/distribution/Distribution.ts"
+import { distributionLines } from "#core/distributions/distribution/DistributionLine.ts"
+import { operations } from "#core/writes/OperationRecord.ts"
+import * as Calls from "../engine/calls.ts"
+import * as Executions from "../operations/executions.ts"
+import * as Fund from "../operations/fund.ts"
+import { withDatabase } from "./database.ts"
+import { type Bench, comparedOf, figureOf, metered, type Row, timed } from "./measure.ts"
+import * as Meters from "./meter.ts"
+import * as Scene from "./scene.ts"
+import * as Seeded from "./seeded-register.ts"
+import * as StoredRows from "./stored-rows.ts"
+
+const { batchLines } = settingsDefaults
+const distributionId = "fund-a.2026-07"
+const pollMillis = 20
+const inputsMax = 1_000_000
+
+/** Business days of the month: a point is dated on each. */
+const days = Array.from(
+  { length: 31 },
+  (_, n) => `2026-07-${String(n + 1).padStart(2, "0")}`
+).filter((date) => ![0, 6].includes(new globalThis.Date(`${date}T00:00:00Z`).getUTCDay()))
+
+/** A fund with so many holders, its month at an end, and nothing executed. */
+const founded = Effect.fnUntraced(function* (holders: number) {
+  yield* Scene.setClock("2026-06-30T12:00:00Z")
+  const stage = yield* Fund.founded({ ...Executions.par, holderCap: 10_000_000 })
+  const registrar = stage.registrar.party
+  yield* Seeded.reconciled({ instrumentId: "fund-a", count: holders, registrar })
+  for (const date of days) {
+    yield* Scene.setClock(`${date}T18:00:00Z`)
+    yield* Executions.publishes(stage, "0.000103333", `${date}T17:00:00Z`)
+  }
+  yield* Scene.setClock("2026-08-03T09:00:00Z")
+  yield* Calls.settle
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`analyze bursar.document`
+  return stage
+})
+
+/** Waits, while the engine runs, until a look finds what it looks for. */
+const runsUntil = <E, R>(found: Effect.Effect<boolean, E, R>) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const engine = yield* Engine.Engine
+      yield* Effect.forkScoped(engine.run)
+      while (!(yield* found)) yield* Effect.sleep(pollMillis)
+    })
+  )
+
+const sealed = Effect.gen(function* () {
+  const records = yield* Records
+  const found = yield* records.find(distributions, distributionId)
+  return Option.exists(found, ({ sealedAt }) => sealedAt !== null)
+})
+
+/** Opens the execution of the month, which an approver has still to sign. */
+const proposed = Effect.map(
+  Calls.openAction("distribution.execute", {}, { instrumentId: "fund-a", month: "2026-07" }),
+  String
+)
+
+/** Signs the execution, and runs the engine until the month is sealed. */
+const executed = (actionKey: string) =>
+  Effect.gen(function* () {
+    yield* Calls.approve(actionKey, Calls.person("ada", "approver"))
+    yield* runsUntil(sealed)
+  })
+
+/** Runs the engine until a run has cleared the month, and the ledger lets the registrar deliver. */
+const opened = runsUntil(
+  Effect.gen(function* () {
+    const records = yield* Records
+    const found = yield* records.find(distributions, distributionId)
+    if (Option.exists(found, ({ state }) => state === "held")) {
+      return yield* Effect.die(new Error("a run found a difference"))
+    }
+    const contract = yield* records.find(distributionContracts, distributionId)
+    return Option.exists(contract, ({ isOpen }) => isOpen)
+  })
+)
+
+/** The registrar delivers every line on the ledger; the engine has not read it yet. */
+const delivered = Effect.fnUntraced(function* (stage: Fund.Parties) {
+  const records = yield* Records
+  const { cid } = Option.getOrThrow(yield* records.find(distributionContracts, distributionId))
+  const evidence = { reference: "wire 1", paidOn: Date.of("2026-08-03") }
+  yield* records
+    .stream(distributionLines, { where: { distributionId: [distributionId], state: ["due"] } })
+    .pipe(
+      Stream.grouped(batchLines),
+      Stream.runForEach((found) =>
+        stage.registrar.submit(
+          ...found.map(({ record: { lineCid } }) =>
+            Templates.exercise(Templates.DistributionLine, lineCid ?? "", "Deliver", {
+              distributionCid: cid,
+              credentialCid: null,
+              configurationCid: null,
+              evidence
+            })
+          )
+        )
+      )
+    )
+})
+
+/** Rolls every line, and runs the engine until the operation has ended. */
+const rolled = Effect.gen(function* () {
+  const by = { caller: Calls.operator, ifMatch: null }
+  const answer = yield* Calls.submitKind("distribution.roll", { distributionId }, {}, by)
+  const operationId = String(Calls.field(answer, "operationId"))
+  yield* runsUntil(
+    Effect.flatMap(Records, (records) =>
+      Effect.map(records.get(operations, operationId), ({ state }) => state === "succeeded")
+    )
+  )
+})
+
+/**
+ * Share of the execution in which the projection had read a step and the next one had not begun, and
+ * the longest such wait: from the record of the distribution's contract to the plan of the next step.
+ */
+const waiting = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const projected = yield* sql<{ readonly millis: number }>`
+    select extract(epoch from from_instant::timestamptz)::float8 * 1000 as millis
+    from bursar.document
+    where collection = 'distribution-contract' and record_id = ${distributionId}
+    order by version`
+  const planned = yield* sql<{ readonly millis: number }>`
+    select distinct extract(epoch from (body::json -> 'step' ->> 'plannedAt')::timestamptz)::float8
+      * 1000 as millis
+    from bursar.document
+    where collection = 'operation' and body::json ->> 'kind' = 'distribution.execute'
+      and body::json -> 'step' ->> 'plannedAt' is not null
+    order by 1`
+  const waits = planned
+    .slice(1)
+    .map(({ millis }, n) => millis - (projected[n]?.millis ?? Number.NaN))
+  const whole = (projected.at(-1)?.millis ?? Number.NaN) - (planned[0]?.millis ?? Number.NaN)
+  const waited = waits.reduce((sum, millis) => sum + millis, 0)
+  return { share: waited / whole, longest: Math.max(...waits) }
+})
+
+/** One month of so many lines on a database of its own; the bound of each part stores the same rows. */
+const program = Effect.fnUntraced(function* (lines: number) {
+  const rows = yield* StoredRows.make
+  const meter = Meters.of(yield* SqlClient.SqlClient)
+  const beside = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect<A, E, R>) {
+    yield* rows.begin
+    const ours = yield* metered({ meter, run: () => timed(lines, work) }, 0)
+    const stored = yield* rows.take
+    const write = rows.write(stored, Math.ceil(lines / batchLines))
+    const bound = yield* metered({ meter, run: () => timed(lines, write) }, 0)
+    return { ours, bound }
+  })
+  const stage = yield* founded(lines)
+  const execution = yield* beside(executed(yield* proposed))
+  const waits = yield* waiting
+  yield* opened
+  yield* delivered(stage)
+  const delivery = yield* beside(Calls.settle)
+  const roll = yield* beside(rolled)
+  return { execution, delivery, roll, waits }
+})
+
+export const bench: Bench = async ({ rounds, size = 10_000 }) => {
+  const measured: Array<Effect.Success<ReturnType<typeof program>>> = []
+  for (let round = 0; round < rounds; round++) {
+    measured.push(
+      await withDatabase((database) =>
+        Scene.on(database, { settings: { ...settingsDefaults, inputsMax } })(program(size))
+      )
+    )
+  }
+  const name = size.toLocaleString("en-US")
+  const rowOf = (part: "execution" | "delivery" | "roll", words: string, note: string): Row => ({
+    bench: `${name} lines ${words}`,
+    unit: "lines/s",
+    against: `the same rows by set-based SQL, ${batchLines} lines a transaction`,
+    goal: 0.3,
+    note,
+    ...comparedOf(
+      measured.map((round) => round[part].ours),
+      measured.map((round) => round[part].bound)
+    )
+  })
+  const waits = measured.map((round) => round.waits)
+  const share = figureOf(waits.map((wait) => 100 * wait.share)).median.toFixed(1)
+  const longest = Math.round(Math.max(...waits.map((wait) => wait.longest)))
+  return [
+    rowOf(
+      "execution",
+      "executed",
+      `from the signature to the seal that is read; ${share} % of it between steps, ${longest} ms at most`
+    ),
+    rowOf("delivery", "delivered", "read off the ledger, 500 an update"),
+    rowOf("roll", "rolled", "from the call to the last line")
+  ]
+}

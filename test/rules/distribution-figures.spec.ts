@@ -4,7 +4,6 @@
  * (docs/domain/figures.md#distribution-figures).
  */
 import { createHash } from "node:crypto"
-import { existsSync, readFileSync } from "node:fs"
 import { Date, Decimal, Instant, Month, Offset } from "@bursar/engine-core/kernel"
 import { verify } from "@bursar/engine-core"
 import { Result } from "effect"
@@ -20,6 +19,7 @@ import { DistributionRoll } from "#core/distributions/roll/DistributionRoll.ts"
 import { accrualsOf } from "#core/distributions/period/PeriodPointRules.ts"
 import * as Formula from "#core/kernel/Formula.ts"
 import * as Rational from "#core/kernel/Rational.ts"
+import * as Buidl from "./buidl.ts"
 import { changed } from "./changed-basis.ts"
 
 const d = Decimal.of
@@ -845,35 +845,8 @@ describe("the hash of the lines", () => {
   })
 })
 
-const published = new URL("../../../shared/data/buidl/buidl_missing_data.csv", import.meta.url)
-
-describe.skipIf(!existsSync(published))("figures of a fund (needs shared/data/buidl)", () => {
-  interface Row {
-    readonly series: string
-    readonly date: Date.Date
-    readonly units: Decimal.Decimal
-    readonly income: Decimal.Decimal
-  }
-  const rows = (): ReadonlyArray<Row> =>
-    readFileSync(published, "utf8")
-      .trimEnd()
-      .split("\r\n")
-      .slice(1)
-      .flatMap((text) => {
-        const [, name = "", chain = "", units = "", income = "", date = ""] =
-          /^([^,]*),([^,]*),"([^"]*)",([^,]*),(.*)$/u.exec(text) ?? []
-        if (income === "") return []
-        return {
-          series: `${name} ${chain}`,
-          date: Date.of(date),
-          units: d(units.replaceAll(",", "")),
-          income: d(income)
-        }
-      })
-
-  const holidays = ["2026-06-19", "2026-07-03"]
-  const isBusinessDay = (date: Date.Date) =>
-    !["saturday", "sunday"].includes(Date.weekday(date)) && !holidays.includes(date)
+describe.skipIf(!Buidl.isPublished)("figures of a fund (needs shared/data/buidl)", () => {
+  const { isBusinessDay, rows } = Buidl
 
   const julyOf = (series: string) => {
     const dated = rows()

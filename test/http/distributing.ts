@@ -82,6 +82,8 @@ export interface Fund {
     readonly units: string
     readonly instrumentId?: string
   }) => Promise<void>
+  /** Replaces terms of an instrument's first policy version, approved by another person. */
+  readonly sets: (instrumentId: string, terms: Json) => Promise<void>
   /** A write that has to succeed, approved where it must be; its result. */
   readonly writes: (path: string, body: unknown, as?: string) => Promise<Json>
   /** A call without approvals: its status and its JSON. */
@@ -260,6 +262,22 @@ export const open = async (
       await work()
     },
     writes: succeeds,
+    sets: async (instrumentId, terms) => {
+      const asked = await Venue.send(venue, {
+        method: "POST",
+        path: `/v1/instruments/${instrumentId}/policy:set`,
+        as: await Venue.bearer(["operator"]),
+        body: JSON.stringify(terms),
+        headers: { "idempotency-key": crypto.randomUUID(), "if-match": '"1"' }
+      })
+      const { actionKey } = await Venue.json<Json>(asked)
+      const path = `/v1/approvals/${String(actionKey)}:approve`
+      const as = await Venue.bearer(["approver"])
+      const headers = { "idempotency-key": crypto.randomUUID() }
+      const signed = await Venue.send(venue, { method: "POST", path, as, headers })
+      expect([asked.status, signed.status]).toEqual([202, 202])
+      await venue.settle()
+    },
     moves: async ({ from, to, units, instrumentId = "fund-a" }) => {
       const sender = wallet(from)
       const amount = Decimal.of(units)

@@ -58,7 +58,9 @@ const settings = {
     approvals: days(20),
     events: days(5),
     deliveries: days(3),
-    exhaustedDeliveries: days(9)
+    exhaustedDeliveries: days(9),
+    reconciliationRuns: null,
+    clearedFindings: null
   }
 } satisfies WorldOptions["settings"]
 
@@ -508,7 +510,9 @@ describe("the table of periods", () => {
       approvals: "P7Y",
       events: "P2Y",
       deliveries: "P30D",
-      exhaustedDeliveries: "P90D"
+      exhaustedDeliveries: "P90D",
+      reconciliationRuns: "P10Y",
+      clearedFindings: "P10Y"
     })
     expect(settingsDefaults.auditLogKept).toBeNull()
   })

@@ -21,7 +21,9 @@ const settings = Layer.succeed(Settings, {
     approvals: nothing,
     events: nothing,
     deliveries: nothing,
-    exhaustedDeliveries: nothing
+    exhaustedDeliveries: nothing,
+    reconciliationRuns: nothing,
+    clearedFindings: nothing
   }
 })
 
@@ -41,7 +43,7 @@ for (const { name, ports } of stores) {
             yield* Calls.settle
             const awaiting = yield* Calls.submit(Toys.double, olga, asked("k3"))
             const queued = yield* Calls.submit(Toys.single, olga, asked("k4"))
-            const task = { ...retention([]), every: 0 }
+            const task = { ...retention({ history: [], more: [] }), every: 0 }
             const instances = yield* Effect.forEach([1, 2, 3], () =>
               Effect.map(Layer.build(Layer.fresh(runnerLayer([task]))), (built) =>
                 Context.get(built, ScheduleRunner)

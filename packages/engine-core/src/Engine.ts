@@ -150,7 +150,10 @@ const tasksOf = (of: {
 }): ReadonlyArray<Task<Ports | Records | LedgerReach.LedgerReach | FourEyes>> => [
   AuditRunner.hourly,
   AuditRunner.bySize,
-  RetentionRunner.retention([contracts, ...of.history]),
+  RetentionRunner.retention({
+    history: [contracts, ...of.history],
+    more: Catalogue.retentionSteps
+  }),
   RetentionRunner.sweep,
   ClockRunner.clock(of.clocked),
   rescreenings,

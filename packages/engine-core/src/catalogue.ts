@@ -6,6 +6,7 @@ import * as admissions from "./admissions/index.ts"
 import * as distributions from "./distributions/index.ts"
 import * as CloseOperations from "./holders/holder/CloseOperations.ts"
 import * as feeds from "./feeds/index.ts"
+import type { Step } from "./feeds/RetentionSteps.ts"
 import type { HistoryKeeper } from "./feeds/HistoryKeeper.ts"
 import * as findings from "./findings/index.ts"
 import * as holders from "./holders/index.ts"
@@ -48,6 +49,7 @@ interface Room {
   readonly consequences?: ReadonlyArray<Consequence>
   readonly formulas?: ReadonlyArray<AnyFormula>
   readonly historyKeepers?: ReadonlyArray<HistoryKeeper>
+  readonly retentionSteps?: ReadonlyArray<Step>
   readonly concealed?: ConcealedEvents
 }
 
@@ -163,6 +165,11 @@ export const consequences: ReadonlyArray<Consequence> = rooms.flatMap(
 /** Keepers of all rooms: the history that retention leaves because a room still reads it. */
 export const historyKeepers: ReadonlyArray<HistoryKeeper> = rooms.flatMap(
   (room) => room.historyKeepers ?? []
+)
+
+/** Steps of a retention run that the rooms contribute, after those of the feeds. */
+export const retentionSteps: ReadonlyArray<Step> = rooms.flatMap(
+  (room) => room.retentionSteps ?? []
 )
 
 /** Events that investors and apps do not read. */

@@ -258,7 +258,9 @@ const engineSettings = (config: KeeperConfig, keys: Keys) =>
       approvals: config["retention.approvals"],
       events: config["retention.events"],
       deliveries: config["retention.deliveries"],
-      exhaustedDeliveries: config["retention.exhaustedDeliveries"]
+      exhaustedDeliveries: config["retention.exhaustedDeliveries"],
+      reconciliationRuns: config["retention.reconciliationRuns"],
+      clearedFindings: config["retention.clearedFindings"]
     },
     auditLogKept: config["retention.auditLog"],
     legalHold: config["retention.legalHold"],

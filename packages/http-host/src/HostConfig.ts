@@ -331,6 +331,8 @@ export const settings = {
   "retention.events": kept("events"),
   "retention.deliveries": kept("deliveries"),
   "retention.exhaustedDeliveries": kept("exhaustedDeliveries"),
+  "retention.reconciliationRuns": kept("reconciliationRuns"),
+  "retention.clearedFindings": kept("clearedFindings"),
   "retention.auditLog": setting(Kind.maybe(keptFor), {
     doc: "Retention of the audit log; `bursar audit prune` deletes older records up to a checkpoint. Empty: for ever.",
     fallback: written(engine.auditLogKept)

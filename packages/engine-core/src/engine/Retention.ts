@@ -28,6 +28,14 @@ export const kept = {
   exhaustedDeliveries: {
     doc: "Retention of webhook deliveries that were given up.",
     period: Duration.of("P90D")
+  },
+  reconciliationRuns: {
+    doc: "Retention of reconciliation runs, counted from their end.",
+    period: Duration.of("P10Y")
+  },
+  clearedFindings: {
+    doc: "Retention of findings, counted from the run that cleared them; never one that is open or accepted, or that a hold names.",
+    period: Duration.of("P10Y")
   }
 } as const satisfies Readonly<
   Record<string, { readonly doc: string; readonly period: Duration.Duration }>
@@ -42,7 +50,9 @@ export const periods: Periods = {
   approvals: kept.approvals.period,
   events: kept.events.period,
   deliveries: kept.deliveries.period,
-  exhaustedDeliveries: kept.exhaustedDeliveries.period
+  exhaustedDeliveries: kept.exhaustedDeliveries.period,
+  reconciliationRuns: kept.reconciliationRuns.period,
+  clearedFindings: kept.clearedFindings.period
 }
 
 /** Collections whose versions are never deleted, because `at` and `asOf` need them. */

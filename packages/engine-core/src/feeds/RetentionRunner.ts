@@ -14,17 +14,25 @@ import * as Audit from "../records/Audit.ts"
 import { orUnavailable } from "../records/PortFailure.ts"
 import { Records } from "../records/Records.ts"
 import * as events from "./events.ts"
-import { batchMax, type Needs, stepsOf } from "./RetentionSteps.ts"
+import { batchMax, type Needs, type Step, stepsOf } from "./RetentionSteps.ts"
 import type { Task } from "./Schedule.ts"
 
 const day = 24 * 3_600_000
 
-/**
- * Task: the daily run. `history` are the collections whose closed versions only the ledger dates;
- * those that `at` and `asOf` need for ever (policies, restrictions, holds) are not among them.
- */
-export const retention = (history: ReadonlyArray<Collection>): Task<Needs> => {
-  const steps = stepsOf(history)
+/** Parts of the daily run that other rooms declare. */
+export interface Parts {
+  /**
+   * Collections whose closed versions only the ledger dates; those that `at` and `asOf` need for ever
+   * (policies, restrictions, holds) are not among them.
+   */
+  readonly history: ReadonlyArray<Collection>
+  /** Steps after those of this room: a run that is under way continues by the number of its step. */
+  readonly more: ReadonlyArray<Step>
+}
+
+/** Task: the daily run. */
+export const retention = ({ history, more }: Parts): Task<Needs> => {
+  const steps = [...stepsOf(history), ...more]
   return {
     name: "retention",
     doc: "Deletes what is past its retention.",

@@ -5,9 +5,11 @@ import * as Collection from "../../kernel/Collection.ts"
 export const RunInstrument = Schema.Struct({ runId: Schema.String, instrumentId: Schema.String })
 export type RunInstrument = typeof RunInstrument.Type
 
+export const idOf = ({ runId, instrumentId }: RunInstrument): string => `${runId}:${instrumentId}`
+
 export const runInstruments = Collection.define<RunInstrument, never>("run-instrument", {
   doc: "One of the several instruments that a reconciliation run covers.",
-  id: ({ runId, instrumentId }) => `${runId}:${instrumentId}`,
+  id: idOf,
   record: RunInstrument,
   fact: Schema.Never,
   evolve: (self) => self,

@@ -1,0 +1,139 @@
+/** Retention of reconciliation runs and findings: what is past ten years goes, and nothing else. */
+import { Records, ScheduleRunner, settingsDefaults } from "@bursar/engine-core"
+import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { type Fact, type Finding, FindingId, findings, first } from "#core/findings/Finding.ts"
+import { runInstruments } from "#core/reconciliation/run/RunInstrument.ts"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+import * as Cycles from "./cycles.ts"
+import * as Fund from "./fund.ts"
+import { bodyOf } from "./instrumentBody.ts"
+import * as Reconciling from "./reconciling.ts"
+
+const made = "2026-07-31T12:00:00Z"
+const before = "2036-07-28T12:00:00Z"
+const after = "2036-08-02T12:00:00Z"
+
+/** A check that no run of this release has, so that none of them judges its findings. */
+const otherRelease = "cash-settlement"
+
+const hold = "hold_1"
+const stops: Fact = { on: "stop", holdId: hold }
+const clears: Fact = { on: "clear", runId: "run_2" }
+
+/** A finding of an instrument, moved by these facts. */
+const finds = (name: string, facts: ReadonlyArray<Fact>, instrumentId = "fund-a") =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const now = yield* Instant.now
+    const act = { cause: { by: "run", runId: "run_1" } as const, now }
+    const found = first(
+      {
+        findingId: Schema.decodeSync(FindingId)(name),
+        check: otherRelease,
+        instrumentId,
+        subject: { resourceKind: "instrument", id: instrumentId },
+        holderId: null
+      },
+      {
+        runId: "run_1",
+        severity: "warning",
+        expected: null,
+        actual: null,
+        difference: null,
+        unit: "units",
+        tolerance: Decimal.zero,
+        explained: { amount: Decimal.zero, by: [] },
+        unexplained: Decimal.zero,
+        asOf: { offset: Offset.zero, instant: now },
+        statementId: null
+      }
+    )
+    yield* records.transact(
+      Effect.gen(function* () {
+        let self = yield* records.open(findings, found, act)
+        for (const fact of facts) {
+          self = yield* records.record<Finding, Fact>(findings, self, fact, act)
+        }
+      })
+    )
+  })
+
+const left = Effect.gen(function* () {
+  const records = yield* Records
+  const rows = yield* records.list(findings, { limit: 100 })
+  const indexed = yield* records.list(runInstruments, { limit: 100 })
+  return {
+    findings: rows.map(({ record }) => record.findingId as string).toSorted(),
+    runs: (yield* Reconciling.allRuns).map(({ runId }) => runId as string).toSorted(),
+    indexed: indexed.length
+  }
+})
+
+const turns = Effect.flatMap(ScheduleRunner, ({ runOnce }) =>
+  Effect.repeat(runOnce, { while: (count) => count > 0 })
+)
+
+/** The daily run of retention, at an instant. */
+const retainsAt = (instant: string) =>
+  turns.pipe(Effect.andThen(Cycles.at(instant)), Effect.andThen(turns))
+
+const scene = Effect.gen(function* () {
+  const stage = yield* Fund.opened({}, made)
+  yield* Calls.write(
+    "instrument.record",
+    {},
+    { ...bodyOf(), instrumentId: "fund-b", registrar: stage.registrar.party }
+  )
+  yield* finds("open", [])
+  yield* finds("cleared", [clears])
+  yield* finds("cleared-b", [clears], "fund-b")
+  yield* finds("held", [stops, clears])
+  const all = yield* Reconciling.run("{}", { key: "all" })
+  const both = yield* Reconciling.run('{"scope":{"instrumentIds":["fund-a","fund-b"]}}', {
+    key: "both"
+  })
+  const one = yield* Reconciling.run('{"scope":{"instrumentIds":["fund-b"]}}', { key: "one" })
+  return [all, both, one].map(({ value }) => value.runId)
+})
+
+const found = ["cleared", "cleared-b", "held", "open"]
+
+describe("retention of reconciliation", () => {
+  it.effect("never deletes before the period, or a finding that is open or behind a hold", () =>
+    Effect.gen(function* () {
+      const ids = yield* scene
+      const whole = { findings: found, runs: ids.toSorted(), indexed: 2 }
+      assert.deepStrictEqual(yield* left, whole)
+      yield* retainsAt(before)
+      assert.deepStrictEqual(yield* left, whole)
+      yield* retainsAt(after)
+      assert.deepStrictEqual(yield* left, { findings: ["held", "open"], runs: [], indexed: 0 })
+      // The key of a call that is deleted binds no longer.
+      const again = yield* Reconciling.run("{}", { key: "all" })
+      assert.notInclude(ids, again.value.runId)
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("never deletes what a legal hold keeps, runs of every instrument included", () =>
+    Effect.gen(function* () {
+      const [all, both] = yield* scene
+      yield* retainsAt(after)
+      const kept = yield* left
+      assert.deepStrictEqual(kept.findings, ["cleared", "held", "open"])
+      assert.deepStrictEqual(kept.runs, [all, both].toSorted())
+      assert.strictEqual(kept.indexed, 2)
+    }).pipe(
+      Effect.provide(
+        world({
+          settings: {
+            ...settingsDefaults,
+            legalHold: { holderIds: [], instrumentIds: ["fund-a"] }
+          }
+        })
+      )
+    )
+  )
+})

@@ -67,6 +67,10 @@ export const switches: ReadonlyArray<Switch> = [
     off: [{ text: "if (memo !== undefined) return memo", by: "" }]
   },
   {
+    file: "engine-core/src/distributions/distribution/LineLookups.ts",
+    off: [{ text: "if (memo !== undefined) return memo", by: "" }]
+  },
+  {
     file: "engine-core/src/records/Outbox.ts",
     off: [{ text: "cache = { moved, all }", by: "" }]
   },

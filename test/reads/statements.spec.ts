@@ -1,11 +1,12 @@
 /** How often a page asks the store: for each thing once, however many records it shows. */
-import { type Read, Reads } from "@bursar/engine-core"
+import { type Read, Reads, Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Documents, FactLog, Feed, ProjectionLog } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Memory from "@bursar/storage-adapters/memory"
 import { Context, Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
+import { admissions } from "#core/admissions/Admission.ts"
 import { InstrumentId } from "#core/instruments/instrument/Instrument.ts"
 import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
 import * as MovementReads from "#core/overviews/register/MovementReads.ts"
@@ -13,7 +14,11 @@ import * as PriceReads from "#core/instruments/price/PriceReads.ts"
 import * as PolicyReads from "#core/instruments/policy/PolicyReads.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
+import * as Cycles from "../operations/cycles.ts"
 import * as Fund from "../operations/fund.ts"
+import * as Outsiders from "../engine/outsiders.ts"
+import * as Powers from "../operations/powers.ts"
+import * as Restricting from "../operations/restricting.ts"
 
 const asked: Array<string> = []
 
@@ -155,6 +160,49 @@ describe("a page that is kept", () => {
         asked.length = 0
         expect((yield* page).printed).toEqual(printed)
         expect(asked).toEqual(["feed.answer"])
+      }).pipe(Effect.provide(world({ storage })))
+    ))
+})
+
+/** A holder is admitted; returns its withdrawal, which the projection does not read yet. */
+const admits = (stage: Fund.Parties, holderId: string) =>
+  Effect.gen(function* () {
+    const { party, submit } = yield* Outsiders.outsider(holderId)
+    const act: Fund.Outsider["act"] = (...commands) =>
+      Effect.andThen(submit(...commands), Calls.settle)
+    yield* Cycles.joinsAs(stage, holderId, { party, act })
+    const { cid } = yield* Powers.saying(Templates.Credential, { holder: party })
+    return submit(Templates.exercise(Templates.Credential, cid, "Renounce", {}))
+  })
+
+describe("a change of what lines wait for asks the store for lines", () => {
+  const isOfLines = (statement: string) => statement.endsWith(" distribution-line")
+
+  it("once for each transaction of the projection while none is owed, however many changes it has", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const stage = yield* Fund.opened({ holderCap: 100 })
+        const withdrawals = yield* Effect.forEach(["h1", "h2", "h3", "h4"], (holderId) =>
+          admits(stage, holderId)
+        )
+        asked.length = 0
+        for (const withdraws of withdrawals) yield* withdraws
+        yield* Calls.catchUp
+        expect(asked.filter(isOfLines)).toEqual(["documents.list distribution-line"])
+        const records = yield* Records
+        const ended = yield* records.list(admissions, { where: { state: ["revoked"] }, limit: 9 })
+        expect(ended).toHaveLength(withdrawals.length)
+      }).pipe(Effect.provide(world({ storage })))
+    ))
+
+  it("once for a write of one holder, after the lock of restrictions", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const stage = yield* Fund.opened()
+        yield* Cycles.joins(stage, "h1")
+        asked.length = 0
+        yield* Restricting.restricts("h1", "r1")
+        expect(asked.filter(isOfLines)).toEqual(["documents.stream distribution-line"])
       }).pipe(Effect.provide(world({ storage })))
     ))
 })

@@ -147,6 +147,8 @@ export const distributionLines = Collection.define<DistributionLine, Fact>("dist
     tally: (self) => tallyOf(self.distributionId, self.state),
     /** A party that is no holder yet. */
     party: (self) => (self.holderId === null ? self.party : null),
+    /** The holder, or the party that is none, while the line is due or suspended. */
+    owedTo: (self) => (isOwed(self) ? (self.holderId ?? self.party) : null),
     /** Its distribution, while the ledger says otherwise than the record who is paid and whether it waits. */
     undirected: (self) => (isUndirected(self) ? self.distributionId : null),
     payee: (self) => payeeKeyOf(self.distributionId, self.holderId ?? self.party),

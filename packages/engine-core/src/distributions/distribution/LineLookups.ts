@@ -5,9 +5,11 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Records, type Stored } from "../../records/Records.ts"
+import * as Transactions from "../../records/Transactions.ts"
 import {
   type DistributionLine,
   distributionLines,
+  isOwed,
   isUnrolled,
   owed,
   paid,
@@ -111,18 +113,18 @@ export const unrolledOfHolder = (
  */
 export const owedTo = (payees: ReadonlyArray<Payee>): Effect.Effect<Lines, Unavailable, Records> =>
   Effect.gen(function* () {
-    const holderIds = payees.flatMap(({ holderId }) => (holderId === null ? [] : [holderId]))
-    const ids = [
-      ...(yield* idsBy("holderId", holderIds)),
-      ...(yield* idsBy(
-        "party",
-        payees.map(({ party }) => party)
-      ))
-    ]
+    if (payees.length === 0) return []
+    const anyOf = [...new Set(payees.flatMap(namesOf))]
     const records = yield* Records
-    const lines = yield* records.many(distributionLines, [...new Set(ids)])
+    const listed = yield* Stream.runCollect(
+      records.ids(distributionLines, { where: { owedTo: anyOf } })
+    )
+    const written = yield* records.uncommitted(distributionLines, { column: "owedTo", anyOf })
+    const ids = [...new Set([...listed, ...written])]
+    if (ids.length === 0) return []
+    const lines = yield* records.many(distributionLines, ids)
     return lines
-      .filter(({ state }) => state === "due" || state === "suspended")
+      .filter(isOwed)
       .toSorted((a, b) =>
         distributionLines.sortKey(a, a.createdAt) < distributionLines.sortKey(b, b.createdAt)
           ? -1
@@ -130,17 +132,27 @@ export const owedTo = (payees: ReadonlyArray<Payee>): Effect.Effect<Lines, Unava
       )
   })
 
-const idsBy = Effect.fnUntraced(function* (
-  column: "holderId" | "party",
-  values: ReadonlyArray<string>
-) {
-  if (values.length === 0) return []
+/**
+ * Memo, by transaction, of whether any line was due or suspended before it. Exact for the projection,
+ * which alone adds lines and so finds in its own transaction those that come meanwhile.
+ */
+const owedBefore = new WeakMap<object, boolean>()
+
+/**
+ * Checks whether any line is due or suspended, with the changes of this transaction; asks the store
+ * once in a transaction. Only in a transaction of the projection.
+ */
+export const isAnyOwed: Effect.Effect<boolean, Unavailable, Records> = Effect.gen(function* () {
   const records = yield* Records
-  const listed = yield* Stream.runCollect(
-    records.ids(distributionLines, { where: { [column]: values, state: [...owed] } })
-  )
-  const written = yield* records.uncommitted(distributionLines, { column, anyOf: values })
-  return [...listed, ...written]
+  const anyOf = [...owed]
+  const written = yield* records.uncommitted(distributionLines, { column: "state", anyOf })
+  if (written.length > 0) return true
+  const transaction = yield* Transactions.within
+  const memo = owedBefore.get(transaction)
+  if (memo !== undefined) return memo
+  const found = yield* records.list(distributionLines, { where: { state: anyOf }, limit: 1 })
+  owedBefore.set(transaction, found.length > 0)
+  return found.length > 0
 })
 
 /** Number of lines of a distribution in each state. */

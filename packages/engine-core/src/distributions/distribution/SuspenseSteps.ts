@@ -21,7 +21,7 @@ import { DistributionMachine } from "./DistributionMachine.ts"
 import { setTimers } from "./DistributionTimerSteps.ts"
 import { type Judged, judgeAll } from "./LineCauseLookups.ts"
 import { shownOf } from "./LineCauseRules.ts"
-import { owedTo, type Payee } from "./LineLookups.ts"
+import { isAnyOwed, owedTo, type Payee } from "./LineLookups.ts"
 import { payeesOf } from "./SuccessionLookups.ts"
 
 /**
@@ -35,7 +35,7 @@ export const judgeAgain = (
   act: Act
 ): Effect.Effect<void, Unavailable, Records> =>
   Effect.gen(function* () {
-    if (act.cause.by === "update" && (yield* owedTo(payees)).length === 0) return
+    if (act.cause.by === "update" && !(yield* isOwedToAny(payees))) return
     yield* inTurn
     const owed = yield* owedTo(payees)
     if (owed.length === 0) return
@@ -55,6 +55,11 @@ export const judgeAgain = (
       act
     )
   })
+
+/** Checks whether a line is owed to one of the payees, in a transaction of the projection. */
+const isOwedToAny = Effect.fnUntraced(function* (payees: ReadonlyArray<Payee>) {
+  return (yield* isAnyOwed) && (yield* owedTo(payees)).length > 0
+})
 
 /** Records which lines are another holder's, where their party has become one or is succeeded. */
 const followed = Effect.fnUntraced(function* (

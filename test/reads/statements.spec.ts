@@ -16,7 +16,6 @@ import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "../operations/cycles.ts"
 import * as Fund from "../operations/fund.ts"
-import * as Outsiders from "../engine/outsiders.ts"
 import * as Powers from "../operations/powers.ts"
 import * as Restricting from "../operations/restricting.ts"
 
@@ -167,12 +166,10 @@ describe("a page that is kept", () => {
 /** A holder is admitted; returns its withdrawal, which the projection does not read yet. */
 const admits = (stage: Fund.Parties, holderId: string) =>
   Effect.gen(function* () {
-    const { party, submit } = yield* Outsiders.outsider(holderId)
-    const act: Fund.Outsider["act"] = (...commands) =>
-      Effect.andThen(submit(...commands), Calls.settle)
-    yield* Cycles.joinsAs(stage, holderId, { party, act })
-    const { cid } = yield* Powers.saying(Templates.Credential, { holder: party })
-    return submit(Templates.exercise(Templates.Credential, cid, "Renounce", {}))
+    const who = yield* Fund.outsider(holderId)
+    yield* Cycles.joinsAs(stage, holderId, who)
+    const { cid } = yield* Powers.saying(Templates.Credential, { holder: who.party })
+    return who.submit(Templates.exercise(Templates.Credential, cid, "Renounce", {}))
   })
 
 describe("a change of what lines wait for asks the store for lines", () => {

@@ -2,7 +2,7 @@
  * Write by which the venue tells the registrar on the ledger what it may deliver, opened by the engine
  * alone (docs/domain/distributions.md#word-on-the-ledger).
  */
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { Records } from "../../records/Records.ts"
 import * as Timely from "../../records/Timely.ts"
@@ -13,15 +13,13 @@ import {
 import { type Command, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { roll } from "../roll/RollOperations.ts"
-import { DistributionId, distributions } from "./Distribution.ts"
+import { distributions } from "./Distribution.ts"
 import { distributionContracts } from "./DistributionContract.ts"
 import { type DistributionLine, distributionLines } from "./DistributionLine.ts"
 import { distributionTimers } from "./DistributionTimer.ts"
 import { setTimers } from "./DistributionTimerSteps.ts"
-import { Touched } from "./LineWrite.ts"
+import * as LineWrite from "./LineWrite.ts"
 import { notePlanned, touchedBy } from "./LineWriteSteps.ts"
-
-const ById = Schema.Struct({ distributionId: DistributionId })
 
 /**
  * Closes a distribution that is held. Of one that is cleared, directs the lines whose wait or payee
@@ -31,14 +29,7 @@ const ById = Schema.Struct({ distributionId: DistributionId })
  */
 export const instruct = Operation.defineForEngine("distribution.instruct", {
   doc: "Tells the registrar on the ledger which lines of a distribution it may deliver, and to whom.",
-  resource: {
-    kind: "distribution",
-    id: ({ distributionId }) => distributionId,
-    href: ({ distributionId }) => `/v1/distributions/${distributionId}`
-  },
-  input: ById,
-  result: Touched,
-  refuses: ["not-found"],
+  ...LineWrite.declared,
   plan: Effect.fn("distribution.instruct.plan")(function* ({ distributionId }, act, step) {
     const records = yield* Records
     const { batchLines } = yield* Settings

@@ -5,6 +5,7 @@
 import { Schema, Struct } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Integer from "../../kernel/Integer.ts"
+import { DistributionId } from "./DistributionTerms.ts"
 import { DistributionView } from "./DistributionView.ts"
 
 const Step = Schema.Struct({ step: Integer.schema, lines: Integer.schema })
@@ -46,3 +47,17 @@ export const Touched = Schema.Struct({
   identifier: "DistributionTouched",
   description: "A distribution, and how many of its lines the operation touched."
 })
+
+const ById = Schema.Struct({ distributionId: DistributionId })
+
+/** Members that the declarations of these operations share: resource, input, result and refusals. */
+export const declared = {
+  resource: {
+    kind: "distribution",
+    id: ({ distributionId }: typeof ById.Type) => distributionId,
+    href: ({ distributionId }: typeof ById.Type) => `/v1/distributions/${distributionId}` as const
+  },
+  input: ById,
+  result: Touched,
+  refuses: ["not-found", "state-conflict"]
+} as const

@@ -1,19 +1,17 @@
 /** Write that rolls the delivered lines of a distribution, so that their holders may be paid again. */
-import { Effect, Schema } from "effect"
+import { Effect } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
 import { DeliveredLine as DeliveredTemplate } from "../../templates/Distribution.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
-import { DistributionId, distributions } from "../distribution/Distribution.ts"
+import { distributions } from "../distribution/Distribution.ts"
 import { DistributionRoll } from "./DistributionRoll.ts"
 import { setTimers } from "../distribution/DistributionTimerSteps.ts"
 import { linesIn } from "../distribution/LineLookups.ts"
-import { Touched } from "../distribution/LineWrite.ts"
+import * as LineWrite from "../distribution/LineWrite.ts"
 import { notePlanned, touchedBy } from "../distribution/LineWriteSteps.ts"
-
-const ById = Schema.Struct({ distributionId: DistributionId })
 
 /**
  * Rolls the lines that are delivered, `ledger.batchLines` in one ledger transaction
@@ -25,14 +23,7 @@ export const roll = Operation.defineOnLedger("distribution.roll", {
   route: "POST /v1/distributions/{distributionId}:roll",
   makers: ["operator"],
   approvers: 0,
-  resource: {
-    kind: "distribution",
-    id: ({ distributionId }) => distributionId,
-    href: ({ distributionId }) => `/v1/distributions/${distributionId}`
-  },
-  input: ById,
-  result: Touched,
-  refuses: ["not-found", "state-conflict"],
+  ...LineWrite.declared,
   plan: Effect.fn("distribution.roll.plan")(function* ({ distributionId }, act, step) {
     const records = yield* Records
     const { batchLines } = yield* Settings

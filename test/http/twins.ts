@@ -13,6 +13,7 @@ import {
   FactLog,
   Feed,
   Ids,
+  type Ledger,
   ProjectionLog,
   ScreeningSource
 } from "@bursar/engine-core/ports"
@@ -182,7 +183,11 @@ const readiness = Layer.succeed(Host.Readiness.Readiness, {
 /** A host over whatever engine it is given, at a port of its own. */
 export const served = host.pipe(Layer.provide(Layer.mergeAll(signIn, readiness)))
 
-export type Services = Engine.Services | SimulatedLedger.Participant | HttpServer.HttpServer
+export type Services =
+  | Engine.Services
+  | Ledger.Ledger
+  | SimulatedLedger.Participant
+  | HttpServer.HttpServer
 
 /** A venue of its own, on a clock of its own, for as long as it is looked at. */
 export const within = <A>(

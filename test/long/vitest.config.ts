@@ -12,7 +12,8 @@ export default defineConfig({
       "test/http/security/10-unbounded-list.test.ts",
       "test/postgres/every-list-plans.test.ts",
       "test/simulation/town.test.ts",
-      "test/demo/replay-series.test.ts"
+      "test/demo/replay-series.test.ts",
+      "test/http/distribution-twins.prop.ts"
     ],
     env: {
       KILLS: process.env["KILLS"] ?? "many",
@@ -20,7 +21,8 @@ export default defineConfig({
       // Of each of 18 collections: more than 1,000,000 rows.
       PLANNED_ROWS: "60000",
       TOWN_STEPS: "1500",
-      SERIES: "all"
+      SERIES: "all",
+      TWINS: "8"
     },
     globalSetup: ["test/database.setup.ts"],
     pool: "forks",

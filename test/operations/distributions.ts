@@ -15,8 +15,6 @@ type Terms = Templates.Argument<typeof Templates.DistributionSlot, "Execute">
 
 export const payableFrom = "2026-08-03T00:00:00Z"
 
-let submitted = 0
-
 /** The venue acts on the ledger as a step of this operation, and the engine reads what it did. */
 export const venueActs = (
   commands: readonly [Ledger.Command, ...ReadonlyArray<Ledger.Command>],
@@ -24,10 +22,12 @@ export const venueActs = (
 ) =>
   Effect.gen(function* () {
     const ledger = yield* Ledger.Ledger
+    const offset = yield* ledger.ledgerEnd
     const receipt = yield* ledger.submit({
-      commandId: `${operationId}:${++submitted}` as Ledger.CommandId,
+      // Of where the ledger is: it names the update, which venues of one history name alike.
+      commandId: `${operationId}:${offset}` as Ledger.CommandId,
       commands,
-      dedup: { _tag: "Since", offset: yield* ledger.ledgerEnd }
+      dedup: { _tag: "Since", offset }
     })
     yield* Calls.settle
     return receipt

@@ -18,9 +18,10 @@ export const start = "2026-07-31T12:00:00Z"
 
 /** An outside party; the engine reads what each of its acts did, and not what it only submits. */
 export const outsider = (hint: string) =>
-  Effect.map(Outsiders.outsider(hint), ({ party, submit }) => ({
+  Effect.map(Outsiders.outsider(hint), ({ party, submit, token }) => ({
     party,
     submit,
+    token,
     act: (...commands: ReadonlyArray<Ledger.Command>) =>
       Effect.andThen(submit(...commands), Calls.settle)
   }))

@@ -33,11 +33,11 @@ const refusal = async (body: unknown, as?: string) => {
 const refusedBy = async (body: unknown) => (await refusal(body)).refused
 
 /** Checks that fail in a precheck, in order, and its figures. */
-const prechecks = async (query: string) => {
+const prechecks = async (query: string, role = "operator") => {
   const { gates, figures } = await fund.reads<{
     readonly gates: ReadonlyArray<{ gate: string; check: string; ok: boolean }>
     readonly figures: Distributing.Json | null
-  }>(`/v1/instruments/fund-a/precheck?act=distribution.execute&${query}`)
+  }>(`/v1/instruments/fund-a/precheck?act=distribution.execute&${query}`, role)
   const failing = gates.filter(({ ok }) => !ok).map(({ gate, check }) => `${gate}/${check}`)
   return { failing, figures }
 }
@@ -101,6 +101,8 @@ describe("the execution of a distribution over HTTP", () => {
       linesHash
     }
     expect(await prechecks("month=2026-07")).toMatchObject({ failing: [], figures })
+    // The totals of a distribution are not shown to an app, nor is what they will be.
+    expect(await prechecks("month=2026-07", "app")).toEqual({ failing: [], figures: null })
     expect((await prechecks("month=2026-07&acknowledgedRate=0.15")).failing).toEqual([
       "policy/rate-acknowledged"
     ])

@@ -166,13 +166,16 @@ const play = (scene: Scene, { does, ...of }: Step) =>
 
 type Role = "investor" | "app"
 
+/** Reads that draw on distributions, and those of the holds on their instrument. */
+const near = /^(?:distribution|holds|instruments\.(?:precheck|series)|holders\.movements)/u
+
 /** Every path of every read of a role, with the windows between the marks and each filter. */
 const pathsOf = (
   role: Role,
   of: {
     readonly holderId: string
     readonly marks: ReadonlyArray<Mark>
-    readonly reads: "all" | "of distributions"
+    readonly reads: "all" | "near distributions"
   }
 ) => {
   const named: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -220,7 +223,7 @@ const pathsOf = (
   let turn = 0
   const turned = (points: ReadonlyArray<string>): string => points[turn++ % points.length]!
   return Twins.readsOf(role).flatMap((read) => {
-    if (of.reads === "of distributions" && !read.name.startsWith("distribution")) return []
+    if (of.reads === "near distributions" && !near.test(read.name)) return []
     return withNames(read.route.slice("GET ".length)).flatMap((path) =>
       (queriesOf[read.name] ?? [""]).flatMap((query) =>
         [
@@ -344,7 +347,7 @@ const playedAs = (subject: Scene["subject"], { first, steps }: Played, lines: "t
         const role = caller === "app" ? "app" : "investor"
         const as = yield* Twins.token(role, caller)
         const holderId = caller === "app" ? "h1" : caller
-        const reads = isLong ? "all" : "of distributions"
+        const reads = isLong ? "all" : "near distributions"
         const paths = pathsOf(role, { holderId, marks, reads })
         const feed = caller === "app" ? ["/v1/events?limit=500"] : []
         given.set(caller, yield* answers(twin, as, [...paths, ...feed]))

@@ -3,6 +3,7 @@ import { EventReads, Records } from "@bursar/engine-core"
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema, Struct } from "effect"
+import { distributionTimers } from "#core/distributions/distribution/DistributionTimer.ts"
 import { FindingId, findings, first } from "#core/findings/Finding.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
@@ -163,6 +164,25 @@ describe("a distribution", () => {
       assert.deepEqual(yield* announced, ["distribution.payable", "distribution.paid"])
       yield* paused
       assert.strictEqual((yield* month).state, "paid")
+    }).pipe(engine())
+  )
+
+  it.effect("may be delivered again after a hold where it is paid and a line is still owed", () =>
+    Effect.gen(function* () {
+      const { lines, point, stage } = yield* scene(["h1"])
+      yield* Calls.write("admission.withdraw", { holderId: "h1", instrumentId: "fund-a" }, {})
+      const waiting = lines.map((line) => ({ ...line, waits: true }))
+      yield* executed(stage, point, waiting)
+      yield* Month.seals("d-july", waiting)
+      assert.strictEqual((yield* month).state, "paid")
+      const mayDeliver = Effect.flatMap(Records, (records) =>
+        Effect.map(records.get(distributionTimers, "d-july"), (timer) => timer.mayDeliver)
+      )
+      assert.isTrue(yield* mayDeliver)
+      const hold = yield* paused
+      assert.isFalse(yield* mayDeliver)
+      yield* released(hold)
+      assert.isTrue(yield* mayDeliver)
     }).pipe(engine())
   )
 

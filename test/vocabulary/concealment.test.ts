@@ -45,8 +45,21 @@ describe("an event of a restriction", () => {
   it("that a write announces by which a line is made to wait is concealed too", () => {
     for (const type of ["operation.succeeded", "operation.failed"] as const) {
       const event = { type, resourceKind: "distribution" } as const
-      expect(readers({ ...event, payload: { kind: "distribution.instruct" } })).toEqual(staff)
-      expect(readers({ ...event, payload: { kind: "distribution.roll" } })).toEqual(Role.members)
+      for (const kind of ["distribution.instruct", "distribution.roll"]) {
+        expect(readers({ ...event, payload: { kind } })).toEqual(staff)
+      }
+      const kind = "distribution.execute"
+      expect(readers({ ...event, payload: { kind } })).toEqual(Role.members)
+    }
+  })
+
+  it("that tells of lines beside them is of records which those it is concealed from do not read", () => {
+    const routes = /\/(?:reconciliation-runs|standing-approvals|approvals|restrictions)(?:\/|$)/u
+    const read = Catalogue.reads.filter(({ route }) => routes.test(route))
+    expect(read.length).toBe(8)
+    for (const { audience, route } of read) {
+      const roles = ["investor", "app", "registrar"].filter((role) => role in audience)
+      expect([route, roles]).toEqual([route, []])
     }
   })
 

@@ -68,13 +68,13 @@ export const reads = [
   ...StandingApprovalReads.reads
 ] as const
 /**
- * Events that would show that a line waits: that it is directed, and each move of its distribution,
- * which is shown to investors and apps as if the line were due.
+ * Events that would show that a line waits: that it is directed, that others are rolled by the engine,
+ * and each move of its distribution, which is shown to investors and apps as if the line were due.
  */
 export const concealed = {
   resourceKinds: [],
   types: ["distribution.held", "distribution.paid", "distribution.payable"],
-  operations: ["distribution.instruct"]
+  operations: ["distribution.instruct", "distribution.roll"]
 } as const satisfies ConcealedEvents
 export const historyKeepers = [historyKeeper] as const
 export { formulas } from "./distribution/DistributionFormulas.ts"

@@ -13,6 +13,7 @@ import * as JudgedAt from "../../records/JudgedAt.ts"
 import * as PinnedRecords from "../../records/PinnedRecords.ts"
 import * as LedgerReach from "../../records/LedgerReach.ts"
 import { Records } from "../../records/Records.ts"
+import type { Role } from "../../vocabulary/Role.ts"
 import { PrecheckAct } from "../../vocabulary/sets.ts"
 import * as Figures from "../../writes/Figures.ts"
 import type { Operation } from "../../writes/Operation.ts"
@@ -67,6 +68,7 @@ export const get = Read.one({
     const then = actOf(asking)
     const judged = yield* Effect.gen(function* () {
       const rows = yield* rowsOf(operation, input, then)
+      if (!mayReadFigures(act, role)) return { rows, figures: null }
       const derived = yield* derivedBy(operation, input, then)
       const figures = derived ?? (yield* figuresOf(act, given, { instrumentId, now: then.now }))
       return { rows, figures }
@@ -89,6 +91,10 @@ export const get = Read.one({
     }
   })
 })
+
+/** The figures of an execution are the totals of all lines, which investors and apps do not read. */
+const mayReadFigures = (act: typeof PrecheckAct.schema.Type, role: Role): boolean =>
+  act !== "distribution.execute" || !Concealment.isConcealedFrom(role)
 
 /** The act as the caller would make it at the pin; no operation has this id. */
 const actOf = ({ caller, pin, role, venue }: Read.Asking): OperationAct => ({

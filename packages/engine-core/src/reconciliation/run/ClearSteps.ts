@@ -5,6 +5,7 @@
 import { Effect, Stream } from "effect"
 import * as Clearing from "../../distributions/distribution/ClearingSteps.ts"
 import { shownDistributions } from "../../distributions/distribution/Distribution.ts"
+import { distributionLines } from "../../distributions/distribution/DistributionLine.ts"
 import { findings, type Finding } from "../../findings/Finding.ts"
 import { blocks } from "../../findings/FindingRules.ts"
 import type { Act } from "../../records/Act.ts"
@@ -58,15 +59,22 @@ export const holdOrClear = Effect.fnUntraced(function* (of: Judged, act: Act) {
 })
 
 /**
- * The covered instruments that have a distribution which is not paid, or not shown as paid to
- * investors and apps: most have none.
+ * Filters the covered instruments for those that have a distribution which is not paid, or not shown as
+ * paid to investors and apps, and for those that owe a line of a paid one: most have none.
  */
 const withDistributions = Effect.fnUntraced(function* ({ covered }: Judged) {
   const records = yield* Records
-  const unpaid = new Set<string>(
-    (yield* records.countBy(shownDistributions, "open", { where: {} })).keys()
+  const unpaid = yield* records.countBy(shownDistributions, "open", { where: {} })
+  const others = covered
+    .map(({ instrument }): string => instrument.instrumentId)
+    .filter((instrumentId) => !unpaid.has(instrumentId))
+  const owing =
+    others.length === 0
+      ? new Map<string, number>()
+      : yield* records.countBy(distributionLines, "open", { where: { open: others } })
+  return covered.filter(
+    ({ instrument: { instrumentId } }) => unpaid.has(instrumentId) || owing.has(instrumentId)
   )
-  return covered.filter(({ instrument }) => unpaid.has(instrument.instrumentId))
 })
 
 /** Instruments with an open blocking finding of a check that this release does not have. */

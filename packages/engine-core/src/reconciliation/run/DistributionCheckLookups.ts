@@ -1,6 +1,10 @@
 /** Loads what the checks of distributions compare: their lines, stored and computed again, and sums. */
 import { Effect, Option, Stream } from "effect"
-import { type Distribution, distributions } from "../../distributions/distribution/Distribution.ts"
+import {
+  type Distribution,
+  distributions,
+  shownDistributions
+} from "../../distributions/distribution/Distribution.ts"
 import {
   type DistributionLine,
   distributionLines,
@@ -34,8 +38,9 @@ import * as Recompute from "./checks/DistributionRecompute.ts"
 type Of = Pick<Instrument, "instrumentId">
 
 /**
- * Streams the sealed distributions of an instrument that a run judges: those that are not paid, the
- * last executed, whose carries the next one takes in, and those with a finding that is not cleared.
+ * Streams the sealed distributions of an instrument that a run judges: those that are not paid, or not
+ * shown as paid to investors and apps, to whom a run must not show which; the last executed, whose
+ * carries the next one takes in; and those with a finding that is not cleared.
  */
 const judgedOf = (
   { instrumentId }: Of,
@@ -45,7 +50,7 @@ const judgedOf = (
     Effect.gen(function* () {
       const records = yield* Records
       const unpaid = yield* records
-        .ids(distributions, { pin, where: { open: [instrumentId] } })
+        .ids(shownDistributions, { pin, where: { open: [instrumentId] } })
         .pipe(Stream.runCollect)
       const executed = yield* lastExecuted(instrumentId, pin)
       const found = yield* foundIn({ instrumentId: [instrumentId] })

@@ -173,7 +173,6 @@ const near = /^(?:distribution|holds|instruments\.(?:precheck|series)|holders\.m
 const pathsOf = (
   role: Role,
   of: {
-    readonly holderId: string
     readonly marks: ReadonlyArray<Mark>
     readonly reads: "all" | "near distributions"
   }
@@ -198,8 +197,7 @@ const pathsOf = (
   const queriesOf: Readonly<Record<string, ReadonlyArray<string>>> = {
     "instruments.precheck": [
       "act=distribution.execute&month=2026-07",
-      "act=distribution.execute&month=2026-08",
-      `act=admission.offer&holderId=${of.holderId}`
+      "act=distribution.execute&month=2026-08"
     ],
     "instruments.series": ["price", "supply", "holders", "distributions"].map(
       (metric) => `metric=${metric}`
@@ -346,9 +344,8 @@ const playedAs = (subject: Scene["subject"], { first, steps }: Played, lines: "t
       for (const caller of isLong ? (["h1", "h2", "app"] as const) : (["h1", "app"] as const)) {
         const role = caller === "app" ? "app" : "investor"
         const as = yield* Twins.token(role, caller)
-        const holderId = caller === "app" ? "h1" : caller
         const reads = isLong ? "all" : "near distributions"
-        const paths = pathsOf(role, { holderId, marks, reads })
+        const paths = pathsOf(role, { marks, reads })
         const feed = caller === "app" ? ["/v1/events?limit=500"] : []
         given.set(caller, yield* answers(twin, as, [...paths, ...feed]))
       }

@@ -90,6 +90,7 @@ const decided: Readonly<Record<string, Decision>> = {
       [contract]: ["invitationCid", "registrationCid", "signedTermsCid"],
       [dates]: ["endedAt"],
       "its terms and its state say it": ["acceptedAt"],
+      "the clock begins its attributes after it": ["attributesFrom"],
       "what the holder itself may know of its version": ["told"]
     }
   },

@@ -2,11 +2,12 @@
 import { Clock, Duration, Effect, Layer } from "effect"
 import { vi } from "vitest"
 
-const clock: Clock.Clock = {
-  currentTimeMillisUnsafe: () => Date.now(),
-  currentTimeMillis: Effect.sync(() => Date.now()),
-  currentTimeNanosUnsafe: () => BigInt(Date.now()) * 1_000_000n,
-  currentTimeNanos: Effect.sync(() => BigInt(Date.now()) * 1_000_000n),
+/** Clock of a time of day in milliseconds; its timers keep the real time. */
+export const clockOf = (millis: () => number): Clock.Clock => ({
+  currentTimeMillisUnsafe: millis,
+  currentTimeMillis: Effect.sync(millis),
+  currentTimeNanosUnsafe: () => BigInt(millis()) * 1_000_000n,
+  currentTimeNanos: Effect.sync(() => BigInt(millis()) * 1_000_000n),
   monotonicTimeNanosUnsafe: () => process.hrtime.bigint(),
   monotonicTimeNanos: Effect.sync(() => process.hrtime.bigint()),
   sleep: (duration) =>
@@ -14,7 +15,7 @@ const clock: Clock.Clock = {
       const timer = setTimeout(() => resume(Effect.void), Duration.toMillis(duration))
       return Effect.sync(() => clearTimeout(timer))
     })
-}
+})
 
 export interface WallClock {
   /** Layer of the clock for `Wallets.open`. */
@@ -36,7 +37,10 @@ export const start = (instant: string): WallClock => {
   set(instant)
   const ticking = setInterval(runOn, 1)
   return {
-    plugged: Layer.succeed(Clock.Clock, clock),
+    plugged: Layer.succeed(
+      Clock.Clock,
+      clockOf(() => Date.now())
+    ),
     set,
     stop: () => {
       clearInterval(ticking)

@@ -47,6 +47,8 @@ export interface Host {
   /** The last of what it logged. */
   readonly log: () => string
   readonly kill: () => void
+  /** Moves its time of day, where `moved-date.ts` is loaded before it; milliseconds. */
+  readonly moveDate: (offset: number) => void
   /** Stops it in the middle of whatever it does, as a machine does that swaps. */
   readonly pause: () => void
   readonly wake: () => void
@@ -60,7 +62,7 @@ export const start = async (of: {
   /** Settings besides. */
   readonly settings?: Readonly<Record<string, string>>
   /** Loaded before the host. */
-  readonly preload?: string
+  readonly preload?: string | ReadonlyArray<string>
   /** Given the process as soon as there is one. */
   readonly born?: (child: ChildProcess) => void
 }): Promise<Host> => {
@@ -109,6 +111,7 @@ export const start = async (of: {
     ended,
     log: () => log,
     kill: () => child.kill("SIGKILL"),
+    moveDate: (dateOffset) => child.send({ dateOffset }),
     pause: () => child.kill("SIGSTOP"),
     wake: () => child.kill("SIGCONT")
   }

@@ -3,7 +3,7 @@ import { Catalogue, FourEyes, Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { distributions } from "#core/distributions/distribution/Distribution.ts"
 import * as Calls from "../engine/calls.ts"
@@ -111,6 +111,59 @@ describe("an execution in five steps", () => {
         assert.isAtLeast(calls, 25)
       }).pipe(Effect.provide(ports({ settings: { batchLines: 2 } })))
   )
+
+  it.effect.each([
+    ["that committed, and whose answer was lost", true],
+    ["that arrives once more, after it was sent again", false]
+  ] as const)("never adds lines or seals twice by a submission %s", ([, isCommitted]) => {
+    let isSlow = false
+    const seen = new Set<string>()
+    const commits: Record<string, number> = {}
+    const tamper = (ledger: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => {
+      const submit = (submission: Ledger.Submission) =>
+        Effect.tap(ledger.submit(submission), ({ duplicate }) =>
+          Effect.sync(() => {
+            for (const command of submission.commands) {
+              if (duplicate || !("choice" in command)) continue
+              commits[command.choice] = (commits[command.choice] ?? 0) + 1
+            }
+          })
+        )
+      return {
+        ...ledger,
+        submit: (submission) =>
+          Effect.gen(function* () {
+            if (!isSlow) return yield* ledger.submit(submission)
+            if (seen.has(submission.commandId)) {
+              const receipt = yield* submit(submission)
+              // The submission of before the time-out arrives.
+              yield* Effect.exit(submit(submission))
+              return receipt
+            }
+            seen.add(submission.commandId)
+            if (isCommitted) yield* submit(submission)
+            return yield* new Ledger.OutcomeUnknown({
+              commandId: submission.commandId,
+              why: "the answer timed out",
+              retryAfter: Duration.seconds(1)
+            })
+          })
+      }
+    }
+    return Effect.gen(function* () {
+      const stage = yield* founded
+      const month = yield* accrues(stage, 0)
+      yield* asked(month)
+      isSlow = true
+      yield* turns(20, 15)
+      const { entitled, ...others } = yield* executed(month)
+      assert.deepStrictEqual(others, { sealed: [true], lines: whole })
+      assert.isAbove(Number(entitled), 0)
+      assert.deepStrictEqual(commits, { Execute: 1, AddLines: 3, Seal: 1 })
+      assert.isAtLeast(seen.size, 5)
+      assert.deepStrictEqual(yield* Fund.surprises, [])
+    }).pipe(Effect.provide(world({ settings: { batchLines: 2 }, tamper })))
+  })
 
   it.effect(
     "goes on by a new call where the first one failed, with its figures, whatever came",

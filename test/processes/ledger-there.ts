@@ -24,8 +24,26 @@ const layer = Layer.unwrap(
   Layer.provide(SimulatedLedger.layerMemory({ ledgerId: "venue-1", participantId: "bursar-sim" }))
 )
 
-export const start = (): There => {
-  const runtime = ManagedRuntime.make(layer)
+/**
+ * Carries a submission of a host out, or not: `submit` commits it. A host that is killed before the
+ * answer is sent never reads it.
+ */
+export type Submitting = (of: {
+  readonly child: ChildProcess
+  readonly submission: Ledger.Submission
+  readonly submit: Effect.Effect<Ledger.Receipt, Ledger.SubmitError>
+}) => Effect.Effect<Ledger.Receipt, Ledger.SubmitError>
+
+export const start = (): There => over(ManagedRuntime.make(layer))
+
+/** The ledger of a runtime that the test has beside it. */
+export const over = (
+  runtime: Pick<
+    ManagedRuntime.ManagedRuntime<Ledger.Ledger, unknown>,
+    "dispose" | "runFork" | "runPromise"
+  >,
+  submitting: Submitting = ({ submit }) => submit
+): There => {
   const ask: There["ask"] = (question) => runtime.runPromise(question)
   return {
     ask,
@@ -36,7 +54,13 @@ export const start = (): There => {
         if (child.connected) child.send(answer, () => {})
       }
       const answers = (question: Question): Stream.Stream<unknown, unknown, Ledger.Ledger> =>
-        Stream.unwrap(Effect.map(Ledger.Ledger, (port) => answerOf(port, question)))
+        Stream.unwrap(
+          Effect.map(Ledger.Ledger, (port) => {
+            const submit: Port["submit"] = (submission) =>
+              submitting({ child, submission, submit: port.submit(submission) })
+            return answerOf({ ...port, submit }, question)
+          })
+        )
       child.on("message", (message: unknown) => {
         if (!isQuestion(message)) return
         const { ledger, call } = message

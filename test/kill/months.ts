@@ -1,0 +1,341 @@
+/**
+ * A fund's month that real hosts distribute: its database, its ledger and its outside parties are of
+ * the test's own process and outlive every host, and all share a time of day that the test moves.
+ */
+import { createHash } from "node:crypto"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Engine, FourEyes, Records } from "@bursar/engine-core"
+import { Decimal } from "@bursar/engine-core/kernel"
+import type { Ledger } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
+import { TestDatabase } from "@bursar/storage-adapters/conformance"
+import * as Memory from "@bursar/storage-adapters/memory"
+import * as Postgres from "@bursar/storage-adapters/postgres"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import { Clock, Duration, Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "effect"
+import { distributions } from "#core/distributions/distribution/Distribution.ts"
+import { operations } from "#core/writes/OperationRecord.ts"
+import * as Calls from "../engine/calls.ts"
+import { ports } from "../engine/world.ts"
+import { clockOf } from "../http/wallClock.ts"
+import * as Cycles from "../operations/cycles.ts"
+import * as Executions from "../operations/executions.ts"
+import type * as Fund from "../operations/fund.ts"
+import * as Powers from "../operations/powers.ts"
+import * as LedgerThere from "../processes/ledger-there.ts"
+import { wanted } from "../waiting.ts"
+import * as Host from "./host.ts"
+
+export const month = "2026-07"
+export const distributionId = `fund-a.${month}`
+
+/** Clock that a test sets, and that runs on from there; steps of other tests set it as a `TestClock`. */
+const movedClock = () => {
+  let offset = 0
+  const millis = () => Date.now() + offset
+  return {
+    offset: () => offset,
+    clock: {
+      ...clockOf(millis),
+      adjust: (by: Duration.Input) =>
+        Effect.sync(() => {
+          offset += Duration.toMillis(Duration.fromInputUnsafe(by))
+        }),
+      setTime: (to: number) =>
+        Effect.sync(() => {
+          offset = to - Date.now()
+        })
+    }
+  }
+}
+
+/** Parties whose ids follow from their names, so that two ledgers have the same ones. */
+const named = Layer.effect(
+  SimulatedLedger.Participant,
+  Effect.map(SimulatedLedger.Participant, (participant) => ({
+    ...participant,
+    admin: {
+      ...participant.admin,
+      addParty: (of: Parameters<typeof participant.admin.addParty>[0]) =>
+        participant.admin.addParty({
+          publicKey: createHash("sha256").update(of.hint).digest(),
+          ...of
+        })
+    }
+  }))
+)
+
+interface Size {
+  readonly holders: number
+  /** Parties with units that are no holders of the venue; each gets a line that waits. */
+  readonly others: number
+  readonly batchLines: number
+}
+
+const engineOn = (storage: Layer.Layer<Memory.Storage>, { batchLines }: Size) => {
+  const { clock, offset } = movedClock()
+  const layer = Engine.layer.pipe(
+    Layer.provideMerge(
+      named.pipe(Layer.provideMerge(ports({ storage, settings: { batchLines } })))
+    ),
+    Layer.provideMerge(Layer.succeed(Clock.Clock, clock))
+  )
+  return { runtime: ManagedRuntime.make(layer), offset }
+}
+
+/** Parties that are no holders are given units, many in one transaction. */
+const crowd = ({ asset, registrar, venue }: Fund.Parties, count: number) =>
+  Effect.gen(function* () {
+    if (count === 0) return
+    const participant = yield* SimulatedLedger.Participant
+    const { admin } = participant
+    const added = yield* Effect.forEach(Array.from({ length: count }), (_, nth) =>
+      admin.addParty({ hint: `other-${nth}`, kind: "local" })
+    )
+    const parties = added.map(({ party }) => party)
+    const rights = [registrar.party, ...parties].map(
+      (party) => ({ kind: "CanActAs", party }) as const
+    )
+    const { token } = yield* admin.addParty({ hint: "crowd", kind: "local", rights })
+    const user = yield* participant.authenticate(token)
+    for (let from = 0; from < count; from += 100) {
+      const owners = parties.slice(from, from + 100)
+      const [first, ...rest] = owners.map((owner, nth) =>
+        Templates.create(Templates.Holding, {
+          registrar: registrar.party,
+          owner,
+          provider: venue,
+          instrument: asset,
+          amount: Decimal.fromInteger(1_000 + from + nth),
+          restricted: false,
+          lock: null,
+          label: "",
+          meta: {}
+        })
+      )
+      if (first === undefined) continue
+      yield* participant.submit(user, {
+        commandId: `crowd:${from}`,
+        actAs: [registrar.party, ...owners],
+        readAs: [],
+        commands: [first, ...rest],
+        dedup: null,
+        submissionId: `crowd:${from}`,
+        workflowId: null,
+        disclosed: [],
+        minLedgerTime: null,
+        traceparent: null
+      })
+    }
+    yield* Calls.settle
+  })
+
+/** Holders and other parties with units, and an income in July; the clock is at the instant after it. */
+const accrued = ({ holders: count, others }: Size, after = "2026-08-01T00:02:00Z") =>
+  Effect.gen(function* () {
+    const holderIds = Array.from({ length: count }, (_, nth) => `h${nth + 1}`)
+    const { holders, stage } = yield* Executions.founded(holderIds)
+    for (const [nth, holder] of holders.entries()) {
+      yield* Powers.mints(stage, holder, String(12_345.67 * (nth + 1)))
+    }
+    yield* crowd(stage, others)
+    yield* Cycles.at("2026-07-20T12:00:00Z")
+    yield* Executions.publishes(stage, "0.000103333", "2026-07-20T11:00:00Z")
+    yield* Cycles.at(after)
+    return stage
+  })
+
+const body = { instrumentId: "fund-a", month }
+
+/** The execution is signed and queued, and not begun. */
+const signed = Effect.gen(function* () {
+  const actionKey = yield* Calls.openAction("distribution.execute", {}, body)
+  const door = yield* FourEyes
+  yield* door.approve({
+    actionKey: String(actionKey),
+    caller: Calls.person("ada", "approver"),
+    identity: { requestId: "req-execute", traceId: null, keyId: null }
+  })
+})
+
+/** Hash and lines of the month, with everything that the ledger was told of each. */
+const shown = Effect.gen(function* () {
+  const { linesHash, sealedAt, totals } = yield* Executions.distributionOf(distributionId)
+  const lines = yield* Executions.linesOf(distributionId)
+  return {
+    linesHash,
+    isSealed: sealedAt !== null,
+    holders: totals.holders,
+    gross: Decimal.formatPlain(totals.gross),
+    lines: lines.map(({ carryOut, entitlement, holderId, net, number, party, units, withheld }) =>
+      [
+        number,
+        holderId ?? party,
+        ...[units, entitlement, withheld, net, carryOut].map((figure) =>
+          Decimal.formatPlain(figure)
+        )
+      ].join(" ")
+    )
+  }
+})
+export type Shown = Effect.Success<typeof shown>
+
+/** The same month on a store and a ledger of its own, by an engine that nobody kills. */
+export const undisturbed = async (size: Size): Promise<Shown> => {
+  const { runtime } = engineOn(Memory.layer, size)
+  const program = Effect.gen(function* () {
+    yield* accrued(size)
+    yield* Calls.write("distribution.execute", {}, body)
+    return yield* shown
+  })
+  return runtime.runPromise(program).finally(() => runtime.dispose())
+}
+
+/** Where a host is killed, around a submission that exercises a choice. */
+export interface Death {
+  readonly choice: string
+  /**
+   * `before`: the ledger never gets the submission. `after`: it commits and its answer is lost. A
+   * number: the answer arrives, and so many messages to the database later the host dies.
+   */
+  readonly at: "before" | "after" | number
+}
+
+const choicesOf = ({ commands }: Ledger.Submission): ReadonlyArray<string> =>
+  commands.flatMap((command) => ("choice" in command ? [command.choice] : []))
+
+/** Services of the test's own engine, which never does a host's work. */
+const idle = Engine.Engine.of({ run: Effect.never, settle: Effect.void })
+
+type Runtime = ReturnType<typeof engineOn>["runtime"]
+type Services = ManagedRuntime.ManagedRuntime.Services<Runtime>
+
+export interface Months {
+  readonly stage: Fund.Parties
+  /** What the test itself does; the hosts do what follows. */
+  readonly does: <A>(effect: Effect.Effect<A, unknown, Services>) => Promise<A>
+  /** Waits until the records say so. */
+  readonly until: (holds: Effect.Effect<boolean, unknown, Services>) => Promise<void>
+  /** Sets the time of day of ledger, hosts and test. */
+  readonly at: (instant: string) => Promise<void>
+  readonly start: () => Promise<Host.Host>
+  readonly hosts: () => ReadonlyArray<Host.Host>
+  /** Kills whichever host submits the choice next; starts one before where none is up. */
+  readonly dies: (death: Death) => Promise<void>
+  /** How often each choice was committed by a host. */
+  readonly committed: () => Readonly<Record<string, number>>
+  readonly shown: () => Promise<Shown>
+  readonly close: () => Promise<void>
+}
+
+/** Opens the scene on PostgreSQL; by default after July, with its execution signed. */
+export const open = async (
+  size: Size,
+  of: {
+    readonly at?: string
+    /** Done by the test's own engine, before there is a host. */
+    readonly first: Effect.Effect<unknown, unknown, Services>
+  } = { first: signed }
+): Promise<Months> => {
+  const scope = Effect.runSync(Scope.make())
+  const url = await Effect.runPromise(Scope.provide(TestDatabase.url, scope))
+  const storage = Layer.orDie(Postgres.layer({ url: Redacted.make(url), maxConnections: 4 }))
+  const { offset, runtime } = engineOn(storage as typeof Memory.layer, size)
+  const folder = await mkdtemp(join(tmpdir(), "bursar-months-"))
+  const identity = await Host.identity()
+  const committed: Record<string, number> = {}
+  let death: Death | undefined
+  let hosts: ReadonlyArray<Host.Host> = []
+  const there = LedgerThere.over(runtime, ({ child, submission, submit }) =>
+    Effect.gen(function* () {
+      const choices = choicesOf(submission)
+      const at = death !== undefined && choices.includes(death.choice) ? death.at : undefined
+      if (at !== undefined) death = undefined
+      if (at === "before") {
+        child.kill("SIGKILL")
+        return yield* Effect.die(new Error("the host that asks is dead"))
+      }
+      const receipt = yield* submit
+      if (!receipt.duplicate) {
+        for (const choice of new Set(choices)) committed[choice] = (committed[choice] ?? 0) + 1
+      }
+      if (at === "after") child.kill("SIGKILL")
+      if (typeof at === "number") child.send({ arm: at, when: "after" })
+      return receipt
+    })
+  )
+  const preload = (name: string) => new URL(name, import.meta.url).pathname
+  const start = async () => {
+    const host = await Host.start({
+      databaseUrl: url,
+      dataFolder: folder,
+      jwksUrl: identity.jwksUrl,
+      settings: {
+        BURSAR_DATABASE_CONNECTIONS: "6",
+        BURSAR_LEDGER_TOKEN: "another-process-has-it",
+        BURSAR_LEDGER_BATCH_LINES: String(size.batchLines),
+        DATE_OFFSET: String(offset())
+      },
+      preload: [preload("../processes/elsewhere.ts"), preload("./moved-date.ts")],
+      born: there.serve
+    })
+    hosts = [...hosts, host]
+    return host
+  }
+  const does: Months["does"] = (effect) =>
+    runtime.runPromise(Effect.provideService(effect, Engine.Engine, idle) as typeof effect)
+  const stage = await runtime.runPromise(
+    Effect.tap(accrued(size, of.at), () => of.first) as Effect.Effect<
+      Fund.Parties,
+      unknown,
+      Services
+    >
+  )
+  return {
+    stage,
+    does,
+    until: async (holds) => {
+      await wanted(async () => ((await does(holds)) ? true : undefined))
+    },
+    at: async (instant) => {
+      await does(Cycles.at(instant))
+      for (const host of hosts) host.moveDate(offset())
+    },
+    start,
+    hosts: () => hosts,
+    dies: async (next) => {
+      death = next
+      if (hosts.length === 0) await start()
+      const dead = await Promise.race(hosts.map((host) => host.ended.then(() => host)))
+      hosts = hosts.filter((host) => host !== dead)
+    },
+    committed: () => committed,
+    shown: () => does(shown),
+    close: async () => {
+      for (const host of hosts) host.kill()
+      await Promise.all(hosts.map((host) => host.ended))
+      identity.stop()
+      await runtime.dispose()
+      await Effect.runPromise(Scope.close(scope, Exit.void))
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+/** State of the month's distribution; undefined before it is executed. */
+export const stateOf = Effect.gen(function* () {
+  const records = yield* Records
+  const [found] = yield* records.list(distributions, { where: { month: [month] }, limit: 2 })
+  return found?.record.state
+})
+
+/** Kind and state of the operations on the distribution, in order. */
+export const written = Effect.gen(function* () {
+  const records = yield* Records
+  const found = yield* records.list(operations, { limit: 1_000 })
+  return found.flatMap(({ record: { kind, state } }) =>
+    kind.startsWith("distribution.") ? [`${kind} ${state}`] : []
+  )
+})

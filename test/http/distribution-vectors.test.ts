@@ -265,7 +265,7 @@ describe("vectors of distributions over HTTP", () => {
     expect(await announced("distribution.paid", "frozen.2026-07")).toBe(1)
   })
 
-  it("G32: dust is carried until it is a cent, and none of five months is lost", async () => {
+  it("G32, the dust of ERC-1726: it is carried until it is a cent, and none of five months is lost", async () => {
     await income("dust", "2026-10-01", "0.00009")
     await fund.at("2026-10-31T12:00:00Z")
     await income("dust", "2026-10-31", "0")

@@ -409,6 +409,16 @@ describe("the totals of a distribution", () => {
   })
 })
 
+/** Lines of a holder month by month, each with the carry of the one before. */
+const inTurn = (terms: Rules.Terms, positions: ReadonlyArray<Rules.Position>) => {
+  let carryIn: Decimal.Decimal = Decimal.zero
+  return positions.map((at) => {
+    const line = Rules.lineOf(terms, { ...at, carryIn: Decimal.add(at.carryIn, carryIn) })
+    carryIn = line.carryOut
+    return line
+  })
+}
+
 describe("golden vectors of lines", () => {
   test("G16 and G17: accumulating, and the same line again with its carry", () => {
     const first = g16()
@@ -501,15 +511,6 @@ describe("golden vectors of lines", () => {
       "b25dc7318ec640ce5c7bd80a3c9ffeb1538f69a8995be39a33d12d861a7356f2"
     )
   })
-
-  const inTurn = (terms: Rules.Terms, positions: ReadonlyArray<Rules.Position>) => {
-    let carryIn: Decimal.Decimal = Decimal.zero
-    return positions.map((at) => {
-      const line = Rules.lineOf(terms, { ...at, carryIn: Decimal.add(at.carryIn, carryIn) })
-      carryIn = line.carryOut
-      return line
-    })
-  }
 
   test.each([
     ["12.345678", ["0.03", "0.03", "0.03", "0.04", "0.03"], "0.0066666530"],
@@ -678,7 +679,7 @@ describe("golden vectors of lines", () => {
     expect([ten(line.entitlement), cents(line.gross)]).toEqual(["293.1060000000", "293.10"])
   })
 
-  test("G42: one who bought in the period is given back what it paid for", () => {
+  test("G42, HMRC CTM48430: one who bought in the period is given back what it paid for", () => {
     const line = (lots: Rules.Position["lots"]) =>
       asText(
         Rules.lineOf(accumulating("500", "520"), position({ units: d("1"), rate: d("0.2"), lots }))
@@ -787,6 +788,47 @@ describe("golden vectors of lines", () => {
     expect(left("-3.5")).toEqual(["0", "0", "-3.5"])
     expect(left("0.01", { isUnrolled: true })).toEqual(["0", "0.01", "0"])
     expect(left("0.0099999999", { isUnrolled: true })).toEqual(["0", "0", "0.0099999999"])
+  })
+})
+
+describe("cases from the field", () => {
+  /** Units at 0.01 each, whose product with 100 falls short of the cent in doubles. */
+  const doubles = ["1.15", "0.29", "0.57", "1.13", "8.2", "16.08", "1001.1"]
+
+  test("Fineract's dividends by double: each part is exact, and the parts add up to the total", () => {
+    const isShort = (units: string) => Math.floor(Number(units) * 100) / 100 !== Number(units)
+    expect(doubles.filter(isShort)).not.toEqual([])
+    const lines = doubles.map((units) => Rules.lineOf(par, parPosition(units, [["1", 1]])))
+    expect(lines.map(({ gross }) => Decimal.formatPlain(gross))).toEqual(doubles)
+    const totals = lines.reduce(Totals.add, Totals.empty)
+    expect([cents(totals.gross), ten(totals.carryOut)]).toEqual(["1028.52", "0.0000000000"])
+    expect(cents(Decimal.add(totals.net, totals.withheld))).toBe("1028.52")
+  })
+
+  test("ERC-1726's dust: what no cent holds is carried, and a year pays all but the final carry", () => {
+    const lines = inTurn(
+      par,
+      Array.from({ length: 12 }, () => parPosition("3.333333", [["0.000095759", 30]]))
+    )
+    const sumOf = (figure: "gross" | "entitlement") =>
+      Decimal.sum(lines.map((line) => line[figure]))
+    const left = lines.at(-1)?.carryOut ?? Decimal.zero
+    expect(ten(sumOf("entitlement"))).toBe(ten(Decimal.add(sumOf("gross"), left)))
+    expect(Decimal.isPositive(sumOf("gross"))).toBe(true)
+    expect(left < d("0.01")).toBe(true)
+  })
+
+  test("Polymesh's rounding before tax: the tax is of the amount that is paid, never of the exact one", () => {
+    // Of the exact amounts it would be 0.06, 0.06 and 0.02.
+    for (const [exact, rate, withheld, net] of [
+      ["0.3699", "0.15", "0.05", "0.31"],
+      ["0.0999", "0.6", "0.05", "0.04"],
+      ["0.0299", "0.7", "0.01", "0.01"]
+    ] as const) {
+      const line = Rules.lineOf(par, parPosition(exact, [["1", 1]], { rate: d(rate) }))
+      expect([exact, cents(line.withheld), cents(line.net)]).toEqual([exact, withheld, net])
+      expect(ten(Decimal.add(line.net, line.withheld))).toBe(ten(line.gross))
+    }
   })
 })
 

@@ -3,6 +3,7 @@ import { ScheduleRunner, type settingsDefaults } from "@bursar/engine-core"
 import { Decimal, Instant, type Party, PlainJson } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import {
+  AttestorBot,
   type Deliveries,
   FundBot,
   OracleBot,
@@ -113,6 +114,8 @@ export const open = async (
     readonly admissions?: Readonly<Record<string, ReadonlyArray<string>>>
     readonly settings?: Partial<typeof settingsDefaults>
     readonly from?: string
+    /** Terms of the instruments whose orders the oracle's program prices. */
+    readonly priced?: ReadonlyArray<AttestorBot.Terms>
   } = {}
 ): Promise<Fund> => {
   const clock = WallClock.start(of.from ?? "2026-06-30T12:00:00Z")
@@ -152,7 +155,8 @@ export const open = async (
     }))
   }
   const plans = (): ReadonlyArray<readonly [string, World.Plan]> => [
-    ["oracle", OracleBot.plan({ quotes: () => quotes, audience })],
+    ["oracle", OracleBot.plan({ quotes: () => quotes, audience, instruments: of.priced ?? [] })],
+    ["oracle", AttestorBot.plan({ policy, instruments: of.priced ?? [] })],
     // The registrar's program, with a policy of its own for the delivery of lines.
     ["registrar", RegistrarBot.plan({ ...registers, policy: deliveries, payments })],
     ["fund", FundBot.plan({ policy })],

@@ -1,0 +1,144 @@
+/** Golden vectors of lots over HTTP: units that were bought at different prices, redeemed in part, and the lines they earn. */
+import { Decimal } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import * as Distributing from "./distributing.ts"
+
+const { accumulating } = Distributing
+const inCash = {
+  ...accumulating,
+  pricing: "historic",
+  distribution: { ...accumulating.distribution, payout: "cash" }
+} as const
+const taxedByFifth = { ...inCash, distribution: { ...inCash.distribution, withholding: 0.2 } }
+
+let fund: Distributing.Fund
+
+beforeAll(async () => {
+  fund = await Distributing.open({
+    instruments: {
+      equalised: taxedByFifth,
+      "gone-ex": taxedByFifth,
+      lots: inCash,
+      rebased: { ...inCash, valuation: "rebasing" }
+    },
+    holders: ["a", "b", "c"],
+    admissions: { b: ["equalised"], c: ["equalised"] },
+    priced: ["equalised", "gone-ex", "lots"].map((instrumentId) => ({
+      instrumentId,
+      unitDecimals: 6,
+      pricing: "historic" as const
+    }))
+  })
+})
+afterAll(() => fund.close())
+
+const publishes = (
+  instrumentId: string,
+  date: string,
+  value: string,
+  metric: "price" | "index" = "price"
+) => fund.publishes({ instrumentId, metric, value, valuationTime: `${date}T11:00:00Z` })
+
+let line = 0
+const cashOf = (amount: number) => ({
+  cash: [{ statementId: "stmt-1", line: ++line, amount }]
+})
+
+/** A holder buys by wire at the newest price. */
+const buys = async (instrumentId: string, holderId: string, amount: number) => {
+  const claimed = await fund.writes("/v1/subscriptions", { instrumentId, holderId, amount })
+  const path = `/v1/subscriptions/${String(claimed["subscriptionId"])}`
+  await fund.work()
+  await fund.writes(`${path}:deliver`, cashOf(amount))
+  await fund.work()
+  return fund.reads(path)
+}
+
+const unitsOf = async (name: string, instrumentId: string) =>
+  Decimal.formatPlain(
+    Decimal.sum(
+      (await fund.wallet(name).sees(Templates.Holding))
+        .filter(({ payload }) => payload.instrument.id === instrumentId)
+        .map(({ payload }) => payload.amount)
+    )
+  )
+
+describe("vectors of lots over HTTP", () => {
+  it("G43: opens a lot for each subscription, and redeems the oldest first", async () => {
+    await publishes("lots", "2026-06-28", "1.0000")
+    await buys("lots", "a", 1000)
+    await publishes("lots", "2026-06-29", "1.0200")
+    for (const id of ["equalised", "gone-ex"]) await publishes(id, "2026-06-29", "500")
+    await publishes("rebased", "2026-06-29", "1.7", "index")
+    await fund.mints("a", "585.2941176471", "rebased")
+    await fund.at("2026-07-01T12:00:00Z")
+    for (const holderId of ["a", "b"]) await buys("equalised", holderId, 500)
+    await fund.mints("a", "1", "gone-ex")
+    await fund.at("2026-07-10T12:00:00Z")
+    await publishes("lots", "2026-07-10", "1.0300")
+    await buys("lots", "a", 515.01)
+    await fund.at("2026-07-20T12:00:00Z")
+    await publishes("lots", "2026-07-20", "1.0450")
+    await publishes("equalised", "2026-07-20", "510")
+    await buys("lots", "a", 261.25)
+    await buys("equalised", "c", 510)
+    expect(await unitsOf("a", "lots")).toBe("1750.009708")
+    await fund.at("2026-07-24T12:00:00Z")
+    await publishes("lots", "2026-07-24", "1.0480")
+    const asked = { instrumentId: "lots", holderId: "a", units: 1200 }
+    const redeemed = await fund.writes("/v1/redemptions", asked)
+    const path = `/v1/redemptions/${String(redeemed["redemptionId"])}`
+    await fund.work()
+    expect(await fund.reads(path)).toMatchObject({ units: 1200, proceeds: 1257.6 })
+    await fund.writes(`${path}:settle`, cashOf(1257.6))
+    await fund.work()
+    expect(await unitsOf("a", "lots")).toBe("550.009708")
+  })
+
+  it("G43: gives back the income that the lots paid for, and withholds on the rest", async () => {
+    await fund.at("2026-07-31T12:00:00Z")
+    await publishes("lots", "2026-07-31", "1.0500")
+    await publishes("rebased", "2026-07-31", "1.7314", "index")
+    for (const id of ["equalised", "gone-ex"]) await publishes(id, "2026-07-31", "520")
+    await fund.at("2026-08-01T00:02:00Z")
+    for (const instrumentId of ["lots", "equalised", "gone-ex", "rebased"]) {
+      await fund.writes("/v1/distributions", { instrumentId, month: "2026-07" })
+    }
+    expect((await fund.lines("lots.2026-07"))["a"]).toMatchObject({
+      units: "550.009708",
+      entitlement: "16.50029124",
+      gross: "16.5",
+      equalisation: "9.25",
+      withheld: "1.09",
+      net: "15.41"
+    })
+  })
+
+  it("G42, HMRC CTM48430: three units get the same, of which one gets back what it paid for", async () => {
+    const figures = Object.entries(await fund.lines("equalised.2026-07")).map(([payee, of]) =>
+      [payee, of["gross"], of["equalisation"], of["withheld"], of["net"]].join(" ")
+    )
+    expect(figures).toEqual(["a 20 0 4 16", "b 20 0 4 16", "c 20 10 2 18"])
+  })
+
+  it("G44: a rebasing fund reports the income of its base units, and withholds nothing", async () => {
+    expect((await fund.lines("rebased.2026-07"))["a"]).toMatchObject({
+      entitlement: "18.3782352941",
+      gross: "18.37",
+      withheld: "0",
+      payoutUnits: "null"
+    })
+  })
+
+  it("G42: the next month is refused at 519.9, and passes at 500.4", async () => {
+    await fund.at("2026-08-03T12:00:00Z")
+    await publishes("equalised", "2026-08-03", "519.9")
+    await publishes("gone-ex", "2026-08-03", "500.4")
+    await fund.at("2026-09-01T00:02:00Z")
+    const august = (instrumentId: string) =>
+      fund.calls("/v1/distributions", { instrumentId, month: "2026-08" })
+    expect((await august("equalised")).value).toMatchObject({ gate: "policy", check: "went-ex" })
+    expect((await august("gone-ex")).status).toBe(202)
+  })
+})

@@ -8,6 +8,7 @@ import type { Unavailable } from "../kernel/Refusal.ts"
 import type { Act } from "./Act.ts"
 import type { Records } from "./Records.ts"
 import { current } from "./Transactions.ts"
+import type { UnitOfWork } from "./UnitOfWork.ts"
 
 /** A record before and after a fact; `before` is undefined where the fact opened it. */
 export interface Change<R = unknown> {
@@ -39,21 +40,22 @@ export const Declared = Context.Reference<ReadonlyArray<Consequence>>(
 /** Largest number of rounds of consequences of consequences; more are a loop, a bug. */
 const roundsMax = 8
 
-/**
- * Runs the consequences of what the transaction has changed since the last time, act by act: at the end
- * of every transaction, and of each ledger update inside one. Does nothing outside a transaction.
- */
-export const settle: Effect.Effect<void, Unavailable, Records> = Effect.gen(function* () {
-  const work = yield* current
-  for (let round = 0; work !== undefined && work.pending.length > 0; round++) {
+const rounds = Effect.fnUntraced(function* ({ pending }: UnitOfWork) {
+  for (let round = 0; pending.length > 0; round++) {
     if (round === roundsMax) return yield* Effect.die(new Error("consequences do not end"))
-    for (const [{ follow }, ofOne] of Map.groupBy(
-      work.pending.splice(0),
-      (each) => each.consequence
-    )) {
+    for (const [{ follow }, ofOne] of Map.groupBy(pending.splice(0), (each) => each.consequence)) {
       for (const [act, ofAct] of Map.groupBy(ofOne, (each) => each.act)) {
         yield* follow([...new Map(ofAct.map(({ key, of }) => [key, of])).values()], act)
       }
     }
   }
 })
+
+/**
+ * Runs the consequences of what the transaction has changed since the last time, act by act: at the end
+ * of every transaction, and of each ledger update inside one. Does nothing outside a transaction.
+ */
+export const settle: Effect.Effect<void, Unavailable, Records> = Effect.flatMap(current, (work) =>
+  // Nearly every transaction changes nothing that has consequences, and then starts no generator.
+  work === undefined || work.pending.length === 0 ? Effect.void : rounds(work)
+)

@@ -13,6 +13,43 @@ interface DocumentRow {
   readonly body: string
   readonly created_at: string
   readonly sort_key: string
+  readonly from_instant: string
+}
+
+/** Columns of an export of lines that a row keeps in its body. */
+const columns = [
+  "lineId",
+  "distributionId",
+  "instrumentId",
+  "month",
+  "holderId",
+  "party",
+  "units",
+  "entitlement",
+  "carryIn",
+  "gross",
+  "equalisation",
+  "rate",
+  "rateSource",
+  "withheld",
+  "net",
+  "carryOut",
+  "payoutUnits",
+  "state",
+  "reason",
+  "carriedFrom",
+  "predecessor",
+  "evidence",
+  "deliveredAt",
+  "paidOn",
+  "deliveredUid",
+  "rolledUid"
+] as const
+
+const cellOf = (value: unknown): string => {
+  if (value === null || value === undefined) return ""
+  const text = typeof value === "object" ? JSON.stringify(value) : String(value)
+  return /[",\r\n]/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 const pageOf = (rows: ReadonlyArray<DocumentRow>, next: string | null = null): string =>
@@ -67,14 +104,41 @@ const program = Effect.gen(function* () {
         write("]")
       })
     )
+  /** The lines of a distribution as a table, of the columns that its export has. */
+  const exported = (distributionId: string, write: (text: string) => void) =>
+    sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`
+          declare lines no scroll cursor for
+          select body, created_at, from_instant, version from bursar.document
+          where collection = 'distribution-line' and to_offset is null
+            and filters ->> 'distributionId' = ${distributionId} order by sort_key`
+        write(`${[...columns, "createdAt", "updatedAt", "version"].join(",")}\r\n`)
+        for (;;) {
+          const rows = yield* sql.unsafe<DocumentRow & { readonly version: string }>(
+            `fetch ${fetched} from lines`
+          )
+          const text = rows.map((row) => {
+            const line = JSON.parse(row.body)
+            const cells = columns.map((column) => cellOf(line[column]))
+            return [...cells, row.created_at, row.from_instant, row.version].join(",")
+          })
+          if (text.length > 0) write(`${text.join("\r\n")}\r\n`)
+          if (rows.length < fetched) break
+        }
+      })
+    )
   const run = Effect.runPromiseWith(yield* Effect.context<never>())
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://bare")
     if (pathname === "/livez") return void response.end("ok")
     response.setHeader("content-type", "application/json")
+    const write = (text: string) => void response.write(text)
+    const streamed =
+      pathname === "/whole" ? whole(write) : exported(searchParams.get("of") ?? "", write)
     const answered =
-      pathname === "/whole"
-        ? run(whole((text) => void response.write(text))).then(() => response.end())
+      pathname === "/whole" || pathname === "/lines"
+        ? run(streamed).then(() => response.end())
         : run(
             pathname === "/movements"
               ? movements(searchParams.get("asset") ?? "")

@@ -28,6 +28,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   lots: () => import("./lots.ts"),
   distributions: () => import("./distributions.ts"),
   months: () => import("./months.ts"),
+  lines: () => import("./lines.ts"),
   cycles: () => import("./cycles.ts"),
   deliveries: () => import("./deliveries.ts"),
   bulk: () => import("./bulk.ts"),

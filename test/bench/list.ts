@@ -3,7 +3,6 @@
  * again at one head, a page after the head has moved, and a whole list. Host, bare server and
  * callers are processes of their own.
  */
-import { readFileSync } from "node:fs"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { engineOn, recordInstrument, registrar, type Services, withDatabase } from "./database.ts"
@@ -235,9 +234,6 @@ export const livez = {
   }) satisfies Bench
 }
 
-const residentOf = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024
-
 /** A whole list in one answer, and the memory that the host needs for it. */
 export const whole = {
   bench: (async ({ rounds, size = 200_000 }) => {
@@ -245,10 +241,10 @@ export const whole = {
       Seeded.instruments({ like: "aaa-first", count: size - 1, registrar }),
       ({ host, bare, sql }) =>
         Effect.gen(function* () {
-          const idle = residentOf(host.pid)
+          const idle = Processes.residentOf(host.pid)
           let most = idle
           const timer = setInterval(() => {
-            most = Math.max(most, residentOf(host.pid))
+            most = Math.max(most, Processes.residentOf(host.pid))
           }, 100)
           const side = (server: Processes.Served, path: string) => ({
             meter: Meters.of(sql, () => [server.pid]),

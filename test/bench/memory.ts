@@ -6,6 +6,7 @@ import { type Bench, figureOf, quantity } from "./measure.ts"
 import { many, onDatabase, operation, settled } from "./operations.ts"
 
 const warm = 1_000
+const heldEveryMillis = 250
 /** Operations between two looks at the queue, so that it never grows without bound. */
 const batch = 5_000
 
@@ -35,6 +36,25 @@ export const withHeap = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     )
     look()
     return { value, heap: { before: before / 2 ** 20, most: most / 2 ** 20 } }
+  })
+
+/**
+ * Mebibytes that are held while an effect runs: the most after a full collection, of which there is one
+ * every so often. Garbage is not counted, and the collections make the effect slower.
+ */
+export const heldWhile = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    let most = 0
+    const look = () => {
+      most = Math.max(most, Effect.runSync(held))
+    }
+    const timer = setInterval(look, heldEveryMillis)
+    yield* Effect.ensuring(
+      effect,
+      Effect.sync(() => clearInterval(timer))
+    )
+    look()
+    return most / 2 ** 20
   })
 
 const program = (whole: number) =>

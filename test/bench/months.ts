@@ -21,10 +21,11 @@ import * as Scene from "./scene.ts"
 import * as Seeded from "./seeded-register.ts"
 import * as StoredRows from "./stored-rows.ts"
 
-const { batchLines } = settingsDefaults
-const distributionId = "fund-a.2026-07"
+export const distributionId = "fund-a.2026-07"
 const pollMillis = 20
-const inputsMax = 1_000_000
+/** Settings of the engine and of its ledger, which takes transactions of many contracts. */
+export const settings = { ...settingsDefaults, inputsMax: 1_000_000 }
+const { batchLines } = settings
 
 /** Business days of the month: a point is dated on each. */
 const days = Array.from(
@@ -33,7 +34,7 @@ const days = Array.from(
 ).filter((date) => ![0, 6].includes(new globalThis.Date(`${date}T00:00:00Z`).getUTCDay()))
 
 /** A fund with so many holders, its month at an end, and nothing executed. */
-const founded = Effect.fnUntraced(function* (holders: number) {
+export const founded = Effect.fnUntraced(function* (holders: number) {
   yield* Scene.setClock("2026-06-30T12:00:00Z")
   const stage = yield* Fund.founded({ ...Executions.par, holderCap: 10_000_000 })
   const registrar = stage.registrar.party
@@ -72,11 +73,14 @@ const proposed = Effect.map(
 )
 
 /** Signs the execution, and runs the engine until the month is sealed. */
-const executed = (actionKey: string) =>
+const signed = (actionKey: string) =>
   Effect.gen(function* () {
     yield* Calls.approve(actionKey, Calls.person("ada", "approver"))
     yield* runsUntil(sealed)
   })
+
+/** Executes the month: every line is stored, and none is delivered. */
+export const executed = Effect.flatMap(proposed, signed)
 
 /** Runs the engine until a run has cleared the month, and the ledger lets the registrar deliver. */
 const opened = runsUntil(
@@ -166,7 +170,7 @@ const program = Effect.fnUntraced(function* (lines: number) {
     return { ours, bound }
   })
   const stage = yield* founded(lines)
-  const execution = yield* beside(executed(yield* proposed))
+  const execution = yield* beside(signed(yield* proposed))
   const waits = yield* waiting
   yield* opened
   yield* delivered(stage)
@@ -178,11 +182,7 @@ const program = Effect.fnUntraced(function* (lines: number) {
 export const bench: Bench = async ({ rounds, size = 10_000 }) => {
   const measured: Array<Effect.Success<ReturnType<typeof program>>> = []
   for (let round = 0; round < rounds; round++) {
-    measured.push(
-      await withDatabase((database) =>
-        Scene.on(database, { settings: { ...settingsDefaults, inputsMax } })(program(size))
-      )
-    )
+    measured.push(await withDatabase((database) => Scene.on(database, { settings })(program(size))))
   }
   const name = size.toLocaleString("en-US")
   const rowOf = (part: "execution" | "delivery" | "roll", words: string, note: string): Row => ({

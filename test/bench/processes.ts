@@ -138,3 +138,7 @@ export const load = (of: {
     )
     return { units, millis: performance.now() - began }
   })
+
+/** Mebibytes of a process that are in memory. */
+export const residentOf = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024

@@ -80,4 +80,60 @@ describe("distributions under a standing approval", () => {
     })
     expect(await dues()).toHaveLength(3)
   })
+
+  it("both months and the approval are told in events of their own, each by its type and its record", async () => {
+    const revoked = await fund.venue.write("/v1/standing-approvals/monthly:revoke", {})
+    expect(revoked, JSON.stringify(revoked)).toMatchObject({ state: "succeeded" })
+    const approval = { resourceKind: "standing-approval", resourceId: "monthly" }
+    const month = (name: string) => ({
+      resourceKind: "distribution",
+      resourceId: `fund-a.2026-${name}`,
+      payload: { month: `2026-${name}` }
+    })
+    const action = "distribution.execute"
+    const announced = {
+      "standing-approval.granted": [{ ...approval, payload: { action, rateChange: "alert" } }],
+      "standing-approval.revoked": [{ ...approval, payload: { action } }],
+      "distribution.payable": [month("07"), month("08")],
+      "distribution.paid": [month("07"), month("08")]
+    }
+    for (const [type, expected] of Object.entries(announced)) {
+      const found = await fund.reads<ReadonlyArray<object>>(`/v1/events?type=${type}`)
+      expect(found, type).toHaveLength(expected.length)
+      expect(found, type).toMatchObject(
+        expected.map((event) => ({ ...event, type, kind: "control", instrumentId: "fund-a" }))
+      )
+      const [first] = expected
+      const { resourceId, resourceKind } = first!
+      const ofRecord = `resourceKind=${resourceKind}&resourceId=${resourceId}&type=${type}`
+      expect(await fund.reads(`/v1/events?${ofRecord}`), type).toMatchObject([first])
+    }
+    const due = await fund.reads("/v1/events?resourceKind=scheduled-distribution")
+    expect(due).toMatchObject([
+      { resourceId: "fund-a:2026-07", type: "distribution.due", kind: "control" },
+      { resourceId: "fund-a:2026-08", type: "distribution.due", kind: "control" },
+      { resourceId: "fund-a:2026-08", type: "distribution.due", kind: "control" }
+    ])
+    const runs = await fund.reads<ReadonlyArray<object>>("/v1/events?type=reconciliation.run")
+    expect(runs.at(-1)).toMatchObject({
+      resourceKind: "reconciliation-run",
+      instrumentId: "fund-a",
+      payload: { trigger: "schedule", verdict: "clear", findings: 0 }
+    })
+  })
+
+  it("what was paid is a series of the instrument, by the day of each payment", async () => {
+    const path = "/v1/instruments/fund-a/series?metric=distributions&interval=month&from=2026-08-01"
+    const { points } = await fund.reads<{ readonly points: ReadonlyArray<object> }>(path)
+    const [august, september] = await Promise.all(
+      ["07", "08"].map(
+        async (month) =>
+          (await distribution(`2026-${month}`))["totals"] as { readonly net: unknown }
+      )
+    )
+    expect(points).toMatchObject([
+      { start: "2026-08-01T00:00:00.000000Z", sum: august?.net },
+      { start: "2026-09-01T00:00:00.000000Z", sum: september?.net }
+    ])
+  })
 })

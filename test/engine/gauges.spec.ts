@@ -58,9 +58,13 @@ describe("the figures that are looked up", () => {
   it.effect("do not count what the clock has ended", () =>
     Effect.gen(function* () {
       yield* ask("one")
+      yield* Gauges.look
+      expect(yield* figure(Metrics.oldestDue)).toBe(0)
       yield* TestClock.adjust("2 hours")
       yield* Gauges.look
       expect(yield* figure(Metrics.approvalsAwaiting)).toBe(0)
+      // Nobody has noted the end yet, which was due an hour ago.
+      expect(yield* figure(Metrics.oldestDue)).toBe(3_600)
     }).pipe(
       Effect.provide(world({ operations: Toys.toys, settings: { approvalExpiry: 3_600_000 } })),
       apart

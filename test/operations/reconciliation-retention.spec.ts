@@ -1,10 +1,11 @@
-/** Retention of reconciliation runs and findings: what is past ten years goes, and nothing else. */
-import { Records, ScheduleRunner, settingsDefaults } from "@bursar/engine-core"
+/** Reconciliation runs and findings over the years: each run is counted, and what is past ten years goes, nothing else. */
+import { Metrics, Records, ScheduleRunner, settingsDefaults } from "@bursar/engine-core"
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Metric, Schema } from "effect"
 import { type Fact, type Finding, FindingId, findings, first } from "#core/findings/Finding.ts"
 import { runInstruments } from "#core/reconciliation/run/RunInstrument.ts"
+import * as sets from "#core/vocabulary/sets.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
@@ -100,6 +101,25 @@ const scene = Effect.gen(function* () {
 })
 
 const found = ["cleared", "cleared-b", "held", "open"]
+
+/** Runs that were called for, by the metric, whatever they came to. */
+const counted = Effect.map(
+  Effect.forEach(sets.Verdict.members, (verdict) =>
+    Metric.value(Metric.withAttributes(Metrics.reconciliationRuns, { trigger: "manual", verdict }))
+  ),
+  (found) => found.reduce((sum, { count }) => sum + Number(count), 0)
+)
+
+describe("the metric of runs", () => {
+  it.effect("counts each once, and none that repeats another", () =>
+    Effect.gen(function* () {
+      yield* scene
+      assert.strictEqual(yield* counted, 3)
+      yield* Reconciling.run("{}", { key: "all" })
+      assert.strictEqual(yield* counted, 3)
+    }).pipe(Effect.provide(world()), Effect.provideService(Metric.MetricRegistry, new Map()))
+  )
+})
 
 describe("retention of reconciliation", () => {
   it.effect("never deletes before the period, or a finding that is open or behind a hold", () =>

@@ -2,6 +2,7 @@
 import { Effect, Metric } from "effect"
 import type { Failure } from "../ports/WebhookSender.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
+import { RunTrigger, Verdict } from "../vocabulary/sets.ts"
 
 /** A metric and the closed list of values that each of its labels may have. */
 export interface Measured {
@@ -29,6 +30,16 @@ export const operationDuration = Metric.histogram("bursar.operation.duration", {
 
 export const oldestQueued = Metric.gauge("bursar.operations.oldest_queued_seconds", {
   description: "How long the oldest operation that a worker could take has waited."
+})
+
+export const oldestDue = Metric.gauge("bursar.clock.oldest_due_seconds", {
+  description: "How long the oldest clock move or scheduled write that is due has waited."
+})
+
+/** Counter of reconciliation runs that this instance recorded, by `trigger` and `verdict`. */
+export const reconciliationRuns = Metric.counter("bursar.reconciliation.runs", {
+  description: "Reconciliation runs that this instance recorded.",
+  incremental: true
 })
 
 export const approvalsAwaiting = Metric.gauge("bursar.approvals.awaiting", {
@@ -79,6 +90,11 @@ export const measured: ReadonlyArray<Measured> = [
   { metric: operations, labels: { kind: OperationKind.members, state: states } },
   { metric: operationDuration, labels: { kind: OperationKind.members } },
   { metric: oldestQueued, labels: {} },
+  { metric: oldestDue, labels: {} },
+  {
+    metric: reconciliationRuns,
+    labels: { trigger: RunTrigger.members, verdict: Verdict.members }
+  },
   { metric: approvalsAwaiting, labels: {} },
   { metric: projectionLag, labels: {} },
   { metric: feedHead, labels: {} },
@@ -91,6 +107,12 @@ export const measured: ReadonlyArray<Measured> = [
 /** Counts an attempt to deliver an event to a webhook. */
 export const attempted = (outcome: keyof typeof outcomes): Effect.Effect<void> =>
   Metric.update(Metric.withAttributes(webhookAttempts, { outcome }), 1)
+
+/** Counts a reconciliation run; called after the commit. */
+export const ranWith = (of: {
+  readonly trigger: RunTrigger
+  readonly verdict: Verdict
+}): Effect.Effect<void> => Metric.update(Metric.withAttributes(reconciliationRuns, of), 1)
 
 /** Counts an operation that came to a state; called after the commit. */
 export const cameTo = (kind: OperationKind, state: (typeof states)[number]): Effect.Effect<void> =>

@@ -6,6 +6,7 @@ import * as Ledger from "../ports/Ledger.ts"
 import { Feed } from "../ports/storage/Feed.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
+import { queue as clockQueue } from "../records/ClockQueue.ts"
 import { orUnavailable, ledgerUnavailable } from "../records/PortFailure.ts"
 import { Records } from "../records/Records.ts"
 import { approvals } from "../writes/Approval.ts"
@@ -49,6 +50,8 @@ const lag = Effect.gen(function* () {
 const storeGauges = Effect.gen(function* () {
   const depth = yield* orUnavailable((yield* WorkQueue).depth(operationQueue))
   yield* Metric.update(Metrics.oldestQueued, (depth.oldestMillis ?? 0) / 1_000)
+  const due = yield* orUnavailable((yield* WorkQueue).depth(clockQueue))
+  yield* Metric.update(Metrics.oldestDue, (due.oldestMillis ?? 0) / 1_000)
   const { seq } = yield* orUnavailable((yield* Feed).head)
   yield* Metric.update(Metrics.feedHead, seq)
   yield* Metric.update(Metrics.approvalsAwaiting, yield* awaiting)

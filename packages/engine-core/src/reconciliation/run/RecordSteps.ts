@@ -1,5 +1,6 @@
 /** Records a reconciliation run: its findings, the holds that they open, and the run itself. */
 import { Effect, Option, Schema, Stream } from "effect"
+import * as Metrics from "../../engine/Metrics.ts"
 import { type Finding, FindingId, findings, first, type Seen } from "../../findings/Finding.ts"
 import { type Difference, foundAgain, idTextOf } from "../../findings/FindingRules.ts"
 import type { Refused, Unavailable } from "../../kernel/Refusal.ts"
@@ -71,6 +72,7 @@ export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
     holdsOpened,
     distributionsCleared
   }
+  yield* records.whenCommitted(Metrics.ranWith({ trigger, verdict: run.verdict }))
   return yield* asNew(records.open(runs, run, act))
 })
 

@@ -8,6 +8,7 @@ import { Context, Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
 import { admissions } from "#core/admissions/Admission.ts"
 import { InstrumentId } from "#core/instruments/instrument/Instrument.ts"
+import * as CalendarReads from "#core/distributions/period/CalendarReads.ts"
 import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
 import * as MovementReads from "#core/overviews/register/MovementReads.ts"
 import * as PriceReads from "#core/instruments/price/PriceReads.ts"
@@ -16,6 +17,7 @@ import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "../operations/cycles.ts"
 import * as Fund from "../operations/fund.ts"
+import { bodyOf } from "../operations/instrumentBody.ts"
 import * as Powers from "../operations/powers.ts"
 import * as Restricting from "../operations/restricting.ts"
 
@@ -159,6 +161,44 @@ describe("a page that is kept", () => {
         asked.length = 0
         expect((yield* page).printed).toEqual(printed)
         expect(asked).toEqual(["feed.answer"])
+      }).pipe(Effect.provide(world({ storage })))
+    ))
+})
+
+describe("a page of the distribution calendar", () => {
+  it("asks for the facts of the instruments of its rows and the row after, and of no other", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const distribution = {
+          schedule: "monthly",
+          withholding: 0,
+          payoutDecimals: 2,
+          payout: "units"
+        } as const
+        const { oracle, registrar } = yield* Fund.opened({ distribution })
+        const parties = { registrar: registrar.party, oracle: oracle.party }
+        for (const [id, terms] of [
+          ["fund-b", { distribution }],
+          ["fund-c", { distribution }],
+          ["fund-d", {}]
+        ] as const) {
+          const body = { ...bodyOf(), ...terms, ...parties, instrumentId: id }
+          yield* Calls.write("instrument.record", {}, body)
+        }
+        const reads = yield* Reads
+        const factsOf = (limit: number) =>
+          Effect.gen(function* () {
+            asked.length = 0
+            const point = {}
+            const page = { limit }
+            const asking = { caller, params: {}, point, page }
+            const { value } = yield* reads.page(CalendarReads.list, asking)
+            const points = asked.filter((statement) => statement.endsWith(" price-point"))
+            return [value.map((row) => row.instrumentId), points.length]
+          })
+        // The row after a page says whether another page follows.
+        expect(yield* factsOf(1)).toEqual([["fund-a"], 2])
+        expect(yield* factsOf(3)).toEqual([["fund-a", "fund-b", "fund-c"], 3])
       }).pipe(Effect.provide(world({ storage })))
     ))
 })

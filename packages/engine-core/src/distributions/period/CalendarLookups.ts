@@ -1,15 +1,68 @@
-/** Loads the facts of an instrument that the states of its months are judged by. */
+/**
+ * Look-ups of the calendar: the instruments that distribute monthly, and the facts of one that the
+ * states of its months are judged by.
+ */
 import { Effect, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import type { InstrumentId } from "../../instruments/instrument/Manifest.ts"
+import { type PolicyVersion, policyVersions } from "../../instruments/policy/PolicyVersion.ts"
+import type * as Month from "../../kernel/Month.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import { Records } from "../../records/Records.ts"
 import { openOn } from "../../restraints/hold/OpenHoldLookups.ts"
 import { distributions } from "../distribution/Distribution.ts"
+import { distributionSlots } from "../distribution/DistributionSlot.ts"
 import { hasUnrolled } from "../distribution/LineLookups.ts"
 import { scheduledDistributions } from "../schedule/ScheduledDistribution.ts"
 import type * as Calendar from "./Calendar.ts"
 import * as PeriodLookups from "./PeriodLookups.ts"
+
+/** Instrument that distributes monthly, or did, with what says which months it has. */
+export interface Distributing {
+  readonly instrumentId: InstrumentId
+  /** Oldest first, without withdrawn ones. */
+  readonly versions: ReadonlyArray<PolicyVersion>
+  /** Last executed month; null: none is executed. */
+  readonly executed: { readonly month: Month.Month } | null
+}
+
+/**
+ * Finds those of these instruments that distribute monthly by some version of their policy, or have
+ * executed a month, with two look-ups for all.
+ */
+export const distributingOf = Effect.fnUntraced(function* (
+  of: ReadonlyArray<{ readonly instrumentId: InstrumentId }>,
+  pin: Pin.Resolved
+) {
+  if (of.length === 0) return []
+  const records = yield* Records
+  const instrumentId = of.map((instrument) => instrument.instrumentId)
+  const rows = yield* Stream.runCollect(
+    records.stream(policyVersions, {
+      pin,
+      where: { instrumentId, state: [...PeriodLookups.counted] }
+    })
+  )
+  const versionsOf = Map.groupBy(
+    rows.map(({ record }): PolicyVersion => record),
+    (version) => version.instrumentId as string
+  )
+  const slots = new Map(
+    (yield* records.many(distributionSlots, instrumentId, pin)).map((slot) => [
+      slot.instrumentId as string,
+      slot
+    ])
+  )
+  return of.flatMap((instrument): ReadonlyArray<Distributing> => {
+    const versions = versionsOf.get(instrument.instrumentId) ?? []
+    const slot = slots.get(instrument.instrumentId)
+    const isMonthly = versions.some(({ manifest }) => manifest.distribution.schedule === "monthly")
+    if (!isMonthly && slot === undefined) return []
+    const month = slot?.distributionId == null ? null : slot.lastMonth
+    const executed = month === null ? null : { month }
+    return [{ instrumentId: instrument.instrumentId, versions, executed }]
+  })
+})
 
 /** Loads the facts at the pin; the latest when absent. */
 export const subjectOf = Effect.fnUntraced(function* (

@@ -16,7 +16,8 @@ import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
 import { isConcealedFrom } from "../../writes/Concealment.ts"
 import * as Calendar from "./Calendar.ts"
-import { subjectOf } from "./CalendarLookups.ts"
+import { distributions } from "../distribution/Distribution.ts"
+import { type Distributing, distributingOf, subjectOf } from "./CalendarLookups.ts"
 import { datesOf } from "./PeriodTermsRules.ts"
 
 /** Months after the present one up to which the calendar goes where the reader names no end. */
@@ -39,6 +40,15 @@ type Params = typeof Params.Type
 /** The present month of the reader's zone, at the instant at which the read is judged. */
 const presentOf = ({ zone = Zone.utc }: Params, { judgedAt }: Pin.Resolved): Month.Month =>
   Month.fromDate(Zone.dateAt(zone, judgedAt))
+
+/** Largest number of instruments whose facts are loaded at the same time. */
+const loadedTogether = 8
+
+/** Month of an instrument at its place in the order of the calendar. */
+interface Place extends Distributing {
+  readonly month: Month.Month
+  readonly sortKey: string
+}
 
 export const list = Read.list({
   name: "distributionCalendar.list",
@@ -82,36 +92,43 @@ export const list = Read.list({
     const { pin, role } = asking
     const { zone = Zone.utc, to = Month.add(presentOf(params, pin), monthsAhead) } = params
     const isConcealed = isConcealedFrom(role)
-    const known = yield* Effect.forEach(
-      yield* instrumentsOf(params, asking),
-      ({ instrumentId }) => subjectOf(instrumentId, pin),
-      { concurrency: 8 }
-    )
-    const asked = { now: pin.judgedAt, zone }
-    const all = known.flatMap((subject) => {
-      const first = Calendar.firstOpenOf(subject.facts)
-      const earliest = Calendar.earliestOf(subject.facts)
+    const readable = yield* instrumentsOf(params, asking)
+    const all = (yield* distributingOf(readable, pin)).flatMap((instrument) => {
+      const first = Calendar.firstOpenOf(instrument)
+      const earliest = Calendar.earliestOf(instrument)
       if (first === null || earliest === null) return []
       const from = params.from === undefined ? first : later(params.from, earliest)
-      return [{ subject, from, rowOf: Calendar.rowsOf(subject, asked) }]
+      return [{ ...instrument, from }]
+    })
+    const loaded = new Map<string, ReturnType<typeof Calendar.rowsOf>>()
+    const rowAt = Effect.fnUntraced(function* ({ instrumentId, versions, month, sortKey }: Place) {
+      const rowsBefore = loaded.get(instrumentId)
+      const rowOf =
+        rowsBefore ??
+        Calendar.rowsOf(yield* subjectOf(instrumentId, pin), { now: pin.judgedAt, zone })
+      loaded.set(instrumentId, rowOf)
+      const row = rowOf(month)
+      if (row === null) return []
+      const isByCalendar = datesOf(versions, month)?.scheduledBy !== "month-end"
+      return [{ sortKey, row: isConcealed ? Calendar.concealed(row, { isByCalendar }) : row }]
     })
     const found: Array<Read.Computed<Calendar.CalendarRow>> = []
     // Record dates lie in their month, so that the rows of a month precede those of the next.
     let month = all.reduce<Month.Month>((least, { from }) => earlier(least, from), Month.next(to))
     if (after !== undefined) month = later(month, Month.of(after.slice(0, 7)))
     for (; !Month.isAfter(month, to) && found.length < limit; month = Month.next(month)) {
-      const rows = all.flatMap(({ subject, from, rowOf }) => {
-        const row = Month.isBefore(month, from) ? null : rowOf(month)
-        if (row === null) return []
-        const isByCalendar = datesOf(subject.facts.versions, month)?.scheduledBy !== "month-end"
-        const sortKey = `${row.recordDate} ${row.instrumentId}`
-        return [{ sortKey, row: isConcealed ? Calendar.concealed(row, { isByCalendar }) : row }]
-      })
-      for (const row of rows.toSorted((a, b) => (a.sortKey < b.sortKey ? -1 : 1))) {
-        if (after === undefined || row.sortKey > after) found.push(row)
+      const begun = all.filter(({ from }) => !Month.isBefore(month, from))
+      const places = (yield* placesIn(begun, month, pin))
+        .filter(({ sortKey }) => after === undefined || sortKey > after)
+        .toSorted((a, b) => (a.sortKey < b.sortKey ? -1 : 1))
+      // Some months have no row, such as past ones without a point: as many more are loaded.
+      while (places.length > 0 && found.length < limit) {
+        const next = places.splice(0, Math.min(loadedTogether, limit - found.length))
+        const rows = yield* Effect.forEach(next, rowAt, { concurrency: loadedTogether })
+        found.push(...rows.flat())
       }
     }
-    return found.slice(0, limit)
+    return found
   }),
   view: (rows) =>
     Effect.succeed(rows.map(({ version: _, createdAt: _1, updatedAt: _2, ...row }) => row))
@@ -147,4 +164,31 @@ const instrumentsOf = Effect.fnUntraced(function* (
     where: { holderId: caller.holderId === null ? [] : [caller.holderId] }
   })
   return recorded.filter(({ instrumentId }) => admitted.has(instrumentId))
+})
+
+/**
+ * Returns the places of a month in the calendar: by the record date of its distribution, or by the
+ * policy where it is not executed. The facts of no instrument are loaded for it.
+ */
+const placesIn = Effect.fnUntraced(function* (
+  all: ReadonlyArray<Distributing>,
+  month: Month.Month,
+  pin: Pin.Resolved
+) {
+  const records = yield* Records
+  const isPast = ({ executed }: Distributing) =>
+    executed !== null && !Month.isAfter(month, executed.month)
+  const paid = all.some(isPast)
+    ? yield* Stream.runCollect(records.stream(distributions, { pin, where: { month: [month] } }))
+    : []
+  const paidOn = new Map(paid.map(({ record }) => [record.instrumentId, record.recordDate]))
+  return all.flatMap((instrument): ReadonlyArray<Place> => {
+    const { instrumentId, versions } = instrument
+    const recordDate = isPast(instrument)
+      ? paidOn.get(instrumentId)
+      : datesOf(versions, month)?.recordDate
+    return recordDate === undefined
+      ? []
+      : [{ ...instrument, month, sortKey: `${recordDate} ${instrumentId}` }]
+  })
 })

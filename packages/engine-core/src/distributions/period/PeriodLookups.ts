@@ -79,6 +79,11 @@ export const factsOf: (
   }
 })
 
+/** States of the policy versions that periods count: all but withdrawn ones. */
+export const counted = ["scheduled", "current", "superseded"] as const satisfies ReadonlyArray<
+  PolicyVersion["state"]
+>
+
 /** Loads the policy versions of an instrument that are, were or will be in force, oldest first. */
 export const versionsOf: (
   instrumentId: string,
@@ -89,7 +94,7 @@ export const versionsOf: (
     const rows = yield* Stream.runCollect(
       records.stream(policyVersions, {
         ...(pin === undefined ? {} : { pin }),
-        where: { instrumentId: [instrumentId], state: ["scheduled", "current", "superseded"] }
+        where: { instrumentId: [instrumentId], state: [...counted] }
       })
     )
     return rows.map(({ record }) => record)

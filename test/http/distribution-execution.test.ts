@@ -60,6 +60,20 @@ describe("the execution of a distribution over HTTP", () => {
     const pointers = [
       [{ ...july, month: "2026-13" }, "/body/month"],
       [{ ...july, month: "2026-7" }, "/body/month"],
+      [{ ...july, month: "0000-01" }, "/body/month"],
+      [{ ...july, month: "99999-01" }, "/body/month"],
+      [{ ...july, month: "-2026-07" }, "/body/month"],
+      [{ ...july, month: "2026-07 " }, "/body/month"],
+      [{ ...july, month: "\u0662\u0660\u0662\u0666-\u0660\u0667" }, "/body/month"],
+      [{ ...july, month: 202607 }, "/body/month"],
+      [{ ...july, month: ["2026-07"] }, "/body/month"],
+      [{ ...july, month: null }, "/body/month"],
+      [{ ...july, distributionId: "m\u00fcnchen" }, "/body/distributionId"],
+      [{ ...july, distributionId: "a/b" }, "/body/distributionId"],
+      [{ ...july, distributionId: "d".repeat(129) }, "/body/distributionId"],
+      [{ ...july, instrumentId: "fund-\u0430" }, "/body/instrumentId"],
+      [{ ...july, acknowledgedRate: "0.15" }, "/body/acknowledgedRate"],
+      [{ ...july, acknowledgedRate: {} }, "/body/acknowledgedRate"],
       [{ ...july, acknowledgedRate: 1.01 }, "/body/acknowledgedRate"],
       [{ ...july, acknowledgedRate: -0.1 }, "/body/acknowledgedRate"],
       [{ ...july, amount: 5 }, "/body/amount"],
@@ -72,6 +86,21 @@ describe("the execution of a distribution over HTTP", () => {
       expect(await refusal(july, role)).toMatchObject({ status: 403 })
     }
     expect(await refusal({ ...july, instrumentId: "fund-z" })).toMatchObject({ status: 404 })
+    // The last one is asked for without a walk through 8,000 years.
+    for (const [month, refused] of [
+      ["0001-01", "policy/distributes"],
+      ["1969-12", "policy/distributes"],
+      ["2026-05", "policy/distributes"],
+      ["2026-06", "policy/in-order"],
+      ["9998-12", "policy/in-order"],
+      ["9999-12", "policy/distributes"]
+    ] as const) {
+      expect([month, await refusal({ ...july, month })]).toEqual([
+        month,
+        { status: 422, refused, pointers: [] }
+      ])
+      expect((await prechecks(`month=${month}`)).failing).toContain("policy/in-order")
+    }
   })
 
   it("is refused without a point, and until a minute after its record date", async () => {

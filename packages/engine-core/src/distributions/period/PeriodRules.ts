@@ -57,7 +57,12 @@ export const openPeriods = <P extends Point, V extends Version>(
 ): ReadonlyArray<Period<P, V>> => {
   const { versions, executed } = facts
   const [oldest] = versions
-  if (oldest === undefined) return []
+  const last = lastValued(facts.points)
+  if (oldest === undefined || last === undefined) return []
+  // A month that is asked for in the far future costs no more than the next one.
+  const mayHavePoint = (month: Month.Month): boolean =>
+    !Month.isAfter(month, through) &&
+    Month.monthsBetween({ from: last, to: month }) <= monthsAfterPoint
   const datedOf = datedByTerms(officialPoints(facts.points, versions))
   const periods: Array<Period<P, V>> = []
   let previous: Previous<P> | null = executed
@@ -65,7 +70,7 @@ export const openPeriods = <P extends Point, V extends Version>(
     executed === null
       ? Month.previous(Month.fromDate(Instant.date(oldest.effectiveFrom)))
       : Month.next(executed.month)
-  for (let month = first; !Month.isAfter(month, through); month = Month.next(month)) {
+  for (let month = first; mayHavePoint(month); month = Month.next(month)) {
     const dates = datesOf(versions, month)
     const period = dates && periodOf(dates, { dated: datedOf(dates), previous })
     if (period === undefined) continue
@@ -73,6 +78,19 @@ export const openPeriods = <P extends Point, V extends Version>(
     previous = period
   }
   return periods
+}
+
+/**
+ * Months after the one of the last point's valuation, in UTC, in which the point may still be dated:
+ * in its zone it may be dated in the next month, and there after that month's record date.
+ */
+const monthsAfterPoint = 2
+
+/** Returns the month in which the last of the points is valued, in UTC; undefined where there is none. */
+const lastValued = (points: ReadonlyArray<Point>): Month.Month | undefined => {
+  const [first, ...others] = points.map(({ valuationTime }) => valuationTime)
+  if (first === undefined) return undefined
+  return Month.fromDate(Instant.date(others.reduce(Instant.max, first)))
 }
 
 /**

@@ -93,6 +93,9 @@ const firstOfRun = <V extends Version>(versions: ReadonlyArray<V>, terms: V): V 
   return versions[index] ?? terms
 }
 
+/** Last month whose payment date is a date: dates end with the year 9999. */
+const latest = Month.of("9998-12")
+
 /**
  * Returns the dates of a month; undefined where the instrument does not distribute monthly at the
  * end of its record date, or the schedule began after it. Versions are given oldest first, without
@@ -102,6 +105,7 @@ export const datesOf = <V extends Version>(
   versions: ReadonlyArray<V>,
   month: Month.Month
 ): MonthDates<V> | undefined => {
+  if (Month.isAfter(month, latest)) return undefined
   const inForce = everInForce(versions)
   const calendarVersion = calendarVersionOf(inForce, month)
   if (calendarVersion === undefined) return undefined

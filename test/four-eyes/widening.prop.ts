@@ -6,6 +6,9 @@ import { Effect, Result } from "effect"
 import * as fc from "fast-check"
 import { TestClock } from "effect/testing"
 import { describe, expect, it } from "vitest"
+import { standingApprovals } from "#core/distributions/standing-approval/StandingApproval.ts"
+import * as StandingApprovalGates from "#core/distributions/standing-approval/StandingApprovalGates.ts"
+import * as StandingApprovalLookups from "#core/distributions/standing-approval/StandingApprovalLookups.ts"
 import * as HoldReads from "#core/restraints/hold/OpenHoldLookups.ts"
 import { holds } from "#core/restraints/hold/Hold.ts"
 import { stops } from "#core/restraints/hold/HoldRules.ts"
@@ -89,6 +92,13 @@ type Step =
       readonly said: object
       readonly inHours: number | null
     }
+  | {
+      readonly do: "grant"
+      readonly who: number
+      readonly instrument: number
+      readonly inHours: number | null
+    }
+  | { readonly do: "revoke"; readonly who: number; readonly nth: number }
   | { readonly do: "sign" | "reject"; readonly who: number; readonly nth: number }
   | { readonly do: "wait"; readonly hours: number }
 interface Entry {
@@ -151,6 +161,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       inHours: fc.constantFrom(null, null, 1, 5)
     })
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("grant" as const),
+      who: maker,
+      instrument,
+      inHours: fc.constantFrom(null, 2)
+    })
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("revoke" as const), who: maker, nth }) },
   { weight: 14, arbitrary: fc.record({ do: fc.constant("sign" as const), who: signer, nth }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("reject" as const), who: signer, nth }) },
   {
@@ -211,6 +231,7 @@ const rows = Effect.gen(function* () {
     restrictions: of(yield* records.list(restrictions, { limit })),
     holds: of(yield* records.list(holds, { limit })),
     versions: of(yield* records.list(policyVersions, { limit })),
+    standingApprovals: of(yield* records.list(standingApprovals, { limit })),
     approvals: of(yield* records.list(approvals, { limit })),
     operations: of(yield* records.list(operations, { limit }))
   }
@@ -274,6 +295,20 @@ const tried = (said: Step, known: Rows, now: Instant.Instant) =>
         yield* call("restriction.lift", person(said.who), { params, body: { reason: "over" } })
         return
       }
+      case "grant": {
+        const instrumentId = instrumentIds[said.instrument]
+        const from = endOf(said.inHours, now)
+        const body = { instrumentId, from, until: Instant.format(hours(5_000)) }
+        yield* call("standing-approval.grant", person(said.who), { body })
+        return
+      }
+      case "revoke": {
+        const standingApprovalId =
+          at(known.standingApprovals, said.nth)?.standingApprovalId ?? "none"
+        const params = { standingApprovalId }
+        yield* call("standing-approval.revoke", person(said.who), { params, body: {} })
+        return
+      }
       case "release": {
         const params = { holdId: at(known.holds, said.nth)?.holdId ?? "none" }
         yield* call("hold.release", person(said.who), { params, body: {} })
@@ -320,6 +355,11 @@ const permitted = Effect.gen(function* () {
     for (const block of ["deal", "distribution", "mint"] as const) {
       add({ ...all, name: block }, !held.some((hold) => stops(hold, block)))
     }
+    const approval = yield* StandingApprovalLookups.openOf(instrumentId)
+    add(
+      { ...all, name: "execute unattended" },
+      passes([StandingApprovalGates.againstUse(approval, Decimal.of("100"))])
+    )
     add({ ...all, name: "deliver before cash" }, terms.deliverBeforeCash)
     for (const taken of [0, 1, 5]) {
       add({ ...all, name: `offer after ${taken}` }, taken < terms.manifest.holderCap)
@@ -388,7 +428,7 @@ const permitted = Effect.gen(function* () {
 
 // ---- why it may ---------------------------------------------------------------------------------
 
-type Why = "lift" | "release" | "policy" | "lapse" | "scheduled" | "window"
+type Why = "lift" | "release" | "policy" | "grant" | "begin" | "lapse" | "scheduled" | "window"
 
 const isAbout = (of: Pick<Restriction, "holderId" | "instrumentId">, act: Act) =>
   of.holderId === act.holderId && (of.instrumentId ?? act.instrumentId) === act.instrumentId
@@ -441,6 +481,13 @@ const whyOf = (
   ) {
     return "release"
   }
+  if (act.name === "execute unattended") {
+    const own = known.standingApprovals.filter(
+      ({ instrumentId, state }) => instrumentId === act.instrumentId && state === "active"
+    )
+    if (own.some((one) => signed("standing-approval.grant", one.standingApprovalId))) return "grant"
+    return own.some((one) => isAfter(one.from, span)) ? "begin" : undefined
+  }
   if (
     signed("policy.set", act.instrumentId) &&
     known.versions.some((one) => one.state === "current" && loosening(one))
@@ -461,7 +508,12 @@ const whyOf = (
 
 const recorded = (instrumentId: string) =>
   Effect.gen(function* () {
-    const body = { ...bodyOf(), instrumentId }
+    const distribution = {
+      ...bodyOf().distribution,
+      schedule: "monthly",
+      calendar: { frequency: "monthly", recordDay: 31, paymentLagDays: 0 }
+    }
+    const body = { ...bodyOf(), instrumentId, distribution }
     const made = yield* call("instrument.record", olga, { body })
     yield* Calls.approve(String(Calls.field(made, "actionKey")), ann)
     yield* settle
@@ -483,6 +535,8 @@ const seen: Record<Why, number> = {
   lift: 0,
   release: 0,
   policy: 0,
+  grant: 0,
+  begin: 0,
   lapse: 0,
   scheduled: 0,
   window: 0
@@ -569,6 +623,15 @@ const told: Readonly<Record<Why, ReadonlyArray<Step>>> = {
     ...sign("both", "eve", "ann", "bob")
   ],
   policy: [setting(most(10)), ...sign("ann"), setting(most(null)), ...sign("bob")],
+  // Nobody who grants it signs it, and one person ends it.
+  grant: [
+    { do: "grant", who: by.both, instrument: 0, inHours: null },
+    ...sign("both", "eve", "ann"),
+    { do: "revoke", who: by.rita, nth: 0 },
+    { do: "grant", who: by.olga, instrument: 0, inHours: null },
+    ...sign("bob")
+  ],
+  begin: [{ do: "grant", who: by.olga, instrument: 0, inHours: 2 }, ...sign("ann"), wait(3)],
   // A shorter one beside it, or a batch over it, ends no earlier what stands.
   lapse: [
     restricting({ inHours: 6 }),

@@ -28,6 +28,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   lots: () => import("./lots.ts"),
   distributions: () => import("./distributions.ts"),
   months: () => import("./months.ts"),
+  month: async () => (await import("./months.ts")).whole,
   lines: () => import("./lines.ts"),
   cycles: () => import("./cycles.ts"),
   deliveries: () => import("./deliveries.ts"),

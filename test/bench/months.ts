@@ -15,8 +15,9 @@ import * as Calls from "../engine/calls.ts"
 import * as Executions from "../operations/executions.ts"
 import * as Fund from "../operations/fund.ts"
 import { withDatabase } from "./database.ts"
-import { type Bench, comparedOf, figureOf, metered, type Row, timed } from "./measure.ts"
+import { type Bench, comparedOf, figureOf, metered, quantity, type Row, timed } from "./measure.ts"
 import * as Meters from "./meter.ts"
+import * as Processes from "./processes.ts"
 import * as Scene from "./scene.ts"
 import * as Seeded from "./seeded-register.ts"
 import * as StoredRows from "./stored-rows.ts"
@@ -208,4 +209,69 @@ export const bench: Bench = async ({ rounds, size = 10_000 }) => {
     rowOf("delivery", "delivered", "read off the ledger, 500 an update"),
     rowOf("roll", "rolled", "from the call to the last line")
   ]
+}
+
+/** Resident memory of this process is sampled so often. */
+const sampledEveryMillis = 250
+
+/** Seconds of each phase of a month, and the most mebibytes of this process meanwhile. */
+const phases = Effect.fnUntraced(function* (lines: number) {
+  const found: Array<{ readonly phase: string; readonly millis: number; readonly most: number }> =
+    []
+  const phase = Effect.fnUntraced(function* <A, E, R>(name: string, work: Effect.Effect<A, E, R>) {
+    let most = Processes.residentOf(process.pid)
+    const timer = setInterval(() => {
+      most = Math.max(most, Processes.residentOf(process.pid))
+    }, sampledEveryMillis)
+    const began = performance.now()
+    const value = yield* Effect.ensuring(
+      work,
+      Effect.sync(() => clearInterval(timer))
+    )
+    found.push({ phase: name, millis: performance.now() - began, most })
+    return value
+  })
+  const stage = yield* founded(lines)
+  const actionKey = yield* phase("figures", proposed)
+  yield* phase("executed", signed(actionKey))
+  yield* phase("cleared and opened", opened)
+  yield* phase("delivered on the ledger", delivered(stage))
+  yield* phase("deliveries read", Calls.settle)
+  yield* phase("rolled", rolled)
+  return found
+})
+
+/**
+ * A whole month, against one of a tenth of the lines: both would take as long a line if nothing grew
+ * with the number of lines. The ledger is this process's, and keeps all its transactions in memory:
+ * 1,000,000 lines need `NODE_OPTIONS=--max-old-space-size=16384`.
+ */
+export const whole = {
+  bench: (async ({ size = 10_000 }) => {
+    const run = (lines: number) =>
+      withDatabase((database) => Scene.on(database, { settings })(phases(lines)))
+    const secondsOf = (found: Awaited<ReturnType<typeof run>>) =>
+      found.reduce((sum, { millis }) => sum + millis, 0) / 1000
+    const fewer = Math.round(size / 10)
+    const ofFewer = fewer / secondsOf(await run(fewer))
+    const found = await run(size)
+    const speed = size / secondsOf(found)
+    return [
+      {
+        bench: `month of ${size.toLocaleString("en-US")} lines, end to end`,
+        unit: "lines/s",
+        against: `a month of ${fewer.toLocaleString("en-US")} lines`,
+        goal: null,
+        note: found
+          .map(({ phase, millis, most }) => {
+            const seconds = (millis / 1000).toFixed(1)
+            return `${phase} ${seconds} s, at most ${Math.round(most)} MiB`
+          })
+          .join("; "),
+        ours: quantity(speed),
+        bound: quantity(ofFewer),
+        ratio: figureOf([speed / ofFewer])
+      }
+    ]
+  }) satisfies Bench
 }

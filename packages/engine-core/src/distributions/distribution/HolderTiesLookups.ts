@@ -1,7 +1,11 @@
 /** Look-ups of what distributions still owe a holder that is to be closed (docs/domain/holders.md#closing). */
 import { Effect, Option, Stream } from "effect"
 import type { Holder } from "../../holders/holder/Holder.ts"
-import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
+import {
+  type Instrument,
+  instruments,
+  isRecorded
+} from "../../instruments/instrument/Instrument.ts"
 import { idOf as entryIdOf, registerEntries } from "../../instruments/register/RegisterEntry.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
@@ -75,21 +79,42 @@ export const accrualOf = ({ party }: Closing): Effect.Effect<string | null, Unav
           ({ manifest }) =>
             manifest.valuation === "par" && manifest.distribution.schedule === "monthly"
         ),
-        Stream.filterEffect(({ instrumentId, registrar }) =>
-          Effect.gen(function* () {
-            const id = entryIdOf({ instrumentId, registrar, party })
-            const entry = Option.getOrNull(yield* records.find(registerEntries, id))
-            if (entry === null) return false
-            if (entry.emptySince === null) return true
-            const slot = Option.getOrNull(yield* records.find(distributionSlots, instrumentId))
-            const lastId = slot?.distributionId ?? null
-            const [last] = lastId === null ? [] : yield* records.many(distributions, [lastId])
-            return (last?.recordOffset ?? 0) < entry.emptySince
-          })
-        )
+        Stream.grouped(groupMax),
+        Stream.mapEffect((group) => accruingIn(group, party)),
+        Stream.filter((instrumentId) => instrumentId !== null)
       )
     )
-  ).pipe(
-    Stream.runHead,
-    Effect.map((found) => Option.getOrNull(found)?.instrumentId ?? null)
+  ).pipe(Stream.runHead, Effect.map(Option.getOrNull))
+
+/** Finds the first of these instruments whose units the party has had since its last record date. */
+const accruingIn = Effect.fnUntraced(function* (
+  group: ReadonlyArray<Pick<Instrument, "instrumentId" | "registrar">>,
+  party: Holder["party"]
+) {
+  const records = yield* Records
+  const found = yield* records.many(
+    registerEntries,
+    group.map((instrument) => entryIdOf({ ...instrument, party }))
   )
+  if (found.length === 0) return null
+  const entries = new Map(found.map((entry) => [entry.instrumentId, entry]))
+  const slots = yield* records.many(
+    distributionSlots,
+    group.map(({ instrumentId }) => instrumentId)
+  )
+  const ids = slots.flatMap(({ distributionId }) => distributionId ?? [])
+  const last = new Map(
+    (ids.length === 0 ? [] : yield* records.many(distributions, ids)).map((executed) => [
+      executed.instrumentId as string,
+      executed
+    ])
+  )
+  const accruing = group.find(({ instrumentId }) => {
+    const entry = entries.get(instrumentId)
+    if (entry === undefined) return false
+    return (
+      entry.emptySince === null || (last.get(instrumentId)?.recordOffset ?? 0) < entry.emptySince
+    )
+  })
+  return accruing?.instrumentId ?? null
+})

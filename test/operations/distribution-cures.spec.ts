@@ -315,6 +315,31 @@ describe("a line waits for", () => {
       }).pipe(Effect.provide(world()))
   )
 
+  it.effect("nobody, where its holder was paid before the ledger heard of the successor", () =>
+    Effect.gen(function* () {
+      const { stage, holders, point } = yield* Month.founded(["h1"])
+      const h1 = holders[0]!
+      yield* Powers.mints(stage, h1, "100")
+      yield* Powers.agrees(stage)
+      yield* Powers.consents(h1)
+      yield* Powers.succeeds(stage, h1)
+      yield* Month.opened(stage, point, [Month.lineOf(1, h1.party)])
+      yield* succeeding(Powers.recovers("h1"))
+      yield* Month.delivers(stage, "d-july", "d-july.1")
+      const [line] = yield* Month.lines
+      // The record says who was paid, and not who was to be.
+      assert.deepInclude(line!, {
+        state: "delivered",
+        holderId: "h1",
+        party: h1.party,
+        predecessor: null
+      })
+      const [breach, ...others] = yield* Fund.surprises
+      assert.match(breach ?? "", /^distribution deliver: The line was h1-next::.* was paid\.$/u)
+      assert.deepStrictEqual(others, [])
+    }).pipe(Effect.provide(world()))
+  )
+
   it.effect("its successor's cure, where its holder was succeeded before the line was added", () =>
     Effect.gen(function* () {
       const { stage, holders, point } = yield* Month.founded(["h1"])

@@ -139,13 +139,17 @@ const isConcealed = (before: DistributionLine, after: DistributionLine, { on }: 
 const step = (self: DistributionLine, fact: Fact): DistributionLine =>
   match(fact)
     .with({ on: "recause" }, ({ causes }) => ({ ...self, causes, reason: firstOf(causes) }))
-    .with({ on: "follow" }, ({ holderId, party, custodian, predecessor }) => ({
-      ...self,
-      holderId,
-      party,
-      custodian,
-      predecessor: predecessor ?? self.predecessor
-    }))
+    .with({ on: "follow" }, ({ holderId, party, custodian, predecessor }) => {
+      const before = predecessor ?? self.predecessor
+      // A line that its first holder was paid after all is nobody else's.
+      return {
+        ...self,
+        holderId,
+        party,
+        custodian,
+        predecessor: before === holderId ? null : before
+      }
+    })
     .with({ on: "direct" }, ({ cid, party, waits }) => ({
       ...self,
       lineCid: cid,

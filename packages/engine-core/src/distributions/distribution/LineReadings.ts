@@ -5,7 +5,9 @@
 import { Effect, Option, Stream } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
+import { holderParties, holders } from "../../holders/holder/Holder.ts"
 import * as Month from "../../kernel/Month.ts"
+import type * as Party from "../../kernel/Party.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node, Reading, Whole } from "../../projection/Reading.ts"
@@ -20,7 +22,7 @@ import {
 import { key } from "../../templates/Template.ts"
 import { type Distribution, distributions } from "./Distribution.ts"
 import { type DistributionLine, distributionLines, lineIdOf } from "./DistributionLine.ts"
-import { DistributionLineMachine, type Evidence } from "./DistributionLineMachine.ts"
+import { DistributionLineMachine, type Evidence, type Fact } from "./DistributionLineMachine.ts"
 import { linesWritten, payIfSettled } from "./PaymentSteps.ts"
 import { judgeAll } from "./LineCauseLookups.ts"
 import { firstOf } from "./LineCauseRules.ts"
@@ -167,7 +169,11 @@ const line: Reading = {
         ),
       Deliver: ({ payload, argument, result }, node) =>
         lines.withRecord(payload.lineId, node, "deliver", (self) =>
-          deliver(self, { cid: result.delivered, evidence: argument.evidence }, node)
+          deliver(
+            self,
+            { cid: result.delivered, evidence: argument.evidence, party: payload.holder },
+            node
+          )
         ),
       Void: ({ payload, argument }, node) =>
         lines.move(payload.lineId, node, "void", () => ({
@@ -181,26 +187,39 @@ const line: Reading = {
   looks: looksOf
 }
 
+interface Delivery {
+  /** Contract of the delivered line. */
+  readonly cid: string
+  readonly evidence: Evidence | null
+  /** Party that the ledger says was paid. */
+  readonly party: Party.Party
+}
+
 /**
- * Records a delivery. One of a line that was to wait, or under a hold, is recorded all the same: the
- * ledger is followed, and the breach is kept.
+ * Records a delivery. One of a line that was to wait, under a hold, or to a holder whose successor the
+ * ledger had not been told of is recorded all the same: the ledger is followed, and the breach is kept.
  */
 const deliver = Effect.fnUntraced(function* (
   self: Stored<DistributionLine>,
-  { cid, evidence }: { readonly cid: string; readonly evidence: Evidence | null },
+  { cid, evidence, party }: Delivery,
   node: Node
 ) {
   const records = yield* Records
   const distribution = Option.getOrNull(yield* records.find(distributions, self.distributionId))
   if (distribution === null) throw new Error(`the line ${self.lineId} has no distribution`)
-  if (self.state === "suspended" || distribution.state === "held") {
-    yield* lines.keepBreach(node, self.lineId, {
-      on: "deliver",
-      detail: `The line was ${self.state}, and its distribution ${distribution.state}.`
-    })
+  const isStopped = self.state === "suspended" || distribution.state === "held"
+  const breaches = [
+    ...(isStopped
+      ? [`The line was ${self.state}, and its distribution ${distribution.state}.`]
+      : []),
+    ...(party === self.party ? [] : [`The line was ${self.party}'s, and ${party} was paid.`])
+  ]
+  if (breaches.length > 0) {
+    yield* lines.keepBreach(node, self.lineId, { on: "deliver", detail: breaches.join(" ") })
   }
   if (!lines.allows(self, "deliver")) return
-  yield* lines.record(self, node, {
+  const paid = party === self.party ? self : yield* paidTo(self, party, node)
+  yield* lines.record(paid, node, {
     on: "deliver",
     at: node.effectiveAt,
     uid: node.updateId,
@@ -209,6 +228,27 @@ const deliver = Effect.fnUntraced(function* (
     // Ledger time never decreases, and the effective time of an update may: no day is paid on twice.
     paidOn: evidence?.paidOn ?? Zone.dateAt(distribution.zone, node.ledgerTime)
   })
+})
+
+/**
+ * Records that a line was paid to another than its record names: the registrar delivered it after a
+ * recovery, and before the venue's word about the successor was on the ledger.
+ */
+const paidTo = Effect.fnUntraced(function* (
+  self: Stored<DistributionLine>,
+  party: Party.Party,
+  node: Node
+) {
+  const records = yield* Records
+  const holder = Option.getOrNull(yield* records.find(holderParties, party))
+  if (holder === null) throw new Error(`${self.lineId} follows a party that is no holder`)
+  const { holderId } = holder
+  const { custodian } = yield* records
+    .get(holders, holderId)
+    .pipe(Effect.catchTag("Refused", ({ slug }) => Effect.die(new Error(`${holderId}: ${slug}`))))
+  const predecessor = self.computedFor.holderId
+  const fact: Fact = { on: "follow", at: node.effectiveAt, holderId, party, custodian, predecessor }
+  return yield* records.record<DistributionLine, Fact>(distributionLines, self, fact, node.act)
 })
 
 // ---- rolled

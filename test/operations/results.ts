@@ -20,6 +20,8 @@ export interface Place {
   readonly member?: string
   /** The member that tells the rows of a list apart. */
   readonly row?: string
+  /** Members of the result that tell of the operation, and not of the record. */
+  readonly besides?: ReadonlyArray<string>
 }
 
 /** The kinds whose record is a member of another one, or has no read but its list. */
@@ -27,6 +29,8 @@ export const places: Readonly<Record<string, Place>> = {
   "admission-consent.propose": { member: "admissionConsent" },
   "admission.offer": { row: "admissionId" },
   "admission.withdraw": { row: "admissionId" },
+  "distribution.instruct": { besides: ["lines"] },
+  "distribution.roll": { besides: ["lines"] },
   "external-account.map": { row: "externalAccountId" },
   "primary-market.propose": { member: "primaryMarket" },
   "holder.restrict-batch": { member: "restrictions", row: "restrictionId" },
@@ -144,6 +148,7 @@ export const again = Effect.fnUntraced(function* (record: Stored<OperationRecord
     }
     // A read of one record may show more than every answer with it does.
     for (const name of Object.keys(one)) {
+      if (place.besides?.includes(name)) continue
       if (isPart && name !== "state" && !(name in shown)) continue
       if (told(name, shown[name]) !== told(name, one[name])) {
         differences.push([name, one[name], shown[name]])

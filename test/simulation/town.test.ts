@@ -80,7 +80,41 @@ const dealt: Readonly<Record<string, number>> = {
   "refund by wire": 1
 }
 
+/** A town that distributes monthly, and what it does at least so often, in few steps and in many. */
+const distributingSeed = 25
+const distributedSoon: Readonly<Record<string, number>> = {
+  "month recomputed": 4,
+  "line recomputed": 15,
+  "line rolled": 8,
+  "engine distribution.execute": 1,
+  "engine distribution.instruct": 3
+}
+const distributed: Readonly<Record<string, number>> = {
+  "month recomputed": 12,
+  "line recomputed": 80,
+  "line carried": 20,
+  "line rolled": 80,
+  "line void": 1,
+  "line suspended": 1,
+  "distribution.execute succeeded": 1,
+  "engine distribution.execute": 2,
+  "engine distribution.instruct": 10,
+  "engine distribution.roll": 2,
+  "event distribution.held": 1,
+  "answered distributions.get": 1,
+  "answered distributions.line": 1,
+  "answered distributions.lines": 1,
+  "answered standingApprovals.get": 1
+}
+
 describe("a town by chance", () => {
+  it(`pays every line of a month once, to whom its causes say: npm run sim -- --seed ${distributingSeed} --steps ${steps}`, async () => {
+    const { seen } = await play({ seed: distributingSeed, steps })
+    const expected = isLong ? distributed : distributedSoon
+    const rare = Object.entries(expected).filter(([what, times]) => (seen[what] ?? 0) < times)
+    expect(rare.map(([what, times]) => `${what}: ${seen[what] ?? 0} of ${times}`)).toEqual([])
+  })
+
   const summaries: Array<Summary> = []
   for (const seed of seeds) {
     it(`lets through no act that its gates are closed to, and loses no unit: npm run sim -- --seed ${seed} --steps ${steps}`, async () => {
@@ -121,7 +155,7 @@ describe("a town by chance", () => {
       const [first, second] = summaries
       const often = (what: string) => (first?.seen[what] ?? 0) + (second?.seen[what] ?? 0)
       const never = pinned.filter(({ name }) => often(`answered ${name}`) === 0)
-      // No town opens a standing settlement, executes a distribution or grants a standing approval.
+      // No town opens a standing settlement; another one distributes and grants standing approvals.
       expect(never.map(({ name }) => name)).toEqual([
         "distributions.get",
         "distributions.line",

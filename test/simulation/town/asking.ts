@@ -191,7 +191,9 @@ const oneSigns = [
   "holder.register-successor",
   "holder.force-transfer",
   "holder.recover",
-  "dealing-cycle.settle"
+  "dealing-cycle.settle",
+  "distribution.execute",
+  "standing-approval.grant"
 ]
 const signersOf = (kind: string): number =>
   two.includes(kind) ? 2 : oneSigns.includes(kind) ? 1 : 0

@@ -11,6 +11,7 @@ import { redemptions } from "#core/orders/redemption/Redemption.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { unexpectedFacts } from "#core/projection/Unexpected.ts"
 import { holds, same } from "../books.ts"
+import * as DistributionAudit from "./distribution-audit.ts"
 import { add, atoms } from "./figures.ts"
 import type { Town } from "./town.ts"
 import { member } from "./wallets.ts"
@@ -97,11 +98,14 @@ const orders = Effect.fnUntraced(function* (town: Town) {
     }
   }
   same([...sold.keys()], [], "redemptions on the ledger that nobody knows")
+  for (const [instrumentId, units] of town.distributions?.minted ?? []) {
+    add(made, instrumentId, units)
+  }
   const supplies = town.funds.map(({ instrumentId }): [string, bigint] => [
     instrumentId,
     town.observer.supply(instrumentId)
   ])
-  same(listed(made), listed(supplies), "what orders made is what there is")
+  same(listed(made), listed(supplies), "what orders made and distributions paid is what there is")
 })
 
 const perCent = 100_000_000n
@@ -220,9 +224,10 @@ const people = Effect.fnUntraced(function* (town: Town) {
     ({ record }) => `${record.resourceKind} ${record.on}: ${record.detail}`
   )
   // What outside parties may do, and is kept for a reconciliation, as it should be: a holder revokes
-  // while it is restricted, or locks something, or asks for a burn, for an order that has settled meanwhile.
+  // while it is restricted, or locks something, or asks for a burn, for an order that has settled meanwhile;
+  // or a registrar delivers before the venue's word that a line waits, or is held, is on the ledger.
   const known =
-    /revoked its consent while (?:it is restricted|an order against it is open)\.$|^\S+ allocate\S*: The order is |^redemption fund: A redemption in state /u
+    /revoked its consent while (?:it is restricted|an order against it is open)\.$|^\S+ allocate\S*: The order is |^redemption fund: A redemption in state |^distribution deliver: The line was /u
   const breaches = surprises.filter((one) => !known.test(one))
   same(breaches.slice(0, 5), [], "what no table allows")
 })
@@ -233,4 +238,5 @@ export const whole = Effect.fnUntraced(function* (town: Town) {
   yield* cash(town)
   yield* controls(town)
   yield* people(town)
+  yield* DistributionAudit.atRest(town)
 })

@@ -38,7 +38,12 @@ const after: Readonly<Record<string, ReadonlyArray<string | null>>> = {
   "instrument.paused": [null],
   "hold.released": ["instrument.paused"],
   "holder.restricted": [null],
-  "holder.unrestricted": ["holder.restricted"]
+  "holder.unrestricted": ["holder.restricted"],
+  "distribution.payable": [null, "distribution.held"],
+  "distribution.held": [null, "distribution.payable"],
+  "distribution.paid": ["distribution.payable"],
+  "standing-approval.granted": [null],
+  "standing-approval.revoked": ["standing-approval.granted"]
 }
 
 /** The record that an event is one in the life of. */
@@ -105,6 +110,9 @@ export const make = () => {
         const lost = town.byId.get(from.holderId)
         if (lost !== undefined) carried(town, lost)
       }
+    }
+    if (type === "reconciliation.run") {
+      same([payload["verdict"], payload["findings"]], ["clear", 0], `the run ${resourceId}`)
     }
     if (type === "redemption.burned") town.burned.add(resourceId)
     if (type === "dealing-cycle.settled" || type === "dealing-cycle.released") {
@@ -199,8 +207,12 @@ const dealt = Effect.fnUntraced(function* (town: Town, cycleId: string) {
 
 const micros = (units: Decimal.Decimal): bigint => parts(Decimal.formatPlain(units), 6)
 
-/** The writes that the engine opens itself: what falls due lets go, and a match is restricted. */
-const engines = [...Catalogue.timely.map(({ operation }) => operation.kind), "holder.restrict"]
+/** The writes that the engine opens itself: what falls due lets go, a match is restricted, a due month is executed. */
+const engines = [
+  ...Catalogue.timely.map(({ operation }) => operation.kind),
+  "holder.restrict",
+  "distribution.execute"
+]
 
 const own = Effect.fnUntraced(function* (town: Town, kind: string, payload: Payload) {
   if (town.ended.has(String(payload["operationId"]))) return

@@ -8,13 +8,14 @@ import { plain } from "./figures.ts"
 import type * as Town from "./town.ts"
 import * as Wallets from "./wallets.ts"
 
-interface Founding {
+export interface Founding {
   readonly instrumentId: string
   readonly valuation: "accumulating" | "par"
   readonly marketed: boolean
   readonly atom: bigint
   readonly residual: "refund" | "fund"
   readonly fees: { readonly subscription: bigint; readonly redemption: bigint }
+  readonly distribution: Town.Distributing | null
 }
 
 export const foundings: ReadonlyArray<Founding> = [
@@ -24,7 +25,8 @@ export const foundings: ReadonlyArray<Founding> = [
     marketed: true,
     atom: 1_000_000n,
     residual: "refund",
-    fees: { subscription: 50n, redemption: 35n }
+    fees: { subscription: 50n, redemption: 35n },
+    distribution: null
   },
   {
     instrumentId: "fund-b",
@@ -33,7 +35,8 @@ export const foundings: ReadonlyArray<Founding> = [
     // Hundredths of a unit: of most amounts a cent or nothing is left over.
     atom: 10_000n,
     residual: "refund",
-    fees: { subscription: 0n, redemption: 0n }
+    fees: { subscription: 0n, redemption: 0n },
+    distribution: null
   },
   {
     instrumentId: "fund-p",
@@ -42,9 +45,57 @@ export const foundings: ReadonlyArray<Founding> = [
     // Whole units: what an amount leaves over of the last stays in the fund.
     atom: 1_000_000n,
     residual: "fund",
-    fees: { subscription: 0n, redemption: 0n }
+    fees: { subscription: 0n, redemption: 0n },
+    distribution: null
   }
 ]
+
+/** Funds of a town that distributes: par funds that pay cash and units, and one that pays nothing. */
+export const distributingFoundings: ReadonlyArray<Founding> = [
+  {
+    instrumentId: "fund-p",
+    valuation: "par",
+    marketed: true,
+    atom: 1_000_000n,
+    residual: "fund",
+    fees: { subscription: 0n, redemption: 0n },
+    distribution: { payout: "cash", recordDay: 31, paymentLagDays: 3 }
+  },
+  {
+    instrumentId: "fund-u",
+    valuation: "par",
+    marketed: true,
+    atom: 10_000n,
+    residual: "refund",
+    fees: { subscription: 0n, redemption: 0n },
+    distribution: { payout: "units", recordDay: 20, paymentLagDays: 0 }
+  },
+  {
+    instrumentId: "fund-b",
+    valuation: "accumulating",
+    marketed: false,
+    atom: 10_000n,
+    residual: "refund",
+    fees: { subscription: 0n, redemption: 0n },
+    distribution: null
+  }
+]
+
+/** Terms of a fund's distributions, as the instrument is recorded with them. */
+const distributionOf = ({ distribution }: Founding) =>
+  distribution === null
+    ? bodyOf().distribution
+    : {
+        schedule: "monthly",
+        withholding: 0.15,
+        payoutDecimals: 2,
+        payout: distribution.payout,
+        calendar: {
+          frequency: "monthly",
+          recordDay: distribution.recordDay,
+          paymentLagDays: distribution.paymentLagDays
+        }
+      }
 
 /** Issuer and registrar agree the powers over an instrument from the start. */
 const empowers = Effect.fnUntraced(function* (
@@ -84,6 +135,7 @@ export const founds = Effect.fnUntraced(function* (town: Town.Town, of: Founding
       valuation: of.valuation,
       unitDecimals: 7 - String(of.atom).length,
       residual: of.residual,
+      distribution: distributionOf(of),
       registrar: registrar.party,
       oracle: oracle.party,
       holderCap: 250,

@@ -7,7 +7,7 @@ import type { Contract } from "./ledger-observer.ts"
 import * as People from "./people.ts"
 import * as Precheck from "./precheck.ts"
 import { submit } from "./asking.ts"
-import type { Fund, Holder, Town } from "./town.ts"
+import { type Fund, type Holder, type Town, work } from "./town.ts"
 import * as Wallets from "./wallets.ts"
 
 /** So many holders that a town has hundreds, and their world is not built before it begins. */
@@ -101,6 +101,20 @@ export const answers = Effect.fnUntraced(function* (town: Town, holder: Holder) 
     return true
   }
   return false
+})
+
+/** A newcomer is onboarded and does at once what has come to its wallet, until it is admitted. */
+export const arrives = Effect.fnUntraced(function* (town: Town) {
+  yield* onboards(town)
+  const holder = town.holders.at(-1)
+  if (holder === undefined) return
+  for (let turn = 0; turn < 7; turn++) {
+    yield* work(town)
+    yield* town.observer.look(town.step)
+    if (yield* answers(town, holder)) continue
+    if (Wallets.find(town, holder.party, "SignedTerms") === undefined) return
+    yield* countersigns(town, holder)
+  }
 })
 
 /** Terms that a holder signed are countersigned. */

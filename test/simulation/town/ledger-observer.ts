@@ -13,6 +13,7 @@ export interface Contract {
   readonly payload: Payload
   /** The ledger's own time of its creation, in milliseconds. */
   readonly createdAt: number
+  readonly createdOffset: Offset.Offset
   /** Steps at which it was first seen to stand, and to have ended. */
   readonly from: number
   until: number
@@ -25,6 +26,7 @@ export interface Exercise {
   readonly contract: Contract | undefined
   readonly arg: Payload
   readonly step: number
+  readonly offset: Offset.Offset
 }
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "")
@@ -46,6 +48,8 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
   /** `asset owner` to what it holds, locked or not; and what nothing locks. */
   const held = new Map<string, Atoms>()
   const supply = new Map<string, Atoms>()
+  /** `asset owner` to every change of what it holds, with the ledger's own time in nanoseconds. */
+  const changes = new Map<string, Array<{ readonly at: bigint; readonly amount: Atoms }>>()
   const listeners: Array<(exercise: Exercise) => void> = []
   let offset: Offset.Offset = Offset.zero
   let transactions = 0
@@ -68,7 +72,16 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
     amount: atoms(text(contract.payload["amount"]))
   })
 
-  const begins = (contract: Contract, delta: Map<string, Atoms>) => {
+  const moves = (contract: Contract, at: bigint, sign: 1n | -1n) => {
+    const { amount, key } = holdingOf(contract)
+    add(held, key, sign * amount)
+    const earlier = changes.get(key) ?? []
+    changes.set(key, earlier)
+    earlier.push({ at, amount: sign * amount })
+    return sign * amount
+  }
+
+  const begins = (contract: Contract, at: bigint, delta: Map<string, Atoms>) => {
     holds(!standing.has(contract.cid), `${contract.cid} was created twice`)
     standing.set(contract.cid, contract)
     among(byEntity, contract.entity).set(contract.cid, contract)
@@ -81,28 +94,30 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
       else known.push(contract)
     }
     if (contract.entity !== "Holding") return
-    const { amount, key } = holdingOf(contract)
+    const amount = moves(contract, at, 1n)
     holds(amount > 0n, `${contract.cid} holds ${amount}`)
-    add(held, key, amount)
     add(delta, assetOf(contract), amount)
   }
 
-  const ends = (cid: string, step: number, delta: Map<string, Atoms>) => {
+  const ends = (
+    cid: string,
+    of: { readonly step: number; readonly at: bigint },
+    delta: Map<string, Atoms>
+  ) => {
     const contract = standing.get(cid)
     holds(contract !== undefined, `${cid} ended and did not stand`)
     if (contract === undefined) return
-    contract.until = step
+    contract.until = of.step
     standing.delete(cid)
     byEntity.get(contract.entity)?.delete(cid)
     for (const party of about(contract)) byParty.get(party)?.delete(cid)
     if (contract.entity !== "Holding") return
-    const { amount, key } = holdingOf(contract)
-    add(held, key, -amount)
-    add(delta, assetOf(contract), -amount)
+    add(delta, assetOf(contract), moves(contract, of.at, -1n))
   }
 
   const read = (one: SimulatedLedger.SeenTransaction, step: number) => {
     transactions += 1
+    const { effectiveAt: at, offset } = one
     const delta = new Map<string, Atoms>()
     const said = new Map<string, Atoms>()
     let exercised = -1
@@ -112,11 +127,12 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
           cid: event.contractId,
           entity: event.template.entity,
           payload: event.payload as Payload,
-          createdAt: Number(one.effectiveAt / 1_000_000n),
+          createdAt: Number(at / 1_000_000n),
+          createdOffset: offset,
           from: step,
           until: Number.POSITIVE_INFINITY
         }
-        begins(contract, delta)
+        begins(contract, at, delta)
         // Nobody but an asset's own registrar makes it out of nothing, and then holds it itself.
         if (contract.entity === "Holding" && event.nodeId > exercised) {
           same(contract.payload["owner"], contract.payload["registrar"], "who issues")
@@ -135,9 +151,9 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
         add(said, assetOf(contract), -holdingOf(contract).amount)
       }
       for (const hear of listeners) {
-        hear({ entity: event.template.entity, choice: event.choice, contract, arg, step })
+        hear({ entity: event.template.entity, choice: event.choice, contract, arg, step, offset })
       }
-      if (event.consuming) ends(event.contractId, step, delta)
+      if (event.consuming) ends(event.contractId, { step, at }, delta)
     }
     same(listed(delta), listed(said), `what ${one.updateId} made and burned`)
     for (const [asset, amount] of delta) add(supply, asset, amount)
@@ -194,6 +210,17 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
     /** Every contract of an entity that ever named a party, of those that are judged by afterwards. */
     ever: (party: string, entity: string): ReadonlyArray<Contract> =>
       lives.get(`${party} ${entity}`) ?? [],
+    /** What a party held of an asset before an instant of the ledger, in nanoseconds. */
+    unitsBefore: (asset: string, owner: string, end: bigint): Atoms =>
+      (changes.get(`${asset} ${owner}`) ?? []).reduce(
+        (sum, { amount, at }) => (at < end ? sum + amount : sum),
+        0n
+      ),
+    /** Everybody who ever held an asset. */
+    owners: (asset: string): ReadonlyArray<string> =>
+      [...changes.keys()].flatMap((key) =>
+        key.startsWith(`${asset} `) ? [key.slice(asset.length + 1)] : []
+      ),
     units: (asset: string, owner: string): Atoms => held.get(`${asset} ${owner}`) ?? 0n,
     held: (): ReadonlyMap<string, Atoms> => held,
     supply: (asset: string): Atoms => supply.get(asset) ?? 0n,

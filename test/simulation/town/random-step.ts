@@ -8,6 +8,7 @@ import * as Faults from "../faults.ts"
 import * as Asking from "./asking.ts"
 import * as Cycles from "./cycles.ts"
 import * as Powers from "./powers.ts"
+import * as Distributing from "./distributing.ts"
 import * as Controls from "./controls.ts"
 import { plain } from "./figures.ts"
 import * as Joining from "./joining.ts"
@@ -198,8 +199,52 @@ const stepsWhileDealing: ReadonlyArray<readonly [number, RandomStep]> = [
   [6, dies]
 ]
 
+/** Weights while a town that distributes begins: its holders come, and have units before months pass. */
+const stepsOfTheFirst: ReadonlyArray<readonly [number, RandomStep]> = [
+  [40, Joining.arrives],
+  [20, walks],
+  [25, Distributing.opensAccount]
+]
+const joiningUntil = 45
+
+/** Weights in a town that distributes: months pass, lines are executed, delivered and rolled, and their holders restricted. */
+const stepsWhileDistributing: ReadonlyArray<readonly [number, RandomStep]> = [
+  [25, Joining.onboards],
+  [170, walks],
+  [40, (town) => Joining.countersigns(town)],
+  [20, (town) => Joining.offers(town)],
+  [3, Joining.withdraws],
+  [12, Joining.describes],
+  [4, (town) => Joining.names(town)],
+  [2, Joining.closes],
+  [30, Placing.takesUp],
+  [170, Orders.goesOn],
+  [14, (town) => Controls.restricts(town)],
+  [2, Controls.restrictsMany],
+  [30, Controls.lifts],
+  [4, Controls.pauses],
+  [16, Controls.releases],
+  [8, Powers.agrees],
+  [25, Powers.asksConsent],
+  [8, Powers.forces],
+  [8, (town) => Powers.recovers(town)],
+  [40, Powers.follows],
+  [10, sells],
+  [130, Controls.decides],
+  [3, sets],
+  [300, Distributing.goesOn],
+  [30, passes],
+  [12, breaks],
+  [6, dies]
+]
+
+const weightsOf = (town: Town.Town) => {
+  if (town.distributions === null) return town.deals ? stepsWhileDealing : steps
+  return town.step < joiningUntil ? stepsOfTheFirst : stepsWhileDistributing
+}
+
 const draws = (town: Town.Town): RandomStep => {
-  const mayDo = town.deals ? stepsWhileDealing : steps
+  const mayDo = weightsOf(town)
   let at = town.die.roll(mayDo.reduce((sum, [weight]) => sum + weight, 0))
   for (const [weight, step] of mayDo) {
     at -= weight

@@ -10,8 +10,9 @@ import * as Powers from "./powers.ts"
 import { takeRandomStep } from "./random-step.ts"
 import * as LedgerObserver from "./ledger-observer.ts"
 import { add, atoms, chain } from "./figures.ts"
-import { foundings, founds } from "./founding.ts"
+import { distributingFoundings, foundings, founds } from "./founding.ts"
 import * as EventOrder from "./event-order.ts"
+import * as DistributionBooks from "./distribution-books.ts"
 import { Model } from "./model.ts"
 import * as StoredBooks from "./stored-books.ts"
 import * as Repeats from "./repeats.ts"
@@ -67,7 +68,10 @@ const story = Effect.fnUntraced(function* (
   const venue = (yield* participant.admin.parties).find(({ hint }) => hint === "venue")?.party
   if (venue === undefined) throw new Error("no venue")
   const bankParty = yield* Wallets.party("bank")
-  const registrars = foundings.map(({ instrumentId }) =>
+  // One town in three lives through months in which its funds distribute.
+  const distributes = of.seed % 3 === 1
+  const founded = distributes ? distributingFoundings : foundings
+  const registrars = founded.map(({ instrumentId }) =>
     SimulatedLedger.Identifiers.party({
       hint: `registrar-${instrumentId}`,
       publicKey: World.keyOf(`registrar-${instrumentId}`)
@@ -111,7 +115,9 @@ const story = Effect.fnUntraced(function* (
     ended: new Map(),
     scope,
     trace: of.trace ?? false,
-    deals: of.seed % 2 === 0,
+    deals: !distributes && of.seed % 2 === 0,
+    distributions: distributes ? DistributionBooks.make(observer) : null,
+    approvals: new Set(),
     engine,
     step: 0,
     level: 0,
@@ -119,7 +125,7 @@ const story = Effect.fnUntraced(function* (
     kills: 0
   }
   const run = <A, E, R>(effect: Effect.Effect<A, E, R>) => Town.within(town, effect)
-  for (const founding of foundings) funds.push(yield* run(founds(town, founding)))
+  for (const founding of founded) funds.push(yield* run(founds(town, founding)))
   for (const { instrumentId } of funds) {
     const span = { maybeFrom: 0, from: 0, maybeUntil: Infinity, until: Infinity }
     model.windows.push({ instrumentId, opensAt: null, closesAt: null, span })

@@ -125,6 +125,8 @@ interface Kept {
 /** Cent of every currency of the town, in atoms. */
 const cent = 10n ** 8n
 
+const halfUp = (amount: bigint): bigint => ((2n * amount + cent) / (2n * cent)) * cent
+
 /** Lots by hand, oldest first, from the movements and from what each subscription was paid. */
 const keptLots = Effect.fnUntraced(function* () {
   const records = yield* Records
@@ -152,8 +154,9 @@ const keptLots = Effect.fnUntraced(function* () {
     let wanted = atoms(Decimal.formatPlain(units))
     if (from === null) {
       const bought = kind === "subscription" ? (reference?.id ?? "") : ""
-      const cost = paid.get(bought) ?? null
-      const id = cost === null ? idOf(0) : bought
+      // Units of a par fund's distribution cost the income that they are paid for, at par.
+      const cost = kind === "distribution" ? halfUp(wanted) : (paid.get(bought) ?? null)
+      const id = paid.has(bought) ? bought : idOf(0)
       bookOf(to ?? "").push({ id, at: ledgerTime, left: wanted, cost })
       continue
     }

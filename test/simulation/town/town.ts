@@ -5,6 +5,7 @@ import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { type Context, Effect, Exit, Layer, Scope } from "effect"
 import * as Killable from "../../engine/killable.ts"
 import type * as Faults from "../faults.ts"
+import type { DistributionBooks } from "./distribution-books.ts"
 import type { LedgerObserver } from "./ledger-observer.ts"
 import type { chain } from "./figures.ts"
 import type { Asks, Model, When } from "./model.ts"
@@ -27,10 +28,19 @@ export interface Holder extends Wallet {
   successor: { readonly holderId: string; readonly party: string; usableFrom: number | null } | null
 }
 
+/** Terms of a fund that distributes monthly; its zone is UTC. */
+export interface Distributing {
+  readonly payout: "cash" | "units"
+  readonly recordDay: number
+  readonly paymentLagDays: number
+}
+
 export interface Fund {
   readonly instrumentId: string
   readonly valuation: "accumulating" | "par"
   readonly marketed: boolean
+  /** Terms by which it distributes monthly; null: it does not. */
+  readonly distribution: Distributing | null
   /** The millionths of the smallest part of a unit, and whether what bought no units goes back. */
   readonly atom: bigint
   readonly residual: "refund" | "fund"
@@ -153,6 +163,10 @@ export interface Town {
   readonly trace: boolean
   /** Whether its people mostly order: one town in two. */
   readonly deals: boolean
+  /** The books of its distributions; null in two towns of three, where no month passes. */
+  readonly distributions: DistributionBooks | null
+  /** Standing approvals that were granted. */
+  readonly approvals: Set<string>
   engine: Context.Context<Services>
   step: number
   /** The last step at which the engine had read all of the ledger and had nothing left to do. */

@@ -98,6 +98,7 @@ describe("a standing approval", () => {
       yield* Fund.opened({ distribution })
       for (const [body, check] of [
         [{ until: "2026-07-01T00:00:00Z" }, "approval-period"],
+        [{ from: "2026-05-01T00:00:00Z", until: "2026-07-01T00:00:00Z" }, "approval-period"],
         [{ from: "2026-12-01T00:00:00Z", until: "2026-12-01T00:00:00Z" }, "approval-period"],
         [{ until: "2027-12-31T00:00:00Z" }, "approval-longest"],
         [{ from: "2026-12-01T00:00:00Z", until: "2028-01-06T00:00:00Z" }, "approval-longest"]

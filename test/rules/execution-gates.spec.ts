@@ -57,6 +57,16 @@ describe("the execution of a distribution", () => {
       { unsealedMonth: "2026-06" as Judging["month"] },
       ["in-order: The execution of 2026-06 has not ended."]
     ],
+    [
+      "by the scheduler needs a standing approval",
+      { scheduled: { approval: null, net: d("1") } },
+      ["standing-approval: The instrument has no standing approval."]
+    ],
+    [
+      "waits for a history that reaches back to every register it reads",
+      { isHistoryWhole: false },
+      ["history-whole: null"]
+    ],
     ["at one rate announces nothing", { ratesSeen: [d("0.1")], rateChange: ["refuse"] }, []],
     [
       "acknowledges no rate where none differ",

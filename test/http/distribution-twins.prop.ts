@@ -470,14 +470,16 @@ describe("a distribution, to an investor, an app and a wallet", () => {
     for (const difference of ["paid payable", "payable held", "paid held", "suspended due"]) {
       expect([...met]).toContain(difference)
     }
-    expect([...answered].filter((path) => path.startsWith("/v1/distribution")).toSorted()).toEqual([
-      "/v1/distribution-calendar",
-      "/v1/distributions",
-      "/v1/distributions/d-july",
-      "/v1/distributions/d-july/export",
-      "/v1/distributions/d-july/lines",
-      "/v1/distributions/d-july/lines/d-july.1",
-      "/v1/distributions/d-july/lines/d-july.2"
-    ])
+    expect([...answered]).toEqual(
+      expect.arrayContaining([
+        "/v1/distribution-calendar",
+        "/v1/distributions",
+        "/v1/distributions/d-july",
+        "/v1/distributions/d-july/export",
+        "/v1/distributions/d-july/lines",
+        "/v1/distributions/d-july/lines/d-july.1",
+        "/v1/distributions/d-july/lines/d-july.2"
+      ])
+    )
   })
 })

@@ -22,7 +22,7 @@ export default defineConfig({
       PLANNED_ROWS: "60000",
       TOWN_STEPS: "1500",
       SERIES: "all",
-      TWINS: "8"
+      TWINS: "5"
     },
     globalSetup: ["test/database.setup.ts"],
     pool: "forks",

@@ -29,8 +29,8 @@ type Step =
   /** The line itself, where it does not wait. */
   | { readonly does: "deliver" }
   | { readonly does: "void" }
-  /** A cause that everybody may know. */
-  | { readonly does: "withdraw" }
+  /** Causes that everybody may know: an admission that ends, evidence that does, and its cure. */
+  | { readonly does: "withdraw" | "revoke" | "verify" }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -48,7 +48,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.constant({ does: "deliver-other" as const }) },
   { weight: 1, arbitrary: fc.constant({ does: "deliver" as const }) },
   { weight: 1, arbitrary: fc.constant({ does: "void" as const }) },
-  { weight: 1, arbitrary: fc.constant({ does: "withdraw" as const }) }
+  {
+    weight: 2,
+    arbitrary: fc.record({ does: fc.constantFrom("withdraw", "revoke", "verify") })
+  }
 )
 
 interface Scene {
@@ -105,6 +108,12 @@ const cures = (scene: Scene) => {
     : succeeds(Calls.write("restriction.lift", { restrictionId: "r-1" }, { reason: "it is over" }))
 }
 
+/** Evidence of h1, which a line needs once there was any. */
+const evidence = (state: "valid" | "revoked") => {
+  const attribute = { name: "kyc", value: "passed", evidenceHash: "ab".repeat(32), state }
+  return Calls.write("holder.set-attributes", { holderId: "h1" }, { attributes: [attribute] })
+}
+
 /** Does a step in its turn, or nothing where it is not possible in either of the two. */
 const play = (scene: Scene, { does, ...of }: Step) =>
   Effect.gen(function* () {
@@ -159,6 +168,11 @@ const play = (scene: Scene, { does, ...of }: Step) =>
         return
       case "withdraw":
         yield* Calls.write("admission.withdraw", { holderId: "h1", instrumentId: "fund-a" }, {})
+        return
+      case "revoke":
+      case "verify":
+        // Refused in both alike where there is nothing to revoke.
+        yield* evidence(does === "verify" ? "valid" : "revoked")
     }
   })
 
@@ -426,8 +440,8 @@ const named: ReadonlyArray<readonly [string, Played]> = [
         conceal("screening"),
         does("roll"),
         does("pause"),
-        does("release"),
         does("void"),
+        does("release"),
         does("run")
       ]
     }
@@ -438,11 +452,16 @@ const named: ReadonlyArray<readonly [string, Played]> = [
       first: null,
       steps: [
         conceal("restriction"),
-        does("withdraw"),
+        does("verify"),
+        does("revoke"),
         does("deliver-other"),
+        does("pause"),
+        does("verify"),
+        does("release"),
         does("roll"),
         does("cure"),
         conceal("screening"),
+        does("withdraw"),
         does("run")
       ]
     }

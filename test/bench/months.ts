@@ -243,8 +243,9 @@ const phases = Effect.fnUntraced(function* (lines: number) {
 
 /**
  * A whole month, against one of a tenth of the lines: both would take as long a line if nothing grew
- * with the number of lines. The ledger is this process's, and keeps all its transactions in memory:
- * 1,000,000 lines need `NODE_OPTIONS=--max-old-space-size=16384`.
+ * with the number of lines. The ledger is this process's, and keeps all its transactions in memory: at
+ * 20,000 lines the process grew by 42 KB a line, so that many lines need memory and a heap
+ * (`NODE_OPTIONS=--max-old-space-size`) for it.
  */
 export const whole = {
   bench: (async ({ size = 10_000 }) => {

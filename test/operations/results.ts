@@ -20,8 +20,6 @@ export interface Place {
   readonly member?: string
   /** The member that tells the rows of a list apart. */
   readonly row?: string
-  /** Members of the result that tell of the operation, and not of the record. */
-  readonly besides?: ReadonlyArray<string>
 }
 
 /** The kinds whose record is a member of another one, or has no read but its list. */
@@ -29,13 +27,17 @@ export const places: Readonly<Record<string, Place>> = {
   "admission-consent.propose": { member: "admissionConsent" },
   "admission.offer": { row: "admissionId" },
   "admission.withdraw": { row: "admissionId" },
-  "distribution.instruct": { besides: ["lines"] },
-  "distribution.roll": { besides: ["lines"] },
   "external-account.map": { row: "externalAccountId" },
   "primary-market.propose": { member: "primaryMarket" },
   "holder.restrict-batch": { member: "restrictions", row: "restrictionId" },
   "issuer-powers-agreement.propose": { member: "issuerPowersAgreement" },
   "issuer-powers-consent.offer": { member: "consents", row: "issuerPowersConsentId" }
+}
+
+/** Members of results that say what the operation did, and that no read of the record shows. */
+const ofOperation: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "distribution.instruct": ["lines"],
+  "distribution.roll": ["lines"]
 }
 
 const patterns = Catalogue.reads.map((read) => {
@@ -148,7 +150,7 @@ export const again = Effect.fnUntraced(function* (record: Stored<OperationRecord
     }
     // A read of one record may show more than every answer with it does.
     for (const name of Object.keys(one)) {
-      if (place.besides?.includes(name)) continue
+      if (ofOperation[record.kind]?.includes(name)) continue
       if (isPart && name !== "state" && !(name in shown)) continue
       if (told(name, shown[name]) !== told(name, one[name])) {
         differences.push([name, one[name], shown[name]])

@@ -1,10 +1,13 @@
 /** Guards of distributions against what comes at the same time, in between, or under a hold. */
 import { Records } from "@bursar/engine-core"
 import { Date, Instant } from "@bursar/engine-core/kernel"
+import { Atomically } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Stream } from "effect"
+import * as Memory from "@bursar/storage-adapters/memory"
+import { Effect, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import { distributionTimers } from "#core/distributions/distribution/DistributionTimer.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
 import { transactions } from "../engine/ledger-toys.ts"
@@ -112,6 +115,16 @@ describe("an execution", () => {
     }).pipe(engine({ settings: { batchLines: 1 } }))
   )
 
+  it.effect("never goes on with lines whose plan this engine did not keep", () =>
+    Effect.gen(function* () {
+      const { stage, point } = yield* Month.founded(["h1"])
+      yield* Month.executes(stage, Month.termsOf(stage, point))
+      const body = { ...july, distributionId: "d-july" }
+      assert.strictEqual((yield* Calls.write("distribution.execute", {}, body)).why, conflict)
+      assert.deepStrictEqual(yield* exercised("Distribution"), [])
+    }).pipe(engine())
+  )
+
   it.effect("is kept as a breach where the ledger has its id already", () =>
     Effect.gen(function* () {
       const { stage, holders, point } = yield* Month.founded(["h1"])
@@ -178,6 +191,162 @@ describe("the word on the ledger", () => {
       assert.deepStrictEqual(yield* exercised("DistributionLine"), [])
     }).pipe(engine())
   )
+})
+
+const stateOfMonth = Effect.map(Month.distribution(), ({ state }) => state)
+
+describe("a distribution", () => {
+  const month = (holderIds: ReadonlyArray<string>) =>
+    Effect.gen(function* () {
+      const { stage, holders, point } = yield* Month.founded(holderIds)
+      const lines = holders.map(({ party }, nth) => Month.lineOf(nth + 1, party))
+      yield* Month.opened(stage, point, lines)
+      return stage
+    })
+
+  it.effect("is never paid while a delivered line is not rolled, though no other is owed", () =>
+    Effect.gen(function* () {
+      const stage = yield* month(["h1", "h2"])
+      yield* Month.delivers(stage, "d-july", "d-july.1")
+      yield* Restricting.restricts("h2", "r2")
+      yield* Month.voids("d-july.2")
+      assert.deepStrictEqual(yield* Month.states, ["1 delivered", "2 void"])
+      assert.strictEqual(yield* stateOfMonth, "payable")
+      yield* Month.rolls(["d-july.1"])
+      assert.strictEqual(yield* stateOfMonth, "paid")
+    }).pipe(engine())
+  )
+
+  it.effect(
+    "is never paid under a hold, though its last line is void, but by the run after it",
+    () =>
+      Effect.gen(function* () {
+        yield* month(["h1"])
+        const holdId = yield* pauses
+        yield* Month.voids("d-july.1")
+        assert.strictEqual(yield* stateOfMonth, "held")
+        yield* Calls.write("hold.release", { holdId }, {})
+        assert.strictEqual(yield* stateOfMonth, "paid")
+      }).pipe(engine())
+  )
+})
+
+describe("a judgement", () => {
+  it.effect("cures a line though its distribution is held already", () =>
+    Effect.gen(function* () {
+      const { stage, holders, point } = yield* Month.founded(["h1", "h2"])
+      const lines = holders.map(({ party }, nth) => Month.lineOf(nth + 1, party))
+      yield* Month.opened(stage, point, lines)
+      yield* Restricting.restricts("h1", "r1")
+      const holdId = yield* pauses
+      const before = yield* Month.distribution()
+      assert.deepInclude(before, { state: "held", holdId })
+      yield* Restricting.lifts("r1")
+      assert.deepStrictEqual(yield* Month.states, ["1 due", "2 due"])
+      assert.deepStrictEqual(yield* Month.distribution(), before)
+    }).pipe(engine())
+  )
+
+  it.effect("that finds the causes of before writes nothing", () =>
+    Effect.gen(function* () {
+      const { stage, holders, point } = yield* Month.founded(["h1"])
+      yield* Month.opened(stage, point, [Month.lineOf(1, holders[0]!.party)])
+      yield* Restricting.restricts("h1", "r1")
+      const before = yield* Month.lines
+      yield* Restricting.restricts("h1", "r2")
+      yield* Restricting.lifts("r2")
+      assert.deepStrictEqual(yield* Month.states, ["1 suspended restriction"])
+      assert.deepStrictEqual(yield* Month.lines, before)
+    }).pipe(engine())
+  )
+})
+
+describe("the instant of the word on the ledger", () => {
+  const timer = Effect.flatMap(Records, (records) => records.get(distributionTimers, "d-july"))
+  const month = Effect.gen(function* () {
+    const { stage, holders, point } = yield* Month.founded(["h1", "h2"])
+    const lines = holders.map(({ party }, nth) => Month.lineOf(nth + 1, party))
+    yield* Month.opened(stage, point, lines)
+    yield* passes("1 minute")
+    assert.isNull((yield* timer).instructAt)
+  })
+
+  it.effect("stays where another line comes to wait before it is said", () =>
+    Effect.gen(function* () {
+      yield* month
+      yield* Restricting.restricts("h1", "r1")
+      const { instructAt } = yield* timer
+      assert.isNotNull(instructAt)
+      yield* TestClock.adjust("1 second")
+      yield* Restricting.restricts("h2", "r2")
+      assert.strictEqual((yield* timer).instructAt, instructAt)
+    }).pipe(engine())
+  )
+
+  it.effect("is another one after each word, though no time has passed", () =>
+    Effect.gen(function* () {
+      yield* month
+      yield* Restricting.restricts("h1", "r1")
+      yield* Restricting.lifts("r1")
+      const first = yield* timer
+      // Nothing is left to say, and then something is at the same instant.
+      assert.isNull(first.instructAt)
+      yield* Restricting.restricts("h1", "r2")
+      const { instructAt } = yield* timer
+      assert.isNotNull(instructAt)
+      assert.isTrue(Instant.isAfter(instructAt!, first.lastInstructAt!))
+    }).pipe(engine())
+  )
+})
+
+describe("of two at once", () => {
+  /** Storage that notes the named locks of its transactions. */
+  const noted = () => {
+    const names = new Set<string>()
+    const storage = Layer.effect(
+      Atomically,
+      Effect.map(Atomically, (atomically) => ({
+        ...atomically,
+        lock: (name: string) =>
+          Effect.andThen(
+            Effect.sync(() => names.add(name)),
+            atomically.lock(name)
+          )
+      }))
+    ).pipe(Layer.provideMerge(Memory.layer))
+    return { names, storage }
+  }
+
+  it.effect(
+    "judgements wait for each other, and for lines that are added: each locks restrictions",
+    () => {
+      const { names, storage } = noted()
+      return Effect.gen(function* () {
+        const { stage, holders, point } = yield* Month.founded(["h1"])
+        const line = Month.lineOf(1, holders[0]!.party)
+        yield* Month.executes(stage, Month.termsOf(stage, point))
+        names.clear()
+        yield* Month.adds("d-july", [line])
+        assert.include([...names], "restrictions")
+        names.clear()
+        const validUntil = "2027-08-03T10:00:00Z"
+        const kyc = { name: "kyc", value: "passed", evidenceHash: "ab".repeat(32), state: "valid" }
+        const body = { attributes: [kyc], validUntil }
+        yield* Calls.write("holder.set-attributes", { holderId: "h1" }, body)
+        assert.include([...names], "restrictions")
+      }).pipe(engine({ storage }))
+    }
+  )
+
+  it.effect("grants of an instrument the second finds the first: both lock its approvals", () => {
+    const { names, storage } = noted()
+    return Effect.gen(function* () {
+      yield* Month.founded([])
+      const body = { instrumentId: "fund-a", until: "2027-06-30T00:00:00Z" }
+      assert.strictEqual((yield* Calls.write("standing-approval.grant", {}, body)).why, "")
+      assert.include([...names], "standing-approval:fund-a")
+    }).pipe(engine({ storage }))
+  })
 })
 
 describe("under a hold", () => {

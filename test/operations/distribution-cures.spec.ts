@@ -389,6 +389,44 @@ describe("a holder is not closed", () => {
     }).pipe(Effect.provide(world()))
   )
 
+  /** h1 sold its units of fund-a, and those of fund-b are recovered to its successor, who is closed. */
+  const succeeded = (stage: Fund.Parties, h1: Cycles.Holder) =>
+    Effect.gen(function* () {
+      yield* Powers.another(stage, "fund-b")
+      yield* Powers.admits(h1, "fund-b")
+      yield* Powers.mints(stage, h1, "100")
+      yield* Powers.mints(stage, h1, "5", "fund-b")
+      for (const instrumentId of ["fund-a", "fund-b"]) {
+        yield* Powers.agrees(stage, { instrumentId })
+        yield* Powers.consents(h1, { instrumentId })
+      }
+      yield* succeeding(Powers.forces("h1", "h2", { instruments: [{ instrumentId: "fund-a" }] }))
+      const { holderId } = yield* Powers.succeeds(stage, h1, { admitted: ["fund-a", "fund-b"] })
+      yield* succeeding(Powers.recovers("h1"))
+      return (yield* Calls.write("holder.close", { holderId }, {})).why
+    })
+
+  it.effect("before the carry of its predecessor is paid to it", () =>
+    Effect.gen(function* () {
+      const { stage, holders, point } = yield* Month.founded(["h1", "h2"])
+      const h1 = holders[0]!
+      const carryOut = Decimal.of("0.01")
+      yield* Month.opened(stage, point, [Month.lineOf(1, h1.party, { carryOut })])
+      yield* Month.delivers(stage, "d-july", "d-july.1")
+      yield* Month.rolls(["d-july.1"])
+      assert.strictEqual(yield* succeeded(stage, h1), "rule-refused policy no-carry")
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("before the daily income of units that its predecessor sold is paid to it", () =>
+    Effect.gen(function* () {
+      const stage = yield* Fund.opened({ ...Month.monthly("cash"), valuation: "par" })
+      const h1 = yield* Cycles.joins(stage, "h1")
+      yield* Cycles.joins(stage, "h2")
+      assert.strictEqual(yield* succeeded(stage, h1), "rule-refused policy no-accrued-income")
+    }).pipe(Effect.provide(world()))
+  )
+
   it.effect.each([
     { valuation: "par", why: "rule-refused policy no-accrued-income" },
     { valuation: "accumulating", why: "" }

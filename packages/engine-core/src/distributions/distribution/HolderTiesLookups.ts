@@ -13,8 +13,7 @@ import { Records } from "../../records/Records.ts"
 import { type Distribution, distributions } from "./Distribution.ts"
 import { distributionSlots } from "./DistributionSlot.ts"
 import { linesOfPayees } from "./LineLookups.ts"
-
-type Closing = Pick<Holder, "holderId" | "party">
+import { predecessorsOf } from "./SuccessionLookups.ts"
 
 /** Instruments whose distributions are looked at together. */
 const groupMax = 100
@@ -37,39 +36,70 @@ const lastExecuted: Stream.Stream<
 )
 
 /**
- * Finds an instrument whose last distribution left the holder a carry that pays something: at least
- * the smallest amount of its payouts. Null: there is none.
+ * Loads who earns for the holder in each of these instruments, in their order: the holder, and the
+ * predecessors whose income of the instrument is the holder's.
  */
-export const carryOf = (holder: Closing): Effect.Effect<string | null, Unavailable, Records> =>
+const earnersIn = Effect.fnUntraced(function* (
+  group: ReadonlyArray<{ readonly instrumentId: string }>,
+  holder: Holder
+) {
+  return yield* Effect.forEach(group, ({ instrumentId }) =>
+    holder.predecessor === null
+      ? Effect.succeed([holder])
+      : Effect.map(predecessorsOf(instrumentId, [holder]), (chains) => [
+          holder,
+          ...(chains.get(holder.holderId) ?? [])
+        ])
+  )
+})
+
+/**
+ * Finds an instrument whose last distribution left the holder, and the predecessors whose income is
+ * the holder's, a carry that pays something: at least the smallest amount of its payouts. Null: there
+ * is none.
+ */
+export const carryOf = (holder: Holder): Effect.Effect<string | null, Unavailable, Records> =>
   lastExecuted.pipe(
-    Stream.mapEffect((group) =>
-      Effect.map(
-        linesOfPayees(
-          group.map(({ distributionId }) => distributionId),
-          [holder],
-          null
-        ),
-        (lines) =>
-          group.find(({ distributionId, payoutDecimals }) => {
-            const own = lines.filter((line) => line.distributionId === distributionId)
-            const carry = Decimal.sum(own.map(({ carryOut }) => carryOut))
-            return Decimal.atLeast(carry, smallestOf(payoutDecimals))
-          })?.instrumentId ?? null
-      )
-    ),
+    Stream.mapEffect((group) => carryingIn(group, holder)),
     Stream.filter((instrumentId) => instrumentId !== null),
     Stream.runHead,
     Effect.map(Option.getOrNull)
   )
 
+/** Finds the instrument of the first of these distributions that left the holder such a carry. */
+const carryingIn = Effect.fnUntraced(function* (
+  group: ReadonlyArray<Distribution>,
+  holder: Holder
+) {
+  const earners = yield* earnersIn(group, holder)
+  const lines = yield* linesOfPayees(
+    group.map(({ distributionId }) => distributionId),
+    [...new Map(earners.flat().map((earner) => [earner.holderId, earner])).values()],
+    null
+  )
+  const carrying = group.find(({ distributionId, payoutDecimals }, nth) => {
+    const own = lines.filter(
+      (line) =>
+        line.distributionId === distributionId &&
+        earners[nth]!.some(
+          ({ holderId, party }) => line.holderId === holderId || line.party === party
+        )
+    )
+    const carry = Decimal.sum(own.map(({ carryOut }) => carryOut))
+    return Decimal.atLeast(carry, smallestOf(payoutDecimals))
+  })
+  return carrying?.instrumentId ?? null
+})
+
 const smallestOf = (places: number): Decimal.Decimal =>
   places === 0 ? Decimal.one : Decimal.of(`0.${"1".padStart(places, "0")}`)
 
 /**
- * Finds an instrument that distributes a daily income and whose units the holder has had since the
- * record date of the last distribution: the income of those days is not paid yet. Null: there is none.
+ * Finds an instrument that distributes a daily income and whose units the holder, or a predecessor
+ * whose income is the holder's, has had since the record date of the last distribution: the income of
+ * those days is not paid yet. Null: there is none.
  */
-export const accrualOf = ({ party }: Closing): Effect.Effect<string | null, Unavailable, Records> =>
+export const accrualOf = (holder: Holder): Effect.Effect<string | null, Unavailable, Records> =>
   Stream.unwrap(
     Effect.map(Records, (records) =>
       records.stream(instruments, { where: { listed: ["yes"] } }).pipe(
@@ -80,24 +110,27 @@ export const accrualOf = ({ party }: Closing): Effect.Effect<string | null, Unav
             manifest.valuation === "par" && manifest.distribution.schedule === "monthly"
         ),
         Stream.grouped(groupMax),
-        Stream.mapEffect((group) => accruingIn(group, party)),
+        Stream.mapEffect((group) => accruingIn(group, holder)),
         Stream.filter((instrumentId) => instrumentId !== null)
       )
     )
   ).pipe(Stream.runHead, Effect.map(Option.getOrNull))
 
-/** Finds the first of these instruments whose units the party has had since its last record date. */
+/** Finds the first of these instruments whose units the holder has had since its last record date. */
 const accruingIn = Effect.fnUntraced(function* (
   group: ReadonlyArray<Pick<Instrument, "instrumentId" | "registrar">>,
-  party: Holder["party"]
+  holder: Holder
 ) {
   const records = yield* Records
+  const earners = yield* earnersIn(group, holder)
   const found = yield* records.many(
     registerEntries,
-    group.map((instrument) => entryIdOf({ ...instrument, party }))
+    group.flatMap((instrument, nth) =>
+      earners[nth]!.map(({ party }) => entryIdOf({ ...instrument, party }))
+    )
   )
   if (found.length === 0) return null
-  const entries = new Map(found.map((entry) => [entry.instrumentId, entry]))
+  const entriesOf = Map.groupBy(found, (entry): string => entry.instrumentId)
   const slots = yield* records.many(
     distributionSlots,
     group.map(({ instrumentId }) => instrumentId)
@@ -110,10 +143,9 @@ const accruingIn = Effect.fnUntraced(function* (
     ])
   )
   const accruing = group.find(({ instrumentId }) => {
-    const entry = entries.get(instrumentId)
-    if (entry === undefined) return false
-    return (
-      entry.emptySince === null || (last.get(instrumentId)?.recordOffset ?? 0) < entry.emptySince
+    const recordOffset = last.get(instrumentId)?.recordOffset ?? 0
+    return (entriesOf.get(instrumentId) ?? []).some(
+      ({ emptySince }) => emptySince === null || recordOffset < emptySince
     )
   })
   return accruing?.instrumentId ?? null

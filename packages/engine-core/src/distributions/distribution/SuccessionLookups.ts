@@ -56,13 +56,13 @@ export const succeededIn = Effect.fnUntraced(function* (
 })
 
 /**
- * Loads the predecessors of holders in the instrument, nearest first, by the holder's id; a holder
- * that succeeds nobody in it is left out.
+ * Loads the predecessors of holders in the instrument at the pin, the latest when absent: nearest
+ * first, by the holder's id; a holder that succeeds nobody in it is left out.
  */
 export const predecessorsOf = Effect.fnUntraced(function* (
   instrumentId: string,
   of: ReadonlyArray<Holder>,
-  pin: Pin.Resolved
+  pin?: Pin.Resolved
 ) {
   const records = yield* Records
   const chains = new Map<string, Array<Holder>>()

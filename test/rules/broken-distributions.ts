@@ -1,6 +1,10 @@
-/** The execution of a distribution, with a way to make every check refuse. */
-import { Date, Decimal } from "@bursar/engine-core/kernel"
+/**
+ * The execution of a distribution and the grant of a standing approval, with a way to make every check
+ * refuse.
+ */
+import { Date, Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import * as Gates from "#core/distributions/distribution/ExecutionGates.ts"
+import * as ApprovalGates from "#core/distributions/standing-approval/StandingApprovalGates.ts"
 import { granted } from "../operations/standing-approvals.ts"
 import * as Broken from "./broken.ts"
 
@@ -52,5 +56,37 @@ export const distributionExecute = Broken.act<Gates.Judging>({
     "nav-feed feed-usable": (of) => ({ ...of, navFeed: "stale" }),
     "ledger history-whole": (of) => ({ ...of, isHistoryWhole: false }),
     "ledger distribution-size": (of) => ({ ...of, fitsLinesMax: false })
+  }
+})
+
+const { distribution } = Broken.instrument().manifest
+const from = Broken.now
+const until = Instant.add(from, Duration.days(30))
+
+export const standingApprovalGrant = Broken.act<ApprovalGates.Granting>({
+  name: "standing-approval.grant",
+  sound: {
+    manifest: {
+      distribution: {
+        ...distribution,
+        schedule: "monthly",
+        calendar: { frequency: "monthly", recordDay: 31, paymentLagDays: 3 }
+      }
+    },
+    policyVersion: 1,
+    from,
+    until,
+    now: from,
+    longest: Duration.days(30)
+  },
+  rows: ApprovalGates.againstGrant,
+  faults: {
+    "policy calendar": (of) => ({
+      ...of,
+      manifest: { distribution: { ...of.manifest.distribution, calendar: null } }
+    }),
+    // An end that the clock has reached is none to come.
+    "policy approval-period": (of) => ({ ...of, now: until }),
+    "policy approval-longest": (of) => ({ ...of, longest: Duration.days(29) })
   }
 })

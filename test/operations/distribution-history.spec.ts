@@ -7,13 +7,20 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { type Distribution, distributions } from "#core/distributions/distribution/Distribution.ts"
+import {
+  type DistributionLine,
+  distributionLines
+} from "#core/distributions/distribution/DistributionLine.ts"
+import * as Reads from "#core/distributions/distribution/DistributionReads.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
+import { again, forgets, recordsAgain } from "./again.ts"
 import * as Cycles from "./cycles.ts"
 import * as Month from "./distributions.ts"
 import * as Executions from "./executions.ts"
 import * as Powers from "./powers.ts"
 import * as Reconciling from "./reconciling.ts"
+import { read } from "./venue.ts"
 
 const horizon = Effect.map(
   Effect.flatMap(ProjectionLog, ({ head }) => head),
@@ -75,6 +82,16 @@ const withoutSchedule = {
   distribution: { schedule: "none", withholding: 0.15, payoutDecimals: 2, payout: "cash" }
 } as const
 
+/** Whether each line of July is read with a basis, and why it is not. */
+const bases = Effect.flatMap(Executions.linesOf(july), (lines) =>
+  Effect.forEach(lines, ({ distributionId, lineId }) =>
+    Effect.map(read(Reads.line, { distributionId, lineId }), ({ value }) => [
+      value.basis.length > 0,
+      value.basisMissing
+    ])
+  )
+)
+
 const acting = Effect.map(Instant.now, (now) => ({
   cause: { by: "run", runId: "fault" } as const,
   now
@@ -102,6 +119,23 @@ const forges = (linesHash: string) =>
     yield* records.transact(records.record(forged, self, paid, act))
   })
 
+/** Changes for whom the first line of July was computed, behind the engine's back. */
+const misattributes = Effect.gen(function* () {
+  const records = yield* Records
+  const forged = {
+    ...distributionLines,
+    announce: () => [],
+    evolve: (self: DistributionLine) => ({
+      ...self,
+      computedFor: { holderId: "nobody", party: self.party }
+    })
+  }
+  const act = yield* acting
+  const self = yield* records.get(distributionLines, `${july}.1`)
+  const fact = { on: "recause", at: act.now, causes: [] } as const
+  yield* records.transact(records.record(forged, self, fact, act))
+})
+
 const engine = Effect.provide(world())
 
 describe("retention", () => {
@@ -125,6 +159,11 @@ describe("retention", () => {
         yield* Calls.write("hold.release", { holdId: String(paused.result["holdId"]) }, {})
         assert.strictEqual((yield* Executions.distributionOf(july)).state, "payable")
         assert.deepStrictEqual((yield* checks).unread, [])
+        yield* misattributes
+        assert.deepStrictEqual(yield* bases, [
+          [false, "not-computed"],
+          [true, null]
+        ])
       }).pipe(engine)
   )
 
@@ -150,10 +189,19 @@ describe("retention", () => {
       const kept = yield* pruned
       assert.isAbove(kept, 0)
       assert.isAtMost(kept, recordOffset ?? 0)
+      assert.deepStrictEqual(yield* bases, [
+        [true, null],
+        [true, null]
+      ])
       yield* Cycles.changes(1, withoutSchedule)
       assert.strictEqual(yield* pruned, yield* end)
       const { unread, verdict } = yield* checks
       assert.deepStrictEqual({ unread, verdict }, { unread: [], verdict: "clear" })
+      // The register of record is gone: what is left of it would give other figures.
+      assert.deepStrictEqual(yield* bases, [
+        [false, "before-horizon"],
+        [false, "before-horizon"]
+      ])
     }).pipe(engine)
   )
 
@@ -172,6 +220,58 @@ describe("retention", () => {
       const { unread, verdict } = yield* checks
       assert.deepStrictEqual({ unread, verdict }, { unread: [], verdict: "clear" })
       assert.strictEqual(yield* pruned, yield* end)
+    }).pipe(engine)
+  )
+
+  it.effect(
+    "never deletes what a month reads whose points are before a snapshot of the ledger",
+    () =>
+      Effect.gen(function* () {
+        const fund = yield* Executions.founded(["h1", "h2"], Executions.accumulating)
+        for (const holder of fund.holders) yield* Powers.mints(fund.stage, holder, "100")
+        yield* Cycles.at("2026-07-20T12:00:00Z")
+        yield* Executions.publishes(fund.stage, "1", "2026-07-20T11:00:00Z", { metric: "price" })
+        yield* forgets
+        yield* Effect.gen(function* () {
+          yield* Calls.settle
+          yield* recordsAgain(fund.stage, Executions.accumulating)
+          yield* Cycles.at("2026-07-30T12:00:00Z")
+          yield* Executions.publishes(fund.stage, "1.05", "2026-07-30T11:00:00Z", {
+            metric: "price"
+          })
+          yield* Cycles.at("2026-08-01T00:02:00Z")
+          yield* moved(fund)
+          const begun = yield* horizon
+          assert.strictEqual(yield* pruned, begun)
+          assert.strictEqual(yield* executes("2026-07"), "succeeded")
+          const lines = yield* Executions.linesOf(july)
+          assert.deepStrictEqual(
+            lines.map(({ units }) => Decimal.formatPlain(units)),
+            ["100", "100"]
+          )
+        }).pipe(Effect.provide(yield* again))
+      }).pipe(engine)
+  )
+
+  it.effect("never deletes what the month after one reads that a snapshot showed", () =>
+    Effect.gen(function* () {
+      const fund = yield* accrued
+      assert.strictEqual(yield* executes("2026-07"), "succeeded")
+      yield* forgets
+      yield* Effect.gen(function* () {
+        yield* Calls.settle
+        yield* recordsAgain(fund.stage, Executions.par)
+        assert.deepStrictEqual(yield* bases, [
+          [false, "plan-missing"],
+          [false, "plan-missing"]
+        ])
+        const begun = yield* horizon
+        yield* moved(fund)
+        assert.strictEqual(yield* pruned, begun)
+        assert.isAbove(yield* end, begun)
+        yield* Cycles.changes(1, withoutSchedule)
+        assert.strictEqual(yield* pruned, yield* end)
+      }).pipe(Effect.provide(yield* again))
     }).pipe(engine)
   )
 })

@@ -21,6 +21,8 @@ export class LedgerReach extends Context.Service<
       { readonly offset: Offset.Offset; readonly readAt: Instant.Instant },
       Unavailable
     >
+    /** Horizon of the projection: records cannot be read back at an earlier offset. */
+    readonly horizon: Effect.Effect<Offset.Offset, Unavailable>
     /**
      * Finds the last offset whose ledger time is before the instant; None where the projection
      * begins, by a snapshot or after pruning, at that instant or later. It is final once the
@@ -45,6 +47,7 @@ const make = Effect.gen(function* () {
       const offset = yield* Effect.mapError(ledger.ledgerEnd, ledgerUnavailable)
       return { offset, readAt }
     }),
+    horizon: Effect.map(orUnavailable(log.head), ({ horizonOffset }) => Offset.of(horizonOffset)),
     offsetBefore: (instant) =>
       Effect.map(orUnavailable(log.offsetBefore(Instant.sortable(instant))), (found) =>
         Option.map(found, Offset.of)
@@ -66,6 +69,7 @@ export const at =
   (reach: LedgerReach["Service"]): LedgerReach["Service"] => ({
     projected: Effect.succeed({ offset, ledgerTime }),
     ledgerEnd: Effect.succeed({ offset, readAt: judgedAt }),
+    horizon: reach.horizon,
     offsetBefore: (instant) =>
       Effect.map(reach.offsetBefore(instant), (found) =>
         Option.map(found, (before) => Offset.min(before, offset))

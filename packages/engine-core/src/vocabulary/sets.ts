@@ -91,6 +91,13 @@ export const RateSource = extensible(
 )
 export type RateSource = ValueSet.Member<typeof RateSource>
 
+export const BasisMissing = extensible(
+  "BasisMissing",
+  "Why a distribution line is read without a basis: retention has deleted its register or points, a snapshot of the ledger showed it without the plan of its execution, or the register gives no such line.",
+  ["before-horizon", "plan-missing", "not-computed"]
+)
+export type BasisMissing = ValueSet.Member<typeof BasisMissing>
+
 export const LineReason = extensible(
   "LineReason",
   "Why a distribution line is suspended (the first of its causes, in this order), or carried.",

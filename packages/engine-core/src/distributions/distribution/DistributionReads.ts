@@ -184,7 +184,7 @@ export const line = Read.one({
         refused("not-found", { detail: `There is no such ${distributionLines.name}.` })
       )
     }
-    return { ...LineView.ofRole(record, asking.role), basis: yield* basisOf(record) }
+    return { ...LineView.ofRole(record, asking.role), ...(yield* basisOf(record)) }
   })
 })
 

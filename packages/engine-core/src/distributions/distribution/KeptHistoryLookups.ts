@@ -29,6 +29,9 @@ type Lowest = Option.Option<Offset.Offset>
 const lowestOf = (offsets: ReadonlyArray<Offset.Offset>): Lowest =>
   offsets.length === 0 ? Option.none() : Option.some(offsets.reduce(Offset.min))
 
+/** Keeps all that is left of the history: what is read again lies before it, or anywhere in it. */
+const allThatIsLeft = Offset.zero
+
 /**
  * Finds the lowest offset at which the units of these distributions' lines are read again; none where
  * they have no plan, as one that a snapshot of the ledger showed.
@@ -59,17 +62,29 @@ const lowestOfInstrument = Effect.fnUntraced(function* (
   )
   const unrolled = yield* unrolledIn(instrumentId, null)
   const slot = yield* slotOf(instrumentId, null)
-  // The next month reads nothing before the points and the record date of the last executed one.
-  const executed = of.isMonthly ? (slot?.distributionId ?? null) : null
-  const ids = [...open, ...unrolled.keys(), ...(executed === null ? [] : [executed])]
-  const lowest = yield* lowestRead([...new Set(ids)])
-  if (!of.isMonthly || slot !== null) return lowest
-  return yield* beginningOf(instrumentId)
+  const lowest = yield* lowestRead([...new Set([...open, ...unrolled.keys()])])
+  if (!of.isMonthly) return lowest
+  const executed = slot?.distributionId ?? null
+  const next =
+    executed === null ? yield* beginningOf(instrumentId) : Option.some(yield* readAfter(executed))
+  return lowestOf([...Option.toArray(lowest), ...Option.toArray(next)])
 })
+
+/**
+ * Finds the offset from which the month after the last executed one is read: nothing before its points
+ * and its record date. One that a snapshot of the ledger showed has no plan of them, and its record
+ * date passed before the snapshot.
+ */
+const readAfter = (executed: string) =>
+  Effect.map(lowestRead([executed]), (lowest) => Option.getOrElse(lowest, () => allThatIsLeft))
 
 /** Finds the offset of the beginning of an instrument's first period, of which no month is executed. */
 const beginningOf = Effect.fnUntraced(function* (instrumentId: InstrumentId) {
-  const { offsetBefore } = yield* LedgerReach
+  const reach = yield* LedgerReach
+  const offsetBefore = (instant: Instant.Instant) =>
+    Effect.map(reach.offsetBefore(instant), (found) =>
+      Option.some(Option.getOrElse(found, () => allThatIsLeft))
+    )
   const facts = yield* factsOf({ instrumentId, executed: null })
   const through = Month.next(Month.fromDate(Instant.date(yield* Instant.now)))
   const [period] = openPeriods(facts, through)

@@ -5,6 +5,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
 import type { Role } from "../../vocabulary/Role.ts"
+import * as sets from "../../vocabulary/sets.ts"
 import { isConcealedFrom } from "../../writes/Concealment.ts"
 import { DistributionLine, distributionLines } from "./DistributionLine.ts"
 import { shownOf, shownReason } from "./LineCauseRules.ts"
@@ -46,8 +47,9 @@ export type LineView = typeof LineView.Type
 
 export const LineDetail = Schema.Struct({
   ...shown,
-  /** Formula and inputs of each figure; empty where the plan of the execution is not known here. */
+  /** Formula and inputs of each figure; empty where `basisMissing` says why. */
   basis: Schema.Array(Basis.Basis),
+  basisMissing: Schema.NullOr(sets.BasisMissing.schema),
   ...RecordView.fields
 }).annotate({
   identifier: "DistributionLineDetail",

@@ -44,9 +44,10 @@ export interface BookedMonth {
   isOpen: boolean
 }
 
-/** Units of an instrument that a recovery took to a successor. */
+/** Units of an instrument that a recovery took to a successor, so that none were left. */
 interface Recovery {
-  readonly instrumentId: string
+  /** Null: with these units the party had none left of any instrument, and is succeeded altogether. */
+  readonly instrumentId: string | null
   readonly from: string
   readonly to: string
   readonly offset: Offset.Offset
@@ -75,13 +76,18 @@ const signed = (value: string): Atoms =>
 /** Figures that the ledger sums up to when a month is sealed. */
 const totalled = ["entitlement", "carryIn", "gross", "withheld", "net", "carryOut"] as const
 
-/** Opens books that hear everything the ledger shows from now on. */
-export const make = (observer: LedgerObserver): DistributionBooks => {
+/** Opens books of the venue's instruments that hear everything the ledger shows from now on. */
+export const make = (
+  observer: LedgerObserver,
+  instrumentIds: ReadonlyArray<string>
+): DistributionBooks => {
   const months = new Map<string, BookedMonth>()
   const lines = new Map<string, BookedLine>()
   const minted = new Map<string, Atoms>()
   const paid = new Map<string, Atoms>()
   const recoveries: Array<Recovery> = []
+  /** Recoveries of the transaction that is being read. */
+  const recovering: Array<Recovery & { readonly instrumentId: string }> = []
   const of = (payload: Payload | undefined): BookedMonth => {
     const found = months.get(text(payload?.["distributionId"]))
     if (found === undefined) throw new Error(`audit: ${text(payload?.["distributionId"])} is none`)
@@ -202,7 +208,16 @@ export const make = (observer: LedgerObserver): DistributionBooks => {
     )
     const from = text(consent?.payload["holder"])
     const to = inside(arg["cause"], "successor")
-    recoveries.push({ instrumentId, from, to, offset })
+    recovering.push({ instrumentId, from, to, offset })
+  }
+
+  const recovered = () => {
+    for (const each of recovering.splice(0)) {
+      if (observer.units(each.instrumentId, each.from) > 0n) continue
+      recoveries.push(each)
+      if (instrumentIds.some((id) => observer.units(id, each.from) > 0n)) continue
+      recoveries.push({ ...each, instrumentId: null })
+    }
   }
 
   const receives = ({ arg, contract }: Exercise) => {
@@ -227,14 +242,15 @@ export const make = (observer: LedgerObserver): DistributionBooks => {
     "Credential.Receive": receives
   }
   observer.hears((exercise) => hears[`${exercise.entity}.${exercise.choice}`]?.(exercise))
+  observer.hearsEnds(recovered)
 
   const headOf = (instrumentId: string, party: string, through?: Offset.Offset): string => {
-    const next = recoveries.findLast(
-      (one) =>
-        one.instrumentId === instrumentId &&
-        one.from === party &&
-        (through === undefined || one.offset <= through)
+    const ofParty = recoveries.filter(
+      ({ from, offset }) => from === party && (through === undefined || offset <= through)
     )
+    const next =
+      ofParty.findLast((each) => each.instrumentId === instrumentId) ??
+      ofParty.findLast((each) => each.instrumentId === null)
     return next === undefined ? party : headOf(instrumentId, next.to, through)
   }
 

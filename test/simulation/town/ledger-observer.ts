@@ -51,6 +51,7 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
   /** `asset owner` to every change of what it holds, with the ledger's own time in nanoseconds. */
   const changes = new Map<string, Array<{ readonly at: bigint; readonly amount: Atoms }>>()
   const listeners: Array<(exercise: Exercise) => void> = []
+  const endListeners: Array<() => void> = []
   let offset: Offset.Offset = Offset.zero
   let transactions = 0
 
@@ -157,6 +158,7 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
     }
     same(listed(delta), listed(said), `what ${one.updateId} made and burned`)
     for (const [asset, amount] of delta) add(supply, asset, amount)
+    for (const hearEnd of endListeners) hearEnd()
   }
 
   const byParties = new Map(readers.map((party) => [party, SimulatedLedger.Views.everything]))
@@ -202,6 +204,8 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
   return {
     look,
     hears: (hear: (exercise: Exercise) => void) => listeners.push(hear),
+    /** Calls back once all of a transaction is read. */
+    hearsEnds: (hearEnd: () => void) => endListeners.push(hearEnd),
     standing: (cid: string) => standing.get(cid),
     /** The contracts of a template that stand, oldest first. */
     all: (entity: string): ReadonlyMap<string, Contract> => byEntity.get(entity) ?? none,

@@ -71,7 +71,8 @@ const story = Effect.fnUntraced(function* (
   // One town in three lives through months in which its funds distribute.
   const distributes = of.seed % 3 === 1
   const founded = distributes ? distributingFoundings : foundings
-  const registrars = founded.map(({ instrumentId }) =>
+  const fundIds = founded.map(({ instrumentId }) => instrumentId)
+  const registrars = fundIds.map((instrumentId) =>
     SimulatedLedger.Identifiers.party({
       hint: `registrar-${instrumentId}`,
       publicKey: World.keyOf(`registrar-${instrumentId}`)
@@ -116,7 +117,7 @@ const story = Effect.fnUntraced(function* (
     scope,
     trace: of.trace ?? false,
     deals: !distributes && of.seed % 2 === 0,
-    distributions: distributes ? DistributionBooks.make(observer) : null,
+    distributions: distributes ? DistributionBooks.make(observer, fundIds) : null,
     approvals: new Set(),
     engine,
     step: 0,

@@ -106,7 +106,7 @@ const story = ({ inDoubt, payout, seed }: Walk) =>
     const terms = { ...Executions.par, distribution: { ...Executions.par.distribution, payout } }
     const { stage, holders } = yield* Executions.founded(holderIds, terms)
     const observer = LedgerObserver.make([stage.venue, stage.registrar.party])
-    const books = Books.make(observer)
+    const books = Books.make(observer, ["fund-a"])
     const look = observer.look(0)
     for (const holder of holders)
       yield* Powers.mints(stage, holder, String(1_000 + die.roll(90_000)))

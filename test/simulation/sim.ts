@@ -64,8 +64,8 @@ const spread = () =>
           // Most of what a step makes is gone with the next: a larger nursery spares the collector.
           const more = [
             ...["--max-semi-space-size=64", fileURLToPath(import.meta.url)],
-            ...["--seed", String(first + nth), "--runs", String(share), "--every", String(jobs)],
-            ...["--steps", String(steps)]
+            ...["--seed", String(first + nth * every), "--every", String(jobs * every)],
+            ...["--runs", String(share), "--steps", String(steps)]
           ]
           spawn(process.execPath, more, {
             stdio: "inherit"

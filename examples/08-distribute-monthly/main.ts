@@ -1,10 +1,10 @@
 /**
  * Monthly distributions without a person: two months of a par fund under a standing approval, on a
- * clock of its own. The programs of registrar and wallets act at the ledger's door; one holder is
- * frozen in July and cured in August.
+ * clock of its own, and a third month by people. The programs of registrar and wallets act at the
+ * ledger's door; one holder is frozen in July and cured in August.
  */
 import { createHash } from "node:crypto"
-import { Engine, ScheduleRunner, verify } from "@bursar/engine-core"
+import { verify } from "@bursar/engine-core"
 import { Basis, PlainJson } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
@@ -23,6 +23,7 @@ import {
 import * as story from "../story.ts"
 import { clock, setTime } from "./clock.ts"
 import * as Parties from "./parties.ts"
+import { agreed, executed, rolled, turn } from "./people.ts"
 
 const instrumentId = "elf-usd"
 const termsHash = createHash("sha256").update("the terms").digest("hex")
@@ -52,16 +53,8 @@ const faultsOf = (basis: Basis.Basis): ReadonlyArray<Basis.Basis> => [
 const shown = <A>(schema: Schema.Codec<A, unknown>, answer: PlainJson.Printable): A =>
   Schema.decodeUnknownSync(schema)(JSON.parse(PlainJson.stringify(answer)))
 
-/** A write that a second person approves. */
-const agreed = (...asked: Parameters<typeof write>) =>
-  Effect.gen(function* () {
-    yield* done(yield* approve(anna, yield* write(...asked)))
-  })
-
 const program = Effect.gen(function* () {
   const { venue } = yield* Ledger.Ledger
-  const { settle } = yield* Engine.Engine
-  const { runOnce } = yield* ScheduleRunner
   const registrar = yield* Parties.outsider("registrar")
   const fund = yield* Parties.outsider("fund")
   const oracle = yield* Parties.outsider("oracle")
@@ -75,11 +68,10 @@ const program = Effect.gen(function* () {
   /** Lets engine and programs work until none has anything left to do. */
   const work = Effect.gen(function* () {
     for (let acts = -1; acts !== 0; ) {
-      yield* runOnce
-      yield* settle
+      yield* turn
       acts = yield* registrar.works(registers, Parties.openingUnits("1000000"))
       for (const holder of holders) acts += yield* holder.works(Parties.wallet(termsHash))
-      yield* settle
+      yield* turn
     }
   })
   const at = (instant: string) => Effect.andThen(setTime(instant), work)
@@ -120,8 +112,9 @@ const program = Effect.gen(function* () {
   yield* work
 
   // From here on no person executes, clears, opens, delivers or rolls.
+  const standingApprovalId = "monthly"
   yield* agreed(olive, "standing-approval.grant", {
-    body: { instrumentId, until: "2027-01-01T00:00:00Z" }
+    body: { standingApprovalId, instrumentId, until: "2027-01-01T00:00:00Z" }
   })
   const { result } = yield* done(
     yield* write(carl, "holder.restrict", {
@@ -153,6 +146,11 @@ const program = Effect.gen(function* () {
     }
     for (const { holderId } of holders) yield* recomputed(distributionId, holderId)
   })
+  const incomeOf = Effect.fnUntraced(function* (month: string, day: string) {
+    yield* Console.log(month)
+    yield* setTime(`${day}T21:00:00Z`)
+    yield* oracle.works(Parties.income({ instrumentId, value: "0.000095759", day, audience }))
+  })
   const passes = Effect.fnUntraced(function* (of: {
     readonly month: string
     readonly day: string
@@ -160,9 +158,7 @@ const program = Effect.gen(function* () {
     readonly pays: string
   }) {
     const { day, ends, month, pays } = of
-    yield* Console.log(month)
-    yield* setTime(`${day}T21:00:00Z`)
-    yield* oracle.works(Parties.income({ instrumentId, value: "0.000095759", day, audience }))
+    yield* incomeOf(month, day)
     // Midnight in New York ends the record date; the scheduler looks once a minute.
     for (const time of ["05:00:00", "05:02:00", "05:04:00"]) yield* at(`${ends}T${time}Z`)
     // The registrar may deliver from the payment date on; the engine rolls an hour later.
@@ -185,6 +181,17 @@ const program = Effect.gen(function* () {
 
   yield* passes({ month: "2026-08", day: "2026-08-28", ends: "2026-09-01", pays: "2026-09-03" })
   yield* paid("2026-08", 0)
+
+  yield* Console.log("the approval is revoked: people execute and roll the next month")
+  const revoking = { params: { standingApprovalId }, body: {} }
+  yield* done(yield* write(olive, "standing-approval.revoke", revoking))
+  yield* incomeOf("2026-09", "2026-09-28")
+  yield* at("2026-10-01T05:02:00Z")
+  yield* executed(instrumentId, "2026-09")
+  yield* at("2026-10-01T05:04:00Z")
+  yield* at("2026-10-05T05:00:00Z")
+  yield* rolled(`${instrumentId}.2026-09`)
+  yield* paid("2026-09", 0)
 })
 
 await Effect.runPromise(

@@ -34,6 +34,14 @@ describe("the README", () => {
     expect(code).toBe(region(path))
   })
 
+  it("of embedding shows the code that the example of distributions runs", () => {
+    const [[, path = "", code = ""] = [], ...others] = shownBy(
+      "packages/engine-core/docs/embedding.md"
+    )
+    expect(others).toEqual([])
+    expect(code).toBe(region(path))
+  })
+
   it("links to files that are there", () => {
     const links = [...read("README.md").matchAll(/\]\((?!https?:)([^)#]+)\)/g)].map(([, to]) => to)
     expect(links.length).toBeGreaterThan(10)

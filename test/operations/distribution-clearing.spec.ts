@@ -1,8 +1,10 @@
 /** Distributions and what stops their instrument: cleared by runs, held by holds, paid where nothing is left. */
 import { EventReads, Records } from "@bursar/engine-core"
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
+import { Ledger } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema, Struct } from "effect"
+import { Duration, Effect, Schema, Struct } from "effect"
+import { shownDistributions } from "#core/distributions/distribution/Distribution.ts"
 import { distributionTimers } from "#core/distributions/distribution/DistributionTimer.ts"
 import { FindingId, findings, first } from "#core/findings/Finding.ts"
 import * as Calls from "../engine/calls.ts"
@@ -125,7 +127,50 @@ describe("a distribution", () => {
     }).pipe(engine())
   )
 
-  it.effect("is never cleared by a run of fewer checks, or without the ledger", () =>
+  it.effect("is never cleared by a run that could not reach the ledger", () => {
+    let isUp = true
+    const tamper = (ledger: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
+      ...ledger,
+      ledgerEnd: Effect.suspend(() =>
+        isUp
+          ? ledger.ledgerEnd
+          : Effect.fail(
+              new Ledger.Unreachable({ detail: "no route", retryAfter: Duration.seconds(1) })
+            )
+      )
+    })
+    return Effect.gen(function* () {
+      const { lines, point, stage } = yield* scene(["h1"])
+      yield* executed(stage, point, lines)
+      const hold = yield* paused
+      yield* Month.seals("d-july", lines)
+      yield* released(hold)
+      yield* Reconciling.holdAgain("d-july", hold)
+      isUp = false
+      const { value } = yield* Reconciling.run()
+      assert.deepEqual([value.verdict, value.distributionsCleared], ["incomplete", []])
+      assert.strictEqual((yield* month).state, "held")
+      isUp = true
+      assert.deepEqual((yield* Reconciling.run()).value.distributionsCleared, ["d-july"])
+    }).pipe(Effect.provide(world({ tamper })))
+  })
+
+  it.effect("is never shown as held where no line is shown as due", () =>
+    Effect.gen(function* () {
+      const { lines, point, stage } = yield* scene(["h1"])
+      yield* Calls.write("admission.withdraw", { holderId: "h1", instrumentId: "fund-a" }, {})
+      yield* executed(
+        stage,
+        point,
+        lines.map((line) => ({ ...line, waits: true }))
+      )
+      yield* paused
+      const records = yield* Records
+      assert.strictEqual((yield* records.get(shownDistributions, "d-july")).state, "executed")
+    }).pipe(engine())
+  )
+
+  it.effect("is never cleared by a run of fewer checks", () =>
     Effect.gen(function* () {
       const { lines, point, stage } = yield* scene(["h1"])
       yield* executed(stage, point, lines)

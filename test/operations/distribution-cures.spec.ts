@@ -12,6 +12,7 @@ import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Month from "./distributions.ts"
+import * as Executions from "./executions.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
 import * as Restricting from "./restricting.ts"
@@ -389,6 +390,55 @@ describe("a holder is not closed", () => {
     }).pipe(Effect.provide(world()))
   )
 
+  it.effect("while a line of its waits", () =>
+    Effect.gen(function* () {
+      yield* owed("cash", () => Effect.void)
+      yield* withdraws
+      assert.deepStrictEqual(yield* Month.states, ["1 suspended admission"])
+      assert.strictEqual(yield* closing, "rule-refused policy no-open-line")
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("for no carry that is less than the smallest amount of a payout", () =>
+    Effect.gen(function* () {
+      const { stage, holders, point } = yield* Month.founded(["h1"])
+      const carryOut = Decimal.of("0.0099999999")
+      yield* Month.opened(stage, point, [Month.lineOf(1, holders[0]!.party, { carryOut })])
+      yield* Month.delivers(stage, "d-july", "d-july.1")
+      yield* Month.rolls(["d-july.1"])
+      assert.strictEqual(yield* closing, "")
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect.each([
+    { sold: "before", why: "" },
+    { sold: "after", why: "rule-refused policy no-accrued-income" }
+  ])("for no daily income of units sold before the last record date, but after ($sold)", (row) =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Executions.founded(["h1", "h2", "h3"])
+      yield* Powers.mints(stage, holders[0]!, "100")
+      yield* Powers.mints(stage, holders[1]!, "100")
+      yield* Powers.agrees(stage)
+      yield* Powers.consents(holders[0]!)
+      const sells = succeeding(Powers.forces("h1", "h3"))
+      if (row.sold === "before") yield* sells
+      yield* Cycles.at("2026-07-28T12:00:00Z")
+      yield* Executions.publishes(stage, "0.01", "2026-07-28T11:00:00Z")
+      yield* Cycles.at("2026-08-01T00:02:00Z")
+      const month = { instrumentId: "fund-a", month: "2026-07" }
+      yield* succeeding(Calls.write("distribution.execute", {}, month))
+      yield* Cycles.at("2026-08-05T09:00:00Z")
+      yield* Cycles.turns
+      for (const { holderId, lineId } of yield* Month.lines) {
+        if (holderId !== "h1") continue
+        yield* Month.delivers(stage, "fund-a.2026-07", lineId)
+        yield* Month.rolls([lineId])
+      }
+      if (row.sold === "after") yield* sells
+      assert.strictEqual(yield* closing, row.why)
+    }).pipe(Effect.provide(world()))
+  )
+
   /** h1 sold its units of fund-a, and those of fund-b are recovered to its successor, who is closed. */
   const succeeded = (stage: Fund.Parties, h1: Cycles.Holder) =>
     Effect.gen(function* () {
@@ -428,28 +478,25 @@ describe("a holder is not closed", () => {
   )
 
   it.effect.each([
-    { valuation: "par", why: "rule-refused policy no-accrued-income" },
-    { valuation: "accumulating", why: "" }
-  ])("before the daily income of days since the last record date is paid ($valuation)", (row) =>
-    Effect.gen(function* () {
-      const stage = yield* Fund.opened({
-        holderCap: 100,
-        valuation: row.valuation,
-        distribution: {
-          schedule: "monthly",
-          withholding: 0.15,
-          payoutDecimals: 2,
-          payout: "cash",
-          calendar: { frequency: "monthly", recordDay: 31, paymentLagDays: 0 }
-        }
-      })
-      const h1 = yield* Cycles.joins(stage, "h1")
-      yield* Cycles.joins(stage, "h2")
-      yield* Powers.mints(stage, h1, "100")
-      yield* Powers.agrees(stage)
-      yield* Powers.consents(h1)
-      yield* succeeding(Powers.forces("h1", "h2"))
-      assert.strictEqual(yield* closing, row.why)
-    }).pipe(Effect.provide(world()))
+    { valuation: "par", terms: {}, why: "rule-refused policy no-accrued-income" },
+    { valuation: "par", terms: { schedule: "none", calendar: null }, why: "" },
+    { valuation: "accumulating", terms: {}, why: "" }
+  ])(
+    "before the daily income of days since the record date is paid ($valuation, $terms.schedule)",
+    (row) =>
+      Effect.gen(function* () {
+        const stage = yield* Fund.opened({
+          holderCap: 100,
+          valuation: row.valuation,
+          distribution: { ...Month.monthly("cash").distribution, ...row.terms }
+        })
+        const h1 = yield* Cycles.joins(stage, "h1")
+        yield* Cycles.joins(stage, "h2")
+        yield* Powers.mints(stage, h1, "100")
+        yield* Powers.agrees(stage)
+        yield* Powers.consents(h1)
+        yield* succeeding(Powers.forces("h1", "h2"))
+        assert.strictEqual(yield* closing, row.why)
+      }).pipe(Effect.provide(world()))
   )
 })

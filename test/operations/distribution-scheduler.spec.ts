@@ -1,10 +1,12 @@
 /** Distributions that run by themselves: announced once, executed under standing approvals, once over several hosts. */
 import { Engine, EventReads, Records, ScheduleRunner } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
+import { LeaseLost, Ledger } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer, Stream } from "effect"
+import { Context, Duration, Effect, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as CalendarReads from "#core/distributions/period/CalendarReads.ts"
+import { dueDistributions } from "#core/distributions/schedule/DueDistributionRunner.ts"
 import { scheduledDistributions } from "#core/distributions/schedule/ScheduledDistribution.ts"
 import { standingApprovals } from "#core/distributions/standing-approval/StandingApproval.ts"
 import * as Logged from "#core/writes/Logged.ts"
@@ -197,6 +199,119 @@ describe("the scheduler", () => {
         })
       }).pipe(engine())
   )
+
+  it.effect("opens nothing under an approval that has not begun, and executes once it begins", () =>
+    Effect.gen(function* () {
+      yield* july()
+      yield* grants({ from: "2026-08-01T00:05:00Z" })
+      yield* passes(180)
+      assert.deepEqual(yield* executions, [])
+      assert.deepEqual(yield* dues, ["distribution.due fund-a:2026-07 -"])
+      yield* passes(180)
+      assert.deepEqual(
+        (yield* executions).map(({ state }) => state),
+        ["succeeded"]
+      )
+    }).pipe(engine())
+  )
+
+  it.effect("opens no second execution while the first has not ended", () =>
+    Effect.gen(function* () {
+      yield* july()
+      yield* grants()
+      const { runOnce } = yield* ScheduleRunner
+      // No operation is worked on meanwhile.
+      for (let passed = 0; passed < 180; passed += 5) {
+        yield* TestClock.adjust("5 seconds")
+        yield* runOnce
+      }
+      assert.deepEqual(
+        (yield* executions).map(({ state }) => state),
+        ["queued"]
+      )
+    }).pipe(engine())
+  )
+
+  it.effect(
+    "announces months that pass together, and none whose record date no calendar says",
+    () =>
+      Effect.gen(function* () {
+        const { stage } = yield* july()
+        const { calendar: _, ...distribution } = Executions.par.distribution
+        const months = { ...distribution, calendar: null }
+        const fundA = { instrumentId: "fund-a" }
+        const effectiveFrom = "2026-08-31T12:00:00Z"
+        const set = yield* Calls.write(
+          "policy.set",
+          fundA,
+          { distribution: months, effectiveFrom },
+          Calls.operator,
+          "1"
+        )
+        assert.strictEqual(set.why, "")
+        for (const day of ["2026-08-28", "2026-09-28"]) {
+          yield* Cycles.at(`${day}T12:00:00Z`)
+          yield* Executions.publishes(stage, "0.0001", `${day}T11:00:00Z`)
+        }
+        yield* Cycles.at("2026-10-01T00:00:00Z")
+        yield* passes(180)
+        const rows = (yield* list(CalendarReads.list, {})).value
+        assert.deepEqual(
+          rows.slice(0, 3).map(({ month, periodState }) => `${month} ${periodState}`),
+          ["2026-07 due", "2026-08 blocked", "2026-09 blocked"]
+        )
+        assert.deepEqual(yield* dues, [
+          "distribution.due fund-a:2026-07 -",
+          "distribution.due fund-a:2026-08 -"
+        ])
+      }).pipe(engine())
+  )
+
+  it.effect("never announces or opens by a turn that another host has taken over", () =>
+    Effect.gen(function* () {
+      yield* july()
+      const lost = new LeaseLost({ queue: "schedule", itemId: "due-distributions" })
+      const turn = { state: "", hold: Effect.fail(lost), next: () => Effect.void }
+      yield* TestClock.adjust("2 minutes")
+      // One that is not announced yet is looked at by the next turn.
+      yield* Effect.exit(dueDistributions.run(turn))
+      assert.deepEqual(yield* dues, [])
+      yield* passes(65)
+      assert.strictEqual((yield* dues).length, 1)
+      yield* grants()
+      assert.strictEqual(yield* Effect.flip(dueDistributions.run(turn)), lost)
+      assert.deepEqual(yield* executions, [])
+      yield* passes(5)
+      assert.strictEqual((yield* executions).length, 1)
+    }).pipe(engine())
+  )
+
+  it.effect("announces nothing while a movement of the record date may still come", () => {
+    let isUp = true
+    const tamper = (ledger: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
+      ...ledger,
+      ledgerEnd: Effect.suspend(() =>
+        isUp
+          ? ledger.ledgerEnd
+          : Effect.fail(
+              new Ledger.Unreachable({ detail: "no route", retryAfter: Duration.seconds(1) })
+            )
+      )
+    })
+    return Effect.gen(function* () {
+      yield* july()
+      const { runOnce } = yield* ScheduleRunner
+      isUp = false
+      for (let passed = 0; passed < 180; passed += 5) {
+        yield* TestClock.adjust("5 seconds")
+        yield* runOnce
+      }
+      assert.deepEqual(yield* dues, [])
+      isUp = true
+      yield* passes(180)
+      assert.deepEqual(yield* dues, ["distribution.due fund-a:2026-07 -"])
+    }).pipe(Effect.provide(world({ tamper })))
+  })
 
   it.effect("never opens or announces twice, though several hosts look at the same time", () =>
     Effect.gen(function* () {

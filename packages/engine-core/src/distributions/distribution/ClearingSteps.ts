@@ -124,7 +124,7 @@ export const clear: (
   const fact = { on: "clear", at: act.now, runId } as const
   yield* unpaidOf(instrumentIds).pipe(
     Stream.filter(({ self }) => self.sealedAt !== null),
-    Stream.runForEach(({ self, shown, counts }) =>
+    Stream.runForEach(({ self, shown }) =>
       Effect.gen(function* () {
         if (allows(self, "clear")) {
           yield* records.record(distributions, self, fact, act)
@@ -133,7 +133,6 @@ export const clear: (
         if (allows(shown, "clear")) {
           yield* records.record(shownDistributions, shown, fact, act)
         }
-        if (counts.due > 0 || counts.delivered > 0) return
         yield* payIfSettled(self.distributionId, { at: act.now, act })
       })
     )

@@ -24,9 +24,10 @@ export interface Granting {
  */
 export const againstGrant = (granting: Granting): ReadonlyArray<Objection> => {
   const { manifest, policyVersion, from, until, now, longest } = granting
-  const { schedule, calendar } = manifest.distribution
+  // Terms without a schedule have no calendar.
+  const { calendar } = manifest.distribution
   return [
-    check("calendar", schedule === "monthly" && calendar !== null, { policyVersion }),
+    check("calendar", calendar !== null, { policyVersion }),
     check("approval-period", Instant.isAfter(until, Instant.max(from, now))),
     check("approval-longest", Instant.atOrBefore(until, Instant.add(from, longest)), {
       recovery: `Name an end within ${Duration.format(longest)} of its begin.`

@@ -25,7 +25,7 @@ export type Point = Pick<
   | "isLive"
 >
 
-/** The point of a date: the last valued, and among those the last published. */
+/** The point of a date: the last valued, and among those the last on the ledger. */
 export interface DatedPoint<P> {
   readonly date: Date.Date
   readonly point: P
@@ -45,9 +45,12 @@ export const officialPoints = <P extends Point>(
       isLive && correctedBy === null && inForceAt(versions, publishedAt)?.manifest.oracle === source
   )
 
+/**
+ * Sorts by valuation time, then by place on the ledger. Times of publication are no order: the effective
+ * times of two transactions may differ from their order by the skew that the ledger allows.
+ */
 const byPublication = (a: Point, b: Point): number =>
   Instant.compare(a.valuationTime, b.valuationTime) ||
-  Instant.compare(a.publishedAt, b.publishedAt) ||
   (a.offset < b.offset ? -1 : a.offset > b.offset ? 1 : a.nodeId - b.nodeId)
 
 /** Returns the point of each date in the zone, by date; a date without a point has none. */

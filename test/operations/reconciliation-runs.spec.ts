@@ -1,12 +1,13 @@
 /** Reconciliation runs: what they find, hold, clear and answer, over an engine in memory. */
 import { Engine, Records, RunRunner } from "@bursar/engine-core"
-import { Ledger, WorkQueue } from "@bursar/engine-core/ports"
+import { LeaseLost, Ledger, WorkQueue } from "@bursar/engine-core/ports"
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
+import * as Memory from "@bursar/storage-adapters/memory"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { itemOf } from "#core/findings/RunQueue.ts"
+import { itemOf, queue } from "#core/findings/RunQueue.ts"
 import { findings } from "#core/findings/Finding.ts"
 import { idOf, registerEntries } from "#core/instruments/register/RegisterEntry.ts"
 import * as Calls from "../engine/calls.ts"
@@ -247,6 +248,98 @@ describe("a reconciliation run", () => {
       assert.isTrue(value.checks.every(({ ran, why }) => !ran && why === "ledger-unreachable"))
       assert.isTrue((yield* Reconciling.found).every((text) => text.includes(" open ")))
     }).pipe(Effect.provide(world({ tamper })))
+  })
+
+  const queued = Effect.flatMap(Records, (records) =>
+    records.transact(
+      records.enqueue([itemOf({ trigger: "release", instrumentId: "fund-a", causedBy: "hold-1" })])
+    )
+  )
+  const runsMade = Effect.map(Reconciling.allRuns, (made) => made.length)
+
+  it.effect("that waits in the queue is not made while another run has the lock", () =>
+    Effect.gen(function* () {
+      yield* held
+      yield* Reconciling.run()
+      const work = yield* WorkQueue
+      const [lease] = yield* work.lease({
+        queue: "reconciliation-lock",
+        worker: "another-host",
+        limit: 1,
+        leaseMillis: 60_000
+      })
+      if (lease === undefined) throw new Error("the lock was not freed")
+      const { runOnce } = yield* RunRunner
+      yield* queued
+      yield* runOnce
+      assert.strictEqual(yield* runsMade, 1)
+      yield* work.release(lease, { delay: 0 })
+      yield* TestClock.adjust("1 second")
+      yield* runOnce
+      assert.strictEqual(yield* runsMade, 2)
+    }).pipe(Venue.engine())
+  )
+
+  it.effect("that waits in the queue waits for the ledger too, and then clears", () => {
+    let isUp = true
+    const tamper = (ledger: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
+      ...ledger,
+      ledgerEnd: Effect.suspend(() =>
+        isUp
+          ? ledger.ledgerEnd
+          : Effect.fail(
+              new Ledger.Unreachable({ detail: "no route", retryAfter: Duration.seconds(1) })
+            )
+      )
+    })
+    return Effect.gen(function* () {
+      yield* held
+      const { runOnce } = yield* RunRunner
+      yield* queued
+      isUp = false
+      yield* runOnce
+      assert.strictEqual(yield* runsMade, 0)
+      isUp = true
+      yield* TestClock.adjust("1 minute")
+      yield* runOnce
+      assert.deepEqual(
+        (yield* Reconciling.allRuns).map(({ verdict }) => verdict),
+        ["clear"]
+      )
+    }).pipe(Effect.provide(world({ tamper })))
+  })
+
+  it.effect.each([
+    { lost: "reconciliation-lock", by: "call" },
+    { lost: "reconciliation-lock", by: "queue" },
+    { lost: queue, by: "queue" }
+  ])("records nothing where another host has taken over its $lost (by $by)", ({ lost, by }) => {
+    let isLost = false
+    const storage = Layer.effect(
+      WorkQueue,
+      Effect.map(WorkQueue, (work) => ({
+        ...work,
+        hold: (lease: Parameters<typeof work.hold>[0]) =>
+          isLost && lease.queue === lost
+            ? Effect.fail(new LeaseLost({ queue: lost, itemId: lease.itemId }))
+            : work.hold(lease)
+      }))
+    ).pipe(Layer.provideMerge(Memory.layer))
+    return Effect.gen(function* () {
+      const { line } = yield* held
+      yield* Reconciling.plant(line, "5")
+      yield* queued
+      isLost = true
+      const { runOnce } = yield* RunRunner
+      yield* by === "call" ? Effect.exit(Reconciling.run()) : runOnce
+      assert.strictEqual(yield* runsMade, 0)
+      assert.deepEqual(yield* Reconciling.found, [])
+      assert.deepEqual(yield* Reconciling.openHolds, [])
+      isLost = false
+      yield* TestClock.adjust("10 minutes")
+      yield* runOnce
+      assert.strictEqual(yield* runsMade, 1)
+    }).pipe(Effect.provide(world({ storage })))
   })
 
   it.effect("is made once for each release, one after the other, whichever hosts run", () =>

@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { distributions } from "#core/distributions/distribution/Distribution.ts"
+import * as PrecheckReads from "#core/overviews/precheck/PrecheckReads.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Killable from "../engine/killable.ts"
 import { ports, world } from "../engine/world.ts"
@@ -13,6 +14,7 @@ import * as Cycles from "./cycles.ts"
 import * as Executions from "./executions.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
+import { read } from "./venue.ts"
 
 const declared = {
   operations: Catalogue.operations,
@@ -212,6 +214,12 @@ describe("an execution in five steps", () => {
         const next = { instrumentId: "fund-a", month: monthOf(1) }
         const early = yield* Calls.write("distribution.execute", {}, next)
         assert.strictEqual(early.state, "refused")
+        // Its gates are behind it: a precheck says so too.
+        const { value } = yield* read(PrecheckReads.get, {
+          ...body,
+          act: "distribution.execute"
+        } as unknown as Parameters<(typeof PrecheckReads.get)["run"]>[0])
+        assert.deepInclude(value, { allowed: true, gates: [] })
         const again = yield* Calls.write("distribution.execute", {}, body)
         assert.deepStrictEqual([again.state, again.why], ["succeeded", ""])
         assert.deepInclude(yield* executed(month), { sealed: [true], lines: whole })

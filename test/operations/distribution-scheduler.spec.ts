@@ -2,6 +2,7 @@
 import { Engine, EventReads, Records, ScheduleRunner } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { LeaseLost, Ledger } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
@@ -14,6 +15,7 @@ import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
+import * as Month from "./distributions.ts"
 import * as Executions from "./executions.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
@@ -200,6 +202,35 @@ describe("the scheduler", () => {
       }).pipe(engine())
   )
 
+  it.effect.each([
+    {
+      change: "another point",
+      does: (stage: Fund.Parties) => Executions.publishes(stage, "0.0001", "2026-07-29T12:00:00Z")
+    },
+    {
+      change: "another policy",
+      does: () =>
+        Calls.write(
+          "policy.set",
+          { instrumentId: "fund-a" },
+          { rateChange: "refuse" },
+          Calls.operator,
+          "1"
+        )
+    },
+    { change: "nothing", does: () => Effect.void }
+  ])("tries again before its minute is over only where it met something else ($change)", (row) =>
+    Effect.gen(function* () {
+      const { stage } = yield* july()
+      yield* grants({ maxNet: 100 })
+      yield* passes(95)
+      assert.strictEqual((yield* executions).length, 1)
+      yield* row.does(stage)
+      yield* passes(5)
+      assert.strictEqual((yield* executions).length, row.change === "nothing" ? 1 : 2)
+    }).pipe(engine())
+  )
+
   it.effect("opens nothing under an approval that has not begun, and executes once it begins", () =>
     Effect.gen(function* () {
       yield* july()
@@ -354,6 +385,20 @@ describe("the scheduler", () => {
       const self = yield* Executions.distributionOf("fund-a.2026-07")
       assert.isNull(self.executedBy.standingApprovalId)
       assert.strictEqual((yield* executions).length, 1)
+    }).pipe(engine())
+  )
+
+  it.effect("neither goes on with an execution that people began, nor takes it for executed", () =>
+    Effect.gen(function* () {
+      const { stage } = yield* july()
+      yield* passes(130)
+      const point = yield* Fund.newestContract(Templates.OraclePoint)
+      // Its lines are not added yet.
+      yield* Month.executes(stage, Month.termsOf(stage, point.cid))
+      yield* grants()
+      yield* passes(30)
+      assert.deepEqual(yield* executions, [])
+      includes(yield* scheduled, { distributionId: null, operationId: null })
     }).pipe(engine())
   )
 

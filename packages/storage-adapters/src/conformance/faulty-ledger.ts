@@ -157,6 +157,28 @@ export const faults = named({
         }
       })
   },
+  "a choice that refuses is done all the same": {
+    breaks: "L30",
+    plant: (under: Under) =>
+      onPort(under, (port) => {
+        let last: Ledger.Receipt | undefined
+        return {
+          submit: (submission) =>
+            port.submit(submission).pipe(
+              Effect.tap((receipt) =>
+                Effect.sync(() => {
+                  last = receipt
+                })
+              ),
+              Effect.catchTag("Refused", (refused) =>
+                refused.code === "DAML_FAILURE" && last !== undefined
+                  ? Effect.succeed(last)
+                  : Effect.fail(refused)
+              )
+            )
+        }
+      })
+  },
   "the venue's port acts for whoever is needed": {
     breaks: "L13",
     plant: (under: Under) => {

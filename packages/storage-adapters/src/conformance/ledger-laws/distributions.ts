@@ -1,5 +1,5 @@
-/** Laws of distributions: what is left of a month at each step, and who sees a line of it when. */
-import { Date, Decimal, Instant } from "@bursar/engine-core/kernel"
+/** Laws of distributions: what is left of a month at each step, who sees a line when, and what is refused. */
+import { Date, Decimal, Instant, Month, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
 import { expect } from "vitest"
@@ -19,90 +19,112 @@ const totals: Templates.DistributionTotals = {
   payoutUnits: Decimal.zero
 }
 
-/** A month with one line, executed step by step until the venue rolls it. */
-const month = Effect.gen(function* () {
+const line = (of: { readonly holder: Party.Party; readonly number: number }) => ({
+  ...totals,
+  ...of,
+  custodian: null,
+  units: cash,
+  carriedFrom: null,
+  rate: Decimal.zero,
+  rateSource: "default" as const,
+  payoutUnits: null,
+  carried: null,
+  waits: true
+})
+
+/** The commands of a month with one line, for the contracts that the step before has left. */
+const commandsOf = (holder: Party.Party) => ({
+  execute: (slotCid: string, month: string) =>
+    Templates.exercise(Templates.DistributionSlot, slotCid, "Execute", execution(month)),
+  addLines: (distributionCid: string, expectedCount: number, number = expectedCount + 1) =>
+    Templates.exercise(Templates.Distribution, distributionCid, "AddLines", {
+      expectedCount,
+      lines: [line({ holder, number })]
+    }),
+  seal: (distributionCid: string, sealed: { readonly lineCount: number; readonly net: string }) =>
+    Templates.exercise(Templates.Distribution, distributionCid, "Seal", {
+      lineCount: sealed.lineCount,
+      totals: { ...totals, net: Decimal.of(sealed.net) }
+    }),
+  open: (distributionCid: string) =>
+    Templates.exercise(Templates.Distribution, distributionCid, "Open", {}),
+  direct: (lineCid: string) =>
+    Templates.exercise(Templates.DistributionLine, lineCid, "Direct", {
+      holder,
+      custodian: null,
+      waits: false
+    }),
+  deliver: (
+    lineCid: string,
+    distributionCid: string,
+    evidence: { readonly reference: string; readonly paidOn: Date.Date } | null = {
+      reference: "payment",
+      paidOn: Date.of("1970-01-01")
+    }
+  ) =>
+    Templates.exercise(Templates.DistributionLine, lineCid, "Deliver", {
+      distributionCid,
+      credentialCid: null,
+      configurationCid: null,
+      evidence
+    }),
+  roll: (deliveredCid: string) =>
+    Templates.exercise(Templates.DeliveredLine, deliveredCid, "Roll", {})
+})
+
+const execution = (month: string) => ({
+  distributionId: month,
+  fund: null,
+  month: Month.of(month),
+  recordDate: Date.of(`${month}-28`),
+  payableFrom: Instant.fromNanos(0n),
+  pointCids: ["00aa"],
+  rate: Decimal.zero,
+  payout: "cash" as const,
+  payoutPrice: null,
+  linesHash: "00".repeat(32)
+})
+
+/** A scene with a holder, and the submissions of the venue and the registrar in it. */
+const begun = Effect.gen(function* () {
   const scene = yield* Scene.open
   const holder = yield* scene.party("holder")
+  const commands = commandsOf(holder.party)
   const { venue } = scene.venue
   const instrument = { admin: scene.registrar.party, id: "instrument" }
-  const say = (command: ReturnType<typeof Templates.exercise>) =>
-    scene.venue.submit(Scene.submission(scene, command))
-  const left = (receipt: Parameters<typeof Scene.createdIn>[0], entity: string) =>
-    Scene.createdIn(receipt).findLast(({ template }) => template.entity === entity)?.contractId ??
-    ""
-  const executed = yield* scene.venue.submit(
+  const by =
+    (reader: Pick<typeof scene.venue, "submit">) =>
+    (command: ReturnType<typeof Templates.exercise>) =>
+      reader.submit(Scene.submission(scene, command))
+  const begin = scene.venue.submit(
     Scene.submission(
       scene,
       Templates.createAndExercise(
         Templates.DistributionSlot,
         { venue, instrument, lastMonth: null },
         "Execute",
-        {
-          distributionId: "month",
-          fund: null,
-          month: "1969-12",
-          recordDate: Date.of("1969-12-31"),
-          payableFrom: Instant.fromNanos(0n),
-          pointCids: ["00aa"],
-          rate: Decimal.zero,
-          payout: "cash",
-          payoutPrice: null,
-          linesHash: "00".repeat(32)
-        }
+        execution("1969-12")
       )
     )
   )
-  const added = yield* say(
-    Templates.exercise(Templates.Distribution, left(executed, "Distribution"), "AddLines", {
-      expectedCount: 0,
-      lines: [
-        {
-          ...totals,
-          number: 1,
-          holder: holder.party,
-          custodian: null,
-          units: cash,
-          carriedFrom: null,
-          rate: Decimal.zero,
-          rateSource: "default",
-          payoutUnits: null,
-          carried: null,
-          waits: true
-        }
-      ]
-    })
-  )
-  const sealed = yield* say(
-    Templates.exercise(Templates.Distribution, left(added, "Distribution"), "Seal", {
-      lineCount: 1,
-      totals
-    })
-  )
-  const opened = yield* say(
-    Templates.exercise(Templates.Distribution, left(sealed, "Distribution"), "Open", {})
-  )
-  const directed = yield* say(
-    Templates.exercise(Templates.DistributionLine, left(added, "DistributionLine"), "Direct", {
-      holder: holder.party,
-      custodian: null,
-      waits: false
-    })
-  )
-  const deliver = Templates.exercise(
-    Templates.DistributionLine,
-    left(directed, "DistributionLine"),
-    "Deliver",
-    {
-      distributionCid: left(opened, "Distribution"),
-      credentialCid: null,
-      configurationCid: null,
-      evidence: { reference: "payment", paidOn: Date.of("1970-01-01") }
-    }
-  )
-  const delivered = yield* scene.registrar.submit(Scene.submission(scene, deliver))
-  const rolled = yield* say(
-    Templates.exercise(Templates.DeliveredLine, left(delivered, "DeliveredLine"), "Roll", {})
-  )
+  return { scene, holder, commands, begin, say: by(scene.venue), pay: by(scene.registrar) }
+})
+
+/** The contract of an entity that a transaction has left. */
+const left = (receipt: Parameters<typeof Scene.createdIn>[0], entity: string) =>
+  Scene.createdIn(receipt).findLast(({ template }) => template.entity === entity)?.contractId ?? ""
+
+/** A month with one line, executed step by step until the venue rolls it. */
+const month = Effect.gen(function* () {
+  const { scene, holder, commands, begin, say, pay } = yield* begun
+  const executed = yield* begin
+  const added = yield* say(commands.addLines(left(executed, "Distribution"), 0))
+  const sealed = yield* say(commands.seal(left(added, "Distribution"), { lineCount: 1, net: "7" }))
+  const opened = yield* say(commands.open(left(sealed, "Distribution")))
+  const directed = yield* say(commands.direct(left(added, "DistributionLine")))
+  const deliver = commands.deliver(left(directed, "DistributionLine"), left(opened, "Distribution"))
+  const delivered = yield* pay(deliver)
+  const rolled = yield* say(commands.roll(left(delivered, "DeliveredLine")))
   return {
     scene,
     holder,
@@ -162,6 +184,80 @@ export const laws: ReadonlyArray<Law> = [
         yield* Scene.failure(scene.registrar.submit(Scene.submission(scene, deliver))),
         "how a second delivery ends"
       ).toMatchObject({ _tag: "Refused" })
+    })
+  },
+  {
+    id: "L30",
+    name: "a distribution takes no step out of its order, and no line is paid but as the venue directs",
+    check: Effect.gen(function* () {
+      const { commands, begin, say, pay } = yield* begun
+      type Said = ReturnType<typeof say>
+      const refuses = (what: string, said: Said) =>
+        Effect.gen(function* () {
+          const how = yield* Scene.failure(said)
+          expect(how, what).toMatchObject({ _tag: "Refused" })
+        })
+      const executed = yield* begin
+      const first = left(executed, "Distribution")
+      const slot = left(executed, "DistributionSlot")
+      yield* refuses("a month again", say(commands.execute(slot, "1969-12")))
+      yield* refuses("a month before the last", say(commands.execute(slot, "1969-11")))
+      yield* refuses("lines at a wrong count", say(commands.addLines(first, 1)))
+      yield* refuses("open before the seal", say(commands.open(first)))
+      yield* refuses(
+        "a seal with a line missing",
+        say(commands.seal(first, { lineCount: 1, net: "7" }))
+      )
+      const added = yield* say(commands.addLines(first, 0))
+      const withLine = left(added, "Distribution")
+      const waiting = left(added, "DistributionLine")
+      yield* refuses("lines at the count before", say(commands.addLines(withLine, 0)))
+      yield* refuses(
+        "a seal with a wrong count",
+        say(commands.seal(withLine, { lineCount: 2, net: "7" }))
+      )
+      yield* refuses(
+        "a seal with other totals",
+        say(commands.seal(withLine, { lineCount: 1, net: "8" }))
+      )
+      const sealed = yield* say(commands.seal(withLine, { lineCount: 1, net: "7" }))
+      const closed = left(sealed, "Distribution")
+      yield* refuses("lines after the seal", say(commands.addLines(closed, 1)))
+      yield* refuses("a second seal", say(commands.seal(closed, { lineCount: 1, net: "7" })))
+      const directed = yield* say(commands.direct(waiting))
+      const payable = left(directed, "DistributionLine")
+      yield* refuses("a delivery while closed", pay(commands.deliver(payable, closed)))
+      const opened = left(yield* say(commands.open(closed)), "Distribution")
+      yield* refuses("a line as it was before", pay(commands.deliver(waiting, opened)))
+      yield* refuses("cash without evidence", pay(commands.deliver(payable, opened, null)))
+      yield* refuses("a delivery by the venue", say(commands.deliver(payable, opened)))
+      yield* refuses("a word of the registrar about a line", pay(commands.direct(payable)))
+      const delivered = yield* pay(commands.deliver(payable, opened))
+      yield* refuses(
+        "a roll by the registrar",
+        pay(commands.roll(left(delivered, "DeliveredLine")))
+      )
+      expect(left(delivered, "DeliveredLine"), "the line that is paid").not.toBe("")
+    })
+  },
+  {
+    id: "L30",
+    name: "a line that waits is not delivered",
+    check: Effect.gen(function* () {
+      const { commands, begin, say, pay } = yield* begun
+      const executed = yield* begin
+      const added = yield* say(commands.addLines(left(executed, "Distribution"), 0))
+      const sealed = yield* say(
+        commands.seal(left(added, "Distribution"), { lineCount: 1, net: "7" })
+      )
+      const opened = yield* say(commands.open(left(sealed, "Distribution")))
+      const deliver = commands.deliver(
+        left(added, "DistributionLine"),
+        left(opened, "Distribution")
+      )
+      expect(yield* Scene.failure(pay(deliver)), "how its delivery ends").toMatchObject({
+        _tag: "Refused"
+      })
     })
   }
 ]

@@ -100,7 +100,6 @@ const distributed: Readonly<Record<string, number>> = {
   "engine distribution.execute": 2,
   "engine distribution.instruct": 10,
   "engine distribution.roll": 2,
-  "event distribution.held": 1,
   "answered distributions.get": 1,
   "answered distributions.line": 1,
   "answered distributions.lines": 1,

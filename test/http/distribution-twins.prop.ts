@@ -318,7 +318,7 @@ interface Played {
   readonly steps: ReadonlyArray<Step>
 }
 
-/** What a history comes to, and everything that each may read of it. */
+/** Result of a history: its end, and the answers of all reads to each role. */
 const playedAs = (subject: Scene["subject"], { first, steps }: Played, lines: "two" | "three") =>
   Twins.within((twin) =>
     Effect.gen(function* () {
@@ -377,7 +377,7 @@ const parting = (text = "nothing", other = "nothing"): string => {
   return text.slice(Math.max(0, at - 60), at + 140)
 }
 
-/** What the two venues answer otherwise than each other. */
+/** Compares the answers of the two venues; returns those that differ. */
 const differing = (
   one: ReadonlyMap<string, ReadonlyMap<string, string>>,
   other: ReadonlyMap<string, ReadonlyMap<string, string>>

@@ -214,7 +214,7 @@ type Services = ManagedRuntime.ManagedRuntime.Services<Runtime>
 
 export interface Months {
   readonly stage: Fund.Parties
-  /** What the test itself does; the hosts do what follows. */
+  /** Acts of the test itself, after which the hosts go on alone. */
   readonly does: <A>(effect: Effect.Effect<A, unknown, Services>) => Promise<A>
   /** Waits until the records say so. */
   readonly until: (holds: Effect.Effect<boolean, unknown, Services>) => Promise<void>

@@ -3,7 +3,7 @@ import { Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Struct } from "effect"
 import { distributionContracts } from "#core/distributions/distribution/DistributionContract.ts"
 import { distributionSlots } from "#core/distributions/distribution/DistributionSlot.ts"
 import { findings } from "#core/findings/Finding.ts"
@@ -53,49 +53,30 @@ const steps = [
   { name: "with all lines delivered", does: ({ stage }: Scene) => delivers(2)(stage) }
 ] as const
 
+/** Members of a line that follow from its contract and the records. */
+const shownMembers = [
+  "lineId",
+  "number",
+  "state",
+  "reason",
+  "holderId",
+  "party",
+  "custodian",
+  "units",
+  "gross",
+  "withheld",
+  "net",
+  "payoutUnits",
+  "lineCid",
+  "directed",
+  "evidence",
+  "deliveredAt",
+  "paidOn"
+] as const
+
 /** Lines that stand on a contract, as the records show them. */
 const onContracts = Effect.map(Month.lines, (lines) =>
-  lines
-    .filter(({ lineCid }) => lineCid !== null)
-    .map(
-      ({
-        lineId,
-        number,
-        state,
-        reason,
-        holderId,
-        party,
-        custodian,
-        units,
-        gross,
-        withheld,
-        net,
-        payoutUnits,
-        lineCid,
-        directed,
-        evidence,
-        deliveredAt,
-        paidOn
-      }) => ({
-        lineId,
-        number,
-        state,
-        reason,
-        holderId,
-        party,
-        custodian,
-        units,
-        gross,
-        withheld,
-        net,
-        payoutUnits,
-        lineCid,
-        directed,
-        evidence,
-        deliveredAt,
-        paidOn
-      })
-    )
+  lines.filter(({ lineCid }) => lineCid !== null).map((line) => Struct.pick(line, shownMembers))
 )
 
 /** A distribution as its contract on the ledger says it. */

@@ -16,7 +16,7 @@ export type Done =
 /** The same, and the ledger's end when they did it. */
 export type Act = Done & { readonly offset: number }
 
-/** What no transaction says: the terms of the fund, and who is a holder. */
+/** Facts that no transaction states: the terms of the fund, and which parties are holders. */
 export interface Terms {
   readonly payout: "cash" | "units"
   /** Holder ids by party. */

@@ -200,7 +200,7 @@ describe("the venue's word on the ledger", () => {
 })
 
 describe("a write of the engine that is queued and finds nothing left to do", () => {
-  /** What is due by the clock is opened, and does not run yet. */
+  /** Opens the operations that are due by the clock, without running them. */
   const queues = (duration: string) =>
     Effect.gen(function* () {
       yield* (yield* ScheduleRunner).runOnce

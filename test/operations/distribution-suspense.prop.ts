@@ -346,7 +346,7 @@ const story = ({ inDoubt, payout, seed }: Walk) =>
 
     const points: Array<{ readonly date: bigint; readonly income: bigint }> = []
     let left = new Map<string, bigint>()
-    /** What everybody is owed for a month, by plain integers, from units on the ledger. */
+    /** Computes the expected lines of a month, by plain integers, from units on the ledger. */
     const expectedOf = (month: string) => {
       const from = month === months[0] ? midnight("2026-06-30") : midnight(`${month}-01`)
       const end = midnight(`${nextOf(month)}-01`)

@@ -20,7 +20,7 @@ const declared = {
   "reconciliation.hold": restraintEvents["reconciliation.hold"]
 }
 type Type = keyof typeof declared
-/** Of these an app could read that a line waits. */
+/** Types of events that are concealed from apps, which could infer from them that a line waits. */
 const concealed: ReadonlyArray<Type> = [
   "distribution.held",
   "distribution.paid",

@@ -15,7 +15,7 @@ const through = "2027-12"
 
 const states = ["due", "suspended", "delivered", "rolled", "carried", "void"] as const
 
-/** What a list of distributions and the lists of their lines show, from the books. */
+/** Expected lists of distributions and of their lines, from the books. */
 const expected = (books: Books.Books, holders: ReadonlyMap<string, string>) => ({
   calendar: books.calendar(through),
   distributions: books.months.map((month) => {

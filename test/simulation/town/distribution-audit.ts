@@ -74,7 +74,7 @@ const pointsOf = (
     })
 }
 
-/** What a payee is owed for a month, computed anew; null: it gets no line. */
+/** Expected figures of a payee's line of a month, by plain integers; null: it gets no line. */
 interface Expected {
   readonly entitlement: bigint
   readonly carryIn: bigint
@@ -321,7 +321,7 @@ const causesOf = Effect.fnUntraced(function* (town: Town.Town, line: Distributio
   return causes
 })
 
-/** What the engine and the ledger still say differently of a month, in words; at rest nothing. */
+/** Lists the differences between records and ledger of a month, in words; at rest there are none. */
 const unsettled = Effect.fnUntraced(function* (town: Town.Town, month: BookedMonth) {
   const records = yield* Records
   const { distributionId, instrumentId, isOpen, isSealed } = month

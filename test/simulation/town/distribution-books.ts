@@ -59,7 +59,7 @@ export interface DistributionBooks {
   readonly line: (lineId: string) => BookedLine | undefined
   /** The party that a party's lines of an instrument go to, by the recoveries until an offset. */
   readonly headOf: (instrumentId: string, party: string, through?: Offset.Offset) => string
-  /** What the lines of each instrument's last recomputed month left over, by the party they are of. */
+  /** Carries that each instrument's last recomputed month left, by the party of the line. */
   readonly carries: Map<string, ReadonlyMap<string, Atoms>>
   readonly recomputed: Set<BookedMonth>
   /** Units of each instrument that no order made: those that accounts were opened with, and paid ones. */

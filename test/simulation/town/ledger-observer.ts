@@ -214,7 +214,7 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
     /** Every contract of an entity that ever named a party, of those that are judged by afterwards. */
     ever: (party: string, entity: string): ReadonlyArray<Contract> =>
       lives.get(`${party} ${entity}`) ?? [],
-    /** What a party held of an asset before an instant of the ledger, in nanoseconds. */
+    /** Returns the units of an asset that a party held before an instant of the ledger, in nanoseconds. */
     unitsBefore: (asset: string, owner: string, end: bigint): Atoms =>
       (changes.get(`${asset} ${owner}`) ?? []).reduce(
         (sum, { amount, at }) => (at < end ? sum + amount : sum),

@@ -38,6 +38,27 @@ const sessionsThrough = (under: Under, change: (session: Session) => Session): U
 /** Identity function that keeps the names of the faults in the type. */
 const named = <const N extends string>(of: Readonly<Record<N, Fault>>) => of
 
+/** Answers a submission that is refused with this code as if it had been committed. */
+const ignoring = (under: Under, code: string) =>
+  onPort(under, (port) => {
+    let last: Ledger.Receipt | undefined
+    return {
+      submit: (submission) =>
+        port.submit(submission).pipe(
+          Effect.tap((receipt) =>
+            Effect.sync(() => {
+              last = receipt
+            })
+          ),
+          Effect.catchTag("Refused", (refused) =>
+            refused.code === code && last !== undefined
+              ? Effect.succeed(last)
+              : Effect.fail(refused)
+          )
+        )
+    }
+  })
+
 export const faults = named({
   "an update comes twice": {
     breaks: "L1",
@@ -137,47 +158,11 @@ export const faults = named({
   },
   "a contract that is gone may be used again": {
     breaks: "L10",
-    plant: (under: Under) =>
-      onPort(under, (port) => {
-        let last: Ledger.Receipt | undefined
-        return {
-          submit: (submission) =>
-            port.submit(submission).pipe(
-              Effect.tap((receipt) =>
-                Effect.sync(() => {
-                  last = receipt
-                })
-              ),
-              Effect.catchTag("Refused", (refused) =>
-                refused.code === "CONTRACT_NOT_FOUND" && last !== undefined
-                  ? Effect.succeed(last)
-                  : Effect.fail(refused)
-              )
-            )
-        }
-      })
+    plant: (under: Under) => ignoring(under, "CONTRACT_NOT_FOUND")
   },
   "a choice that refuses is done all the same": {
     breaks: "L30",
-    plant: (under: Under) =>
-      onPort(under, (port) => {
-        let last: Ledger.Receipt | undefined
-        return {
-          submit: (submission) =>
-            port.submit(submission).pipe(
-              Effect.tap((receipt) =>
-                Effect.sync(() => {
-                  last = receipt
-                })
-              ),
-              Effect.catchTag("Refused", (refused) =>
-                refused.code === "DAML_FAILURE" && last !== undefined
-                  ? Effect.succeed(last)
-                  : Effect.fail(refused)
-              )
-            )
-        }
-      })
+    plant: (under: Under) => ignoring(under, "DAML_FAILURE")
   },
   "the venue's port acts for whoever is needed": {
     breaks: "L13",

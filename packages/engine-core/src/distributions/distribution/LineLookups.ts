@@ -189,7 +189,7 @@ export const countsOf = (
     )
   })
 
-/** What a delivered line paid, and the day on which it did. */
+/** Payment of a delivered line: its amount and its day. */
 export interface Payment extends Pick<DistributionLine, "net"> {
   readonly paidOn: Date.Date
 }

@@ -1,9 +1,8 @@
 /** Distributions and what stops their instrument: cleared by runs, held by holds, paid where nothing is left. */
 import { EventReads, Records } from "@bursar/engine-core"
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
-import { Ledger } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Schema, Struct } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import { shownDistributions } from "#core/distributions/distribution/Distribution.ts"
 import { distributionTimers } from "#core/distributions/distribution/DistributionTimer.ts"
 import { FindingId, findings, first } from "#core/findings/Finding.ts"
@@ -13,6 +12,7 @@ import * as Month from "./distributions.ts"
 import type * as Fund from "./fund.ts"
 import * as Reconciling from "./reconciling.ts"
 import * as Restricting from "./restricting.ts"
+import { reachableWhile } from "./unreachable.ts"
 
 const engine = () => Effect.provide(world())
 
@@ -129,16 +129,7 @@ describe("a distribution", () => {
 
   it.effect("is never cleared by a run that could not reach the ledger", () => {
     let isUp = true
-    const tamper = (ledger: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
-      ...ledger,
-      ledgerEnd: Effect.suspend(() =>
-        isUp
-          ? ledger.ledgerEnd
-          : Effect.fail(
-              new Ledger.Unreachable({ detail: "no route", retryAfter: Duration.seconds(1) })
-            )
-      )
-    })
+    const tamper = reachableWhile(() => isUp)
     return Effect.gen(function* () {
       const { lines, point, stage } = yield* scene(["h1"])
       yield* executed(stage, point, lines)

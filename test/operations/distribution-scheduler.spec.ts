@@ -1,10 +1,10 @@
 /** Distributions that run by themselves: announced once, executed under standing approvals, once over several hosts. */
 import { Engine, EventReads, Records, ScheduleRunner } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
-import { LeaseLost, Ledger } from "@bursar/engine-core/ports"
+import { LeaseLost } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Duration, Effect, Layer, Stream } from "effect"
+import { Context, Effect, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as CalendarReads from "#core/distributions/period/CalendarReads.ts"
 import { dueDistributions } from "#core/distributions/schedule/DueDistributionRunner.ts"
@@ -20,6 +20,7 @@ import * as Executions from "./executions.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
 import { list } from "./venue.ts"
+import { reachableWhile } from "./unreachable.ts"
 
 const engine = () => Effect.provide(world())
 const includes = (self: object, members: object) => assert.deepInclude(self, members)
@@ -319,16 +320,7 @@ describe("the scheduler", () => {
 
   it.effect("announces nothing while a movement of the record date may still come", () => {
     let isUp = true
-    const tamper = (ledger: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
-      ...ledger,
-      ledgerEnd: Effect.suspend(() =>
-        isUp
-          ? ledger.ledgerEnd
-          : Effect.fail(
-              new Ledger.Unreachable({ detail: "no route", retryAfter: Duration.seconds(1) })
-            )
-      )
-    })
+    const tamper = reachableWhile(() => isUp)
     return Effect.gen(function* () {
       yield* july()
       const { runOnce } = yield* ScheduleRunner

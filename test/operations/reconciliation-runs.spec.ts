@@ -1,11 +1,11 @@
 /** Reconciliation runs: what they find, hold, clear and answer, over an engine in memory. */
 import { Engine, Records, RunRunner } from "@bursar/engine-core"
-import { LeaseLost, Ledger, WorkQueue } from "@bursar/engine-core/ports"
+import { LeaseLost, WorkQueue } from "@bursar/engine-core/ports"
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Memory from "@bursar/storage-adapters/memory"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Duration, Effect, Fiber, Layer } from "effect"
+import { Context, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { itemOf, queue } from "#core/findings/RunQueue.ts"
 import { findings } from "#core/findings/Finding.ts"
@@ -15,6 +15,7 @@ import { world } from "../engine/world.ts"
 import * as Reconciling from "./reconciling.ts"
 import * as Story from "./story.ts"
 import * as Venue from "./venue.ts"
+import { reachableWhile } from "./unreachable.ts"
 
 const units = (owner: string, of: Story.Cast, amount: string) => ({
   registrar: of.registrar.party,
@@ -227,16 +228,7 @@ describe("a reconciliation run", () => {
 
   it.effect("never calls anything clear while the ledger is unreachable", () => {
     let isUp = true
-    const tamper = (ledger: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
-      ...ledger,
-      ledgerEnd: Effect.suspend(() =>
-        isUp
-          ? ledger.ledgerEnd
-          : Effect.fail(
-              new Ledger.Unreachable({ detail: "no route", retryAfter: Duration.seconds(1) })
-            )
-      )
-    })
+    const tamper = reachableWhile(() => isUp)
     return Effect.gen(function* () {
       const { line } = yield* held
       yield* Reconciling.plant(line, "5")
@@ -282,16 +274,7 @@ describe("a reconciliation run", () => {
 
   it.effect("that waits in the queue waits for the ledger too, and then clears", () => {
     let isUp = true
-    const tamper = (ledger: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
-      ...ledger,
-      ledgerEnd: Effect.suspend(() =>
-        isUp
-          ? ledger.ledgerEnd
-          : Effect.fail(
-              new Ledger.Unreachable({ detail: "no route", retryAfter: Duration.seconds(1) })
-            )
-      )
-    })
+    const tamper = reachableWhile(() => isUp)
     return Effect.gen(function* () {
       yield* held
       const { runOnce } = yield* RunRunner

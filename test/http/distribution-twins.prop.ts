@@ -62,6 +62,8 @@ interface Scene {
   readonly found: Twins.Twin["found"]
   /** The cause in force; null: there is none. */
   cause: Cause | null
+  /** How many restrictions were made: the number of the last one is in its id. */
+  restrictions: number
   hold: string | null
   /** States of the lines of h1 and h2 as they are shown. */
   own: "due" | "delivered" | "rolled" | "void"
@@ -75,6 +77,9 @@ const succeeds = <R>(ended: Effect.Effect<Calls.Ended, unknown, R>) =>
     expect(done.why).toBe("")
     return done
   })
+
+/** Id of the newest restriction: an id is never given twice, not even after a lift. */
+const restrictionOf = (scene: Scene) => `r-${scene.restrictions}`
 
 /** The source of screening says something else of the subject. */
 const screens = (scene: Scene, found: "none" | "possible") =>
@@ -96,7 +101,8 @@ const conceals = (scene: Scene, cause: Cause) => {
     cause === "restriction"
       ? { reason: "sanctions" }
       : { reason: "court-order", order: Twins.order }
-  const body = { restrictionId: "r-1", mode: "freeze", ...of }
+  scene.restrictions += 1
+  const body = { restrictionId: restrictionOf(scene), mode: "freeze", ...of }
   return succeeds(Calls.write("holder.restrict", { holderId: scene.subject }, body))
 }
 
@@ -105,7 +111,13 @@ const cures = (scene: Scene) => {
   scene.cause = null
   return cause === "screening"
     ? screens(scene, "none")
-    : succeeds(Calls.write("restriction.lift", { restrictionId: "r-1" }, { reason: "it is over" }))
+    : succeeds(
+        Calls.write(
+          "restriction.lift",
+          { restrictionId: restrictionOf(scene) },
+          { reason: "it is over" }
+        )
+      )
 }
 
 /** Evidence of h1, which a line needs once there was any. */
@@ -330,6 +342,7 @@ const playedAs = (subject: Scene["subject"], { first, steps }: Played, lines: "t
         subject,
         found: twin.found,
         cause: null,
+        restrictions: 0,
         hold: null,
         own: "due",
         other: "due"

@@ -314,6 +314,55 @@ export const StatementKind = extensible("StatementKind", "What an external state
 ])
 export type StatementKind = ValueSet.Member<typeof StatementKind>
 
+export const StatementAdapter = extensible(
+  "StatementAdapter",
+  "The form that the statements of a source are read in.",
+  ["camt.053", "semt.002", "semt.003", "reda.001", "csv", "json"]
+)
+export type StatementAdapter = ValueSet.Member<typeof StatementAdapter>
+
+export const StatementBasis = extensible(
+  "StatementBasis",
+  "When the positions of a statement count a trade: as of its trade, its value date or its settlement.",
+  ["trade", "contractual", "settled"]
+)
+export type StatementBasis = ValueSet.Member<typeof StatementBasis>
+
+export const AccountIs = extensible("AccountIs", "What the account of a line of holdings names.", [
+  "external-account",
+  "holder",
+  "party"
+])
+export type AccountIs = ValueSet.Member<typeof AccountIs>
+
+export const CashDirection = extensible(
+  "CashDirection",
+  "Whether cash of an account came in or went out.",
+  ["credit", "debit"]
+)
+export type CashDirection = ValueSet.Member<typeof CashDirection>
+
+export const CashMatch = extensible(
+  "CashMatch",
+  "How much of a line of a cash statement pays orders.",
+  ["unmatched", "partial", "matched"]
+)
+export type CashMatch = ValueSet.Member<typeof CashMatch>
+
+export const SourceState = extensible(
+  "SourceState",
+  "Whether the configuration still names a source of statements.",
+  ["active", "inactive"]
+)
+export type SourceState = ValueSet.Member<typeof SourceState>
+
+export const RawEncoding = extensible(
+  "RawEncoding",
+  "How the bytes of a statement are shown as text.",
+  ["utf-8", "base64"]
+)
+export type RawEncoding = ValueSet.Member<typeof RawEncoding>
+
 export const RunTrigger = extensible("RunTrigger", "What a reconciliation run was started by.", [
   "schedule",
   "manual",

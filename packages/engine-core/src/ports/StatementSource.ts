@@ -1,0 +1,179 @@
+/**
+ * Port: readers of statements. A bank, an administrator or a custodian sends a file in a form of its
+ * own; a reader turns its bytes into lines and a header, and refuses a file that it cannot read
+ * without a guess (docs/domain/statements.md#forms).
+ */
+import { Context, Data, Effect, Stream } from "effect"
+import type * as Date from "../kernel/Date.ts"
+import type * as Decimal from "../kernel/Decimal.ts"
+import type * as Duration from "../kernel/Duration.ts"
+import type * as Instant from "../kernel/Instant.ts"
+import type { CashDirection, StatementAdapter, StatementBasis } from "../vocabulary/sets.ts"
+import type { StatementKind } from "../vocabulary/sets.ts"
+
+/** Columns and notation of a CSV source. */
+export interface CsvForm {
+  readonly encoding: string
+  /** One character between cells. */
+  readonly delimiter: string
+  /** The decimal mark, and the mark between groups of digits; null: digits are not grouped. */
+  readonly decimal: "." | ","
+  readonly group: "." | "," | " " | "'" | null
+  /** Form of dates, such as `dd.MM.yyyy`. */
+  readonly dateFormat: string
+  /** Name in the file of each column of the lines that the source fills. */
+  readonly columns: Readonly<Record<string, string>>
+}
+
+/** How a file is to be read, by its source and the instrument it is of. */
+export interface Reading {
+  readonly adapter: StatementAdapter
+  readonly kind: StatementKind
+  /** Charset parameter that the sender declared, in lower case; null: none. */
+  readonly charset: string | null
+  /** Account whose statement is taken, as it was mapped; null: not a cash source. */
+  readonly account: { readonly number: string; readonly currency: string } | null
+  /** ISIN of the instrument; null where its terms name none. */
+  readonly isin: string | null
+  /** Currency of the instrument, or of the account. */
+  readonly currency: string
+  /** Zone of dates without an offset. */
+  readonly zone: string
+  /** Life of a NAV from its `asOf`; null: not a source of NAVs. */
+  readonly validFor: Duration.Duration | null
+  /** What the positions count where the file does not say; null: settled. */
+  readonly basis: StatementBasis | null
+  readonly csv: CsvForm | null
+  /** Business date that the sender named, for a form that has none. */
+  readonly businessDate: Date.Date | null
+  /** True where the sender says that the statement corrects another. */
+  readonly corrects: boolean
+  readonly linesMax: number
+}
+
+/** Units of an account. */
+export interface HoldingsLine {
+  readonly kind: "holdings"
+  readonly account: string
+  readonly quantity: Decimal.Decimal
+  /** Part of the quantity that is not available; null where the file does not say. */
+  readonly locked: Decimal.Decimal | null
+}
+
+/** Booked entry of a cash account. */
+export interface CashEntry {
+  readonly kind: "cash"
+  readonly bookingDate: Date.Date
+  readonly valueDate: Date.Date | null
+  /** At least 0; the direction says whether it came in. */
+  readonly amount: Decimal.Decimal
+  readonly currency: string
+  readonly direction: CashDirection
+  /** The bank's own reference of the entry, unique within the account where a bank gives one. */
+  readonly bankReference: string | null
+  /** Reference that the payer gave. */
+  readonly reference: string | null
+  readonly counterparty: { readonly name: string | null; readonly account: string | null } | null
+}
+
+/** Units of an asset at a custodian. */
+export interface CustodyLine {
+  readonly kind: "custody"
+  /** ISIN, or the identifier that the file has. */
+  readonly asset: string
+  readonly account: string
+  readonly quantity: Decimal.Decimal
+}
+
+export type Line = HoldingsLine | CashEntry | CustodyLine
+
+/** Net asset value of a unit. */
+export interface Nav {
+  /** Official NAV; 0 where a suspended one has no price. */
+  readonly official: Decimal.Decimal
+  readonly indicative: Decimal.Decimal | null
+  readonly indicativeAsOf: Instant.Instant | null
+  readonly expiresAt: Instant.Instant
+  /** True: valuation is suspended, and no value of the statement may be used. */
+  readonly ripcord: boolean
+}
+
+export interface Header {
+  readonly businessDate: Date.Date
+  readonly asOf: Instant.Instant
+  readonly period: { readonly from: Instant.Instant; readonly to: Instant.Instant } | null
+  readonly reference: string | null
+  readonly currency: string
+  readonly totalQuantity: Decimal.Decimal | null
+  readonly totalAmount: Decimal.Decimal | null
+  /** Number of lines that the file itself states; null: it states none. */
+  readonly statedLines: number | null
+  readonly basis: StatementBasis | null
+  /** Balances of a cash account, signed; null where the file has none in the account's currency. */
+  readonly opening: Decimal.Decimal | null
+  readonly closing: Decimal.Decimal | null
+  /** Null but for a statement of a NAV. */
+  readonly nav: Nav | null
+}
+
+/** Parts of a file in the order they are read: lines in file order, and the header at the end. */
+export type Part =
+  | { readonly part: "lines"; readonly lines: ReadonlyArray<Line> }
+  | { readonly part: "header"; readonly header: Header }
+
+/** The bytes are no file of the form: broken, of another encoding, hostile. Nothing is stored. */
+export class StatementMalformed extends Data.TaggedError("StatementMalformed")<{
+  readonly detail: string
+  /** Place in the file, counted from 1; null where the fault has none. */
+  readonly line: number | null
+  readonly column: number | null
+}> {}
+
+/** The file is well formed, and a check of its form refuses it. */
+export class StatementRefused extends Data.TaggedError("StatementRefused")<{
+  /** Name of a check of the table of checks. */
+  readonly check: StatementCheck
+  readonly detail: string
+  readonly line: number | null
+}> {}
+
+/** The file has more lines than the deployment takes. */
+export class StatementTooLong extends Data.TaggedError("StatementTooLong")<{
+  readonly linesMax: number
+}> {}
+
+export type StatementFault = StatementMalformed | StatementRefused | StatementTooLong
+
+/** Checks that a reader itself judges. */
+export type StatementCheck =
+  | "statement-account"
+  | "statement-complete"
+  | "statement-field"
+  | "statement-places"
+  | "statement-assets"
+  | "statement-nav"
+  | "statement-function"
+  | "statement-columns"
+
+/**
+ * Reads a file as a stream, in memory that does not grow with it. MUST answer the header once, after
+ * the lines, and MUST NOT look anything up outside the file.
+ */
+export interface Reader {
+  readonly read: <E, R>(
+    reading: Reading,
+    bytes: Stream.Stream<Uint8Array, E, R>
+  ) => Stream.Stream<Part, StatementFault | E, R>
+}
+
+/** Default: no form is read, which an engine without sources never asks for. */
+export const none: Reader = {
+  read: ({ adapter }) =>
+    Stream.unwrap(Effect.die(new Error(`this deployment has no reader of ${adapter}`)))
+}
+
+export const StatementSource = Context.Reference<Reader>(
+  "@bursar/engine-core/ports/StatementSource",
+  { defaultValue: () => none }
+)
+export type StatementSource = Reader

@@ -101,11 +101,11 @@ describe("value sets", () => {
     name === "WaitingAction" ? members.filter((member) => !onLedger.test(member)) : members
 
   // Words that others have given: forms of statements, and encodings.
-  const named = ["StatementAdapter", "RawEncoding"]
+  const namedByOthers = ["StatementAdapter", "RawEncoding"]
 
   it.each(
     valueSets
-      .filter(({ name }) => !named.includes(name))
+      .filter(({ name }) => !namedByOthers.includes(name))
       .map((set) => [set.name, wordsOf(set)] as const)
   )(
     "%s is written in lower-case kebab, with a point between record and verb",

@@ -107,12 +107,9 @@ describe("value sets", () => {
     valueSets
       .filter(({ name }) => !namedByOthers.includes(name))
       .map((set) => [set.name, wordsOf(set)] as const)
-  )(
-    "%s is written in lower-case kebab, with a point between record and verb",
-    (_name, members) => {
-      expect(
-        members.filter((member) => !/^[a-z]+(-[a-z]+)*(\.[a-z]+(-[a-z]+)*)?$/u.test(member))
-      ).toEqual([])
-    }
-  )
+  )("%s is written in lower-case kebab, with a point between record and verb", (_name, members) => {
+    expect(
+      members.filter((member) => !/^[a-z]+(-[a-z]+)*(\.[a-z]+(-[a-z]+)*)?$/u.test(member))
+    ).toEqual([])
+  })
 })

@@ -18,6 +18,7 @@ export const rooms = {
   holders: "Holders, their attributes, screening, terms and accounts.",
   admissions: "Which holders may hold which instruments, and by whose consent.",
   restraints: "Holds on instruments and restrictions of holders.",
+  statements: "Sources of statements, and what outside parties state of instruments and accounts.",
   orders: "Primary markets, orders, dealing cycles, and what pays for them.",
   powers: "Forced acts of an issuer, and the agreements and consents they rest on.",
   distributions: "Income that is paid out.",

@@ -20,6 +20,7 @@ import * as readsRoom from "./reads/index.ts"
 import * as reconciliation from "./reconciliation/index.ts"
 import * as reserves from "./reserves/index.ts"
 import * as restraints from "./restraints/index.ts"
+import * as statements from "./statements/index.ts"
 import type { Declared } from "./records/EventDeclaration.ts"
 import type { EventType } from "./vocabulary/EventType.ts"
 import * as vocabulary from "./vocabulary/index.ts"
@@ -63,6 +64,7 @@ const declaring = [
   holders,
   admissions,
   restraints,
+  statements,
   orders,
   powers,
   distributions,

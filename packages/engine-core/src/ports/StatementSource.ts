@@ -8,8 +8,12 @@ import type * as Date from "../kernel/Date.ts"
 import type * as Decimal from "../kernel/Decimal.ts"
 import type * as Duration from "../kernel/Duration.ts"
 import type * as Instant from "../kernel/Instant.ts"
-import type { CashDirection, StatementAdapter, StatementBasis } from "../vocabulary/sets.ts"
-import type { StatementKind } from "../vocabulary/sets.ts"
+import type {
+  CashDirection,
+  StatementAdapter,
+  StatementBasis,
+  StatementKind
+} from "../vocabulary/sets.ts"
 
 /** Columns and notation of a CSV source. */
 export interface CsvForm {

@@ -1,0 +1,144 @@
+/** Record of a statement of an outside party: its header; lines and bytes lie beside it. */
+import { Schema } from "effect"
+import { match } from "ts-pattern"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Date from "../../kernel/Date.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
+import * as sets from "../../vocabulary/sets.ts"
+
+export const ExternalStatementId = RecordId.make("ExternalStatementId")
+export type ExternalStatementId = typeof ExternalStatementId.Type
+
+const { NullOr, String: Text, Struct } = Schema
+
+/** Net asset value of a unit, as the administrator states it. */
+const Nav = Struct({
+  /** Official NAV; 0 where a suspended one has no price. */
+  official: Decimal.plain,
+  indicative: NullOr(Decimal.plain),
+  indicativeAsOf: NullOr(Instant.schema),
+  expiresAt: Instant.schema,
+  /** True: valuation is suspended, and no value of the statement may be used. */
+  ripcord: Schema.Boolean
+})
+
+export const ExternalStatement = Struct({
+  externalStatementId: ExternalStatementId,
+  externalSourceId: Text,
+  kind: sets.StatementKind.schema,
+  instrumentId: Text,
+  businessDate: Date.schema,
+  asOf: Instant.schema,
+  period: NullOr(Struct({ from: Instant.schema, to: Instant.schema })),
+  reference: NullOr(Text),
+  currency: Text,
+  totalQuantity: NullOr(Decimal.plain),
+  totalAmount: NullOr(Decimal.plain),
+  lineCount: Integer.schema,
+  /** Number of lines that the file itself states; null: it states none. */
+  statedLines: NullOr(Integer.schema),
+  /** Media type that the file came as. */
+  rawFormat: Text,
+  rawEncoding: sets.RawEncoding.schema,
+  rawBytes: Integer.schema,
+  adapter: sets.StatementAdapter.schema,
+  /** Lower-case hex SHA-256 of the bytes. */
+  contentHash: Text,
+  receivedAt: Instant.schema,
+  /** Subject claim (`sub`) of the sender. */
+  receivedBy: Text,
+  basis: NullOr(sets.StatementBasis.schema),
+  opening: NullOr(Decimal.plain),
+  closing: NullOr(Decimal.plain),
+  nav: NullOr(Nav),
+  /** The statement that this one replaces; null: the first of its date. */
+  corrects: NullOr(Text),
+  /** The statement that replaces this one; null: it is in force. */
+  supersededBy: NullOr(Text)
+}).annotate({
+  identifier: "ExternalStatement",
+  description: "A statement of an outside party about an instrument and a business date."
+})
+export type ExternalStatement = typeof ExternalStatement.Type
+
+const Supersede = Struct({ on: Schema.Literal("supersede"), by: Text })
+export const Fact = Supersede
+export type Fact = typeof Fact.Type
+
+/** Fold: the statement after `fact`. */
+export const evolve = (self: ExternalStatement, fact: Fact): ExternalStatement =>
+  match(fact)
+    .with({ on: "supersede" }, ({ by }) => ({ ...self, supersededBy: by }))
+    .exhaustive()
+
+/** Whether no other statement replaces it. */
+export const isInForce = ({ supersededBy }: Pick<ExternalStatement, "supersededBy">): boolean =>
+  supersededBy === null
+
+/** Owner of the bulk rows of a statement's lines. */
+export const ownerOf = ({
+  externalStatementId
+}: Pick<ExternalStatement, "externalStatementId">): string => `statement/${externalStatementId}`
+
+export const externalStatements = Collection.define<ExternalStatement, Fact>("external-statement", {
+  doc: "A statement of an outside party about an instrument and a business date.",
+  id: (self) => self.externalStatementId,
+  record: ExternalStatement,
+  fact: Fact,
+  evolve,
+  keptBy: "engine",
+  sortKey: (self) =>
+    `${self.businessDate} ${Instant.sortable(self.receivedAt)} ${self.externalStatementId}`,
+  filters: {
+    kind: (self) => self.kind,
+    externalSourceId: (self) => self.externalSourceId,
+    instrumentId: (self) => self.instrumentId,
+    businessDate: (self) => self.businessDate,
+    /** Source and instrument of a statement in force. */
+    inForce: (self) => (isInForce(self) ? `${self.externalSourceId}/${self.instrumentId}` : null)
+  },
+  invariants: {
+    "a NAV has its values, and nothing else has": ({ kind, nav }) =>
+      (kind === "nav") === (nav !== null),
+    "it does not correct itself": ({ corrects, externalStatementId }) =>
+      corrects !== externalStatementId
+  }
+})
+
+/**
+ * The statement in force for a source, an instrument and a business date: one slot, so that a chain
+ * of corrections never forks (docs/domain/statements.md#corrections).
+ */
+export const StatementOfDate = Struct({
+  externalSourceId: Text,
+  instrumentId: Text,
+  businessDate: Date.schema,
+  externalStatementId: Text
+})
+export type StatementOfDate = typeof StatementOfDate.Type
+
+const Replace = Struct({ on: Schema.Literal("replace"), externalStatementId: Text })
+
+/** Key of the slot of a source, an instrument and a business date. */
+export const dateKeyOf = (
+  of: Pick<StatementOfDate, "externalSourceId" | "instrumentId" | "businessDate">
+): string => `${of.externalSourceId}/${of.instrumentId}/${of.businessDate}`
+
+export const statementsOfDates = Collection.define<StatementOfDate, typeof Replace.Type>(
+  "statement-of-date",
+  {
+    doc: "The statement in force for a source, an instrument and a business date.",
+    id: dateKeyOf,
+    record: StatementOfDate,
+    fact: Replace,
+    evolve: (self, { externalStatementId }) => ({ ...self, externalStatementId }),
+    keptBy: "engine",
+    filters: {
+      feed: (self) => `${self.externalSourceId}/${self.instrumentId}`,
+      businessDate: (self) => self.businessDate
+    }
+  }
+)

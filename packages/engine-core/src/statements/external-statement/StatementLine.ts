@@ -1,0 +1,48 @@
+/**
+ * Lines of statements as they are stored: bulk rows under their statement, numbered from 1 in file
+ * order. Numbers of accounts are stored as keyed hashes, names and numbers of counterparties sealed.
+ */
+import type * as Date from "../../kernel/Date.ts"
+import type * as Decimal from "../../kernel/Decimal.ts"
+import type { CashDirection } from "../../vocabulary/sets.ts"
+
+interface Numbered {
+  /** Number of the line in its file, from 1. */
+  readonly line: number
+}
+
+/**
+ * Account of a line, by which it is compared: the keyed hash of an account's number, or the holder's
+ * id or party where the source's accounts are those.
+ */
+export interface OfAccount {
+  readonly account: string
+}
+
+export interface HoldingsLine extends Numbered, OfAccount {
+  readonly kind: "holdings"
+  readonly quantity: Decimal.Decimal
+  readonly locked: Decimal.Decimal | null
+}
+
+export interface CashEntry extends Numbered {
+  readonly kind: "cash"
+  readonly bookingDate: Date.Date
+  readonly valueDate: Date.Date | null
+  readonly amount: Decimal.Decimal
+  readonly currency: string
+  readonly direction: CashDirection
+  readonly bankReference: string | null
+  readonly reference: string | null
+  /** Sealed name and account of the counterparty; null: the file has none. */
+  readonly counterparty: string | null
+}
+
+export interface CustodyLine extends Numbered, OfAccount {
+  readonly kind: "custody"
+  /** Identifier of the asset in the file, such as its ISIN. */
+  readonly asset: string
+  readonly quantity: Decimal.Decimal
+}
+
+export type StatementLine = HoldingsLine | CashEntry | CustodyLine

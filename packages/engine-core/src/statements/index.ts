@@ -1,0 +1,5 @@
+/** Declarations of the room statements: sources and statements of outside parties. */
+import { externalSources } from "./external-source/ExternalSource.ts"
+import { externalStatements, statementsOfDates } from "./external-statement/ExternalStatement.ts"
+
+export const collections = [externalSources, externalStatements, statementsOfDates] as const

@@ -1,0 +1,108 @@
+/**
+ * Service that takes statements in: stages the bytes of a file as they arrive, then reads the stage
+ * and records the statement (docs/domain/statements.md#intake).
+ */
+import { Context, type Effect, Schema, type Scope, type Stream } from "effect"
+import * as Date from "../../kernel/Date.ts"
+import type { Plain } from "../../kernel/PlainJson.ts"
+import type { Refused, Unavailable } from "../../kernel/Refusal.ts"
+import type { Role } from "../../vocabulary/Role.ts"
+import type { Caller, RequestIdentity } from "../../writes/Caller.ts"
+import { ExternalStatementId } from "./ExternalStatement.ts"
+
+/** Roles that hand statements in. A feed reads nothing, and is answered a receipt. */
+export const senders: ReadonlyArray<Role> = ["operator", "feed"]
+
+/** Media types that a file comes as; the charset is a parameter of its own. */
+export const mediaTypes = ["application/xml", "text/xml", "text/csv", "application/json"] as const
+export type MediaType = (typeof mediaTypes)[number]
+
+/** Answer to a caller of the role feed: nothing of the file could be read back from it. */
+export const StatementReceipt = Schema.Struct({
+  externalStatementId: ExternalStatementId,
+  /** Lower-case hex SHA-256 of the bytes. */
+  contentHash: Schema.String,
+  businessDate: Date.schema
+}).annotate({
+  identifier: "StatementReceipt",
+  description: "What a feed is answered that handed a statement in."
+})
+export type StatementReceipt = typeof StatementReceipt.Type
+
+/** A file in the stage: sealed, read by nobody yet, and discarded with its scope. */
+export interface Staged {
+  readonly stageId: string
+  /** Lower-case hex SHA-256 of the bytes. */
+  readonly contentHash: string
+  /**
+   * Fingerprint of the call, by which its key is judged: lower-case hex SHA-256 of method, path, raw
+   * query and bytes, each but the last followed by a line feed.
+   */
+  readonly fingerprint: string
+  readonly size: number
+}
+
+/** The statement that a sender says the file is. */
+export interface Named {
+  readonly externalSourceId: string
+  /** Null: the source is of one instrument. */
+  readonly instrumentId: string | null
+  /** For a form that has no date of its own; null: the file says. */
+  readonly businessDate: Date.Date | null
+  /** The statement that this one replaces; null: it is the first of its date. */
+  readonly corrects: string | null
+}
+
+/** A call that hands a statement in. */
+export interface Receiving {
+  readonly caller: Caller
+  readonly identity: RequestIdentity
+  /** The Idempotency-Key as sent; null: the call is keyed on its body. */
+  readonly key: string | null
+  readonly named: Named
+  readonly mediaType: MediaType
+  /** Charset parameter of the media type, in lower case; null: none was sent. */
+  readonly charset: string | null
+  readonly staged: Staged
+}
+
+export interface Received {
+  /** Encoded record of the statement; a receipt where the caller may not read it. */
+  readonly value: Plain
+  readonly location: string
+  /** True where the statement had been recorded before, under the same key or with the same bytes. */
+  readonly replayed: boolean
+}
+
+type Refusals = Refused<
+  | "invalid-request"
+  | "not-found"
+  | "body-too-large"
+  | "unsupported-media-type"
+  | "idempotency-key-reused"
+  | "idempotency-in-progress"
+  | "rule-refused"
+>
+
+export class StatementIntake extends Context.Service<
+  StatementIntake,
+  {
+    /**
+     * Writes the bytes to the stage as they arrive, sealed and in constant memory, and hashes them.
+     * The stage is discarded when its scope ends; what a crash leaves is swept. A fault of the
+     * stream is answered as it is.
+     */
+    readonly stage: <E>(of: {
+      /** Raw query of the call, without its question mark: a part of the fingerprint. */
+      readonly query: string
+      readonly bytes: Stream.Stream<Uint8Array, E>
+    }) => Effect.Effect<Staged, E | Unavailable, Scope.Scope>
+    /**
+     * Reads the stage and records the statement in one transaction, or answers the statement that
+     * the same key or the same bytes made before. Refuses `invalid-request` where the bytes are no
+     * file of the source's form, at the line and column of the fault; `rule-refused` where a check
+     * of statements does; `body-too-large` above the largest number of lines.
+     */
+    readonly receive: (of: Receiving) => Effect.Effect<Received, Refusals | Unavailable>
+  }
+>()("@bursar/engine-core/statements/external-statement/StatementIntake") {}

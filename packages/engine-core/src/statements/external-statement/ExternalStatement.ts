@@ -30,6 +30,8 @@ export const ExternalStatement = Struct({
   externalSourceId: Text,
   kind: sets.StatementKind.schema,
   instrumentId: Text,
+  /** External account that the entries are of, as its source named it at intake; null: no cash. */
+  externalAccountId: NullOr(Text),
   businessDate: Date.schema,
   asOf: Instant.schema,
   period: NullOr(Struct({ from: Instant.schema, to: Instant.schema })),
@@ -101,6 +103,8 @@ export const externalStatements = Collection.define<ExternalStatement, Fact>("ex
     inForce: (self) => (isInForce(self) ? `${self.externalSourceId}/${self.instrumentId}` : null)
   },
   invariants: {
+    "a statement of cash is of an account, and no other is": ({ kind, externalAccountId }) =>
+      (kind === "cash") === (externalAccountId !== null),
     "a NAV has its values, and nothing else has": ({ kind, nav }) =>
       (kind === "nav") === (nav !== null),
     "it does not correct itself": ({ corrects, externalStatementId }) =>

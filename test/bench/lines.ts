@@ -32,9 +32,10 @@ const recomputed = Effect.gen(function* () {
   const log = yield* ProjectionLog
   const instrument = yield* records.get(instruments, "fund-a")
   const pin = yield* Point.newest({ feed, log }, yield* Instant.now)
+  const terms = { tolerance: null, grace: null, now: pin.judgedAt }
   const differences = check
-    .facts(instrument, { pin, horizonOffset: 0 })
-    .pipe(Stream.map((fact) => check.differences(fact, Decimal.zero).length))
+    .facts(instrument, { pin, horizonOffset: 0 }, terms)
+    .pipe(Stream.map((fact) => check.differences(fact, Decimal.zero, terms).length))
   return yield* Stream.runSum(differences)
 })
 

@@ -142,6 +142,7 @@ const found = async (instrumentId: string, checks: ReadonlyArray<string>) =>
                   explained: { amount: Decimal.zero, by: [] },
                   unexplained: amount,
                   asOf: { offset: Offset.zero, instant: now },
+                  comparedAt: null,
                   statementId: null
                 }
               ),

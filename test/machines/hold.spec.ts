@@ -143,6 +143,7 @@ const seen: Seen = {
   explained: { amount: Decimal.zero, by: [] },
   unexplained: Decimal.of("-10"),
   asOf: { offset: Offset.zero, instant: at(1) },
+  comparedAt: null,
   statementId: null
 }
 const opened = first(

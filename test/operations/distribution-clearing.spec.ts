@@ -251,6 +251,7 @@ describe("a distribution", () => {
             explained: { amount: Decimal.zero, by: [] },
             unexplained: Decimal.zero,
             asOf: { offset: Offset.zero, instant: now },
+            comparedAt: null,
             statementId: null
           }
         )

@@ -54,6 +54,7 @@ const run = (found: Found) =>
         explained: { amount: Decimal.zero, by: [] },
         unexplained: difference,
         asOf: { offset: Offset.zero, instant: now },
+        comparedAt: null,
         statementId: null
       } as const
       if (Option.isSome(before)) {

@@ -49,6 +49,7 @@ const finds = (name: string, facts: ReadonlyArray<Fact>, instrumentId = "fund-a"
         explained: { amount: Decimal.zero, by: [] },
         unexplained: Decimal.zero,
         asOf: { offset: Offset.zero, instant: now },
+        comparedAt: null,
         statementId: null
       }
     )

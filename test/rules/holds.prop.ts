@@ -105,6 +105,7 @@ const seenAt = (of: {
     },
     unexplained: cents(of.amount),
     asOf: { offset: Offset.zero, instant: noon },
+    comparedAt: null,
     statementId: null
   }
 }

@@ -1,5 +1,5 @@
 /** Pure rules of reconciliation runs: verdict, counts, the limit of new findings, what each check compares. */
-import { Decimal } from "@bursar/engine-core/kernel"
+import { Decimal, Duration, Instant, Offset } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { Difference } from "#core/findings/FindingRules.ts"
@@ -50,6 +50,7 @@ const difference = (nth: number, amount: string): Difference => ({
   tolerance: d("0"),
   explained: { amount: d("0"), by: [] },
   unexplained: d(amount),
+  comparedAt: null,
   statementId: null
 })
 
@@ -70,7 +71,8 @@ describe("new findings of one check", () => {
           })
           let gathered = Rules.nothing
           for (let from = 0; from < all.length; from += batch) {
-            gathered = Rules.gather(gathered, all.slice(from, from + batch), ({ subject }) =>
+            const differences = all.slice(from, from + batch)
+            gathered = Rules.gather(gathered, { differences, moments: [] }, ({ subject }) =>
               known.has(subject.id)
             )
           }
@@ -107,6 +109,7 @@ describe("the checks of a run", () => {
     instrumentId,
     ran: true,
     why: null,
+    comparedAt: null,
     differences: [],
     ...of
   })
@@ -144,6 +147,73 @@ describe("the checks of a run", () => {
 
   it("have names that a policy may set a tolerance for", () => {
     for (const check of checkNames) expect(PolicyTerms.checks).toContain(check)
+  })
+})
+
+describe("what a check judges by", () => {
+  it.each([
+    ["lots-holdings", {}, null, "0", null],
+    ["lots-holdings", { "lots-holdings": "2" }, "2", "2", null],
+    ["nav-price", {}, null, "0.002", null],
+    ["nav-price", { "nav-price": "0" }, "0", "0", null],
+    ["register-line", {}, null, "0", null],
+    ["register-line", { "register-line": "0.5" }, "0.5", "0.5", null],
+    ["burned-unpaid", {}, null, "0", "P3D"],
+    ["nav-usable", {}, null, "0", null]
+  ])("is of %s under %j: own %s, tolerance %s, grace %s", (check, named, own, all, grace) => {
+    const tolerances = Object.fromEntries(
+      Object.entries(named).map(([name, text]) => [name, d(text)])
+    )
+    const terms = Rules.termsOf(check, { tolerances, grace: {} })
+    expect(terms.tolerance).toBe(own === null ? null : d(own))
+    expect(Rules.toleranceOf(check, terms)).toBe(d(all))
+    expect(terms.grace && Duration.format(terms.grace)).toBe(grace)
+  })
+
+  it("is the grace of the policy before that of the defaults", () => {
+    const grace = { "burned-unpaid": Duration.days(9) }
+    const terms = Rules.termsOf("burned-unpaid", { tolerances: {}, grace })
+    expect(terms.grace).toEqual(Duration.days(9))
+  })
+})
+
+describe("a finding that a check no longer finds", () => {
+  const at = (offset: number, instant: string) => ({
+    offset: Offset.of(offset),
+    instant: Instant.of(instant)
+  })
+  const old = at(4, "2026-03-01T00:00:00Z")
+  const mid = at(5, "2026-03-02T00:00:00Z")
+  const now = at(6, "2026-03-03T00:00:00Z")
+
+  it.each([
+    [true, "by the same pin", mid, true, null, mid, null],
+    [true, "by a later pin", now, true, null, mid, null],
+    [false, "by a check that did not run", now, false, null, mid, null],
+    [false, "by an older pin", old, true, null, mid, null],
+    [false, "by an older offset", at(4, "2026-03-03T00:00:00Z"), true, null, mid, null],
+    [false, "by an older instant", at(6, "2026-03-01T00:00:00Z"), true, null, mid, null],
+    [false, "without a statement", now, true, null, mid, mid],
+    [false, "by an older statement", now, true, old, mid, mid],
+    [true, "by the same statement", now, true, mid, mid, mid],
+    [true, "by a later statement", now, true, now, mid, mid],
+    [true, "by a statement, where it had none", now, true, old, mid, null]
+  ] as const)("is cleared (%s) %s", (isCleared, _, asOf, ran, comparedAt, seen, seenAt) => {
+    const outcome = { ran, comparedAt }
+    expect(Rules.clears({ asOf, outcome }, { asOf: seen, comparedAt: seenAt })).toBe(isCleared)
+  })
+
+  it("is judged by the newest moment of a batch, whatever the order of its facts", () => {
+    for (const moments of [
+      [old, now, mid],
+      [now, mid, old]
+    ]) {
+      const gathered = Rules.gather(Rules.nothing, { differences: [], moments }, () => false)
+      const of = { check: "lots-holdings", instrumentId: "fund" }
+      expect(Rules.outcomeOf(of, gathered).comparedAt).toBe(now)
+      const later = Rules.gather(gathered, { differences: [], moments: [mid] }, () => false)
+      expect(later.comparedAt).toBe(now)
+    }
   })
 })
 

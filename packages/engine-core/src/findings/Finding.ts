@@ -1,5 +1,5 @@
 /** Record of a finding: a difference that reconciliation runs find, with one id over all runs. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../kernel/Collection.ts"
 import * as Decimal from "../kernel/Decimal.ts"
@@ -24,6 +24,10 @@ const Explained = Schema.Struct({
   by: Schema.Array(Schema.Struct({ ...Subject.fields, amount: Decimal.schema }))
 })
 
+/** A moment of the ledger: an offset, and the instant that it stands for. */
+export const Moment = Schema.Struct({ offset: Offset.schema, instant: Instant.schema })
+export type Moment = typeof Moment.Type
+
 /** Members of a finding that each run measures anew. */
 const seen = {
   runId: Text,
@@ -38,7 +42,12 @@ const seen = {
   /** The difference less the explained amount, which decides the severity; 0 without amounts. */
   unexplained: Decimal.schema,
   /** Pin of the run: the offset of its reads, and the instant that it judges time at. */
-  asOf: Schema.Struct({ offset: Offset.schema, instant: Instant.schema }),
+  asOf: Moment,
+  /**
+   * Moment of the figures that were compared, where it is not the run's pin: the `asOf` of a
+   * statement. Findings that were stored before there were statements have none.
+   */
+  comparedAt: NullOr(Moment).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(null))),
   statementId: NullOr(Text)
 } as const
 export const Seen = Schema.Struct(seen)

@@ -1,7 +1,8 @@
 /** Pure rules of findings: identity over runs, age, growth beyond an accepted amount. */
 import * as Decimal from "../kernel/Decimal.ts"
 import * as Instant from "../kernel/Instant.ts"
-import type { Fact, Finding, Found, Seen } from "./Finding.ts"
+import { explain, type Items, noItems } from "./Explained.ts"
+import type { Fact, Finding, Found, Moment, Seen } from "./Finding.ts"
 
 /** Identity of a finding across runs. */
 export type Same = Pick<Finding, "check" | "subject" | "instrumentId">
@@ -60,22 +61,51 @@ export const blocks = ({ state, severity }: Pick<Finding, "state" | "severity">)
 /** A difference that a check found; the run that finds it adds id, pin and its own id. */
 export type Difference = Omit<Found, "findingId"> & Omit<Seen, "runId" | "asOf">
 
-/** Two amounts that a check compares, none of the difference in flight. */
+/** Two amounts that a check compares. */
 export type Comparison = Omit<
   Difference,
-  "expected" | "actual" | "difference" | "explained" | "unexplained" | "statementId"
+  "expected" | "actual" | "difference" | "explained" | "unexplained" | "statementId" | "comparedAt"
 > & {
   readonly expected: Decimal.Decimal
   readonly actual: Decimal.Decimal
+  /** Items in flight that may explain the difference; absent: there are none. */
+  readonly items?: Items
+  /** Absent: the figures are those of the run's pin. */
+  readonly comparedAt?: Moment | null
+  readonly statementId?: string | null
 }
 
 /**
- * Compares two amounts: returns their difference, actual less expected, or none where it is within
- * the tolerance, the edge included. Nothing explains a part of it.
+ * Compares two amounts: returns their difference, actual less expected, with what items explain of
+ * it, or none where both the difference and its rest are within the tolerance, the edge included.
+ * The severity is the one given, and `info` where items explain the whole difference.
  */
-export const compare = (of: Comparison): ReadonlyArray<Difference> => {
+export const compare = ({
+  items = noItems,
+  comparedAt = null,
+  statementId = null,
+  ...of
+}: Comparison): ReadonlyArray<Difference> => {
   const difference = Decimal.subtract(of.actual, of.expected)
-  if (Decimal.atMost(Decimal.abs(difference), of.tolerance)) return []
-  const explained = { amount: Decimal.zero, by: [] }
-  return [{ ...of, difference, explained, unexplained: difference, statementId: null }]
+  const isWithin = (amount: Decimal.Decimal): boolean =>
+    Decimal.atMost(Decimal.abs(amount), of.tolerance)
+  const { explained, unexplained } = explain(difference, { ...items, tolerance: of.tolerance })
+  if (isWithin(difference) && isWithin(unexplained)) return []
+  const severity = isWithin(unexplained) ? "info" : of.severity
+  return [{ ...of, severity, difference, explained, unexplained, comparedAt, statementId }]
 }
+
+/** A difference of two things that are no amounts, such as a hash; nothing explains it. */
+export const withoutAmounts = (
+  of: Omit<Difference, keyof typeof unmeasured | "statementId" | "comparedAt"> &
+    Partial<Pick<Difference, "statementId" | "comparedAt">>
+): Difference => ({ ...unmeasured, statementId: null, comparedAt: null, ...of })
+
+const unmeasured = {
+  expected: null,
+  actual: null,
+  difference: null,
+  tolerance: Decimal.zero,
+  explained: { amount: Decimal.zero, by: [] },
+  unexplained: Decimal.zero
+} as const

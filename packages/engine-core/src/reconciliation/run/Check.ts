@@ -1,8 +1,11 @@
 /** Declaration of a check of reconciliation: facts of one instrument, compared by a pure function. */
 import { Data, type Stream } from "effect"
 import type * as Decimal from "../../kernel/Decimal.ts"
+import type * as Duration from "../../kernel/Duration.ts"
+import type * as Instant from "../../kernel/Instant.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
+import type { Moment } from "../../findings/Finding.ts"
 import type { Difference } from "../../findings/FindingRules.ts"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import type { Crypto } from "../../ports/Crypto.ts"
@@ -21,16 +24,36 @@ export interface Point {
 /** The facts of a check cannot be read; `why` is shown with the run. */
 export class CheckNotRun extends Data.TaggedError("CheckNotRun")<{ readonly why: string }> {}
 
+/** What a check judges by besides its facts: the policy in force, and the time of the run. */
+export interface Terms {
+  /** The policy's own tolerance for the check; null where it names none. */
+  readonly tolerance: Decimal.Decimal | null
+  /** Grace time, of the policy or by default; null: the check has none. */
+  readonly grace: Duration.Duration | null
+  /** The instant that the run judges time at. */
+  readonly now: Instant.Instant
+}
+
 /** One row of the table of checks (docs/domain/reconciliation.md#checks). */
 export interface Check<F = unknown> {
   /** Streams the facts of an instrument at the point, in flat memory; none: nothing to compare. */
   facts(
     instrument: Instrument,
-    at: Point
+    at: Point,
+    terms: Terms
   ): Stream.Stream<F, CheckNotRun | Unavailable, Records | Crypto>
-  /** Compares one fact: returns its differences beyond the tolerance. */
-  differences(fact: F, tolerance: Decimal.Decimal): ReadonlyArray<Difference>
+  /**
+   * Compares one fact: returns its differences beyond the tolerance, which is the policy's, or the
+   * default; 0 where the default follows from more than the policy, so that the check derives it
+   * where `terms.tolerance` is null.
+   */
+  differences(fact: F, tolerance: Decimal.Decimal, terms: Terms): ReadonlyArray<Difference>
+  /**
+   * Moment of the figures of a fact, also of one without a difference; null, as where it is left
+   * out: the run's pin. A finding of a later moment is not cleared by facts of an earlier one.
+   */
+  comparedAt?(fact: F): Moment | null
 }
 
-/** Declares a check; the type of its facts follows from the two functions. */
+/** Declares a check; the type of its facts follows from the functions. */
 export const define = <F>(of: Check<F>): Check<F> => of

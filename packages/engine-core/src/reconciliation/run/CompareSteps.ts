@@ -5,7 +5,7 @@ import { Effect, Result, Stream } from "effect"
 import { findings } from "../../findings/Finding.ts"
 import { type Difference, idTextOf, identityOf } from "../../findings/FindingRules.ts"
 import { type Instrument, instruments } from "../../instruments/instrument/Instrument.ts"
-import * as Decimal from "../../kernel/Decimal.ts"
+import * as PolicyTerms from "../../instruments/policy/PolicyTerms.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import { Ledger } from "../../ports/Ledger.ts"
@@ -89,6 +89,7 @@ const unread = (check: Row, { instrumentId }: Instrument, why: string): Rules.Ou
   instrumentId,
   ran: false,
   why,
+  comparedAt: null,
   differences: []
 })
 
@@ -96,15 +97,22 @@ const unread = (check: Row, { instrumentId }: Instrument, why: string): Rules.Ou
 const outcomeOf = Effect.fnUntraced(
   function* (check: Row, instrument: Instrument, at: Check.Point) {
     const { instrumentId, manifest } = instrument
-    const tolerance = manifest?.tolerances[check.name] ?? Decimal.zero
-    const gathered = yield* check.facts(instrument, at).pipe(
+    const terms: Check.Terms = {
+      ...Rules.termsOf(check.name, manifest ?? PolicyTerms.defaults),
+      now: at.pin.judgedAt
+    }
+    const tolerance = Rules.toleranceOf(check.name, terms)
+    const gathered = yield* check.facts(instrument, at, terms).pipe(
       Stream.grouped(batchMax),
       Stream.runFoldEffect(
         () => Rules.nothing,
         (sum, facts) => {
-          const batch = facts.flatMap((fact) => check.differences(fact, tolerance))
-          return Effect.map(knownAmong(batch), (known) =>
-            Rules.gather(sum, batch, (difference) => known.has(identityOf(difference)))
+          const differences = facts.flatMap((fact) => check.differences(fact, tolerance, terms))
+          const moments = facts.flatMap((fact) => check.comparedAt?.(fact) ?? [])
+          return Effect.map(knownAmong(differences), (known) =>
+            Rules.gather(sum, { differences, moments }, (difference) =>
+              known.has(identityOf(difference))
+            )
           )
         }
       )

@@ -1,7 +1,14 @@
 /** Records a reconciliation run: its findings, the holds that they open, and the run itself. */
 import { Effect, Option, Schema, Stream } from "effect"
 import * as Metrics from "../../engine/Metrics.ts"
-import { type Finding, FindingId, findings, first, type Seen } from "../../findings/Finding.ts"
+import {
+  type Finding,
+  FindingId,
+  findings,
+  first,
+  type Moment,
+  type Seen
+} from "../../findings/Finding.ts"
 import { type Difference, foundAgain, idTextOf } from "../../findings/FindingRules.ts"
 import type { Refused, Unavailable } from "../../kernel/Refusal.ts"
 import { Crypto } from "../../ports/Crypto.ts"
@@ -80,8 +87,7 @@ export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
 const recordFound = Effect.fnUntraced(function* ({ runId, compared }: Recording, act: Act) {
   const records = yield* Records
   const { sha256 } = yield* Crypto
-  const { pin } = compared.at
-  const asOf = { offset: pin.offset, instant: pin.judgedAt }
+  const asOf = asOfRun(compared)
   const idOf = (difference: Difference) =>
     Schema.decodeSync(FindingId)(idTextOf(difference, sha256))
   const differences = compared.covered.flatMap(({ outcomes }) =>
@@ -113,22 +119,32 @@ const recordFound = Effect.fnUntraced(function* ({ runId, compared }: Recording,
 const clearOthers = Effect.fnUntraced(function* ({ runId, compared }: Recording, act: Act) {
   const records = yield* Records
   const { sha256 } = yield* Crypto
-  const found = new Map<string, ReadonlySet<string>>()
-  for (const { outcomes } of compared.covered) {
-    for (const { check, instrumentId, ran, differences } of outcomes) {
-      if (!ran) continue
-      const ids = differences.map((difference) => idTextOf(difference, sha256))
-      found.set(`${check} ${instrumentId}`, new Set(ids))
-    }
+  const judged = new Map<string, Rules.Judgement & { readonly ids: ReadonlySet<string> }>()
+  for (const outcome of compared.covered.flatMap(({ outcomes }) => outcomes)) {
+    const ids = outcome.differences.map((difference) => idTextOf(difference, sha256))
+    const asOf = asOfRun(compared)
+    judged.set(keyOf(outcome), { asOf, outcome, ids: new Set(ids) })
   }
   const where = { state: ["open", "accepted"], check: compared.checks }
   yield* records.stream(findings, { where }).pipe(
-    Stream.filter(({ record: { check, findingId, instrumentId } }) => {
-      const ids = found.get(`${check} ${instrumentId}`)
-      return ids !== undefined && !ids.has(findingId)
+    Stream.filter(({ record }) => {
+      const judgement = judged.get(keyOf(record))
+      return (
+        judgement !== undefined &&
+        !judgement.ids.has(record.findingId) &&
+        Rules.clears(judgement, record)
+      )
     }),
     Stream.runForEach(({ record }) => records.record(findings, record, { on: "clear", runId }, act))
   )
+})
+
+const keyOf = ({ check, instrumentId }: Pick<Finding, "check" | "instrumentId">): string =>
+  `${check} ${instrumentId}`
+
+const asOfRun = ({ at: { pin } }: Compared): Moment => ({
+  offset: pin.offset,
+  instant: pin.judgedAt
 })
 
 /** Opens a record whose id is new; a taken id is a defect. */

@@ -1,7 +1,10 @@
 /** Pure rules of reconciliation runs: verdict, counts by check, limit of new findings. */
 import * as Decimal from "../../kernel/Decimal.ts"
+import type { Finding, Moment } from "../../findings/Finding.ts"
 import { blocks, type Difference } from "../../findings/FindingRules.ts"
-import type { Finding } from "../../findings/Finding.ts"
+import * as PolicyTerms from "../../instruments/policy/PolicyTerms.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type { Terms } from "./Check.ts"
 import type { FindingSeverity, Verdict } from "../../vocabulary/sets.ts"
 import type { Ran, Scope } from "./Run.ts"
 
@@ -18,6 +21,8 @@ export interface Outcome {
   readonly ran: boolean
   /** Null where it ran and compared something. */
   readonly why: string | null
+  /** Newest moment of the figures compared that are not of the run's pin; null: there were none. */
+  readonly comparedAt: Moment | null
   readonly differences: ReadonlyArray<Difference>
 }
 
@@ -55,6 +60,50 @@ export const ranOf = (
     }
   })
 
+/** The policy's terms for a check (docs/domain/instruments.md#grace-times). */
+export const termsOf = (
+  check: string,
+  { tolerances, grace }: Pick<PolicyTerms.PolicyTerms, "tolerances" | "grace">
+): Pick<Terms, "tolerance" | "grace"> => {
+  const byDefault = PolicyTerms.graceDefaults[check] ?? null
+  return {
+    tolerance: tolerances[check] ?? null,
+    grace: grace[check] ?? (byDefault === "endless" ? null : byDefault)
+  }
+}
+
+/** Tolerance of a check: the policy's, else the default; 0 where the check derives its default. */
+export const toleranceOf = (
+  check: string,
+  { tolerance }: Pick<Terms, "tolerance">
+): Decimal.Decimal => {
+  const byDefault = PolicyTerms.toleranceDefaults[check] ?? Decimal.zero
+  return tolerance ?? (byDefault === "derived" ? Decimal.zero : byDefault)
+}
+
+const isNoOlder = (moment: Moment, than: Moment): boolean =>
+  moment.offset >= than.offset && Instant.atOrAfter(moment.instant, than.instant)
+
+/** A run's judgement of one check and instrument, for the findings that it did not find. */
+export interface Judgement {
+  /** The run's pin. */
+  readonly asOf: Moment
+  readonly outcome: Pick<Outcome, "ran" | "comparedAt">
+}
+
+/**
+ * Whether a check that no longer finds a finding clears it: the check ran, with input that is no
+ * older than that of the finding (docs/domain/reconciliation.md#clearing-findings).
+ */
+export const clears = (
+  { asOf, outcome: { ran, comparedAt } }: Judgement,
+  finding: Pick<Finding, "asOf" | "comparedAt">
+): boolean =>
+  ran &&
+  isNoOlder(asOf, finding.asOf) &&
+  (finding.comparedAt === null ||
+    (comparedAt !== null && isNoOlder(comparedAt, finding.comparedAt)))
+
 const worst = (a: FindingSeverity, b: FindingSeverity): FindingSeverity =>
   (["blocking", "warning"] as const).find((severity) => a === severity || b === severity) ?? "info"
 
@@ -78,12 +127,14 @@ const restOf = (
   difference: rest.unexplained,
   explained: { amount: Decimal.zero, by: [] },
   statementId: null,
+  comparedAt: null,
   ...rest
 })
 
 /** Differences of one check and instrument, gathered a batch at a time in bounded memory. */
 export interface Gathered {
   readonly isCompared: boolean
+  readonly comparedAt: Moment | null
   /** Differences that are findings already; every one is judged again. */
   readonly known: ReadonlyArray<Difference>
   /** New differences, at most `newMax`. */
@@ -92,18 +143,34 @@ export interface Gathered {
   readonly rest: Rest | null
 }
 
-export const nothing: Gathered = { isCompared: false, known: [], fresh: [], rest: null }
+export const nothing: Gathered = {
+  isCompared: false,
+  comparedAt: null,
+  known: [],
+  fresh: [],
+  rest: null
+}
+
+/** Differences of a batch of facts, and the moments of their figures. */
+export interface Batch {
+  readonly differences: ReadonlyArray<Difference>
+  readonly moments: ReadonlyArray<Moment>
+}
 
 /** Adds a batch of differences; `isKnown` says whether a difference is a finding already. */
 export const gather = (
   self: Gathered,
-  batch: ReadonlyArray<Difference>,
+  { differences, moments }: Batch,
   isKnown: (difference: Difference) => boolean
 ): Gathered => {
-  const fresh = [...self.fresh, ...batch.filter((difference) => !isKnown(difference))]
+  const fresh = [...self.fresh, ...differences.filter((difference) => !isKnown(difference))]
   return {
     isCompared: true,
-    known: [...self.known, ...batch.filter(isKnown)],
+    comparedAt: moments.reduce<Moment | null>(
+      (newest, moment) => (newest !== null && isNoOlder(newest, moment) ? newest : moment),
+      self.comparedAt
+    ),
+    known: [...self.known, ...differences.filter(isKnown)],
     fresh: fresh.slice(0, newMax),
     rest: fresh.slice(newMax).reduce<Rest | null>(
       (sum, { severity, unit, tolerance, unexplained }) => ({
@@ -120,11 +187,12 @@ export const gather = (
 /** The outcome of a check that ran: all its differences, the sum of those beyond the limit last. */
 export const outcomeOf = (
   of: Pick<Outcome, "check" | "instrumentId">,
-  { isCompared, known, fresh, rest }: Gathered
+  { isCompared, comparedAt, known, fresh, rest }: Gathered
 ): Outcome => ({
   ...of,
   ran: true,
   why: isCompared ? null : nothingToCompare,
+  comparedAt,
   differences: [...known, ...fresh, ...(rest === null ? [] : [restOf(of, rest)])]
 })
 

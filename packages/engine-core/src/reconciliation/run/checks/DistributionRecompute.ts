@@ -3,7 +3,7 @@
  * computed again from its pins (docs/domain/reconciliation.md#lines-computed-again).
  */
 import * as Decimal from "../../../kernel/Decimal.ts"
-import { compare, type Difference } from "../../../findings/FindingRules.ts"
+import { compare, type Difference, withoutAmounts } from "../../../findings/FindingRules.ts"
 
 export const check = "distribution-recompute"
 
@@ -75,7 +75,7 @@ export const differences = (fact: Fact, tolerance: Decimal.Decimal): ReadonlyArr
     case "lines":
       return ofWhole(fact)
     case "unplanned":
-      return [withoutAmounts(fact, "plan")]
+      return [withoutAmounts({ ...aboutWhole(fact), unit: "plan" })]
   }
 }
 
@@ -116,17 +116,7 @@ const ofWhole = (of: Whole): ReadonlyArray<Difference> => {
     actual: Decimal.fromInteger(of.actualCount),
     tolerance: Decimal.zero
   })
-  return counted.length > 0 || of.isHashed ? counted : [withoutAmounts(of, "hash")]
+  return counted.length > 0 || of.isHashed
+    ? counted
+    : [withoutAmounts({ ...aboutWhole(of), unit: "hash" })]
 }
-
-const withoutAmounts = (of: Of, unit: "hash" | "plan"): Difference => ({
-  ...aboutWhole(of),
-  unit,
-  expected: null,
-  actual: null,
-  difference: null,
-  tolerance: Decimal.zero,
-  explained: { amount: Decimal.zero, by: [] },
-  unexplained: Decimal.zero,
-  statementId: null
-})

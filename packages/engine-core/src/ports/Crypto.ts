@@ -6,6 +6,11 @@ export class Crypto extends Context.Service<
   {
     /** Lower-case hex SHA-256 of the UTF-8 bytes of a text, or of bytes. */
     readonly sha256: (data: string | Uint8Array) => string
+    /** SHA-256 of bytes that come in parts; `digest` ends it, and answers as `sha256` does. */
+    readonly sha256Parts: () => {
+      readonly update: (bytes: Uint8Array) => void
+      readonly digest: () => string
+    }
     readonly hmacSha256: (key: Uint8Array, data: string | Uint8Array) => Uint8Array
     /** MUST take the same time whatever the bytes; false on unequal lengths. */
     readonly equal: (a: Uint8Array, b: Uint8Array) => boolean

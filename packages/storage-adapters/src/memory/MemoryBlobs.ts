@@ -1,17 +1,54 @@
-/** Raw bytes by their hash, in memory. */
-import { Option } from "effect"
+/** Raw bytes in memory: blobs by their hash, and files in chunks. */
+import { Effect, Option } from "effect"
 import type { Blobs } from "@bursar/engine-core/ports"
 import type { Transactions } from "./Transactions.ts"
 import * as Undo from "./Undo.ts"
 
+interface File {
+  readonly chunks: Map<number, Uint8Array>
+  sealed: boolean
+}
+
 export const make = (transactions: Transactions): Blobs["Service"] => {
   const blobs = new Map<string, Uint8Array>()
+  const files = new Map<string, File>()
   return {
     put: ({ hash, bytes }) =>
       transactions.write((transaction) => {
         if (!blobs.has(hash)) Undo.set(transaction, blobs, hash, bytes.slice())
       }),
     get: (hash) =>
-      transactions.read(() => Option.map(Option.fromUndefinedOr(blobs.get(hash)), (b) => b.slice()))
+      transactions.read(() =>
+        Option.map(Option.fromUndefinedOr(blobs.get(hash)), (b) => b.slice())
+      ),
+    append: ({ file: name, chunk, bytes }) =>
+      Effect.sync(() => {
+        const file = files.get(name) ?? { chunks: new Map(), sealed: false }
+        if (file.sealed) throw new Error(`Blobs.append: ${name} is sealed`)
+        files.set(name, file)
+        if (!file.chunks.has(chunk)) file.chunks.set(chunk, bytes.slice())
+      }),
+    chunk: ({ file, chunk }) =>
+      transactions.read(() =>
+        Option.map(Option.fromUndefinedOr(files.get(file)?.chunks.get(chunk)), (b) => b.slice())
+      ),
+    seal: ({ file: name, chunks }) =>
+      transactions.write((transaction) => {
+        const file = files.get(name)
+        if (file === undefined || file.sealed || file.chunks.size !== chunks) {
+          throw new Error(`Blobs.seal: ${name} is sealed, or has not ${chunks} chunks`)
+        }
+        Undo.patch(transaction, file, { sealed: true })
+      }),
+    discard: ({ file: name, limit }) =>
+      Effect.sync(() => {
+        const file = files.get(name)
+        if (file === undefined) return 0
+        file.sealed = false
+        const gone = [...file.chunks.keys()].toSorted((a, b) => a - b).slice(0, Math.max(0, limit))
+        for (const chunk of gone) file.chunks.delete(chunk)
+        if (file.chunks.size === 0) files.delete(name)
+        return gone.length
+      })
   }
 }

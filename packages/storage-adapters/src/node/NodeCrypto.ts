@@ -51,6 +51,10 @@ const tagBytes = 16
 
 export const layerCrypto = Layer.succeed(Crypto, {
   sha256: (data) => createHash("sha256").update(data).digest("hex"),
+  sha256Parts: () => {
+    const hash = createHash("sha256")
+    return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest("hex") }
+  },
   hmacSha256: (key, data) => createHmac("sha256", key).update(data).digest(),
   equal: (a, b) => a.length === b.length && timingSafeEqual(a, b),
   ed25519: {

@@ -138,7 +138,7 @@ const storage = (
     })
     const wakes = yield* Wakes.make({ sessions, connection: options })
     return Context.make(Atomically, PgAtomically.make(sessions)).pipe(
-      Context.add(Blobs, PgBlobs.make(sessions)),
+      Context.add(Blobs, PgBlobs.make({ sessions, bulk })),
       Context.add(Bulk, PgBulk.make({ sessions, bulk })),
       Context.add(Documents, PgDocuments.make(sessions)),
       Context.add(FactLog, PgFactLog.make(sessions)),

@@ -1,6 +1,15 @@
-/** Port: content-addressed store of raw bytes, such as the file a statement was read from. */
+/**
+ * Port: store of raw bytes: small blobs under their hash, and large files in numbered chunks, such as
+ * the file that a statement was read from.
+ */
 import { Context, type Effect, type Option } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
+
+/** A chunk of a file, counted from 0; a file has a name that no other has. */
+export interface ChunkKey {
+  readonly file: string
+  readonly chunk: number
+}
 
 export class Blobs extends Context.Service<
   Blobs,
@@ -15,5 +24,32 @@ export class Blobs extends Context.Service<
     }) => Effect.Effect<void, StorageUnavailable>
     /** A copy of the bytes, the caller's own; none: nothing was put under this hash. */
     readonly get: (hash: string) => Effect.Effect<Option.Option<Uint8Array>, StorageUnavailable>
+    /**
+     * Appends a chunk of a file, durable when it answers, apart from any open transaction. A chunk
+     * that the file has already is left as it is. For a sealed file it is a defect, and nothing is
+     * written. MUST keep a copy of the bytes.
+     */
+    readonly append: (
+      of: ChunkKey & { readonly bytes: Uint8Array }
+    ) => Effect.Effect<void, StorageUnavailable>
+    /** A copy of a chunk's bytes, of a sealed file or of one still written; none: not there. */
+    readonly chunk: (of: ChunkKey) => Effect.Effect<Option.Option<Uint8Array>, StorageUnavailable>
+    /**
+     * Ends a file for good within the caller's transaction. A file that has another number of chunks
+     * than this, none among them, and one sealed before, are defects.
+     */
+    readonly seal: (of: {
+      readonly file: string
+      readonly chunks: number
+    }) => Effect.Effect<void, StorageUnavailable>
+    /**
+     * Deletes at most `limit` chunks of a file, the first of them before the others, and with the last
+     * the file itself; answers how many. From the first on the file can no longer be sealed. Apart
+     * from any open transaction.
+     */
+    readonly discard: (of: {
+      readonly file: string
+      readonly limit: number
+    }) => Effect.Effect<number, StorageUnavailable>
   }
 >()("@bursar/engine-core/ports/storage/Blobs") {}

@@ -14,5 +14,25 @@ export const faults = {
         get: (hash) => Effect.sync(() => Option.fromUndefinedOr(kept.get(hash)))
       }
     })
+  },
+  "any-chunks-sealed": {
+    does: "seals a file of any number of chunks",
+    noticedBy: ["seals a file of so many chunks", "discards a file in parts"],
+    spoil: replace(Blobs, () => ({ seal: () => Effect.void }))
+  },
+  "chunk-replaced": {
+    does: "replaces a chunk by one that is appended again",
+    noticedBy: ["gives back each chunk of a file as it was appended first"],
+    spoil: replace(Blobs, ({ chunk }) => {
+      const kept = new Map<string, Uint8Array>()
+      return {
+        append: (of) => Effect.sync(() => void kept.set(`${of.file}/${of.chunk}`, of.bytes)),
+        chunk: (of) =>
+          Option.match(Option.fromUndefinedOr(kept.get(`${of.file}/${of.chunk}`)), {
+            onNone: () => chunk(of),
+            onSome: (bytes) => Effect.succeed(Option.some(bytes))
+          })
+      }
+    })
   }
 } satisfies Record<string, Fault>

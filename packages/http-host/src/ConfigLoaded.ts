@@ -51,6 +51,9 @@ export const entry = (
       sealingKeys: named(keys.sealing.map(({ keyId }) => keyId)),
       auditKeys: named(keys.audit.map(({ keyId }) => keyId)),
       signingKeys: named(config["signing.keys"].map(({ keyId }) => keyId)),
+      statementSources: named(
+        config["statements.sources"].map(({ externalSourceId }) => externalSourceId)
+      ),
       cursorKeys: named(keys.cursor.map(({ id }) => String(id)))
     }
   })

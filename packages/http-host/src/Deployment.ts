@@ -244,6 +244,8 @@ const engineSettings = (config: KeeperConfig, keys: Keys) =>
     partialDistribution: config["distribution.partial"],
     linesMax: config["distribution.linesMax"],
     standingApprovalLongest: config["standingApproval.longest"],
+    statementSources: config["statements.sources"],
+    statementLinesMax: config["statements.maxLines"],
     answersKept: config["reads.kept"],
     lease: config["operations.lease"] * 1_000,
     bodyKeyWindow: config["idempotency.bodyKeyWindow"],

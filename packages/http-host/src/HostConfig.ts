@@ -7,6 +7,7 @@ import * as KeyPairs from "./config/KeyPairs.ts"
 import * as Kind from "./config/Kind.ts"
 import * as SigningKeys from "./config/SigningKeys.ts"
 import * as Sources from "./config/Sources.ts"
+import * as Statements from "./config/Statements.ts"
 import * as Webhooks from "./config/Webhooks.ts"
 import { levels } from "./observability/Logs.ts"
 
@@ -277,6 +278,14 @@ export const settings = {
   "standingApproval.longest": setting(keptFor, {
     doc: "Longest period for which a standing approval may be granted.",
     fallback: written(engine.standingApprovalLongest)
+  }),
+  "statements.sources": setting(Statements.sources, {
+    doc: "Sources of statements; a source that is no longer named is inactive from the next start on.",
+    fallback: ""
+  }),
+  "statements.maxLines": setting(Kind.integer(1, 10_000_000), {
+    doc: "Largest number of lines of a statement.",
+    fallback: String(engine.statementLinesMax)
   }),
   "reads.kept": setting(Kind.integer(0, 1_073_741_824), {
     doc: "Size in bytes of an instance's cache of answers, each valid while nothing that it was read from has changed; 0: no cache.",

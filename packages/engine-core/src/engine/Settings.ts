@@ -7,6 +7,7 @@ import type { ConfiguredWebhook } from "../records/webhook/Webhook.ts"
 import { type Duration, of as parseDuration } from "../kernel/Duration.ts"
 import type { LegalHold } from "../ports/storage/Feed.ts"
 import type { SealingKey } from "../writes/Secrets.ts"
+import type { ConfiguredSource } from "../statements/external-source/ConfiguredSource.ts"
 import type { PartialDistribution, RateChange } from "../vocabulary/sets.ts"
 
 export interface Settings {
@@ -78,6 +79,10 @@ export interface Settings {
   readonly linesMax: number
   /** Longest period for which a standing approval may be granted. */
   readonly standingApprovalLongest: Duration
+  /** Sources of statements; one that is no longer named becomes inactive at the next start. */
+  readonly statementSources: ReadonlyArray<ConfiguredSource>
+  /** Largest number of lines of a statement. */
+  readonly statementLinesMax: number
 }
 
 export const defaults: Settings = {
@@ -105,7 +110,9 @@ export const defaults: Settings = {
   rateChange: "alert",
   partialDistribution: "carry",
   linesMax: 200_000,
-  standingApprovalLongest: parseDuration("P400D")
+  standingApprovalLongest: parseDuration("P400D"),
+  statementSources: [],
+  statementLinesMax: 1_000_000
 }
 
 export const Settings = Context.Reference<Settings>("@bursar/engine-core/engine/Settings", {

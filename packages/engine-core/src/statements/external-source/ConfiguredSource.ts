@@ -1,0 +1,127 @@
+/**
+ * Codec of the configured sources of statements: the schema that a deployment's configuration is read
+ * by, and the faults of a source whose members do not fit together
+ * (docs/domain/statements.md#sources).
+ */
+import { Schema } from "effect"
+import * as Duration from "../../kernel/Duration.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
+import type { Fault } from "../../kernel/Refusal.ts"
+import * as TimeOfDay from "../../kernel/TimeOfDay.ts"
+import * as Zone from "../../kernel/Zone.ts"
+import * as sets from "../../vocabulary/sets.ts"
+import { type Configured, ExternalSourceId } from "./ExternalSource.ts"
+
+const { Array: List, Int, Literals, NullOr, optionalKey, Record: RecordOf, String, Struct } = Schema
+
+/** Largest number of sources, of instruments of one, and of columns or assets of one. */
+export const sourcesMax = 1_000
+const instrumentsMax = 1_000
+const entriesMax = 1_000
+/** Days after its business date within which a statement is due. */
+const daysAfterMax = 366
+/** Places of units and prices. */
+const placesMax = 10
+
+const text = String.check(Schema.isMinLength(1), Schema.isMaxLength(256))
+const optional = <S extends Schema.Top>(schema: S) => optionalKey(NullOr(schema))
+const entries = Schema.makeFilter((record: Readonly<Record<string, unknown>>) =>
+  Object.keys(record).length <= entriesMax ? undefined : `it has more than ${entriesMax} members`
+)
+
+const Csv = Struct({
+  encoding: text,
+  delimiter: String.check(Schema.isMinLength(1), Schema.isMaxLength(1)),
+  decimal: Literals([".", ","]),
+  group: optional(Literals([".", ",", " ", "'"])),
+  dateFormat: text,
+  columns: RecordOf(String, text).check(entries)
+})
+
+/** A source as the configuration writes it; a member that is left out is null. */
+export const SourceText = Struct({
+  externalSourceId: ExternalSourceId,
+  kind: sets.StatementKind.schema,
+  instruments: List(RecordId.make("InstrumentId")).check(
+    Schema.isMinLength(1),
+    Schema.isMaxLength(instrumentsMax),
+    Schema.isUnique()
+  ),
+  calendar: List(sets.Weekday.schema).check(Schema.isMinLength(1), Schema.isUnique()),
+  dueBy: Struct({
+    time: TimeOfDay.schema,
+    zone: Zone.schema,
+    daysAfter: Int.check(Schema.isBetween({ minimum: 0, maximum: daysAfterMax }))
+  }),
+  grace: Duration.schema,
+  adapter: sets.StatementAdapter.schema,
+  zone: Zone.schema,
+  account: optional(RecordId.make("ExternalAccountId")),
+  accountIs: optional(sets.AccountIs.schema),
+  basis: optional(sets.StatementBasis.schema),
+  places: optional(Int.check(Schema.isBetween({ minimum: 0, maximum: placesMax }))),
+  validFor: optional(Duration.schema),
+  reversals: optional(Literals(["as-marked"])),
+  assets: optional(RecordOf(String, Struct({ admin: text, id: text })).check(entries)),
+  csv: optional(Csv)
+})
+export type SourceText = typeof SourceText.Type
+
+/** A source that the configuration names. */
+export interface ConfiguredSource extends Configured {
+  readonly externalSourceId: string
+}
+
+/** Fills the members that a source leaves out. */
+export const of = ({ csv, externalSourceId, ...given }: SourceText): ConfiguredSource => ({
+  ...given,
+  externalSourceId,
+  account: given.account ?? null,
+  accountIs: given.kind === "holdings" ? (given.accountIs ?? "external-account") : null,
+  basis: given.basis ?? null,
+  places: given.places ?? null,
+  validFor: given.validFor ?? null,
+  reversals: given.reversals ?? "as-marked",
+  assets: given.assets ?? null,
+  csv: csv === undefined || csv === null ? null : { ...csv, group: csv.group ?? null }
+})
+
+/** Kinds of statements that each form states. */
+const kindsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "camt.053": ["cash"],
+  "semt.002": ["holdings", "custody"],
+  "semt.003": ["holdings", "custody"],
+  "reda.001": ["nav"]
+}
+
+/** Members that one kind of statement needs, and no other kind may have. */
+const ofKind = {
+  account: { kind: "cash", required: true },
+  validFor: { kind: "nav", required: true },
+  accountIs: { kind: "holdings", required: false },
+  assets: { kind: "custody", required: false }
+} as const
+
+/** Lists the members of a source that do not fit together, each with its place in the source. */
+export const faultsOf = (source: SourceText): ReadonlyArray<Fault> => {
+  const faults: Array<Fault> = []
+  for (const [member, { kind, required }] of Object.entries(ofKind)) {
+    const given = (source[member as keyof typeof ofKind] ?? null) !== null
+    const pointer = `/${member}`
+    if (given && source.kind !== kind) {
+      faults.push({ pointer, detail: `only a source of ${kind} has it` })
+    } else if (!given && required && source.kind === kind) {
+      faults.push({ pointer, detail: `a source of ${kind} needs it` })
+    }
+  }
+  const kinds = kindsOf[source.adapter]
+  if (kinds !== undefined && !kinds.includes(source.kind)) {
+    faults.push({ pointer: "/adapter", detail: "this form does not state statements of that kind" })
+  }
+  const isTable = (source.csv ?? null) !== null
+  if (isTable !== (source.adapter === "csv")) {
+    const detail = isTable ? "only the form csv has it" : "the form csv needs it"
+    faults.push({ pointer: "/csv", detail })
+  }
+  return faults
+}

@@ -1,7 +1,7 @@
 /** In worlds by chance, every act passes or is refused exactly as its precheck says: same checks, same order, same slug. */
 import { Catalogue, type Pin, Records, Refusal } from "@bursar/engine-core"
 import { Decimal, Instant, Offset, PlainJson } from "@bursar/engine-core/kernel"
-import { type Crypto, Ledger } from "@bursar/engine-core/ports"
+import { type Bulk, type Crypto, Ledger } from "@bursar/engine-core/ports"
 import type { LedgerReach } from "#core/records/LedgerReach.ts"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
@@ -748,7 +748,9 @@ describe("a precheck", () => {
     (seed) =>
       Effect.gen(function* () {
         const { agree } = yield* comparing
-        const run = Effect.runPromiseWith(yield* Effect.context<Records | Crypto | LedgerReach>())
+        const run = Effect.runPromiseWith(
+          yield* Effect.context<Records | Bulk | Crypto | LedgerReach>()
+        )
         const property = fc.asyncProperty(chances, (chance) => run(agree(chance)))
         yield* Effect.promise(() => fc.assert(property, { seed, numRuns }))
       }).pipe(Effect.provide(world()))

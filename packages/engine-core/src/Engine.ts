@@ -21,6 +21,7 @@ import type { Ids } from "./ports/Ids.ts"
 import type { Ledger } from "./ports/Ledger.ts"
 import type {
   Atomically,
+  Bulk,
   Documents,
   FactLog,
   Feed,
@@ -117,6 +118,7 @@ export type Ports =
   | Ids
   | Crypto
   | Atomically
+  | Bulk
   | FactLog
   | Documents
   | Keys

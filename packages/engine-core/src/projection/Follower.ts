@@ -9,6 +9,7 @@ import * as Offset from "../kernel/Offset.ts"
 import { type Unavailable, unavailable } from "../kernel/Refusal.ts"
 import * as Ledger from "../ports/Ledger.ts"
 import { ScreeningSource } from "../ports/ScreeningSource.ts"
+import { Bulk } from "../ports/storage/Bulk.ts"
 import { type ProjectionHead, ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import { WriterFenced } from "../ports/storage/StorageError.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
@@ -123,6 +124,7 @@ const follow = Effect.scoped(
 /** Services that following asks for; two of them have defaults, and so no type demands them. */
 const needs = [
   Records,
+  Bulk,
   Ledger.Ledger,
   ProjectionLog,
   WorkQueue,

@@ -6,6 +6,7 @@ import type * as Pin from "../kernel/Pin.ts"
 import type * as Party from "../kernel/Party.ts"
 import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
 import type { Crypto } from "../ports/Crypto.ts"
+import type { Bulk } from "../ports/storage/Bulk.ts"
 import type { LedgerReach } from "../records/LedgerReach.ts"
 import type { Range, Records, Stored } from "../records/Records.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
@@ -69,7 +70,7 @@ export interface One<P = unknown, V = unknown, S extends Slug = Slug> extends De
   run(
     params: P,
     asking: Asking
-  ): Effect.Effect<V, Refused<S> | Unavailable, Records | Crypto | LedgerReach>
+  ): Effect.Effect<V, Refused<S> | Unavailable, Records | Bulk | Crypto | LedgerReach>
 }
 
 /** A row that is computed from its key. */

@@ -10,6 +10,7 @@ import { LedgerReach } from "../records/LedgerReach.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Ledger } from "../ports/Ledger.ts"
 import { Atomically } from "../ports/storage/Atomically.ts"
+import { Bulk } from "../ports/storage/Bulk.ts"
 import { Feed } from "../ports/storage/Feed.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import { orUnavailable } from "../records/PortFailure.ts"
@@ -368,13 +369,14 @@ const exporting = (services: Prepared.Services): Reads["Service"]["exported"] =>
 
 const make = Effect.gen(function* () {
   const records = yield* Records
+  const bulk = yield* Bulk
   const crypto = yield* Crypto
   const { tenantId, answersKept } = yield* Settings
   const ledger = yield* Ledger
   const points = yield* Point.make({ log: yield* ProjectionLog, feed: yield* Feed, ledger })
   const cursors = yield* cursorsOf
   const reach = yield* LedgerReach
-  const services = { records, crypto, reach, points, cursors, venue: ledger.venue, tenantId }
+  const services = { records, bulk, crypto, reach, points, cursors, venue: ledger.venue, tenantId }
   const { reading } = yield* Atomically
   const [one, page] = [answering(services), paging(services)]
   const [all, exported] = [streaming(services), exporting(services)]

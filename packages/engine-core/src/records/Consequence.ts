@@ -5,6 +5,7 @@
 import { Context, Effect } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
+import type { Bulk } from "../ports/storage/Bulk.ts"
 import type { Act } from "./Act.ts"
 import type { Records } from "./Records.ts"
 import { current } from "./Transactions.ts"
@@ -23,7 +24,7 @@ export interface Consequence<R = unknown, C = unknown> {
   /** What the change concerns, as text that is equal where one judgement is enough; null: nothing. */
   concerns(change: Change<R>): { readonly key: string; readonly of: C } | null
   /** Judges what changes of one act concern, each once. Runs inside their transaction. */
-  follow(concerned: ReadonlyArray<C>, act: Act): Effect.Effect<void, Unavailable, Records>
+  follow(concerned: ReadonlyArray<C>, act: Act): Effect.Effect<void, Unavailable, Records | Bulk>
 }
 
 /** Declares a consequence; the type of its record follows from the collection. */
@@ -55,7 +56,9 @@ const rounds = Effect.fnUntraced(function* ({ pending }: UnitOfWork) {
  * Runs the consequences of what the transaction has changed since the last time, act by act: at the end
  * of every transaction, and of each ledger update inside one. Does nothing outside a transaction.
  */
-export const settle: Effect.Effect<void, Unavailable, Records> = Effect.flatMap(current, (work) =>
-  // Nearly every transaction changes nothing that has consequences, and then starts no generator.
-  work === undefined || work.pending.length === 0 ? Effect.void : rounds(work)
+export const settle: Effect.Effect<void, Unavailable, Records | Bulk> = Effect.flatMap(
+  current,
+  (work) =>
+    // Nearly every transaction changes nothing that has consequences, and then starts no generator.
+    work === undefined || work.pending.length === 0 ? Effect.void : rounds(work)
 )

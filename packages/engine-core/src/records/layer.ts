@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { Atomically } from "../ports/storage/Atomically.ts"
+import { Bulk } from "../ports/storage/Bulk.ts"
 import { Documents } from "../ports/storage/Documents.ts"
 import { FactLog } from "../ports/storage/FactLog.ts"
 import { Feed } from "../ports/storage/Feed.ts"
@@ -63,6 +64,7 @@ const forgetting =
 const make = Effect.gen(function* () {
   const atomically = yield* Atomically
   const factLog = yield* FactLog
+  const bulk = yield* Bulk
   const documents = yield* Documents
   const feed = yield* Feed
   const queue = yield* WorkQueue
@@ -78,7 +80,10 @@ const make = Effect.gen(function* () {
   const loading = Loading.make({ documents, versions })
   // The consequences write through the service that they are a part of.
   const settle: Effect.Effect<void, Unavailable> = Effect.suspend(() =>
-    Effect.provideService(Consequence.settle, Records, service)
+    Consequence.settle.pipe(
+      Effect.provideService(Records, service),
+      Effect.provideService(Bulk, bulk)
+    )
   )
   const service: Records["Service"] = Records.of({
     ...Transactions.make({ scope, atomically, flush, settle }),
@@ -94,5 +99,5 @@ const make = Effect.gen(function* () {
 export const layer: Layer.Layer<
   Records,
   never,
-  Atomically | FactLog | Documents | Feed | WorkQueue | Crypto
+  Atomically | Bulk | FactLog | Documents | Feed | WorkQueue | Crypto
 > = Layer.effect(Records, make)

@@ -6,6 +6,7 @@ import type { Refused, Unavailable } from "../kernel/Refusal.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Ledger } from "../ports/Ledger.ts"
+import type { Bulk } from "../ports/storage/Bulk.ts"
 import type { OperationAct } from "../records/Act.ts"
 import type { LedgerReach } from "../records/LedgerReach.ts"
 import { Records } from "../records/Records.ts"
@@ -53,7 +54,7 @@ export const precheck = Effect.fnUntraced(function* (
 ): Effect.fn.Return<
   Figures.Derived | undefined,
   Refused | Unavailable,
-  Records | Crypto | LedgerReach
+  Records | Bulk | Crypto | LedgerReach
 > {
   const records = yield* Records
   yield* Effect.fromResult(of.outside)

@@ -7,6 +7,7 @@ import * as Trace from "../kernel/Trace.ts"
 import type { Crypto } from "../ports/Crypto.ts"
 import { Ids } from "../ports/Ids.ts"
 import * as Ledger from "../ports/Ledger.ts"
+import type { Bulk } from "../ports/storage/Bulk.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
@@ -21,7 +22,7 @@ import * as QueuedOperation from "./QueuedOperation.ts"
 import * as Request from "./Request.ts"
 import * as SignedFigures from "./SignedFigures.ts"
 
-type Needs = Records | LedgerReach | WorkQueue | ProjectionLog | Ledger.Ledger | Crypto | Ids
+type Needs = Records | Bulk | LedgerReach | WorkQueue | ProjectionLog | Ledger.Ledger | Crypto | Ids
 
 const reading = <A, R>(effect: Effect.Effect<A, Ledger.ReadError, R>) =>
   Effect.mapError(effect, ledgerUnavailable)

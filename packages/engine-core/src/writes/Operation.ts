@@ -5,6 +5,7 @@ import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
 import type { Crypto } from "../ports/Crypto.ts"
 import type { Ids } from "../ports/Ids.ts"
 import type { Command, Disclosed } from "../ports/Ledger.ts"
+import type { Bulk } from "../ports/storage/Bulk.ts"
 import type { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import type { OperationAct } from "../records/Act.ts"
 import type { LedgerReach } from "../records/LedgerReach.ts"
@@ -73,7 +74,7 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
   ): Effect.Effect<
     ReadonlyArray<Objection>,
     Refused<S> | Unavailable,
-    Records | Crypto | LedgerReach
+    Records | Bulk | Crypto | LedgerReach
   >
   /**
    * Derives the figures of a four-eyes write, after `run`, `plan` or `begin` has judged it: when it
@@ -84,7 +85,7 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
   figures?(
     input: NoInfer<I>,
     act: OperationAct
-  ): Effect.Effect<Derived, Refused<S> | Unavailable, Records | Crypto | LedgerReach>
+  ): Effect.Effect<Derived, Refused<S> | Unavailable, Records | Bulk | Crypto | LedgerReach>
   /**
    * True: judging takes long, such as for figures of very many holders, so that no other write shares
    * the transaction of a step and waits for it.
@@ -132,7 +133,7 @@ export interface OnLedger<
     input: I,
     act: OperationAct,
     step: number
-  ): Effect.Effect<Plan | null, Refused<S> | Unavailable, Records | Crypto | LedgerReach>
+  ): Effect.Effect<Plan | null, Refused<S> | Unavailable, Records | Bulk | Crypto | LedgerReach>
   /**
    * Reads the result, in the transaction that projects the last step's update, or in the one that
    * plans no further step.

@@ -11,6 +11,7 @@ import { Crypto } from "../ports/Crypto.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Ledger } from "../ports/Ledger.ts"
 import { WebhookSender } from "../ports/WebhookSender.ts"
+import { Bulk } from "../ports/storage/Bulk.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
@@ -47,7 +48,16 @@ export class OperationRunner extends Context.Service<
 /** Milliseconds that running operations get to finish when the engine stops. */
 const stopWithin = 20_000
 
-type Needs = Records | LedgerReach | WorkQueue | ProjectionLog | Ledger | Operations | Crypto | Ids
+type Needs =
+  | Records
+  | Bulk
+  | LedgerReach
+  | WorkQueue
+  | ProjectionLog
+  | Ledger
+  | Operations
+  | Crypto
+  | Ids
 
 /** Runs the claimed operation by the runner of its kind: records, ledger or outside system. */
 const perform = (claim: Claim.Claim) =>
@@ -145,6 +155,7 @@ const workOn = Effect.fnUntraced(function* (lease: Lease) {
  */
 const needs = [
   Records,
+  Bulk,
   LedgerReach,
   WorkQueue,
   ProjectionLog,

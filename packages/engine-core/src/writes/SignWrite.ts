@@ -8,6 +8,7 @@ import { refuse, refused, type Refused, type Unavailable } from "../kernel/Refus
 import type { Crypto } from "../ports/Crypto.ts"
 import { Ids } from "../ports/Ids.ts"
 import type { Ledger } from "../ports/Ledger.ts"
+import type { Bulk } from "../ports/storage/Bulk.ts"
 import { Keys } from "../ports/storage/Keys.ts"
 import type { OperationAct } from "../records/Act.ts"
 import { orUnavailable } from "../records/PortFailure.ts"
@@ -56,7 +57,7 @@ const runInCall = Effect.fnUntraced(function* (
   yield* OperationTransitions.succeed(running, { operation, result, act })
 })
 
-type Needs = Records | LedgerReach | Ids | Crypto | Ledger | Operations
+type Needs = Records | Bulk | LedgerReach | Ids | Crypto | Ledger | Operations
 type Signer = Pick<Call, "caller" | "identity">
 type Refusal = Refused<"rule-refused">
 

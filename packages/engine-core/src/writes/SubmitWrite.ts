@@ -5,6 +5,7 @@ import * as Instant from "../kernel/Instant.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Ledger } from "../ports/Ledger.ts"
+import { Bulk } from "../ports/storage/Bulk.ts"
 import { Keys } from "../ports/storage/Keys.ts"
 import { WebhookSender } from "../ports/WebhookSender.ts"
 import { LedgerReach } from "../records/LedgerReach.ts"
@@ -51,13 +52,14 @@ export const submit = Effect.fnUntraced(function* (operation: Operation, call: C
   return yield* Effect.fromResult(answer)
 })
 
-type Needs = Records | LedgerReach | Keys | Ids | Crypto | Ledger | Operations
+type Needs = Records | Bulk | LedgerReach | Keys | Ids | Crypto | Ledger | Operations
 
 /**
  * Services of a write; `Settings` and `WebhookSender` have defaults, so that no type demands them.
  */
 const needs = [
   Records,
+  Bulk,
   LedgerReach,
   Keys,
   Ids,

@@ -7,6 +7,7 @@ import * as Offset from "../../kernel/Offset.ts"
 import type { Gate, Refused, Unavailable } from "../../kernel/Refusal.ts"
 import { suppositionsOf } from "../../orders/SuppositionLookups.ts"
 import { Crypto } from "../../ports/Crypto.ts"
+import type { Bulk } from "../../ports/storage/Bulk.ts"
 import * as Read from "../../reads/Read.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import * as JudgedAt from "../../records/JudgedAt.ts"
@@ -151,7 +152,7 @@ const derivedBy = (
 ): Effect.Effect<
   Figures.Derived["figures"] | null,
   Unavailable,
-  Records | Crypto | LedgerReach.LedgerReach
+  Records | Bulk | Crypto | LedgerReach.LedgerReach
 > =>
   operation.figures === undefined
     ? Effect.succeed(null)

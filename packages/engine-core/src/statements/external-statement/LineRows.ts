@@ -1,0 +1,95 @@
+/** Codec of statement lines: bulk rows, matched by account, summed by direction and currency or by asset. */
+import { Result, Schema } from "effect"
+import * as CompiledCodec from "../../kernel/CompiledCodec.ts"
+import * as Date from "../../kernel/Date.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import type { BulkRow } from "../../ports/storage/Bulk.ts"
+import * as sets from "../../vocabulary/sets.ts"
+import type { CashEntry, StatementLine } from "./StatementLine.ts"
+
+const { Literal, NullOr, String: Text, Struct } = Schema
+
+const Holdings = Struct({
+  kind: Literal("holdings"),
+  line: Integer.schema,
+  account: Text,
+  quantity: Decimal.text,
+  locked: NullOr(Decimal.text)
+})
+
+const Cash = Struct({
+  kind: Literal("cash"),
+  line: Integer.schema,
+  bookingDate: Date.schema,
+  valueDate: NullOr(Date.schema),
+  amount: Decimal.text,
+  currency: Text,
+  direction: sets.CashDirection.schema,
+  bankReference: NullOr(Text),
+  reference: NullOr(Text),
+  counterparty: NullOr(Text)
+})
+
+const Custody = Struct({
+  kind: Literal("custody"),
+  line: Integer.schema,
+  account: Text,
+  asset: Text,
+  quantity: Decimal.text
+})
+
+const Line = Schema.Union([Holdings, Cash, Custody])
+const encode = CompiledCodec.encoder(Line)
+const decode = CompiledCodec.resultDecoder(Line)
+
+/** Digits of a line's key: as many as the longest statement needs, so that keys sort by number. */
+const keyDigits = 9
+
+/** Key of the row of a line, by its number. */
+export const keyOf = (line: number): string => String(line).padStart(keyDigits, "0")
+
+/** Group of the rows of entries that are summed together. */
+export const cashGroupOf = ({
+  direction,
+  currency
+}: Pick<CashEntry, "direction" | "currency">): string => `${direction}/${currency}`
+
+/** Direction and currency of a group of entries. */
+export const ofCashGroup = (group: string): Pick<CashEntry, "direction" | "currency"> => {
+  const [direction, currency = ""] = group.split("/")
+  return { direction: direction === "credit" ? "credit" : "debit", currency }
+}
+
+/**
+ * Encodes a line as a bulk row: units of an account are matched by the account, entries by the
+ * bank's reference. The first amount is the quantity, or the amount of an entry without a sign.
+ */
+export const rowOf = (line: StatementLine): BulkRow => ({
+  key: keyOf(line.line),
+  ...columnsOf(line),
+  body: JSON.stringify(encode(line))
+})
+
+const columnsOf = (line: StatementLine): Pick<BulkRow, "match" | "group" | "amounts"> => {
+  switch (line.kind) {
+    case "holdings":
+      return { match: line.account, group: "", amounts: [Decimal.formatPlain(line.quantity)] }
+    case "cash":
+      return {
+        match: line.bankReference ?? "",
+        group: cashGroupOf(line),
+        amounts: [Decimal.formatPlain(line.amount)]
+      }
+    case "custody":
+      return {
+        match: line.account,
+        group: line.asset,
+        amounts: [Decimal.formatPlain(line.quantity)]
+      }
+  }
+}
+
+/** Decodes a row; one that no version wrote is a defect. */
+export const lineOf = (row: Pick<BulkRow, "body">): StatementLine =>
+  Result.getOrThrow(decode(JSON.parse(row.body)))

@@ -173,6 +173,39 @@ describe("a database of the first version", () => {
 })
 
 describe("a database of the second version", () => {
+  it.live("never lists a finding by its id, or without its holder, once findings have a list", () =>
+    Effect.gen(function* () {
+      const finding = (id: string, firstSeenAt: string, holderId: string | null) =>
+        `insert into bursar.document (collection, record_id, version, sort_key, body, filters,
+           created_at, from_offset, from_instant)
+         values ('finding', '${id}', 1, '${id}',
+           '${JSON.stringify({ firstSeenAt, holderId })}', '{"state":"open"}', '${now}', 4, '${now}')`
+      const { url } = yield* earlier({
+        version: 2,
+        rows: [
+          finding("fnd_a", "2026-03-02T18:00:00.000000123Z", "h1"),
+          finding("fnd_b", "2026-03-02T18:00:00.000000Z", null)
+        ]
+      })
+      const store = yield* Layer.build(Postgres.layer({ url: Redacted.make(url) }))
+      yield* Effect.provideContext(
+        Effect.gen(function* () {
+          const documents = yield* Documents
+          const of = { collection: "finding", pin: { by: "latest" }, direction: "asc" } as const
+          const all = yield* documents.list({ ...of, where: [], limit: 9 })
+          expect(all.map(({ sortKey }) => sortKey)).toEqual([
+            "2026-03-02T18:00:00.000000000Z fnd_b",
+            "2026-03-02T18:00:00.000000123Z fnd_a"
+          ])
+          const where = [{ column: "holderId", anyOf: ["h1"] }]
+          const own = yield* documents.list({ ...of, where, limit: 9 })
+          expect(own.map(({ recordId }) => recordId)).toEqual(["fnd_a"])
+        }),
+        store
+      )
+    })
+  )
+
   it.live(
     "never loses or changes a hash of its audit log, or the head's, when they become bytes",
     () =>

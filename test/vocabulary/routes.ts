@@ -89,6 +89,7 @@ const reads = `
 /external-statements /external-statements/{externalStatementId} | approver auditor operator risk
 /external-accounts | operator approver auditor
 /reconciliation-runs /reconciliation-runs/{runId} | operator approver risk auditor
+/findings /findings/{findingId} | operator approver risk auditor
 /reconciliation-verdict | operator approver risk auditor app monitor
 /operations /operations/{operationId} | operator approver risk compliance auditor app:own
 /approvals /approvals/{actionKey} | operator approver risk compliance auditor

@@ -153,11 +153,13 @@ export const findings = Collection.define<Finding, Fact>("finding", {
   fact: Fact,
   evolve,
   keptBy: "engine",
+  sortKey: (self) => `${Instant.sortable(self.firstSeenAt)} ${self.findingId}`,
   filters: {
     state: (self) => self.state,
     severity: (self) => self.severity,
     check: (self) => self.check,
     instrumentId: (self) => self.instrumentId,
+    holderId: (self) => self.holderId,
     holdId: (self) => self.holdId,
     runId: (self) => self.runId
   },

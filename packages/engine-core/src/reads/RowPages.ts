@@ -17,7 +17,7 @@ export interface Source<R, F, P, V> {
   readonly withMemo: WithMemo
 }
 
-/** A computed row has no versions of its own. */
+/** Version and times of a row that is computed; one that shows a stored record keeps those of the record. */
 const unstored: Kept = {
   version: 0,
   createdAt: Instant.fromNanos(0n),
@@ -35,7 +35,7 @@ export const page = <R, F, P, V>(
   const { after, limit } = query
   if (read.rows !== undefined) {
     return Effect.map(withMemo(read.rows({ after, limit }, asking, params)), (rows) =>
-      rows.map(({ sortKey, row }) => ({ sortKey, record: { ...row, ...unstored } }))
+      rows.map(({ sortKey, row }) => ({ sortKey, record: { ...unstored, ...row } }))
     )
   }
   const collection = collectionOf(read, asking)

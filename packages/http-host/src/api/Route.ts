@@ -95,6 +95,7 @@ const groupOf: Readonly<Record<string, Group>> = {
   "external-statements": "Reconciliation",
   "external-accounts": "Reconciliation",
   "reconciliation-runs": "Reconciliation",
+  findings: "Reconciliation",
   "reconciliation-verdict": "Reconciliation",
   operations: "Writes",
   approvals: "Writes",

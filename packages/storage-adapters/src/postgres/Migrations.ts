@@ -6,6 +6,7 @@ import * as Storage from "./migrations/0001-storage/up.ts"
 import * as Answers from "./migrations/0003-answers/up.ts"
 import * as BulkRows from "./migrations/0005-bulk/up.ts"
 import * as Files from "./migrations/0013-files/up.ts"
+import * as Findings from "./migrations/0014-findings/up.ts"
 import * as HeadMoves from "./migrations/0006-head-moves/up.ts"
 import * as ListFilters from "./migrations/0007-list-filters/up.ts"
 import * as ListIndexes from "./migrations/0004-list-indexes/up.ts"
@@ -36,7 +37,8 @@ const MIGRATIONS: ReadonlyArray<Migration> = [
   { id: 10, name: "lots-of-a-party", statements: LotsOfAParty.statements },
   { id: 11, name: "distributions-and-runs", statements: DistributionsAndRuns.statements },
   { id: 12, name: "payees-of-distributions", statements: PayeesOfDistributions.statements },
-  { id: 13, name: "files", statements: Files.statements }
+  { id: 13, name: "files", statements: Files.statements },
+  { id: 14, name: "findings", statements: Findings.statements }
 ]
 
 const folderOf = ({ id, name }: Migration): string => `${String(id).padStart(4, "0")}-${name}`

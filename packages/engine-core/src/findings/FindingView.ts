@@ -1,0 +1,45 @@
+/** View of a finding. */
+import { Schema, Struct } from "effect"
+import * as RecordView from "../records/RecordView.ts"
+import type { Stored } from "../records/Records.ts"
+import { Finding, findings, Moment } from "./Finding.ts"
+
+const shown = {
+  ...Struct.pick(Finding.fields, [
+    "findingId",
+    "runId",
+    "check",
+    "severity",
+    "instrumentId",
+    "subject",
+    "holderId",
+    "expected",
+    "actual",
+    "difference",
+    "unit",
+    "tolerance",
+    "explained",
+    "unexplained",
+    "asOf"
+  ]),
+  // Stored findings may lack the member; every view has it.
+  comparedAt: Schema.NullOr(Moment),
+  ...Struct.pick(Finding.fields, [
+    "statementId",
+    "firstSeenRunId",
+    "firstSeenAt",
+    "seenRuns",
+    "ageDays",
+    "state",
+    "holdId",
+    "accepted"
+  ])
+} as const
+
+export const FindingView = RecordView.schemaOf(shown, {
+  identifier: "FindingView",
+  description: "A difference that reconciliation found, what explains it, and how old it is."
+})
+export type FindingView = typeof FindingView.Type
+
+export const of = (finding: Stored<Finding>): FindingView => RecordView.of(findings, shown, finding)

@@ -4,6 +4,7 @@ import * as CompiledCodec from "../../kernel/CompiledCodec.ts"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Integer from "../../kernel/Integer.ts"
+import * as PlainJson from "../../kernel/PlainJson.ts"
 import type { BulkRow } from "../../ports/storage/Bulk.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import type { CashEntry, StatementLine } from "./StatementLine.ts"
@@ -14,8 +15,8 @@ const Holdings = Struct({
   kind: Literal("holdings"),
   line: Integer.schema,
   account: Text,
-  quantity: Decimal.text,
-  locked: NullOr(Decimal.text)
+  quantity: Decimal.plain,
+  locked: NullOr(Decimal.plain)
 })
 
 const Cash = Struct({
@@ -23,7 +24,7 @@ const Cash = Struct({
   line: Integer.schema,
   bookingDate: Date.schema,
   valueDate: NullOr(Date.schema),
-  amount: Decimal.text,
+  amount: Decimal.plain,
   currency: Text,
   direction: sets.CashDirection.schema,
   bankReference: NullOr(Text),
@@ -36,12 +37,12 @@ const Custody = Struct({
   line: Integer.schema,
   account: Text,
   asset: Text,
-  quantity: Decimal.text
+  quantity: Decimal.plain
 })
 
 const Line = Schema.Union([Holdings, Cash, Custody])
 const encode = CompiledCodec.encoder(Line)
-const decode = CompiledCodec.resultDecoder(Line)
+const decode = CompiledCodec.decoder(Line)
 
 /** Digits of a line's key: as many as the longest statement needs, so that keys sort by number. */
 const keyDigits = 9
@@ -68,7 +69,7 @@ export const ofCashGroup = (group: string): Pick<CashEntry, "direction" | "curre
 export const rowOf = (line: StatementLine): BulkRow => ({
   key: keyOf(line.line),
   ...columnsOf(line),
-  body: JSON.stringify(encode(line))
+  body: PlainJson.stringify(encode(line) as unknown as PlainJson.Plain)
 })
 
 const columnsOf = (line: StatementLine): Pick<BulkRow, "match" | "group" | "amounts"> => {
@@ -92,4 +93,4 @@ const columnsOf = (line: StatementLine): Pick<BulkRow, "match" | "group" | "amou
 
 /** Decodes a row; one that no version wrote is a defect. */
 export const lineOf = (row: Pick<BulkRow, "body">): StatementLine =>
-  Result.getOrThrow(decode(JSON.parse(row.body)))
+  decode(Result.getOrThrow(PlainJson.parse(row.body)))

@@ -1,14 +1,22 @@
-/** Look-ups of statements in force, by source, instrument and business date. */
+/**
+ * Look-ups of statements in force, by source, instrument and business date, and of their lines.
+ */
 import { Effect, Option, Stream } from "effect"
 import type * as Date from "../../kernel/Date.ts"
 import type * as Pin from "../../kernel/Pin.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import { Bulk } from "../../ports/storage/Bulk.ts"
+import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import {
   dateKeyOf,
   type ExternalStatement,
   externalStatements,
+  ownerOf,
   statementsOfDates
 } from "./ExternalStatement.ts"
+import * as LineRows from "./LineRows.ts"
+import type { CashEntry, StatementLine } from "./StatementLine.ts"
 
 /** A source's statements of an instrument. */
 export interface Feed {
@@ -54,3 +62,61 @@ export const inForce = (of: Feed, pin?: Pin.Resolved) =>
         .pipe(Stream.map(({ record }) => record))
     )
   )
+
+type Lined = Pick<ExternalStatement, "externalStatementId" | "kind">
+
+/** Lines that are read at a time. */
+const pageMax = 1_000
+
+/** Streams the rows of an owner whose keys begin with `prefix`, in the order of their keys. */
+const rowsOf = (of: { readonly owner: string; readonly prefix: string }) =>
+  Stream.paginate(of.prefix, (after: string) =>
+    Effect.gen(function* () {
+      const bulk = yield* Bulk
+      const page = { owner: of.owner, limit: pageMax, ...(after === "" ? {} : { after }) }
+      const rows = yield* orUnavailable(bulk.read(page))
+      const found = rows.filter(({ key }) => key.startsWith(of.prefix))
+      const isLast = found.length < pageMax
+      return [found, isLast ? Option.none() : Option.fromUndefinedOr(found.at(-1)?.key)] as const
+    })
+  )
+
+/**
+ * Streams the lines of a statement in file order, in constant memory; none of one whose lines
+ * retention has deleted.
+ */
+export const linesOf = (statement: Lined): Stream.Stream<StatementLine, Unavailable, Bulk> =>
+  statement.kind === "nav"
+    ? Stream.empty
+    : rowsOf({ owner: ownerOf(statement), prefix: "" }).pipe(
+        Stream.map((row) => LineRows.lineOf(row))
+      )
+
+/** Finds a line of a statement by its number. */
+export const lineOf = Effect.fnUntraced(function* (statement: Lined, line: number) {
+  const bulk = yield* Bulk
+  const owner = ownerOf(statement)
+  const after = LineRows.keyOf(line - 1)
+  const [row] = yield* orUnavailable(bulk.read({ owner, after, limit: 1 }))
+  const isThere = row !== undefined && row.key === LineRows.keyOf(line)
+  return isThere ? Option.some(LineRows.lineOf(row)) : Option.none<StatementLine>()
+})
+
+/**
+ * Finds the entries of a statement of cash with this reference, in file order: by the bank's own, or
+ * by the one that the payer gave.
+ */
+export const cashBy = Effect.fnUntraced(function* (
+  statement: Lined,
+  of: { readonly by: LineRows.ReferenceKind; readonly reference: string }
+) {
+  const indexed = yield* rowsOf({
+    owner: LineRows.referencesOwnerOf(statement),
+    prefix: LineRows.referencePrefixOf(of)
+  }).pipe(Stream.map(LineRows.indexedLineOf), Stream.runCollect)
+  const found = yield* Effect.forEach(indexed, (line) => lineOf(statement, line))
+  return found.flatMap(
+    (line): ReadonlyArray<CashEntry> =>
+      Option.isSome(line) && line.value.kind === "cash" ? [line.value] : []
+  )
+})

@@ -1,0 +1,97 @@
+/** Rows of statement lines: what is read back is what was written, in file order. */
+import { Date, Decimal } from "@bursar/engine-core/kernel"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import * as LineRows from "#core/statements/external-statement/LineRows.ts"
+import type { StatementLine } from "#core/statements/external-statement/StatementLine.ts"
+
+const line = fc.integer({ min: 1, max: 10_000_000 })
+const decimal = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(Decimal.fromAtoms)
+const amount = decimal.map(Decimal.abs)
+const text = fc.string({ unit: "grapheme", minLength: 1 }).filter((t) => !t.includes("\0"))
+const orNull = <A>(of: fc.Arbitrary<A>) => fc.option(of, { nil: null })
+const date = fc.integer({ min: 0, max: 40_000 }).map(Date.fromEpochDay)
+
+const anyLine: fc.Arbitrary<StatementLine> = fc.oneof(
+  fc.record({
+    kind: fc.constant("holdings" as const),
+    line,
+    account: text,
+    quantity: decimal,
+    locked: orNull(amount)
+  }),
+  fc.record({
+    kind: fc.constant("cash" as const),
+    line,
+    bookingDate: date,
+    valueDate: orNull(date),
+    amount,
+    currency: fc.constantFrom("EUR", "CHF"),
+    direction: fc.constantFrom("credit" as const, "debit" as const),
+    bankReference: orNull(text),
+    reference: orNull(text),
+    counterparty: orNull(text)
+  }),
+  fc.record({
+    kind: fc.constant("custody" as const),
+    line,
+    asset: text,
+    account: text,
+    quantity: decimal
+  })
+)
+
+describe("the row of a line", () => {
+  it("never reads back as another line", () => {
+    fc.assert(
+      fc.property(anyLine, (given) => {
+        expect(LineRows.lineOf(LineRows.rowOf(given))).toEqual(given)
+      })
+    )
+  })
+
+  it("never sorts before the row of an earlier line", () => {
+    fc.assert(
+      fc.property(line, line, (a, b) => {
+        expect(LineRows.keyOf(a) < LineRows.keyOf(b)).toBe(a < b)
+      })
+    )
+  })
+
+  it("is found by its references, and never by another's", () => {
+    fc.assert(
+      fc.property(anyLine, text, (given, other) => {
+        if (given.kind !== "cash") return
+        const rows = LineRows.referenceRowsOf(given)
+        expect(rows.map(LineRows.indexedLineOf)).toEqual(rows.map(() => given.line))
+        for (const by of ["bankReference", "reference"] as const) {
+          const found = (reference: string) =>
+            rows.filter(({ key }) => key.startsWith(LineRows.referencePrefixOf({ by, reference })))
+          const own = given[by]
+          expect(found(other).length).toBe(own === other ? 1 : 0)
+          if (own !== null) expect(found(own).length).toBe(1)
+        }
+      })
+    )
+  })
+
+  it("has the amounts that checks sum: of a cash entry by direction and currency", () => {
+    const entry = {
+      kind: "cash" as const,
+      line: 7,
+      bookingDate: Date.of("2026-03-02"),
+      valueDate: null,
+      amount: Decimal.of("12.50"),
+      currency: "EUR",
+      direction: "debit" as const,
+      bankReference: "B1",
+      reference: null,
+      counterparty: null
+    }
+    expect(LineRows.rowOf(entry)).toMatchObject({
+      key: "000000007",
+      group: "debit/EUR",
+      amounts: ["12.5"]
+    })
+  })
+})

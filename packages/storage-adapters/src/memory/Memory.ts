@@ -41,6 +41,7 @@ const storage = Effect.sync((): Context.Context<Storage> => {
   const transactions = Transactions.make()
   const wakes = Wakes.make()
   const head = MemoryFeed.makeHead()
+  const documents = MemoryDocuments.make(transactions)
   return Context.make(Atomically, {
     run: transactions.run,
     // No flush: records in memory are never made more durable.
@@ -49,8 +50,8 @@ const storage = Effect.sync((): Context.Context<Storage> => {
     lock: () => transactions.inside("Atomically.lock", () => {})
   }).pipe(
     Context.add(Blobs, MemoryBlobs.make(transactions)),
-    Context.add(Bulk, MemoryBulk.make(transactions)),
-    Context.add(Documents, MemoryDocuments.make(transactions)),
+    Context.add(Bulk, MemoryBulk.make({ transactions, matching: documents.matching })),
+    Context.add(Documents, documents.service),
     Context.add(FactLog, MemoryFactLog.make(transactions)),
     Context.add(Feed, MemoryFeed.make({ transactions, head, wakes })),
     Context.add(Keys, MemoryKeys.make(transactions)),

@@ -1,6 +1,13 @@
 /** Bulk rows in memory: a map of rows for each owner, sealed by a transaction. */
-import { Decimal } from "@bursar/engine-core/kernel"
-import type { Bulk, BulkRow, BulkSide } from "@bursar/engine-core/ports"
+import { Decimal, PlainJson } from "@bursar/engine-core/kernel"
+import type {
+  Bulk,
+  BulkNames,
+  BulkRow,
+  BulkSide,
+  ListQuery,
+  VersionRow
+} from "@bursar/engine-core/ports"
 import { Effect, Option, Stream } from "effect"
 import type { Transactions } from "./Transactions.ts"
 
@@ -9,12 +16,70 @@ interface Owner {
   sealed: boolean
 }
 
-export const make = (transactions: Transactions): Bulk["Service"] => {
+/** Versions of records that a query matches, in the order of the list. */
+export type Matching = (query: ListQuery) => Iterable<VersionRow>
+
+export const make = (of: {
+  readonly transactions: Transactions
+  readonly matching: Matching
+}): Bulk["Service"] => {
+  const { transactions, matching } = of
   const owners = new Map<string, Owner>()
   const sealedRows = (owner: string): ReadonlyArray<BulkRow> => {
     const found = owners.get(owner)
     if (found?.sealed !== true) return []
     return [...found.rows.values()].toSorted((a, b) => compareTexts(a.key, b.key))
+  }
+
+  const found = (query: Omit<ListQuery, "direction">) => matching({ ...query, direction: "asc" })
+
+  /** Names by what is matched. */
+  const namesOf = ({ collection, pin, column, member }: BulkNames): ReadonlyMap<string, string> =>
+    new Map(
+      [...found({ collection, pin, where: [] })].flatMap((version) => {
+        const match = column === null ? version.recordId : (version.filters[column] ?? null)
+        const name = memberOf(version, member)
+        return match === null || name === null ? [] : [[match, name] as const]
+      })
+    )
+
+  const amountsOf = (side: BulkSide): ReadonlyArray<Amount> => {
+    if ("owner" in side) {
+      return sealedRows(side.owner)
+        .filter(({ group }) => side.groups?.includes(group) ?? true)
+        .map(({ match, amounts }) => ({ match, amount: Decimal.of(amounts[side.amount] ?? "0") }))
+    }
+    const { collection, pin, where, match, member, times } = side
+    const versions = found({
+      collection,
+      pin,
+      where: [{ column: where.column, anyOf: [where.is] }]
+    })
+    return [...versions].flatMap((version) => {
+      const value = version.filters[match] ?? null
+      if (value === null) return []
+      const amount = Decimal.of(memberOf(version, member) ?? "0")
+      const shown =
+        times === undefined
+          ? amount
+          : Decimal.multiplyRounded(amount, Decimal.of(times.factor), {
+              places: times.places,
+              rounding: "half-up"
+            })
+      return [{ match: value, amount: shown }]
+    })
+  }
+
+  /** Sums of a side by key: the match behind a mark that it has no name, or its name behind another. */
+  const sumsOf = (side: BulkSide): ReadonlyMap<string, Decimal.Decimal> => {
+    const names = side.names === undefined ? undefined : namesOf(side.names)
+    const sums = new Map<string, Decimal.Decimal>()
+    for (const { match, amount } of amountsOf(side)) {
+      const name = names?.get(match)
+      const key = name === undefined ? `${UNNAMED}${match}` : `${NAMED}${name}`
+      sums.set(key, Decimal.add(sums.get(key) ?? Decimal.zero, amount))
+    }
+    return sums
   }
 
   return {
@@ -58,22 +123,28 @@ export const make = (transactions: Transactions): Bulk["Service"] => {
             amounts: (rows[0]?.amounts ?? []).map((_, index) => total(rows, index))
           }))
       ),
-    differences: ({ left, right, tolerance }) =>
+    differences: ({ left, right, tolerance, always = [] }) =>
       Stream.unwrap(
         transactions.read(() => {
-          const sums = {
-            left: matched(sealedRows(left.owner), left),
-            right: matched(sealedRows(right.owner), right)
-          }
-          const matches = [...new Set([...sums.left.keys(), ...sums.right.keys()])]
-          const found = matches.toSorted(compareTexts).flatMap((match) => {
-            const [a, b] = [sums.left.get(match) ?? null, sums.right.get(match) ?? null]
-            const difference = Decimal.subtract(Decimal.of(b ?? "0"), Decimal.of(a ?? "0"))
+          const sums = { left: sumsOf(left), right: sumsOf(right) }
+          const keys = [...new Set([...sums.left.keys(), ...sums.right.keys()])]
+          const differing = keys.toSorted(compareTexts).flatMap((key) => {
+            const [a, b] = [sums.left.get(key) ?? null, sums.right.get(key) ?? null]
+            const difference = Decimal.subtract(b ?? Decimal.zero, a ?? Decimal.zero)
             const within = Decimal.atMost(Decimal.abs(difference), Decimal.of(tolerance))
-            if (a !== null && b !== null && within) return []
-            return [{ match, left: a, right: b, difference: Decimal.formatPlain(difference) }]
+            const isAsked = key.startsWith(NAMED) && always.includes(key.slice(1))
+            if (a !== null && b !== null && within && !isAsked) return []
+            return [
+              {
+                match: key.slice(1),
+                isNamed: key.startsWith(NAMED),
+                left: a === null ? null : Decimal.formatPlain(a),
+                right: b === null ? null : Decimal.formatPlain(b),
+                difference: Decimal.formatPlain(difference)
+              }
+            ]
           })
-          return Stream.fromIterable(found)
+          return Stream.fromIterable(differing)
         })
       ),
     discard: ({ owner: name, limit }) =>
@@ -94,12 +165,19 @@ const compareTexts = (a: string, b: string): -1 | 0 | 1 => (a < b ? -1 : a > b ?
 const total = (rows: ReadonlyArray<BulkRow>, amount: number): string =>
   Decimal.formatPlain(Decimal.sum(rows.map((row) => Decimal.of(row.amounts[amount] ?? "0"))))
 
-const matched = (rows: ReadonlyArray<BulkRow>, side: BulkSide): ReadonlyMap<string, string> => {
-  const asked = rows.filter(({ group }) => side.groups?.includes(group) ?? true)
-  return new Map(
-    [...Map.groupBy(asked, ({ match }) => match)].map(([match, of]) => [
-      match,
-      total(of, side.amount)
-    ])
-  )
+interface Amount {
+  readonly match: string
+  readonly amount: Decimal.Decimal
+}
+
+/** Prefix of keys that are names; one without a name has another, which sorts before. */
+const NAMED = "1"
+const UNNAMED = "0"
+
+/** Member of a record's body as text; null: the body has none. */
+const memberOf = ({ body }: VersionRow, member: string): string | null => {
+  const record = PlainJson.parseTrusted(body) as Readonly<Record<string, unknown>>
+  const value = record[member] ?? null
+  if (PlainJson.isPlainNumber(value)) return value.text
+  return value === null ? null : String(value)
 }

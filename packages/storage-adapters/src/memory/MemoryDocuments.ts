@@ -34,7 +34,13 @@ interface Collection {
 
 type Matching = Omit<ListQuery, "direction">
 
-export const make = (transactions: Transactions): Documents["Service"] => {
+/** The port, and the versions of a query for bulk comparisons in the same store. */
+export interface MemoryDocuments {
+  readonly service: Documents["Service"]
+  readonly matching: (query: ListQuery) => Iterable<VersionRow>
+}
+
+export const make = (transactions: Transactions): MemoryDocuments => {
   const collections = new Map<string, Collection>()
   const collection = (name: string): Collection => {
     const existing = collections.get(name)
@@ -49,7 +55,7 @@ export const make = (transactions: Transactions): Documents["Service"] => {
     return versions === undefined ? none() : matchesIn(versions, query)
   }
 
-  return {
+  const service: Documents["Service"] = {
     put: (rows) =>
       transactions.write((transaction) => {
         for (const row of rows) putOne(transaction, collection(row.collection), row)
@@ -129,6 +135,7 @@ export const make = (transactions: Transactions): Documents["Service"] => {
         return pruned
       })
   }
+  return { service, matching: matches }
 }
 
 const putOne = (transaction: Transaction, into: Collection, row: VersionRow): void => {

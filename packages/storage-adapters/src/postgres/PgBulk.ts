@@ -1,6 +1,8 @@
 /** Bulk rows in PostgreSQL: a table of rows beside the records, summed and joined by the database. */
 import type { Bulk, BulkDifference, BulkRow, BulkSide } from "@bursar/engine-core/ports"
 import { Effect, Option, Stream } from "effect"
+import * as ListSql from "./ListSql.ts"
+import * as PinSql from "./PinSql.ts"
 import type { Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
@@ -50,24 +52,75 @@ from (
 ) totals
 group by "group" order by "group"`
 
-/** Amounts of one side, and null in the place of the other's. */
-const side = (parameter: number, amounts: (amount: string) => string): string => `
-select match, ${amounts(`coalesce(amounts[$${parameter + 1}::int4], 0)`)} from bursar.bulk_row
-where owner = (select number from bursar.bulk where owner = $${parameter} and sealed_at is not null)
-  and ($${parameter + 2}::text[] is null or "group" = any ($${parameter + 2}::text[]))`
+/** Amounts of a side with what they are matched by: `match`, `amount`. */
+const amountsOf = (side: BulkSide, given: ListSql.Parameters): string => {
+  const { add } = given
+  if ("owner" in side) {
+    const groups = add(side.groups === undefined ? null : Values.texts(side.groups))
+    return `
+      select match, coalesce(amounts[${add(String(side.amount + 1))}::int4], 0) as amount
+      from bursar.bulk_row
+      where owner = (
+          select number from bursar.bulk where owner = ${add(side.owner)} and sealed_at is not null)
+        and (${groups}::text[] is null or "group" = any (${groups}::text[]))`
+  }
+  const { collection, pin, where, match, member, times } = side
+  const stored = `(d.body::json ->> ${add(member)})::numeric`
+  const amount =
+    times === undefined
+      ? stored
+      : `round(${stored} * ${add(times.factor)}::numeric, ${add(String(times.places))}::int4)`
+  const filter = `d.filters ->> ${quoted(where.column)} = ${add(where.is)}`
+  return PinSql.versions(
+    { collection, pin, condition: filter },
+    given
+  )(`d.filters ->> ${quoted(match)} as match, ${amount} as amount`)
+}
+
+/** Name of a filter column as a literal: an index is known by its expression alone. */
+const quoted = (column: string): string => `'${column.replaceAll("'", "''")}'`
+
+/** Amounts of a side by key: the match, or its name where it has one. */
+const side = (of: BulkSide, given: ListSql.Parameters): string => {
+  const amounts = amountsOf(of, given)
+  if (of.names === undefined)
+    return `select false as named, match collate "C" as match, amount from (${amounts}) a`
+  const { collection, column, member, pin } = of.names
+  const key = column === null ? "d.record_id" : `d.filters ->> ${quoted(column)}`
+  const name = `d.body::json ->> ${given.add(member)}`
+  const names = PinSql.versions(
+    { collection, pin, condition: "true" },
+    given
+  )(`${key} as match, ${name} as name`)
+  return `
+    select n.name is not null as named, coalesce(n.name, a.match) collate "C" as match, a.amount
+    from (${amounts}) a left join (${names}) n on n.match = a.match collate "C"`
+}
 
 /** Sums both sides in one pass: a join of two sums would be planned without statistics of either. */
-const DIFFERENCES = `
-select match, trim_scale("left")::text as "left", trim_scale("right")::text as "right",
-  trim_scale(coalesce("right", 0) - coalesce("left", 0))::text as difference
-from (
-  select match, sum("left") as "left", sum("right") as "right" from (
-    ${side(1, (amount) => `${amount} as "left", null::numeric as "right"`)}
-    union all ${side(4, (amount) => `null, ${amount}`)}
-  ) amounts group by match
-) sums
-where "left" is null or "right" is null or abs("right" - "left") > $7::numeric
-order by match`
+const differencesOf = (of: {
+  readonly left: BulkSide
+  readonly right: BulkSide
+  readonly tolerance: string
+  readonly always?: ReadonlyArray<string>
+}): ListSql.Statement => {
+  const given = ListSql.parameters()
+  const sql = `
+    select match, named, trim_scale("left")::text as "left", trim_scale("right")::text as "right",
+      trim_scale(coalesce("right", 0) - coalesce("left", 0))::text as difference
+    from (
+      select named, match, sum("left") as "left", sum("right") as "right" from (
+        select named, match, amount as "left", null::numeric as "right" from (${side(of.left, given)}) l
+        union all
+        select named, match, null, amount from (${side(of.right, given)}) r
+      ) amounts where match is not null group by named, match
+    ) sums
+    where "left" is null or "right" is null
+      or abs("right" - "left") > ${given.add(of.tolerance)}::numeric
+      or (named and match = any (${given.add(Values.texts(of.always ?? []))}::text[]))
+    order by named, match`
+  return { sql, values: given.values }
+}
 
 const DISCARD = `
 with gone as (
@@ -131,11 +184,9 @@ export const make = (of: {
           amounts: Values.textList(row, "amounts")
         }))
       ),
-    differences: ({ left, right, tolerance }) =>
+    differences: (asked) =>
       Stream.unwrap(
-        Effect.flatMap(bulk.scoped, (session) =>
-          cursor(session, [...sideOf(left), ...sideOf(right), tolerance])
-        )
+        Effect.flatMap(bulk.scoped, (session) => cursor(session, differencesOf(asked)))
       ),
     discard: ({ owner, limit }) =>
       bulk.run(
@@ -154,16 +205,10 @@ export const make = (of: {
   }
 }
 
-const sideOf = ({ owner, amount, groups }: BulkSide): ReadonlyArray<unknown> => [
-  owner,
-  String(amount + 1),
-  groups === undefined ? null : Values.texts(groups)
-]
-
 /** Reads by a cursor, so that memory is that of a page. */
-const cursor = (session: Session, values: ReadonlyArray<unknown>) =>
+const cursor = (session: Session, { sql, values }: ListSql.Statement) =>
   Effect.gen(function* () {
-    yield* session.look(`declare differences no scroll cursor for ${DIFFERENCES}`, values)
+    yield* session.look(`declare differences no scroll cursor for ${sql}`, values)
     yield* session.settled
     return Stream.paginate(undefined, () =>
       Effect.map(session.look(`fetch ${FETCH} from differences`, []), ({ rows }) => [
@@ -191,6 +236,7 @@ const rowOf = (row: Values.Row): BulkRow => ({
 
 const differenceOf = (row: Values.Row): BulkDifference => ({
   match: Values.text(row, "match"),
+  isNamed: row["named"] === true || row["named"] === "t",
   left: Values.textOrNull(row, "left"),
   right: Values.textOrNull(row, "right"),
   difference: Values.text(row, "difference")

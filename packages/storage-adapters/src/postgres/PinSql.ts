@@ -42,6 +42,25 @@ export const begun = ({ from, point }: Pinned): string => `d.${from} <= ${point}
 export const closedSince = ({ to, point }: Pinned): string => `d.${to} > ${point}`
 
 /**
+ * Select of all versions of a collection at a pin that meet a condition, in no order: the open
+ * versions that had begun, and those closed since.
+ */
+export const versions =
+  (
+    of: { readonly collection: string; readonly pin: StoredPin; readonly condition: string },
+    given: { readonly add: (value: unknown) => string }
+  ) =>
+  (columns: string): string => {
+    const pinned = pinnedAt(of.pin, given)
+    const rows = `select ${columns} from bursar.document d
+      where d.collection = ${given.add(of.collection)} and ${of.condition}`
+    const open = `${rows} and d.to_offset is null`
+    if (pinned === undefined) return open
+    return `${open} and ${begun(pinned)}
+      union all ${rows} and ${closedSince(pinned)} and ${begun(pinned)}`
+  }
+
+/**
  * Version at a pin, if there is one, of the record whose latest version is `r`: that one where it had
  * begun, or else the first one that was closed after the pin.
  */

@@ -3,6 +3,7 @@
  * under an owner, seen once the owner is sealed, summed and compared inside the store.
  */
 import { Context, type Effect, type Option, type Stream } from "effect"
+import type { StoredPin } from "./Documents.ts"
 import type { StorageUnavailable } from "./StorageError.ts"
 
 export interface BulkRow {
@@ -21,17 +22,48 @@ export interface BulkRow {
   readonly body: string
 }
 
+/** Names of what rows are matched by: a member of records that are found by the match. */
+export interface BulkNames {
+  readonly collection: string
+  readonly pin: StoredPin
+  /** Filter column that has the match; null: the match is the record's id. */
+  readonly column: string | null
+  /** Member of the record's body with the name, a text; a record without it gives no name. */
+  readonly member: string
+}
+
 /** Rows of one owner on one side of a comparison. */
-export interface BulkSide {
+export interface BulkRows {
   readonly owner: string
   /** Which of the amounts is compared, counted from 0. */
   readonly amount: number
   /** Only rows of these groups; all where it is left out. */
   readonly groups?: ReadonlyArray<string>
+  readonly names?: BulkNames
 }
 
-export interface BulkDifference {
+/** Versions of records at a pin, on one side of a comparison in the place of rows. */
+export interface BulkRecords {
+  readonly collection: string
+  readonly pin: StoredPin
+  /** Filter column and the value that it must have. */
+  readonly where: { readonly column: string; readonly is: string }
+  /** Filter column by which the records are compared; a record without it is left out. */
   readonly match: string
+  /** Member of the record's body with the amount that is compared. */
+  readonly member: string
+  /** Multiplies each amount and rounds it half up, away from zero; absent: as it is. */
+  readonly times?: { readonly factor: string; readonly places: number }
+  readonly names?: BulkNames
+}
+
+export type BulkSide = BulkRows | BulkRecords
+
+export interface BulkDifference {
+  /** The match, or its name where the names of its side have one. */
+  readonly match: string
+  /** Whether `match` is a name: a name is compared with names alone. */
+  readonly isNamed: boolean
   /** Sum of the side's rows with this `match`; null where it has none. */
   readonly left: string | null
   readonly right: string | null
@@ -81,14 +113,17 @@ export class Bulk extends Context.Service<
     /** The sums of every group that occurs, in the order of the groups. */
     readonly sum: (owner: string) => Effect.Effect<ReadonlyArray<BulkSum>, StorageUnavailable>
     /**
-     * Compares two sealed owners: for every `match` that either has, the sums of both, where they
-     * are further apart than the tolerance (a decimal, at least 0) or one side has no row. In the
-     * order of `match`, in constant memory and from one snapshot.
+     * Compares two sides, sealed owners or records: for every `match`, or name of it, that either
+     * has, the sums of both, where they are further apart than the tolerance (a decimal, at least 0)
+     * or one side has no row. In the order of `match`, what has a name after what has none, in
+     * constant memory and from one snapshot.
      */
     readonly differences: (of: {
       readonly left: BulkSide
       readonly right: BulkSide
       readonly tolerance: string
+      /** Names that are answered whatever their sums, where either side has them. */
+      readonly always?: ReadonlyArray<string>
     }) => Stream.Stream<BulkDifference, StorageUnavailable>
     /**
      * Hides an owner and deletes at most `limit` of its rows, with the last of them the owner

@@ -1,7 +1,16 @@
 /** The ports of storage: small services of text and integers that an adapter implements. */
 export { Atomically } from "./Atomically.ts"
 export { Blobs } from "./Blobs.ts"
-export { Bulk, type BulkDifference, type BulkRow, type BulkSide, type BulkSum } from "./Bulk.ts"
+export {
+  Bulk,
+  type BulkDifference,
+  type BulkNames,
+  type BulkRecords,
+  type BulkRow,
+  type BulkRows,
+  type BulkSide,
+  type BulkSum
+} from "./Bulk.ts"
 export {
   type Alternatives,
   type Clause,

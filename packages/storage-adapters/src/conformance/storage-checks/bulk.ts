@@ -1,5 +1,13 @@
 /** Checks of Bulk: rows are seen once sealed, each once, and summed and compared exactly. */
-import { Atomically, Bulk, type BulkRow, Feed } from "@bursar/engine-core/ports"
+import {
+  Atomically,
+  Bulk,
+  type BulkRecords,
+  type BulkRow,
+  Documents,
+  Feed,
+  type StoredPin
+} from "@bursar/engine-core/ports"
 import { Effect, Option, Stream } from "effect"
 import { type Check, check, ends, fresh, instant, same } from "../Check.ts"
 
@@ -164,10 +172,10 @@ export const bulk: ReadonlyArray<Check> = [
         "the differences",
         [...found],
         [
-          { match: "account-300", left: null, right: "300.5", difference: "300.5" },
-          { match: "account-5", left: "5.5", right: null, difference: "-5.5" },
-          { match: "account-8", left: "8.5", right: "8.52", difference: "0.02" },
-          { match: "account-9", left: "9.5", right: "9", difference: "-0.5" }
+          { match: "account-300", isNamed: false, left: null, right: "300.5", difference: "300.5" },
+          { match: "account-5", isNamed: false, left: "5.5", right: null, difference: "-5.5" },
+          { match: "account-8", isNamed: false, left: "8.5", right: "8.52", difference: "0.02" },
+          { match: "account-9", isNamed: false, left: "9.5", right: "9", difference: "-0.5" }
         ]
       )
     }
@@ -185,7 +193,7 @@ export const bulk: ReadonlyArray<Check> = [
     yield* same(
       "all",
       [...(yield* Stream.runCollect(all))],
-      [{ match: "b", left: "0.3", right: "0.1", difference: "-0.2" }]
+      [{ match: "b", isNamed: false, left: "0.3", right: "0.1", difference: "-0.2" }]
     )
     const even = differences({
       left: { owner: left, amount: 1, groups: ["even"] },
@@ -196,11 +204,162 @@ export const bulk: ReadonlyArray<Check> = [
       "of one group",
       [...(yield* Stream.runCollect(even))],
       [
-        { match: "a", left: "2", right: null, difference: "-2" },
-        { match: "b", left: "1", right: null, difference: "-1" }
+        { match: "a", isNamed: false, left: "2", right: null, difference: "-2" },
+        { match: "b", isNamed: false, left: "1", right: null, difference: "-1" }
       ]
     )
   }),
+  check(
+    PORT,
+    "compares records at a pin with rows, by the names of what both are matched by",
+    function* () {
+      const { differences } = yield* Bulk
+      const { put } = yield* Documents
+      const { run } = yield* Atomically
+      const collections = { entries: yield* fresh("entries"), names: yield* fresh("names") }
+      const asset = yield* fresh("asset")
+      const version = (of: {
+        readonly collection: string
+        readonly recordId: string
+        readonly version: number
+        readonly body: object
+        readonly filters: Readonly<Record<string, string | null>>
+      }) => ({
+        ...of,
+        closes: of.version - 1,
+        body: JSON.stringify(of.body),
+        sortKey: of.recordId,
+        createdAt: instant(0),
+        fromOffset: of.version * 10,
+        fromInstant: instant(of.version * 10)
+      })
+      const entry = (
+        party: string,
+        units: string,
+        filters: Readonly<Record<string, string>> = {}
+      ) =>
+        version({
+          collection: collections.entries,
+          recordId: party,
+          version: Number(filters["version"] ?? 1),
+          body: { party, units },
+          filters: { asset: filters["asset"] ?? asset, party }
+        })
+      const named = (account: string, holder: string) =>
+        version({
+          collection: collections.names,
+          recordId: account,
+          version: 1,
+          body: { holder, account },
+          filters: { hash: `#${account}` }
+        })
+      yield* run(
+        put([
+          entry("p1", "10"),
+          entry("p2", "20"),
+          entry("p3", "1.5"),
+          entry("p4", "4"),
+          entry("p5", "5", { asset: "another" }),
+          ...[
+            ["p1", "h1"],
+            ["p2", "h2"],
+            ["p3", "h3"],
+            ["a1", "h1"],
+            ["a2", "h1"],
+            ["a3", "h2"],
+            ["a4", "h4"]
+          ].map(([account = "", holder = ""]) => named(account, holder))
+        ])
+      )
+      yield* run(put([entry("p1", "11", { version: "2" })]))
+      const rows = [
+        ["#a1", "4"],
+        ["#a2", "6"],
+        ["#a3", "20.5"],
+        ["#a4", "7"],
+        ["#a9", "9"]
+      ] as const
+      const owner = yield* sealed(
+        rows.map(([match, amount], n) => rowOf(n, { match, amounts: [amount] }))
+      )
+      const compared = (of: {
+        readonly pin: StoredPin
+        readonly tolerance: string
+        readonly always?: ReadonlyArray<string>
+        readonly times?: BulkRecords["times"]
+      }) => {
+        const { pin, tolerance, always, times } = of
+        const names = {
+          collection: collections.names,
+          pin: { by: "latest" },
+          member: "holder"
+        } as const
+        return differences({
+          left: {
+            collection: collections.entries,
+            pin,
+            where: { column: "asset", is: asset },
+            match: "party",
+            member: "units",
+            names: { ...names, column: null },
+            ...(times === undefined ? {} : { times })
+          },
+          right: { owner, amount: 0, names: { ...names, column: "hash" } },
+          tolerance,
+          ...(always === undefined ? {} : { always })
+        }).pipe(
+          Stream.map(
+            ({ match, isNamed, left, right, difference }) =>
+              `${isNamed ? "=" : ""}${match} ${left} ${right} ${difference}`
+          ),
+          Stream.runCollect
+        )
+      }
+      const missing = ["#a9 null 9 9", "p4 4 null -4"]
+      yield* same(
+        "at the first offset",
+        yield* compared({ pin: { by: "offset", offset: 10 }, tolerance: "0" }),
+        [...missing, "=h2 20 20.5 0.5", "=h3 1.5 null -1.5", "=h4 null 7 7"]
+      )
+      for (const pin of [
+        { by: "latest" },
+        { by: "offset", offset: 20 },
+        { by: "instant", instant: instant(20) }
+      ] as const) {
+        yield* same(`at ${pin.by}`, yield* compared({ pin, tolerance: "0.5" }), [
+          ...missing,
+          "=h1 11 10 -1",
+          "=h3 1.5 null -1.5",
+          "=h4 null 7 7"
+        ])
+      }
+      yield* same(
+        "with a name that is always answered",
+        yield* compared({
+          pin: { by: "offset", offset: 10 },
+          tolerance: "1",
+          always: ["h1", "p4", "nobody"]
+        }),
+        [...missing, "=h1 10 10 0", "=h3 1.5 null -1.5", "=h4 null 7 7"]
+      )
+      yield* same(
+        "times a factor",
+        yield* compared({
+          pin: { by: "latest" },
+          tolerance: "10",
+          times: { factor: "2.5", places: 1 }
+        }),
+        [
+          "#a9 null 9 9",
+          "p4 10 null -10",
+          "=h1 27.5 10 -17.5",
+          "=h2 50 20.5 -29.5",
+          "=h3 3.8 null -3.8",
+          "=h4 null 7 7"
+        ]
+      )
+    }
+  ),
   check(PORT, "gives back 2,500 differences in order, one page after the other", function* () {
     const { differences } = yield* Bulk
     const left = yield* sealed(rowsOf(2_500, (n) => ({ match: String(n).padStart(9, "0") })))

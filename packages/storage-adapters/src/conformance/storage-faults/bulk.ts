@@ -1,7 +1,9 @@
 /** Faults of bulk rows. */
-import { Bulk, type BulkRow } from "@bursar/engine-core/ports"
+import { Bulk, type BulkRow, type BulkSide } from "@bursar/engine-core/ports"
 import { Effect, Stream } from "effect"
 import { type Fault, replace } from "./Fault.ts"
+
+const unnamed = ({ names: _, ...side }: BulkSide): BulkSide => side as BulkSide
 
 export const faults = {
   "unsealed-rows": {
@@ -29,6 +31,16 @@ export const faults = {
     spoil: replace(Bulk, ({ differences }) => ({
       differences: (of) =>
         Stream.filter(differences(of), ({ left, right }) => left !== null && right !== null)
+    }))
+  },
+  "names-left-out": {
+    does: "compares by what rows are matched by, and leaves out its names",
+    noticedBy: ["compares records at a pin with rows"],
+    spoil: replace(Bulk, ({ differences }) => ({
+      differences: ({ left, right, ...of }) => {
+        const [unnamedLeft, unnamedRight] = [unnamed(left), unnamed(right)]
+        return differences({ ...of, left: unnamedLeft, right: unnamedRight })
+      }
     }))
   },
   "sums-of-floats": {

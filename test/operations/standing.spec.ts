@@ -15,6 +15,7 @@ import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Fund from "./fund.ts"
+import * as Navs from "./navs.ts"
 
 const engine = () => Effect.provide(world())
 const valued = "2026-07-31T20:30:00Z"
@@ -83,8 +84,8 @@ const commits = (by: Fund.Outsider, holdingCid: string, amount: string) =>
   })
 
 /** A market, an admitted holder with 1000 units and cash, and all that was asked for committed. */
-const opened = Effect.gen(function* () {
-  const stage = yield* Fund.opened()
+const openedBy = Effect.fnUntraced(function* (change: Readonly<Record<string, Calls.Json>>) {
+  const stage = yield* Fund.opened(change)
   yield* Fund.market(stage)
   yield* Fund.admitted(stage)
   const credential = yield* Fund.newestContract(Templates.Credential)
@@ -109,6 +110,8 @@ const opened = Effect.gen(function* () {
   yield* commits(stage.fund, yield* gives(stage, stage.fund, "2000"), "2000")
   return stage
 })
+
+const opened = openedBy({})
 
 /** A subscription and a redemption, signed by the holder, claimed and priced. */
 const ordered = (stage: Fund.Parties, of: { readonly amount: string; readonly bought: string }) =>
@@ -204,6 +207,16 @@ describe("a standing settlement", () => {
       // Resuming an open standing settlement is refused before the ledger is called.
       const again = yield* Effect.flip(resuming)
       assert.deepInclude(again, { _tag: "Refused", slug: "state-conflict" })
+      assert.strictEqual((yield* acts("settle", both)).why, "")
+    }).pipe(engine())
+  )
+
+  it.effect("waits for a NAV that confirms the price of its orders, where a feed is mapped", () =>
+    Effect.gen(function* () {
+      const stage = yield* openedBy(Navs.fed)
+      yield* ordered(stage, { amount: "1000", bought: "958.129730" })
+      assert.strictEqual((yield* acts("settle", both)).why, "rule-refused nav-feed feed-usable")
+      yield* Navs.states({ businessDate: "2026-07-31", official: "1.0437" })
       assert.strictEqual((yield* acts("settle", both)).why, "")
     }).pipe(engine())
   )

@@ -157,6 +157,7 @@ export const cycleSettle = act<Settling>({
     orders: { subscriptions: [bought], redemptions: [sold] },
     market: Broken.market,
     point: null,
+    feed: "none",
     dealingPrice: d("1"),
     settlement: {
       fills: new Map(),
@@ -205,6 +206,7 @@ export const cycleSettle = act<Settling>({
         ]
       }
     }),
+    "nav-feed feed-usable": (of) => ({ ...of, feed: "off-price" }),
     "nav-feed one-point": sells({ pointCid: "0008" }),
     "nav-feed price-of-cycle": (of) => ({ ...of, dealingPrice: d("1.0000000001") }),
     "ledger on-registry": offRegistry,
@@ -313,6 +315,7 @@ export const standingSettle = act<Iterating>({
     subscriptions: [iterated],
     redemptions: [givenBack],
     market: Broken.market,
+    feed: "usable",
     inputsMax: 2_000,
     now
   },
@@ -333,6 +336,7 @@ export const standingSettle = act<Iterating>({
     "units committed": without(Broken.units),
     "cash cash-allocated": each({ allocation: allocation("100") }),
     "cash committed": without(Broken.cash),
+    "nav-feed feed-usable": (of) => ({ ...of, feed: "ripcord" }),
     "ledger on-registry": offRegistry,
     "ledger transaction-size": (of) => ({ ...of, inputsMax: 1 })
   }

@@ -30,7 +30,7 @@ export const distributionExecute = Broken.act<Gates.Judging>({
     scheduled: { approval: granted(), net: d("100") },
     recordDate: Date.of("2026-07-31"),
     recordDatePassed: true,
-    navFeed: "none",
+    feed: "none",
     isHistoryWhole: true,
     linesMax: 200_000,
     fitsLinesMax: true
@@ -53,7 +53,7 @@ export const distributionExecute = Broken.act<Gates.Judging>({
     "policy lines-rolled": (of) => ({ ...of, partial: ["carry", "refuse"] }),
     "policy standing-approval": (of) => ({ ...of, scheduled: { approval: null, net: d("100") } }),
     "window record-date-passed": (of) => ({ ...of, recordDatePassed: false }),
-    "nav-feed feed-usable": (of) => ({ ...of, navFeed: "stale" }),
+    "nav-feed feed-usable": (of) => ({ ...of, feed: "stale" }),
     "ledger history-whole": (of) => ({ ...of, isHistoryWhole: false }),
     "ledger distribution-size": (of) => ({ ...of, fitsLinesMax: false })
   }

@@ -87,6 +87,7 @@ const sound: Standing = {
   admissions: new Map([["holder-1", { validFrom: null, credentialCid: "00bb" }]]),
   market: { marketCid: "00cc" },
   point: null,
+  feed: "none",
   dealingPrice: d("1"),
   settlement: {
     fills: new Map(),

@@ -23,7 +23,7 @@ const sound: Judging = {
   scheduled: null,
   recordDate: null,
   recordDatePassed: true,
-  navFeed: "none",
+  feed: "none",
   isHistoryWhole: true,
   linesMax: 10,
   fitsLinesMax: true
@@ -103,11 +103,11 @@ describe("the execution of a distribution", () => {
         "went-ex: The price after the last payout was 1.025: 2026-07 would pay the same income again."
       ]
     ],
-    ["passes with a usable feed", { navFeed: "usable" }, []],
+    ["passes with a usable feed", { feed: "usable" }, []],
     [
       "waits for a feed that is mapped",
-      { navFeed: "missing" },
-      ["feed-usable: The feed is missing."]
+      { feed: "missing" },
+      ["feed-usable: No statement of the price's business date has come."]
     ],
     [
       "names the largest number of lines",

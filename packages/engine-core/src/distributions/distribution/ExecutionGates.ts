@@ -1,5 +1,5 @@
 /** Checks of executing a distribution, by gate (docs/domain/distributions.md#execution). */
-import type { NavFeed } from "../../instruments/price/NavFeed.ts"
+import { feedUsable, type FeedVerdict } from "../../statements/nav-feed/PointVerdict.ts"
 import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Month from "../../kernel/Month.ts"
@@ -41,8 +41,8 @@ export interface Judging extends Rates {
   /** Null where the month has none. */
   readonly recordDate: Date.Date | null
   readonly recordDatePassed: boolean
-  /** `none` where no feed prices the distribution. */
-  readonly navFeed: typeof NavFeed.schema.Type
+  /** Whether the feed lets the last point price; `none` where no feed prices the distribution. */
+  readonly feed: FeedVerdict
   /** False: the register of some day, or an earlier distribution, is before the history. */
   readonly isHistoryWhole: boolean
   readonly linesMax: number
@@ -63,9 +63,7 @@ export const against = (of: Judging): ReadonlyArray<Objection> =>
     check("record-date-passed", of.recordDatePassed, {
       detail: of.recordDate === null ? null : `The record date of ${of.month} is ${of.recordDate}.`
     }),
-    check("feed-usable", of.navFeed === "none" || of.navFeed === "usable", {
-      detail: `The feed is ${of.navFeed}.`
-    }),
+    feedUsable(of.feed),
     check("history-whole", of.isHistoryWhole),
     check("distribution-size", of.fitsLinesMax, {
       detail: `The distribution has more than ${of.linesMax} lines.`

@@ -11,8 +11,6 @@ import {
 } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import type { PolicyVersion } from "../../instruments/policy/PolicyVersion.ts"
-import { NavFeed } from "../../instruments/price/NavFeed.ts"
-import { feedOf } from "../../instruments/price/NavFeedRules.ts"
 import { type PricePoint, pricePoints } from "../../instruments/price/PricePoint.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Instant from "../../kernel/Instant.ts"
@@ -46,6 +44,8 @@ import type { Judging } from "./ExecutionGates.ts"
 import * as LineFigureLookups from "./LineFigureLookups.ts"
 import * as LineLookups from "./LineLookups.ts"
 import { type LineSource, termsOf } from "./LineSource.ts"
+import { termsOf as termsOfPolicy } from "../../instruments/policy/Policy.ts"
+import * as NavFeedLookups from "../../statements/nav-feed/NavFeedLookups.ts"
 import { openOf } from "../standing-approval/StandingApprovalLookups.ts"
 
 export interface Asked {
@@ -131,7 +131,7 @@ export const executionOf = Effect.fnUntraced(function* (asked: Asked, act: Opera
     scheduled: isScheduled ? { approval, net: Decimal.zero } : null,
     recordDate: dates?.recordDate ?? null,
     recordDatePassed,
-    navFeed: navFeedOf(terms, act.now),
+    feed: yield* feedOf({ instrumentId, terms: termsOfPolicy(terms) }, period, act.now),
     isHistoryWhole: isKnown,
     linesMax,
     fitsLinesMax: true
@@ -205,14 +205,11 @@ const payoutOf = Effect.fnUntraced(function* (
   return { exPrice, cumPrice, firstPrice: first.point.price } satisfies Payout
 })
 
-/** State of the feed that prices an accumulating instrument; no statement is received yet. */
-const navFeedOf = (
-  { manifest }: Pick<Recorded, "manifest">,
-  now: Instant.Instant
-): Judging["navFeed"] =>
-  manifest.valuation === "accumulating"
-    ? NavFeed.judge({ feed: feedOf({ terms: manifest, latest: null, now }), now })
-    : "none"
+/** Judges the last point of an accumulating instrument, at whose price the period ends. */
+const feedOf = (fed: NavFeedLookups.Fed, period: TheirPeriod | null, now: Instant.Instant) =>
+  period === null || fed.terms.manifest.valuation !== "accumulating"
+    ? Effect.succeed("none" as const)
+    : NavFeedLookups.verdictOn(fed, { point: period.toPoint, pricing: "forward" }, now)
 
 /** Prices of a period; the payout price is null where no units are paid. */
 const pricesOf = ({ fromPoint, terms, toPoint }: TheirPeriod) => {

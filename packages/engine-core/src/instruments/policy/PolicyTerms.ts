@@ -47,13 +47,16 @@ export const checks: ReadonlyArray<string> = [
   "figures"
 ]
 
+/** Largest distance of a price from the administrator's NAV where the policy names none. */
+export const navPriceDefault = Decimal.of("0.0020")
+
 /**
  * Tolerances of the checks that a policy does not name; every other is 0
  * (docs/domain/instruments.md#tolerances). `derived`: the tolerance depends on more than the
  * policy, such as the register, a statement's places or the feed.
  */
 export const toleranceDefaults: Readonly<Record<string, Decimal.Decimal | "derived">> = {
-  "nav-price": Decimal.of("0.0020"),
+  "nav-price": navPriceDefault,
   "nav-movement": "derived",
   "supply-outstanding": "derived",
   "register-line": "derived"

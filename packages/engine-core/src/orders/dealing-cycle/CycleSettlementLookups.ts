@@ -12,6 +12,8 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Refused, Unavailable } from "../../kernel/Refusal.ts"
 import { Records, type Stored } from "../../records/Records.ts"
+import * as NavFeedLookups from "../../statements/nav-feed/NavFeedLookups.ts"
+import type { FeedVerdict } from "../../statements/nav-feed/PointVerdict.ts"
 import type { Controls } from "../ControlGates.ts"
 import { controlsOf } from "../ControlLookups.ts"
 import * as AllocationRules from "../AllocationRules.ts"
@@ -39,6 +41,8 @@ export interface Context extends Controls, Around {
   readonly market: { readonly marketCid: string } | null
   /** The point that priced the cycle's first priced order; null: none is priced. */
   readonly point: PricePoint | null
+  /** Whether the administrator's feed lets the point price. */
+  readonly feed: FeedVerdict
   /** Price of the day's orders by the rules, swung or not; null: none is priced. */
   readonly dealingPrice: Decimal.Decimal | null
   readonly settlement: Rules.Settlement
@@ -84,6 +88,7 @@ export const contextOf = (
       admissions: yield* admissionsOf(cycle, orders),
       market: yield* marketOf(cycle, orders),
       point,
+      feed: yield* feedOf({ instrumentId, terms }, point, now),
       dealingPrice,
       settlement,
       shortfall,
@@ -93,6 +98,11 @@ export const contextOf = (
       now
     }
   })
+
+const feedOf = (fed: NavFeedLookups.Fed, point: PricePoint | null, now: Instant.Instant) =>
+  point === null
+    ? Effect.succeed("none" as const)
+    : NavFeedLookups.verdictOn(fed, { point, pricing: "forward" }, now)
 
 /** Returns the cycle with the allocations of its fund that are before their deadline. */
 const asServed = <C extends Pick<DealingCycle, "allocations">>(

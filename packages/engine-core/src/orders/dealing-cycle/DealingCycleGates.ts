@@ -10,6 +10,7 @@ import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 import type { Redemption } from "../redemption/Redemption.ts"
 import { mayDeal } from "../redemption/RedemptionGates.ts"
 import type { Subscription } from "../subscription/Subscription.ts"
+import { feedUsable } from "../../statements/nav-feed/PointVerdict.ts"
 import { objections } from "./DealingCycleMachine.ts"
 import type { Context } from "./CycleSettlementLookups.ts"
 import { beyondRoom, inputsOf } from "./TransactionSize.ts"
@@ -152,14 +153,15 @@ const ofOrders = ({ orders }: Context): ReadonlyArray<Objection> => {
   ]
 }
 
-/** Checks that one point prices all orders, at the price that the rules compute from it. */
-const ofPrice = ({ orders, point, dealingPrice }: Context): ReadonlyArray<Objection> => {
+/** Checks that one point prices all orders, that the feed confirms it, and the price computed from it. */
+const ofPrice = ({ orders, point, feed, dealingPrice }: Context): ReadonlyArray<Objection> => {
   const priced = [...orders.subscriptions, ...orders.redemptions].filter(
     ({ price }) => price !== null
   )
   const [first] = priced
   const isOther = dealingPrice !== null && priced.some(({ price }) => price !== dealingPrice)
   return [
+    feedUsable(feed),
     check(
       "one-point",
       priced.every(({ pointCid }) => pointCid === first?.pointCid)

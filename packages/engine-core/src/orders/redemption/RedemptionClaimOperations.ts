@@ -5,6 +5,7 @@ import { PrimaryMarket as PrimaryMarketTemplate } from "../../templates/Market.t
 import { RedemptionClaim } from "../../templates/Redemption.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
+import * as NavFeedLookups from "../../statements/nav-feed/NavFeedLookups.ts"
 import * as OrderClaimSteps from "../order/OrderClaimSteps.ts"
 import * as OrderClaim from "../OrderClaim.ts"
 import { RedemptionId, redemptions } from "./Redemption.ts"
@@ -62,5 +63,6 @@ const judged = Effect.fnUntraced(function* (loaded: OrderClaimSteps.Loaded) {
     { payment, lastPrice }
   )
   const claiming: Gates.Claiming = { ...loaded, oracle, free, held, leaving, lastPrice }
-  return { ...loaded, oracle, rows: Gates.againstClaim(claiming, loaded.ofOrder) }
+  const ofFeed = yield* NavFeedLookups.againstClaim(loaded, oracle, loaded.now)
+  return { ...loaded, oracle, rows: Gates.againstClaim(claiming, [...loaded.ofOrder, ofFeed]) }
 })

@@ -4,6 +4,8 @@ import { followed } from "../../restraints/restriction/SuccessorRestrictionLooku
 import * as Machine from "../../kernel/Machine.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
+import { inForce } from "../../instruments/policy/PolicyLookups.ts"
+import * as NavFeedLookups from "../../statements/nav-feed/NavFeedLookups.ts"
 import { controlsOf } from "../ControlLookups.ts"
 import { againstSettleBy, asServed } from "../AllocationRules.ts"
 import { againstApart } from "../dealing-cycle/OpenCycleLookups.ts"
@@ -49,10 +51,12 @@ const exchanging = Effect.fnUntraced(function* (
 ) {
   const context = yield* subjectOf(self, now)
   const market = yield* marketOf(self)
+  const terms = yield* inForce(context.instrument, now)
   const rows = Gates.againstExchange(context, [
     ...objections(asServed(self, now), { on: "exchange", cash }),
     againstSettleBy(self, now),
     yield* againstApart(self),
+    yield* NavFeedLookups.againstOrder({ ...context, terms }, self, now),
     Gates.againstMarketEnd(market)
   ])
   return { on: "exchange" as const, self, lines: null, market, rows }

@@ -15,6 +15,7 @@ import { inputsOfIteration } from "../dealing-cycle/TransactionSize.ts"
 import { isExchangeable, type Redemption } from "../redemption/Redemption.ts"
 import { mayDeal } from "../redemption/RedemptionGates.ts"
 import type { Subscription } from "../subscription/Subscription.ts"
+import { feedUsable, type FeedVerdict } from "../../statements/nav-feed/PointVerdict.ts"
 import type { StandingSettlement } from "./StandingSettlement.ts"
 import { committedBy } from "./StandingSettlementMachine.ts"
 
@@ -29,6 +30,8 @@ export interface Iterating extends ControlGates.Controls {
   readonly admissions: ReadonlyMap<string, Pick<Admission, "validFrom" | "credentialCid">>
   /** The live market that priced all of the orders; null: none. */
   readonly market: { readonly marketCid: string } | null
+  /** Whether the administrator's feed lets every point price that priced an order. */
+  readonly feed: FeedVerdict
   /** Largest number of contracts that one ledger transaction uses. */
   readonly inputsMax: number
   readonly now: Instant.Instant
@@ -118,6 +121,7 @@ export const againstIteration = (iteration: Iterating): ReadonlyArray<Objection>
       { recovery: "Settle orders whose own cash is allocated by themselves." }
     ),
     ...ofCommitments(iteration),
+    feedUsable(iteration.feed),
     check("primary-market", iteration.market !== null, {
       recovery: "Settle or release these orders by themselves: no live market priced all of them."
     }),

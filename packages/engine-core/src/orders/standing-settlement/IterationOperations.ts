@@ -5,12 +5,14 @@ import { admissions, pairOf } from "../../admissions/Admission.ts"
 import { type Holder, holders } from "../../holders/holder/Holder.ts"
 import { configurationOf, instruments } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import { inForce } from "../../instruments/policy/PolicyLookups.ts"
 import { judge } from "../../kernel/Gates.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { StandingSettlement as Template } from "../../templates/Standing.ts"
 import { exercise } from "../../templates/Template.ts"
+import * as NavFeedLookups from "../../statements/nav-feed/NavFeedLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { controlsOf } from "../ControlLookups.ts"
 import { asServed } from "../AllocationRules.ts"
@@ -78,11 +80,14 @@ const iterating = Effect.fnUntraced(function* (input: Iteration, { now }: Operat
   yield* Effect.fromResult(decide(self, "settle"))
   const { inputsMax } = yield* Settings
   const { redemptions: sold, subscriptions: bought, ...found } = yield* assembled(self, input)
+  const terms = yield* inForce(found.instrument, now)
+  const fed = { instrumentId: self.instrumentId, terms }
   const iteration = {
     ...found,
     subscriptions: bought.map((order) => asServed(order, now)),
     redemptions: sold.map((order) => asServed(order, now)),
     self,
+    feed: yield* NavFeedLookups.verdictOnOrders(fed, [...bought, ...sold], now),
     inputsMax,
     now
   }

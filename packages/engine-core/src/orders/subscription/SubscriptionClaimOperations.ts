@@ -4,6 +4,7 @@ import { latest } from "../../admissions/AdmissionLookups.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Party from "../../kernel/Party.ts"
 import { Records } from "../../records/Records.ts"
+import * as NavFeedLookups from "../../statements/nav-feed/NavFeedLookups.ts"
 import * as Field from "../../templates/Field.ts"
 import {
   PrimaryMarket as PrimaryMarketTemplate,
@@ -78,7 +79,9 @@ const judged = Effect.fnUntraced(function* (input: Claim, loaded: OrderClaimStep
     ...(yield* estimateOf(loaded, attesting.oracle)),
     attestors: attesting.parties
   }
-  return { ...loaded, attesting, rows: Gates.againstClaim(claiming, loaded.ofOrder) }
+  const ofFeed = yield* NavFeedLookups.againstClaim(loaded, attesting.oracle, loaded.now)
+  const rows = Gates.againstClaim(claiming, [...loaded.ofOrder, ofFeed])
+  return { ...loaded, attesting, rows }
 })
 
 /**

@@ -6,6 +6,7 @@ import type * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
+import * as NavFeedLookups from "../../statements/nav-feed/NavFeedLookups.ts"
 import { controlsOf } from "../ControlLookups.ts"
 import { againstSettleBy, asServed } from "../AllocationRules.ts"
 import { againstApart } from "../dealing-cycle/OpenCycleLookups.ts"
@@ -63,7 +64,8 @@ export const delivering = Effect.fnUntraced(function* (paying: Paying, { now }: 
   const terms = yield* inForce(context.instrument, now)
   const deliverBeforeCash = terms.deliverBeforeCash ? "allowed" : "never"
   const ofOrder = objections(self, { on: "deliver", cash: paying.cash, deliverBeforeCash })
-  const rows = Gates.againstUnits(context, [...ofOrder, lines.against])
+  const ofFeed = yield* NavFeedLookups.againstOrder({ ...context, terms }, self, now)
+  const rows = Gates.againstUnits(context, [...ofOrder, ofFeed, lines.against])
   return { self, context, lines, rows }
 })
 
@@ -97,10 +99,12 @@ const exchanging = Effect.fnUntraced(function* (
 ) {
   const context = yield* contextOf(self, now)
   const market = yield* marketOf(self)
+  const terms = yield* inForce(context.instrument, now)
   const rows = Gates.againstUnits(context, [
     ...objections(asServed(self, now), { on: "exchange", cash, refunds }),
     againstSettleBy(self, now),
     yield* againstApart(self),
+    yield* NavFeedLookups.againstOrder({ ...context, terms }, self, now),
     Gates.againstMarketEnd(market)
   ])
   return { on: "exchange" as const, self, context, market, rows }

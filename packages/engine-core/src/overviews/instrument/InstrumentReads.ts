@@ -28,9 +28,12 @@ import { assetKeyOf } from "../../instruments/register/Holding.ts"
 import {
   type Instrument,
   InstrumentId,
-  instruments
+  instruments,
+  isRecorded
 } from "../../instruments/instrument/Instrument.ts"
 import { instrumentInSight } from "../../instruments/instrument/InstrumentLookups.ts"
+import { termsOf } from "../../instruments/policy/Policy.ts"
+import * as NavFeedLookups from "../../statements/nav-feed/NavFeedLookups.ts"
 import * as InstrumentView from "../../instruments/instrument/InstrumentView.ts"
 
 const { waitingOn } = RecordView.fields
@@ -83,9 +86,27 @@ const heldAt = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, pin: Pin
 const pausedBy = ({ by, holdId, openedAt: since, reason, until }: Hold) =>
   by === null ? null : { holdId, reason, since, until, by }
 
-/** Latest NAV statement of each instrument; empty, because no statements are received yet. */
-const statedAt = (_ids: ReadonlyArray<string>, _pin: Pin.Resolved) =>
-  Effect.succeed(new Map<string, Stated>())
+/** Loads the latest NAV of each instrument with a feed. */
+const statedAt = Effect.fnUntraced(function* (
+  found: ReadonlyArray<Stored<Instrument>>,
+  pin: Pin.Resolved
+) {
+  const stated = yield* Effect.forEach(
+    found,
+    (instrument) =>
+      isRecorded(instrument) && instrument.manifest.navFeed !== null
+        ? Effect.map(
+            NavFeedLookups.statedOf({ ...instrument, terms: termsOf(instrument) }, pin),
+            (latest) => [[instrument.instrumentId, latest] as const]
+          )
+        : Effect.succeed([]),
+    { concurrency: feedsAtOnce }
+  )
+  return new Map<string, Stated | null>(stated.flat())
+})
+
+/** Feeds that are looked up at the same time. */
+const feedsAtOnce = 16
 
 /** State of an instrument's NAV feed at the pin; an instrument without terms has no feed. */
 const navFeedOf = (
@@ -178,7 +199,7 @@ const views = Effect.fnUntraced(function* (
   const [held, statements, markets, consents, agreed, holders] = yield* Effect.all(
     [
       heldAt(ids, pin),
-      statedAt(ids, pin),
+      statedAt(found, pin),
       latestOf(primaryMarkets, ids, pin),
       latestOf(admissionConsents, ids, pin),
       latestOf(issuerPowersAgreements, ids, pin),

@@ -24,7 +24,8 @@ export interface Feed {
   readonly instrumentId: string
 }
 
-const feedKeyOf = ({ externalSourceId, instrumentId }: Feed): string =>
+/** Value of the filter `inForce` of a source's statements of an instrument. */
+export const feedKeyOf = ({ externalSourceId, instrumentId }: Feed): string =>
   `${externalSourceId}/${instrumentId}`
 
 /** Finds the statement in force of a business date; none: it has not come. */

@@ -1,0 +1,237 @@
+/** Look-ups of a NAV feed: its latest statement, and whether it lets a point price. */
+import { Effect, Option, Stream } from "effect"
+import type { Recorded } from "../../instruments/instrument/Instrument.ts"
+import type { Terms } from "../../instruments/policy/Policy.ts"
+import * as PolicyTerms from "../../instruments/policy/PolicyTerms.ts"
+import { feedOf, type Stated } from "../../instruments/price/NavFeedRules.ts"
+import { NavFeed } from "../../instruments/price/NavFeed.ts"
+import {
+  type PricePoint,
+  pricePoints,
+  quoteIdOf,
+  quotes
+} from "../../instruments/price/PricePoint.ts"
+import * as PriceRules from "../../instruments/price/PriceRules.ts"
+import type * as Date from "../../kernel/Date.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import * as Zone from "../../kernel/Zone.ts"
+import type { PricingRule } from "../../vocabulary/sets.ts"
+import { Records } from "../../records/Records.ts"
+import {
+  type ExternalStatement,
+  externalStatements
+} from "../external-statement/ExternalStatement.ts"
+import { feedKeyOf, inForceOf, latestOf } from "../external-statement/StatementLookups.ts"
+import {
+  acceptedBefore,
+  type Bounds,
+  type DatedPrice,
+  feedUsable,
+  type FeedVerdict,
+  type StatedNav,
+  verdictOf
+} from "./PointVerdict.ts"
+
+/** Instrument and terms that a feed is judged by; several versions of terms may be asked about. */
+export interface Fed {
+  readonly instrumentId: string
+  readonly terms: Pick<Terms, "guardrail" | "tolerances" | "manifest">
+}
+
+/**
+ * Business dates that the chain of accepted points is judged over; the oldest of them counts as
+ * having no date before it (docs/domain/statements.md#accepted-points).
+ */
+const chainMax = 100
+
+const boundsOf = ({ terms }: Fed): Bounds => ({
+  guardrail: terms.guardrail,
+  tolerance: terms.tolerances["nav-price"] ?? PolicyTerms.navPriceDefault
+})
+
+/** Business date of an instant, in the instrument's zone. */
+export const businessDateOf = ({ terms }: Fed, instant: Instant.Instant): Date.Date =>
+  Zone.dateAt(terms.manifest.businessZone ?? Zone.utc, instant)
+
+/** The mapped feed; null where the terms map none. */
+const mappedFeed = ({ instrumentId, terms }: Fed) => {
+  const { navFeed } = terms.manifest
+  return navFeed === null ? null : { externalSourceId: navFeed.externalSourceId, instrumentId }
+}
+
+const statedNav = ({ businessDate, nav }: ExternalStatement): ReadonlyArray<StatedNav> =>
+  nav === null ? [] : [{ businessDate, official: nav.official, ripcord: nav.ripcord }]
+
+/**
+ * Loads the price of the last accepted point of a business date before this one; null where none
+ * was accepted. Nothing is read where no guardrail would use it.
+ */
+const acceptedOf = Effect.fnUntraced(function* (
+  fed: Fed,
+  businessDate: Date.Date,
+  pin?: Pin.Resolved
+) {
+  const bounds = boundsOf(fed)
+  const feed = mappedFeed(fed)
+  const { oracle, businessZone } = fed.terms.manifest
+  if (bounds.guardrail === null || feed === null || oracle === null) return null
+  const records = yield* Records
+  const pinned = pin === undefined ? {} : { pin }
+  const rows = yield* records.list(externalStatements, {
+    where: { inForce: [feedKeyOf(feed)] },
+    ranges: { businessDate: { to: businessDate } },
+    direction: "desc",
+    limit: chainMax,
+    ...pinned
+  })
+  const navs = rows.flatMap(({ record }) => statedNav(record))
+  const oldest = navs.at(-1)?.businessDate
+  if (oldest === undefined) return null
+  const zone = businessZone ?? Zone.utc
+  const points = yield* records
+    .stream(pricePoints, {
+      where: { instrumentId: [fed.instrumentId], source: [oracle] },
+      ranges: {
+        valuationTime: {
+          from: Instant.sortable(Zone.startOfDay(zone, oldest)),
+          to: Instant.sortable(Zone.startOfDay(zone, businessDate))
+        }
+      },
+      ...pinned
+    })
+    .pipe(
+      Stream.map(({ record }) => record),
+      Stream.runCollect
+    )
+  const prices = datedPrices(PriceRules.official(points, oracle), zone)
+  return acceptedBefore(businessDate, { navs, prices }, bounds)
+})
+
+/** The price of each date: that of the last valued point, and of the last published of those. */
+const datedPrices = (
+  points: ReadonlyArray<PricePoint>,
+  zone: Zone.Zone
+): ReadonlyArray<DatedPrice> => {
+  const byDate = new Map<Date.Date, DatedPrice>()
+  const sorted = points.toSorted(
+    (a, b) => Instant.compare(a.valuationTime, b.valuationTime) || Number(a.offset - b.offset)
+  )
+  for (const { price, valuationTime } of sorted) {
+    const businessDate = Zone.dateAt(zone, valuationTime)
+    byDate.set(businessDate, { businessDate, price })
+  }
+  return [...byDate.values()]
+}
+
+/** Loads the latest statement of the feed as its state is judged by; null: none came, or no feed. */
+export const statedOf = Effect.fnUntraced(function* (fed: Fed, pin?: Pin.Resolved) {
+  const feed = mappedFeed(fed)
+  if (feed === null) return null
+  const latest = Option.getOrNull(yield* latestOf(feed, pin))
+  if (latest === null || latest.nav === null) return null
+  const { businessDate, nav } = latest
+  return {
+    businessDate,
+    official: nav.ripcord ? null : nav.official,
+    ripcord: nav.ripcord,
+    expiresAt: nav.expiresAt,
+    accepted: yield* acceptedOf(fed, businessDate, pin)
+  } satisfies Stated
+})
+
+/** State of the instrument's feed at an instant. */
+export const stateOf = Effect.fnUntraced(function* (
+  fed: Fed,
+  now: Instant.Instant,
+  pin?: Pin.Resolved
+) {
+  const latest = yield* statedOf(fed, pin)
+  const { manifest, guardrail } = fed.terms
+  const terms = { ...manifest, navGuardrail: guardrail }
+  return NavFeed.judge({ feed: feedOf({ terms, latest, now }), now })
+})
+
+/** A point that is to price an act, and the rule that chose it. */
+export interface PricingPoint {
+  readonly point: Pick<PricePoint, "price" | "valuationTime">
+  readonly pricing: PricingRule
+}
+
+/**
+ * Judges whether the feed lets a point price: the latest statement has no ripcord, has not expired
+ * where pricing is historic, and the point's own business date has a NAV that confirms its price.
+ */
+export const verdictOn = Effect.fnUntraced(function* (
+  fed: Fed,
+  { point, pricing }: PricingPoint,
+  now: Instant.Instant
+) {
+  const feed = mappedFeed(fed)
+  if (feed === null) return "none" satisfies FeedVerdict
+  const latest = Option.getOrNull(yield* latestOf(feed))
+  const latestNav = latest?.nav ?? null
+  if (latestNav?.ripcord === true) return "ripcord"
+  if (pricing === "historic" && latestNav !== null && Instant.atOrAfter(now, latestNav.expiresAt)) {
+    return "stale"
+  }
+  const businessDate = businessDateOf(fed, point.valuationTime)
+  const statement = Option.getOrNull(yield* inForceOf({ ...feed, businessDate }))
+  const [nav = null] = statement === null ? [] : statedNav(statement)
+  const accepted = yield* acceptedOf(fed, businessDate)
+  return verdictOf({ nav, price: point.price, accepted }, boundsOf(fed)) satisfies FeedVerdict
+})
+
+/**
+ * Judges the points of priced orders for an act that settles them now: the first verdict that is not
+ * `usable`. An order without a point, which other checks refuse, is passed over. The expiry of the
+ * latest NAV does not count: it stops what is yet to be priced at an old point.
+ */
+export const verdictOnOrders = Effect.fnUntraced(function* (
+  fed: Fed,
+  orders: ReadonlyArray<{ readonly pointCid: string | null }>,
+  now: Instant.Instant
+) {
+  if (mappedFeed(fed) === null) return "none"
+  const records = yield* Records
+  const pointCids = [...new Set(orders.flatMap(({ pointCid }) => pointCid ?? []))]
+  const points = yield* records.many(pricePoints, pointCids)
+  const verdicts = yield* Effect.forEach(points, (point) =>
+    verdictOn(fed, { point, pricing: "forward" }, now)
+  )
+  const missing: ReadonlyArray<FeedVerdict> = points.length < pointCids.length ? ["missing"] : []
+  return firstRefusing([...missing, ...verdicts])
+})
+
+const firstRefusing = (verdicts: ReadonlyArray<FeedVerdict>): FeedVerdict =>
+  verdicts.find((verdict) => verdict !== "usable") ?? "usable"
+
+/** Checks that the feed lets the point of an order price an act that settles it now. */
+export const againstOrder = (
+  fed: { readonly instrument: Pick<Recorded, "instrumentId">; readonly terms: Fed["terms"] },
+  order: { readonly pointCid: string | null },
+  now: Instant.Instant
+) =>
+  Effect.map(
+    verdictOnOrders({ ...fed, instrumentId: fed.instrument.instrumentId }, [order], now),
+    feedUsable
+  )
+
+/**
+ * Checks that the feed lets the latest official point price a claim now, where claims are priced
+ * historically; a claim that a point to come prices, and one without any point, passes.
+ */
+export const againstClaim = Effect.fnUntraced(function* (
+  { instrument, terms }: { readonly instrument: Recorded; readonly terms: Fed["terms"] },
+  oracle: string | null,
+  now: Instant.Instant
+) {
+  const { navFeed, pricing } = terms.manifest
+  if (navFeed === null || pricing !== "historic" || oracle === null) return feedUsable("none")
+  const records = yield* Records
+  const { instrumentId } = instrument
+  const quote = yield* records.find(quotes, quoteIdOf({ source: oracle, instrumentId }))
+  if (Option.isNone(quote) || !quote.value.isLive) return feedUsable("none")
+  const point = quote.value
+  return feedUsable(yield* verdictOn({ instrumentId, terms }, { point, pricing }, now))
+})

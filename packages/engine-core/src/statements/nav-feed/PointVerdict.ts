@@ -1,0 +1,106 @@
+/**
+ * Pure rules of a point that a NAV feed must confirm before the point may price anything
+ * (docs/domain/statements.md#nav-feed).
+ */
+import type { Guardrail } from "../../instruments/instrument/Manifest.ts"
+import { moveOf } from "../../instruments/price/NavFeedRules.ts"
+import * as Date from "../../kernel/Date.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import { check, type Objection } from "../../kernel/Gates.ts"
+import * as Rational from "../../kernel/Rational.ts"
+
+/** NAV that a statement in force states for a business date. */
+export interface StatedNav {
+  readonly businessDate: Date.Date
+  readonly official: Decimal.Decimal
+  /** True: no value of the statement may be used. */
+  readonly ripcord: boolean
+}
+
+/** Official price of a business date. */
+export interface DatedPrice {
+  readonly businessDate: Date.Date
+  readonly price: Decimal.Decimal
+}
+
+/** Terms that decide whether a NAV confirms a price. */
+export interface Bounds {
+  /** Largest distance of price and NAV, as a fraction of the NAV; equal to it is within. */
+  readonly tolerance: Decimal.Decimal
+  /** Null: a move of any size is inside. */
+  readonly guardrail: Guardrail | null
+}
+
+/** Whether a point may price: `usable`, or the first reason against it. */
+export type PointVerdict = "usable" | "missing" | "ripcord" | "off-price" | "deviating"
+
+/**
+ * Whether a price is within the tolerance of a NAV: |NAV − price| / NAV at most the tolerance,
+ * exactly. A NAV of 0 confirms a price of 0 alone.
+ */
+export const isWithin = (
+  { nav, price }: { readonly nav: Decimal.Decimal; readonly price: Decimal.Decimal },
+  tolerance: Decimal.Decimal
+): boolean => {
+  const official = Rational.of(nav)
+  const apart = Rational.of(Decimal.abs(Decimal.subtract(nav, price)))
+  // Multiplies instead of dividing, so that a NAV of zero needs no rule of its own.
+  return Rational.atMost(apart, Rational.multiply(official, Rational.of(tolerance)))
+}
+
+/**
+ * Judges a price by the NAV of its own business date. `accepted` is the price of the last accepted
+ * point of an earlier business date; null where there is none, so that there is no move.
+ */
+export const verdictOf = (
+  of: {
+    readonly nav: StatedNav | null
+    readonly price: Decimal.Decimal
+    readonly accepted: Decimal.Decimal | null
+  },
+  { guardrail, tolerance }: Bounds
+): PointVerdict => {
+  const { accepted, nav, price } = of
+  if (nav === null) return "missing"
+  if (nav.ripcord) return "ripcord"
+  if (!isWithin({ nav: nav.official, price }, tolerance)) return "off-price"
+  const move = moveOf({ last: accepted, next: nav.official, guardrail })
+  return move === "outside" ? "deviating" : "usable"
+}
+
+/**
+ * Returns the price of the last accepted point before a business date: folds the points from the
+ * oldest on, each judged against the one accepted before it; null where none is accepted.
+ */
+export const acceptedBefore = (
+  businessDate: Date.Date,
+  of: { readonly navs: ReadonlyArray<StatedNav>; readonly prices: ReadonlyArray<DatedPrice> },
+  bounds: Bounds
+): Decimal.Decimal | null => {
+  const navs = new Map(of.navs.map((nav) => [nav.businessDate, nav]))
+  return of.prices
+    .filter((dated) => Date.isBefore(dated.businessDate, businessDate))
+    .toSorted((a, b) => Date.compare(a.businessDate, b.businessDate))
+    .reduce<Decimal.Decimal | null>((accepted, dated) => {
+      const nav = navs.get(dated.businessDate) ?? null
+      const verdict = verdictOf({ nav, price: dated.price, accepted }, bounds)
+      return verdict === "usable" ? dated.price : accepted
+    }, null)
+}
+
+/** Whether a point may price an act: `none` where no feed is mapped. */
+export type FeedVerdict = PointVerdict | "none" | "stale"
+
+const detailOf: Readonly<Record<Exclude<FeedVerdict, "none" | "usable">, string>> = {
+  ripcord: "The administrator has suspended its NAV.",
+  stale: "The latest NAV has expired.",
+  missing: "No statement of the price's business date has come.",
+  "off-price": "The NAV of the business date is further from the price than the policy allows.",
+  deviating: "The NAV moved beyond its guardrail."
+}
+
+/** Row of the check `feed-usable`. */
+export const feedUsable = (verdict: FeedVerdict): Objection =>
+  verdict === "none" || verdict === "usable"
+    ? check("feed-usable", true)
+    : check("feed-usable", false, { detail: detailOf[verdict] })

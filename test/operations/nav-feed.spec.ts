@@ -1,0 +1,237 @@
+/** Acts that price by a point, judged by the administrator's NAV of the point's business date. */
+import { Reads } from "@bursar/engine-core"
+import { Instant } from "@bursar/engine-core/kernel"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import type { InstrumentId } from "#core/instruments/instrument/Instrument.ts"
+import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
+import * as PrecheckReads from "#core/overviews/precheck/PrecheckReads.ts"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+import * as Cycles from "./cycles.ts"
+import * as Fund from "./fund.ts"
+import * as Navs from "./navs.ts"
+
+const engine = () => Effect.provide(world())
+const cutOff = "2026-07-31T20:00:00Z"
+const refused = "rule-refused nav-feed feed-usable"
+
+const guarded = { ...Navs.fed, navGuardrail: { up: 0.05, down: 0.05 } } as const
+
+const claims = (body: Readonly<Record<string, Calls.Json>> = {}) =>
+  Calls.write(
+    "subscription.claim",
+    {},
+    {
+      subscriptionId: "s1",
+      instrumentId: "fund-a",
+      holderId: "h1",
+      payment: "wire",
+      amount: 100000,
+      ...body
+    }
+  )
+const delivers = Calls.write("subscription.deliver", { subscriptionId: "s1" }, {})
+
+const withMarket = (change: Readonly<Record<string, Calls.Json>>) =>
+  Effect.gen(function* () {
+    const stage = yield* Fund.opened(change)
+    yield* Calls.write(
+      "policy.set",
+      { instrumentId: "fund-a" },
+      { deliverBeforeCash: true },
+      Calls.operator,
+      "1"
+    )
+    yield* Fund.market(stage)
+    yield* Fund.admitted(stage)
+    return stage
+  })
+
+/** An order that a point of the cut-off priced at 1.0437. */
+const priced = (change: Readonly<Record<string, Calls.Json>> = guarded) =>
+  Effect.gen(function* () {
+    const stage = yield* withMarket(change)
+    yield* claims()
+    yield* Fund.publishes(stage, "1.0437", cutOff)
+    yield* Fund.attests(stage.attestor, "95812.973076")
+    return stage
+  })
+
+const feedState = Effect.gen(function* () {
+  const reads = yield* Reads
+  const { value } = yield* reads.one(InstrumentReads.get, {
+    caller: Calls.operator,
+    params: { instrumentId: "fund-a" as InstrumentId },
+    point: {}
+  })
+  return value.navFeedState
+})
+
+/** Checks that a precheck of the delivery shows as refusing. */
+const prechecked = Effect.gen(function* () {
+  const reads = yield* Reads
+  const params = { instrumentId: "fund-a", act: "subscription.deliver", subscriptionId: "s1" }
+  const { value } = yield* reads.one(PrecheckReads.get, {
+    caller: Calls.operator,
+    params: params as unknown as Parameters<(typeof PrecheckReads.get)["run"]>[0],
+    point: {}
+  })
+  return value.gates.flatMap(({ check, gate, ok }) => (ok ? [] : [`rule-refused ${gate} ${check}`]))
+})
+
+const date = "2026-07-31"
+
+describe("a delivery under a mapped feed", () => {
+  const rows: ReadonlyArray<
+    readonly [string, ReadonlyArray<Navs.Stated>, "passes" | "is refused"]
+  > = [
+    ["no NAV of the point's date", [], "is refused"],
+    ["a NAV equal to the point", [{ businessDate: date, official: "1.0437" }], "passes"],
+    ["a NAV beyond the tolerance", [{ businessDate: date, official: "1.0460" }], "is refused"],
+    [
+      "a suspended NAV of the point's date",
+      [{ businessDate: date, official: "1.0437", ripcord: true }],
+      "is refused"
+    ],
+    [
+      "a NAV of another date alone",
+      [{ businessDate: "2026-07-30", official: "1.0437" }],
+      "is refused"
+    ],
+    [
+      "a latest NAV that is suspended, of a later date",
+      [
+        { businessDate: date, official: "1.0437" },
+        { businessDate: "2026-08-03", official: "0", ripcord: true }
+      ],
+      "is refused"
+    ],
+    [
+      "a suspended NAV that was corrected",
+      [
+        { businessDate: date, official: "0", ripcord: true },
+        { businessDate: date, official: "1.0437" }
+      ],
+      "passes"
+    ],
+    [
+      "an expired NAV: the order has its price",
+      [{ businessDate: date, official: "1.0437", expiresAt: "2026-07-31T12:00:01Z" }],
+      "passes"
+    ]
+  ]
+
+  it.effect.each(rows.map((row) => ({ row })))("by: $row.0", ({ row: [, stated, expected] }) =>
+    Effect.gen(function* () {
+      yield* priced()
+      for (const of of stated) yield* Navs.states(of)
+      assert.deepStrictEqual(yield* prechecked, expected === "passes" ? [] : [refused])
+      assert.strictEqual((yield* delivers).why, expected === "passes" ? "" : refused)
+    }).pipe(engine())
+  )
+
+  it.effect("is refused where the NAV left the guardrail since the last accepted point", () =>
+    Effect.gen(function* () {
+      const stage = yield* withMarket(guarded)
+      yield* Fund.publishes(stage, "0.9", "2026-07-30T20:00:00Z")
+      yield* Navs.states({ businessDate: "2026-07-30", official: "0.9" })
+      yield* claims()
+      yield* Fund.publishes(stage, "1.0437", cutOff)
+      yield* Fund.attests(stage.attestor, "95812.973076")
+      yield* Navs.states({ businessDate: date, official: "1.0437" })
+      assert.strictEqual(yield* feedState, "deviating")
+      assert.strictEqual((yield* delivers).why, refused)
+      // A point that its own NAV does not confirm was never accepted: there is no move from it.
+      yield* Navs.states({ businessDate: "2026-07-30", official: "0.8" })
+      assert.strictEqual(yield* feedState, "usable")
+      assert.strictEqual((yield* delivers).why, "")
+    }).pipe(engine())
+  )
+
+  it.effect("is as free as before where no feed is mapped", () =>
+    Effect.gen(function* () {
+      yield* priced({})
+      assert.strictEqual((yield* delivers).why, "")
+    }).pipe(engine())
+  )
+})
+
+describe("a claim under a mapped feed", () => {
+  it.effect("waits for no NAV where a point to come prices it", () =>
+    Effect.gen(function* () {
+      yield* withMarket(guarded)
+      yield* Navs.states({ businessDate: date, official: "0", ripcord: true })
+      assert.strictEqual((yield* claims()).why, "")
+    }).pipe(engine())
+  )
+
+  it.effect("is refused historically without a NAV, and once the NAV has expired", () =>
+    Effect.gen(function* () {
+      const stage = yield* withMarket({ ...guarded, pricing: "historic" })
+      yield* Fund.publishes(stage, "1.0437", "2026-07-30T20:00:00Z")
+      assert.strictEqual((yield* claims()).why, refused)
+      const expiresAt = "2026-07-31T12:30:00Z"
+      yield* Navs.states({ businessDate: "2026-07-30", official: "1.0437", expiresAt })
+      assert.strictEqual((yield* claims({ subscriptionId: "s2" })).why, "")
+      yield* TestClock.setTime(Instant.toEpochMillis(Instant.of(expiresAt)) - 1)
+      assert.strictEqual((yield* claims({ subscriptionId: "s3" })).why, "")
+      yield* TestClock.adjust(1)
+      assert.strictEqual((yield* claims({ subscriptionId: "s4" })).why, refused)
+    }).pipe(engine())
+  )
+})
+
+describe("settlements under a mapped feed", () => {
+  const refusedUntilStated = <R>(
+    settles: Effect.Effect<Calls.Ended, unknown, R>,
+    businessDate: string
+  ) =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* settles).why, refused)
+      yield* Navs.states({ businessDate, official: "1" })
+      assert.strictEqual((yield* settles).why, "")
+    })
+
+  it.effect("on the ledger wait for a NAV that confirms the point, units in or units back", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1"], guarded)
+      const [h1] = holders
+      if (h1 === undefined) throw new Error("no holder")
+      yield* Cycles.subscribes(stage, h1, { id: "s1", amount: "100" })
+      yield* Cycles.at(Cycles.friday)
+      yield* Fund.publishes(stage, "1", Cycles.friday)
+      yield* Cycles.attests(stage, { id: "s1", units: "100", price: "1" })
+      yield* refusedUntilStated(
+        Calls.write("subscription.settle", { subscriptionId: "s1" }, {}),
+        date
+      )
+
+      yield* Cycles.redeems(stage, h1, { id: "r1", units: "40" })
+      yield* Cycles.at(Cycles.monday)
+      yield* Fund.publishes(stage, "1", Cycles.monday)
+      yield* Cycles.pays(stage, { id: "r1", units: "40", price: "1", proceeds: "40" })
+      const paying = { assetId: "USD", amount: "40", to: h1, reference: "r1" }
+      yield* Cycles.allocates(stage, stage.fund, paying)
+      yield* refusedUntilStated(
+        Calls.write("redemption.settle", { redemptionId: "r1" }, {}),
+        "2026-08-03"
+      )
+    }).pipe(engine())
+  )
+
+  it.effect("of a dealing cycle wait for it too", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1"], guarded)
+      const [h1] = holders
+      if (h1 === undefined) throw new Error("no holder")
+      yield* Cycles.opens("c1")
+      yield* Cycles.subscribes(stage, h1, { id: "s1", amount: "100" })
+      yield* Cycles.at(Cycles.friday)
+      yield* Fund.publishes(stage, "1", Cycles.friday)
+      yield* Cycles.attests(stage, { id: "s1", units: "100", price: "1" })
+      yield* refusedUntilStated(Cycles.settles("c1"), date)
+    }).pipe(engine())
+  )
+})

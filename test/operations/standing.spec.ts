@@ -214,9 +214,9 @@ describe("a standing settlement", () => {
   it.effect("waits for a NAV that confirms the price of its orders, where a feed is mapped", () =>
     Effect.gen(function* () {
       const stage = yield* openedBy(Navs.fed)
-      yield* ordered(stage, { amount: "1000", bought: "958.129730" })
+      yield* ordered(stage, { amount: "1000", bought: "1000" })
       assert.strictEqual((yield* acts("settle", both)).why, "rule-refused nav-feed feed-usable")
-      yield* Navs.states({ businessDate: "2026-07-31", official: "1.0437" })
+      yield* Navs.states({ businessDate: "2026-07-31", official: "1" })
       assert.strictEqual((yield* acts("settle", both)).why, "")
     }).pipe(engine())
   )

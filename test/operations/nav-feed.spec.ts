@@ -1,6 +1,6 @@
 /** Acts that price by a point, judged by the administrator's NAV of the point's business date. */
 import { Reads } from "@bursar/engine-core"
-import { Instant } from "@bursar/engine-core/kernel"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -69,10 +69,10 @@ const feedState = Effect.gen(function* () {
   return value.navFeedState
 })
 
-/** Checks that a precheck of the delivery shows as refusing. */
-const prechecked = Effect.gen(function* () {
+/** Checks that a precheck shows as refusing. */
+const prechecking = Effect.fnUntraced(function* (asked: Readonly<Record<string, unknown>>) {
   const reads = yield* Reads
-  const params = { instrumentId: "fund-a", act: "subscription.deliver", subscriptionId: "s1" }
+  const params = { instrumentId: "fund-a", ...asked }
   const { value } = yield* reads.one(PrecheckReads.get, {
     caller: Calls.operator,
     params: params as unknown as Parameters<(typeof PrecheckReads.get)["run"]>[0],
@@ -80,6 +80,8 @@ const prechecked = Effect.gen(function* () {
   })
   return value.gates.flatMap(({ check, gate, ok }) => (ok ? [] : [`rule-refused ${gate} ${check}`]))
 })
+
+const prechecked = prechecking({ act: "subscription.deliver", subscriptionId: "s1" })
 
 const date = "2026-07-31"
 
@@ -179,6 +181,25 @@ describe("a claim under a mapped feed", () => {
       assert.strictEqual((yield* claims({ subscriptionId: "s3" })).why, "")
       yield* TestClock.adjust(1)
       assert.strictEqual((yield* claims({ subscriptionId: "s4" })).why, refused)
+    }).pipe(engine())
+  )
+})
+
+describe("a historic redemption's claim", () => {
+  it.effect("is refused without a NAV of the latest point's date", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1"], { ...guarded, pricing: "historic" })
+      const [h1] = holders
+      if (h1 === undefined) throw new Error("no holder")
+      yield* Fund.publishes(stage, "1", "2026-07-30T20:00:00Z")
+      const order = { instrumentId: "fund-a", holderId: "h1", payment: "wire", units: 1 }
+      const claimed = yield* Calls.write("redemption.claim", {}, { ...order, redemptionId: "r1" })
+      // The holder has no units; the earlier gate answers, and the feed's row refuses beside it.
+      assert.strictEqual(claimed.why, "rule-refused units units-free")
+      const rows = prechecking({ ...order, units: Decimal.of("1"), act: "redemption.claim" })
+      assert.include(yield* rows, refused)
+      yield* Navs.states({ businessDate: "2026-07-30", official: "1" })
+      assert.notInclude(yield* rows, refused)
     }).pipe(engine())
   )
 })

@@ -52,6 +52,7 @@ export const states = (of: Stated) =>
             totalQuantity: null,
             totalAmount: null,
             lineCount: 0,
+            externalAccountId: null,
             statedLines: null,
             rawFormat: "application/json",
             rawEncoding: "utf-8",

@@ -218,13 +218,18 @@ describe("a finding that a check no longer finds", () => {
 })
 
 describe("a queued run", () => {
-  it.each(["schedule", "release"] as const)("is read as it was asked for: %s", (trigger) => {
-    const request = { trigger, instrumentId: "fund-a", causedBy: "d-1/x" }
+  it.each([
+    ["schedule", "fund-a", "d-1/x"],
+    ["schedule", null, "2026-03-02"],
+    ["release", "fund-a", "hold-1"],
+    ["statement", "fund-a", "st-1"]
+  ] as const)("is read as it was asked for: %s of %s by %s", (trigger, instrumentId, causedBy) => {
+    const request = { trigger, instrumentId, causedBy }
     expect(requestOf(itemOf(request))).toEqual(request)
   })
 
   it("by no known trigger is a defect", () => {
-    expect(() => requestOf({ itemId: "statement/1", payload: "fund-a" })).toThrow()
+    expect(() => requestOf({ itemId: "manual/1", payload: "fund-a" })).toThrow()
   })
 })
 

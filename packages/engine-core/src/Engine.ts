@@ -37,6 +37,7 @@ import type { Reading } from "./projection/Reading.ts"
 import * as ReadsLayer from "./reads/layer.ts"
 import type { Reads } from "./reads/Reads.ts"
 import * as LedgerReach from "./records/LedgerReach.ts"
+import { dailyRun } from "./reconciliation/run/DailyRunRunner.ts"
 import * as RunRunner from "./reconciliation/run/RunRunner.ts"
 import * as RecordsLayer from "./records/layer.ts"
 import type { Records } from "./records/Records.ts"
@@ -159,7 +160,8 @@ const tasksOf = (of: {
   RetentionRunner.sweep,
   ClockRunner.clock(of.clocked),
   rescreenings,
-  dueDistributions
+  dueDistributions,
+  dailyRun
 ]
 
 /** Writes that only the engine opens: nobody calls them, so that no list of operations has them. */

@@ -244,6 +244,7 @@ const engineSettings = (config: KeeperConfig, keys: Keys) =>
     partialDistribution: config["distribution.partial"],
     linesMax: config["distribution.linesMax"],
     standingApprovalLongest: config["standingApproval.longest"],
+    reconciliationAt: config["reconciliation.at"],
     statementSources: config["statements.sources"],
     statementLinesMax: config["statements.maxLines"],
     answersKept: config["reads.kept"],

@@ -1,6 +1,6 @@
 /** Table of settings: each with its default, limit and description. */
 import { Retention, settingsDefaults as engine, Vocabulary } from "@bursar/engine-core"
-import { Duration } from "@bursar/engine-core/kernel"
+import { Duration, TimeOfDay, Zone } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Data, Effect, Record, Result, Schema } from "effect"
 import * as KeyPairs from "./config/KeyPairs.ts"
@@ -105,6 +105,20 @@ const keptFor: Kind.Kind<Duration.Duration> = Kind.text(
 /** A default of the engine as a variable would write it; empty for none. */
 const written = (period: Duration.Duration | null): string =>
   period === null ? "" : Duration.format(period)
+
+type DailyAt = NonNullable<typeof engine.reconciliationAt>
+
+const dailyAt: Kind.Kind<DailyAt> = Kind.text(
+  "a time of day and a zone, such as 02:00 Europe/Zurich",
+  (text) => {
+    const [time, zone, ...rest] = text.split(" ")
+    return TimeOfDay.isTimeOfDay(time) && Zone.isZone(zone) && rest.length === 0
+      ? { time, zone }
+      : undefined
+  }
+)
+
+const writtenAt = (at: DailyAt | null): string => (at === null ? "" : `${at.time} ${at.zone}`)
 
 /**
  * A retention period: the time for which a kind of record is kept after it has ended; empty: for
@@ -278,6 +292,10 @@ export const settings = {
   "standingApproval.longest": setting(keptFor, {
     doc: "Longest period for which a standing approval may be granted.",
     fallback: written(engine.standingApprovalLongest)
+  }),
+  "reconciliation.at": setting(Kind.maybe(dailyAt), {
+    doc: "Time of day, and its zone, of the daily reconciliation run of the whole venue; one run a day, however many hosts run. Empty: none.",
+    fallback: writtenAt(engine.reconciliationAt)
   }),
   "statements.sources": setting(Statements.sources, {
     doc: "Sources of statements; a source that is no longer named is inactive from the next start on.",

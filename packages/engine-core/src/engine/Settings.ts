@@ -5,7 +5,10 @@ import * as Retention from "./Retention.ts"
 import type { SigningKey } from "../records/webhook/DeliveryRules.ts"
 import type { ConfiguredWebhook } from "../records/webhook/Webhook.ts"
 import { type Duration, of as parseDuration } from "../kernel/Duration.ts"
+import * as TimeOfDay from "../kernel/TimeOfDay.ts"
+import * as Zone from "../kernel/Zone.ts"
 import type { LegalHold } from "../ports/storage/Feed.ts"
+import type { DailyAt } from "../reconciliation/run/DailyRunRules.ts"
 import type { SealingKey } from "../writes/Secrets.ts"
 import type { ConfiguredSource } from "../statements/external-source/ConfiguredSource.ts"
 import type { PartialDistribution, RateChange } from "../vocabulary/sets.ts"
@@ -79,6 +82,8 @@ export interface Settings {
   readonly linesMax: number
   /** Longest period for which a standing approval may be granted. */
   readonly standingApprovalLongest: Duration
+  /** Time of day of the daily reconciliation run of the venue; null: there is none. */
+  readonly reconciliationAt: DailyAt | null
   /** Sources of statements; one that is no longer named becomes inactive at the next start. */
   readonly statementSources: ReadonlyArray<ConfiguredSource>
   /** Largest number of lines of a statement. */
@@ -111,6 +116,7 @@ export const defaults: Settings = {
   partialDistribution: "carry",
   linesMax: 200_000,
   standingApprovalLongest: parseDuration("P400D"),
+  reconciliationAt: { time: TimeOfDay.of("02:00"), zone: Zone.utc },
   statementSources: [],
   statementLinesMax: 1_000_000
 }

@@ -218,7 +218,8 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const { instrumentId, trigger } = requestOf(item)
       const runId = yield* newId
-      const scope: Scope = { instrumentIds: [decodeInstrumentId(instrumentId)], checks: null }
+      const instrumentIds = instrumentId === null ? null : [decodeInstrumentId(instrumentId)]
+      const scope: Scope = { instrumentIds, checks: null }
       // A run without the ledger clears nothing: a queued one waits for the ledger instead.
       yield* Effect.mapError(ledger.ledgerEnd, ledgerUnavailable)
       const made = yield* LeasedLock.within({ ...locking, waitMillis: 0 }, (lock) =>

@@ -1,0 +1,37 @@
+/** Pure rule of the daily reconciliation run: which day's run is due, and when the next one is. */
+import * as Date from "../../kernel/Date.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type { TimeOfDay } from "../../kernel/TimeOfDay.ts"
+import * as Zone from "../../kernel/Zone.ts"
+
+/** Time of day of the daily run, on the wall clock of a zone. */
+export interface DailyAt {
+  readonly time: TimeOfDay
+  readonly zone: Zone.Zone
+}
+
+/** The latest day whose time of the run has come, and the instant of the next run. */
+export interface Days {
+  readonly latest: Date.Date
+  readonly nextAt: Instant.Instant
+}
+
+/**
+ * Returns the day of the latest run that is due by `now`, and the instant of the next. A time that a
+ * clock change skips is the instant of the skip, one that comes twice the first of the two.
+ */
+export const daysOf = ({ time, zone }: DailyAt, now: Instant.Instant): Days => {
+  const today = Zone.dateAt(zone, now)
+  const todayAt = Zone.instantAt(zone, { date: today, time })
+  return Instant.atOrBefore(todayAt, now)
+    ? { latest: today, nextAt: Zone.instantAt(zone, { date: Date.addDays(today, 1), time }) }
+    : { latest: Date.addDays(today, -1), nextAt: todayAt }
+}
+
+/**
+ * Whether the run of the latest day is still to be queued. `queued` is the day of the newest run
+ * that was queued; null where none was since the runs were switched on: the first one is the next
+ * day's. Days that passed while no host ran are made up for by one run.
+ */
+export const isDue = (queued: string | null, { latest }: Pick<Days, "latest">): boolean =>
+  queued !== null && queued < latest

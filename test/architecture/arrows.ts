@@ -80,7 +80,10 @@ const rules: Readonly<Record<string, Rule>> = {
       nodeModule
     ],
     inside: ["engine-core"],
-    besides: [[/^conformance\//u, /^(fast-check|vitest|@effect\/vitest)$/u]]
+    besides: [
+      [/^conformance\//u, /^(fast-check|vitest|@effect\/vitest)$/u],
+      [/^statements\//u, /^(csv-parse|saxes)(\/|$)/u]
+    ]
   }
 }
 

@@ -73,7 +73,7 @@ export interface CashEntry {
   readonly amount: Decimal.Decimal
   readonly currency: string
   readonly direction: CashDirection
-  /** The bank's own reference of the entry, unique within the account where a bank gives one. */
+  /** The bank's own reference of the entry; lines of one batch may share that of their entry. */
   readonly bankReference: string | null
   /** Reference that the payer gave. */
   readonly reference: string | null
@@ -141,23 +141,37 @@ export class StatementRefused extends Data.TaggedError("StatementRefused")<{
   readonly line: number | null
 }> {}
 
+/**
+ * The charset parameter names another encoding than the file has, or one that is not read. Nothing is
+ * stored, and the caller hears 415 `unsupported-media-type`.
+ */
+export class StatementCharset extends Data.TaggedError("StatementCharset")<{
+  readonly detail: string
+}> {}
+
 /** The file has more lines than the deployment takes. */
 export class StatementTooLong extends Data.TaggedError("StatementTooLong")<{
   readonly linesMax: number
 }> {}
 
-export type StatementFault = StatementMalformed | StatementRefused | StatementTooLong
+export type StatementFault =
+  | StatementMalformed
+  | StatementRefused
+  | StatementCharset
+  | StatementTooLong
 
-/** Checks that a reader itself judges. */
-export type StatementCheck =
-  | "statement-account"
-  | "statement-complete"
-  | "statement-field"
-  | "statement-places"
-  | "statement-assets"
-  | "statement-nav"
-  | "statement-function"
-  | "statement-columns"
+/** Checks that a reader itself judges: rows of the table of checks, gate policy. */
+export const statementChecks = [
+  "statement-account",
+  "statement-complete",
+  "statement-field",
+  "statement-places",
+  "statement-assets",
+  "statement-nav",
+  "statement-function",
+  "statement-columns"
+] as const
+export type StatementCheck = (typeof statementChecks)[number]
 
 /**
  * Reads a file as a stream, in memory that does not grow with it. MUST answer the header once, after

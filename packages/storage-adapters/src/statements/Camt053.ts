@@ -1,0 +1,358 @@
+/**
+ * Form of bank statements, ISO 20022 camt.053: the booked entries of one account, and its balances
+ * (docs/domain/statements.md#camt053).
+ */
+import { Decimal, Zone } from "@bursar/engine-core/kernel"
+import { StatementSource } from "@bursar/engine-core/ports"
+import * as Values from "./Values.ts"
+import { type Element, element, type Form, record, text, textOr } from "./XmlWalk.ts"
+
+const page = element({ PgNb: text, LastPgInd: text })
+const moment = element({ Dt: text, DtTm: text })
+const account = { Id: element({ IBAN: text, Othr: element({ Id: text }) }) }
+const party = element({ Nm: text, Pty: element({ Nm: text }) })
+
+const details = record({
+  Refs: element({ AcctSvcrRef: text, EndToEndId: text }),
+  Amt: text,
+  CdtDbtInd: text,
+  AmtDtls: element({ TxAmt: element({ Amt: text }) }),
+  RltdPties: element({
+    Dbtr: party,
+    DbtrAcct: element(account),
+    Cdtr: party,
+    CdtrAcct: element(account)
+  }),
+  RmtInf: element({
+    Ustrd: text,
+    Strd: element({ CdtrRefInf: element({ Ref: text }) })
+  })
+})
+
+const entry = record({
+  NtryRef: text,
+  Amt: text,
+  CdtDbtInd: text,
+  Sts: textOr({ Cd: text }),
+  BookgDt: moment,
+  ValDt: moment,
+  AcctSvcrRef: text,
+  NtryDtls: element({ TxDtls: details })
+})
+
+const balance = record({
+  Tp: element({ CdOrPrtry: element({ Cd: text }) }),
+  Amt: text,
+  CdtDbtInd: text,
+  Dt: moment
+})
+
+const document = element({
+  BkToCstmrStmt: element({
+    GrpHdr: record({ MsgPgntn: page }),
+    Stmt: record({
+      Id: text,
+      StmtPgntn: page,
+      FrToDt: element({ FrDtTm: text, ToDtTm: text }),
+      Acct: record({ ...account, Ccy: text }),
+      Bal: balance,
+      Ntry: entry
+    })
+  })
+})
+
+// Values
+
+const direction = (self: Element): StatementSource.CashEntry["direction"] =>
+  Values.code(Values.only(self, "CdtDbtInd"), ["CRDT", "DBIT"]) === "CRDT" ? "credit" : "debit"
+
+const signed = (amount: bigint, of: StatementSource.CashEntry["direction"]): bigint =>
+  of === "credit" ? amount : -amount
+
+/** Reference at a path; banks write NOTPROVIDED and NONREF where there is none. */
+const referenceAt = (self: Element, ...path: ReadonlyArray<string>): string | null => {
+  const found = Values.textAt(self, ...path)
+  return found === "NOTPROVIDED" || found === "NONREF" ? null : found
+}
+
+/** Account numbers are the same whatever separates their groups, an IBAN in either case. */
+const plainNumber = (number: string): string => number.replaceAll(/[ ./-]/gu, "")
+
+const numberOf = (self: Element): string | null =>
+  Values.textAt(self, "Id", "IBAN") ?? Values.textAt(self, "Id", "Othr", "Id")
+
+const isNumber = (self: Element, number: string): boolean => {
+  const chosen = Values.oneOf(Values.only(self, "Id"), ["IBAN", "Othr"])
+  const found = plainNumber(numberOf(self) ?? "")
+  const wanted = plainNumber(number)
+  return chosen.name === "IBAN" ? found.toUpperCase() === wanted.toUpperCase() : found === wanted
+}
+
+/** Several texts of one transaction, as one. */
+const joined = (texts: ReadonlyArray<string | null>): string | null => {
+  const present = texts.filter((part) => part !== null && part !== "")
+  return present.length === 0 ? null : present.join(" ")
+}
+
+/** Reference that the payer gave: of the payment, else structured, else as text. */
+const remittance = (self: Element): string | null => {
+  const endToEnd = referenceAt(self, "Refs", "EndToEndId")
+  const parts = Values.optional(self, "RmtInf")
+  if (endToEnd !== null || parts === null) return endToEnd
+  return (
+    joined(Values.all(parts, "Strd").map((part) => Values.textAt(part, "CdtrRefInf", "Ref"))) ??
+    joined(Values.all(parts, "Ustrd").map(Values.trimmed))
+  )
+}
+
+/** The other side of a transaction: who paid a credit, and who was paid by a debit. */
+const counterpartyOf = (
+  self: Element,
+  of: StatementSource.CashEntry["direction"]
+): StatementSource.CashEntry["counterparty"] => {
+  const role = of === "credit" ? "Dbtr" : "Cdtr"
+  const parties = Values.optional(self, "RltdPties")
+  if (parties === null) return null
+  const name = Values.textAt(parties, role, "Nm") ?? Values.textAt(parties, role, "Pty", "Nm")
+  const holder = Values.optional(parties, `${role}Acct`)
+  const number = holder === null ? null : numberOf(holder)
+  return name === null && number === null ? null : { name, account: number }
+}
+
+// Entries
+
+/** A transaction of an entry, as it is kept until the entry ends. */
+interface Transaction {
+  readonly amounts: ReadonlyArray<Values.Money>
+  /** Null: that of the entry. */
+  readonly direction: StatementSource.CashEntry["direction"] | null
+  readonly bankReference: string | null
+  readonly reference: string | null
+  readonly debtor: StatementSource.CashEntry["counterparty"]
+  readonly creditor: StatementSource.CashEntry["counterparty"]
+}
+
+const transaction = (self: Element): Transaction => ({
+  amounts: [Values.optional(self, "Amt"), Values.optional(self, "AmtDtls", "TxAmt", "Amt")]
+    .filter((amount) => amount !== null)
+    .map(Values.money),
+  direction: Values.optional(self, "CdtDbtInd") === null ? null : direction(self),
+  bankReference: referenceAt(self, "Refs", "AcctSvcrRef"),
+  reference: remittance(self),
+  debtor: counterpartyOf(self, "credit"),
+  creditor: counterpartyOf(self, "debit")
+})
+
+/** Whether an entry is booked; one that is pending, for information or of the future is not. */
+const isBooked = (self: Element): boolean => {
+  const status = Values.only(self, "Sts")
+  const coded = Values.optional(status, "Cd") ?? status
+  return Values.code(coded, ["BOOK", "PDNG", "INFO", "FUTR"]) === "BOOK"
+}
+
+/**
+ * Lines of a booked entry: one for each transaction if each has an amount in the entry's currency and
+ * they sum up to the entry, else one for the entry.
+ */
+const linesOf = (
+  self: Element,
+  transactions: ReadonlyArray<Transaction>
+): ReadonlyArray<StatementSource.CashEntry> => {
+  const { amount, currency } = Values.money(Values.only(self, "Amt"))
+  const ownDirection = direction(self)
+  const valueDate = Values.optional(self, "ValDt")
+  const whole = {
+    kind: "cash" as const,
+    bookingDate: dateOf(Values.only(self, "BookgDt")),
+    valueDate: valueDate === null ? null : dateOf(valueDate),
+    amount,
+    currency,
+    direction: ownDirection,
+    bankReference: referenceAt(self, "AcctSvcrRef") ?? referenceAt(self, "NtryRef"),
+    reference: null,
+    counterparty: null
+  }
+  const lineOf = (part: Transaction, of: Values.Money["amount"], way: typeof ownDirection) => ({
+    ...whole,
+    amount: of,
+    direction: way,
+    bankReference: part.bankReference ?? whole.bankReference,
+    reference: part.reference,
+    counterparty: way === "credit" ? part.debtor : part.creditor
+  })
+  const parts = transactions.map((part) => ({
+    part,
+    amount: part.amounts.find((money) => money.currency === currency)?.amount,
+    way: part.direction ?? ownDirection
+  }))
+  const sum = parts.reduce((total, { amount: of, way }) => total + signed(of ?? 0n, way), 0n)
+  const hasAll = parts.length > 0 && parts.every(({ amount: of }) => of !== undefined)
+  if (hasAll && sum === signed(amount, ownDirection)) {
+    return parts.map(({ part, amount: of, way }) => lineOf(part, of ?? Decimal.zero, way))
+  }
+  const [single] = transactions
+  return transactions.length === 1 && single !== undefined
+    ? [lineOf(single, amount, ownDirection)]
+    : [whole]
+}
+
+const dateOf = (self: Element) => Values.date(Values.oneOf(self, ["Dt", "DtTm"]))
+
+// Statements
+
+const balanceTypes = ["OPBD", "PRCD", "CLBD"] as const
+
+/** A statement of the file while it is read. */
+interface Statement {
+  readonly element: Element
+  /** Null: the account has not been read. */
+  isOwn: boolean | null
+  /** Balances by type and currency. */
+  readonly balances: Map<string, Element>
+}
+
+const amountOf = (self: Element): Values.Money => Values.money(Values.only(self, "Amt"))
+
+/** Balance of a type in the currency of the account, signed; null where the file has none. */
+const balanceOf = (
+  { balances }: Statement,
+  { type, currency }: { readonly type: string; readonly currency: string }
+): Decimal.Decimal | null => {
+  const found = balances.get(`${type} ${currency}`)
+  if (found === undefined) return null
+  const { amount } = amountOf(found)
+  return direction(found) === "credit" ? amount : Decimal.negate(amount)
+}
+
+/** Keeps a balance; refuses a second of its type in the account's currency. */
+const keepBalance = ({ balances }: Statement, self: Element, own: string): void => {
+  const coded = Values.textAt(self, "Tp", "CdOrPrtry", "Cd")
+  const type = balanceTypes.find((name) => name === coded)
+  if (type === undefined) return
+  const { currency } = amountOf(self)
+  direction(self)
+  const key = `${type} ${currency}`
+  if (!balances.has(key)) balances.set(key, self)
+  else if (currency === own) {
+    throw Values.refused("statement-field", self, `The statement has two balances ${type}.`)
+  }
+}
+
+/** Balance whose date is the business date: the closing one, that of the account's currency first. */
+const closingOf = ({ element: self, balances }: Statement, currency: string): Element => {
+  const found =
+    balances.get(`CLBD ${currency}`) ??
+    balances
+      .entries()
+      .find(([key]) => key.startsWith("CLBD"))
+      ?.at(1)
+  if (found === undefined || typeof found === "string") {
+    throw Values.refused("statement-field", self, "The statement has no closing balance, CLBD.")
+  }
+  return found
+}
+
+const headerOf = (
+  statement: Statement,
+  { currency, zone }: { readonly currency: string; readonly zone: Zone.Zone }
+): StatementSource.Header => {
+  const { element: self } = statement
+  const closed = Values.moment(Values.only(closingOf(statement, currency), "Dt"), zone)
+  const from = Values.optional(self, "FrToDt", "FrDtTm")
+  const to = Values.optional(self, "FrToDt", "ToDtTm")
+  return {
+    businessDate: closed.date,
+    asOf: closed.at,
+    period:
+      from === null || to === null
+        ? null
+        : { from: Values.instant(from, zone), to: Values.instant(to, zone) },
+    reference: Values.textAt(self, "Id"),
+    currency,
+    totalQuantity: null,
+    totalAmount: null,
+    statedLines: null,
+    basis: null,
+    opening:
+      balanceOf(statement, { type: "OPBD", currency }) ??
+      balanceOf(statement, { type: "PRCD", currency }),
+    closing: balanceOf(statement, { type: "CLBD", currency }),
+    nav: null
+  }
+}
+
+const read: Form["read"] = ({ account: own, zone, linesMax }, emit) => {
+  if (own === null) throw new Error("a source of cash statements has an account")
+  const { currency } = own
+  let statement: Statement | null = null
+  let header: StatementSource.Header | null = null
+  let hasOwn = false
+  let transactions: Array<Transaction> = []
+
+  const within = (): Statement => {
+    if (statement === null) throw new Error("a record of a statement lies within it")
+    return statement
+  }
+
+  /** Checks whether a record is of the source's account; refuses one before the account. */
+  const isOwn = (self: Element): boolean => {
+    const { isOwn: is } = within()
+    if (is === null) {
+      throw Values.refused("statement-account", self, "The statement names no account before it.")
+    }
+    return is
+  }
+
+  const readAccount = (self: Element): void => {
+    const current = within()
+    const named = Values.textAt(self, "Ccy") ?? currency
+    const is = isNumber(self, own.number) && named === currency
+    if (current.isOwn !== null || (is && hasOwn)) {
+      const of = current.isOwn === null ? "file has two statements" : "statement has two accounts"
+      throw Values.refused("statement-account", self, `The ${of} where the source's own is read.`)
+    }
+    current.isOwn = is
+    hasOwn ||= is
+  }
+
+  const ended: Readonly<Record<string, (self: Element) => void>> = {
+    GrpHdr: (self) => Values.wholePageIn(self, "MsgPgntn"),
+    Acct: readAccount,
+    Bal: (self) => {
+      if (isOwn(self)) keepBalance(within(), self, currency)
+    },
+    TxDtls: (self) => {
+      if (!isOwn(self)) return
+      transactions.push(transaction(self))
+      if (transactions.length > linesMax) throw new StatementSource.StatementTooLong({ linesMax })
+    },
+    Ntry: (self) => {
+      if (isOwn(self) && isBooked(self)) linesOf(self, transactions).forEach(emit)
+      transactions = []
+    },
+    Stmt: (self) => {
+      if (within().isOwn !== true) return
+      Values.wholePageIn(self, "StmtPgntn")
+      header = headerOf(within(), { currency, zone: Zone.of(zone) })
+    }
+  }
+
+  return {
+    began: (self) => {
+      if (self.name === "Stmt") statement = { element: self, isOwn: null, balances: new Map() }
+    },
+    ended: (self) => ended[self.name]?.(self),
+    end: () => {
+      if (header !== null) return header
+      const detail = "The file has no statement of the source's account."
+      throw Values.refused("statement-account", { line: 1 }, detail)
+    }
+  }
+}
+
+/** Booked entries of the source's account; its other statements are passed over. */
+export const form: Form = {
+  namespaces: [{ message: "camt.053.001", versions: { from: 2, to: 14 } }],
+  document,
+  read
+}

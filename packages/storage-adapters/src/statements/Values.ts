@@ -1,0 +1,237 @@
+/** Readings of single values of an ISO 20022 message: elements, decimals, codes, dates. */
+import { Date, Decimal, Instant, TimeOfDay, Zone } from "@bursar/engine-core/kernel"
+import { StatementSource } from "@bursar/engine-core/ports"
+import { Result } from "effect"
+import type { Element } from "./XmlWalk.ts"
+
+/** Refusal of a file that is well formed, by a check and with the line of the element. */
+export const refused = (
+  check: StatementSource.StatementCheck,
+  { line }: { readonly line: number },
+  detail: string
+): StatementSource.StatementRefused => new StatementSource.StatementRefused({ check, detail, line })
+
+const field = (element: Element, detail: string): StatementSource.StatementRefused =>
+  refused("statement-field", element, detail)
+
+// Elements
+
+/** Elements of a name within an element. */
+export const all = (self: Element, name: string): ReadonlyArray<Element> =>
+  self.children.filter((child) => child.name === name)
+
+/** The element at a path, or null; refuses one of which there are two. */
+export const optional = (self: Element, ...path: ReadonlyArray<string>): Element | null => {
+  let at: Element = self
+  for (const name of path) {
+    let found: Element | null = null
+    for (const child of at.children) {
+      if (child.name !== name) continue
+      if (found !== null) throw field(child, `${at.name} has ${name} twice.`)
+      found = child
+    }
+    if (found === null) return null
+    at = found
+  }
+  return at
+}
+
+/** The element at a path; refuses where it is missing or there are two. */
+export const only = (self: Element, ...path: ReadonlyArray<string>): Element => {
+  const found = optional(self, ...path)
+  if (found === null) throw field(self, `${self.name} has no ${path.join("/")}.`)
+  return found
+}
+
+/** The one of several elements that is there; refuses none and more than one. */
+export const oneOf = (self: Element, names: ReadonlyArray<string>): Element => {
+  const found = names.flatMap((name) => all(self, name))
+  const [single] = found
+  if (single === undefined || found.length > 1) {
+    throw field(self, `${self.name} has ${found.length} of ${names.join(", ")}, and one is read.`)
+  }
+  return single
+}
+
+/** Text of an element without the white space around it. */
+export const trimmed = (self: Element): string => self.text.trim()
+
+/** Text at a path; null where it is missing or empty. */
+export const textAt = (self: Element, ...path: ReadonlyArray<string>): string | null => {
+  const found = optional(self, ...path)
+  return found === null || trimmed(found) === "" ? null : trimmed(found)
+}
+
+/** Text at a path; refuses where it is missing or empty. */
+export const requiredText = (self: Element, ...path: ReadonlyArray<string>): string => {
+  const text = textAt(self, ...path)
+  if (text === null) throw field(self, `${self.name} has no ${path.join("/")}.`)
+  return text
+}
+
+/** Reads an element as one of several codes. */
+export const code = <const C extends string>(self: Element, codes: ReadonlyArray<C>): C => {
+  const text = trimmed(self)
+  const found = codes.find((accepted) => accepted === text)
+  if (found === undefined) throw field(self, `${self.name} is none of ${codes.join(", ")}.`)
+  return found
+}
+
+export const flag = (self: Element): boolean => {
+  const text = code(self, ["true", "false", "1", "0"])
+  return text === "true" || text === "1"
+}
+
+// Numbers
+
+/** Longest text of a decimal; the grammar is applied to nothing longer. */
+const digitsMax = 100
+const grammar = /^(?<sign>[+-]?)(?<whole>[0-9]*)(?:\.(?<fraction>[0-9]*))?$/u
+
+/**
+ * Reads an xs:decimal: a plus and zeros at either end mean nothing. Refuses what is no decimal, and
+ * check statement-places one with more than 10 places that are not zero: nothing is rounded.
+ */
+export const decimal = (self: Element): Decimal.Decimal => {
+  const text = trimmed(self)
+  const parts = text.length > digitsMax ? undefined : grammar.exec(text)?.groups
+  const whole = parts?.["whole"] ?? ""
+  const fraction = (parts?.["fraction"] ?? "").replace(/0+$/u, "")
+  if (whole === "" && (parts?.["fraction"] ?? "") === "") {
+    throw field(self, `${self.name} is no decimal.`)
+  }
+  if (fraction.length > Decimal.places) {
+    throw refused("statement-places", self, `${self.name} has more than 10 decimal places.`)
+  }
+  const atoms = BigInt(whole + fraction.padEnd(Decimal.places, "0"))
+  return bounded(self, parts?.["sign"] === "-" ? -atoms : atoms)
+}
+
+/** Decimal of a count of atoms; refuses one that no decimal holds. */
+export const bounded = (self: Element, atoms: bigint): Decimal.Decimal => {
+  if (!Decimal.isDecimal(atoms)) {
+    throw field(self, `${self.name} has more than 28 digits before the point.`)
+  }
+  return Decimal.fromAtoms(atoms)
+}
+
+/** Reads a decimal that is not negative. */
+export const magnitude = (self: Element): Decimal.Decimal => {
+  const read = decimal(self)
+  if (Decimal.isNegative(read)) throw field(self, `${self.name} is negative.`)
+  return read
+}
+
+export interface Money {
+  readonly amount: Decimal.Decimal
+  readonly currency: string
+}
+
+/** Currency of an amount. */
+export const currencyOf = (self: Element): string => {
+  if (self.currency === null || !/^[A-Z]{3}$/u.test(self.currency)) {
+    throw field(self, `${self.name} has no currency.`)
+  }
+  return self.currency
+}
+
+/** Reads an amount that is not negative, with its currency. */
+export const money = (self: Element): Money => ({
+  amount: magnitude(self),
+  currency: currencyOf(self)
+})
+
+// Dates
+
+const dated =
+  /^(?<date>[0-9]{4}-[0-9]{2}-[0-9]{2})(?:T(?<hour>[0-9]{2}):(?<minute>[0-9]{2}):(?<second>[0-9]{2})(?:\.(?<fraction>[0-9]{1,12}))?)?(?<offset>Z|[+-][0-9]{2}:[0-9]{2})?$/u
+
+/** Years of statements; an instant and the life of a NAV after it stay within those of the calendar. */
+const years = { from: 1900, to: 2999 }
+
+/** Reads a date, or the date of a date-time as it is written, whatever its offset. */
+export const date = (self: Element): Date.Date => {
+  const text = trimmed(self)
+  const read = Date.parse(dated.exec(text)?.groups?.["date"] ?? "")
+  if (Result.isFailure(read)) throw field(self, `${self.name} is no date.`)
+  const { year } = Date.parts(read.success)
+  if (year < years.from || year > years.to) {
+    throw field(self, `${self.name} is not of the years ${years.from} to ${years.to}.`)
+  }
+  return read.success
+}
+
+const SECOND = 1_000_000_000n
+
+/** Offset from UTC in seconds; undefined where no place has it. */
+const secondsOf = (offset: string): bigint | undefined => {
+  if (offset === "Z") return 0n
+  const hours = Number(offset.slice(1, 3))
+  const minutes = Number(offset.slice(4, 6))
+  if (hours > 14 || minutes > 59) return undefined
+  const seconds = BigInt(hours * 3600 + minutes * 60)
+  return offset.startsWith("-") ? -seconds : seconds
+}
+
+/** Reads a date-time in its own offset, or in the zone where it has none; exact to the nanosecond. */
+export const instant = (self: Element, zone: Zone.Zone): Instant.Instant => {
+  const day = date(self)
+  const parts = dated.exec(trimmed(self))?.groups ?? {}
+  const [hour, minute, second] = ["hour", "minute", "second"].map((part) => Number(parts[part]))
+  const fraction = (parts["fraction"] ?? "").padEnd(9, "0")
+  const seconds = parts["offset"] === undefined ? undefined : secondsOf(parts["offset"])
+  const isTime =
+    hour !== undefined &&
+    minute !== undefined &&
+    second !== undefined &&
+    (hour < 24 || (hour === 24 && minute === 0 && second === 0 && /^0*$/u.test(fraction))) &&
+    minute < 60 &&
+    second < 60 &&
+    /^0*$/u.test(fraction.slice(9)) &&
+    (parts["offset"] === undefined || seconds !== undefined)
+  if (!isTime) throw field(self, `${self.name} is no date-time.`)
+  const below = BigInt(second) * SECOND + BigInt(fraction.slice(0, 9))
+  if (seconds !== undefined) {
+    const minutes = BigInt(hour * 60 + minute)
+    return Instant.fromNanos(Instant.fromDate(day) + (minutes * 60n - seconds) * SECOND + below)
+  }
+  if (hour === 24) return endOfDay(day, zone)
+  const time = TimeOfDay.of(`${String(hour).padStart(2, "0")}:${String(minute).padStart(2, "0")}`)
+  return Instant.fromNanos(Zone.instantAt(zone, { date: day, time }) + below)
+}
+
+/** The end of a day in a zone: the start of the next day there. */
+export const endOfDay = (day: Date.Date, zone: Zone.Zone): Instant.Instant =>
+  Zone.startOfDay(zone, Date.next(day))
+
+export interface Moment {
+  readonly date: Date.Date
+  /** The date-time itself, or the end of a day that is named alone. */
+  readonly at: Instant.Instant
+}
+
+/** Reads a choice of `Dt` and `DtTm`. */
+export const moment = (self: Element, zone: Zone.Zone): Moment => {
+  const chosen = oneOf(self, ["Dt", "DtTm"])
+  const day = date(chosen)
+  return trimmed(chosen).includes("T")
+    ? { date: day, at: instant(chosen, zone) }
+    : { date: day, at: endOfDay(day, zone) }
+}
+
+// Pages
+
+/** Refuses, check statement-complete, pages that are not the first and last. */
+export const wholePage = (self: Element): void => {
+  const page = requiredText(self, "PgNb")
+  const isFirst = page.length <= digitsMax && /^0*1$/u.test(page)
+  if (!isFirst || !flag(only(self, "LastPgInd"))) {
+    throw refused("statement-complete", self, "The file is one page of several.")
+  }
+}
+
+/** Refuses pages within an element that are not the first and last; without them it is whole. */
+export const wholePageIn = (self: Element, name: string): void => {
+  const pages = optional(self, name)
+  if (pages !== null) wholePage(pages)
+}

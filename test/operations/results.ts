@@ -76,7 +76,7 @@ const answerAt = Effect.fnUntraced(function* (href: string, asOf: Instant.Instan
   if (read.shape === "one") {
     return encoded(read.value, (yield* reads.one(read, of)).value)
   }
-  if (read.shape === "export") throw new Error(`${href} is an export, which no result leads to`)
+  if (read.shape !== "list") throw new Error(`${href} is streamed, and no result leads to it`)
   const { next, value } = yield* reads.page(read, { ...of, page: { limit: 1_000 } })
   if (next !== null) throw new Error(`${href} is longer than is compared`)
   return encoded(Schema.Array(read.item), value)

@@ -21,6 +21,7 @@ import type { Ids } from "./ports/Ids.ts"
 import type { Ledger } from "./ports/Ledger.ts"
 import type {
   Atomically,
+  Blobs,
   Bulk,
   Documents,
   FactLog,
@@ -119,6 +120,7 @@ export type Ports =
   | Ids
   | Crypto
   | Atomically
+  | Blobs
   | Bulk
   | FactLog
   | Documents

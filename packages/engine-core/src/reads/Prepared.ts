@@ -5,6 +5,7 @@ import type * as Pin from "../kernel/Pin.ts"
 import type * as Party from "../kernel/Party.ts"
 import type { Refused, Unavailable } from "../kernel/Refusal.ts"
 import { Crypto } from "../ports/Crypto.ts"
+import { Blobs } from "../ports/storage/Blobs.ts"
 import { Bulk } from "../ports/storage/Bulk.ts"
 import { LedgerReach } from "../records/LedgerReach.ts"
 import * as FindMemo from "../records/FindMemo.ts"
@@ -21,6 +22,7 @@ import type { PageAsked, PointAsked } from "./Reads.ts"
 export interface Services {
   readonly records: Records["Service"]
   readonly bulk: Bulk["Service"]
+  readonly blobs: Blobs["Service"]
   readonly crypto: Crypto["Service"]
   readonly reach: LedgerReach["Service"]
   readonly points: Point.Points
@@ -62,11 +64,14 @@ export interface Prepared {
 
 /** Provides the services that `run`, `scope` and look-ups of a read ask for. */
 export const provided =
-  ({ records, bulk, crypto, reach }: Services) =>
-  <A, E>(effect: Effect.Effect<A, E, Records | Bulk | Crypto | LedgerReach>): Effect.Effect<A, E> =>
+  ({ records, bulk, blobs, crypto, reach }: Services) =>
+  <A, E>(
+    effect: Effect.Effect<A, E, Records | Bulk | Blobs | Crypto | LedgerReach>
+  ): Effect.Effect<A, E> =>
     effect.pipe(
       Effect.provideService(Records, records),
       Effect.provideService(Bulk, bulk),
+      Effect.provideService(Blobs, blobs),
       Effect.provideService(Crypto, crypto),
       Effect.provideService(LedgerReach, reach)
     )

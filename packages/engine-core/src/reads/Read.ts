@@ -1,11 +1,12 @@
 /** Declaration of a read: route, audience and sight, parameters, answer. */
-import type { Effect, Schema } from "effect"
+import type { Effect, Schema, Stream } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import type * as Instant from "../kernel/Instant.ts"
 import type * as Pin from "../kernel/Pin.ts"
 import type * as Party from "../kernel/Party.ts"
 import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
 import type { Crypto } from "../ports/Crypto.ts"
+import type { Blobs } from "../ports/storage/Blobs.ts"
 import type { Bulk } from "../ports/storage/Bulk.ts"
 import type { LedgerReach } from "../records/LedgerReach.ts"
 import type { Range, Records, Stored } from "../records/Records.ts"
@@ -168,7 +169,44 @@ export interface Export<
   readonly csv: Table<NoInfer<P>, ReadonlyArray<NoInfer<V>>>
 }
 
-export type Read = One | List | Export
+/** Parts of an answer that is streamed: a record, then its rows, then the text of a file. */
+export interface StreamedParts<H, V> {
+  readonly record: H
+  readonly rows: Stream.Stream<V, Unavailable>
+  /** Pieces of the text, none of which ends within a character. */
+  readonly text: Stream.Stream<string, Unavailable>
+}
+
+/**
+ * The answer is a record with rows and a text that are too large for the memory: both are streamed.
+ * What they are read from never changes once the record is there.
+ */
+export interface Streamed<P = unknown, H = unknown, V = unknown, A = unknown, S extends Slug = Slug>
+  extends Declared {
+  readonly shape: "streamed"
+  readonly params: Schema.Codec<P, unknown>
+  /** The whole answer, for the document and the client: record, rows and text. */
+  readonly value: Schema.Codec<A, unknown>
+  readonly refuses: ReadonlyArray<S>
+  /** Member of the answer that holds the record. */
+  readonly recordIn: string
+  readonly record: Schema.Codec<H, unknown>
+  /** Member of the answer that holds the rows. */
+  readonly rowsIn: string
+  readonly row: Schema.Codec<V, unknown>
+  /** Member of the answer that holds the text. */
+  readonly textIn: string
+  run(
+    params: P,
+    asking: Asking
+  ): Effect.Effect<
+    StreamedParts<H, V>,
+    Refused<S> | Unavailable,
+    Records | Bulk | Blobs | Crypto | LedgerReach
+  >
+}
+
+export type Read = One | List | Export | Streamed
 
 /** Keeps the name of a read as a literal type, for the typed client. */
 type Named<N> = { readonly name: N }
@@ -188,3 +226,8 @@ export const list = <R, F, P, V, const N extends Declared["name"]>(
 export const exported = <P, H, R, F, V, A, const N extends Declared["name"]>(
   of: Omit<Export<P, H, R, F, V, A>, "shape" | "name"> & Named<N>
 ): Export<P, H, R, F, V, A> & Named<N> => ({ shape: "export", ...of })
+
+/** Declares an answer that is streamed: a record, its rows and a text. */
+export const streamed = <P, H, V, A, const S extends Slug, const N extends Declared["name"]>(
+  of: Omit<Streamed<P, H, V, A, S>, "shape" | "name"> & Named<N>
+): Streamed<P, H, V, A, S> & Named<N> => ({ shape: "streamed", ...of })

@@ -2,10 +2,10 @@
 import { Context, type Effect, type Stream } from "effect"
 import type * as Instant from "../kernel/Instant.ts"
 import type * as Offset from "../kernel/Offset.ts"
-import type { Refused, Unavailable } from "../kernel/Refusal.ts"
+import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
 import type { Caller } from "../writes/Caller.ts"
 import type { Printed } from "./KeptAnswers.ts"
-import type { Export, List, One } from "./Read.ts"
+import type { Export, List, One, Streamed, StreamedParts } from "./Read.ts"
 
 /** The point asked for; both at once is `invalid-request`. */
 export interface PointAsked {
@@ -95,6 +95,11 @@ export class Reads extends Context.Service<
       Around & { readonly record: H; readonly rows: Stream.Stream<V, Unavailable> },
       Refused | Unavailable
     >
+    /** A record, its rows and a text, which are streams in constant memory. */
+    readonly streamed: <P, H, V, A, S extends Slug>(
+      read: Streamed<P, H, V, A, S>,
+      of: { readonly caller: Caller; readonly params: P; readonly point: PointAsked }
+    ) => Effect.Effect<Around & StreamedParts<H, V>, Refused | Unavailable>
     /** Every record at a point, as a stream in constant memory. */
     readonly all: <R, F, P, V>(
       read: List<R, F, P, V>,

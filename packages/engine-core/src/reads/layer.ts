@@ -10,6 +10,7 @@ import { LedgerReach } from "../records/LedgerReach.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Ledger } from "../ports/Ledger.ts"
 import { Atomically } from "../ports/storage/Atomically.ts"
+import { Blobs } from "../ports/storage/Blobs.ts"
 import { Bulk } from "../ports/storage/Bulk.ts"
 import { Feed } from "../ports/storage/Feed.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
@@ -27,7 +28,7 @@ import * as ListCursor from "./ListCursor.ts"
 import * as Point from "./Point.ts"
 import * as Prepared from "./Prepared.ts"
 import * as RowPages from "./RowPages.ts"
-import type { Asking, Export, List, One } from "./Read.ts"
+import type { Asking, Export, List, One, Streamed } from "./Read.ts"
 import { type Around, type PointAsked, Reads, type Shown } from "./Reads.ts"
 import * as Validator from "./Validator.ts"
 import * as Watch from "./Watch.ts"
@@ -60,8 +61,8 @@ const mayAwait = (read: Pick<List, "pinned" | "acted">, { select }: Pin.Resolved
 
 /** A read of one value that has its caller: resolves its point, and asks at it. */
 const located = (services: Prepared.Services) =>
-  Effect.fnUntraced(function* <P, V>(
-    read: One<P, V>,
+  Effect.fnUntraced(function* <P>(
+    read: One<P> | Streamed<P>,
     of: { readonly caller: Caller; readonly params: P; readonly point: PointAsked }
   ) {
     const { params, point, caller } = of
@@ -367,16 +368,35 @@ const exporting = (services: Prepared.Services): Reads["Service"]["exported"] =>
     return { ...around(read, prepared.pin, prepared.now), record, rows }
   })
 
+const inParts = (services: Prepared.Services): Reads["Service"]["streamed"] =>
+  Effect.fnUntraced(function* (read, of) {
+    const { askingAt, locate } = yield* located(services)(read, of)
+    const asking = askingAt(yield* locate("answered"))
+    const parts = yield* Prepared.provided(services)(read.run(of.params, asking))
+    return { ...around(read, asking.pin, asking.now), ...parts }
+  })
+
 const make = Effect.gen(function* () {
   const records = yield* Records
   const bulk = yield* Bulk
+  const blobs = yield* Blobs
   const crypto = yield* Crypto
   const { tenantId, answersKept } = yield* Settings
   const ledger = yield* Ledger
   const points = yield* Point.make({ log: yield* ProjectionLog, feed: yield* Feed, ledger })
   const cursors = yield* cursorsOf
   const reach = yield* LedgerReach
-  const services = { records, bulk, crypto, reach, points, cursors, venue: ledger.venue, tenantId }
+  const services = {
+    records,
+    bulk,
+    blobs,
+    crypto,
+    reach,
+    points,
+    cursors,
+    venue: ledger.venue,
+    tenantId
+  }
   const { reading } = yield* Atomically
   const [one, page] = [answering(services), paging(services)]
   const [all, exported] = [streaming(services), exporting(services)]
@@ -391,7 +411,8 @@ const make = Effect.gen(function* () {
     page: (read, of) => orUnavailable(reading(page(read, of))),
     // A stream settles what it reads; the reading scope is that of its preparation.
     all: (read, of) => orUnavailable(reading(all(read, of))),
-    exported: (read, of) => orUnavailable(reading(exported(read, of)))
+    exported: (read, of) => orUnavailable(reading(exported(read, of))),
+    streamed: (read, of) => orUnavailable(reading(inParts(services)(read, of)))
   })
 })
 

@@ -15,6 +15,7 @@ export type Answers =
   | { readonly with: "one"; readonly read: Read.One }
   | { readonly with: "list"; readonly read: Read.List }
   | { readonly with: "export"; readonly read: Read.Export }
+  | { readonly with: "streamed"; readonly read: Read.Streamed }
   | { readonly with: "hand"; readonly served: Served }
 
 export interface Route {
@@ -174,6 +175,8 @@ const answersOf = (read: Read.Read): Answers => {
       return { with: "list", read }
     case "export":
       return { with: "export", read }
+    case "streamed":
+      return { with: "streamed", read }
   }
 }
 

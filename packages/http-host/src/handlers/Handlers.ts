@@ -105,6 +105,10 @@ const answering = (serving: Serving) =>
           const handle = ReadHandler.exported(answers.read, reads)
           return (arrival, { caller, charge }) => handle(arrival, signedIn(caller), charge)
         }
+        case "streamed": {
+          const handle = ReadHandler.streamed(answers.read, reads)
+          return (arrival, { caller, charge }) => handle(arrival, signedIn(caller), charge)
+        }
         case "hand": {
           const opened = open[name]
           if (opened !== undefined) return opened

@@ -241,6 +241,41 @@ export const exported = (read: Read.Export, reads: Reads["Service"]) => {
   })
 }
 
+/** Streams a record, its rows and a text as one JSON value. */
+export const streamed = (read: Read.Streamed, reads: Reads["Service"]) => {
+  const ask = asking(takenBy(read))
+  const printRecord = plainPrinter(read.record)
+  const printRow = plainPrinter(read.row)
+  const [recordIn, rowsIn, textIn] = [read.recordIn, read.rowsIn, read.textIn].map((member) =>
+    PlainJson.stringify(member)
+  )
+  return Effect.fnUntraced(function* (
+    arrival: Arrival["Service"],
+    caller: Caller.Caller,
+    charge: Passed["charge"]
+  ) {
+    const { standard, params } = yield* Effect.fromResult(ask(arrival))
+    const { requestId } = arrival.identity
+    const answer = yield* inTime(reads.streamed(read, { caller, params, point: standard }))
+    yield* dropWhenNotTaken(arrival)
+    const rows = inChunks(charged(answer.rows, charge), {
+      before: `${opening(answer)}{${recordIn}:${printRecord(answer.record)},${rowsIn}:[`,
+      print: (chunk) => chunk.map(printRow).join(","),
+      between: ",",
+      after: `],${textIn}:"`
+    })
+    const text = inChunks(chargedByLength(answer.text, charge), {
+      before: "",
+      // Without its quotes: the pieces are the contents of one string. PlainJson would refuse NUL,
+      // which a file may hold.
+      print: (pieces) => JSON.stringify(pieces.join("")).slice(1, -1),
+      between: "",
+      after: '"}}'
+    })
+    return Answer.stream({ requestId, bytes: Stream.concat(rows, text) })
+  })
+}
+
 /** Answers with a printed value in its envelope, whose members are those of this request. */
 const answered = ({ identity, request }: Arrival["Service"], answer: Around & Shown, end: string) =>
   Answer.read({
@@ -333,6 +368,26 @@ const inChunks = <A, E>(
  * (docs/contract/pages-and-cursors.md#lists-without-a-limit).
  */
 const recordsACall = 1_000
+
+/** Size of a text that costs one call, as so many records do. */
+const charactersACall = 1024 * 1024
+
+/** Charges a text when its stream ends, however it ends, by the characters that were read for it. */
+const chargedByLength = <E>(
+  text: Stream.Stream<string, E>,
+  charge: Passed["charge"]
+): Stream.Stream<string, E> =>
+  Stream.suspend(() => {
+    let characters = 0
+    return text.pipe(
+      Stream.tap((piece) =>
+        Effect.sync(() => {
+          characters += piece.length
+        })
+      ),
+      Stream.ensuring(Effect.suspend(() => charge(Math.floor(characters / charactersACall))))
+    )
+  })
 
 /** Charges a list when its stream ends, however it ends, by the records that were read for it. */
 const charged = <A, E>(items: Stream.Stream<A, E>, charge: Passed["charge"]): Stream.Stream<A, E> =>

@@ -1,0 +1,137 @@
+/**
+ * Answers that are streamed: a record, its rows and a text as one JSON value, whatever the text is.
+ *
+ * Each switched off in a copy and seen red: the escapes of the text, the quotes around it and the
+ * separator of the rows in `streamed` of handlers/read.ts; both charges there.
+ */
+import { Read, Refusal } from "@bursar/engine-core"
+import { Effect, Schema, Stream } from "effect"
+import fc from "fast-check"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { tables } from "./tables.ts"
+import { bearer, json, open, send, slugOf, type Venue } from "./venue.ts"
+
+const Row = Schema.Struct({ line: Schema.Int })
+const Head = Schema.Struct({ externalStatementId: Schema.String })
+
+/** What the next call answers. */
+let rows = 0
+let pieces: Iterable<string> = []
+
+const file = Read.streamed({
+  name: "external-statements.get",
+  doc: "A statement with its lines and the text of its file.",
+  route: "GET /v1/external-statements/{externalStatementId}",
+  audience: { operator: "all" },
+  pinned: false,
+  params: Schema.Struct({ externalStatementId: Schema.String }),
+  value: Schema.Struct({ statement: Head, lines: Schema.Array(Row), raw: Schema.String }),
+  refuses: ["not-found"],
+  recordIn: "statement",
+  record: Head,
+  rowsIn: "lines",
+  row: Row,
+  textIn: "raw",
+  run: ({ externalStatementId }) =>
+    externalStatementId === "absent"
+      ? Effect.fail(Refusal.refused("not-found"))
+      : Effect.succeed({
+          record: { externalStatementId },
+          rows: Stream.map(Stream.range(1, rows), (line) => ({ line })),
+          text: Stream.suspend(() => Stream.fromIterable(pieces, { chunkSize: 1 }))
+        })
+})
+
+let venue: Venue
+let as: string
+beforeAll(async () => {
+  venue = await open({
+    tables: { ...tables, reads: [...tables.reads, file] },
+    rateLimit: { limit: 1_000, window: 3_600_000 }
+  })
+  as = await bearer(["operator"])
+})
+afterAll(() => venue.close())
+
+const get = (id = "st-1", method = "GET") =>
+  send(venue, { method, path: `/v1/external-statements/${id}`, as })
+
+interface Answer {
+  readonly offset: number
+  readonly value: {
+    readonly statement: { readonly externalStatementId: string }
+    readonly lines: ReadonlyArray<{ readonly line: number }>
+    readonly raw: string
+  }
+}
+
+describe("an answer that is streamed", () => {
+  it.each([0, 1, 2, 2_500])("has %i rows in their order", async (count) => {
+    ;[rows, pieces] = [count, []]
+    const { offset, value } = await json<Answer>(await get())
+    expect(offset).toBe(0)
+    expect(value.statement).toEqual({ externalStatementId: "st-1" })
+    expect(value.lines.map(({ line }) => line)).toEqual(
+      Array.from({ length: count }, (_, at) => at + 1)
+    )
+    expect(value.raw).toBe("")
+  })
+
+  it("has its text letter by letter, in whatever pieces it comes", async () => {
+    const texts = fc.array(fc.string({ unit: "binary", maxLength: 20 }), { maxLength: 5 })
+    const hostile = ['"', "\\", '"}}', "\u0000\u001f\u2028", "\r\n", "😀", "</script>"]
+    await fc.assert(
+      fc.asyncProperty(texts, async (given) => {
+        ;[rows, pieces] = [1, given]
+        expect((await json<Answer>(await get())).value.raw).toBe(given.join(""))
+      }),
+      { numRuns: 25, seed: 15, examples: [[hostile]] }
+    )
+  })
+
+  it("has no body for HEAD, and is refused as any read is", async () => {
+    ;[rows, pieces] = [1, ["a"]]
+    const head = await get("st-1", "HEAD")
+    expect([head.status, await head.text()]).toEqual([200, ""])
+    expect(await slugOf(await get("absent"))).toBe("not-found")
+    const other = await send(venue, {
+      path: "/v1/external-statements/st-1",
+      as: await bearer(["feed"])
+    })
+    expect(await slugOf(other)).toBe("permission-denied")
+  })
+
+  it("costs a call more for every 1,000 rows, and for every mebibyte of its text", async () => {
+    const remaining = async () => Number((await get("absent")).headers.get("x-ratelimit-remaining"))
+    const before = await remaining()
+    ;[rows, pieces] = [3_000, Array.from({ length: 5 }, () => "x".repeat(512 * 1024))]
+    await (await get()).arrayBuffer()
+    // The two calls themselves, three for the rows, two for the text.
+    expect(before - (await remaining())).toBe(2 + 3 + 2)
+  })
+
+  it("is read no faster than its caller takes it, and no further than it takes it", async () => {
+    const piece = "0123456789abcdef".repeat(64 * 1024)
+    let pulled = 0
+    rows = 0
+    pieces = (function* () {
+      for (; pulled < 512; pulled++) yield piece
+    })()
+    const leaving = new AbortController()
+    const { body } = await fetch(`${venue.url}/v1/external-statements/st-1`, {
+      headers: { authorization: as },
+      signal: leaving.signal
+    })
+    const reader = body?.getReader()
+    expect((await reader?.read())?.done).toBe(false)
+    await waiting(500)
+    // What the buffers of two sockets hold; the answer has 512 MiB.
+    expect(pulled).toBeLessThan(64)
+    leaving.abort()
+    const left = pulled
+    await waiting(100)
+    expect(pulled).toBeLessThanOrEqual(left + 2)
+  })
+})
+
+const waiting = (millis: number) => new Promise((resolve) => setTimeout(resolve, millis))

@@ -1,7 +1,7 @@
 /** The real command, as a process of its own: what it prints, what it says is wrong, how it ends. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { environment } from "../processes/environment.ts"
+import { environment, hostEnvironment } from "../processes/environment.ts"
 
 export const main = fileURLToPath(new URL("../../packages/http-host/src/main.ts", import.meta.url))
 
@@ -42,7 +42,7 @@ export const start = async (
   variables: Readonly<Record<string, string>>
 ): Promise<Started> => {
   const child = spawn(process.execPath, [main, word], {
-    env: { ...environment, ...variables },
+    env: { ...hostEnvironment, ...variables },
     stdio: ["ignore", "pipe", "pipe"]
   })
   let log = ""

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from "node:child_process"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
-import { environment } from "../processes/environment.ts"
+import { hostEnvironment } from "../processes/environment.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const issuer = "https://issuer.test"
@@ -73,7 +73,7 @@ export const start = async (of: {
     silent: true,
     serialization: "advanced",
     env: {
-      ...environment,
+      ...hostEnvironment,
       DATABASE_URL: of.databaseUrl,
       BURSAR_DATA: of.dataFolder,
       BURSAR_ISSUER: issuer,

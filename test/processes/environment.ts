@@ -1,7 +1,8 @@
 /** What a program that a test starts inherits: where programs lie, and the cache of compiled code. */
 export const environment = {
   PATH: process.env["PATH"],
-  NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
-  // Off: the daily run comes by the real clock, and so by chance, amid a test that counts runs.
-  BURSAR_RECONCILIATION_AT: ""
+  NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"]
 }
+
+/** Settings of a host that a test starts: the daily run would come by the real clock, by chance. */
+export const hostEnvironment = { ...environment, BURSAR_RECONCILIATION_AT: "" }

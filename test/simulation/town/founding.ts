@@ -142,6 +142,9 @@ export const founds = Effect.fnUntraced(function* (town: Town.Town, of: Founding
       fees: { subscription: rate(of.fees.subscription), redemption: rate(of.fees.redemption) }
     }
   )
+  // The clock of a town jumps by days: what it burned and has not paid would stop every payout.
+  const grace = { "burned-unpaid": "P365D" }
+  yield* Calls.write("policy.set", { instrumentId }, { grace }, Calls.operator, "1")
   const instrument = { admin: registrar.party, id: instrumentId }
   yield* Wallets.act(
     town,

@@ -65,6 +65,9 @@ const numbered = (of: Named): string => `${assetKeyOf(of)}/${of.seq}`
 const placed = (of: Named & Pick<Movement, "offset">): string =>
   [Offset.sortable(of.offset), Offset.sortable(Offset.of(of.seq)), assetKeyOf(of)].join(":")
 
+/** Sort key after which the movements beyond an offset follow, on every axis. */
+export const afterOffset = (offset: Offset.Offset): string => `${Offset.sortable(offset)};`
+
 const happened = (of: Pick<Movement, "ledgerTime">): string => Instant.sortable(of.ledgerTime)
 
 /** Kinds that change no balance, only how much of it is locked. */

@@ -1,13 +1,26 @@
 /** Table of the checks that a reconciliation run of this release has, with the facts of each. */
+import { Stream } from "effect"
 import * as Check from "./Check.ts"
 import { type CheckName, checkNames } from "./CheckNames.ts"
+import * as AdmissionEffect from "./checks/AdmissionEffect.ts"
+import * as BurnedUnpaid from "./checks/BurnedUnpaid.ts"
+import * as ClaimAging from "./checks/ClaimAging.ts"
 import * as DistributionIdentity from "./checks/DistributionIdentity.ts"
 import * as DistributionRecompute from "./checks/DistributionRecompute.ts"
+import * as DistributionUnpaid from "./checks/DistributionUnpaid.ts"
+import * as HolderCap from "./checks/HolderCap.ts"
 import * as LotsHoldings from "./checks/LotsHoldings.ts"
 import * as MovementsBalance from "./checks/MovementsBalance.ts"
+import * as OrphanLocks from "./checks/OrphanLocks.ts"
 import * as RegisterSupply from "./checks/RegisterSupply.ts"
+import * as RestrictionEffect from "./checks/RestrictionEffect.ts"
 import * as DistributionLookups from "./DistributionCheckLookups.ts"
+import * as HolderLookups from "./HolderCheckLookups.ts"
+import * as OrderLookups from "./OrderCheckLookups.ts"
 import * as RegisterLookups from "./RegisterLookups.ts"
+
+/** A check of reserves, of which there are no records yet: nothing to compare. */
+const ofReserves = Check.define<never>({ facts: () => Stream.empty, differences: () => [] })
 
 const table = {
   "register-supply": Check.define({
@@ -22,6 +35,18 @@ const table = {
     facts: RegisterLookups.positions,
     differences: LotsHoldings.differences
   }),
+  "burned-unpaid": Check.define({
+    facts: OrderLookups.burned,
+    differences: BurnedUnpaid.differences
+  }),
+  "claim-aging": Check.define({
+    facts: OrderLookups.waiting,
+    differences: ClaimAging.differences
+  }),
+  "custody-reserve": ofReserves,
+  "reserve-cover": ofReserves,
+  "reserve-report": ofReserves,
+  "reserve-price-fresh": ofReserves,
   "distribution-recompute": Check.define({
     facts: DistributionLookups.recomputed,
     differences: DistributionRecompute.differences
@@ -29,6 +54,26 @@ const table = {
   "distribution-identity": Check.define({
     facts: DistributionLookups.sums,
     differences: DistributionIdentity.differences
+  }),
+  "distribution-unpaid": Check.define({
+    facts: DistributionLookups.payable,
+    differences: DistributionUnpaid.differences
+  }),
+  "restriction-effect": Check.define({
+    facts: HolderLookups.leftAgainst,
+    differences: RestrictionEffect.differences
+  }),
+  "admission-effect": Check.define({
+    facts: HolderLookups.held,
+    differences: AdmissionEffect.differences
+  }),
+  "holder-cap": Check.define({
+    facts: HolderLookups.places,
+    differences: HolderCap.differences
+  }),
+  "orphan-locks": Check.define({
+    facts: HolderLookups.locks,
+    differences: OrphanLocks.differences
   })
 } as const satisfies Readonly<Record<CheckName, Check.Check>>
 

@@ -1,15 +1,37 @@
 /** Names of the checks that a reconciliation run of this release has, in the order they run. */
+import * as AdmissionEffect from "./checks/AdmissionEffect.ts"
+import * as BurnedUnpaid from "./checks/BurnedUnpaid.ts"
+import * as ClaimAging from "./checks/ClaimAging.ts"
+import * as CustodyReserve from "./checks/CustodyReserve.ts"
 import * as DistributionIdentity from "./checks/DistributionIdentity.ts"
 import * as DistributionRecompute from "./checks/DistributionRecompute.ts"
+import * as DistributionUnpaid from "./checks/DistributionUnpaid.ts"
+import * as HolderCap from "./checks/HolderCap.ts"
 import * as LotsHoldings from "./checks/LotsHoldings.ts"
 import * as MovementsBalance from "./checks/MovementsBalance.ts"
+import * as OrphanLocks from "./checks/OrphanLocks.ts"
 import * as RegisterSupply from "./checks/RegisterSupply.ts"
+import * as ReserveCover from "./checks/ReserveCover.ts"
+import * as ReservePriceFresh from "./checks/ReservePriceFresh.ts"
+import * as ReserveReport from "./checks/ReserveReport.ts"
+import * as RestrictionEffect from "./checks/RestrictionEffect.ts"
 
 export const checkNames = [
   RegisterSupply.check,
   MovementsBalance.check,
   LotsHoldings.check,
+  BurnedUnpaid.check,
+  ClaimAging.check,
+  CustodyReserve.check,
+  ReserveCover.check,
+  ReserveReport.check,
+  ReservePriceFresh.check,
   DistributionRecompute.check,
-  DistributionIdentity.check
+  DistributionIdentity.check,
+  DistributionUnpaid.check,
+  RestrictionEffect.check,
+  AdmissionEffect.check,
+  HolderCap.check,
+  OrphanLocks.check
 ] as const
 export type CheckName = (typeof checkNames)[number]

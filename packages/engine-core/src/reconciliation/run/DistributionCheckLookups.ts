@@ -34,6 +34,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { CheckNotRun, type Point } from "./Check.ts"
 import * as Identity from "./checks/DistributionIdentity.ts"
 import * as Recompute from "./checks/DistributionRecompute.ts"
+import type * as Unpaid from "./checks/DistributionUnpaid.ts"
 
 type Of = Pick<Instrument, "instrumentId">
 
@@ -226,6 +227,26 @@ export const sums = (
   judgedOf(instrument, at).pipe(
     Stream.filter((self) => !isOfSnapshot(self)),
     Stream.mapEffect((self) => identityOf(self, at))
+  )
+
+/** Streams the payable distributions of an instrument with the number of their lines that are open. */
+export const payable = (
+  { instrumentId }: Of,
+  { pin }: Point
+): Stream.Stream<Unpaid.Payable, Unavailable, Records> =>
+  Stream.unwrap(
+    Effect.map(Records, (records) =>
+      records
+        .stream(distributions, { pin, where: { open: [instrumentId], state: ["payable"] } })
+        .pipe(
+          Stream.mapEffect(({ record: { distributionId, payableFrom } }) =>
+            Effect.map(countsOf([distributionId], pin), (counts): Unpaid.Payable => {
+              const { due, delivered } = counts.get(distributionId) ?? { due: 0, delivered: 0 }
+              return { instrumentId, distributionId, payableFrom, due, delivered }
+            })
+          )
+        )
+    )
   )
 
 type Stock = Identity.Fact["stored"] & { readonly units: Decimal.Decimal }

@@ -1,0 +1,257 @@
+/** Tables of facts and findings of the checks that need no statement. */
+import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
+import { describe, expect, it } from "vitest"
+import type { Difference } from "#core/findings/FindingRules.ts"
+import * as AdmissionEffect from "#core/reconciliation/run/checks/AdmissionEffect.ts"
+import * as BurnedUnpaid from "#core/reconciliation/run/checks/BurnedUnpaid.ts"
+import * as ClaimAging from "#core/reconciliation/run/checks/ClaimAging.ts"
+import * as DistributionUnpaid from "#core/reconciliation/run/checks/DistributionUnpaid.ts"
+import * as HolderCap from "#core/reconciliation/run/checks/HolderCap.ts"
+import * as OrphanLocks from "#core/reconciliation/run/checks/OrphanLocks.ts"
+import * as RestrictionEffect from "#core/reconciliation/run/checks/RestrictionEffect.ts"
+
+const d = Decimal.of
+const at = Instant.of
+const grace = Duration.days(3)
+const none = d("0")
+
+/** A difference as one text: check, severity, subject, expected, actual, unit; `-` without amounts. */
+const shown = (of: Difference): string => {
+  const amount = (value: Difference["expected"]) =>
+    value === null ? "-" : Decimal.formatPlain(value)
+  const { resourceKind, id } = of.subject
+  return [
+    of.check,
+    of.severity,
+    `${resourceKind}:${id}`,
+    amount(of.expected),
+    amount(of.actual),
+    of.unit
+  ].join(" ")
+}
+
+const burnedAt = at("2026-03-02T18:00:00Z")
+const terms = (now: string) => ({ grace, now: at(now) })
+
+describe("a redemption that is burned", () => {
+  const burned = { instrumentId: "f", redemptionId: "r1", holderId: "h", currency: "USD", burnedAt }
+  it.each([
+    ["is no finding until its grace time is over", "2026-03-05T18:00:00Z", "100", "0", []],
+    [
+      "blocks for the rest of its cash from then on",
+      "2026-03-05T18:00:00.000000001Z",
+      "100",
+      "30",
+      ["burned-unpaid blocking redemption:r1 100 30 USD"]
+    ],
+    [
+      "blocks without amounts where all is paid and nothing settled",
+      "2026-03-06T00:00:00Z",
+      "100",
+      "99.99",
+      ["burned-unpaid blocking redemption:r1 - - settlement"]
+    ]
+  ])("%s", (_, now, proceeds, paid, found) => {
+    const fact = { ...burned, proceeds: d(proceeds), paid: d(paid) }
+    expect(BurnedUnpaid.differences(fact, d("0.01"), terms(now)).map(shown)).toEqual(found)
+  })
+
+  it("has no grace time to wait for where its check has none", () => {
+    const fact = { ...burned, proceeds: d("1"), paid: none }
+    const now = at("2026-03-02T18:00:00.000000001Z")
+    expect(BurnedUnpaid.differences(fact, none, { grace: null, now })).toHaveLength(1)
+  })
+})
+
+describe("an order that waits", () => {
+  const since = at("2026-03-02T18:00:00Z")
+  const order = { instrumentId: "f", orderId: "s1", holderId: "h", since }
+  it.each([
+    ["2026-03-05T18:00:00Z", []],
+    ["2026-03-05T18:00:00.000000001Z", ["claim-aging warning subscription:s1 100 0 USD"]]
+  ])("is a warning for what it names once its grace time is over: %s", (now, found) => {
+    const fact = { ...order, kind: "subscription" as const, ordered: d("100"), unit: "USD" }
+    expect(ClaimAging.differences(fact, none, terms(now)).map(shown)).toEqual(found)
+  })
+})
+
+describe("a payable distribution", () => {
+  const payable = {
+    instrumentId: "f",
+    distributionId: "f.2026-03",
+    payableFrom: at("2026-03-02T00:00:00Z")
+  }
+  it.each([
+    ["2026-03-05T00:00:00Z", 2, 1, []],
+    ["2026-03-05T00:00:00.1Z", 0, 0, []],
+    [
+      "2026-03-05T00:00:00.1Z",
+      2,
+      1,
+      ["distribution-unpaid warning distribution:f.2026-03 0 3 lines"]
+    ],
+    [
+      "2026-03-05T00:00:00.1Z",
+      0,
+      1,
+      ["distribution-unpaid warning distribution:f.2026-03 0 1 lines"]
+    ]
+  ])(
+    "warns of lines that are neither rolled nor waiting: %s %d %d",
+    (now, due, delivered, found) => {
+      const fact = { ...payable, due, delivered }
+      expect(DistributionUnpaid.differences(fact, none, terms(now)).map(shown)).toEqual(found)
+    }
+  )
+})
+
+describe("units of a restricted holder", () => {
+  const period = {
+    restrictionId: "x1" as never,
+    holderId: "h" as never,
+    instrumentId: null,
+    mode: "freeze" as const,
+    from: at("2026-03-02T12:00:00Z"),
+    endedAt: null
+  }
+  const out = {
+    instrumentId: "f",
+    holderId: "h",
+    party: "alice" as never,
+    from: "alice" as never,
+    to: "bob" as never,
+    kind: "transfer" as const,
+    units: d("5"),
+    at: at("2026-03-02T12:00:01Z")
+  }
+  const ended = at("2026-03-02T12:00:01Z")
+  it.each([
+    ["left against it", {}, {}, "5"],
+    ["left at its very beginning", {}, { at: at("2026-03-02T12:00:00Z") }, "0"],
+    ["left before", {}, { at: at("2026-03-02T11:59:59Z") }, "0"],
+    ["left when it ended", { endedAt: ended }, {}, "0"],
+    ["left just before it ended", { endedAt: at("2026-03-02T12:00:02Z") }, {}, "5"],
+    ["came in", {}, { from: "bob" as never, to: "alice" as never }, "0"],
+    ["were minted", {}, { from: null, to: "alice" as never, kind: "mint" as const }, "0"],
+    ["were locked", {}, { to: "alice" as never, kind: "lock" as const }, "0"],
+    ["were moved by force", {}, { kind: "forced-transfer" as const }, "0"],
+    ["were recovered", {}, { kind: "recovery" as const }, "0"],
+    ["are another instrument's", { instrumentId: "g" as never }, {}, "0"],
+    ["are this instrument's", { instrumentId: "f" as never }, {}, "5"],
+    ["were redeemed under a freeze", {}, { to: null, kind: "redemption" as const }, "5"],
+    [
+      "were redeemed where that is allowed",
+      { mode: "redeem-only" as const },
+      { to: null, kind: "redemption" as const },
+      "0"
+    ],
+    ["were given away where only redeeming is", { mode: "redeem-only" as const }, {}, "5"],
+    [
+      "were burned for no redemption",
+      { mode: "redeem-only" as const },
+      { to: null, kind: "burn" as const },
+      "5"
+    ],
+    ["left a holder that may only receive", { mode: "receive-only" as const }, {}, "5"]
+  ])("%s", (_, restriction, movement, units) => {
+    const left = RestrictionEffect.leftAgainst([{ ...period, ...restriction }], {
+      ...out,
+      ...movement
+    })
+    expect(Decimal.formatPlain(left)).toBe(units)
+  })
+
+  it("that left against it block their instrument, beyond the tolerance alone", () => {
+    const fact = { instrumentId: "f", holderId: "h", units: d("5") }
+    expect(RestrictionEffect.differences(fact, d("5"))).toEqual([])
+    expect(RestrictionEffect.differences(fact, d("4.9")).map(shown)).toEqual([
+      "restriction-effect blocking holder:h 0 5 units"
+    ])
+  })
+})
+
+describe("units of a party without an admission", () => {
+  const start = at("2026-03-02T12:00:00Z")
+  const end = at("2026-03-05T12:00:00Z")
+  const period = { admittedAt: start, validFrom: null, validUntil: null, endedAt: null }
+  it.each([
+    ["from its acceptance on", {}, "2026-03-02T12:00:00Z", true],
+    ["never before", {}, "2026-03-02T11:59:59Z", false],
+    ["never while it is only offered", { admittedAt: null }, "2026-03-03T00:00:00Z", false],
+    ["until its end", { endedAt: end }, "2026-03-05T11:59:59Z", true],
+    ["never from its end on", { endedAt: end }, "2026-03-05T12:00:00Z", false],
+    ["never from its last day on", { validUntil: end }, "2026-03-05T12:00:00Z", false],
+    ["never before its first day", { validFrom: end }, "2026-03-05T11:59:59Z", false],
+    ["from its first day on", { validFrom: end }, "2026-03-05T12:00:00Z", true]
+  ])("may be held %s", (_, change, now, isAdmitted) => {
+    expect(AdmissionEffect.isAdmitted([{ ...period, ...change }], at(now))).toBe(isAdmitted)
+  })
+
+  it.each([
+    ["transfer", "2026-03-01T00:00:00Z", true],
+    ["transfer", "2026-03-03T00:00:00Z", false],
+    ["forced-transfer", "2026-03-01T00:00:00Z", false],
+    ["recovery", "2026-03-01T00:00:00Z", false],
+    ["transfer", "2026-03-05T12:00:00Z", false],
+    ["transfer", "2026-03-05T12:00:00.000000001Z", true],
+    ["forced-transfer", "2026-03-06T00:00:00Z", false]
+  ] as const)("came against its admissions by a %s of %s: %s", (kind, then, isAgainst) => {
+    expect(AdmissionEffect.isAgainst([{ ...period, endedAt: end }], { kind, at: at(then) })).toBe(
+      isAgainst
+    )
+  })
+
+  const held = {
+    instrumentId: "f",
+    party: "bob",
+    holderId: null,
+    units: d("10"),
+    isAdmitted: false,
+    byForce: none,
+    isNew: false
+  }
+  it.each([
+    ["nothing of one that is admitted", { isAdmitted: true, isNew: true }, []],
+    ["a warning", {}, ["admission-effect warning holder:bob 0 10 units"]],
+    [
+      "the holder, where there is one",
+      { holderId: "h" },
+      ["admission-effect warning holder:h 0 10 units"]
+    ],
+    [
+      "blocks where units came since the last run",
+      { isNew: true },
+      ["admission-effect blocking holder:bob 0 10 units"]
+    ],
+    [
+      "the part that nobody forced",
+      { byForce: d("4") },
+      ["admission-effect warning holder:bob 4 10 units"]
+    ],
+    ["nothing of what was forced", { byForce: d("10") }, []],
+    ["nothing of a part of what was forced", { byForce: d("12") }, []]
+  ])("are %s", (_, change, found) => {
+    expect(AdmissionEffect.differences({ ...held, ...change }, none).map(shown)).toEqual(found)
+  })
+})
+
+describe("the places of an instrument", () => {
+  it.each([
+    [0, []],
+    [3, []],
+    [4, ["holder-cap warning instrument:f 3 4 holders"]]
+  ])("that %d of 3 are taken", (taken, found) => {
+    const fact = { instrumentId: "f", holderCap: 3, taken }
+    expect(HolderCap.differences(fact, none).map(shown)).toEqual(found)
+  })
+})
+
+describe("a lock of the venue", () => {
+  const lock = { instrumentId: "f", contractId: "c1", holderId: "h", units: d("7") }
+  it.each([
+    [true, []],
+    [false, ["orphan-locks warning contract:c1 0 7 units"]]
+  ])("whose order is live: %s", (isLive, found) => {
+    expect(OrphanLocks.differences({ ...lock, isLive }, none).map(shown)).toEqual(found)
+  })
+})

@@ -12,6 +12,7 @@ import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Navs from "./navs.ts"
+import * as Reconciling from "./reconciling.ts"
 
 const engine = () => Effect.provide(world())
 const cutOff = "2026-07-31T20:00:00Z"
@@ -253,6 +254,44 @@ describe("settlements under a mapped feed", () => {
       yield* Fund.publishes(stage, "1", Cycles.friday)
       yield* Cycles.attests(stage, { id: "s1", units: "100", price: "1" })
       yield* refusedUntilStated(Cycles.settles("c1"), date)
+    }).pipe(engine())
+  )
+})
+
+describe("a reconciliation run under a mapped feed", () => {
+  const found = Effect.map(Reconciling.found, (rows) =>
+    rows.filter((row) => row.startsWith("nav-")).toSorted()
+  )
+
+  it.effect("holds what the NAV does not confirm, warns of a waiting order, and clears both", () =>
+    Effect.gen(function* () {
+      yield* priced()
+      yield* Reconciling.run()
+      assert.deepStrictEqual(yield* found, [])
+      yield* Navs.states({ businessDate: date, official: "1.0460" })
+      const held = yield* Reconciling.run()
+      assert.strictEqual(held.value.holdsOpened.length, 1)
+      assert.deepStrictEqual(yield* found, [`nav-price nav-1:${date} open 0.0023`])
+
+      // A hold stops no correction; the NAV of the date is suspended, and an order waits.
+      const holdId = held.value.holdsOpened[0] ?? ""
+      yield* Navs.states({ businessDate: date, official: "1.0437" })
+      yield* Reconciling.run()
+      yield* Calls.write("hold.release", { holdId }, {})
+      yield* claims({ subscriptionId: "s2" })
+      yield* Navs.states({ businessDate: "2026-08-03", official: "0", ripcord: true })
+      yield* Reconciling.run()
+      assert.deepStrictEqual(yield* found, [
+        `nav-price nav-1:${date} cleared 0.0023`,
+        "nav-usable nav-1 open 0"
+      ])
+      yield* Navs.states({ businessDate: "2026-08-03", official: "1.2" })
+      yield* Reconciling.run()
+      assert.deepStrictEqual(yield* found, [
+        "nav-movement nav-1 open 0.1563",
+        `nav-price nav-1:${date} cleared 0.0023`,
+        "nav-usable nav-1 cleared 0"
+      ])
     }).pipe(engine())
   )
 })

@@ -16,6 +16,7 @@ const bounds: Bounds = {
   guardrail: { up: d("0.05"), down: d("0.05") }
 }
 const nav = (official: string, ripcord = false) => ({
+  statementId: "nav-1",
   businessDate: date,
   official: d(official),
   ripcord
@@ -88,7 +89,7 @@ describe("the last accepted point", () => {
         const navs = given.flatMap((day, nth) =>
           day.nav === null
             ? []
-            : [{ businessDate: dayAt(nth), official: hundredth(day.nav), ripcord: day.ripcord }]
+            : [{ ...nav("1", day.ripcord), businessDate: dayAt(nth), official: hundredth(day.nav) }]
         )
         const prices = given.flatMap((day, nth) =>
           day.price === null ? [] : [{ businessDate: dayAt(nth), price: hundredth(day.price) }]

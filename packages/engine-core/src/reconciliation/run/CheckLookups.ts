@@ -11,10 +11,14 @@ import * as DistributionUnpaid from "./checks/DistributionUnpaid.ts"
 import * as HolderCap from "./checks/HolderCap.ts"
 import * as LotsHoldings from "./checks/LotsHoldings.ts"
 import * as MovementsBalance from "./checks/MovementsBalance.ts"
+import * as NavMovement from "./checks/NavMovement.ts"
+import * as NavPrice from "./checks/NavPrice.ts"
+import * as NavUsable from "./checks/NavUsable.ts"
 import * as OrphanLocks from "./checks/OrphanLocks.ts"
 import * as RegisterSupply from "./checks/RegisterSupply.ts"
 import * as RestrictionEffect from "./checks/RestrictionEffect.ts"
 import * as DistributionLookups from "./DistributionCheckLookups.ts"
+import * as NavLookups from "./NavCheckLookups.ts"
 import * as HolderLookups from "./HolderCheckLookups.ts"
 import * as OrderLookups from "./OrderCheckLookups.ts"
 import * as RegisterLookups from "./RegisterLookups.ts"
@@ -34,6 +38,18 @@ const table = {
   "lots-holdings": Check.define({
     facts: RegisterLookups.positions,
     differences: LotsHoldings.differences
+  }),
+  "nav-price": Check.define({
+    facts: NavLookups.datedFigures,
+    differences: NavPrice.differences
+  }),
+  "nav-movement": Check.define({
+    facts: NavLookups.moves,
+    differences: NavMovement.differences
+  }),
+  "nav-usable": Check.define({
+    facts: NavLookups.waiting,
+    differences: NavUsable.differences
   }),
   "burned-unpaid": Check.define({
     facts: OrderLookups.burned,

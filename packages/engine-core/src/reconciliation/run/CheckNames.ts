@@ -9,6 +9,9 @@ import * as DistributionUnpaid from "./checks/DistributionUnpaid.ts"
 import * as HolderCap from "./checks/HolderCap.ts"
 import * as LotsHoldings from "./checks/LotsHoldings.ts"
 import * as MovementsBalance from "./checks/MovementsBalance.ts"
+import * as NavMovement from "./checks/NavMovement.ts"
+import * as NavPrice from "./checks/NavPrice.ts"
+import * as NavUsable from "./checks/NavUsable.ts"
 import * as OrphanLocks from "./checks/OrphanLocks.ts"
 import * as RegisterSupply from "./checks/RegisterSupply.ts"
 import * as ReserveCover from "./checks/ReserveCover.ts"
@@ -20,6 +23,9 @@ export const checkNames = [
   RegisterSupply.check,
   MovementsBalance.check,
   LotsHoldings.check,
+  NavPrice.check,
+  NavMovement.check,
+  NavUsable.check,
   BurnedUnpaid.check,
   ClaimAging.check,
   CustodyReserve.check,

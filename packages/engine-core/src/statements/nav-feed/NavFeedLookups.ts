@@ -39,6 +39,12 @@ export interface Fed {
   readonly terms: Pick<Terms, "guardrail" | "tolerances" | "manifest">
 }
 
+/** What the administrator stated and what was published, by business date. */
+export interface History {
+  readonly navs: ReadonlyArray<StatedNav>
+  readonly prices: ReadonlyArray<DatedPrice>
+}
+
 /**
  * Business dates that the chain of accepted points is judged over; the oldest of them counts as
  * having no date before it (docs/domain/statements.md#accepted-points).
@@ -55,13 +61,58 @@ export const businessDateOf = ({ terms }: Fed, instant: Instant.Instant): Date.D
   Zone.dateAt(terms.manifest.businessZone ?? Zone.utc, instant)
 
 /** The mapped feed; null where the terms map none. */
-const mappedFeed = ({ instrumentId, terms }: Fed) => {
+export const mappedFeed = ({ instrumentId, terms }: Fed) => {
   const { navFeed } = terms.manifest
   return navFeed === null ? null : { externalSourceId: navFeed.externalSourceId, instrumentId }
 }
 
-const statedNav = ({ businessDate, nav }: ExternalStatement): ReadonlyArray<StatedNav> =>
-  nav === null ? [] : [{ businessDate, official: nav.official, ripcord: nav.ripcord }]
+const statedNav = ({
+  businessDate,
+  externalStatementId: statementId,
+  nav
+}: ExternalStatement): ReadonlyArray<StatedNav> =>
+  nav === null ? [] : [{ statementId, businessDate, official: nav.official, ripcord: nav.ripcord }]
+
+/** NAVs in force before a business date, newest first, and the official prices of the same dates. */
+export const historyBefore = Effect.fnUntraced(function* (
+  fed: Fed,
+  before: Date.Date,
+  pin?: Pin.Resolved
+) {
+  const feed = mappedFeed(fed)
+  const { oracle, businessZone } = fed.terms.manifest
+  const nothing: History = { navs: [], prices: [] }
+  if (feed === null || oracle === null) return nothing
+  const records = yield* Records
+  const pinned = pin === undefined ? {} : { pin }
+  const rows = yield* records.list(externalStatements, {
+    where: { inForce: [feedKeyOf(feed)] },
+    ranges: { businessDate: { to: before } },
+    direction: "desc",
+    limit: chainMax,
+    ...pinned
+  })
+  const navs = rows.flatMap(({ record }) => statedNav(record))
+  const oldest = navs.at(-1)?.businessDate
+  if (oldest === undefined) return nothing
+  const zone = businessZone ?? Zone.utc
+  const points = yield* records
+    .stream(pricePoints, {
+      where: { instrumentId: [fed.instrumentId], source: [oracle] },
+      ranges: {
+        valuationTime: {
+          from: Instant.sortable(Zone.startOfDay(zone, oldest)),
+          to: Instant.sortable(Zone.startOfDay(zone, before))
+        }
+      },
+      ...pinned
+    })
+    .pipe(
+      Stream.map(({ record }) => record),
+      Stream.runCollect
+    )
+  return { navs, prices: datedPrices(PriceRules.official(points, oracle), zone) } satisfies History
+})
 
 /**
  * Loads the price of the last accepted point of a business date before this one; null where none
@@ -73,39 +124,8 @@ const acceptedOf = Effect.fnUntraced(function* (
   pin?: Pin.Resolved
 ) {
   const bounds = boundsOf(fed)
-  const feed = mappedFeed(fed)
-  const { oracle, businessZone } = fed.terms.manifest
-  if (bounds.guardrail === null || feed === null || oracle === null) return null
-  const records = yield* Records
-  const pinned = pin === undefined ? {} : { pin }
-  const rows = yield* records.list(externalStatements, {
-    where: { inForce: [feedKeyOf(feed)] },
-    ranges: { businessDate: { to: businessDate } },
-    direction: "desc",
-    limit: chainMax,
-    ...pinned
-  })
-  const navs = rows.flatMap(({ record }) => statedNav(record))
-  const oldest = navs.at(-1)?.businessDate
-  if (oldest === undefined) return null
-  const zone = businessZone ?? Zone.utc
-  const points = yield* records
-    .stream(pricePoints, {
-      where: { instrumentId: [fed.instrumentId], source: [oracle] },
-      ranges: {
-        valuationTime: {
-          from: Instant.sortable(Zone.startOfDay(zone, oldest)),
-          to: Instant.sortable(Zone.startOfDay(zone, businessDate))
-        }
-      },
-      ...pinned
-    })
-    .pipe(
-      Stream.map(({ record }) => record),
-      Stream.runCollect
-    )
-  const prices = datedPrices(PriceRules.official(points, oracle), zone)
-  return acceptedBefore(businessDate, { navs, prices }, bounds)
+  if (bounds.guardrail === null) return null
+  return acceptedBefore(businessDate, yield* historyBefore(fed, businessDate, pin), bounds)
 })
 
 /** The price of each date: that of the last valued point, and of the last published of those. */
@@ -130,14 +150,15 @@ export const statedOf = Effect.fnUntraced(function* (fed: Fed, pin?: Pin.Resolve
   if (feed === null) return null
   const latest = Option.getOrNull(yield* latestOf(feed, pin))
   if (latest === null || latest.nav === null) return null
-  const { businessDate, nav } = latest
+  const { businessDate, externalStatementId: statementId, nav } = latest
   return {
+    statementId,
     businessDate,
     official: nav.ripcord ? null : nav.official,
     ripcord: nav.ripcord,
     expiresAt: nav.expiresAt,
     accepted: yield* acceptedOf(fed, businessDate, pin)
-  } satisfies Stated
+  } satisfies Stated & { readonly statementId: string }
 })
 
 /** State of the instrument's feed at an instant. */

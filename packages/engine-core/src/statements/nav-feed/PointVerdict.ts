@@ -11,6 +11,7 @@ import * as Rational from "../../kernel/Rational.ts"
 
 /** NAV that a statement in force states for a business date. */
 export interface StatedNav {
+  readonly statementId: string
   readonly businessDate: Date.Date
   readonly official: Decimal.Decimal
   /** True: no value of the statement may be used. */

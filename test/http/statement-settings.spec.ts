@@ -67,6 +67,16 @@ describe("a configured source of statements", () => {
     ["a form that cannot state the kind", [{ ...holdings, adapter: "camt.053" }], ["/0/adapter"]],
     ["a table without columns", [{ ...holdings, adapter: "csv" }], ["/0/csv"]],
     ["columns of what is no table", [{ ...holdings, csv }], ["/0/csv"]],
+    [
+      "columns of which one is missing",
+      [{ ...holdings, adapter: "csv", csv: { ...csv, columns: { account: "Konto" } } }],
+      ["/0/csv"]
+    ],
+    [
+      "dates of two readings",
+      [{ ...holdings, adapter: "csv", csv: { ...csv, dateFormat: "dMyyyy" } }],
+      ["/0/csv"]
+    ],
     ["no instrument", [{ ...cash, instruments: [] }], ["/0/instruments"]],
     ["an instrument twice", [{ ...cash, instruments: ["a", "a"] }], ["/0/instruments"]],
     ["no day", [{ ...cash, calendar: [] }], ["/0/calendar"]],

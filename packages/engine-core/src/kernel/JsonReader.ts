@@ -17,6 +17,8 @@ export type Plain =
 export interface JsonFault {
   readonly pointer: string
   readonly detail: string
+  /** Character of the text at which reading stopped, counted from 0. */
+  readonly at: number
 }
 
 /** A limit on everything a body can make the parser do. */
@@ -79,7 +81,7 @@ export class JsonReader {
       if (longer.length > POINTER_MAX) break
       pointer = longer
     }
-    return { pointer, detail: this.detail }
+    return { pointer, detail: this.detail, at: this.at }
   }
 
   /** Records the fault and its place in the text; answers what the caller answers in turn. */

@@ -84,7 +84,7 @@ const decode = (bytes: Uint8Array): string | undefined => {
 }
 
 const refuseWhole = (detail: string): Result.Result<never, JsonFault> =>
-  Result.fail({ pointer: "", detail })
+  Result.fail({ pointer: "", detail, at: 0 })
 
 /** Prints compact JSON without loss. What JSON cannot carry exactly is a bug, so it throws. */
 export const stringify = (value: Printable): string => print(value)

@@ -9,6 +9,7 @@ import * as RecordId from "../../kernel/RecordId.ts"
 import type { Fault } from "../../kernel/Refusal.ts"
 import * as TimeOfDay from "../../kernel/TimeOfDay.ts"
 import * as Zone from "../../kernel/Zone.ts"
+import * as StatementCsv from "../../vocabulary/StatementCsv.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import { type Configured, ExternalSourceId } from "./ExternalSource.ts"
 
@@ -122,6 +123,11 @@ export const faultsOf = (source: SourceText): ReadonlyArray<Fault> => {
   if (isTable !== (source.adapter === "csv")) {
     const detail = isTable ? "only the form csv has it" : "the form csv needs it"
     faults.push({ pointer: "/csv", detail })
+  }
+  const { csv = null } = source
+  if (csv !== null) {
+    const detail = StatementCsv.fault(source.kind, { ...csv, group: csv.group ?? null })
+    if (detail !== null) faults.push({ pointer: "/csv", detail })
   }
   return faults
 }

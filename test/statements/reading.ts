@@ -1,8 +1,9 @@
-/** Harness: reads a file in XML and answers its lines and header, or the fault that refused it. */
+/** Harness: reads a file and answers its lines and header, or the fault that refused it. */
 import { Decimal, Duration } from "@bursar/engine-core/kernel"
 import type { StatementSource } from "@bursar/engine-core/ports"
 import { Effect, Result, Stream } from "effect"
-import * as Xml from "#adapters/statements/Xml.ts"
+import { reader } from "#adapters/statements/Statements.ts"
+import type * as Xml from "#adapters/statements/Xml.ts"
 
 export type Reading = Xml.Reading
 
@@ -53,8 +54,11 @@ const encoder = new TextEncoder()
 export const utf8 = (text: string): Uint8Array => encoder.encode(text)
 
 /** Reads a file that arrives in the pieces; a defect of the reader rejects the promise. */
-export const readPieces = (reading: Reading, pieces: Iterable<Uint8Array>): Promise<Answer> =>
-  Xml.read(reading, Stream.fromIterable(pieces, { chunkSize: 1 })).pipe(
+export const readPieces = (
+  reading: StatementSource.Reading,
+  pieces: Iterable<Uint8Array>
+): Promise<Answer> =>
+  reader.read(reading, Stream.fromIterable(pieces, { chunkSize: 1 })).pipe(
     Stream.runCollect,
     Effect.map((parts): Statement => {
       const lines = parts.flatMap((part) => (part.part === "lines" ? part.lines : []))
@@ -67,6 +71,18 @@ export const readPieces = (reading: Reading, pieces: Iterable<Uint8Array>): Prom
     }),
     Effect.result,
     Effect.runPromise
+  )
+
+/** Statement of a file that is read; throws the fault of one that is not. */
+export const whole = async (
+  reading: StatementSource.Reading,
+  pieces: Iterable<Uint8Array>
+): Promise<Statement> => Result.getOrThrow(await readPieces(reading, pieces))
+
+/** Bytes cut into slices of so many, as a slow sender would send them. */
+export const inSlices = (bytes: Uint8Array, size: number): ReadonlyArray<Uint8Array> =>
+  Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+    bytes.subarray(index * size, (index + 1) * size)
   )
 
 /** Reads a file of text in UTF-8. */

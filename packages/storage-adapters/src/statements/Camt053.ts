@@ -4,6 +4,7 @@
  */
 import { Decimal, Zone } from "@bursar/engine-core/kernel"
 import { StatementSource } from "@bursar/engine-core/ports"
+import * as AccountNumber from "./AccountNumber.ts"
 import * as Values from "./Values.ts"
 import { type Element, element, type Form, record, text, textOr } from "./XmlWalk.ts"
 
@@ -75,16 +76,13 @@ const referenceAt = (self: Element, ...path: ReadonlyArray<string>): string | nu
   return found === "NOTPROVIDED" || found === "NONREF" ? null : found
 }
 
-/** Account numbers are the same whatever separates their groups, an IBAN in either case. */
-const plainNumber = (number: string): string => number.replaceAll(/[ ./-]/gu, "")
-
 const numberOf = (self: Element): string | null =>
   Values.textAt(self, "Id", "IBAN") ?? Values.textAt(self, "Id", "Othr", "Id")
 
 const isNumber = (self: Element, number: string): boolean => {
   const chosen = Values.oneOf(Values.only(self, "Id"), ["IBAN", "Othr"])
-  const found = plainNumber(numberOf(self) ?? "")
-  const wanted = plainNumber(number)
+  const found = AccountNumber.plain(numberOf(self) ?? "")
+  const wanted = AccountNumber.plain(number)
   return chosen.name === "IBAN" ? found.toUpperCase() === wanted.toUpperCase() : found === wanted
 }
 

@@ -178,14 +178,14 @@ const codecs: Readonly<Record<Encoding, Codec>> = {
   }
 }
 
-interface Place {
+export interface Place {
   readonly line: number
   /** Counted from 1, in UTF-16 units. */
   readonly column: number
 }
 
 /** Place after a text; a line ends with LF, CR or CR LF. */
-const after = ({ line, column }: Place, text: string): Place => {
+export const after = ({ line, column }: Place, text: string): Place => {
   let ends = 0
   let start = 0
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) {

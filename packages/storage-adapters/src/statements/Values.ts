@@ -2,6 +2,7 @@
 import { Date, Decimal, Instant, TimeOfDay, Zone } from "@bursar/engine-core/kernel"
 import { StatementSource } from "@bursar/engine-core/ports"
 import { Result } from "effect"
+import { endOfDay, isOfYears, otherYears } from "./Days.ts"
 import type { Element } from "./XmlWalk.ts"
 
 /** Refusal of a file that is well formed, by a check and with the line of the element. */
@@ -146,18 +147,12 @@ export const money = (self: Element): Money => ({
 const dated =
   /^(?<date>[0-9]{4}-[0-9]{2}-[0-9]{2})(?:T(?<hour>[0-9]{2}):(?<minute>[0-9]{2}):(?<second>[0-9]{2})(?:\.(?<fraction>[0-9]{1,12}))?)?(?<offset>Z|[+-][0-9]{2}:[0-9]{2})?$/u
 
-/** Years of statements; an instant and the life of a NAV after it stay within those of the calendar. */
-const years = { from: 1900, to: 2999 }
-
 /** Reads a date, or the date of a date-time as it is written, whatever its offset. */
 export const date = (self: Element): Date.Date => {
   const text = trimmed(self)
   const read = Date.parse(dated.exec(text)?.groups?.["date"] ?? "")
   if (Result.isFailure(read)) throw field(self, `${self.name} is no date.`)
-  const { year } = Date.parts(read.success)
-  if (year < years.from || year > years.to) {
-    throw field(self, `${self.name} is not of the years ${years.from} to ${years.to}.`)
-  }
+  if (!isOfYears(read.success)) throw field(self, `${self.name} ${otherYears}.`)
   return read.success
 }
 
@@ -199,10 +194,6 @@ export const instant = (self: Element, zone: Zone.Zone): Instant.Instant => {
   const time = TimeOfDay.of(`${String(hour).padStart(2, "0")}:${String(minute).padStart(2, "0")}`)
   return Instant.fromNanos(Zone.instantAt(zone, { date: day, time }) + below)
 }
-
-/** The end of a day in a zone: the start of the next day there. */
-export const endOfDay = (day: Date.Date, zone: Zone.Zone): Instant.Instant =>
-  Zone.startOfDay(zone, Date.next(day))
 
 export interface Moment {
   readonly date: Date.Date

@@ -1,0 +1,22 @@
+/** Faults of a file, made where a reader meets them and thrown up to the edge of its stream (Steps.ts). */
+import { StatementSource } from "@bursar/engine-core/ports"
+
+/** Place in a file, counted from 1; in CSV a row, of which the first names the columns. */
+export interface Place {
+  readonly line: number
+  readonly column?: number
+}
+
+export const malformed = (detail: string, place: Place): StatementSource.StatementMalformed =>
+  new StatementSource.StatementMalformed({
+    detail,
+    line: place.line,
+    column: place.column ?? null
+  })
+
+export const refused = (
+  check: StatementSource.StatementCheck,
+  detail: string,
+  place?: Place
+): StatementSource.StatementRefused =>
+  new StatementSource.StatementRefused({ check, detail, line: place?.line ?? null })

@@ -1,0 +1,63 @@
+/** Buffer of the lines of one slice of a file, with the checks that hold across a whole file. */
+import { StatementSource } from "@bursar/engine-core/ports"
+import { DistinctKeys } from "./DistinctKeys.ts"
+import { type Place, refused } from "./Faults.ts"
+
+export class LineBuffer {
+  readonly #linesMax: number
+  readonly #positions = new DistinctKeys()
+  #lines: Array<StatementSource.Line> = []
+  #count = 0
+
+  constructor({ linesMax }: Pick<StatementSource.Reading, "linesMax">) {
+    this.#linesMax = linesMax
+  }
+
+  /**
+   * Adds a line; false where its position lies in the file already. Throws `StatementTooLong` beyond
+   * the limit.
+   */
+  add(line: StatementSource.Line): boolean {
+    this.#count++
+    if (this.#count > this.#linesMax) {
+      throw new StatementSource.StatementTooLong({ linesMax: this.#linesMax })
+    }
+    const position = positionOf(line)
+    if (position !== null && !this.#positions.add(position)) return false
+    this.#lines.push(line)
+    return true
+  }
+
+  /** Lines since the last call, as a part of the file; none where there were no lines. */
+  flush(): ReadonlyArray<StatementSource.Part> {
+    if (this.#lines.length === 0) return []
+    const lines = this.#lines
+    this.#lines = []
+    return [{ part: "lines", lines }]
+  }
+}
+
+/** Refusal of a second line of a position: which of the two counts, or whether both do, is a guess. */
+export const repeated = (
+  line: StatementSource.Line,
+  place: Place
+): StatementSource.StatementRefused =>
+  refused(
+    "statement-assets",
+    line.kind === "custody"
+      ? "An asset lies twice at one account."
+      : "An account lies there twice.",
+    place
+  )
+
+/** What a file states once: units of an account, units of an asset at an account; null: an entry. */
+const positionOf = (line: StatementSource.Line): string | null => {
+  switch (line.kind) {
+    case "holdings":
+      return line.account
+    case "custody":
+      return `${line.asset.length}:${line.asset}${line.account}`
+    case "cash":
+      return null
+  }
+}

@@ -105,6 +105,17 @@ export const newest = (
   now: Instant.Instant
 ): Effect.Effect<Resolved, Unavailable> => snapshotAt(ports, ledgerTimes(ports), now)
 
+/**
+ * Pins to what was written by an instant, outside a read, time judged then. Refuses an instant before
+ * the history that is kept, after `now`, and one that the projection has not reached.
+ */
+export const asOf = (
+  ports: Ports,
+  instant: Instant.Instant,
+  now: Instant.Instant
+): Effect.Effect<Resolved, Refused | Unavailable> =>
+  atInstant(ports, ledgerTimes(ports), instant, now)
+
 const snapshotAt = (
   { feed }: Pick<Ports, "feed">,
   ledgerTimeOf: LedgerTimeOf,

@@ -1,5 +1,11 @@
 /** Declarations of the room statements: sources and statements of outside parties. */
 import { externalSources } from "./external-source/ExternalSource.ts"
+import { overdueStatements } from "./external-source/OverdueStatement.ts"
 import { externalStatements, statementsOfDates } from "./external-statement/ExternalStatement.ts"
 
-export const collections = [externalSources, externalStatements, statementsOfDates] as const
+export const collections = [
+  externalSources,
+  externalStatements,
+  overdueStatements,
+  statementsOfDates
+] as const

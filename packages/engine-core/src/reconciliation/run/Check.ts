@@ -9,7 +9,11 @@ import type { Moment } from "../../findings/Finding.ts"
 import type { Difference } from "../../findings/FindingRules.ts"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import type { Crypto } from "../../ports/Crypto.ts"
-import type { Records } from "../../records/Records.ts"
+import type { Ledger } from "../../ports/Ledger.ts"
+import type { Bulk } from "../../ports/storage/Bulk.ts"
+import type { Feed } from "../../ports/storage/Feed.ts"
+import type { ProjectionLog } from "../../ports/storage/ProjectionLog.ts"
+import type { Records, Stored } from "../../records/Records.ts"
 
 /** Point of a run: everything that the run reads was written by then. */
 export interface Point {
@@ -34,14 +38,17 @@ export interface Terms {
   readonly now: Instant.Instant
 }
 
+/** Services that load the facts of a check. */
+export type Services = Records | Crypto | Bulk | Ledger | Feed | ProjectionLog
+
 /** One row of the table of checks (docs/domain/reconciliation.md#checks). */
 export interface Check<F = unknown> {
   /** Streams the facts of an instrument at the point, in flat memory; none: nothing to compare. */
   facts(
-    instrument: Instrument,
+    instrument: Stored<Instrument>,
     at: Point,
     terms: Terms
-  ): Stream.Stream<F, CheckNotRun | Unavailable, Records | Crypto>
+  ): Stream.Stream<F, CheckNotRun | Unavailable, Services>
   /**
    * Compares one fact: returns its differences beyond the tolerance, which is the policy's, or the
    * default; 0 where the default follows from more than the policy, so that the check derives it

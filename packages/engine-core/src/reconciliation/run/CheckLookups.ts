@@ -4,6 +4,7 @@ import * as Check from "./Check.ts"
 import { type CheckName, checkNames } from "./CheckNames.ts"
 import * as AdmissionEffect from "./checks/AdmissionEffect.ts"
 import * as BurnedUnpaid from "./checks/BurnedUnpaid.ts"
+import * as CashBalance from "./checks/CashBalance.ts"
 import * as ClaimAging from "./checks/ClaimAging.ts"
 import * as DistributionIdentity from "./checks/DistributionIdentity.ts"
 import * as DistributionRecompute from "./checks/DistributionRecompute.ts"
@@ -15,16 +16,23 @@ import * as NavMovement from "./checks/NavMovement.ts"
 import * as NavPrice from "./checks/NavPrice.ts"
 import * as NavUsable from "./checks/NavUsable.ts"
 import * as OrphanLocks from "./checks/OrphanLocks.ts"
+import * as RegisterLine from "./checks/RegisterLine.ts"
 import * as RegisterSupply from "./checks/RegisterSupply.ts"
 import * as RestrictionEffect from "./checks/RestrictionEffect.ts"
+import * as StatementGap from "./checks/StatementGap.ts"
+import * as StatementOverdue from "./checks/StatementOverdue.ts"
+import * as StatementTotal from "./checks/StatementTotal.ts"
+import * as SupplyOutstanding from "./checks/SupplyOutstanding.ts"
 import * as DistributionLookups from "./DistributionCheckLookups.ts"
 import * as NavLookups from "./NavCheckLookups.ts"
 import * as HolderLookups from "./HolderCheckLookups.ts"
 import * as OrderLookups from "./OrderCheckLookups.ts"
+import * as RegisterLineLookups from "./RegisterLineLookups.ts"
 import * as RegisterLookups from "./RegisterLookups.ts"
 
 /** A check of reserves, of which there are no records yet: nothing to compare. */
 const ofReserves = Check.define<never>({ facts: () => Stream.empty, differences: () => [] })
+import * as StatementLookups from "./StatementCheckLookups.ts"
 
 const table = {
   "register-supply": Check.define({
@@ -35,9 +43,37 @@ const table = {
     facts: RegisterLookups.balances,
     differences: MovementsBalance.differences
   }),
+  "register-line": Check.define({
+    facts: RegisterLineLookups.lines,
+    differences: (fact, _, { tolerance }) => RegisterLine.differences(fact, tolerance),
+    comparedAt: ({ comparedAt }) => comparedAt
+  }),
+  "statement-total": Check.define({
+    facts: StatementLookups.totals,
+    differences: StatementTotal.differences,
+    comparedAt: ({ comparedAt }) => comparedAt
+  }),
   "lots-holdings": Check.define({
     facts: RegisterLookups.positions,
     differences: LotsHoldings.differences
+  }),
+  "supply-outstanding": Check.define({
+    facts: StatementLookups.outstanding,
+    differences: (fact, _, { tolerance }) => SupplyOutstanding.differences(fact, tolerance),
+    comparedAt: ({ comparedAt }) => comparedAt
+  }),
+  "statement-overdue": Check.define({
+    facts: StatementLookups.owed,
+    differences: StatementOverdue.differences
+  }),
+  "statement-gap": Check.define({
+    facts: StatementLookups.gaps,
+    differences: StatementGap.differences
+  }),
+  "cash-balance": Check.define({
+    facts: StatementLookups.balances,
+    differences: CashBalance.differences,
+    comparedAt: ({ comparedAt }) => comparedAt
   }),
   "nav-price": Check.define({
     facts: NavLookups.datedFigures,

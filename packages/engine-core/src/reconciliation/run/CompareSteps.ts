@@ -12,7 +12,7 @@ import { Ledger } from "../../ports/Ledger.ts"
 import { Feed } from "../../ports/storage/Feed.ts"
 import { ProjectionLog } from "../../ports/storage/ProjectionLog.ts"
 import { orUnavailable } from "../../records/PortFailure.ts"
-import { Records } from "../../records/Records.ts"
+import { Records, type Stored } from "../../records/Records.ts"
 import * as Point from "../../reads/Point.ts"
 import type * as Check from "./Check.ts"
 import { checks, type Row } from "./CheckLookups.ts"
@@ -95,7 +95,7 @@ const unread = (check: Row, { instrumentId }: Instrument, why: string): Rules.Ou
 
 /** Runs one check of one instrument, in memory that grows with its differences alone. */
 const outcomeOf = Effect.fnUntraced(
-  function* (check: Row, instrument: Instrument, at: Check.Point) {
+  function* (check: Row, instrument: Stored<Instrument>, at: Check.Point) {
     const { instrumentId, manifest } = instrument
     const terms: Check.Terms = {
       ...Rules.termsOf(check.name, manifest ?? PolicyTerms.defaults),

@@ -18,6 +18,7 @@ import { openFor } from "../../restraints/hold/HoldOpeningSteps.ts"
 import type { RunTrigger } from "../../vocabulary/sets.ts"
 import { holdOrClear } from "./ClearSteps.ts"
 import type { Compared } from "./CompareSteps.ts"
+import { noteOverdue } from "./OverdueSteps.ts"
 import { type Run, type RunId, runs, type Scope } from "./Run.ts"
 import { runInstruments } from "./RunInstrument.ts"
 import * as Rules from "./RunRules.ts"
@@ -44,6 +45,7 @@ export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
   const outcomes = compared.covered.flatMap((covered) => covered.outcomes)
   const found = yield* recordFound(of, act)
   yield* clearOthers(of, act)
+  yield* noteOverdue(of, act)
   const held = yield* Effect.forEach(compared.covered, ({ instrument }) => {
     const own = found.filter(({ instrumentId }) => instrumentId === instrument.instrumentId)
     return openFor({ instrument, findings: own, runId, source: "reconciliation" }, act)

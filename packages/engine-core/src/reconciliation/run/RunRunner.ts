@@ -14,6 +14,7 @@ import { refused, type Refused, type Unavailable, unavailable } from "../../kern
 import { Crypto } from "../../ports/Crypto.ts"
 import { Ids } from "../../ports/Ids.ts"
 import { Ledger } from "../../ports/Ledger.ts"
+import type { Bulk } from "../../ports/storage/Bulk.ts"
 import type { Feed } from "../../ports/storage/Feed.ts"
 import { Keys } from "../../ports/storage/Keys.ts"
 import type { ProjectionLog } from "../../ports/storage/ProjectionLog.ts"
@@ -113,7 +114,9 @@ const make = Effect.gen(function* () {
   const crypto = yield* Crypto
   const settings = yield* Settings
   const ledger = yield* Ledger
-  const context = yield* Effect.context<Records | Ids | Crypto | Ledger | Feed | ProjectionLog>()
+  const context = yield* Effect.context<
+    Records | Ids | Crypto | Ledger | Bulk | Feed | ProjectionLog
+  >()
   const provided = Effect.provideContext(Context.add(context, Settings, settings))
   const worker = `reconciliation-${Math.floor(Number(yield* Instant.now) / 1e3)}`
   const leaseMillis = settings.lease
@@ -272,5 +275,5 @@ const busy = unavailable("overloaded", "Another reconciliation run is under way.
 export const layer: Layer.Layer<
   RunRunner,
   never,
-  Records | WorkQueue | Keys | Ids | Crypto | Ledger | Feed | ProjectionLog
+  Records | WorkQueue | Keys | Ids | Crypto | Ledger | Bulk | Feed | ProjectionLog
 > = Layer.effect(RunRunner, make)

@@ -1,0 +1,143 @@
+/**
+ * Loads what is in flight at the moment of a statement: orders and locks that may explain a difference
+ * of units (docs/domain/reconciliation.md#in-flight).
+ */
+import { Effect, Stream } from "effect"
+import { holders } from "../../holders/holder/Holder.ts"
+import type { Instrument } from "../../instruments/instrument/Instrument.ts"
+import { assetKeyOf, holdings } from "../../instruments/register/Holding.ts"
+import * as Date from "../../kernel/Date.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import * as Zone from "../../kernel/Zone.ts"
+import { redemptions } from "../../orders/redemption/Redemption.ts"
+import { subscriptions } from "../../orders/subscription/Subscription.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import type { ExternalSource } from "../../statements/external-source/ExternalSource.ts"
+import type { ExternalStatement } from "../../statements/external-statement/ExternalStatement.ts"
+import type { StatementBasis } from "../../vocabulary/sets.ts"
+import type { Point } from "./Check.ts"
+import * as Rules from "./InFlightRules.ts"
+import { pinAt } from "./StatementPins.ts"
+
+/** The statement whose differences are explained. */
+export interface Explaining {
+  readonly instrument: Instrument
+  readonly source: ExternalSource
+  readonly statement: ExternalStatement
+  /** Pin of the statement's moment. */
+  readonly pin: Pin.Resolved
+  readonly at: Point
+  /** Converts base units to units as the statement states them. */
+  readonly show: (units: Decimal.Decimal) => Decimal.Decimal
+}
+
+/** What the positions of a statement count: as the file says, else as its source does. */
+export const basisOf = ({
+  source,
+  statement
+}: Pick<Explaining, "source" | "statement">): StatementBasis =>
+  statement.basis ?? source.basis ?? "settled"
+
+/** End of the statement's business date, in the zone of its source. */
+export const dayEndOf = ({
+  source,
+  statement
+}: Pick<Explaining, "source" | "statement">): Instant.Instant =>
+  Zone.startOfDay(Zone.of(source.zone), Date.next(statement.businessDate))
+
+/**
+ * Loads the orders in flight at the moment of a statement, and those that were priced from then to
+ * the end of its day: of these holders, or of all where `holderIds` is null.
+ */
+export const ordersOf = Effect.fnUntraced(function* (
+  of: Explaining,
+  holderIds: ReadonlyArray<string> | null
+) {
+  const records = yield* Records
+  const { instrument, statement, pin, at, show } = of
+  const where = {
+    instrumentId: [instrument.instrumentId],
+    ...(holderIds === null ? {} : { holderId: holderIds })
+  }
+  const open = {
+    subscriptions: records
+      .stream(subscriptions, { pin, where: { ...where, state: ["priced", "delivered"] } })
+      .pipe(Stream.map(({ record }) => Rules.ofSubscription(record))),
+    redemptions: records
+      .stream(redemptions, { pin, where: { ...where, state: ["priced", "funded", "burned"] } })
+      .pipe(Stream.map(({ record }) => Rules.ofRedemption(record)))
+  }
+  const streams = [open.subscriptions, open.redemptions]
+  const dayEnd = dayEndOf(of)
+  if (dayEnd > statement.asOf) {
+    const until = yield* pinAt(Instant.min(dayEnd, at.pin.judgedAt), at)
+    const query = { pin: until, where, updatedFrom: statement.asOf }
+    streams.push(
+      records
+        .stream(subscriptions, query)
+        .pipe(Stream.map(({ record }) => Rules.ofLaterSubscription(record, statement.asOf))),
+      records
+        .stream(redemptions, query)
+        .pipe(Stream.map(({ record }) => Rules.ofLaterRedemption(record, statement.asOf)))
+    )
+  }
+  const found = yield* Effect.forEach(streams, (stream) => Stream.runCollect(stream))
+  const byId = new Map<string, Rules.InFlight>()
+  for (const inFlight of found.flat(2)) {
+    const { resourceKind, id, amount } = inFlight.item
+    const key = `${resourceKind}/${id}`
+    if (byId.has(key)) continue
+    byId.set(key, { ...inFlight, item: { ...inFlight.item, amount: show(amount) } })
+  }
+  return [...byId.values()]
+})
+
+/**
+ * Loads the locked holdings of holders at the moment of a statement, which may leave them out. A
+ * holder with a redemption in flight has none: its units are the redemption's, and locked for it.
+ */
+export const locksOf = Effect.fnUntraced(function* (
+  { instrument, pin, show }: Explaining,
+  of: {
+    readonly holderIds: ReadonlyArray<string>
+    readonly orders: ReadonlyArray<Rules.InFlight>
+  }
+) {
+  const records = yield* Records
+  const redeeming = new Set(
+    of.orders.flatMap(({ holderId, item }) => (item.resourceKind === "redemption" ? holderId : []))
+  )
+  const others = of.holderIds.filter((holderId) => !redeeming.has(holderId))
+  if (others.length === 0) return []
+  const found: ReadonlyArray<Stored<{ holderId: string; party: string }>> = yield* records.many(
+    holders,
+    others,
+    pin
+  )
+  const holderOf = new Map(found.map(({ holderId, party }) => [party, holderId]))
+  if (holderOf.size === 0) return []
+  return yield* records
+    .stream(holdings, {
+      pin,
+      where: { asset: [assetKeyOf(instrument)], owner: [...holderOf.keys()] }
+    })
+    .pipe(
+      Stream.filter(({ record }) => record.lock !== null),
+      Stream.map(
+        ({ record }): Rules.InFlight => ({
+          holderId: holderOf.get(record.owner) ?? "",
+          item: {
+            resourceKind: "contract",
+            id: record.contractId,
+            amount: Decimal.negate(show(record.amount)),
+            since: record.createdAt
+          },
+          isUnmoved: false,
+          settleBy: null
+        })
+      ),
+      Stream.runCollect
+    )
+})

@@ -1,0 +1,125 @@
+/** Pure rules of what is in flight: by how much an order may show in a statement and not on the register. */
+import type { Item, Items } from "../../findings/Explained.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type { Redemption } from "../../orders/redemption/Redemption.ts"
+import type { Subscription } from "../../orders/subscription/Subscription.ts"
+import type { StatementBasis } from "../../vocabulary/sets.ts"
+
+/** An item of a holder, with what decides whether the basis of a statement must count it. */
+export interface InFlight {
+  readonly holderId: string
+  readonly item: Item
+  /** True while the order is priced and its units have not moved on the register. */
+  readonly isUnmoved: boolean
+  /** Instant by which the order settles by contract; null: none is agreed. */
+  readonly settleBy: Instant.Instant | null
+}
+
+type Of = Pick<InFlight, "isUnmoved"> & {
+  readonly amount: Decimal.Decimal
+  readonly since: Instant.Instant
+}
+
+const ofSubscriptionAs = (self: Subscription, of: Of): InFlight => ({
+  holderId: self.holderId,
+  item: {
+    resourceKind: "subscription",
+    id: self.subscriptionId,
+    amount: of.amount,
+    since: of.since
+  },
+  isUnmoved: of.isUnmoved,
+  settleBy: self.settleBy
+})
+
+const ofRedemptionAs = (self: Redemption, of: Of): InFlight => ({
+  holderId: self.holderId,
+  item: { resourceKind: "redemption", id: self.redemptionId, amount: of.amount, since: of.since },
+  isUnmoved: of.isUnmoved,
+  settleBy: self.settleBy
+})
+
+/**
+ * A subscription at the moment of a statement. Priced, its units may show before they are on the
+ * register; delivered and not closed, they may not show yet. In any other state nothing is in flight.
+ */
+export const ofSubscription = (self: Subscription): ReadonlyArray<InFlight> => {
+  const { lot, pricedAt, deliveredAt, state } = self
+  if (lot === null || pricedAt === null) return []
+  if (state === "priced") {
+    return [ofSubscriptionAs(self, { amount: lot.units, since: pricedAt, isUnmoved: true })]
+  }
+  if (state !== "delivered") return []
+  const amount = Decimal.negate(lot.units)
+  return [ofSubscriptionAs(self, { amount, since: deliveredAt ?? pricedAt, isUnmoved: false })]
+}
+
+/**
+ * A redemption at the moment of a statement. Priced, its units may be gone from the statement while
+ * the register has them; burned and not settled, they may show although the register has them not.
+ */
+export const ofRedemption = (self: Redemption): ReadonlyArray<InFlight> => {
+  const { units, pricedAt, burnedAt, state } = self
+  if (units === null || pricedAt === null) return []
+  if (state === "priced" || state === "funded") {
+    const amount = Decimal.negate(units)
+    return [ofRedemptionAs(self, { amount, since: pricedAt, isUnmoved: true })]
+  }
+  if (state !== "burned") return []
+  return [ofRedemptionAs(self, { amount: units, since: burnedAt ?? pricedAt, isUnmoved: false })]
+}
+
+/** Orders whose units move: those that end otherwise never show in a statement. */
+const ended = ["withdrawn", "released"]
+
+/**
+ * A subscription that was priced after the moment of a statement and by the end of its day, as of that
+ * end: the statement may show its units already.
+ */
+export const ofLaterSubscription = (
+  self: Subscription,
+  moment: Instant.Instant
+): ReadonlyArray<InFlight> =>
+  self.lot === null ||
+  self.pricedAt === null ||
+  self.pricedAt <= moment ||
+  ended.includes(self.endedAs ?? "")
+    ? []
+    : [ofSubscriptionAs(self, { amount: self.lot.units, since: self.pricedAt, isUnmoved: false })]
+
+/** The same of a redemption: its units may be gone from the statement already. */
+export const ofLaterRedemption = (
+  self: Redemption,
+  moment: Instant.Instant
+): ReadonlyArray<InFlight> =>
+  self.units === null ||
+  self.pricedAt === null ||
+  self.pricedAt <= moment ||
+  ended.includes(self.endedAs ?? "")
+    ? []
+    : [
+        ofRedemptionAs(self, {
+          amount: Decimal.negate(self.units),
+          since: self.pricedAt,
+          isUnmoved: false
+        })
+      ]
+
+/** Whether a statement of this basis must count the order although its units have not moved. */
+export const isCounted = (
+  { isUnmoved, settleBy }: Pick<InFlight, "isUnmoved" | "settleBy">,
+  { basis, dayEnd }: { readonly basis: StatementBasis; readonly dayEnd: Instant.Instant }
+): boolean =>
+  isUnmoved &&
+  (basis === "trade" ||
+    (basis === "contractual" && settleBy !== null && Instant.atOrBefore(settleBy, dayEnd)))
+
+/** Splits what is in flight into what the basis must count and what it may. */
+export const split = (
+  inFlight: ReadonlyArray<InFlight>,
+  of: { readonly basis: StatementBasis; readonly dayEnd: Instant.Instant }
+): Items => ({
+  must: inFlight.filter((each) => isCounted(each, of)).map(({ item }) => item),
+  may: inFlight.filter((each) => !isCounted(each, of)).map(({ item }) => item)
+})

@@ -1,0 +1,58 @@
+/** Records the business dates whose statements a run found overdue, which announces each once. */
+import { Effect } from "effect"
+import { instruments } from "../../instruments/instrument/Instrument.ts"
+import * as PolicyTerms from "../../instruments/policy/PolicyTerms.ts"
+import type { Act } from "../../records/Act.ts"
+import { Records } from "../../records/Records.ts"
+import * as DueRules from "../../statements/external-source/DueRules.ts"
+import {
+  idOf,
+  type OverdueStatement,
+  overdueStatements
+} from "../../statements/external-source/OverdueStatement.ts"
+import * as StatementOverdue from "./checks/StatementOverdue.ts"
+import type { Compared } from "./CompareSteps.ts"
+import * as Rules from "./RunRules.ts"
+import { overdueOf } from "./StatementCheckLookups.ts"
+
+/**
+ * Opens a record for each overdue date that has none, of the instruments that the run found owed
+ * statements of. Must run inside `transact`.
+ */
+export const noteOverdue = Effect.fnUntraced(function* (
+  of: { readonly runId: string; readonly compared: Pick<Compared, "at" | "covered"> },
+  act: Act
+) {
+  const records = yield* Records
+  const { at, covered } = of.compared
+  const owing = covered.flatMap(({ outcomes }) =>
+    outcomes.flatMap(({ check, differences, instrumentId }) =>
+      check === StatementOverdue.check && differences.length > 0 ? instrumentId : []
+    )
+  )
+  if (owing.length === 0) return
+  for (const instrument of yield* records.many(instruments, owing, at.pin)) {
+    const { instrumentId, manifest } = instrument
+    const terms = Rules.termsOf(StatementOverdue.check, manifest ?? PolicyTerms.defaults)
+    const owed = yield* overdueOf(instrument, at, { ...terms, now: at.pin.judgedAt })
+    const dates = owed.flatMap(({ source, overdue }) =>
+      overdue.map(
+        (businessDate): OverdueStatement => ({
+          externalSourceId: source.externalSourceId,
+          kind: source.kind,
+          instrumentId,
+          businessDate,
+          dueBy: DueRules.dueAt(source, businessDate),
+          runId: of.runId
+        })
+      )
+    )
+    const noted = yield* records.many(overdueStatements, dates.map(idOf))
+    const before = new Set(noted.map(idOf))
+    yield* Effect.forEach(
+      dates.filter((date) => !before.has(idOf(date))),
+      (date) => Effect.orDie(records.open(overdueStatements, date, act)),
+      { discard: true }
+    )
+  }
+})

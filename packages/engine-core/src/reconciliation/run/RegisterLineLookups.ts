@@ -1,0 +1,221 @@
+/**
+ * Loads what the check of register lines compares: holders of whom a statement and the register differ
+ * at the statement's moment, compared inside the store (docs/domain/reconciliation.md#register-against-statements).
+ */
+import { Effect, Stream } from "effect"
+import { noItems } from "../../findings/Explained.ts"
+import { holderParties, holders } from "../../holders/holder/Holder.ts"
+import type { Instrument } from "../../instruments/instrument/Instrument.ts"
+import { assetKeyOf } from "../../instruments/register/Holding.ts"
+import { registerEntries } from "../../instruments/register/RegisterEntry.ts"
+import type * as Collection from "../../kernel/Collection.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import { Crypto } from "../../ports/Crypto.ts"
+import { Bulk, type BulkDifference, type BulkNames } from "../../ports/storage/Bulk.ts"
+import { storeUnavailable } from "../../records/PortFailure.ts"
+import { storedPin } from "../../records/StorageQuery.ts"
+import { ownerOf } from "../../statements/external-statement/ExternalStatement.ts"
+import type { Point, Terms } from "./Check.ts"
+import * as RegisterLine from "./checks/RegisterLine.ts"
+import * as InFlight from "./InFlightLookups.ts"
+import * as InFlightRules from "./InFlightRules.ts"
+import {
+  countOfLines,
+  type Facts,
+  indexAt,
+  type Latest,
+  latestOfEach,
+  momentOf,
+  ofStatement,
+  showingAt
+} from "./StatementCheckLookups.ts"
+
+/** Differences whose orders and locks are loaded together. */
+const batchMax = 500
+
+/** A statement at its moment. */
+interface Compared extends Latest, Effect.Success<ReturnType<typeof momentOf>> {}
+
+const namesBy = <R, F>(
+  collection: Collection.Collection<R, F>,
+  of: {
+    readonly column: string | null
+    readonly member: keyof R & string
+    readonly pin: Pin.Resolved
+  }
+): BulkNames => ({
+  collection: collection.name,
+  pin: storedPin(collection.keptBy, of.pin),
+  column: of.column,
+  member: of.member
+})
+
+/** Names of parties: their holders. Who became a holder after the statement is one. */
+const ofParties = (pin: Pin.Resolved): BulkNames =>
+  namesBy(holderParties, { column: null, member: "holderId", pin })
+
+/** Names of a statement's accounts: the holders that they are mapped to. */
+const ofAccounts = ({ source }: Latest, pin: Pin.Resolved): BulkNames => {
+  switch (source.accountIs) {
+    case "holder":
+      return namesBy(holders, { column: null, member: "holderId", pin })
+    case "party":
+      return ofParties(pin)
+    default:
+      return {
+        collection: "account-number",
+        pin: { by: "latest" },
+        column: "unitsOf",
+        member: "holderId"
+      }
+  }
+}
+
+/** Compares a statement with the register at its moment inside the store; names are holders' ids. */
+const compared = Effect.fnUntraced(function* (
+  instrument: Instrument,
+  of: Compared,
+  asked: {
+    readonly at: Point
+    readonly tolerance: Decimal.Decimal
+    readonly always: ReadonlyArray<string>
+  }
+) {
+  const bulk = yield* Bulk
+  const index = yield* indexAt(instrument, of.pin)
+  const places = instrument.manifest?.unitDecimals ?? Decimal.places
+  const found = bulk.differences({
+    left: {
+      collection: registerEntries.name,
+      pin: storedPin(registerEntries.keptBy, of.pin),
+      where: { column: "asset", is: assetKeyOf(instrument) },
+      match: "party",
+      member: "units",
+      names: ofParties(asked.at.pin),
+      ...(index === null ? {} : { times: { factor: Decimal.formatPlain(index), places } })
+    },
+    right: {
+      owner: ownerOf(of.statement),
+      amount: 0,
+      names: ofAccounts(of, asked.at.pin)
+    },
+    tolerance: Decimal.formatPlain(asked.tolerance),
+    always: asked.always
+  })
+  return found.pipe(Stream.mapError(storeUnavailable))
+})
+
+const decimalOf = (text: string | null): Decimal.Decimal | null =>
+  text === null ? null : Decimal.of(text)
+
+/** Hexadecimal digits of an account's hash that name an account that nobody mapped. */
+const hashDigits = 16
+
+/**
+ * Subject of a difference without a holder's name: the party on the register that is no holder, or the
+ * account of the statement, by the first digits of its keyed hash.
+ */
+const unnamed = Effect.fnUntraced(function* (of: Compared, { match, left }: BulkDifference) {
+  if (left !== null) return { resourceKind: "holder", id: match } as const
+  const { sha256 } = yield* Crypto
+  const isHash = (of.source.accountIs ?? "external-account") === "external-account"
+  const hash = isHash ? match.slice(match.lastIndexOf(".") + 1) : sha256(match)
+  const id = `${of.source.externalSourceId}:${hash.slice(0, hashDigits)}`
+  return { resourceKind: "external-source", id } as const
+})
+
+/** Streams the lines of one statement that differ, each with what is in flight. */
+const linesOf = (
+  instrument: Instrument,
+  of: Compared,
+  asked: { readonly at: Point; readonly terms: Terms }
+) =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      yield* countOfLines(of.statement)
+      const { at, terms } = asked
+      const show = yield* showingAt(instrument, of.pin)
+      const explaining = { instrument, ...of, at, show }
+      const counting = { basis: InFlight.basisOf(of), dayEnd: InFlight.dayEndOf(of) }
+      // A settled basis must count nothing, so that only what differs is looked at.
+      const counted =
+        counting.basis === "settled"
+          ? []
+          : (yield* InFlight.ordersOf(explaining, null)).filter((order) =>
+              InFlightRules.isCounted(order, counting)
+            )
+      const tolerance = terms.tolerance ?? RegisterLine.halfAtom(of.source.places)
+      const always = [...new Set(counted.map(({ holderId }) => holderId))]
+      const found = yield* compared(instrument, of, { at, tolerance, always })
+      return found.pipe(
+        Stream.grouped(batchMax),
+        Stream.mapEffect(
+          Effect.fnUntraced(function* (differences) {
+            const holderIds = differences.flatMap(({ isNamed, match }) => (isNamed ? match : []))
+            const orders =
+              holderIds.length === 0 ? [] : yield* InFlight.ordersOf(explaining, holderIds)
+            const locks = yield* InFlight.locksOf(explaining, { holderIds, orders })
+            const byHolder = Map.groupBy([...orders, ...locks], ({ holderId }) => holderId)
+            return yield* Effect.forEach(
+              differences,
+              Effect.fnUntraced(function* (difference) {
+                const { isNamed, match, left, right } = difference
+                const line: RegisterLine.Line = {
+                  ...ofStatement(of, of.comparedAt),
+                  subject: isNamed
+                    ? { resourceKind: "holder", id: match }
+                    : yield* unnamed(of, difference),
+                  holderId: isNamed ? match : null,
+                  register: decimalOf(left),
+                  stated: decimalOf(right),
+                  places: of.source.places,
+                  items: isNamed
+                    ? InFlightRules.split(byHolder.get(match) ?? [], counting)
+                    : noItems
+                }
+                return line
+              })
+            )
+          })
+        ),
+        Stream.flatMap((lines) => Stream.fromIterable(lines))
+      )
+    })
+  )
+
+/**
+ * Streams the lines of the newest statements of holdings that differ from the register, by subject,
+ * and for each statement one fact that it was compared. Memory grows with neither register nor
+ * statement; with differences only where several sources state one instrument.
+ */
+export const lines = (instrument: Instrument, at: Point, terms: Terms): Facts<RegisterLine.Lines> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const latest = yield* latestOfEach(instrument, at, ["holdings"])
+      const all = yield* Effect.forEach(latest, (each) =>
+        Effect.map(momentOf(each, at), (moment): Compared => ({ ...each, ...moment }))
+      )
+      const compared = all.map(({ comparedAt }): RegisterLine.Lines => ({ comparedAt, lines: [] }))
+      const differing = Stream.fromIterable(all).pipe(
+        Stream.flatMap((of) => linesOf(instrument, of, { at, terms }))
+      )
+      return Stream.concat(
+        Stream.fromIterable(compared),
+        all.length > 1
+          ? Stream.unwrap(Effect.map(Stream.runCollect(differing), bySubject))
+          : Stream.map(differing, (line) => ({ comparedAt: line.comparedAt, lines: [line] }))
+      )
+    })
+  )
+
+/** Gathers the lines of each subject, so that several statements give one finding of it. */
+const bySubject = (found: ReadonlyArray<RegisterLine.Line>): Stream.Stream<RegisterLine.Lines> => {
+  const subjects = Map.groupBy(found, ({ subject }) => `${subject.resourceKind}/${subject.id}`)
+  return Stream.fromIterable(
+    [...subjects.values()].flatMap((lines) => {
+      const [first] = lines
+      return first === undefined ? [] : [{ comparedAt: first.comparedAt, lines }]
+    })
+  )
+}

@@ -1,0 +1,304 @@
+/** Loads what the checks of statements compare: statements in force at their own moment, their sums, their dates. */
+import { Effect, Option, Result, Stream } from "effect"
+import type { Moment } from "../../findings/Finding.ts"
+import type { Instrument } from "../../instruments/instrument/Instrument.ts"
+import { quotes } from "../../instruments/price/PricePoint.ts"
+import { priceOf, quoteIdsOf } from "../../instruments/price/QuoteRules.ts"
+import { assetKeyOf } from "../../instruments/register/Holding.ts"
+import { shownUnits } from "../../instruments/register/RegisterRules.ts"
+import { supplies } from "../../instruments/register/Supply.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import * as Zone from "../../kernel/Zone.ts"
+import { Bulk } from "../../ports/storage/Bulk.ts"
+import { orUnavailable } from "../../records/PortFailure.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import * as DueRules from "../../statements/external-source/DueRules.ts"
+import {
+  type ExternalSource,
+  externalSources
+} from "../../statements/external-source/ExternalSource.ts"
+import {
+  type ExternalStatement,
+  ownerOf,
+  statementsOfDates
+} from "../../statements/external-statement/ExternalStatement.ts"
+import * as LineRows from "../../statements/external-statement/LineRows.ts"
+import { feedKeyOf, latestOf } from "../../statements/external-statement/StatementLookups.ts"
+import type { StatementKind } from "../../vocabulary/sets.ts"
+import { CheckNotRun, type Point, type Services, type Terms } from "./Check.ts"
+import * as CashBalance from "./checks/CashBalance.ts"
+import type { OfStatement } from "./checks/OfStatement.ts"
+import type * as StatementGap from "./checks/StatementGap.ts"
+import type * as StatementOverdue from "./checks/StatementOverdue.ts"
+import type * as StatementTotal from "./checks/StatementTotal.ts"
+import type * as SupplyOutstanding from "./checks/SupplyOutstanding.ts"
+import * as InFlight from "./InFlightLookups.ts"
+import * as InFlightRules from "./InFlightRules.ts"
+import { pinAt } from "./StatementPins.ts"
+
+type Of = Pick<Instrument, "instrumentId">
+
+/** Loads the active sources of an instrument, of these kinds, in the order of their ids. */
+export const sourcesOf = Effect.fnUntraced(function* (
+  { instrumentId }: Of,
+  { pin }: Point,
+  kinds?: ReadonlyArray<StatementKind>
+) {
+  const records = yield* Records
+  return yield* records
+    .stream(externalSources, {
+      pin,
+      where: { state: ["active"], ...(kinds === undefined ? {} : { kind: kinds }) }
+    })
+    .pipe(
+      Stream.map(({ record }) => record),
+      Stream.filter(({ instruments }) => instruments.includes(instrumentId)),
+      Stream.runCollect
+    )
+})
+
+/** The newest statement in force of a source and an instrument, with the source. */
+export interface Latest {
+  readonly source: Stored<ExternalSource>
+  readonly statement: Stored<ExternalStatement>
+}
+
+/** Loads the newest statement in force of each source of an instrument that has one. */
+export const latestOfEach = Effect.fnUntraced(function* (
+  of: Of,
+  at: Point,
+  kinds: ReadonlyArray<StatementKind>
+) {
+  const sources = yield* sourcesOf(of, at, kinds)
+  const found = yield* Effect.forEach(sources, (source) =>
+    Effect.map(
+      latestOf(
+        { externalSourceId: source.externalSourceId, instrumentId: of.instrumentId },
+        at.pin
+      ),
+      Option.map((statement): Latest => ({ source, statement }))
+    )
+  )
+  return found.flatMap((latest) => (Option.isSome(latest) ? [latest.value] : []))
+})
+
+/** Members that say which statement a fact is of, and of which moment. */
+export const ofStatement = (
+  { statement }: Pick<Latest, "statement">,
+  comparedAt: Moment
+): OfStatement => ({
+  instrumentId: statement.instrumentId,
+  externalSourceId: statement.externalSourceId,
+  statementId: statement.externalStatementId,
+  comparedAt
+})
+
+/** Resolves the moment of a statement to a pin. */
+export const momentOf = Effect.fnUntraced(function* (
+  { statement }: Pick<Latest, "statement">,
+  at: Point
+) {
+  const pin = yield* pinAt(statement.asOf, at)
+  return { pin, comparedAt: { offset: pin.offset, instant: statement.asOf } }
+})
+
+/** Fails where the lines of a statement are not kept any more. */
+export const countOfLines = Effect.fnUntraced(function* (statement: ExternalStatement) {
+  const bulk = yield* Bulk
+  const lines = yield* orUnavailable(bulk.count(ownerOf(statement)))
+  if (Option.isNone(lines)) return yield* new CheckNotRun({ why: "lines-deleted" })
+  return lines.value
+})
+
+export type Facts<F> = Stream.Stream<F, CheckNotRun | Unavailable, Services>
+
+const each = <A, F, R, S>(
+  found: Effect.Effect<ReadonlyArray<A>, CheckNotRun | Unavailable, R>,
+  factOf: (element: A) => Effect.Effect<ReadonlyArray<F>, CheckNotRun | Unavailable, S>
+) =>
+  Stream.fromIterableEffect(found).pipe(
+    Stream.mapEffect(factOf),
+    Stream.flatMap((facts) => Stream.fromIterable(facts))
+  )
+
+/** Streams the stated totals of the newest statements with lines, beside the sums of their lines. */
+export const totals = (instrument: Of, at: Point): Facts<StatementTotal.Totals> =>
+  each(
+    latestOfEach(instrument, at, ["holdings", "cash", "custody"]),
+    Effect.fnUntraced(function* (latest: Latest) {
+      const { statement } = latest
+      const { totalQuantity, statedLines, lineCount } = statement
+      const bulk = yield* Bulk
+      const lines = yield* countOfLines(statement)
+      const { comparedAt } = yield* momentOf(latest, at)
+      const sums =
+        totalQuantity === null || statement.kind === "cash"
+          ? null
+          : yield* orUnavailable(bulk.sum(ownerOf(statement)))
+      return [
+        {
+          ...ofStatement(latest, comparedAt),
+          sum: sums === null ? null : Decimal.sum(sums.map(quantityOf)),
+          totalQuantity,
+          lines,
+          lineCount: statedLines ?? lineCount
+        }
+      ]
+    })
+  )
+
+const quantityOf = ({ amounts }: { readonly amounts: ReadonlyArray<string> }): Decimal.Decimal =>
+  Decimal.of(amounts[0] ?? "0")
+
+/** Converts base units of a rebasing instrument to units at the index of a pin. */
+export const showingAt = Effect.fnUntraced(function* (instrument: Instrument, pin: Pin.Resolved) {
+  const index = yield* indexAt(instrument, pin)
+  const { manifest } = instrument
+  return (units: Decimal.Decimal): Decimal.Decimal =>
+    manifest === null || index === null ? units : shownUnits({ ...manifest, units, index })
+})
+
+/** Index of a rebasing instrument at a pin; null: its units are shown as they are kept. */
+export const indexAt = Effect.fnUntraced(function* (instrument: Instrument, pin: Pin.Resolved) {
+  if (instrument.manifest?.valuation !== "rebasing") return null
+  const records = yield* Records
+  const [quote] = yield* records.many(quotes, quoteIdsOf(instrument), pin)
+  return priceOf(instrument, quote).price
+})
+
+/**
+ * Streams the totals of the administrators' newest statements beside the supply at their moments. A
+ * statement of a suspended NAV says nothing that may be used, nor does one without a total.
+ */
+export const outstanding = (
+  instrument: Instrument,
+  at: Point
+): Facts<SupplyOutstanding.Outstanding> =>
+  each(
+    latestOfEach(instrument, at, ["nav"]),
+    Effect.fnUntraced(function* (latest: Latest) {
+      const { totalQuantity, nav } = latest.statement
+      if (totalQuantity === null || nav?.ripcord === true) return []
+      const records = yield* Records
+      const { pin, comparedAt } = yield* momentOf(latest, at)
+      const supply = yield* records.find(supplies, assetKeyOf(instrument), pin)
+      const show = yield* showingAt(instrument, pin)
+      const { units, holders } = Option.getOrElse(supply, () => ({
+        units: Decimal.zero,
+        holders: 0
+      }))
+      const explaining = { instrument, ...latest, pin, at, show }
+      const orders = yield* InFlight.ordersOf(explaining, null)
+      return [
+        {
+          ...ofStatement(latest, comparedAt),
+          totalQuantity,
+          supply: show(units),
+          holders,
+          unitDecimals: instrument.manifest?.unitDecimals ?? Decimal.places,
+          items: InFlightRules.split(orders, {
+            basis: InFlight.basisOf(latest),
+            dayEnd: InFlight.dayEndOf(latest)
+          })
+        }
+      ]
+    })
+  )
+
+/** Loads the business dates of a source's statements in force for an instrument, oldest first. */
+const datesOf = Effect.fnUntraced(function* (
+  { externalSourceId }: ExternalSource,
+  { instrumentId }: Of,
+  { pin }: Point
+) {
+  const records = yield* Records
+  const feed = feedKeyOf({ externalSourceId, instrumentId })
+  return yield* records.stream(statementsOfDates, { pin, where: { feed: [feed] } }).pipe(
+    Stream.map(({ record }) => record.businessDate),
+    Stream.runCollect
+  )
+})
+
+/** Loads what each active source of an instrument owes: dates whose statements are overdue. */
+export const overdueOf = Effect.fnUntraced(function* (
+  instrument: Stored<Instrument>,
+  at: Point,
+  { grace, now }: Pick<Terms, "grace" | "now">
+) {
+  const { instrumentId } = instrument
+  const sources = yield* sourcesOf(instrument, at)
+  return yield* Effect.forEach(
+    sources,
+    Effect.fnUntraced(function* (source) {
+      const { externalSourceId } = source
+      const statement = yield* latestOf({ externalSourceId, instrumentId }, at.pin)
+      const overdue = DueRules.overdueDates(
+        { ...source, grace: grace ?? source.grace },
+        {
+          newest: Option.isSome(statement) ? statement.value.businessDate : null,
+          firstDay: Zone.dateAt(
+            Zone.of(source.zone),
+            Instant.max(source.createdAt, instrument.createdAt)
+          ),
+          now
+        }
+      )
+      return { source, overdue }
+    })
+  )
+})
+
+/** Streams what each source of the instrument owes. */
+export const owed = (
+  instrument: Stored<Instrument>,
+  at: Point,
+  terms: Terms
+): Facts<StatementOverdue.Owed> =>
+  Stream.fromIterableEffect(overdueOf(instrument, at, terms)).pipe(
+    Stream.map(({ source: { externalSourceId }, overdue }) => ({
+      instrumentId: instrument.instrumentId,
+      externalSourceId,
+      overdue
+    }))
+  )
+
+/** Streams the dates that each source of the instrument left out between its first and last statement. */
+export const gaps = (instrument: Of, at: Point): Facts<StatementGap.Gap> =>
+  each(
+    sourcesOf(instrument, at),
+    Effect.fnUntraced(function* (source: Stored<ExternalSource>) {
+      const received = yield* datesOf(source, instrument, at)
+      if (received.length === 0) return []
+      const { instrumentId } = instrument
+      const { externalSourceId } = source
+      return [
+        { instrumentId, externalSourceId, missing: DueRules.missingBetween(source, received) }
+      ]
+    })
+  )
+
+/** Streams the balances of the newest statements of cash; one that cannot be balanced fails the check. */
+export const balances = (instrument: Of, at: Point): Facts<CashBalance.Balance> =>
+  each(
+    latestOfEach(instrument, at, ["cash"]),
+    Effect.fnUntraced(function* (latest: Latest) {
+      const { statement } = latest
+      yield* countOfLines(statement)
+      const bulk = yield* Bulk
+      const { comparedAt } = yield* momentOf(latest, at)
+      const sums = yield* orUnavailable(bulk.sum(ownerOf(statement)))
+      const booked = sums.map((sum) => ({
+        ...LineRows.ofCashGroup(sum.group),
+        amount: quantityOf(sum)
+      }))
+      const balance = CashBalance.balanceOf(
+        { ...statement, booked },
+        ofStatement(latest, comparedAt)
+      )
+      if (Result.isFailure(balance)) return yield* new CheckNotRun({ why: balance.failure })
+      return [balance.success]
+    })
+  )

@@ -1,0 +1,100 @@
+/**
+ * Check `register-line`, pure: compares the units that a statement states of each holder with the
+ * register at the statement's moment (docs/domain/reconciliation.md#register-against-statements).
+ */
+import type { Items } from "../../../findings/Explained.ts"
+import type { Finding, Moment } from "../../../findings/Finding.ts"
+import { compare, type Difference } from "../../../findings/FindingRules.ts"
+import * as Decimal from "../../../kernel/Decimal.ts"
+import type { FindingSeverity } from "../../../vocabulary/sets.ts"
+import type { OfStatement } from "./OfStatement.ts"
+
+export const check = "register-line"
+
+/** What one statement states of a holder, and what the register had at its moment. */
+export interface Line extends OfStatement {
+  /** A holder; a party that is none; or an account that nobody mapped, under its source. */
+  readonly subject: Finding["subject"]
+  readonly holderId: string | null
+  /** Units on the register; null: it has no line. */
+  readonly register: Decimal.Decimal | null
+  /** Units of all accounts of the holder on the statement; null: it has no line. */
+  readonly stated: Decimal.Decimal | null
+  /** Places that the source rounds to; null: it does not round. */
+  readonly places: number | null
+  readonly items: Items
+}
+
+/** The lines of one subject, of each statement that has one; none of a statement without a difference. */
+export interface Lines {
+  readonly comparedAt: Moment
+  readonly lines: ReadonlyArray<Line>
+}
+
+/** Half an atom of the places that the source rounds to; 0 where it does not round. */
+export const halfAtom = (places: number | null): Decimal.Decimal =>
+  places === null || places >= Decimal.places
+    ? Decimal.zero
+    : Decimal.fromAtoms(5n * 10n ** BigInt(Decimal.places - 1 - places))
+
+const severities: ReadonlyArray<FindingSeverity> = ["info", "warning", "blocking"]
+
+/** Order of differences of one subject: by severity, by the unexplained amount, by statement. */
+const isWorse = (a: Difference, b: Difference): boolean => {
+  const bySeverity = severities.indexOf(a.severity) - severities.indexOf(b.severity)
+  if (bySeverity !== 0) return bySeverity > 0
+  const byAmount = Decimal.compare(Decimal.abs(a.unexplained), Decimal.abs(b.unexplained))
+  return byAmount === 0 ? (a.statementId ?? "") < (b.statementId ?? "") : byAmount > 0
+}
+
+/**
+ * Returns a blocking difference where statement and register differ by more than the policy's
+ * tolerance, or else by more than half an atom of the source's places; of several statements, the
+ * worst. An account that nobody mapped is a difference also without units: a warning then.
+ */
+export const differences = (
+  { lines }: Lines,
+  tolerance: Decimal.Decimal | null
+): ReadonlyArray<Difference> =>
+  lines
+    .flatMap((line) => differenceOf(line, tolerance))
+    .reduce<ReadonlyArray<Difference>>(
+      (worst, difference) =>
+        worst[0] === undefined || isWorse(difference, worst[0]) ? [difference] : worst,
+      []
+    )
+
+const differenceOf = (of: Line, tolerance: Decimal.Decimal | null): ReadonlyArray<Difference> => {
+  const expected = of.register ?? Decimal.zero
+  const actual = of.stated ?? Decimal.zero
+  const isUnmapped = of.subject.resourceKind === "external-source"
+  const about = {
+    check,
+    instrumentId: of.instrumentId,
+    subject: of.subject,
+    holderId: of.holderId,
+    severity: "blocking",
+    unit: "units",
+    expected,
+    actual,
+    items: of.items,
+    comparedAt: of.comparedAt,
+    statementId: of.statementId
+  } as const
+  const found = compare({
+    ...about,
+    tolerance: isUnmapped ? Decimal.zero : (tolerance ?? halfAtom(of.places))
+  })
+  if (found.length > 0 || !isUnmapped) return found
+  const { items: _, ...rest } = about
+  return [
+    {
+      ...rest,
+      severity: "warning",
+      difference: Decimal.zero,
+      tolerance: Decimal.zero,
+      explained: { amount: Decimal.zero, by: [] },
+      unexplained: Decimal.zero
+    }
+  ]
+}

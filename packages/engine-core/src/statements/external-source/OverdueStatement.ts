@@ -1,0 +1,41 @@
+/** Record of a business date whose statement a run found overdue: announced once, however many runs follow. */
+import { Schema } from "effect"
+import * as events from "../../findings/events.ts"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Date from "../../kernel/Date.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as sets from "../../vocabulary/sets.ts"
+
+export const OverdueStatement = Schema.Struct({
+  externalSourceId: Schema.String,
+  kind: sets.StatementKind.schema,
+  instrumentId: Schema.String,
+  businessDate: Date.schema,
+  dueBy: Instant.schema,
+  /** The run that found it overdue first. */
+  runId: Schema.String
+})
+export type OverdueStatement = typeof OverdueStatement.Type
+
+export const idOf = (
+  of: Pick<OverdueStatement, "externalSourceId" | "instrumentId" | "businessDate">
+): string => `${of.externalSourceId}/${of.instrumentId}/${of.businessDate}`
+
+export const overdueStatements = Collection.define<OverdueStatement, never>("overdue-statement", {
+  doc: "A business date whose statement did not come by the end of its grace time.",
+  id: idOf,
+  record: OverdueStatement,
+  fact: Schema.Never,
+  evolve: (self) => self,
+  keptBy: "engine",
+  announce: ({ businessDate, dueBy, externalSourceId, instrumentId, kind, runId }) => [
+    {
+      ...events.make("statement.overdue", { kind, businessDate, dueBy, runId }),
+      resourceKind: "external-source",
+      resourceId: externalSourceId,
+      instrumentId,
+      party: null,
+      holderIds: []
+    }
+  ]
+})

@@ -19,7 +19,7 @@ import type { ExternalStatement } from "../../statements/external-statement/Exte
 import type { StatementBasis } from "../../vocabulary/sets.ts"
 import type { Point } from "./Check.ts"
 import * as Rules from "./InFlightRules.ts"
-import { pinAt } from "./StatementPins.ts"
+import { pinAt } from "./StatementPinLookups.ts"
 
 /** The statement whose differences are explained. */
 export interface Explaining {

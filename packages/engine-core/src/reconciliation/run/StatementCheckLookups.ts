@@ -37,7 +37,7 @@ import type * as StatementTotal from "./checks/StatementTotal.ts"
 import type * as SupplyOutstanding from "./checks/SupplyOutstanding.ts"
 import * as InFlight from "./InFlightLookups.ts"
 import * as InFlightRules from "./InFlightRules.ts"
-import { pinAt } from "./StatementPins.ts"
+import { pinAt } from "./StatementPinLookups.ts"
 
 type Of = Pick<Instrument, "instrumentId">
 

@@ -1,0 +1,296 @@
+/** Checks of statements: from statements, register and orders in an engine in memory to findings. */
+import { Date, Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { describe, expect, it } from "vitest"
+import { world } from "../engine/world.ts"
+import * as Calls from "../engine/calls.ts"
+import * as Executions from "./executions.ts"
+import * as Powers from "./powers.ts"
+import * as Reconciling from "./reconciling.ts"
+import * as Stating from "./stating.ts"
+
+const checks = [
+  "register-line",
+  "statement-total",
+  "supply-outstanding",
+  "statement-overdue",
+  "statement-gap",
+  "cash-balance"
+]
+const scope = (names: ReadonlyArray<string> = checks) =>
+  JSON.stringify({ scope: { instrumentIds: ["fund-a"], checks: names } })
+
+const h1 = { account: "h1", quantity: "100" }
+const h2 = { account: "h2", quantity: "20.5" }
+
+/** Two holders with 100 and 20.5 units, one hour after they got them. */
+const held = Effect.gen(function* () {
+  const { stage, holders } = yield* Executions.founded(["h1", "h2"])
+  yield* Powers.mints(stage, holders[0]!, "100")
+  yield* Powers.mints(stage, holders[1]!, "20.5")
+  yield* Calls.catchUp
+  yield* TestClock.adjust("1 hour")
+  return { stage, holders, today: yield* Stating.today }
+})
+
+const ran = Effect.fnUntraced(function* (names: ReadonlyArray<string> = checks) {
+  const { value } = yield* Reconciling.run(scope(names))
+  return Object.fromEntries(
+    value.checks.map(({ check, ran, why, findings }) => [
+      check,
+      ran ? (why ?? findings) : `! ${why}`
+    ])
+  )
+})
+
+const idle = "nothing-to-compare"
+
+describe("statements that agree", () => {
+  it("are no findings, and without a source there is nothing to compare", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const { today } = yield* held
+        expect(yield* ran()).toEqual(Object.fromEntries(checks.map((check) => [check, idle])))
+        const admin = yield* Stating.source("admin")
+        const nav = yield* Stating.source("nav", { kind: "nav" })
+        const bank = yield* Stating.source("bank", { kind: "cash", account: "acc-1" })
+        yield* Stating.states(admin, {
+          businessDate: today,
+          lines: [h2, h1],
+          totalQuantity: Decimal.of("120.5"),
+          statedLines: 2
+        })
+        yield* Stating.states(nav, { businessDate: today, totalQuantity: Decimal.of("120.5") })
+        yield* Stating.states(bank, {
+          businessDate: today,
+          opening: Decimal.of("10"),
+          closing: Decimal.of("13.5"),
+          lines: [
+            { amount: "5", direction: "credit" },
+            { amount: "1.5", direction: "debit" }
+          ]
+        })
+        expect(yield* ran()).toEqual(Object.fromEntries(checks.map((check) => [check, 0])))
+        expect(yield* Reconciling.found).toEqual([])
+      }).pipe(Effect.provide(world()))
+    ))
+})
+
+describe("a statement of holdings", () => {
+  const rows: ReadonlyArray<
+    readonly [
+      string,
+      Partial<Stating.Stated>,
+      Parameters<typeof Stating.source>[1],
+      ReadonlyArray<string>
+    ]
+  > = [
+    ["nothing, of an inactive source", { lines: [] }, { state: "inactive" }, []],
+    [
+      "another quantity",
+      { lines: [{ ...h1, quantity: "99" }, h2] },
+      {},
+      ["register-line h1 open -1"]
+    ],
+    ["a missing line", { lines: [h2] }, {}, ["register-line h1 open -100"]],
+    [
+      "an account that nobody mapped",
+      { lines: [h1, h2, { account: "h3", quantity: "7" }] },
+      {},
+      ["register-line admin:* open 7"]
+    ],
+    [
+      "units in several lines",
+      { lines: [h1, { ...h2, quantity: "20" }, { ...h2, quantity: "0.5" }] },
+      {},
+      []
+    ],
+    [
+      "half an atom of its places",
+      { lines: [{ ...h1, quantity: "100.005" }, h2] },
+      { places: 2 },
+      []
+    ],
+    [
+      "more than half an atom",
+      { lines: [{ ...h1, quantity: "100.0050000001" }, h2] },
+      { places: 2 },
+      ["register-line h1 open 0.0050000001"]
+    ],
+    [
+      "a total that its lines have not",
+      { lines: [h1, h2], totalQuantity: Decimal.of("121") },
+      {},
+      ["statement-total admin open 0.5"]
+    ],
+    [
+      "a number of lines that it has not",
+      { lines: [h1, h2], statedLines: 3 },
+      {},
+      ["statement-total admin open 1"]
+    ],
+    ["an inactive source", { lines: [] }, { state: "inactive" }, []]
+  ]
+  it("is a finding where it differs, one row after the other", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const { today } = yield* held
+        for (const [name, stated, source, expected] of rows) {
+          const admin = yield* Stating.source("admin", source)
+          yield* Stating.states(admin, { businessDate: today, ...stated })
+          yield* ran()
+          const found = (yield* Reconciling.found).filter((text) => text.includes(" open "))
+          expect([name, ...found.map((text) => text.replace(/admin:\w{16}/u, "admin:*"))]).toEqual([
+            name,
+            ...expected
+          ])
+        }
+      }).pipe(Effect.provide(world()))
+    ))
+
+  it("is compared with the register at its own moment, and never one that lies before the history", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const { stage, holders, today } = yield* held
+        const admin = yield* Stating.source("admin")
+        const asOf = yield* Instant.now
+        yield* TestClock.adjust("1 hour")
+        yield* Powers.mints(stage, holders[0]!, "10")
+        yield* Calls.catchUp
+        yield* Stating.states(admin, { businessDate: today, asOf, lines: [h1, h2] })
+        expect(yield* ran(["register-line"])).toEqual({ "register-line": 0 })
+        yield* Stating.states(admin, { businessDate: today, lines: [h1, h2] })
+        expect(yield* ran(["register-line"])).toEqual({ "register-line": 1 })
+        expect(yield* Reconciling.found).toEqual(["register-line h1 open -10"])
+        // A statement of a moment before the first update of the ledger is compared with nothing.
+        const before = Instant.of("2020-01-01T00:00:00Z")
+        yield* Stating.states(admin, { businessDate: today, asOf: before, lines: [h1, h2] })
+        expect(yield* ran(["register-line"])).toEqual({ "register-line": "! before-horizon" })
+      }).pipe(Effect.provide(world()))
+    ))
+
+  it("of several sources gives one finding of a holder, the worst", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const { today } = yield* held
+        for (const [id, quantity] of [
+          ["a", "99"],
+          ["b", "95"],
+          ["c", "98"]
+        ] as const) {
+          const admin = yield* Stating.source(id)
+          yield* Stating.states(admin, { businessDate: today, lines: [{ ...h1, quantity }, h2] })
+        }
+        yield* ran()
+        expect(yield* Reconciling.found).toEqual(["register-line h1 open -5"])
+      }).pipe(Effect.provide(world()))
+    ))
+})
+
+describe("a statement of cash", () => {
+  const line = { amount: "5", direction: "credit" } as const
+  const rows = [
+    ["no opening balance", { closing: Decimal.of("5") }, "! opening-missing"],
+    ["no closing balance", { opening: Decimal.of("5") }, "! closing-missing"],
+    [
+      "an entry in another currency",
+      { opening: Decimal.zero, closing: Decimal.zero, lines: [{ ...line, currency: "SEK" }] },
+      "! other-currency"
+    ],
+    ["a closing balance off by a cent", { opening: Decimal.zero, closing: Decimal.of("5.01") }, 1]
+  ] as const
+
+  it("is balanced, or says why it cannot be", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const { today } = yield* held
+        const bank = yield* Stating.source("bank", { kind: "cash", account: "acc-1" })
+        for (const [name, stated, expected] of rows) {
+          yield* Stating.states(bank, { businessDate: today, lines: [line], ...stated })
+          expect([name, yield* ran(["cash-balance"])]).toEqual([name, { "cash-balance": expected }])
+        }
+      }).pipe(Effect.provide(world()))
+    ))
+})
+
+describe("an administrator's total", () => {
+  const rows = [
+    ["an atom for each holder is within it", "120.500002", 0],
+    ["more is not", "120.5000021", 1],
+    ["a suspended NAV says nothing", "ripcord", idle]
+  ] as const
+
+  it("is compared with the supply", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const { today } = yield* held
+        const nav = yield* Stating.source("nav", { kind: "nav" })
+        for (const [name, total, expected] of rows) {
+          const isOfficial = total !== "ripcord"
+          yield* Stating.states(nav, {
+            businessDate: today,
+            totalQuantity: Decimal.of(isOfficial ? total : "1"),
+            ...(isOfficial
+              ? {}
+              : {
+                  nav: {
+                    official: Decimal.zero,
+                    indicative: null,
+                    indicativeAsOf: null,
+                    expiresAt: Instant.of("2027-01-01T00:00:00Z"),
+                    ripcord: true
+                  }
+                })
+          })
+          const checked = yield* ran(["supply-outstanding"])
+          expect([name, checked["supply-outstanding"]]).toEqual([name, expected])
+        }
+      }).pipe(Effect.provide(world()))
+    ))
+})
+
+describe("statements that do not come", () => {
+  it("are overdue once their grace has passed, block from the second on, and are announced once", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        // Tuesday, 30 June 2026; each statement is due at 06:00 the day after, with two hours of grace.
+        yield* held
+        yield* Stating.source("admin")
+        const found = Effect.gen(function* () {
+          yield* ran(["statement-overdue"])
+          const all = yield* Reconciling.found
+          return [all, (yield* Reconciling.openHolds).length, yield* Stating.overdueEvents]
+        })
+        const at = (text: string) => TestClock.setTime(Instant.toEpochMillis(Instant.of(text)))
+        expect(yield* found).toEqual([[], 0, []])
+        yield* at("2026-07-01T08:00:00Z")
+        expect(yield* found).toEqual([[], 0, []])
+        yield* at("2026-07-01T08:00:00.001Z")
+        expect(yield* found).toEqual([["statement-overdue admin open -1"], 0, ["2026-06-30"]])
+        yield* at("2026-07-02T09:00:00Z")
+        const both = ["2026-06-30", "2026-07-01"]
+        expect(yield* found).toEqual([["statement-overdue admin open -2"], 1, both])
+        expect(yield* found).toEqual([["statement-overdue admin open -2"], 1, both])
+        const admin = yield* Stating.source("admin")
+        yield* Stating.states(admin, { businessDate: Date.of("2026-07-01"), lines: [h1, h2] })
+        expect(yield* found).toEqual([["statement-overdue admin cleared -2"], 1, both])
+      }).pipe(Effect.provide(world()))
+    ))
+
+  it("leave a gap between those that came, weekends aside", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        yield* held
+        const admin = yield* Stating.source("admin")
+        for (const day of ["2026-06-22", "2026-06-23", "2026-06-25", "2026-06-26", "2026-06-29"]) {
+          yield* Stating.states(admin, { businessDate: Date.of(day), lines: [h1, h2] })
+        }
+        expect(yield* ran(["statement-gap"])).toEqual({ "statement-gap": 1 })
+        expect(yield* Reconciling.found).toEqual(["statement-gap admin open -1"])
+        yield* Stating.states(admin, { businessDate: Date.of("2026-06-24"), lines: [h1, h2] })
+        expect(yield* ran(["statement-gap"])).toEqual({ "statement-gap": 0 })
+        expect(yield* Reconciling.found).toEqual(["statement-gap admin cleared -1"])
+      }).pipe(Effect.provide(world()))
+    ))
+})

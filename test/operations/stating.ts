@@ -1,0 +1,200 @@
+/** Sources and statements, planted as records and rows by the codec of the intake: where runs compare them. */
+import { EventReads, Records } from "@bursar/engine-core"
+import { type Date, Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
+import { Bulk } from "@bursar/engine-core/ports"
+import { Effect, Option } from "effect"
+import {
+  type ExternalSource,
+  externalSources
+} from "#core/statements/external-source/ExternalSource.ts"
+import {
+  dateKeyOf,
+  type ExternalStatement,
+  externalStatements,
+  ownerOf,
+  statementsOfDates
+} from "#core/statements/external-statement/ExternalStatement.ts"
+import * as LineRows from "#core/statements/external-statement/LineRows.ts"
+import type { StatementLine } from "#core/statements/external-statement/StatementLine.ts"
+
+import * as Calls from "../engine/calls.ts"
+
+const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday"] as const
+
+export const instrumentId = "fund-a"
+
+const act = Effect.map(Instant.now, (now) => ({
+  cause: { by: "request", requestId: "stating" } as const,
+  now
+}))
+
+/** Configures a source of `fund-a`, by default of holdings by the holders' ids, due at 06:00 the day after. */
+export const source = (externalSourceId: string, of: Partial<ExternalSource> = {}) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const configured: ExternalSource = {
+      externalSourceId: externalSourceId as ExternalSource["externalSourceId"],
+      kind: "holdings",
+      instruments: [instrumentId],
+      calendar: weekdays,
+      dueBy: { time: "06:00", zone: "UTC", daysAfter: 1 },
+      grace: Duration.hours(2),
+      adapter: "csv",
+      account: null,
+      accountIs: "holder",
+      basis: null,
+      places: null,
+      zone: "UTC",
+      validFor: of.kind === "nav" ? Duration.days(1) : null,
+      reversals: "as-marked",
+      assets: null,
+      csv: null,
+      state: "active",
+      lastBusinessDate: null,
+      ...of
+    }
+    const { externalSourceId: _, lastBusinessDate: __, state: ___, ...members } = configured
+    yield* records.transact(
+      Effect.gen(function* () {
+        const before = yield* records.find(externalSources, externalSourceId)
+        const by = yield* act
+        if (Option.isNone(before)) yield* records.open(externalSources, configured, by)
+        else {
+          const fact = { on: "configure", configured: members } as const
+          const after = yield* records.record(externalSources, before.value, fact, by)
+          if (configured.state === "inactive") {
+            yield* records.record(externalSources, after, { on: "deactivate" }, by)
+          }
+        }
+      })
+    )
+    return configured
+  })
+
+/** A line as a test writes it; lines number from 1 in their order. */
+export type Line =
+  | { readonly account: string; readonly quantity: string }
+  | { readonly amount: string; readonly direction: "credit" | "debit"; readonly currency?: string }
+
+export interface Stated extends Partial<Omit<ExternalStatement, "externalStatementId">> {
+  readonly businessDate: Date.Date
+  readonly lines?: ReadonlyArray<Line>
+}
+
+const lineOf = (line: Line, index: number, businessDate: Date.Date): StatementLine =>
+  "account" in line
+    ? {
+        kind: "holdings",
+        line: index + 1,
+        account: line.account,
+        quantity: Decimal.of(line.quantity),
+        locked: null
+      }
+    : {
+        kind: "cash",
+        line: index + 1,
+        bookingDate: businessDate,
+        valueDate: businessDate,
+        amount: Decimal.of(line.amount),
+        currency: line.currency ?? "USD",
+        direction: line.direction,
+        bankReference: null,
+        reference: null,
+        counterparty: null
+      }
+
+let number = 0
+
+/** Stores a statement as the intake would, in the place of that of the date; returns its id. */
+export const states = (
+  { externalSourceId, kind, account }: ExternalSource,
+  { lines = [], ...of }: Stated
+) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const bulk = yield* Bulk
+    const by = yield* act
+    const externalStatementId = `sta-${String(++number).padStart(6, "0")}` as never
+    const owner = ownerOf({ externalStatementId })
+    const date = {
+      externalSourceId,
+      instrumentId: of.instrumentId ?? instrumentId,
+      businessDate: of.businessDate
+    }
+    const rows = lines.map((line, index) => LineRows.rowOf(lineOf(line, index, of.businessDate)))
+    yield* bulk.append(owner, rows)
+    yield* records.transact(
+      Effect.gen(function* () {
+        yield* bulk.seal({ owner, rows: rows.length })
+        const slot = yield* records.find(statementsOfDates, dateKeyOf(date))
+        const corrects = Option.isSome(slot) ? slot.value.externalStatementId : null
+        yield* records.open(
+          externalStatements,
+          {
+            kind,
+            asOf: by.now,
+            period: null,
+            reference: null,
+            currency: "USD",
+            totalQuantity: null,
+            totalAmount: null,
+            lineCount: lines.length,
+            externalAccountId: account,
+            statedLines: null,
+            rawFormat: "text/csv",
+            rawEncoding: "utf-8",
+            rawBytes: 2,
+            adapter: "csv",
+            contentHash: "ab".repeat(32),
+            receivedAt: by.now,
+            receivedBy: "feed-1",
+            basis: null,
+            opening: null,
+            closing: null,
+            nav:
+              kind !== "nav"
+                ? null
+                : {
+                    official: Decimal.one,
+                    indicative: null,
+                    indicativeAsOf: null,
+                    expiresAt: Instant.add(by.now, Duration.days(1)),
+                    ripcord: false
+                  },
+            supersededBy: null,
+            ...of,
+            ...date,
+            externalStatementId,
+            corrects
+          },
+          by
+        )
+        if (Option.isNone(slot)) {
+          yield* records.open(statementsOfDates, { ...date, externalStatementId }, by)
+          return
+        }
+        const replaced = yield* records.get(externalStatements, slot.value.externalStatementId)
+        const fact = { on: "supersede", by: externalStatementId } as const
+        yield* records.record(externalStatements, replaced, fact, by)
+        const replace = { on: "replace" as const, externalStatementId }
+        yield* records.record(statementsOfDates, slot.value, replace, by)
+      })
+    )
+    return String(externalStatementId)
+  })
+
+/** The business date of the clock, in UTC. */
+export const today = Effect.map(Instant.now, Instant.date)
+
+/** Business dates of the overdue statements that were announced, in their order. */
+export const overdueEvents = Effect.gen(function* () {
+  const feed = yield* EventReads.EventReads
+  const { value } = yield* feed.page({ caller: Calls.operator, params: {}, limit: 1000 })
+  return value.flatMap(({ type, payload }) =>
+    type === "statement.overdue" ? String((payload as unknown as OverduePayload).businessDate) : []
+  )
+})
+
+interface OverduePayload {
+  readonly businessDate: string
+}

@@ -129,8 +129,7 @@ describe("a statement of holdings", () => {
       { lines: [h1, h2], statedLines: 3 },
       {},
       ["statement-total admin open 1"]
-    ],
-    ["an inactive source", { lines: [] }, { state: "inactive" }, []]
+    ]
   ]
   it("is a finding where it differs, one row after the other", () =>
     Calls.runCase(

@@ -264,6 +264,7 @@ const unshown = [
   "holding",
   "lot",
   "lot-replay",
+  "overdue-statement",
   "quote",
   "recovery",
   "register-entry",

@@ -262,6 +262,8 @@ describe("a collection", () => {
         "distribution-timer",
         "execution-claim",
         "external-account",
+        "external-source",
+        "external-statement",
         "finding",
         "forced-act",
         "hold",
@@ -277,6 +279,7 @@ describe("a collection", () => {
         "lot",
         "lot-replay",
         "movement",
+        "overdue-statement",
         "party-movement",
         "policy-version",
         "price-point",
@@ -297,6 +300,7 @@ describe("a collection", () => {
         "standing-party",
         "standing-settlement",
         "subscription",
+        "statement-of-date",
         "supply",
         "webhook"
       ].toSorted()

@@ -202,7 +202,7 @@ interface HistoryPart {
 
 /** Place in the step: the offset that its first batch found, and the index of the part at work. */
 const HistoryPlace = Schema.fromJsonString(Schema.Struct({ through: Schema.Int, part: Schema.Int }))
-const decodePlace = Schema.decodeSync(HistoryPlace)
+const decodePlace = Schema.decodeOption(HistoryPlace)
 const encodePlace = Schema.encodeSync(HistoryPlace)
 
 /** Step: history that the ledger has pruned and no room reads; raises the projection's horizon first. */
@@ -231,7 +231,9 @@ const historyStep = (collections: ReadonlyArray<Collection>): Step => {
     }))
   ]
   return Effect.fnUntraced(function* ({ after }) {
-    const place = after === null ? { through: yield* historyEnd, part: 0 } : decodePlace(after)
+    // A place of an earlier version does not decode: the step begins again, which deletes no more.
+    const stored = Option.flatMap(Option.fromNullOr(after), decodePlace)
+    const place = Option.isSome(stored) ? stored.value : { through: yield* historyEnd, part: 0 }
     const part = parts[place.part]
     if (part === undefined || place.through === 0) return done
     const deleted = yield* part.prune(Offset.of(place.through))

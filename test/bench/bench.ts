@@ -33,6 +33,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   cycles: () => import("./cycles.ts"),
   deliveries: () => import("./deliveries.ts"),
   bulk: () => import("./bulk.ts"),
+  statements: () => import("./statements.ts"),
   latest: () => import("./latest.ts"),
   hosts: () => import("./hosts.ts"),
   queues: () => import("./queues.ts"),

@@ -151,3 +151,13 @@ export const header = "<GrpHdr><MsgId>M-1</MsgId></GrpHdr>"
 /** The whole file of a statement with the entries. */
 export const file = (...entries: ReadonlyArray<string>): string =>
   camt(header + stmt(balances + entries.join("")))
+
+/** Number of lines of a file, of which nothing is kept. */
+export const countLines = (reading: Reading, pieces: Iterable<Uint8Array>): Promise<number> =>
+  Xml.read(reading, Stream.fromIterable(pieces, { chunkSize: 1 })).pipe(
+    Stream.runFold(
+      () => 0,
+      (count, part) => (part.part === "lines" ? count + part.lines.length : count)
+    ),
+    Effect.runPromise
+  )

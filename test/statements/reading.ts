@@ -154,7 +154,7 @@ export const file = (...entries: ReadonlyArray<string>): string =>
 
 /** Number of lines of a file, of which nothing is kept. */
 export const countLines = (reading: Reading, pieces: Iterable<Uint8Array>): Promise<number> =>
-  Xml.read(reading, Stream.fromIterable(pieces, { chunkSize: 1 })).pipe(
+  reader.read(reading, Stream.fromIterable(pieces, { chunkSize: 1 })).pipe(
     Stream.runFold(
       () => 0,
       (count, part) => (part.part === "lines" ? count + part.lines.length : count)

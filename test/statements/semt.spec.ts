@@ -262,6 +262,11 @@ describe("a statement of positions is refused, with check and line", () => {
       "statement-assets 2"
     ],
     [
+      "a sub-account twice",
+      report(`${sub(safe("A"), inSub({}))}\n${sub(safe("A"), inSub({}))}`, { details: general() }),
+      "statement-assets 2"
+    ],
+    [
       "an asset twice at one named place",
       report(safe("A") + position({ more: place("CH") }).repeat(2), { details: general() }),
       "statement-assets 1"

@@ -5,6 +5,7 @@
 import { Decimal, Zone } from "@bursar/engine-core/kernel"
 import { StatementSource } from "@bursar/engine-core/ports"
 import * as AccountNumber from "./AccountNumber.ts"
+import { refused } from "./Faults.ts"
 import * as Values from "./Values.ts"
 import { type Element, element, type Form, record, text, textOr } from "./XmlWalk.ts"
 
@@ -232,7 +233,7 @@ const keepBalance = ({ balances }: Statement, self: Element, own: string): void 
   const key = `${type} ${currency}`
   if (!balances.has(key)) balances.set(key, self)
   else if (currency === own) {
-    throw Values.refused("statement-field", self, `The statement has two balances ${type}.`)
+    throw refused("statement-field", `The statement has two balances ${type}.`, self)
   }
 }
 
@@ -245,7 +246,7 @@ const closingOf = ({ element: self, balances }: Statement, currency: string): El
       .find(([key]) => key.startsWith("CLBD"))
       ?.at(1)
   if (found === undefined || typeof found === "string") {
-    throw Values.refused("statement-field", self, "The statement has no closing balance, CLBD.")
+    throw refused("statement-field", "The statement has no closing balance, CLBD.", self)
   }
   return found
 }
@@ -296,7 +297,7 @@ const read: Form["read"] = ({ account: own, zone, linesMax }, emit) => {
   const isOwn = (self: Element): boolean => {
     const { isOwn: is } = within()
     if (is === null) {
-      throw Values.refused("statement-account", self, "The statement names no account before it.")
+      throw refused("statement-account", "The statement names no account before it.", self)
     }
     return is
   }
@@ -307,7 +308,7 @@ const read: Form["read"] = ({ account: own, zone, linesMax }, emit) => {
     const is = isNumber(self, own.number) && named === currency
     if (current.isOwn !== null || (is && hasOwn)) {
       const of = current.isOwn === null ? "file has two statements" : "statement has two accounts"
-      throw Values.refused("statement-account", self, `The ${of} where the source's own is read.`)
+      throw refused("statement-account", `The ${of} where the source's own is read.`, self)
     }
     current.isOwn = is
     hasOwn ||= is
@@ -325,7 +326,9 @@ const read: Form["read"] = ({ account: own, zone, linesMax }, emit) => {
       if (transactions.length > linesMax) throw new StatementSource.StatementTooLong({ linesMax })
     },
     Ntry: (self) => {
-      if (isOwn(self) && isBooked(self)) linesOf(self, transactions).forEach(emit)
+      if (isOwn(self) && isBooked(self)) {
+        for (const line of linesOf(self, transactions)) emit(line, self)
+      }
       transactions = []
     },
     Stmt: (self) => {
@@ -343,7 +346,7 @@ const read: Form["read"] = ({ account: own, zone, linesMax }, emit) => {
     end: () => {
       if (header !== null) return header
       const detail = "The file has no statement of the source's account."
-      throw Values.refused("statement-account", { line: 1 }, detail)
+      throw refused("statement-account", detail, { line: 1 })
     }
   }
 }

@@ -4,6 +4,7 @@
  */
 import { Decimal, Instant, Zone } from "@bursar/engine-core/kernel"
 import type { StatementSource } from "@bursar/engine-core/ports"
+import { refused } from "./Faults.ts"
 import * as Values from "./Values.ts"
 import { type Element, element, type Form, record, text, textOr } from "./XmlWalk.ts"
 
@@ -42,7 +43,7 @@ const codeOf = (self: Element): string =>
 const single = (found: ReadonlyArray<Element>, of: string): Element | null => {
   const [first, second] = found
   if (second !== undefined) {
-    throw Values.refused("statement-nav", second, `The statement has ${of} twice.`)
+    throw refused("statement-nav", `The statement has ${of} twice.`, second)
   }
   return first ?? null
 }
@@ -74,7 +75,7 @@ const isinOf = (self: Element): string | null => {
     return isin === null ? [] : [isin]
   })
   if (new Set(isins).size > 1) {
-    throw Values.refused("statement-account", self, "A valuation has two ISINs.")
+    throw refused("statement-account", "A valuation has two ISINs.", self)
   }
   return isins[0] ?? null
 }
@@ -99,7 +100,7 @@ const valuation = (
   )
   if (official === null && !isSuspended) {
     const detail = `The statement has no official net asset value in ${currency}.`
-    throw Values.refused("statement-nav", self, detail)
+    throw refused("statement-nav", detail, self)
   }
   const indicative = single(
     prices
@@ -142,7 +143,7 @@ const checkFunction = (self: Element, corrects: boolean): void => {
     name === "REPL"
       ? "The report replaces another; name the statement that it corrects."
       : "The report is neither new, NEWP, nor a replacement, REPL."
-  throw Values.refused("statement-function", of, detail)
+  throw refused("statement-function", detail, of)
 }
 
 const read: Form["read"] = (reading) => {
@@ -154,7 +155,7 @@ const read: Form["read"] = (reading) => {
     if (isin === null || isinOf(self) !== isin) return
     if (own !== null) {
       const detail = "The file has two valuations of the instrument."
-      throw Values.refused("statement-account", self, detail)
+      throw refused("statement-account", detail, self)
     }
     own = valuation(self, reading)
   }
@@ -167,9 +168,9 @@ const read: Form["read"] = (reading) => {
         isin === null
           ? "The instrument has no ISIN, by which its valuation is found in the file."
           : "The file has no valuation of the instrument."
-      throw Values.refused("statement-account", self, detail)
+      throw refused("statement-account", detail, self)
     }
-    if (header !== null) throw Values.refused("statement-field", self, "PricRpt is repeated.")
+    if (header !== null) throw refused("statement-field", "PricRpt is repeated.", self)
     header = {
       ...(own as Omit<StatementSource.Header, "reference">),
       reference: Values.textAt(self, "PricRptId")
@@ -181,7 +182,7 @@ const read: Form["read"] = (reading) => {
     ended: (self) => (self.name === "PricRpt" ? readReport(self) : readValuation(self)),
     end: () => {
       if (header !== null) return header
-      throw Values.refused("statement-account", { line: 1 }, "The file has no price report.")
+      throw refused("statement-account", "The file has no price report.", { line: 1 })
     }
   }
 }

@@ -4,6 +4,7 @@
  */
 import { Zone } from "@bursar/engine-core/kernel"
 import { StatementSource } from "@bursar/engine-core/ports"
+import { refused } from "./Faults.ts"
 import * as Values from "./Values.ts"
 import { type Element, element, type Form, record, type Shape, text } from "./XmlWalk.ts"
 
@@ -112,7 +113,7 @@ const add = ({ positions }: Account, self: Element): void => {
   }
   const place = placeOf(self)
   if (kept.places.has(place)) {
-    throw Values.refused("statement-assets", self, "An asset is twice at one safekeeping place.")
+    throw refused("statement-assets", "An asset is twice at one safekeeping place.", self)
   }
   kept.places.add(place)
   kept.quantity += isShort ? -held : held
@@ -156,7 +157,7 @@ const headerOf = (
 ): StatementSource.Header => {
   const updated = Values.only(self, "UpdTp")
   if (Values.textAt(updated, "Cd") !== "COMP") {
-    throw Values.refused("statement-complete", updated, "The statement is not complete, COMP.")
+    throw refused("statement-complete", "The statement is not complete, COMP.", updated)
   }
   const { date: businessDate, at: asOf } = Values.moment(
     Values.only(self, "StmtDtTm"),
@@ -189,7 +190,7 @@ const kindOf = ({ kind, isin }: StatementSource.Reading): "holdings" | "custody"
   }
   if (kind === "holdings" && isin === null) {
     const detail = "The instrument has no ISIN, by which its positions are found in the file."
-    throw Values.refused("statement-account", { line: 1 }, detail)
+    throw refused("statement-account", detail, { line: 1 })
   }
   return kind
 }
@@ -218,7 +219,7 @@ const read: Form["read"] = (reading, emit) => {
     if (kind === "holdings" && assetOf(self) !== isin) return
     ownPositions++
     if (to.number() === null) {
-      throw Values.refused("statement-account", self, "The position has no account before it.")
+      throw refused("statement-account", "The position has no account before it.", self)
     }
     add(to, self)
     to.kept++
@@ -227,7 +228,7 @@ const read: Form["read"] = (reading, emit) => {
 
   const flush = ({ number, positions: held }: Account): void => {
     for (const [asset, position] of held) {
-      emit(lineOf({ account: number() ?? "", asset, kind }, position))
+      emit(lineOf({ account: number() ?? "", asset, kind }, position), position.element)
     }
     held.clear()
   }
@@ -244,7 +245,7 @@ const read: Form["read"] = (reading, emit) => {
       Values.wholePage(self)
     },
     StmtGnlDtls: (self) => {
-      if (header !== null) throw Values.refused("statement-field", self, "The header is repeated.")
+      if (header !== null) throw refused("statement-field", "The header is repeated.", self)
       header = headerOf(self, reading)
       isActive = Values.flag(Values.only(self, "ActvtyInd"))
     },
@@ -253,7 +254,7 @@ const read: Form["read"] = (reading, emit) => {
     BalForAcct: (self) => {
       if (hasSubAccounts) {
         const detail = "A position of the account comes after those of its sub-accounts."
-        throw Values.refused("statement-field", self, detail)
+        throw refused("statement-field", detail, self)
       }
       keep(main, self)
     },
@@ -272,12 +273,12 @@ const read: Form["read"] = (reading, emit) => {
     ended: (self) => ended[self.name]?.(self),
     end: () => {
       const file = { line: 1 }
-      if (!hasPages) throw Values.refused("statement-complete", file, "The file has no Pgntn.")
-      if (header === null) throw Values.refused("statement-field", file, "The file has no header.")
-      if (isActive !== positions > 0) throw Values.refused("statement-field", file, activity)
+      if (!hasPages) throw refused("statement-complete", "The file has no Pgntn.", file)
+      if (header === null) throw refused("statement-field", "The file has no header.", file)
+      if (isActive !== positions > 0) throw refused("statement-field", activity, file)
       if (isActive && ownPositions === 0) {
         const detail = "The file has positions, and none of the instrument."
-        throw Values.refused("statement-account", file, detail)
+        throw refused("statement-account", detail, file)
       }
       flush(main)
       return header
@@ -289,7 +290,7 @@ const activity = "ActvtyInd says that there are positions where there are none, 
 
 const checkActivity = (self: Element, count: number): void => {
   const isActive = Values.flag(Values.only(self, "ActvtyInd"))
-  if (isActive !== count > 0) throw Values.refused("statement-field", self, activity)
+  if (isActive !== count > 0) throw refused("statement-field", activity, self)
 }
 
 const formOf = (is: {

@@ -1,19 +1,14 @@
 /** Readings of single values of an ISO 20022 message: elements, decimals, codes, dates. */
 import { Date, Decimal, Instant, TimeOfDay, Zone } from "@bursar/engine-core/kernel"
-import { StatementSource } from "@bursar/engine-core/ports"
+import type { StatementSource } from "@bursar/engine-core/ports"
 import { Result } from "effect"
+import { refused } from "./Faults.ts"
+import * as Figures from "./Figures.ts"
 import { endOfDay, isOfYears, otherYears } from "./Days.ts"
 import type { Element } from "./XmlWalk.ts"
 
-/** Refusal of a file that is well formed, by a check and with the line of the element. */
-export const refused = (
-  check: StatementSource.StatementCheck,
-  { line }: { readonly line: number },
-  detail: string
-): StatementSource.StatementRefused => new StatementSource.StatementRefused({ check, detail, line })
-
 const field = (element: Element, detail: string): StatementSource.StatementRefused =>
-  refused("statement-field", element, detail)
+  refused("statement-field", detail, element)
 
 // Elements
 
@@ -85,27 +80,17 @@ export const flag = (self: Element): boolean => {
 
 // Numbers
 
-/** Longest text of a decimal; the grammar is applied to nothing longer. */
-const digitsMax = 100
-const grammar = /^(?<sign>[+-]?)(?<whole>[0-9]*)(?:\.(?<fraction>[0-9]*))?$/u
+const figure = Figures.reader(Figures.plain)
 
 /**
  * Reads an xs:decimal: a plus and zeros at either end mean nothing. Refuses what is no decimal, and
  * check statement-places one with more than 10 places that are not zero: nothing is rounded.
  */
 export const decimal = (self: Element): Decimal.Decimal => {
-  const text = trimmed(self)
-  const parts = text.length > digitsMax ? undefined : grammar.exec(text)?.groups
-  const whole = parts?.["whole"] ?? ""
-  const fraction = (parts?.["fraction"] ?? "").replace(/0+$/u, "")
-  if (whole === "" && (parts?.["fraction"] ?? "") === "") {
-    throw field(self, `${self.name} is no decimal.`)
-  }
-  if (fraction.length > Decimal.places) {
-    throw refused("statement-places", self, `${self.name} has more than 10 decimal places.`)
-  }
-  const atoms = BigInt(whole + fraction.padEnd(Decimal.places, "0"))
-  return bounded(self, parts?.["sign"] === "-" ? -atoms : atoms)
+  const read = figure(trimmed(self))
+  if (typeof read === "bigint") return read
+  const check = read === "places" ? "statement-places" : "statement-field"
+  throw refused(check, `${self.name} is not read: ${Figures.sentences[read]}.`, self)
 }
 
 /** Decimal of a count of atoms; refuses one that no decimal holds. */
@@ -215,9 +200,8 @@ export const moment = (self: Element, zone: Zone.Zone): Moment => {
 /** Refuses, check statement-complete, pages that are not the first and last. */
 export const wholePage = (self: Element): void => {
   const page = requiredText(self, "PgNb")
-  const isFirst = page.length <= digitsMax && /^0*1$/u.test(page)
-  if (!isFirst || !flag(only(self, "LastPgInd"))) {
-    throw refused("statement-complete", self, "The file is one page of several.")
+  if (!/^0*1$/u.test(page) || !flag(only(self, "LastPgInd"))) {
+    throw refused("statement-complete", "The file is one page of several.", self)
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import { StatementSource } from "@bursar/engine-core/ports"
 import { SaxesParser, type SaxesTagPlain } from "saxes"
+import { LineBuffer, repeated } from "./LineBuffer.ts"
 import type { Step } from "./Steps.ts"
 
 /** Elements that a form names, by the names of those within them. */
@@ -69,7 +70,8 @@ export interface Form {
   readonly document: Shape
   readonly read: (
     reading: StatementSource.Reading,
-    emit: (line: StatementSource.Line) => void
+    /** Hands on a line of an element; refuses a position that the file states twice. */
+    emit: (line: StatementSource.Line, of: Element) => void
   ) => Message
 }
 
@@ -134,14 +136,9 @@ export const walk = (
       column: Math.max(1, parser.columnIndex)
     })
 
-  let lines: Array<StatementSource.Line> = []
-  let emitted = 0
-  const message = form.read(reading, (line) => {
-    emitted++
-    if (emitted > reading.linesMax) {
-      throw new StatementSource.StatementTooLong({ linesMax: reading.linesMax })
-    }
-    lines.push(line)
+  const buffer = new LineBuffer(reading)
+  const message = form.read(reading, (line, of) => {
+    if (!buffer.add(line)) throw repeated(line, of)
   })
 
   // Namespaces
@@ -328,19 +325,12 @@ export const walk = (
     throw malformed(`The file is no well-formed XML: ${short(why)}`)
   })
 
-  const flushed = (): ReadonlyArray<StatementSource.Part> => {
-    if (lines.length === 0) return []
-    const part = { part: "lines", lines } as const
-    lines = []
-    return [part]
-  }
-
   return {
     write: (slice) => {
       pending += slice.length
       parser.write(slice)
       if (pending > tokenMax) throw malformed("A tag, a comment or a text is longer than 1 MiB.")
-      return flushed()
+      return buffer.flush()
     },
     end: () => {
       // Closing sets the parser's place back to the beginning.
@@ -348,7 +338,7 @@ export const walk = (
       parser.close()
       if (!hasEnded) throw without
       const header = message.end()
-      return [...flushed(), { part: "header", header }]
+      return [...buffer.flush(), { part: "header", header }]
     }
   }
 }

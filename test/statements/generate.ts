@@ -189,11 +189,11 @@ export type Camt053Version = "02" | "08" | "13"
  * Bank statement. Amounts have at most 5 places and texts at most 35 characters, as the schema asks;
  * a closing balance is required.
  */
-export const camt053 = (statement: Statement<CashEntry>, version: Camt053Version = "08"): Texts =>
+export const camt053 = (statement: Statement, version: Camt053Version = "08"): Texts =>
   batched(documentOf(`camt.053.001.${version}`, camt053Message(statement, version)))
 
 const camt053Message = function* (
-  { account, header, lines }: Statement<CashEntry>,
+  { account, header, lines }: Statement,
   version: Camt053Version
 ): Generator<string> {
   if (account === null || header.closing === null) {
@@ -211,7 +211,7 @@ const camt053Message = function* (
   yield element("Acct", accountIdOf(account.number), element("Ccy", account.currency))
   if (opening !== null) yield balanceOf("OPBD", { amount: opening, businessDate, account })
   yield balanceOf("CLBD", { amount: closing, businessDate, account })
-  for (const entry of lines) yield `${entryOf(entry, version)}\n`
+  for (const line of lines) yield `${entryOf(line, version)}\n`
   yield "</Stmt></BkToCstmrStmt>"
 }
 
@@ -236,7 +236,8 @@ const balanceOf = (
     dateOf("Dt", of.businessDate)
   )
 
-const entryOf = (entry: CashEntry, version: Camt053Version): string => {
+const entryOf = (entry: Line, version: Camt053Version): string => {
+  if (entry.kind !== "cash") throw new Error("a bank statement has entries alone")
   const isCredit = entry.direction === "credit"
   const amount = amountOf(entry.amount, entry.currency)
   return element(
@@ -278,14 +279,10 @@ const basisCodes = { trade: "TRAD", contractual: "CONT", settled: "SETT" } as co
  * Custody report: of holdings, a sub-account a line and the instrument's ISIN; of custody, the
  * positions of each account in a sub-account. Quantities have at most 17 places of 18 digits.
  */
-export const semt002 = (statement: Statement<HoldingsLine | CustodyLine>): Texts =>
+export const semt002 = (statement: Statement): Texts =>
   batched(documentOf("semt.002.001.11", semt002Message(statement)))
 
-const semt002Message = function* ({
-  header,
-  isin,
-  lines
-}: Statement<HoldingsLine | CustodyLine>): Generator<string> {
+const semt002Message = function* ({ header, isin, lines }: Statement): Generator<string> {
   const accounts = subAccountsOf(lines, isin)
   const first = accounts.next()
   const isActive = first.done !== true
@@ -308,7 +305,7 @@ const semt002Message = function* ({
 }
 
 const subAccountsOf = function* (
-  lines: Iterable<HoldingsLine | CustodyLine>,
+  lines: Iterable<Line>,
   isin: string | null
 ): Generator<string, undefined> {
   let account: string | null = null
@@ -321,6 +318,7 @@ const subAccountsOf = function* (
       positions
     )
   for (const line of lines) {
+    if (line.kind === "cash") throw new Error("a custody report has no entries")
     if (account !== null && account !== line.account) {
       yield `${written()}\n`
       positions = ""

@@ -2,11 +2,13 @@
 import { Date, Decimal, Duration } from "@bursar/engine-core/kernel"
 import type { StatementSource } from "@bursar/engine-core/ports"
 import * as fc from "fast-check"
+import { XmlDocument, XsdValidator } from "libxml2-wasm"
+import { existsSync, readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import * as generate from "./generate.ts"
 import { inSlices, whole } from "./reading.ts"
 
-const runs = { seed: 20_260_302, numRuns: 100 }
+const runs = { seed: 20_260_302, numRuns: 50 }
 /** Places of ISO 20022 schemas: amounts have 5, and all of their figures 18 digits. */
 const figure = (places: number) =>
   fc
@@ -130,6 +132,20 @@ const nav: fc.Arbitrary<generate.Statement> = fc
     isin
   }))
 
+type Message = readonly [name: string, texts: (given: generate.Statement) => generate.Texts]
+
+/** Messages of ISO 20022 by the kind that they state: the schema, and the text of a statement. */
+const messages: Readonly<Record<string, ReadonlyArray<Message>>> = {
+  holdings: [["semt.002.001.11", generate.semt002]],
+  custody: [["semt.002.001.11", generate.semt002]],
+  cash: (["02", "08", "13"] as const).map(
+    (version): Message => [`camt.053.001.${version}`, (given) => generate.camt053(given, version)]
+  ),
+  nav: [["reda.001.001.04", generate.reda001]]
+}
+
+const schemas = new URL("../../../shared/data/iso20022/xsd/", import.meta.url)
+
 const statements: ReadonlyArray<readonly [string, fc.Arbitrary<generate.Statement>]> = [
   ["holdings", positions("holdings", holdings)],
   ["custody", positions("custody", custody)],
@@ -187,4 +203,41 @@ describe.each(statements)("a file of %s", (kind, statement) => {
       runs
     )
   })
+
+  it.each(messages[kind] ?? [])("in %s is read back as it was written", async (message, texts) => {
+    const adapter = message.slice(0, 8) as StatementSource.Reading["adapter"]
+    await fc.assert(
+      fc.asyncProperty(statement, fc.integer({ min: 1, max: 300 }), async (given, size) => {
+        const named = { ...given, header: { ...given.header, reference: "REF-1" } }
+        const bytes = generate.encoded(generate.text(texts(named)))
+        const reading = generate.readingOf(adapter, named, { validFor })
+        expect(await whole(reading, inSlices(bytes, size))).toEqual(carried(named, []))
+      }),
+      runs
+    )
+  })
+
+  it.skipIf(!existsSync(schemas)).each(messages[kind] ?? [])(
+    "in %s is valid by its published schema (needs shared/data/iso20022)",
+    (message, texts) => {
+      const schema = XmlDocument.fromBuffer(readFileSync(new URL(`${message}.xsd`, schemas)))
+      const validator = XsdValidator.fromDoc(schema)
+      try {
+        fc.assert(
+          fc.property(statement, (given) => {
+            const file = XmlDocument.fromString(generate.text(texts(given)))
+            try {
+              validator.validate(file)
+            } finally {
+              file.dispose()
+            }
+          }),
+          runs
+        )
+      } finally {
+        validator.dispose()
+        schema.dispose()
+      }
+    }
+  )
 })

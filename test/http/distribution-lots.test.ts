@@ -2,6 +2,7 @@
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import * as Bank from "../operations/bank.ts"
 import * as Distributing from "./distributing.ts"
 
 const { accumulating } = Distributing
@@ -41,16 +42,24 @@ const publishes = (
 ) => fund.publishes({ instrumentId, metric, value, valuationTime: `${date}T11:00:00Z` })
 
 let line = 0
-const cashOf = (amount: number) => ({
-  cash: [{ statementId: "stmt-1", line: ++line, amount }]
-})
+/** The bank states a line of its own for each order, on a statement of the instrument's account. */
+const cashOf = async (
+  instrumentId: string,
+  amount: number,
+  direction: "credit" | "debit" = "credit"
+) => {
+  const id = `stmt-${++line}`
+  const entries = [{ amount: String(amount), direction }]
+  await fund.venue.run(Bank.states({ id, instrumentId, entries }))
+  return { cash: [{ statementId: id, line: 1, amount }] }
+}
 
 /** A holder buys by wire at the newest price. */
 const buys = async (instrumentId: string, holderId: string, amount: number) => {
   const claimed = await fund.writes("/v1/subscriptions", { instrumentId, holderId, amount })
   const path = `/v1/subscriptions/${String(claimed["subscriptionId"])}`
   await fund.work()
-  await fund.writes(`${path}:deliver`, cashOf(amount))
+  await fund.writes(`${path}:deliver`, await cashOf(instrumentId, amount))
   await fund.work()
   return fund.reads(path)
 }
@@ -91,7 +100,7 @@ describe("vectors of lots over HTTP", () => {
     const path = `/v1/redemptions/${String(redeemed["redemptionId"])}`
     await fund.work()
     expect(await fund.reads(path)).toMatchObject({ units: 1200, proceeds: 1257.6 })
-    await fund.writes(`${path}:settle`, cashOf(1257.6))
+    await fund.writes(`${path}:settle`, await cashOf("lots", 1257.6, "debit"))
     await fund.work()
     expect(await unitsOf("a", "lots")).toBe("550.009708")
   })

@@ -12,6 +12,7 @@ import {
 } from "@bursar/storage-adapters/simulated-ledger/actors"
 import { Result, Schema } from "effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
+import * as Bank from "../operations/bank.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import * as Wallets from "./wallets.ts"
 
@@ -108,6 +109,7 @@ beforeEach(async () => {
     pricing: "historic",
     fees: { subscription: 0, redemption: 0.005 }
   })
+  await venue.run(Bank.opens())
   await work("registrar", "oracle")
   await succeeds("/v1/instruments/fund-a/admission-consent:propose", {
     fund: fund.party,
@@ -221,9 +223,11 @@ const holds = async (wallet: Wallets.Wallet, assetId: string) => {
     )
   )
 }
-const line = (amount: number, number = 1) => ({
-  cash: [{ statementId: "stmt-1", line: number, amount }]
+const line = (amount: number, number = 1, statementId = Bank.credits) => ({
+  cash: [{ statementId, line: number, amount }]
 })
+/** A line of the bank that paid a redemption. */
+const out = (amount: number, number = 1) => line(amount, number, Bank.debits)
 
 const subscribes = (subscriptionId: string, of: object) =>
   succeeds("/v1/subscriptions", { subscriptionId, instrumentId: "fund-a", holderId: "h1", ...of })
@@ -438,11 +442,9 @@ describe("a redemption", () => {
     for (const verb of ["withdraw", "release"]) {
       expect(await refusedBy(`${path}:${verb}`, {})).toBe("state-conflict RedemptionState")
     }
-    expect(await refusedBy(`${path}:settle`, line(1282.06))).toBe("rule-refused cash cash-matched")
-    expect(await refusedBy(`${path}:settle`, line(1282.07, 9))).toBe(
-      "rule-refused cash cash-line-taken"
-    )
-    await succeeds(`${path}:settle`, line(1282.07))
+    expect(await refusedBy(`${path}:settle`, out(1282.06))).toBe("rule-refused cash cash-matched")
+    expect(await refusedBy(`${path}:settle`, line(1282.07, 9))).toBe("rule-refused cash line-side")
+    await succeeds(`${path}:settle`, out(1282.07))
     expect(await stateOf(path)).toBe("settled settled")
     expect(await told("redemption", "r1")).toEqual([
       "redemption.priced",
@@ -563,7 +565,7 @@ describe("what waits for somebody", () => {
       /^\{"offset":([0-9]+)/u.exec((await venue.read("/v1/proposals")).text)?.[1]
     )
     await work("registrar")
-    await succeeds("/v1/redemptions/r1:settle", line(1282.07, 30))
+    await succeeds("/v1/redemptions/r1:settle", out(1282.07, 30))
     expect(await open("?kind=redemption")).toEqual([])
     expect(await ids("/v1/proposals", "kind")).toEqual([])
     const { value: then } = await venue.read(`/v1/open-orders?kind=redemption&at=${offset}`)

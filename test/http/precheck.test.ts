@@ -10,6 +10,7 @@ import {
 } from "@bursar/storage-adapters/simulated-ledger/actors"
 import { createHash } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import * as Bank from "../operations/bank.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import * as Venue from "./venue.ts"
 import * as Wallets from "./wallets.ts"
@@ -149,6 +150,8 @@ beforeAll(async () => {
       fees: { subscription: 0, redemption: 0.005 }
     })
   }
+  await venue.run(Bank.opens())
+  await venue.run(Bank.states({ id: "exact", entries: [{ amount: "1000" }] }))
   await work("registrar", "oracle")
   for (const [holderId, { party }] of [["h1", alice] as const, ["h2", bob] as const]) {
     await succeeds("/v1/holders", { holderId, party, taxResidences: [] })
@@ -168,8 +171,8 @@ const keeps = async (name: string, query: string, as = "operator", claims: Claim
   return told
 }
 
-const line = (amount: number, number = 1) => ({
-  cash: [{ statementId: "stmt-1", line: number, amount }]
+const line = (amount: number, number = 1, statementId = Bank.credits) => ({
+  cash: [{ statementId, line: number, amount }]
 })
 const claims = (of: object) =>
   succeeds("/v1/subscriptions", { instrumentId: "fund-a", holderId: "h1", ...of })
@@ -265,10 +268,8 @@ describe("a precheck of an act that may be done", () => {
     )
     await claims({ subscriptionId: "sub-5", amount: 1000 })
     await work("attestor")
-    await succeeds("/v1/subscriptions/sub-5:deliver", line(1000, 5))
-    expect(refusing(await asks(`${deliver}=sub-4&cash=stmt-1:5:1000`))).toEqual([
-      "cash cash-line-taken"
-    ])
+    await succeeds("/v1/subscriptions/sub-5:deliver", line(1000, 1, "exact"))
+    expect(refusing(await asks(`${deliver}=sub-4&cash=exact:1:1000`))).toEqual(["cash line-left"])
     await keeps("subscription.settle", "act=subscription.settle&subscriptionId=sub-5")
   })
 

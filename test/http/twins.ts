@@ -15,7 +15,8 @@ import {
   Ids,
   type Ledger,
   ProjectionLog,
-  ScreeningSource
+  ScreeningSource,
+  type Bulk
 } from "@bursar/engine-core/ports"
 import * as Host from "@bursar/http-host"
 import * as Memory from "@bursar/storage-adapters/memory"
@@ -185,6 +186,7 @@ export const served = host.pipe(Layer.provide(Layer.mergeAll(signIn, readiness))
 
 export type Services =
   | Engine.Services
+  | Bulk
   | Ledger.Ledger
   | SimulatedLedger.Participant
   | HttpServer.HttpServer

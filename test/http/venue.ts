@@ -7,7 +7,7 @@ import {
   type Vocabulary
 } from "@bursar/engine-core"
 import { Offset, Party } from "@bursar/engine-core/kernel"
-import { Ledger } from "@bursar/engine-core/ports"
+import { type Bulk, Ledger } from "@bursar/engine-core/ports"
 import * as Host from "@bursar/http-host"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
@@ -109,7 +109,7 @@ export interface Venue {
   /** Runs what is queued. */
   readonly settle: () => Promise<void>
   readonly close: () => Promise<void>
-  readonly run: <A>(effect: Effect.Effect<A, unknown, Engine.Services>) => Promise<A>
+  readonly run: <A>(effect: Effect.Effect<A, unknown, Engine.Services | Bulk>) => Promise<A>
 }
 
 export const open = async (

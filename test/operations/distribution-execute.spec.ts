@@ -51,7 +51,7 @@ const buys = (
         units: d("1")
       })
     )
-    const cash = [{ statementId: `st-${id}`, line: 1, amount: Number(pays) }]
+    const cash = [{ statementId: "stmt-1", line: 1, amount: Number(pays) }]
     const { why } = yield* Calls.write("subscription.deliver", { subscriptionId: id }, { cash })
     assert.strictEqual(why, "")
     const request = yield* Powers.saying(Templates.MintRequest, {})

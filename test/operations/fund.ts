@@ -11,6 +11,7 @@ import { unexpectedFacts } from "#core/projection/Unexpected.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Outsiders from "../engine/outsiders.ts"
+import * as Bank from "./bank.ts"
 import { bodyOf } from "./instrumentBody.ts"
 
 /** A Friday, four hours before the cut-off. */
@@ -107,6 +108,7 @@ export const founded = (change: Readonly<Record<string, Calls.Json>> = {}) =>
       {},
       { ...bodyOf(), registrar: registrar.party, oracle: oracle.party, ...change }
     )
+    yield* Bank.opens()
     yield* registrar.act(
       Templates.create(Templates.InstrumentConfiguration, {
         registrar: registrar.party,

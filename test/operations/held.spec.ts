@@ -28,8 +28,8 @@ const engine = () => Effect.provide(world())
 const cents = "100000"
 const price = "1.0437"
 const bought = "95812.973076"
-const line = (n: number, amount: number) => ({
-  cash: [{ statementId: "stmt-1", line: n, amount }]
+const line = (n: number, amount: number, statementId = "stmt-1") => ({
+  cash: [{ statementId, line: n, amount }]
 })
 
 /** Which check stops an act under each control; empty: it passes. */
@@ -234,7 +234,7 @@ describe("an act of one order is stopped by the controls that cover it, each wit
         Templates.exercise(Templates.BurnRequest, request.cid, "Accept", {})
       )
       assert.strictEqual((yield* Cycles.redemption("r1")).state, "burned")
-      const settles = onRedemption("settle", "r1", line(1, 150))
+      const settles = onRedemption("settle", "r1", line(1, 150, "stmt-2"))
       yield* driven(venue, settles, BrokenOrders.redemptionPaidByWire, beingPaid)
       assert.strictEqual((yield* Cycles.redemption("r1")).state, "settled")
     }).pipe(engine())

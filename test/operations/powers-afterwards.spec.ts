@@ -42,7 +42,7 @@ const burned = Effect.gen(function* () {
 const pays = Calls.write(
   "redemption.settle",
   { redemptionId: "r1" },
-  { cash: [{ statementId: "stmt-1", line: 1, amount: 45 }] }
+  { cash: [{ statementId: "stmt-2", line: 1, amount: 45 }] }
 )
 
 describe("what a frozen holder is owed for burned units", () => {

@@ -13,6 +13,7 @@ import type { Operation } from "#core/writes/Operation.ts"
 import * as Request from "#core/writes/Request.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
+import * as Bank from "./bank.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
@@ -67,6 +68,8 @@ const base = Effect.gen(function* () {
   yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price })
   yield* Cycles.attests(stage, { id: "s2", units: "47906.486538", price })
   for (const id of ["w2", "w3"]) yield* Cycles.attests(stage, { id, units: "958.12973", price })
+  yield* Bank.states({ id: "stmt-credit", entries: [{ amount: ofLine }] })
+  yield* Bank.states({ id: "stmt-debit", entries: [{ amount: ofLine, direction: "debit" }] })
   const cash = [{ statementId: "stmt-1", line: 1, amount: 1000 }]
   yield* Calls.write("subscription.deliver", { subscriptionId: "w3" }, { cash })
   yield* Calls.write(
@@ -230,7 +233,10 @@ const worldOf = (records: Records["Service"], chance: Chance): Records["Service"
     Effect.map(records.many(collection, ids, pin), (found) => {
       const see = seen(collection)
       if (collection.name === "cash-line" && chance.isLineTaken && ids.length > 0) {
-        return [{ ...taken, version: 1, createdAt: now, updatedAt: now }]
+        return ids.map((name) => ({
+          ...taken,
+          ...{ statementId: name.split(":")[0], version: 1, createdAt: now, updatedAt: now }
+        }))
       }
       return found.flatMap((record) => see(record as never) ?? [])
     })) as Records["Service"]["many"]
@@ -275,13 +281,13 @@ const worldOf = (records: Records["Service"], chance: Chance): Records["Service"
   }
 }
 
-const taken = {
-  statementId: "stmt-9",
-  line: 1,
-  amount: dec("1000"),
-  kind: "redemption",
-  orderId: "r1"
-}
+/** Cash of each line that the acts name. */
+const ofLine = "1000000"
+/** The line that pays an order, which is a credit for a subscription. */
+const statementOf = (act: Act): string =>
+  act.startsWith("subscription") ? "stmt-credit" : "stmt-debit"
+
+const taken = { line: 1, amount: dec(ofLine), taken: dec(ofLine) }
 
 // ---- the acts, as a query asks them and as a body does
 
@@ -339,8 +345,8 @@ const claimsOf = (act: "subscription.claim" | "redemption.claim"): ReadonlyArray
   ]
 }
 
-const cashOf = (amount: string, line = 1) => ({
-  statementId: id<"stmt-9" & NonNullable<Params["cash"]>[number]["statementId"]>("stmt-9"),
+const cashOf = (act: Act, amount: string, line = 1) => ({
+  statementId: id<NonNullable<Params["cash"]>[number]["statementId"]>(statementOf(act)),
   line,
   amount: dec(amount)
 })
@@ -356,11 +362,15 @@ const ofOrder = (
       act,
       query: {
         [name]: orderId,
-        ...(amounts.length === 0 ? {} : { cash: amounts.map((amount) => cashOf(amount)) })
+        ...(amounts.length === 0 ? {} : { cash: amounts.map((amount) => cashOf(act, amount)) })
       } as Partial<Params>,
       params: { [name]: orderId },
       body: {
-        cash: amounts.map((amount) => ({ statementId: "stmt-9", line: 1, amount: Number(amount) }))
+        cash: amounts.map((amount) => ({
+          statementId: statementOf(act),
+          line: 1,
+          amount: Number(amount)
+        }))
       }
     }))
   )
@@ -474,7 +484,10 @@ const acted = Effect.fnUntraced(function* (
   const real = yield* Records
   return said(
     yield* Effect.exit(
-      real.rehearse(Effect.provideService(operation.plan(input, actOf, 1), Records, records))
+      // In a transaction, as writes are judged: a plan may wait for its turn there.
+      real.transact(
+        real.rehearse(Effect.provideService(operation.plan(input, actOf, 1), Records, records))
+      )
     )
   )
 })
@@ -562,7 +575,7 @@ const reached: Readonly<Record<Act, ReadonlyArray<Said>>> = {
     "rule-refused policy paid-by-wire",
     "rule-refused units mint-requested",
     "rule-refused cash cash-line-repeated",
-    "rule-refused cash cash-line-taken",
+    "rule-refused cash line-left",
     "rule-refused cash cash-matched",
     "rule-refused cash cash-over",
     "rule-refused ledger on-registry"

@@ -27,7 +27,7 @@ const claims = (of: Readonly<Record<string, Calls.Json>> = {}) =>
   )
 const acts = (verb: string, body: Calls.Json = {}, id = "r1") =>
   Calls.write(`redemption.${verb}`, { redemptionId: id }, body)
-const paid = (amount: number, line = 1) => ({ cash: [{ statementId: "stmt-1", line, amount }] })
+const paid = (amount: number, line = 1) => ({ cash: [{ statementId: "stmt-2", line, amount }] })
 
 /** A market, an admitted holder, and units in its hands. */
 const held = (units = "1000", change: Readonly<Record<string, Calls.Json>> = {}) =>

@@ -1,6 +1,6 @@
 /** What an amount bought no units with goes back to its holder: on the ledger at once, by wire once the bank shows it. */
 import { type Caller, Reads, Records } from "@bursar/engine-core"
-import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -8,13 +8,13 @@ import { createHash } from "node:crypto"
 import * as DealingCycleReads from "#core/orders/dealing-cycle/DealingCycleReads.ts"
 import * as OpenOrderReads from "#core/overviews/OpenOrderReads.ts"
 import { standingSettlements } from "#core/orders/standing-settlement/StandingSettlement.ts"
-import { cashLines } from "#core/orders/order/CashLine.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import * as SubscriptionReads from "#core/orders/subscription/SubscriptionReads.ts"
 import { approvals } from "#core/writes/Approval.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
+import * as Bank from "./bank.ts"
 import * as Fund from "./fund.ts"
 import { gives } from "./worklist.ts"
 
@@ -285,11 +285,14 @@ describe("a refund in an iteration of a standing settlement", () => {
   )
 })
 
-const line = (number: number, amount: number) => ({
-  statementId: "stmt-1",
+/** A line of credits; its order is paid by one. */
+const line = (number: number, amount: number, statementId = Bank.credits) => ({
+  statementId,
   line: number,
   amount
 })
+/** A line of debits; a refund is paid by one. */
+const back = (number: number, amount: number) => line(number, amount, Bank.debits)
 
 describe("a refund of an order paid by wire", () => {
   /** Delivered: 9.89 of its 50.00 bought nothing. */
@@ -313,7 +316,7 @@ describe("a refund of an order paid by wire", () => {
   it.effect("is paid by the bank lines that the settlement names", () =>
     Effect.gen(function* () {
       yield* delivered
-      const settled = yield* settles("s1", { refunds: [line(2, 4.89), line(3, 5)] })
+      const settled = yield* settles("s1", { refunds: [back(2, 4.89), back(3, 5)] })
       assert.strictEqual(settled.why, "")
       const self = yield* Cycles.subscription("s1")
       includes(self, { state: "closed", refund: d("9.89"), refunded: d("9.89") })
@@ -325,7 +328,7 @@ describe("a refund of an order paid by wire", () => {
         ]
       )
       const canonical =
-        '[{"amount":4.89,"line":2,"statementId":"stmt-1"},{"amount":5,"line":3,"statementId":"stmt-1"}]'
+        '[{"amount":4.89,"line":2,"statementId":"stmt-2"},{"amount":5,"line":3,"statementId":"stmt-2"}]'
       const digest = createHash("sha256").update(canonical).digest("hex")
       assert.include(yield* Fund.lastCommands("subscription.settle"), digest)
       assert.deepStrictEqual(yield* waitingOn("s1"), [])
@@ -358,11 +361,11 @@ describe("a refund of an order paid by wire", () => {
       const { payload } = yield* Fund.newestContract(Templates.OwedRefund)
       includes(payload, { holder: one.party, subscriptionId: "s1", amount: "9.8900000000" })
 
-      const part = yield* settles("s1", { refunds: [line(2, 4)] })
+      const part = yield* settles("s1", { refunds: [back(2, 4)] })
       assert.strictEqual(part.why, "")
       includes(yield* Cycles.subscription("s1"), { state: "closed", refunded: d("4") })
       assert.deepStrictEqual(yield* waitingOn("s1"), ["operator subscription.settle"])
-      const rest = yield* settles("s1", { refunds: [line(3, 5.89)] })
+      const rest = yield* settles("s1", { refunds: [back(3, 5.89)] })
       assert.strictEqual(rest.why, "")
       includes(yield* Cycles.subscription("s1"), { state: "closed", refunded: d("9.89") })
       assert.strictEqual(
@@ -374,7 +377,7 @@ describe("a refund of an order paid by wire", () => {
       assert.strictEqual(yield* Fund.countActive(Templates.OwedRefund), 0)
       assert.strictEqual((yield* settles("s1")).why, "state-conflict SubscriptionState")
       assert.strictEqual(
-        (yield* settles("s1", { refunds: [line(4, 1)] })).why,
+        (yield* settles("s1", { refunds: [back(4, 1)] })).why,
         "state-conflict SubscriptionState"
       )
       assert.deepStrictEqual(yield* Fund.surprises, [])
@@ -386,17 +389,17 @@ describe("a refund of an order paid by wire", () => {
       yield* delivered
       const asked = (refunds: ReadonlyArray<Calls.Json>, cash: ReadonlyArray<Calls.Json> = []) =>
         Effect.map(settles("s1", { refunds, cash }), ({ why }) => why)
-      assert.strictEqual(yield* asked([line(2, 9.9)]), "rule-refused cash refund-over")
+      assert.strictEqual(yield* asked([back(2, 9.9)]), "rule-refused cash refund-over")
       assert.strictEqual(
-        yield* asked([line(2, 1), line(2, 1)]),
+        yield* asked([back(2, 1), back(2, 1)]),
         "rule-refused cash cash-line-repeated"
       )
       // The line that paid the order is not one that paid it back.
       assert.strictEqual(yield* asked([line(1, 1)]), "rule-refused cash cash-line-repeated")
-      assert.strictEqual((yield* settles("s1", { refunds: [line(2, 4)] })).why, "")
-      assert.strictEqual(yield* asked([line(3, 5.9)]), "rule-refused cash refund-over")
-      assert.strictEqual(yield* asked([line(2, 1)]), "rule-refused cash cash-line-repeated")
-      assert.strictEqual(yield* asked([line(3, 1)], [line(4, 1)]), "rule-refused cash cash-over")
+      assert.strictEqual((yield* settles("s1", { refunds: [back(2, 4)] })).why, "")
+      assert.strictEqual(yield* asked([back(3, 5.9)]), "rule-refused cash refund-over")
+      assert.strictEqual(yield* asked([back(2, 1)]), "rule-refused cash cash-line-repeated")
+      assert.strictEqual(yield* asked([back(3, 1)], [line(4, 1)]), "rule-refused cash cash-over")
       assert.strictEqual(yield* asked([]), "state-conflict SubscriptionState")
     }).pipe(engine())
   )
@@ -405,25 +408,24 @@ describe("a refund of an order paid by wire", () => {
     Effect.gen(function* () {
       const { stage } = yield* delivered
       yield* settles("s1")
+      yield* Bank.states({ id: "exact", entries: [{ amount: "9.89", direction: "debit" }] })
       const second = { subscriptionId: "s2", instrumentId: "fund-a", holderId: "h2", amount: 50 }
       yield* Calls.write("subscription.claim", {}, { ...second, payment: "wire" })
       yield* Cycles.at(Cycles.monday)
       yield* Fund.publishes(stage, price, Cycles.monday)
       yield* Cycles.attests(stage, { id: "s2", units: "3", price })
-      const delivers = Effect.map(
-        Calls.write("subscription.deliver", { subscriptionId: "s2" }, { cash: [line(2, 50)] }),
-        ({ why }) => why
-      )
+      yield* Calls.write("subscription.deliver", { subscriptionId: "s2" }, { cash: [line(2, 50)] })
+      const named = { refunds: [line(1, 9.89, "exact")] }
+      const pays = Effect.map(settles("s2", named), ({ why }) => why)
       // Named for a refund that the ledger has not taken yet, as after a crash.
-      const records = yield* Records
-      const act = { cause: { by: "clock" }, now: Instant.of(Fund.start) } as const
-      const taken = { ...line(2, 9.89), statementId: "stmt-1" as never, amount: d("9.89") }
-      yield* records.transact(
-        records.open(cashLines, { ...taken, kind: "subscription", orderId: "s1" }, act)
-      )
-      assert.strictEqual(yield* delivers, "rule-refused cash cash-line-taken")
-      assert.strictEqual((yield* settles("s1", { refunds: [line(2, 9.89)] })).why, "")
-      assert.strictEqual(yield* delivers, "rule-refused cash cash-line-taken")
+      yield* Bank.reserves({
+        order: { kind: "subscription", orderId: "s1" },
+        named: { statementId: "exact", line: 1, amount: "9.89" },
+        pays: "refund"
+      })
+      assert.strictEqual(yield* pays, "rule-refused cash line-left")
+      assert.strictEqual((yield* settles("s1", named)).why, "")
+      assert.strictEqual(yield* pays, "rule-refused cash line-left")
     }).pipe(engine())
   )
 
@@ -439,7 +441,7 @@ describe("a refund of an order paid by wire", () => {
           point
         })
       const before = yield* asked({})
-      yield* settles("s1", { refunds: [line(2, 9.89)] })
+      yield* settles("s1", { refunds: [back(2, 9.89)] })
       const after = yield* asked({})
       assert.isAbove(after.offset, before.offset)
       assert.strictEqual(after.value.refunded, d("9.89"))

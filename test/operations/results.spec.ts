@@ -83,7 +83,9 @@ const writes = (...of: Parameters<typeof Calls.write>) =>
 
 const fundA = { instrumentId: "fund-a" }
 const wire = { ...fundA, holderId: "h1", payment: "wire" }
-const paid = (amount: number, line: number) => ({ cash: [{ statementId: "st-1", line, amount }] })
+const paid = (amount: number, line: number, statementId = "stmt-1") => ({
+  cash: [{ statementId, line, amount }]
+})
 
 describe("what operations answer is their records", () => {
   it.effect("in the life of an instrument and of its holders", () =>
@@ -168,7 +170,7 @@ describe("what operations answer is their records", () => {
       yield* stage.registrar.act(
         Templates.exercise(Templates.BurnRequest, request.cid, "Accept", {})
       )
-      yield* writes("redemption.settle", { redemptionId: "r2" }, paid(100, 2))
+      yield* writes("redemption.settle", { redemptionId: "r2" }, paid(100, 2, "stmt-2"))
       yield* writes("redemption.release", { redemptionId: "r3" }, {})
       yield* compares
     }).pipe(engine())

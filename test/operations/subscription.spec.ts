@@ -6,13 +6,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
-import { cashLines } from "#core/orders/order/CashLine.ts"
 import { orderStateAt, subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { readings as mintReadings } from "#core/orders/subscription/SubscriptionReadings.ts"
 import * as PrecheckReads from "#core/overviews/precheck/PrecheckReads.ts"
 import * as SubscriptionReads from "#core/orders/subscription/SubscriptionReads.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
+import * as Bank from "./bank.ts"
 import * as Fund from "./fund.ts"
 
 const engine = () => Effect.provide(world())
@@ -33,15 +33,14 @@ const claims = (of: Readonly<Record<string, Calls.Json>> = {}) =>
   )
 const acts = (verb: string, body: Calls.Json = {}, id = "s1") =>
   Calls.write(`subscription.${verb}`, { subscriptionId: id }, body)
-const paid = (amount = 100000, line = 1) => ({ cash: [{ statementId: "stmt-1", line, amount }] })
+const paid = (amount = 100000, line = 1, statementId = Bank.credits) => ({
+  cash: [{ statementId, line, amount }]
+})
+/** A statement of two credits that each pay one order and no more. */
+const exact = Bank.states({ id: "exact", entries: [{ amount: "100000" }, { amount: "100000" }] })
+const exactly = (line = 1, amount = 100000) => paid(amount, line, "exact")
 
 const includes = (self: object, members: object) => assert.deepInclude(self, members)
-
-const lineOf = (line: number) => ({
-  statementId: "stmt-1" as never,
-  line,
-  amount: Decimal.of("100000")
-})
 
 const cutOff = "2026-07-31T20:00:00Z"
 /** The oracle's point at the cut-off, and the attestor's word for it. */
@@ -186,17 +185,18 @@ describe("an order paid by wire, with a market", () => {
     }).pipe(engine())
   )
 
-  it.effect("never counts a line that pays another order, unless that one ended without it", () =>
+  it.effect("never counts cash of a line that paid another order", () =>
     Effect.gen(function* () {
       const stage = yield* withMarket()
+      yield* exact
       yield* claims()
       yield* prices(stage)
-      yield* acts("deliver", paid())
+      yield* acts("deliver", exactly())
       yield* claims({ subscriptionId: "s2" })
       yield* Fund.attests(stage.attestor, "95812.973076")
-      const taken = yield* acts("deliver", paid(), "s2")
-      assert.strictEqual(taken.why, "rule-refused cash cash-line-taken")
-      assert.strictEqual((yield* acts("deliver", paid(100000, 2), "s2")).why, "")
+      const taken = yield* acts("deliver", exactly(), "s2")
+      assert.strictEqual(taken.why, "rule-refused cash line-left")
+      assert.strictEqual((yield* acts("deliver", exactly(2), "s2")).why, "")
     }).pipe(engine())
   )
 
@@ -211,17 +211,16 @@ describe("an order paid by wire, with a market", () => {
         yield* Fund.attests(stage.attestor, "95812.973076")
         yield* Fund.attests(stage.attestor, "95812.973076")
         // A delivery that was planned and then refused by the ledger leaves its line taken.
-        const records = yield* Records
-        const act = { cause: { by: "clock" }, now: Instant.of(Fund.start) } as const
-        yield* records.transact(
-          records.open(cashLines, { ...lineOf(1), kind: "subscription", orderId: "s1" }, act)
-        )
+        yield* exact
+        const order = { kind: "subscription", orderId: "s1" } as const
+        const named = { statementId: "exact", line: 1, amount: "100000" }
+        yield* Bank.reserves({ order, named })
         assert.strictEqual(
-          (yield* acts("deliver", paid(), "s2")).why,
-          "rule-refused cash cash-line-taken"
+          (yield* acts("deliver", exactly(), "s2")).why,
+          "rule-refused cash line-left"
         )
         yield* acts("release")
-        assert.strictEqual((yield* acts("deliver", paid(), "s2")).why, "")
+        assert.strictEqual((yield* acts("deliver", exactly(), "s2")).why, "")
       }).pipe(engine())
   )
 
@@ -312,7 +311,8 @@ describe("an order paid by wire, without a market", () => {
     yield* claims()
     yield* Fund.publishes(stage, "1.0437", cutOff)
     yield* Fund.attests(stage.oracle, "95812.973076")
-    const delivering = yield* acts("deliver", paid())
+    yield* exact
+    const delivering = yield* acts("deliver", exactly())
     assert.strictEqual(delivering.why, "")
     assert.strictEqual(delivering.result.state, "priced")
     return stage
@@ -375,7 +375,7 @@ describe("an order paid by wire, without a market", () => {
         assert.deepEqual([cash.lines, cash.matched, mintRequestCid], [[], Decimal.zero, null])
         yield* claims({ subscriptionId: "s2" })
         yield* Fund.attests(stage.oracle, "95812.973076")
-        assert.strictEqual((yield* acts("deliver", paid(), "s2")).why, "")
+        assert.strictEqual((yield* acts("deliver", exactly(), "s2")).why, "")
         assert.deepStrictEqual(yield* Fund.surprises, [])
       }).pipe(engine())
     )

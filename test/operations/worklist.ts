@@ -58,8 +58,8 @@ const writes = (kind: string, name: string, body: Calls.Json = {}): Move => {
 }
 
 let lines = 0
-const paidFor = (amount: Decimal.Decimal | null | undefined) => ({
-  cash: [{ statementId: "stmt-1", line: ++lines, amount: Number(text(amount)) }]
+const paidFor = (amount: Decimal.Decimal | null | undefined, statementId = "stmt-2") => ({
+  cash: [{ statementId, line: 1 + (++lines % 400), amount: Number(text(amount)) }]
 })
 
 const attests = (self: Subscription): string =>
@@ -105,7 +105,7 @@ export const moves: Readonly<Record<string, Move>> = {
     }),
   "subscription.deliver": (play, of) =>
     Effect.flatMap(subscription(of.id), ({ cash }) =>
-      writes("subscription.deliver", "subscriptionId", paidFor(cash.expected))(play, of)
+      writes("subscription.deliver", "subscriptionId", paidFor(cash.expected, "stmt-1"))(play, of)
     ),
   "MintRequest.Accept": (_, { by }) =>
     Effect.gen(function* () {

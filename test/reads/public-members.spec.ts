@@ -245,6 +245,7 @@ const unshown = [
   "accepted-terms",
   "admission-places",
   "cash-line",
+  "cash-taking",
   "configuration",
   "cycle-slot",
   "dealing-day",
@@ -255,6 +256,8 @@ const unshown = [
   "distribution-slot",
   "distribution-timer",
   "execution-claim",
+  "external-source",
+  "external-statement",
   "finding",
   "forced-act",
   "hold-slot",
@@ -272,6 +275,7 @@ const unshown = [
   "scheduled-distribution",
   "screening",
   "standing-party",
+  "statement-of-date",
   "supply"
 ]
 

@@ -245,6 +245,7 @@ describe("a collection", () => {
         "admission-consent",
         "admission-places",
         "cash-line",
+        "cash-taking",
         "configuration",
         "contract",
         "operation",

@@ -141,16 +141,32 @@ const priced = claimed({
 /** An order with the bank lines that are named for it. */
 interface Paying {
   readonly cash: ReadonlyArray<Cash.CashLine>
-  readonly taken: Cash.CashLine | undefined
+  readonly found: Cash.Found
 }
-const paying: Paying = { cash: [line("100000")], taken: undefined }
+/** A bank line as it is stored: a credit of the order's currency, with all of its cash left. */
+const stored = (direction: Cash.Found["direction"]): Cash.Found => ({
+  line: line("100000"),
+  direction,
+  entry: { direction, currency: "USD" },
+  left: d("100000")
+})
+const paying: Paying = { cash: [line("100000")], found: stored("credit") }
 const lineFaults = {
   repeated: <S extends Paying>(of: S): S => ({ ...of, cash: Broken.twice(of.cash) }),
   over: <S extends Paying>(of: S): S => ({ ...of, cash: Broken.more(of.cash) }),
   short: <S extends Paying>(of: S): S => ({ ...of, cash: Broken.less(of.cash) }),
-  taken: <S extends Paying>(of: S): S => ({ ...of, taken: line("100000") })
+  missing: <S extends Paying>(of: S): S => ({ ...of, found: { ...of.found, entry: null } }),
+  side: <S extends Paying>(of: S): S => ({
+    ...of,
+    found: { ...of.found, entry: { direction: "credit", currency: "EUR" } }
+  }),
+  left: <S extends Paying>(of: S): S => ({ ...of, found: { ...of.found, left: d("99999.99") } })
 }
-const overOrShort = [["cash cash-over", "cash cash-matched"]] as const
+const ofLines = [
+  ["cash line-known", "cash line-side"],
+  ["cash line-known", "cash line-left"]
+] as const
+const overOrShort = [["cash cash-over", "cash cash-matched"], ...ofLines] as const
 
 type Subscribed = { readonly self: typeof priced }
 
@@ -164,7 +180,7 @@ export const subscriptionDeliver = act<SubscriptionGates.Context & Paying & Subs
         cash: of.cash,
         deliverBeforeCash: "never"
       }),
-      Cash.againstTaken(of.taken)
+      ...Cash.againstBank([of.found], { currency: "USD" })
     ]),
   faults: {
     "hold not-held": held,
@@ -178,7 +194,9 @@ export const subscriptionDeliver = act<SubscriptionGates.Context & Paying & Subs
     "cash cash-line-repeated": lineFaults.repeated,
     "cash cash-over": lineFaults.over,
     "cash cash-matched": lineFaults.short,
-    "cash cash-line-taken": lineFaults.taken,
+    "cash line-known": lineFaults.missing,
+    "cash line-side": lineFaults.side,
+    "cash line-left": lineFaults.left,
     "ledger on-registry": offRegistry
   },
   never: overOrShort
@@ -197,7 +215,7 @@ export const subscriptionClose = act<Closing>({
   rows: (of) =>
     SubscriptionGates.againstClosing(of, [
       ...SubscriptionMachine.objections(of.self, { on: "settle", ...of }),
-      Cash.againstTaken(of.taken)
+      ...Cash.againstBank([of.found], { currency: "USD" })
     ]),
   faults: {
     "hold not-held": held,
@@ -208,7 +226,9 @@ export const subscriptionClose = act<Closing>({
       ...of,
       refunds: [{ ...line("5.90"), line: 7 }]
     }),
-    "cash cash-line-taken": lineFaults.taken
+    "cash line-known": lineFaults.missing,
+    "cash line-side": lineFaults.side,
+    "cash line-left": lineFaults.left
   },
   never: overOrShort
 })
@@ -403,7 +423,7 @@ export const redemptionPaidByWire = act<typeof free & Redeemed & Paying>({
   rows: (of) =>
     RedemptionGates.againstPayment(of.self, of, [
       ...RedemptionMachine.objections(of.self, { on: "settle", cash: of.cash }),
-      Cash.againstTaken(of.taken)
+      ...Cash.againstBank([of.found], { currency: "USD" })
     ]),
   faults: {
     "hold not-held": held,
@@ -411,7 +431,9 @@ export const redemptionPaidByWire = act<typeof free & Redeemed & Paying>({
     "cash cash-line-repeated": lineFaults.repeated,
     "cash cash-over": lineFaults.over,
     "cash cash-matched": lineFaults.short,
-    "cash cash-line-taken": lineFaults.taken
+    "cash line-known": lineFaults.missing,
+    "cash line-side": lineFaults.side,
+    "cash line-left": lineFaults.left
   },
   never: overOrShort
 })

@@ -8,6 +8,8 @@ export interface Line {
   readonly statementId: string
   readonly line: number
   readonly cents: Cents
+  /** What the bank stated of the line. */
+  readonly stated: Cents
 }
 
 /** What was asked under an operation that the engine said it opened. */
@@ -113,7 +115,7 @@ export class Auditor {
       "the orders are those that were claimed"
     )
     const owed = new Map<string, Micros>()
-    const used = new Map<string, string>()
+    const used = new Map<string, Cents>()
     for (const { subscriptionId, holderId, cents } of claims) {
       const order = told.orders.get(subscriptionId)
       const states = this.expectedStates(subscriptionId)
@@ -139,11 +141,11 @@ export class Auditor {
       const paid = sum(lines.map((line) => line.cents))
       same(order?.matched, paid, `${subscriptionId}: the cash that was matched`)
       holds(delivered === 0 || paid >= cents, `${subscriptionId} was delivered for ${paid}`)
-      for (const { statementId, line } of lines) {
+      for (const { statementId, line, cents: part, stated } of lines) {
         const name = `${statementId}:${line}`
-        const other = used.get(name)
-        holds(other === undefined, `line ${name} paid ${other} and ${subscriptionId}`)
-        used.set(name, subscriptionId)
+        const all = (used.get(name) ?? 0n) + part
+        holds(all <= stated, `line ${name} of ${stated} paid ${all}, at last ${subscriptionId}`)
+        used.set(name, all)
       }
       if (delivered === 0) continue
       const units = this.attested.get(subscriptionId)

@@ -521,7 +521,7 @@ const settlesApart = Effect.fnUntraced(function* (sim: Sim, order: B.Order) {
   const cash = plain(order.priced.cash, 2)
   if (order.payment === "wire") {
     if (!(yield* burns(sim, order))) return yield* leaves(sim, order)
-    const line = `{"statementId":"stmt","line":${++sim.lines},"amount":${cash}}`
+    const line = `{"statementId":"stmt-2","line":${1 + (++sim.lines % 400)},"amount":${cash}}`
     const settled = yield* write(sim, "redemption.settle", { params, body: `{"cash":[${line}]}` })
     B.same(settled.state, "succeeded", `${order.id} is paid by wire: ${settled.why}`)
     return books.settles(order, "fund")

@@ -14,6 +14,7 @@ import * as Killable from "../engine/killable.ts"
 import type { outsider } from "../engine/ledger-toys.ts"
 import * as Passing from "../engine/passing.ts"
 import { ports } from "../engine/world.ts"
+import * as Bank from "../operations/bank.ts"
 import * as Fund from "../operations/fund.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import { type Asked, Auditor, buys, type Cents, type Line, type Told } from "./auditor.ts"
@@ -122,6 +123,8 @@ interface Simulation {
   readonly points: Map<Instant.Instant, { readonly cid: string; readonly price: bigint } | null>
   readonly awaiting: Array<{ readonly actionKey: string; readonly asked: Asked }>
   readonly bank: Array<Line>
+  /** Statements that the bank has sent. */
+  readonly planted: Set<string>
   count: number
 }
 
@@ -177,10 +180,21 @@ const idsIn = (state: string) =>
   )
 
 /** Bank lines that pay an order: exactly, too little, in two parts, or with a line of another's. */
-const lines = (sim: Simulation, cents: Cents): ReadonlyArray<Line> => {
+const lines = Effect.fnUntraced(function* (sim: Simulation, cents: Cents) {
+  const named = linesOf(sim, cents)
+  for (const { statementId, stated } of named) {
+    if (sim.planted.has(statementId)) continue
+    sim.planted.add(statementId)
+    yield* Bank.states({ id: statementId, entries: [{ amount: plain(stated, 2) }] })
+  }
+  return named
+})
+
+const linesOf = (sim: Simulation, cents: Cents): ReadonlyArray<Line> => {
   const { die, bank } = sim
   const line = (amount: Cents): Line => {
-    const made = { statementId: "stmt-1", line: bank.length + 1, cents: amount }
+    const statementId = `bank-${bank.length + 1}`
+    const made = { statementId, line: 1, cents: amount, stated: amount }
     bank.push(made)
     return made
   }
@@ -292,7 +306,7 @@ const step = Effect.fnUntraced(function* (sim: Simulation) {
   }
   if (what < 7) return order === undefined ? undefined : yield* attest(sim, order)
   if (what < 11 && order !== undefined) {
-    const paid = lines(sim, centsOf(order))
+    const paid = yield* lines(sim, centsOf(order))
     const asked = { kind: "deliver", subscriptionId, lines: paid } as const
     return yield* submit(sim, "subscription.deliver", { params, body: cash(paid), asked })
   }
@@ -475,6 +489,7 @@ export const simulate = (of: { readonly seed: number; readonly steps: number }) 
       points: new Map(),
       awaiting: [],
       bank: [],
+      planted: new Set(),
       count: 0
     }
     for (let taken = 0; taken < of.steps; taken++) {

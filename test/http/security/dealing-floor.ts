@@ -9,6 +9,7 @@ import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { approvals } from "#core/writes/Approval.ts"
 import * as Calls from "../../engine/calls.ts"
 import { ports } from "../../engine/world.ts"
+import * as Bank from "../../operations/bank.ts"
 import * as Fund from "../../operations/fund.ts"
 import * as Interleaved from "./interleaved.ts"
 
@@ -119,6 +120,7 @@ const working = (reading: Semaphore.Semaphore) =>
 /** An instrument with its market and its price, two holders, and the orders that stand already. */
 export const open = Effect.gen(function* () {
   const stage = yield* Fund.opened()
+  yield* Bank.states({ id: "bank", entries: Array.from({ length: 12 }, () => ({ amount })) })
   yield* Fund.market(stage)
   for (const holderId of holderIds) yield* holder(stage, holderId)
   yield* Fund.publishes(stage, price, cutOff)

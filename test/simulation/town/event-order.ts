@@ -152,7 +152,7 @@ const ended = (
   if (order === undefined || of.type === "redemption.withdrawn") return
   if (of.type === "subscription.ended" && of.state !== "closed") {
     // What paid an order that is let go is its holder's again, and may pay another.
-    for (const [line, by] of town.bank.used) if (by === of.orderId) town.bank.used.delete(line)
+    town.bank.used = town.bank.used.filter(({ by }) => by !== of.orderId)
     return
   }
   const { priced } = order

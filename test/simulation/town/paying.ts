@@ -1,6 +1,7 @@
 /** How orders are paid: by bank lines, or with what is locked for them on the ledger; then they are moved on. */
 import type { Caller } from "@bursar/engine-core"
 import { Effect } from "effect"
+import * as Bank from "../../operations/bank.ts"
 import * as B from "../books.ts"
 import { plain } from "./figures.ts"
 import * as People from "./people.ts"
@@ -10,8 +11,28 @@ import { type Debt, note, type Order, type Town } from "./town.ts"
 import { asksOf } from "./placing.ts"
 import * as Wallets from "./wallets.ts"
 
-/** Bank lines that pay an order: mostly exactly; too little, or a line of another's, now and then. */
-const linesOf = (town: Town, cents: bigint): ReadonlyArray<readonly [number, bigint]> => {
+/**
+ * Bank lines that pay an order: mostly exactly; too little, or a line of another's, now and then. The
+ * bank states each that is new, on a statement of its own.
+ */
+const linesOf = Effect.fnUntraced(function* (
+  town: Town,
+  cents: bigint,
+  of: { readonly instrumentId: string; readonly direction: "credit" | "debit" }
+) {
+  const before = town.bank.lines
+  const lines = linesFor(town, cents)
+  const { instrumentId, direction } = of
+  for (const [line, amount] of lines) {
+    if (line <= before || town.bank.stated.has(line)) continue
+    town.bank.stated.set(line, amount)
+    const entries = [{ amount: plain(amount, 2), direction }]
+    yield* Bank.states({ id: `stmt-${line}`, instrumentId, entries })
+  }
+  return lines
+})
+
+const linesFor = (town: Town, cents: bigint): ReadonlyArray<readonly [number, bigint]> => {
   const { bank, die } = town
   const line = () => ++bank.lines
   switch (die.roll(10)) {
@@ -37,7 +58,7 @@ type Lines = ReadonlyArray<readonly [number, bigint]>
 
 const linesText = (lines: Lines): string =>
   lines
-    .map(([line, cents]) => `{"statementId":"stmt","line":${line},"amount":${plain(cents, 2)}}`)
+    .map(([line, cents]) => `{"statementId":"stmt-${line}","line":1,"amount":${plain(cents, 2)}}`)
     .join(",")
 
 /** What an order that closed by wire is to pay back, from the first that is heard of it. */
@@ -57,12 +78,14 @@ const repaid = (town: Town, order: Order, lines: Lines) => () => {
   note(town, debt.paid < refund ? "refund by wire in part" : "refund by wire")
 }
 
-/** A line of a bank's statement pays one order, once. */
+/** Orders take no more of a line than the bank stated of it. */
 const pays = (town: Town, order: Order, lines: Lines) => () => {
-  for (const [line] of lines) {
-    const other = town.bank.used.get(String(line))
-    B.holds(other === undefined || other === order.id, `line ${line} paid ${other} and ${order.id}`)
-    town.bank.used.set(String(line), order.id)
+  const { stated, used } = town.bank
+  for (const [line, cents] of lines) {
+    used.push({ line, by: order.id, cents })
+    const all = used.reduce((sum, each) => (each.line === line ? sum + each.cents : sum), 0n)
+    const most = stated.get(line) ?? 0n
+    B.holds(all <= most, `line ${line} of ${most} paid ${all}, at last ${order.id}`)
   }
 }
 
@@ -71,9 +94,17 @@ export const moves = Effect.fnUntraced(function* (town: Town, order: Order, verb
   const act = `${kind}.${verb}`
   const asked = verb === "deliver" || verb === "settle"
   const paidLater = kind === "subscription" && verb === "settle"
-  const lines = asked && payment === "wire" && !paidLater ? linesOf(town, dueOf(order)) : []
+  const { instrumentId } = order.fund
+  const direction = kind === "subscription" ? "credit" : "debit"
+  const lines =
+    asked && payment === "wire" && !paidLater
+      ? yield* linesOf(town, dueOf(order), { instrumentId, direction })
+      : []
   const owed = paidLater && payment === "wire" ? (order.priced?.refund ?? 0n) : 0n
-  const refunds = owed > 0n && town.die.once(2) ? linesOf(town, owed) : []
+  const refunds =
+    owed > 0n && town.die.once(2)
+      ? yield* linesOf(town, owed, { instrumentId, direction: "debit" })
+      : []
   const cash = `"cash":[${linesText(lines)}]`
   const back = refunds.length === 0 ? "" : `,"refunds":[${linesText(refunds)}]`
   const closes = verb === "settle" && payment === "wire"
@@ -89,7 +120,6 @@ export const moves = Effect.fnUntraced(function* (town: Town, order: Order, verb
         ...(refunds.length === 0 ? {} : { succeeds: repaid(town, order, refunds) })
       }
     })
-  const { instrumentId } = order.fund
   const looks = asked && lines.length + refunds.length === 0
   const by = People.maker(town, act)
   const named = { act, instrumentId, [`${kind}Id`]: order.id }
@@ -105,7 +135,9 @@ export const repays = Effect.fnUntraced(function* (town: Town) {
   if (debt === undefined) return
   const { order, paid } = debt
   const left = (order.priced?.refund ?? 0n) - paid
-  const refunds = linesOf(town, town.die.once(12) ? left + 1n : left)
+  const { instrumentId } = order.fund
+  const named = town.die.once(12) ? left + 1n : left
+  const refunds = yield* linesOf(town, named, { instrumentId, direction: "debit" })
   const kind = "subscription.settle"
   yield* submit(town, {
     by: People.maker(town, kind),

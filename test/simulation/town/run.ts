@@ -112,7 +112,7 @@ const story = Effect.fnUntraced(function* (
     burnt: new Set(),
     published: new Set(),
     cycles: new Map(),
-    bank: { lines: 0, used: new Map() },
+    bank: { lines: 0, stated: new Map(), used: [] },
     ended: new Map(),
     scope,
     trace: of.trace ?? false,

@@ -156,7 +156,12 @@ export interface Town {
   /** Days of funds that an oracle has published a price of. */
   readonly published: Set<string>
   readonly cycles: Map<string, Cycle>
-  readonly bank: { lines: number; readonly used: Map<string, string> }
+  readonly bank: {
+    lines: number
+    /** What the bank stated of each line, and what orders took of it. */
+    readonly stated: Map<number, bigint>
+    used: Array<{ readonly line: number; readonly by: string; readonly cents: bigint }>
+  }
   /** What operations of the books' own were, by id, once they ended. */
   readonly ended: Map<string, "succeeded" | "failed">
   readonly scope: Scope.Scope

@@ -36,7 +36,8 @@ import { StandingSettlementMachine } from "./standing-settlement/StandingSettlem
 import * as StandingSettlementOperations from "./standing-settlement/StandingSettlementOperations.ts"
 import * as StandingSettlementReadings from "./standing-settlement/StandingSettlementReadings.ts"
 import * as StandingSettlementReads from "./standing-settlement/StandingSettlementReads.ts"
-import { cashLines } from "./order/CashLine.ts"
+import * as CashMoveSteps from "./order/CashMoveSteps.ts"
+import { cashLines, cashTakings } from "./order/CashTaking.ts"
 import { holderOrders } from "./order/HolderOrder.ts"
 import * as HolderOrderReadings from "./order/HolderOrderReadings.ts"
 import { subscriptions } from "./subscription/Subscription.ts"
@@ -64,6 +65,7 @@ export const collections = [
   redemptions,
   holderOrders,
   cashLines,
+  cashTakings,
   dealingCycles,
   dealingDays,
   cycleSlots,
@@ -103,6 +105,7 @@ export const readings = [
   ...ProposalReadings.readings,
   ...ProvisionSettlementReadings.readings
 ] as const
+export const consequences = CashMoveSteps.consequences
 export const timely = [
   ...SubscriptionOperations.timely,
   ...RedemptionOperations.timely,

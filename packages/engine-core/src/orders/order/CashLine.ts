@@ -1,12 +1,15 @@
-/** A line of a bank statement that pays an order, and the checks of bank lines: each pays one order. */
+/**
+ * A line of a bank statement that pays an order, and the checks of such lines: what an order may take
+ * of them, and what a line has left (docs/domain/statements.md#cash-lines).
+ */
 import { Schema } from "effect"
-import { match } from "ts-pattern"
-import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { check, type Objection } from "../../kernel/Gates.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
+import type { CashEntry } from "../../statements/external-statement/StatementLine.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
+import type { CashDirection } from "../../vocabulary/sets.ts"
 
 const StatementId = RecordId.make("ExternalStatementId")
 
@@ -14,7 +17,7 @@ const lineMax = 1_000_000
 /** Largest number of lines in one call. */
 const linesMax = 100
 
-/** The venue names the lines in its calls: the engine does not read bank statements. */
+/** Cash of a line of a stored statement; the line may have more, and pay other orders with it. */
 export const CashLine = Schema.Struct({
   statementId: StatementId,
   line: Integer.between({ minimum: 1, maximum: lineMax }),
@@ -115,42 +118,67 @@ export const unpaid = (cash: Cash, lines: ReadonlyArray<CashLine> | null): Objec
     expectedCash(cash)
   )
 
-/** Checks that no bank line pays another order; `taken` is the first that does, undefined: none does. */
-export const againstTaken = (
-  taken: Pick<CashLine, "statementId" | "line"> | undefined
-): Objection =>
-  check("cash-line-taken", taken === undefined, {
-    detail:
-      taken === undefined ? null : `Line ${taken.line} of ${taken.statementId} pays another order.`
-  })
+/** Which way the cash of an order goes: `cash` pays the order, `refund` pays a part of it back. */
+export type Pays = "cash" | "refund"
 
-/** The order that a line pays. */
-const Paid = {
-  kind: Schema.Literals(["subscription", "redemption"]),
-  orderId: Schema.String
-} as const
-const Paying = Schema.Struct({ ...CashLine.fields, ...Paid })
-export type Paying = typeof Paying.Type
+/** Direction of the bank lines that pay an order, or its refund. */
+export const directionOf = (kind: "subscription" | "redemption", pays: Pays): CashDirection =>
+  kind === "subscription" && pays === "cash" ? "credit" : "debit"
 
-const Take = Schema.Struct({
-  on: Schema.Literal("take"),
-  ...Paid,
-  amount: Decimal.schema
-})
+/** A bank line that a call names, beside the stored line. */
+export interface Found {
+  readonly line: CashLine
+  readonly direction: CashDirection
+  /** Null: no statement in force, of an account of the order's instrument, has the line. */
+  readonly entry: Pick<CashEntry, "direction" | "currency"> | null
+  /** What the line has left for this order. */
+  readonly left: Decimal.Decimal
+}
+
+const worded = ({ line, statementId }: CashLine): string => `Line ${line} of ${statementId}`
+
+const first = (
+  found: ReadonlyArray<Found>,
+  of: { readonly fails: (found: Found) => boolean; readonly says: (found: Found) => string }
+) => {
+  const failing = found.find(of.fails)
+  return [
+    failing === undefined,
+    { detail: failing === undefined ? null : of.says(failing) }
+  ] as const
+}
 
 /**
- * Reservations of bank lines. A line is reserved when a delivery or settlement that names it is planned,
- * so that two orders never count the same cash. If that order ended without the line, another order may
- * reserve it.
+ * Checks of the bank lines that a call names, against the stored lines: each is a line of a statement
+ * in force, of an account that is mapped to the order's instrument; goes the way and has the currency
+ * of what it pays; and has that much left.
  */
-export const cashLines = Collection.define<Paying, typeof Take.Type>("cash-line", {
-  doc: "Which order a line of a bank statement pays.",
-  id: nameOf,
-  record: Paying,
-  fact: Take,
-  evolve: (self, fact) =>
-    match(fact)
-      .with({ on: "take" }, ({ on: _, ...taken }) => ({ ...self, ...taken }))
-      .exhaustive(),
-  keptBy: "engine"
-})
+export const againstBank = (
+  found: ReadonlyArray<Found>,
+  { currency }: { readonly currency: string }
+): ReadonlyArray<Objection> => [
+  check(
+    "line-known",
+    ...first(found, {
+      fails: ({ entry }) => entry === null,
+      says: ({ line }) =>
+        `${worded(line)} is in no statement in force of an account of the order's instrument.`
+    })
+  ),
+  check(
+    "line-side",
+    ...first(found, {
+      fails: ({ entry, direction }) =>
+        entry !== null && (entry.direction !== direction || entry.currency !== currency),
+      says: ({ line, entry, direction }) =>
+        `${worded(line)} is a ${entry?.direction} in ${entry?.currency}, and the order takes a ${direction} in ${currency}.`
+    })
+  ),
+  check(
+    "line-left",
+    ...first(found, {
+      fails: ({ entry, line, left }) => entry !== null && !Decimal.atMost(line.amount, left),
+      says: ({ line, left }) => `${worded(line)} has ${Decimal.formatPlain(left)} left.`
+    })
+  )
+]

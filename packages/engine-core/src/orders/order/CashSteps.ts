@@ -1,96 +1,294 @@
-/** Reserves lines of bank statements for an order, so that each line pays one order. */
-import { Effect } from "effect"
+/**
+ * Steps of writes that name bank lines: loads and judges the lines, reserves them for the order before
+ * the ledger is asked, and uses or returns them after (docs/domain/statements.md#cash-lines).
+ */
+import { Effect, Option, Stream } from "effect"
+import { externalAccounts } from "../../holders/external-account/ExternalAccount.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
 import type { Objection } from "../../kernel/Gates.ts"
-import * as Machine from "../../kernel/Machine.ts"
-import type { OperationAct } from "../../records/Act.ts"
+import type { Act, OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
-import { type Redemption, redemptions } from "../redemption/Redemption.ts"
-import { RedemptionMachine } from "../redemption/RedemptionMachine.ts"
+import { externalSources } from "../../statements/external-source/ExternalSource.ts"
+import {
+  type ExternalStatement,
+  externalStatements,
+  isInForce
+} from "../../statements/external-statement/ExternalStatement.ts"
+import * as StatementLookups from "../../statements/external-statement/StatementLookups.ts"
 import * as Cash from "./CashLine.ts"
-import { owesRefund, type Subscription, subscriptions } from "../subscription/Subscription.ts"
-import { SubscriptionMachine } from "../subscription/SubscriptionMachine.ts"
+import * as Taking from "./CashTaking.ts"
 
-type Order = Pick<Cash.Paying, "kind" | "orderId">
-
-/** Bank lines named for an order, and their reservations. */
-export interface Named {
-  readonly order: Order
-  readonly cash: ReadonlyArray<Cash.CashLine>
-  /** Reservations that exist already, by line. */
-  readonly reserved: ReadonlyMap<string, Stored<Cash.Paying>>
-  /** Row of the check that no line pays another order; a line that its order did not use is free. */
-  readonly against: Objection
+/** The order that a call names bank lines for. */
+interface Paid extends Taking.Order {
+  readonly instrumentId: string
+  readonly currency: string
 }
 
-/** Loads the reservations of the bank lines named for an order, and the other orders that hold them. */
-export const named = Effect.fnUntraced(function* (
-  order: Order,
-  cash: ReadonlyArray<Cash.CashLine>
+type NamedLine = Pick<Taking.CashTaking, "named" | "pays">
+
+/** Bank lines named for an order, judged. */
+export interface Named {
+  readonly order: Taking.Order
+  readonly lines: ReadonlyArray<NamedLine & { readonly amountOfLine: Decimal.Decimal }>
+  /** Takings of the order that no write has used yet. */
+  readonly reserved: ReadonlyArray<Stored<Taking.CashTaking>>
+  readonly rows: ReadonlyArray<Objection>
+}
+
+const inOrder = ({ cash, refunds }: Cash.Named): ReadonlyArray<NamedLine> => [
+  ...cash.map((named) => ({ named, pays: "cash" as const })),
+  ...refunds.map((named) => ({ named, pays: "refund" as const }))
+]
+
+/**
+ * Serialises the writes that take of lines of these statements with corrections of them: no taking is
+ * missed by the correction that moves all. Must run inside `transact`, before the lines are loaded.
+ */
+export const inTurn = (statementIds: Iterable<string>) =>
+  Effect.flatMap(Records, (records) =>
+    // Sorted, so that two writes that name the same statements never wait for each other.
+    Effect.forEach(
+      [...new Set(statementIds)].toSorted(),
+      (statementId) => records.lock(`cash-lines:${statementId}`),
+      { discard: true }
+    )
+  )
+
+/** Finds the stored line that a call names, if it is one that may pay orders of the instrument. */
+const entryOf = Effect.fnUntraced(function* (
+  { line }: Cash.CashLine,
+  statement: ExternalStatement | undefined
+) {
+  if (statement === undefined) return null
+  const found = yield* StatementLookups.lineOf(statement, line)
+  return Option.isSome(found) && found.value.kind === "cash" ? found.value : null
+})
+
+/**
+ * Whether a source of cash statements names the instrument. Where none does there is no statement to
+ * check a line against: a line is what the venue first named of it, and pays no more than that.
+ */
+const hasSource = ({ instrumentId }: Paid) =>
+  Effect.flatMap(Records, (records) =>
+    records.stream(externalSources, { where: { kind: ["cash"] } }).pipe(
+      Stream.filter(({ record }) => record.instruments.includes(instrumentId)),
+      Stream.take(1),
+      Stream.runCollect,
+      Effect.map((sources) => sources.length > 0)
+    )
+  )
+
+/** Loads those of the named statements that lines may be taken of, by their id. */
+const takeable = Effect.fnUntraced(function* (
+  lines: ReadonlyArray<NamedLine>,
+  { instrumentId }: Paid
 ) {
   const records = yield* Records
-  const found = yield* records.many(Cash.cashLines, cash.map(Cash.nameOf))
-  const elsewhere = found.filter((line) => !isOf(line, order))
-  const idsOf = (kind: Cash.Paying["kind"]) =>
-    elsewhere.filter((line) => line.kind === kind).map(({ orderId }) => orderId)
-  const bought = yield* records.many(subscriptions, idsOf("subscription"))
-  const sold = yield* records.many(redemptions, idsOf("redemption"))
-  const paid = { bought, sold }
-  const taken = elsewhere.find((line) => !isFree(line, paid))
+  const ids = new Set(lines.map(({ named }) => named.statementId))
+  const statements = yield* records.many(externalStatements, [...ids])
+  const accounts = yield* records.many(
+    externalAccounts,
+    statements.flatMap(({ externalAccountId }) => externalAccountId ?? [])
+  )
+  const mapped = new Set(
+    accounts
+      .filter((account) => account.instrumentId === instrumentId)
+      .map(({ externalAccountId }): string => externalAccountId)
+  )
+  return new Map(
+    statements
+      .filter(
+        (statement) =>
+          isInForce(statement) &&
+          // A file that was handed in for two instruments has its lines twice: only one may pay.
+          statement.instrumentId === instrumentId &&
+          mapped.has(statement.externalAccountId ?? "")
+      )
+      .map((statement) => [statement.externalStatementId as string, statement])
+  )
+})
+
+/** Loads the takings of an order, but those of this transaction. */
+const takingsOf = (order: Taking.Order) =>
+  Effect.flatMap(Records, (records) =>
+    records.stream(Taking.cashTakings, { where: { order: [Taking.orderKeyOf(order)] } }).pipe(
+      Stream.map(({ record }) => record),
+      Stream.runCollect
+    )
+  )
+
+const reservedOn = (
+  reserved: ReadonlyArray<Taking.CashTaking>,
+  line: Pick<Cash.CashLine, "statementId" | "line">
+): Decimal.Decimal =>
+  Decimal.sum(
+    reserved
+      .flatMap(Taking.linesOf)
+      .filter((held) => Cash.nameOf(held) === Cash.nameOf(line))
+      .map(({ amount }) => amount)
+  )
+
+/**
+ * Loads and judges the bank lines named for an order. What the order itself has reserved of a line, as
+ * before a write that the ledger refused, is left for it.
+ */
+export const named = Effect.fnUntraced(function* (order: Paid, of: Cash.Named) {
+  const lines = inOrder(of)
+  const none: ReadonlyArray<Stored<Taking.CashTaking>> = []
+  if (lines.length === 0) {
+    return { order, lines: [], reserved: none, rows: Cash.againstBank([], order) } satisfies Named
+  }
+  const records = yield* Records
+  const statements = yield* takeable(lines, order)
+  const isStated = yield* hasSource(order)
+  const names = lines.map(({ named: line }) => Cash.nameOf(line))
+  const taken = new Map(
+    (yield* records.many(Taking.cashLines, names)).map((line) => [Cash.nameOf(line), line])
+  )
+  const reserved = (yield* takingsOf(order)).filter(({ state }) => state === "reserved")
+  const found = yield* Effect.forEach(lines, ({ named: line, pays }) =>
+    Effect.gen(function* () {
+      const direction = Cash.directionOf(order.kind, pays)
+      const before = taken.get(Cash.nameOf(line))
+      const entry = isStated
+        ? yield* entryOf(line, statements.get(line.statementId))
+        : { direction, currency: order.currency, amount: before?.amount ?? line.amount }
+      const amountOfLine = entry?.amount ?? Decimal.zero
+      const free = Decimal.subtract(amountOfLine, before?.taken ?? Decimal.zero)
+      const left = Decimal.add(free, reservedOn(reserved, line))
+      return { named: line, line, pays, direction, entry, amountOfLine, left }
+    })
+  )
   return {
     order,
-    cash,
-    reserved: new Map(found.map((line) => [Cash.nameOf(line), line])),
-    against: Cash.againstTaken(taken)
+    lines: found,
+    reserved,
+    rows: Cash.againstBank(found, order)
   } satisfies Named
+})
+
+/** Adds to the sum that is taken of a line. */
+export const takeOf = Effect.fnUntraced(function* (
+  { amountOfLine, ...line }: Cash.CashLine & { readonly amountOfLine: Decimal.Decimal },
+  act: Act
+) {
+  const records = yield* Records
+  const before = yield* records.find(Taking.cashLines, Cash.nameOf(line))
+  const { amount } = line
+  if (Option.isSome(before)) {
+    return void (yield* records.record(Taking.cashLines, before.value, { on: "take", amount }, act))
+  }
+  yield* records
+    .open(Taking.cashLines, { ...line, amount: amountOfLine, taken: amount }, act)
+    .pipe(Effect.catchTag("Refused", (refusal) => Effect.die(new Error(refusal.slug))))
+})
+
+/** Takes from the sum that is taken of a line. */
+export const giveTo = Effect.fnUntraced(function* ({ amount, ...line }: Cash.CashLine, act: Act) {
+  const records = yield* Records
+  const before = yield* records.find(Taking.cashLines, Cash.nameOf({ ...line }))
+  if (Option.isNone(before)) {
+    return yield* Effect.die(new Error(`nothing is taken of line ${Cash.nameOf({ ...line })}`))
+  }
+  yield* records.record(Taking.cashLines, before.value, { on: "give", amount }, act)
+})
+
+/** Returns a taking's cash to its lines. */
+const giveBack = Effect.fnUntraced(function* (taking: Stored<Taking.CashTaking>, act: Act) {
+  const records = yield* Records
+  yield* Effect.forEach(Taking.linesOf(taking), (line) => giveTo(line, act), { discard: true })
+  yield* records.record(Taking.cashTakings, taking, { on: "return" }, act)
 })
 
 /**
  * Reserves the bank lines for their order, in the transaction that plans and checks the act: from then
- * on no other order can count them.
+ * on no other order can count their cash.
  */
 export const take = Effect.fnUntraced(function* (
-  { order, cash, reserved }: Named,
+  { order, lines, reserved }: Named,
   act: OperationAct
 ) {
   const records = yield* Records
-  for (const line of cash) {
-    const reservation = reserved.get(Cash.nameOf(line))
-    if (reservation === undefined) {
-      yield* records
-        .open(Cash.cashLines, { ...line, ...order }, act)
-        .pipe(Effect.catchTag("Refused", (refusal) => Effect.die(new Error(refusal.slug))))
+  const names = new Set(lines.map(({ named: line }) => Cash.nameOf(line)))
+  const again = reserved.filter((taking) =>
+    Taking.linesOf(taking).some((line) => names.has(Cash.nameOf(line)))
+  )
+  yield* Effect.forEach(again, (taking) => giveBack(taking, act), { discard: true })
+  for (const { named: line, pays, amountOfLine } of lines) {
+    yield* takeOf({ ...line, amountOfLine }, act)
+    const { kind, orderId } = order
+    const taking = { kind, orderId, ...Taking.reservedAs({ named: line, pays }) }
+    const before = yield* records.find(Taking.cashTakings, Taking.takingIdOf(taking))
+    if (Option.isSome(before)) {
+      yield* records.record(
+        Taking.cashTakings,
+        before.value,
+        { on: "reserve", named: line, pays },
+        act
+      )
     } else {
-      const { amount } = line
-      yield* records.record(Cash.cashLines, reservation, { on: "take", ...order, amount }, act)
+      yield* records
+        .open(Taking.cashTakings, taking, act)
+        .pipe(Effect.catchTag("Refused", (refusal) => Effect.die(new Error(refusal.slug))))
     }
   }
 })
 
-const isOf = (line: Order, { kind, orderId }: Order): boolean =>
-  line.kind === kind && line.orderId === orderId
+/** Lines of one side, those of one name summed. */
+export const merged = (lines: ReadonlyArray<Cash.CashLine>): ReadonlyArray<Cash.CashLine> =>
+  [...Map.groupBy(lines, Cash.nameOf).values()].flatMap((same) =>
+    same.slice(0, 1).map((line) => ({
+      ...line,
+      amount: Decimal.sum(same.map(({ amount }) => amount))
+    }))
+  )
 
-/** Checks whether a reserved line is free again: its order ended and did not use the line. */
-const isFree = (
-  line: Cash.Paying,
-  paid: {
-    readonly bought: ReadonlyArray<Subscription>
-    readonly sold: ReadonlyArray<Redemption>
-  }
-): boolean => {
-  if (line.kind === "subscription") {
-    const self = paid.bought.find(({ subscriptionId }) => subscriptionId === line.orderId)
-    if (self === undefined) return true
-    // A closed order that still owes its refund may have reserved the line for that refund.
-    const hasEnded = Machine.isTerminal(SubscriptionMachine, self.state) && !owesRefund(self)
-    return isUnused([...self.cash.lines, ...self.refunds], hasEnded, line)
-  }
-  const self = paid.sold.find(({ redemptionId }) => redemptionId === line.orderId)
-  if (self === undefined) return true
-  return isUnused(self.cash.lines, Machine.isTerminal(RedemptionMachine, self.state), line)
-}
+/**
+ * Uses the bank lines that an act named, once the ledger has committed the act, and returns where their
+ * cash lies now: a correction since then moved it. A line that was named before takings were kept stays
+ * as it was named.
+ */
+export const use = Effect.fnUntraced(function* (
+  order: Taking.Order,
+  of: Cash.Named,
+  act: OperationAct
+) {
+  const records = yield* Records
+  const used = yield* Effect.forEach(inOrder(of), ({ named: line, pays }) =>
+    Effect.gen(function* () {
+      const id = Taking.takingIdOf({ ...order, named: line })
+      const taking = yield* records.find(Taking.cashTakings, id)
+      if (Option.isNone(taking)) return { pays, lines: [line] }
+      const after = yield* records.record(Taking.cashTakings, taking.value, { on: "use" }, act)
+      return { pays, lines: Taking.linesOf(after) }
+    })
+  )
+  const ofSide = (side: Cash.Pays) =>
+    merged(used.filter(({ pays }) => pays === side).flatMap(({ lines }) => lines))
+  return { cash: ofSide("cash"), refunds: ofSide("refund") } satisfies Cash.Named
+})
 
-const isUnused = (
-  lines: ReadonlyArray<Cash.CashLine>,
-  hasEnded: boolean,
-  line: Cash.Paying
-): boolean => hasEnded && !lines.some((used) => Cash.nameOf(used) === Cash.nameOf(line))
+/** Loads the takings of an order with those of this transaction. */
+const allTakingsOf = Effect.fnUntraced(function* (order: Taking.Order) {
+  const records = yield* Records
+  const key = [Taking.orderKeyOf(order)]
+  const listed = yield* Stream.runCollect(
+    records.ids(Taking.cashTakings, { where: { order: key } })
+  )
+  const written = yield* records.uncommitted(Taking.cashTakings, { column: "order", anyOf: key })
+  return yield* records.many(Taking.cashTakings, [...new Set([...listed, ...written])])
+})
+
+/** Returns the cash of the order's takings in any of these states to their lines. */
+export const returned = Effect.fnUntraced(function* (
+  order: Taking.Order,
+  states: ReadonlyArray<Taking.CashTaking["state"]>,
+  act: Act
+) {
+  const takings = yield* allTakingsOf(order)
+  yield* Effect.forEach(
+    takings.filter(({ state }) => states.includes(state)),
+    (taking) => giveBack(taking, act),
+    { discard: true }
+  )
+})

@@ -24,8 +24,21 @@ export const RequestCash = Schema.Struct({
 export const Leave = Schema.Struct({ on: Schema.Literal("leave"), formerCycle: FormerCycle })
 /** The venue named bank lines as the order's cash. */
 export const Match = Schema.Struct({ on: Schema.Literal("match"), lines: Schema.Array(CashLine) })
+/** Another statement replaced that of some lines: all lines of the order as they are named now. */
+export const MoveLines = Schema.Struct({
+  on: Schema.Literal("move-lines"),
+  lines: Schema.Array(CashLine),
+  refunds: Schema.Array(CashLine)
+})
 export const Release = Schema.Struct({ on: Schema.Literal("release"), ...at })
 export const Withdraw = Schema.Struct({ on: Schema.Literal("withdraw"), ...at })
+
+/** Fold of `move-lines`: the order's cash in these bank lines; a correction may have lost a part. */
+export const cashIn = (cash: Cash, lines: ReadonlyArray<CashLine>): Cash => ({
+  ...cash,
+  matched: matchedWith({ matched: Decimal.zero }, lines),
+  lines
+})
 
 /** Fold of `match`: the order's cash with these bank lines. */
 export const cashWith = (cash: Cash, lines: ReadonlyArray<CashLine>): Cash => ({

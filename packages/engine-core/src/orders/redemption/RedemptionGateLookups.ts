@@ -77,12 +77,9 @@ const payment = Effect.fnUntraced(function* (
   const controls = { holds, restrictions: yield* followed(self) }
   const lines =
     self.payment === "wire"
-      ? yield* named({ kind: "redemption", orderId: redemptionId }, cash)
+      ? yield* named({ ...self, kind: "redemption", orderId: redemptionId }, { cash, refunds: [] })
       : null
   const ofOrder = objections(asServed(self, now), { on: "settle", cash })
-  const rows = Gates.againstPayment(self, controls, [
-    ...ofOrder,
-    ...(lines === null ? [] : [lines.against])
-  ])
+  const rows = Gates.againstPayment(self, controls, [...ofOrder, ...(lines?.rows ?? [])])
   return { on: "settle" as const, self, lines, rows }
 })

@@ -11,9 +11,11 @@ import { againstLines, type CashLine, unpaid } from "../order/CashLine.ts"
 import {
   Allocated,
   at,
+  cashIn,
   cashWith,
   Leave,
   Match,
+  MoveLines,
   Release,
   RequestCash,
   Withdraw
@@ -120,6 +122,7 @@ export const Fact = Schema.Union([
   Join,
   Leave,
   Match,
+  MoveLines,
   Price,
   Fund,
   Burn,
@@ -202,6 +205,7 @@ export const evolve = (self: Redemption, fact: Fact): Redemption =>
       ...self,
       cash: cashWith(self.cash, lines)
     }))
+    .with({ on: "move-lines" }, ({ lines }) => ({ ...self, cash: cashIn(self.cash, lines) }))
     .with({ on: "price" }, ({ on, at: pricedAt, ...priced }) => ({
       ...moved(self, on),
       ...priced,

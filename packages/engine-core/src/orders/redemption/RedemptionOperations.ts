@@ -16,7 +16,7 @@ import {
   shownAfter
 } from "../order/OrderSteps.ts"
 import type * as Cash from "../order/CashLine.ts"
-import { take } from "../order/CashSteps.ts"
+import { inTurn, returned, take, use } from "../order/CashSteps.ts"
 import { type Redemption, RedemptionId, redemptions } from "./Redemption.ts"
 import { claim } from "./RedemptionClaimOperations.ts"
 import { decide } from "./RedemptionMachine.ts"
@@ -79,14 +79,13 @@ export const settle = Operation.defineOnLedger("redemption.settle", {
   input: Paid,
   gates: (input, act) => Effect.map(settling(input, act), ({ rows }) => rows),
   plan: Effect.fn("redemption.settle.plan")(function* (input, act) {
+    yield* inTurn(input.cash.map(({ statementId }) => statementId))
     const acting = yield* settling(input, act)
     yield* Effect.fromResult(judge(acting.rows))
     const { self, lines } = acting
     if (lines !== null) yield* take(lines, act)
     const argument =
-      acting.on === "exchange"
-        ? exchanged(self, acting.market)
-        : yield* paid(self, lines?.cash ?? [])
+      acting.on === "exchange" ? exchanged(self, acting.market) : yield* paid(self, input.cash)
     return {
       commands: [exercise(PricedRedemption, pricedOf(self), "Settle", argument)],
       last: true
@@ -158,9 +157,10 @@ const matched = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const self = yield* reload(redemptions, redemptionId)
-  const after =
-    lines.length === 0
-      ? self
-      : yield* records.record(redemptions, self, { on: "match", lines }, act)
+  if (lines.length === 0) return RedemptionView.of(self, act.now)
+  const order = { kind: "redemption", orderId: redemptionId } as const
+  const { cash } = yield* use(order, { cash: lines, refunds: [] }, act)
+  const after = yield* records.record(redemptions, self, { on: "match", lines: cash }, act)
+  yield* returned(order, ["reserved"], act)
   return RedemptionView.of(after, act.now)
 })

@@ -48,8 +48,8 @@ const isMintedUnder = (self: Subscription, market: PrimaryMarket): boolean =>
 export const load = (subscriptionId: string) =>
   Effect.flatMap(Records, (records) => records.get(subscriptions, subscriptionId))
 
-const linesOf = ({ subscriptionId: orderId, cash }: Paying) =>
-  named({ kind: "subscription", orderId }, cash)
+const linesOf = (self: Subscription, of: Cash.Named) =>
+  named({ ...self, kind: "subscription", orderId: self.subscriptionId }, of)
 
 /**
  * Loads and checks a delivery: first the order's state, which is no gate, then the rows. The policy in
@@ -60,12 +60,12 @@ export const delivering = Effect.fnUntraced(function* (paying: Paying, { now }: 
   const self = yield* load(paying.subscriptionId)
   yield* Effect.fromResult(Machine.admit(SubscriptionMachine, self, "deliver"))
   const context = yield* contextOf(self, now)
-  const lines = yield* linesOf(paying)
+  const lines = yield* linesOf(self, { cash: paying.cash, refunds: [] })
   const terms = yield* inForce(context.instrument, now)
   const deliverBeforeCash = terms.deliverBeforeCash ? "allowed" : "never"
   const ofOrder = objections(self, { on: "deliver", cash: paying.cash, deliverBeforeCash })
   const ofFeed = yield* NavFeedLookups.againstOrder({ ...context, terms }, self, now)
-  const rows = Gates.againstUnits(context, [...ofOrder, ofFeed, lines.against])
+  const rows = Gates.againstUnits(context, [...ofOrder, ofFeed, ...lines.rows])
   return { self, context, lines, rows }
 })
 
@@ -83,11 +83,11 @@ export const settling = Effect.fnUntraced(function* (paying: Settling, { now }: 
 })
 
 const closing = Effect.fnUntraced(function* (self: Subscription, paying: Settling) {
-  const { cash, refunds, subscriptionId } = paying
+  const { cash, refunds } = paying
   const controls = yield* controlsOf({ instrumentId: self.instrumentId, holderIds: [] })
-  const lines = yield* linesOf({ subscriptionId, cash: [...cash, ...refunds] })
+  const lines = yield* linesOf(self, paying)
   const ofOrder = objections(self, { on: "settle", cash, refunds })
-  const rows = Gates.againstClosing(controls, [...ofOrder, lines.against])
+  const rows = Gates.againstClosing(controls, [...ofOrder, ...lines.rows])
   return { on: "settle" as const, self, lines, cash, refunds, rows }
 })
 export type Closing = Effect.Success<ReturnType<typeof closing>>

@@ -12,9 +12,11 @@ import { againstLines, againstSettling, CashLine, type Named, unpaid } from "../
 import {
   Allocated,
   at,
+  cashIn,
   cashWith,
   Leave,
   Match,
+  MoveLines,
   Release,
   RequestCash,
   Withdraw
@@ -140,6 +142,7 @@ export const Fact = Schema.Union([
   Leave,
   Match,
   MatchRefund,
+  MoveLines,
   Refund,
   Price,
   Deliver,
@@ -225,6 +228,11 @@ export const evolve = (self: Subscription, fact: Fact): Subscription =>
     .with({ on: "match-refund" }, ({ lines }) => ({
       ...self,
       refunds: [...self.refunds, ...lines]
+    }))
+    .with({ on: "move-lines" }, ({ lines, refunds }) => ({
+      ...self,
+      cash: cashIn(self.cash, lines),
+      refunds
     }))
     .with({ on: "refund" }, ({ amount, owedRefundCid }) => ({
       ...self,

@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import { configurationOf } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { judge } from "../../kernel/Gates.ts"
+import * as Machine from "../../kernel/Machine.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { DeliveredLot, Lot, OwedRefund, SubscriptionClaim } from "../../templates/Market.ts"
@@ -18,10 +19,10 @@ import {
   subscriptions,
   toPayBack
 } from "./Subscription.ts"
-import { take } from "../order/CashSteps.ts"
+import { inTurn, returned, take, use } from "../order/CashSteps.ts"
 import { claim } from "./SubscriptionClaimOperations.ts"
 import { withRemaining } from "./SubscriptionLotLookups.ts"
-import { decide } from "./SubscriptionMachine.ts"
+import { decide, SubscriptionMachine } from "./SubscriptionMachine.ts"
 import {
   type Closing,
   type Context,
@@ -97,6 +98,7 @@ export const deliver = Operation.defineOnLedger("subscription.deliver", {
   input: Paid,
   gates: (input, act) => Effect.map(delivering(input, act), ({ rows }) => rows),
   plan: Effect.fn("subscription.deliver.plan")(function* (input, act) {
+    yield* inTurn(input.cash.map(({ statementId }) => statementId))
     const { self, context, lines, rows } = yield* delivering(input, act)
     yield* Effect.fromResult(judge(rows))
     yield* take(lines, act)
@@ -113,6 +115,7 @@ export const settle = Operation.defineOnLedger("subscription.settle", {
   input: Settled,
   gates: (input, act) => Effect.map(settling(input, act), ({ rows }) => rows),
   plan: Effect.fn("subscription.settle.plan")(function* (input, act) {
+    yield* inTurn([...input.cash, ...input.refunds].map(({ statementId }) => statementId))
     const acting = yield* settling(input, act)
     yield* Effect.fromResult(judge(acting.rows))
     if (acting.on === "exchange") return { commands: [exchange(acting)], last: true }
@@ -216,16 +219,22 @@ const exchange = ({ self, context: { admission, instrument }, market }: Exchangi
 /** Records the bank lines of an act after the ledger has committed it, and returns the view. */
 const matched = Effect.fnUntraced(function* (
   subscriptionId: string,
-  { cash, refunds }: Cash.Named,
+  named: Cash.Named,
   act: OperationAct
 ) {
   const records = yield* Records
+  const order = { kind: "subscription", orderId: subscriptionId } as const
+  const { cash, refunds } = yield* use(order, named, act)
   let self = yield* reload(subscriptions, subscriptionId)
   if (cash.length > 0) {
     self = yield* records.record(subscriptions, self, { on: "match", lines: cash }, act)
   }
   if (refunds.length > 0) {
     self = yield* records.record(subscriptions, self, { on: "match-refund", lines: refunds }, act)
+  }
+  // A delivered order may still take the rest of its cash, and a closed one that of its refund.
+  if (Machine.isTerminal(SubscriptionMachine, self.state) && !owesRefund(self)) {
+    yield* returned(order, ["reserved"], act)
   }
   return yield* viewOf(self, act)
 })

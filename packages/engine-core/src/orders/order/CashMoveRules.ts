@@ -1,0 +1,107 @@
+/**
+ * Matching of the entries of two statements of cash, pure: where the cash that orders took of a replaced
+ * statement lies in its correction (docs/domain/statements.md#corrections).
+ */
+import * as Decimal from "../../kernel/Decimal.ts"
+import type { CashEntry } from "../../statements/external-statement/StatementLine.ts"
+import type { Place } from "./CashTaking.ts"
+
+/** What entries are matched by; the rest, such as the value date, may be corrected. */
+export type Entry = Pick<
+  CashEntry,
+  "line" | "amount" | "direction" | "currency" | "bookingDate" | "bankReference" | "reference"
+>
+
+/** Cash that was taken of an entry. */
+export interface TakenOf {
+  readonly entry: Entry
+  readonly amount: Decimal.Decimal
+}
+
+export interface Moved {
+  readonly places: ReadonlyArray<Place>
+  readonly lost: Decimal.Decimal
+}
+
+/** Key of entries that are the same in all that counts. */
+export const sameOf = (entry: Entry): string =>
+  JSON.stringify([
+    entry.bankReference,
+    entry.direction,
+    entry.currency,
+    entry.bookingDate,
+    Decimal.formatPlain(entry.amount),
+    entry.reference
+  ])
+
+/** Key of the entries of one reference of the bank on one booking date; null without a reference. */
+export const bankKeyOf = (entry: Entry): string | null =>
+  entry.bankReference === null
+    ? null
+    : JSON.stringify([entry.bankReference, entry.direction, entry.currency, entry.bookingDate])
+
+/** Pairs the entries that are the same in both statements, the first with the first. */
+const pairsOf = (before: ReadonlyArray<Entry>, after: ReadonlyArray<Entry>) => {
+  const rest = Map.groupBy(after, sameOf)
+  const pairs = new Map<number, Entry>()
+  for (const entry of before) {
+    const pair = rest.get(sameOf(entry))?.shift()
+    if (pair !== undefined) pairs.set(entry.line, pair)
+  }
+  return pairs
+}
+
+/**
+ * Finds the lines of a correction that have the cash which was taken of the replaced statement's
+ * lines: of each the entry that is the same, the first with the first in file order; else, by the
+ * bank's reference, the entries of it that are the same as no other, in file order, amount by amount.
+ * No line gives more than it has, and what none has is lost. What an earlier correction had no line
+ * for is sought last, among the entries that are new. Answers in the order of `taken` and `missing`.
+ */
+export const moved = (of: {
+  /** Entries of the replaced statement, and of its correction, in file order. */
+  readonly before: ReadonlyArray<Entry>
+  readonly after: ReadonlyArray<Entry>
+  /** In file order; those of one entry sum to at most its amount. */
+  readonly taken: ReadonlyArray<TakenOf>
+  /** Cash that an earlier correction lost, by the entry that it was first taken of. */
+  readonly missing: ReadonlyArray<TakenOf>
+}): { readonly taken: ReadonlyArray<Moved>; readonly missing: ReadonlyArray<Moved> } => {
+  const { before, after, taken, missing } = of
+  const pairs = pairsOf(before, after)
+  const paired = new Set([...pairs.values()].map(({ line }) => line))
+  const fresh = after.filter(({ line }) => !paired.has(line))
+  const [same, ofBank] = [Map.groupBy(fresh, sameOf), Map.groupBy(fresh, bankKeyOf)]
+  const byBank = (entry: Entry): ReadonlyArray<Entry> => {
+    const key = bankKeyOf(entry)
+    return key === null ? [] : (ofBank.get(key) ?? [])
+  }
+  const fill = filling(after)
+  return {
+    taken: taken.map(({ entry, amount }) => {
+      const pair = pairs.get(entry.line)
+      return fill(amount, pair === undefined ? byBank(entry) : [pair])
+    }),
+    missing: missing.map(({ entry, amount }) =>
+      fill(amount, [...(same.get(sameOf(entry)) ?? []), ...byBank(entry)])
+    )
+  }
+}
+
+/** Fills lines up to their amounts, call by call. */
+const filling = (entries: ReadonlyArray<Entry>) => {
+  const room = new Map(entries.map(({ line, amount }) => [line, amount]))
+  return (amount: Decimal.Decimal, into: ReadonlyArray<Entry>): Moved => {
+    const places: Array<Place> = []
+    let lost = amount
+    for (const { line } of into) {
+      const free = room.get(line) ?? Decimal.zero
+      const part = Decimal.min(lost, free)
+      if (!Decimal.isPositive(part)) continue
+      room.set(line, Decimal.subtract(free, part))
+      places.push({ line, amount: part })
+      lost = Decimal.subtract(lost, part)
+    }
+    return { places, lost }
+  }
+}

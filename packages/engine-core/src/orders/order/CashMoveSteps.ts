@@ -1,0 +1,251 @@
+/**
+ * Consequences of a correction and of an order's end for bank lines: a correction moves the cash that
+ * orders took of the replaced statement to its own lines, and an order that ends without its cash
+ * returns it (docs/domain/statements.md#corrections).
+ */
+import { Effect, Option, Stream } from "effect"
+import * as Decimal from "../../kernel/Decimal.ts"
+import type { Act } from "../../records/Act.ts"
+import * as Consequence from "../../records/Consequence.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import {
+  type ExternalStatement,
+  externalStatements
+} from "../../statements/external-statement/ExternalStatement.ts"
+import * as StatementLookups from "../../statements/external-statement/StatementLookups.ts"
+import { redemptions } from "../redemption/Redemption.ts"
+import { type Subscription, subscriptions } from "../subscription/Subscription.ts"
+import type * as Cash from "./CashLine.ts"
+import * as Rules from "./CashMoveRules.ts"
+import { giveTo, inTurn, merged, returned, takeOf } from "./CashSteps.ts"
+import * as Taking from "./CashTaking.ts"
+
+type StoredTaking = Stored<Taking.CashTaking>
+
+/** Loads the takings of a statement's lines with those of this transaction, in the order of their ids. */
+const takingsOf = Effect.fnUntraced(function* (statementId: string) {
+  const records = yield* Records
+  const anyOf = [statementId]
+  const listed = yield* Stream.runCollect(
+    records.ids(Taking.cashTakings, { where: { statementId: anyOf } })
+  )
+  const written = yield* records.uncommitted(Taking.cashTakings, { column: "statementId", anyOf })
+  const takings = yield* records.many(Taking.cashTakings, [...new Set([...listed, ...written])])
+  return takings
+    .filter((taking) => taking.state !== "returned" && taking.statementId === statementId)
+    .toSorted((a, b) => (Taking.takingIdOf(a) < Taking.takingIdOf(b) ? -1 : 1))
+})
+
+/** Collects the entries of a statement that are wanted, in file order. */
+const entriesOf = (statement: ExternalStatement, isWanted: (entry: Rules.Entry) => boolean) =>
+  StatementLookups.linesOf(statement).pipe(
+    Stream.filter((line) => line.kind === "cash"),
+    Stream.filter(isWanted),
+    Stream.runCollect
+  )
+
+/** Finds the entry that a call named, in whichever statement had it then. */
+const namedEntryOf = Effect.fnUntraced(function* ({ named }: Taking.CashTaking) {
+  const records = yield* Records
+  const statement = yield* records.find(externalStatements, named.statementId)
+  if (Option.isNone(statement)) return null
+  const line = yield* StatementLookups.lineOf(statement.value, named.line)
+  return Option.isSome(line) && line.value.kind === "cash" ? line.value : null
+})
+
+/** Loads the orders of takings, by their key. */
+const ordersOf = Effect.fnUntraced(function* (takings: ReadonlyArray<Taking.CashTaking>) {
+  const records = yield* Records
+  const idsOf = (kind: Taking.Order["kind"]) =>
+    new Set(takings.filter((taking) => taking.kind === kind).map(({ orderId }) => orderId))
+  const bought = yield* records.many(subscriptions, [...idsOf("subscription")])
+  const sold = yield* records.many(redemptions, [...idsOf("redemption")])
+  return { bought, sold }
+})
+type Orders = Effect.Success<ReturnType<typeof ordersOf>>
+
+/** Cash that an order still lacks, by the way it goes: an earlier correction may have lost it. */
+const lackingOf = ({ bought, sold }: Orders): Map<string, Decimal.Decimal> => {
+  const ofCash = ({ cash }: { readonly cash: Cash.Cash }) =>
+    Decimal.subtract(cash.expected ?? Decimal.zero, cash.matched)
+  const ofRefund = ({ refund, refunds }: Subscription) =>
+    Decimal.subtract(refund ?? Decimal.zero, Decimal.sum(refunds.map(({ amount }) => amount)))
+  return new Map([
+    ...bought.flatMap((self) => [
+      [`cash/subscription/${self.subscriptionId}`, ofCash(self)] as const,
+      [`refund/subscription/${self.subscriptionId}`, ofRefund(self)] as const
+    ]),
+    ...sold.map((self) => [`cash/redemption/${self.redemptionId}`, ofCash(self)] as const)
+  ])
+}
+
+/** Cash of takings to look for in a correction. */
+const soughtOf = Effect.fnUntraced(function* (
+  takings: ReadonlyArray<StoredTaking>,
+  of: { readonly entries: ReadonlyMap<number, Rules.Entry>; readonly orders: Orders }
+) {
+  const taken = takings
+    .flatMap((taking) =>
+      taking.places.map(({ line, amount }) => {
+        const entry = of.entries.get(line)
+        if (entry === undefined) throw new Error(`a taking is of line ${line}, which is not there`)
+        return { taking, entry, amount }
+      })
+    )
+    .toSorted((a, b) => a.entry.line - b.entry.line)
+  const lacking = lackingOf(of.orders)
+  const missing = yield* Effect.forEach(
+    takings.filter(({ lost, state }) => state === "used" && Decimal.isPositive(lost)),
+    (taking) =>
+      Effect.map(namedEntryOf(taking), (entry) => {
+        const key = `${taking.pays}/${Taking.orderKeyOf(taking)}`
+        const left = lacking.get(key) ?? Decimal.zero
+        const amount = Decimal.max(Decimal.zero, Decimal.min(taking.lost, left))
+        if (entry === null || !Decimal.isPositive(amount)) return []
+        lacking.set(key, Decimal.subtract(left, amount))
+        return [{ taking, entry, amount }]
+      })
+  )
+  return { taken, missing: missing.flat() }
+})
+
+/** Moves the cash that orders took of a replaced statement to the lines of its correction. */
+const move = Effect.fnUntraced(function* (before: ExternalStatement, act: Act) {
+  const records = yield* Records
+  yield* inTurn([before.externalStatementId])
+  const takings = yield* takingsOf(before.externalStatementId)
+  if (takings.length === 0 || before.supersededBy === null) return
+  const after = yield* records
+    .get(externalStatements, before.supersededBy)
+    .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("a correction is not there"))))
+  const lines = new Set(takings.flatMap(({ places }) => places.map(({ line }) => line)))
+  const held = yield* entriesOf(before, ({ line }) => lines.has(line))
+  const orders = yield* ordersOf(takings)
+  const { taken, missing } = yield* soughtOf(takings, {
+    entries: new Map(held.map((entry) => [entry.line, entry])),
+    orders
+  })
+  const sought = [...taken, ...missing].map(({ entry }) => entry)
+  const keys = new Set(sought.flatMap((entry) => [Rules.sameOf(entry), Rules.bankKeyOf(entry)]))
+  keys.delete(null)
+  const isWanted = (entry: Rules.Entry) =>
+    keys.has(Rules.sameOf(entry)) || keys.has(Rules.bankKeyOf(entry))
+  const entries = yield* entriesOf(after, isWanted)
+  const found = Rules.moved({
+    before: yield* entriesOf(before, isWanted),
+    after: entries,
+    taken,
+    missing
+  })
+  const amounts = new Map(entries.map(({ line, amount }) => [line, amount]))
+  const results = [
+    ...taken.map(({ taking }, index) => ({ taking, moved: found.taken[index] })),
+    ...missing.map(({ taking }, index) => ({ taking, moved: found.missing[index] }))
+  ]
+  const placesOf = Map.groupBy(results, ({ taking }) => Taking.takingIdOf(taking))
+  const statementId = after.externalStatementId
+  for (const taking of takings) {
+    const places = (placesOf.get(Taking.takingIdOf(taking)) ?? []).flatMap(
+      ({ moved }) => moved?.places ?? []
+    )
+    const lost = Decimal.subtract(taking.named.amount, Taking.heldBy({ places }))
+    yield* Effect.forEach(Taking.linesOf(taking), (line) => giveTo(line, act), { discard: true })
+    yield* Effect.forEach(
+      Taking.linesOf({ statementId, places }),
+      (line) => takeOf({ ...line, amountOfLine: amounts.get(line.line) ?? Decimal.zero }, act),
+      { discard: true }
+    )
+    const fact = { on: "move", statementId, places, lost } as const
+    yield* records.record(Taking.cashTakings, taking, fact, act)
+  }
+  yield* renamed(orders, { takings, before, after }, act)
+})
+
+/** Records in each order which lines of the statement in force pay it now. */
+const renamed = Effect.fnUntraced(function* (
+  { bought, sold }: Orders,
+  of: {
+    readonly takings: ReadonlyArray<Taking.CashTaking>
+    readonly before: ExternalStatement
+    readonly after: ExternalStatement
+  },
+  act: Act
+) {
+  const records = yield* Records
+  const used = of.takings.filter(({ state }) => state === "used")
+  const moved = yield* records.many(Taking.cashTakings, used.map(Taking.takingIdOf))
+  const byOrder = Map.groupBy(moved, Taking.orderKeyOf)
+  const linesOf = (
+    order: Taking.Order,
+    pays: Cash.Pays,
+    lines: ReadonlyArray<Cash.CashLine>
+  ): ReadonlyArray<Cash.CashLine> =>
+    merged([
+      ...lines.filter(({ statementId }) => statementId !== of.before.externalStatementId),
+      ...(byOrder.get(Taking.orderKeyOf(order)) ?? [])
+        .filter((taking) => taking.pays === pays)
+        .flatMap(Taking.linesOf)
+    ])
+  for (const self of bought) {
+    const order = { kind: "subscription", orderId: self.subscriptionId } as const
+    if (!byOrder.has(Taking.orderKeyOf(order))) continue
+    const lines = linesOf(order, "cash", self.cash.lines)
+    const refunds = linesOf(order, "refund", self.refunds)
+    yield* records.record(subscriptions, self, { on: "move-lines", lines, refunds }, act)
+  }
+  for (const self of sold) {
+    const order = { kind: "redemption", orderId: self.redemptionId } as const
+    if (!byOrder.has(Taking.orderKeyOf(order))) continue
+    const lines = linesOf(order, "cash", self.cash.lines)
+    yield* records.record(redemptions, self, { on: "move-lines", lines, refunds: [] }, act)
+  }
+})
+
+const ofCorrection = Consequence.define({
+  doc: "A correction of a statement of cash moves the cash that orders took to its own lines.",
+  collection: externalStatements,
+  concerns: ({ before, after }) =>
+    after.kind === "cash" &&
+    after.supersededBy !== null &&
+    before?.supersededBy !== after.supersededBy
+      ? { key: after.externalStatementId, of: after }
+      : null,
+  follow: (concerned, act) =>
+    Effect.forEach(concerned, (statement) => move(statement, act), { discard: true })
+})
+
+const givenUp = ["released", "withdrawn"]
+const everyState = ["reserved", "used"] as const
+
+const endedWithout = (
+  order: Taking.Order,
+  of: { readonly state: string; readonly payment: string }
+) =>
+  of.payment === "wire" && givenUp.includes(of.state)
+    ? { key: Taking.orderKeyOf(order), of: order }
+    : null
+
+const follow = (concerned: ReadonlyArray<Taking.Order>, act: Act) =>
+  Effect.forEach(concerned, (order) => returned(order, everyState, act), { discard: true })
+
+const ofSubscription = Consequence.define({
+  doc: "A subscription that ends without its cash returns it to the bank lines.",
+  collection: subscriptions,
+  concerns: ({ before, after }) =>
+    before?.state === after.state
+      ? null
+      : endedWithout({ kind: "subscription", orderId: after.subscriptionId }, after),
+  follow
+})
+
+const ofRedemption = Consequence.define({
+  doc: "A redemption that ends without its cash returns it to the bank lines.",
+  collection: redemptions,
+  concerns: ({ before, after }) =>
+    before?.state === after.state
+      ? null
+      : endedWithout({ kind: "redemption", orderId: after.redemptionId }, after),
+  follow
+})
+
+export const consequences = [ofCorrection, ofSubscription, ofRedemption] as const

@@ -1,0 +1,215 @@
+/** Kit of bank statements: plants statements of cash with lines, by the records and the codec of intake. */
+import { Records } from "@bursar/engine-core"
+import { Date, Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
+import { Bulk } from "@bursar/engine-core/ports"
+import { Effect, Option } from "effect"
+import { externalAccounts } from "#core/holders/external-account/ExternalAccount.ts"
+import * as CashSteps from "#core/orders/order/CashSteps.ts"
+import * as CashTaking from "#core/orders/order/CashTaking.ts"
+import { externalSources } from "#core/statements/external-source/ExternalSource.ts"
+import {
+  type ExternalStatement,
+  externalStatements,
+  ownerOf
+} from "#core/statements/external-statement/ExternalStatement.ts"
+import * as LineRows from "#core/statements/external-statement/LineRows.ts"
+import * as StatementLookups from "#core/statements/external-statement/StatementLookups.ts"
+import type { CashEntry } from "#core/statements/external-statement/StatementLine.ts"
+
+export const businessDate = Date.of("2026-07-31")
+
+/** An entry as a test writes it: the amount as text; lines number from 1 in this order. */
+export interface Entry
+  extends Partial<
+    Pick<
+      CashEntry,
+      "bankReference" | "bookingDate" | "currency" | "direction" | "reference" | "valueDate"
+    >
+  > {
+  readonly amount: string
+}
+
+export const entryOf = ({ amount, ...of }: Entry, index: number): CashEntry => ({
+  kind: "cash",
+  line: index + 1,
+  bookingDate: businessDate,
+  valueDate: businessDate,
+  currency: "USD",
+  direction: "credit",
+  bankReference: null,
+  reference: null,
+  counterparty: null,
+  ...of,
+  amount: Decimal.of(amount)
+})
+
+export interface Stated {
+  readonly id: string
+  readonly entries: ReadonlyArray<Entry>
+  readonly instrumentId?: string
+  /** The statement that this one replaces. */
+  readonly corrects?: string
+  readonly opening?: string | null
+  readonly closing?: string | null
+  readonly asOf?: string
+  readonly businessDate?: Date.Date
+  /** Instrument of the account; by default that of the statement. */
+  readonly accountOf?: string
+}
+
+export const sourceOf = (instrumentId: string) => `bank-${instrumentId}`
+export const accountOf = (instrumentId: string) => `account-${instrumentId}`
+
+const asIfNew = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.orDie(effect)
+
+/** The account of an instrument and its source, where they are not there yet. */
+const mapped = Effect.fnUntraced(function* (instrumentId: string, act: Act) {
+  const records = yield* Records
+  const externalAccountId = accountOf(instrumentId) as never
+  const found = yield* records.find(externalAccounts, externalAccountId)
+  if (Option.isNone(found)) {
+    const account = {
+      ...{ externalAccountId, kind: "cash" as const, holderId: null, instrumentId },
+      ...{ masked: "****0001", mappedBy: "olga", sealed: "" }
+    }
+    yield* asIfNew(records.open(externalAccounts, account, act))
+  }
+  const externalSourceId = sourceOf(instrumentId) as never
+  const source = yield* records.find(externalSources, externalSourceId)
+  if (Option.isSome(source)) return
+  yield* asIfNew(
+    records.open(
+      externalSources,
+      {
+        externalSourceId,
+        kind: "cash",
+        instruments: [instrumentId],
+        calendar: ["monday", "tuesday", "wednesday", "thursday", "friday"],
+        dueBy: { time: "06:00", zone: "UTC", daysAfter: 1 },
+        grace: Duration.of("PT0S"),
+        adapter: "camt.053",
+        account: accountOf(instrumentId),
+        accountIs: null,
+        basis: null,
+        places: null,
+        zone: "UTC",
+        validFor: null,
+        reversals: "as-marked",
+        assets: null,
+        csv: null,
+        state: "active",
+        lastBusinessDate: null
+      },
+      act
+    )
+  )
+})
+
+type Act = Parameters<Records["Service"]["open"]>[2]
+
+const statementOf = (
+  { id, instrumentId = "fund-a", entries, corrects, ...of }: Stated,
+  now: Instant.Instant
+): ExternalStatement => ({
+  externalStatementId: id as never,
+  externalSourceId: sourceOf(instrumentId),
+  kind: "cash",
+  instrumentId,
+  externalAccountId: accountOf(of.accountOf ?? instrumentId),
+  businessDate: of.businessDate ?? businessDate,
+  asOf: of.asOf === undefined ? now : Instant.of(of.asOf),
+  period: null,
+  reference: null,
+  currency: "USD",
+  totalQuantity: null,
+  totalAmount: null,
+  lineCount: entries.length,
+  statedLines: null,
+  rawFormat: "application/xml",
+  rawEncoding: "utf-8",
+  rawBytes: 1,
+  adapter: "camt.053",
+  contentHash: "ab".repeat(32),
+  receivedAt: now,
+  receivedBy: "bank-feed",
+  basis: null,
+  opening: of.opening === undefined || of.opening === null ? null : Decimal.of(of.opening),
+  closing: of.closing === undefined || of.closing === null ? null : Decimal.of(of.closing),
+  nav: null,
+  corrects: corrects ?? null,
+  supersededBy: null
+})
+
+/** Plants a statement of cash: its lines visible with it, and the one that it corrects replaced. */
+export const states = (of: Stated) =>
+  Effect.gen(function* () {
+    const bulk = yield* Bulk
+    const records = yield* Records
+    const now = yield* Instant.now
+    const act = { cause: { by: "clock" }, now } as const
+    const statement = statementOf(of, now)
+    const owner = ownerOf(statement)
+    const rows = of.entries.map((entry, index) => LineRows.rowOf(entryOf(entry, index)))
+    yield* bulk.append(owner, rows)
+    yield* records.transact(
+      Effect.gen(function* () {
+        yield* mapped(of.accountOf ?? statement.instrumentId, act)
+        yield* mapped(statement.instrumentId, act)
+        yield* asIfNew(records.open(externalStatements, statement, act))
+        yield* bulk.seal({ owner, rows: rows.length })
+        if (statement.corrects === null) return
+        const before = yield* asIfNew(records.get(externalStatements, statement.corrects))
+        const by = statement.externalStatementId
+        yield* records.record(externalStatements, before, { on: "supersede", by }, act)
+      })
+    )
+    return statement
+  })
+
+/** Lines of the statements that most tests name, and the cash of each. */
+const many = { lines: 400, amount: "1000000000" }
+
+const plenty = (direction: CashEntry["direction"]): ReadonlyArray<Entry> =>
+  Array.from({ length: many.lines }, () => ({ direction, amount: many.amount }))
+
+/** Statement whose lines came in, and the one whose lines went out, of an instrument. */
+export const credits = "stmt-1"
+export const debits = "stmt-2"
+
+/**
+ * Plants a statement of credits and one of debits, in USD: more of each than a test names, and of
+ * more cash than it takes.
+ */
+export const opens = (instrumentId = "fund-a") =>
+  Effect.andThen(
+    states({ id: credits, instrumentId, entries: plenty("credit") }),
+    states({ id: debits, instrumentId, entries: plenty("debit") })
+  )
+
+/** Reserves cash of a line for an order, as a write does that the ledger then refuses. */
+export const reserves = (of: {
+  readonly order: CashTaking.Order
+  readonly named: { readonly statementId: string; readonly line: number; readonly amount: string }
+  readonly pays?: "cash" | "refund"
+}) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const now = yield* Instant.now
+    const act = { cause: { by: "clock" }, now } as const
+    const statement = yield* records.get(externalStatements, of.named.statementId)
+    const line = yield* StatementLookups.lineOf(statement, of.named.line)
+    if (Option.isNone(line) || line.value.kind !== "cash") throw new Error("no such line")
+    const amountOfLine = line.value.amount
+    const named = {
+      ...of.named,
+      statementId: of.named.statementId as never,
+      amount: Decimal.of(of.named.amount)
+    }
+    yield* records.transact(
+      Effect.gen(function* () {
+        yield* CashSteps.takeOf({ ...named, amountOfLine }, act)
+        const taking = { ...of.order, ...CashTaking.reservedAs({ named, pays: of.pays ?? "cash" }) }
+        yield* asIfNew(records.open(CashTaking.cashTakings, taking, act))
+      })
+    )
+  })

@@ -129,6 +129,13 @@ describe("a statement of a bank", () => {
     expect(await shown(file(batch(body)))).toEqual([`credit 50 EUR BANK-1 ${expected}`])
   })
 
+  it("reads a batch whose transactions lie in details of their own, however many", async () => {
+    const parts = Array.from({ length: 1_200 }, () => `<NtryDtls>${tx(amount("0.01"))}</NtryDtls>`)
+    const text = file(entry({ Amt: amount("12"), NtryDtls: parts.join("") }))
+    const { lines } = await statementOf(ofCash({ linesMax: 1_200 }), text)
+    expect(lines).toHaveLength(1_200)
+  })
+
   it("takes the bank's reference of the transaction, the entry, its number, in this order", async () => {
     const refs = (reference: string) => `<Refs><AcctSvcrRef>${reference}</AcctSvcrRef></Refs>`
     expect(

@@ -211,6 +211,16 @@ describe("a net asset value is refused, with check and line", () => {
       report(valuation().replace("<SEDOL>1</SEDOL>", "<ISIN>LU9</ISIN>")),
       "statement-account 1"
     ],
+    [
+      "a valuation of its own and another share class",
+      report(valuation().replace("</ISIN></Id>", "</ISIN></Id><Id><ISIN>LU9</ISIN></Id>")),
+      "statement-account 1"
+    ],
+    [
+      "two reports",
+      report(`${valuation()}</PricRpt>\n<PricRpt><Fctn>NEWP</Fctn>`),
+      "statement-field 2"
+    ],
     ["no report", report("").replaceAll("PricRpt>", "Other>"), "statement-account 1"]
   ])("%s", async (_, text, expected) => {
     expect(faultOf(await readText(ofNav(), text))).toBe(expected)

@@ -107,6 +107,26 @@ describe("a statement of positions", () => {
     ).toEqual(["A 19 4"])
   })
 
+  it.each([
+    ["a country", (at: string) => `<Ctry>${at}</Ctry>`],
+    ["a type and text", (at: string) => `<Id><SfkpgPlcTp>CUST</SfkpgPlcTp><Id>${at}</Id></Id>`],
+    [
+      "a type and code",
+      (at: string) => `<TpAndId><SfkpgPlcTp>CUST</SfkpgPlcTp><Id>${at}</Id></TpAndId>`
+    ],
+    ["a name of the sender's own", (at: string) => `<Prtry><Id>${at}</Id></Prtry>`]
+  ])("tells places apart by %s, in either form", async (_, named) => {
+    for (const wrap of [
+      (body: string) => body,
+      (body: string) => `<SfkpgPlcFrmt>${body}</SfkpgPlcFrmt>`
+    ]) {
+      const at = (name: string) => position({ more: `<SfkpgPlc>${wrap(named(name))}</SfkpgPlc>` })
+      expect(await shown(holdings, safe("A") + at("CH") + at("LU"))).toEqual(["A 20 null"])
+      const twice = report(safe("A") + at("CH") + at("CH"), { details: general() })
+      expect(faultOf(await readText(holdings, twice))).toBe("statement-assets 1")
+    }
+  })
+
   it("takes every asset of a custodian, and those of the instrument's ISIN as holdings", async () => {
     const other = "<OthrId><Id>CUSIP-1</Id></OthrId><OthrId><Id>X</Id></OthrId>"
     const body = safe("A") + position({}) + position({ id: isin("XS1") }) + position({ id: other })
@@ -208,6 +228,7 @@ describe("a statement of positions is refused, with check and line", () => {
     ],
     ["no update", report(held, { details: general({ UpdTp: "" }) }), "statement-field 1"],
     ["no details", report(held), "statement-field 1"],
+    ["no details and no position", report(""), "statement-field 1"],
     ["details twice", report(held, { details: general() + general() }), "statement-field 1"],
     ["no date", report(held, { details: general({ StmtDtTm: "" }) }), "statement-field 1"],
     [

@@ -78,6 +78,8 @@ const attributes = (count: number) =>
     "<Stmt>",
     `<Stmt ${Array.from({ length: count }, (_, index) => `a${index}="1"`).join(" ")}>`
   )
+const bindings = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_, index) => `xmlns:${prefix}${index}="urn:x"`).join(" ")
 const ustrd = (count: number, text = "a") =>
   file(
     entry({
@@ -145,6 +147,11 @@ describe("a file is malformed, with line and column", () => {
     ["the version 01", ok.replace(".08", ".01"), /^malformed 1:/u],
     ["another message", ok.replace("camt.053", "camt.052"), /^malformed 1:/u],
     ["no namespace", ok.replace(` xmlns="${urn}"`, ""), /^malformed 1:/u],
+    [
+      "more than 100 namespaces at a time",
+      `<a ${bindings("p", 60)}><b ${bindings("q", 60)}>${ok}</b></a>`,
+      /^malformed 1:/u
+    ],
     ["two Documents", `<e>${ok}${ok}</e>`, /^malformed 1:/u],
     ["no Document", "<a>\n</a>", /^malformed 2:/u],
     ["no XML at all", "account;units\n", /^malformed 2:1/u]

@@ -39,7 +39,7 @@ const entry = record({
   BookgDt: moment,
   ValDt: moment,
   AcctSvcrRef: text,
-  NtryDtls: element({ TxDtls: details })
+  NtryDtls: record({ TxDtls: details })
 })
 
 const balance = record({

@@ -19,15 +19,14 @@ const aggregate = element({ ShrtLngInd: text, Qty: quantity.within.get("Qty") as
 
 const coded = element({ Cd: text })
 
-const place = element({
-  SfkpgPlcFrmt: element({
-    Id: element({ SfkpgPlcTp: text, Id: text }),
-    Ctry: text,
-    TpAndId: element({ SfkpgPlcTp: text, Id: text }),
-    Prtry: element({ Id: text, Tp: element({ Id: text, Issr: text }) })
-  }),
-  LEI: text
-})
+const placeNames = {
+  Id: element({ SfkpgPlcTp: text, Id: text }),
+  Ctry: text,
+  TpAndId: element({ SfkpgPlcTp: text, Id: text }),
+  Prtry: element({ Id: text, Tp: element({ Id: text, Issr: text }) })
+}
+/** The names of a place lie in an element of their own in newer versions. */
+const place = element({ ...placeNames, SfkpgPlcFrmt: element(placeNames), LEI: text })
 
 const position = record({
   FinInstrmId: element({ ISIN: text, OthrId: element({ Id: text }), Desc: text }),

@@ -79,6 +79,8 @@ export interface Form {
 const depthMax = 32
 const textMax = 65_536
 const attributesMax = 100
+/** Bindings of prefixes that are in force at a time. */
+const bindingsMax = 100
 /** Named elements of a record, and characters of their texts. */
 const recordElementsMax = 1_000
 const recordTextMax = 262_144
@@ -158,6 +160,7 @@ export const walk = (
     if (prefix === "xmlns" || (prefix === "xml") !== (uri === xmlNamespace)) {
       throw malformed(`The prefix ${short(prefix)} is bound to a namespace that is not its own.`)
     }
+    if (bindings.length === bindingsMax) throw malformed("More than 100 namespaces are in force.")
     bindings.push({ depth: depth + 1, prefix, uri })
     if (prefix === "") defaultUri = uri
   }

@@ -229,6 +229,14 @@ const decided: Readonly<Record<string, Decision>> = {
       "what an investor or an app may know of it": ["visible"]
     }
   },
+  finding: { views: ["FindingView"], withheld: {} },
+  "instrument-verdict": {
+    views: ["ReconciliationVerdictView"],
+    withheld: {
+      "asOf is its offset; the rest reads the records again": ["pin"],
+      "the verdict says whether any did not": ["isReached", "ran"]
+    }
+  },
   "standing-settlement": {
     views: ["StandingSettlementView"],
     withheld: {
@@ -258,7 +266,6 @@ const unshown = [
   "execution-claim",
   "external-source",
   "external-statement",
-  "finding",
   "forced-act",
   "hold-slot",
   "holder-claim",

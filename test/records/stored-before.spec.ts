@@ -275,6 +275,7 @@ describe("a collection", () => {
         "holder-party",
         "holding",
         "instrument",
+        "instrument-verdict",
         "issuer-powers-agreement",
         "issuer-powers-consent",
         "lot",

@@ -1,10 +1,13 @@
 /** Prepares a list: who asks, at which point, for which records, after which place of which cursor. */
-import { Effect } from "effect"
+import { type Context, Effect } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import type * as Pin from "../kernel/Pin.ts"
 import type * as Party from "../kernel/Party.ts"
 import type { Refused, Unavailable } from "../kernel/Refusal.ts"
 import { Crypto } from "../ports/Crypto.ts"
+import type { Ledger } from "../ports/Ledger.ts"
+import type { Feed } from "../ports/storage/Feed.ts"
+import type { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import { Blobs } from "../ports/storage/Blobs.ts"
 import { Bulk } from "../ports/storage/Bulk.ts"
 import { LedgerReach } from "../records/LedgerReach.ts"
@@ -15,7 +18,7 @@ import * as Access from "./Access.ts"
 import type * as Cursor from "./Cursor.ts"
 import * as ListCursor from "./ListCursor.ts"
 import type * as Point from "./Point.ts"
-import type { Asking, List, Ranges, Scope, Who } from "./Read.ts"
+import type { Asking, List, Ranges, RowServices, Scope, Who } from "./Read.ts"
 import type { PageAsked, PointAsked } from "./Reads.ts"
 
 /** The services that reads are answered from. */
@@ -25,6 +28,8 @@ export interface Services {
   readonly blobs: Blobs["Service"]
   readonly crypto: Crypto["Service"]
   readonly reach: LedgerReach["Service"]
+  /** What rows are computed from besides. */
+  readonly compared: Context.Context<Ledger | Feed | ProjectionLog>
   readonly points: Point.Points
   readonly cursors: Cursor.Cursors
   readonly venue: Party.Party
@@ -32,12 +37,12 @@ export interface Services {
 }
 
 /** Runs an effect on memoised records: one that the path names is looked at twice, and loaded once. */
-export type WithMemo = <A, E>(effect: Effect.Effect<A, E, Records>) => Effect.Effect<A, E>
+export type WithMemo = <A, E>(effect: Effect.Effect<A, E, RowServices>) => Effect.Effect<A, E>
 
 /** Memoises records that are found by id for the length of one read. */
-export const memoised = (records: Records["Service"]): WithMemo => {
-  const memo = FindMemo.of(records)
-  return (effect) => Effect.provideService(effect, Records, memo)
+export const memoised = (of: Services): WithMemo => {
+  const services = { ...of, records: FindMemo.of(of.records) }
+  return (effect) => provided(services)(Effect.provideContext(effect, of.compared))
 }
 
 /** A request for a list after the checks that precede its point: role, scope, cursor. */
@@ -97,7 +102,7 @@ export const prepare = Effect.fnUntraced(function* <R, F, P, V>(
   const requested = yield* request(services, read, of)
   const pin = yield* locate(services, read, { ...of, requested, latest: "answered" })
   const asking = askingAt(read, { ...of, requested, pin })
-  const withMemo = memoised(services.records)
+  const withMemo = memoised(services)
   const query = yield* queried(services, read, { ...of, requested, asking, withMemo })
   const { now } = asking
   return { now, asking, pin, withMemo, bound: requested.bound, query } satisfies Prepared

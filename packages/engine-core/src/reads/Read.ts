@@ -6,6 +6,9 @@ import type * as Pin from "../kernel/Pin.ts"
 import type * as Party from "../kernel/Party.ts"
 import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
 import type { Crypto } from "../ports/Crypto.ts"
+import type { Ledger } from "../ports/Ledger.ts"
+import type { Feed } from "../ports/storage/Feed.ts"
+import type { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import type { Blobs } from "../ports/storage/Blobs.ts"
 import type { Bulk } from "../ports/storage/Bulk.ts"
 import type { LedgerReach } from "../records/LedgerReach.ts"
@@ -74,6 +77,9 @@ export interface One<P = unknown, V = unknown, S extends Slug = Slug> extends De
   ): Effect.Effect<V, Refused<S> | Unavailable, Records | Bulk | Crypto | LedgerReach>
 }
 
+/** Services that rows are computed from: records, and what a reconciliation compares them with. */
+export type RowServices = Records | Bulk | Crypto | Ledger | Feed | ProjectionLog
+
 /** A row that is computed from its key. */
 export interface Computed<R> {
   readonly sortKey: string
@@ -104,7 +110,7 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
     query: { readonly after: string | undefined; readonly limit: number },
     asking: Asking,
     params: P
-  ): Effect.Effect<ReadonlyArray<Computed<R>>, Unavailable, Records>
+  ): Effect.Effect<ReadonlyArray<Computed<R>>, Unavailable, RowServices>
   readonly params: Schema.Codec<P, unknown>
   readonly item: Schema.Codec<V, unknown>
   /** Direction of the collection's sort key; `order` describes it in the docs. */

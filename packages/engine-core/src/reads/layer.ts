@@ -1,5 +1,5 @@
 /** Layer of `Reads`: answers declared reads from `Records`, as one value, a page, a stream, or an export. */
-import { Effect, Layer, Stream } from "effect"
+import { Context, Effect, Layer, Stream } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
@@ -303,7 +303,7 @@ const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) =
           ? KeptAnswers.keyOf({ ...asker, read, target, where })
           : undefined,
       make: Effect.fnUntraced(function* ({ asking, records }) {
-        const withMemo = Prepared.memoised(records)
+        const withMemo = Prepared.memoised({ ...services, records })
         const asked = { ...of, requested, asking, withMemo }
         const query = yield* Prepared.queried(services, read, asked)
         const prepared = { asking, withMemo, query }
@@ -326,7 +326,8 @@ const streamed = Effect.fnUntraced(function* <R, F, P, V>(
 ) {
   const { records } = services
   const { asking, params, pin, query } = of
-  const withMemo = Prepared.memoised(EmptyCollections.memoised(records, pin))
+  const memo = EmptyCollections.memoised(records, pin)
+  const withMemo = Prepared.memoised({ ...services, records: memo })
   const rows = RowPages.stream({ read, records, asking, params, withMemo }, query)
   const path = AwaitingActionLookups.pathOf(read.route, params)
   const awaits =
@@ -386,12 +387,19 @@ const make = Effect.gen(function* () {
   const points = yield* Point.make({ log: yield* ProjectionLog, feed: yield* Feed, ledger })
   const cursors = yield* cursorsOf
   const reach = yield* LedgerReach
+  // Picked: the other services of the context are those that reads are answered from.
+  const compared = Context.pick(
+    Ledger,
+    Feed,
+    ProjectionLog
+  )(yield* Effect.context<Ledger | Feed | ProjectionLog>())
   const services = {
     records,
     bulk,
     blobs,
     crypto,
     reach,
+    compared,
     points,
     cursors,
     venue: ledger.venue,

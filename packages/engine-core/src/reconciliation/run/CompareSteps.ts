@@ -32,9 +32,8 @@ export interface Covered {
 }
 
 /** What the checks came to, before anything is recorded. */
-export interface Compared {
+export interface Compared extends Situation {
   readonly startedAt: Instant.Instant
-  readonly at: Check.Point
   /** Names of the checks of the run, in the order of the table. */
   readonly checks: ReadonlyArray<string>
   readonly covered: ReadonlyArray<Covered>
@@ -45,11 +44,23 @@ export interface Compared {
  * is unreachable, since the projection may be behind it: then no check ran.
  */
 export const compare = Effect.fnUntraced(function* (scope: Scope) {
-  const records = yield* Records
   const ledger = yield* Ledger
   const startedAt = yield* Instant.now
   const isReached = Result.isSuccess(yield* Effect.result(ledger.ledgerEnd))
   const at = yield* pointAt(startedAt)
+  const compared = yield* compareAt(scope, { at, isReached })
+  return { startedAt, ...compared } satisfies Compared
+})
+
+/** Where a run compares: its point, and whether the ledger was reachable. */
+export interface Situation {
+  readonly at: Check.Point
+  readonly isReached: boolean
+}
+
+/** Runs the checks of the scope at a point. */
+export const compareAt = Effect.fnUntraced(function* (scope: Scope, { at, isReached }: Situation) {
+  const records = yield* Records
   const { instrumentIds } = scope
   const chosen = checks.filter(({ name }) => scope.checks?.includes(name) ?? true)
   const all =
@@ -72,7 +83,7 @@ export const compare = Effect.fnUntraced(function* (scope: Scope) {
     ),
     Stream.runCollect
   )
-  return { startedAt, at, checks: chosen.map(({ name }) => name), covered } satisfies Compared
+  return { at, isReached, checks: chosen.map(({ name }) => name), covered }
 })
 
 /** Resolves the point of a run: all that is written by now, time judged now. */

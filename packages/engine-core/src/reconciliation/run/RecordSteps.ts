@@ -16,6 +16,9 @@ import { Records, type Stored } from "../../records/Records.ts"
 import type { Act } from "../../records/Act.ts"
 import { openFor } from "../../restraints/hold/HoldOpeningSteps.ts"
 import type { RunTrigger } from "../../vocabulary/sets.ts"
+import { type InstrumentVerdict, instrumentVerdicts } from "../verdict/InstrumentVerdict.ts"
+import * as Verdict from "../verdict/VerdictRules.ts"
+import { checkNames } from "./CheckNames.ts"
 import { holdOrClear } from "./ClearSteps.ts"
 import type { Compared } from "./CompareSteps.ts"
 import { noteOverdue } from "./OverdueSteps.ts"
@@ -44,7 +47,8 @@ export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
   const { runId, trigger, scope, compared } = of
   const outcomes = compared.covered.flatMap((covered) => covered.outcomes)
   const found = yield* recordFound(of, act)
-  yield* clearOthers(of, act)
+  const others = yield* clearOthers(of, act)
+  yield* recordVerdicts({ ...of, found, others }, act)
   yield* noteOverdue(of, act)
   const held = yield* Effect.forEach(compared.covered, ({ instrument }) => {
     const own = found.filter(({ instrumentId }) => instrumentId === instrument.instrumentId)
@@ -117,27 +121,84 @@ const recordFound = Effect.fnUntraced(function* ({ runId, compared }: Recording,
   })
 })
 
-/** Clears the findings of checks and instruments that ran here and no longer found them. */
-const clearOthers = Effect.fnUntraced(function* ({ runId, compared }: Recording, act: Act) {
+/**
+ * Clears the findings of checks and instruments that ran here and no longer found them. Returns the
+ * sums of those of the covered instruments that stay open or accepted without being found here.
+ */
+const clearOthers = Effect.fnUntraced(function* ({ runId, scope, compared }: Recording, act: Act) {
   const records = yield* Records
   const { sha256 } = yield* Crypto
-  const judged = new Map<string, Rules.Judgement & { readonly ids: ReadonlySet<string> }>()
+  const judged = new Map<string, Rules.Judgement>()
+  const found = new Set<string>()
   for (const outcome of compared.covered.flatMap(({ outcomes }) => outcomes)) {
-    const ids = outcome.differences.map((difference) => idTextOf(difference, sha256))
-    const asOf = asOfRun(compared)
-    judged.set(keyOf(outcome), { asOf, outcome, ids: new Set(ids) })
+    judged.set(keyOf(outcome), { asOf: asOfRun(compared), outcome })
+    for (const difference of outcome.differences) found.add(idTextOf(difference, sha256))
   }
-  const where = { state: ["open", "accepted"], check: compared.checks }
+  const { instrumentIds } = scope
+  const where = {
+    state: ["open", "accepted"],
+    ...(instrumentIds === null ? {} : { instrumentId: instrumentIds })
+  }
+  const others = new Map<string, Verdict.Tally>()
   yield* records.stream(findings, { where }).pipe(
-    Stream.filter(({ record }) => {
+    Stream.filter(({ record }) => !found.has(record.findingId)),
+    Stream.runForEach(({ record }) => {
       const judgement = judged.get(keyOf(record))
-      return (
-        judgement !== undefined &&
-        !judgement.ids.has(record.findingId) &&
-        Rules.clears(judgement, record)
-      )
-    }),
-    Stream.runForEach(({ record }) => records.record(findings, record, { on: "clear", runId }, act))
+      if (judgement !== undefined && Rules.clears(judgement, record)) {
+        return records.record(findings, record, { on: "clear", runId }, act)
+      }
+      if (record.instrumentId !== null) tally(others, record.instrumentId, record)
+      return Effect.void
+    })
+  )
+  return others
+})
+
+const tally = (sums: Map<string, Verdict.Tally>, instrumentId: string, finding: Finding): void =>
+  void sums.set(
+    instrumentId,
+    Verdict.tallied(sums.get(instrumentId) ?? Verdict.noFindings, finding)
+  )
+
+/** Records what the run came to for each instrument that it covered. */
+const recordVerdicts = Effect.fnUntraced(function* (
+  of: Recording & {
+    readonly found: ReadonlyArray<Finding>
+    readonly others: ReadonlyMap<string, Verdict.Tally>
+  },
+  act: Act
+) {
+  const records = yield* Records
+  const { runId, compared, found } = of
+  const { offset, ledgerTime, select, judgedAt } = compared.at.pin
+  const writtenBy = "instant" in select ? select.instant : judgedAt
+  const sums = new Map(of.others)
+  for (const finding of found) {
+    if (finding.instrumentId !== null) tally(sums, finding.instrumentId, finding)
+  }
+  const ids = compared.covered.map(({ instrument }) => instrument.instrumentId)
+  const before = new Map<string, Stored<InstrumentVerdict>>(
+    (yield* records.many(instrumentVerdicts, ids)).map((verdict) => [verdict.instrumentId, verdict])
+  )
+  yield* Effect.forEach(
+    compared.covered,
+    ({ instrument: { instrumentId }, outcomes }) => {
+      const stored = before.get(instrumentId)
+      const verdict = Verdict.judge({
+        instrumentId,
+        runId,
+        pin: { offset, ledgerTime, writtenBy, judgedAt },
+        isReached: compared.isReached,
+        tally: sums.get(instrumentId) ?? Verdict.noFindings,
+        outcomes,
+        ranBefore: stored?.ran ?? [],
+        checks: checkNames
+      })
+      return stored === undefined
+        ? asNew(records.open(instrumentVerdicts, verdict, act))
+        : records.record(instrumentVerdicts, stored, { on: "judge", verdict }, act)
+    },
+    { discard: true }
   )
 })
 

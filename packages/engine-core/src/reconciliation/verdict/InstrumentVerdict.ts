@@ -1,0 +1,60 @@
+/** Projection of the verdict of an instrument, as the latest reconciliation run that covered it left it. */
+import { Schema } from "effect"
+import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as Offset from "../../kernel/Offset.ts"
+import * as sets from "../../vocabulary/sets.ts"
+
+const { Array: List, NullOr, String: Text, Struct } = Schema
+
+/** Pin of the run: what reads the records again as the run read them. */
+const Pinned = Struct({
+  offset: Offset.schema,
+  ledgerTime: NullOr(Instant.schema),
+  /** Everything written by this instant was read. */
+  writtenBy: Instant.schema,
+  judgedAt: Instant.schema
+})
+
+export const InstrumentVerdict = Struct({
+  instrumentId: InstrumentId,
+  runId: Text,
+  verdict: sets.Verdict.schema,
+  /** Open findings of the instrument, of all checks, by severity. */
+  open: Struct({ blocking: Integer.schema, warning: Integer.schema, info: Integer.schema }),
+  /** Age of the oldest open finding in whole days; null where none is open. */
+  oldestDays: NullOr(Integer.schema),
+  pin: Pinned,
+  /** False where the run found the ledger unreachable, so that no check ran. */
+  isReached: Schema.Boolean,
+  /** Checks that ran the latest time that a run asked for them. */
+  ran: List(Text)
+})
+export type InstrumentVerdict = typeof InstrumentVerdict.Type
+
+/** A later run covered the instrument. */
+const Judge = Struct({ on: Schema.Literal("judge"), verdict: InstrumentVerdict })
+
+export const instrumentVerdicts = Collection.define<InstrumentVerdict, typeof Judge.Type>(
+  "instrument-verdict",
+  {
+    doc: "What the latest reconciliation run that covered an instrument came to.",
+    id: (self) => self.instrumentId,
+    record: InstrumentVerdict,
+    fact: Judge,
+    evolve: (_, { verdict }) => verdict,
+    keptBy: "engine",
+    filters: {
+      instrumentId: (self) => self.instrumentId,
+      verdict: (self) => self.verdict
+    },
+    invariants: {
+      "it is blocked where a blocking finding is open": ({ verdict, open }) =>
+        (verdict === "blocked") === open.blocking > 0,
+      "it has an age where a finding is open": ({ open, oldestDays }) =>
+        (oldestDays === null) === (open.blocking + open.warning + open.info === 0)
+    }
+  }
+)

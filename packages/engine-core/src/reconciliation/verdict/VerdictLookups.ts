@@ -1,0 +1,96 @@
+/** Loads what the verdict of an instrument would have been at another price or under another policy version. */
+import { Effect, Option, Schema, Stream } from "effect"
+import { evolve, FindingId, findings, first } from "../../findings/Finding.ts"
+import { foundAgain, idTextOf } from "../../findings/FindingRules.ts"
+import type { Asked } from "../../instruments/policy/Counterfactual.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import { suppositionsOf } from "../../orders/SuppositionLookups.ts"
+import { Crypto } from "../../ports/Crypto.ts"
+import { ProjectionLog } from "../../ports/storage/ProjectionLog.ts"
+import * as PinnedRecords from "../../records/PinnedRecords.ts"
+import { orUnavailable } from "../../records/PortFailure.ts"
+import { Records } from "../../records/Records.ts"
+import { checkNames } from "../run/CheckNames.ts"
+import { compareAt } from "../run/CompareSteps.ts"
+import { runs } from "../run/Run.ts"
+import * as RunRules from "../run/RunRules.ts"
+import { type InstrumentVerdict, instrumentVerdicts } from "./InstrumentVerdict.ts"
+import * as Rules from "./VerdictRules.ts"
+
+const pinOf = ({ offset, ledgerTime, writtenBy, judgedAt }: InstrumentVerdict["pin"]) =>
+  ({
+    offset,
+    ledgerTime,
+    select: { by: "snapshot", instant: writtenBy },
+    judgedAt
+  }) satisfies Pin.Resolved
+
+/**
+ * Compares again what the run of a verdict compared, at the run's own pin and under the supposition,
+ * and judges the findings as they were before that run. Writes nothing. Refuses `not-found` where
+ * the instrument has no such policy version.
+ */
+export const supposed = Effect.fnUntraced(function* (self: InstrumentVerdict, asked: Asked) {
+  const now = yield* Records
+  const { instrumentId } = self
+  const pin = pinOf(self.pin)
+  const suppositions = yield* suppositionsOf({ instrumentId, asked, cutOffAt: null, pin })
+  const { horizonOffset } = yield* orUnavailable((yield* ProjectionLog).head)
+  // A run past its retention is gone, and nothing says any more that it covered fewer checks.
+  const run = Option.getOrNull(yield* now.find(runs, self.runId))
+  const scope = {
+    instrumentIds: [instrumentId],
+    checks: run === null ? null : run.checks.map(({ check }) => check)
+  }
+  const before = PinnedRecords.at(now, pin, suppositions)
+  return yield* Effect.gen(function* () {
+    const records = yield* Records
+    const { sha256 } = yield* Crypto
+    const { covered } = yield* compareAt(scope, {
+      at: { pin, horizonOffset },
+      isReached: self.isReached && pin.offset >= horizonOffset
+    })
+    const outcomes = covered.flatMap((each) => each.outcomes)
+    const differences = outcomes.flatMap((outcome) => outcome.differences)
+    const ids = new Set(differences.map((difference) => idTextOf(difference, sha256)))
+    const known = new Map<string, typeof findings.record.Type>(
+      (yield* records.many(findings, [...ids])).map((finding) => [finding.findingId, finding])
+    )
+    const asOf = { offset: pin.offset, instant: pin.judgedAt }
+    const found = differences.map((difference) => {
+      const { check, subject, holderId, ...measured } = difference
+      const { instrumentId: on, ...figures } = measured
+      const findingId = Schema.decodeSync(FindingId)(idTextOf(difference, sha256))
+      const seen = { ...figures, runId: self.runId, asOf }
+      const stored = known.get(findingId)
+      return stored === undefined
+        ? first({ findingId, check, instrumentId: on, subject, holderId }, seen)
+        : evolve(stored, foundAgain(stored, seen))
+    })
+    const tally = yield* records
+      .stream(findings, { where: { state: ["open", "accepted"], instrumentId: [instrumentId] } })
+      .pipe(
+        Stream.map(({ record }) => record),
+        Stream.filter(
+          (finding) =>
+            !ids.has(finding.findingId) &&
+            !outcomes.some(
+              (outcome) =>
+                outcome.check === finding.check && RunRules.clears({ asOf, outcome }, finding)
+            )
+        ),
+        Stream.runFold(() => found.reduce(Rules.tallied, Rules.noFindings), Rules.tallied)
+      )
+    const previous = yield* records.find(instrumentVerdicts, instrumentId)
+    return Rules.judge({
+      instrumentId,
+      runId: self.runId,
+      pin: self.pin,
+      isReached: self.isReached,
+      tally,
+      outcomes,
+      ranBefore: Option.match(previous, { onNone: () => [], onSome: ({ ran }) => ran }),
+      checks: checkNames
+    })
+  }).pipe(Effect.provideService(Records, before))
+})

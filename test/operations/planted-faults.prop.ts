@@ -6,6 +6,7 @@ import * as fc from "fast-check"
 import { TestClock } from "effect/testing"
 import { expect, it } from "vitest"
 import { findings } from "#core/findings/Finding.ts"
+import type { ExternalSource } from "#core/statements/external-source/ExternalSource.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Executions from "./executions.ts"
@@ -135,6 +136,41 @@ const open = Effect.gen(function* () {
     .toSorted()
 })
 
+interface Sources {
+  readonly admin: ExternalSource
+  readonly nav: ExternalSource
+  readonly bank: ExternalSource
+}
+
+/** Sends the files of a day, each in the place of an earlier one of the same date. */
+const sendsOf = (
+  sources: Sources,
+  { date, entries }: { readonly date: Date.Date; readonly entries: ReadonlyArray<bigint> }
+) =>
+  Effect.fnUntraced(function* ({ admin, nav, bank }: Day) {
+    if (admin !== null) {
+      yield* Stating.states(sources.admin, {
+        businessDate: date,
+        lines: admin.lines,
+        totalQuantity: Decimal.of(text(admin.total)),
+        statedLines: admin.count
+      })
+    }
+    yield* Stating.states(sources.nav, {
+      businessDate: date,
+      totalQuantity: Decimal.of(text(nav.total))
+    })
+    yield* Stating.states(sources.bank, {
+      businessDate: date,
+      opening: Decimal.zero,
+      closing: Decimal.of(text(bank.closing)),
+      lines: entries.map((amount) => ({
+        amount: text(amount < 0n ? -amount : amount),
+        direction: amount < 0n ? ("debit" as const) : ("credit" as const)
+      }))
+    })
+  })
+
 /** Walks one working day after another: each day's files with a fault, the run, and its release. */
 const walk = (steps: ReadonlyArray<Step>) =>
   Effect.gen(function* () {
@@ -151,8 +187,9 @@ const walk = (steps: ReadonlyArray<Step>) =>
       bank: yield* Stating.source("bank", { kind: "cash", account: "acc-1" })
     }
     let date = yield* Stating.today
-    // Dates that were passed over leave a gap once a later statement has come.
+    // Dates between two statements are a gap; those before the first one are none.
     let skipped = 0
+    let isFirst = true
     let pending = 0
     for (const { kind: name, holderId, by, order, entries } of steps) {
       const books: Books = { held, opening: 0n, entries }
@@ -160,29 +197,14 @@ const walk = (steps: ReadonlyArray<Step>) =>
       const day = fault.plant(agreed(books, order))
       const isMissing = day.admin === null
       yield* TestClock.setTime(Instant.toEpochMillis(Instant.of(`${date}T20:00:00Z`)))
-      if (day.admin !== null) {
-        yield* Stating.states(sources.admin, {
-          businessDate: date,
-          lines: day.admin.lines,
-          totalQuantity: Decimal.of(text(day.admin.total)),
-          statedLines: day.admin.count
-        })
-        skipped += pending
+      if (isMissing) pending += 1
+      else {
+        skipped += isFirst ? 0 : pending
+        isFirst = false
         pending = 0
-      } else pending += 1
-      yield* Stating.states(sources.nav, {
-        businessDate: date,
-        totalQuantity: Decimal.of(text(day.nav.total))
-      })
-      yield* Stating.states(sources.bank, {
-        businessDate: date,
-        opening: Decimal.zero,
-        closing: Decimal.of(text(day.bank.closing)),
-        lines: entries.map((amount) => ({
-          amount: text(amount < 0n ? -amount : amount),
-          direction: amount < 0n ? ("debit" as const) : ("credit" as const)
-        }))
-      })
+      }
+      const sends = sendsOf(sources, { date, entries })
+      yield* sends(day)
       const due = Date.next(date)
       yield* TestClock.setTime(Instant.toEpochMillis(Instant.of(`${due}T08:00:01Z`)))
       const { value } = yield* Reconciling.run('{"scope":{"instrumentIds":["fund-a"]}}')
@@ -200,12 +222,21 @@ const walk = (steps: ReadonlyArray<Step>) =>
       ])
       const holds = yield* Reconciling.openHolds
       expect([name, holds.length]).toEqual([name, isBlocked ? 1 : 0])
-      // What blocks is accepted by people, so that the next day is judged by itself.
+      // Corrected files clear what was planted; a statement that is still missing is accepted by people.
+      const cured = agreed(books, order)
+      yield* sends(isMissing ? { ...cured, admin: null } : cured)
+      yield* TestClock.adjust("1 minute")
+      yield* Reconciling.run('{"scope":{"instrumentIds":["fund-a"]}}')
+      const missing = yield* open
+      expect([name, missing.filter((text) => !/statement-(overdue|gap)/u.test(text))]).toEqual([
+        name,
+        []
+      ])
       for (const { holdId, findings: behind } of holds) {
         const { state } = yield* Calls.write(
           "hold.release",
           { holdId },
-          { accept: [...behind], reason: "seen" }
+          { accept: isMissing ? [...behind] : [], reason: "seen" }
         )
         expect(state).toBe("succeeded")
       }

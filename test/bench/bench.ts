@@ -34,6 +34,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   deliveries: () => import("./deliveries.ts"),
   bulk: () => import("./bulk.ts"),
   statements: () => import("./statements.ts"),
+  tables: () => import("./tables.ts"),
   latest: () => import("./latest.ts"),
   hosts: () => import("./hosts.ts"),
   queues: () => import("./queues.ts"),

@@ -1,7 +1,10 @@
 /** Statements in their own JSON form that are refused, each with its place, and those that are read. */
 import { Date, Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import type { StatementSource } from "@bursar/engine-core/ports"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { describe, expect, it } from "vitest"
+import { root } from "../architecture/sources.ts"
 import * as generate from "./generate.ts"
 import { faultOf, readPieces, whole } from "./reading.ts"
 
@@ -263,5 +266,17 @@ describe("a JSON statement", () => {
       expiresAt: Instant.of("2026-03-03T00:00:00Z"),
       ripcord: true
     })
+  })
+
+  it("that the documentation shows is read", async () => {
+    const page = readFileSync(join(root, "packages/engine-core/docs/domain/statements.md"), "utf8")
+    const example = /```json\n(?<text>[^`]+)```/u.exec(page)?.groups?.["text"] ?? ""
+    const account = { number: "CH93 0076 2011 6238 5295 7", currency: "CHF" }
+    const { header, lines } = await whole(
+      reading({ kind: "cash", account, currency: "CHF" }),
+      bytes(example)
+    )
+    expect(header).toMatchObject({ statedLines: 1, closing: Decimal.of("1250.5") })
+    expect(lines).toMatchObject([{ bankReference: "B-1", counterparty: { name: "Example AG" } }])
   })
 })

@@ -6,6 +6,7 @@ import { operationPage } from "./operations.ts"
 import type { Page } from "./page.ts"
 import { refusalPage } from "./refusals.ts"
 import { rolePage } from "./roles.ts"
+import { statementSchema } from "./statements.ts"
 
 export const pages = (): ReadonlyArray<Page> => [
   ...machinePages(),
@@ -13,5 +14,6 @@ export const pages = (): ReadonlyArray<Page> => [
   refusalPage(),
   checkPage(),
   eventPage(),
-  rolePage()
+  rolePage(),
+  statementSchema()
 ]

@@ -81,3 +81,9 @@ export const lines = {
   cash: CashEntry,
   custody: CustodyLine
 } as const
+
+/** The whole file. A reader takes the lines one by one, by the schema of the kind. */
+export const File = Schema.Struct({
+  ...Header.fields,
+  lines: Schema.optionalKey(Schema.Array(Schema.Union([HoldingsLine, CashEntry, CustodyLine])))
+})

@@ -3,12 +3,14 @@ import { Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { findings } from "#core/findings/Finding.ts"
 import { cashLines, cashTakings } from "#core/orders/order/CashTaking.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Bank from "./bank.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
+import * as Reconciling from "./reconciling.ts"
 
 const engine = () => Effect.provide(world())
 const price = "1.0437"
@@ -58,6 +60,22 @@ const taken = Effect.gen(function* () {
     .map(
       ({ record }) => `${record.statementId}:${record.line} ${Decimal.formatPlain(record.taken)}`
     )
+})
+
+/** Runs check `cash-settlement` and lists its findings: severity, subject, expected, actual, state. */
+const found = Effect.gen(function* () {
+  const scope = { instrumentIds: ["fund-a"], checks: ["cash-settlement"] }
+  yield* Reconciling.run(JSON.stringify({ scope }))
+  const records = yield* Records
+  const rows = yield* records.list(findings, { limit: 100 })
+  return rows.map(({ record: { actual, expected, severity, state, subject } }) =>
+    [
+      severity,
+      `${subject.resourceKind}:${subject.id}`,
+      ...[expected, actual].map((of) => (of === null ? "-" : Decimal.formatPlain(of))),
+      state
+    ].join(" ")
+  )
 })
 
 describe("a bank line", () => {
@@ -161,6 +179,7 @@ describe("a correction of a statement", () => {
       yield* Bank.states({ id: "st-2", corrects: "st-1", entries: [{ amount: "100000" }] })
       assert.deepStrictEqual(yield* orderOf("s1"), { matched: "0", lines: [] })
       assert.deepStrictEqual(yield* taken, [])
+      assert.deepStrictEqual(yield* found, ["blocking subscription:s1 100000 0 open"])
       // What the first correction has not lost to anybody may pay another.
       assert.strictEqual(yield* delivers("s2", ["st-2", 1, 100000]), "")
       const entries = [{ amount: "100000" }, { amount: "70000", bankReference: "A" }]
@@ -176,6 +195,7 @@ describe("a correction of a statement", () => {
         rows.map(({ record }) => Decimal.formatPlain(record.lost)),
         ["30000"]
       )
+      assert.deepStrictEqual(yield* found, ["blocking subscription:s1 100000 70000 open"])
     }).pipe(engine())
   )
 

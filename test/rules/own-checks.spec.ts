@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest"
 import type { Difference } from "#core/findings/FindingRules.ts"
 import * as AdmissionEffect from "#core/reconciliation/run/checks/AdmissionEffect.ts"
 import * as BurnedUnpaid from "#core/reconciliation/run/checks/BurnedUnpaid.ts"
+import * as CashSettlement from "#core/reconciliation/run/checks/CashSettlement.ts"
 import * as ClaimAging from "#core/reconciliation/run/checks/ClaimAging.ts"
 import * as DistributionUnpaid from "#core/reconciliation/run/checks/DistributionUnpaid.ts"
 import * as HolderCap from "#core/reconciliation/run/checks/HolderCap.ts"
@@ -60,6 +61,29 @@ describe("a redemption that is burned", () => {
     const fact = { ...burned, proceeds: d("1"), paid: none }
     const now = at("2026-03-02T18:00:00.000000001Z")
     expect(BurnedUnpaid.differences(fact, none, { grace: null, now })).toHaveLength(1)
+  })
+})
+
+describe("an order that is delivered", () => {
+  const delivered = {
+    ...{ instrumentId: "f", kind: "subscription" as const, orderId: "s1", holderId: "h" },
+    ...{ currency: "USD", due: d("100"), since: burnedAt }
+  }
+  const [edge, past] = ["2026-03-05T18:00:00Z", "2026-03-05T18:00:00.000000001Z"]
+  it.each([
+    ["is no finding once lines have its cash", past, "100", false, []],
+    ["is no finding for charges of a bank within the allowance", past, "99.99", false, []],
+    ["warns until its grace time is over", edge, "99.98", false, "warning 99.98"],
+    ["blocks from then on", past, "99.98", false, "blocking 99.98"],
+    ["blocks at once where a correction lost its cash", edge, "40", true, "blocking 40"]
+  ] as const)("%s", (_, now, paid, isLost, found) => {
+    const fact = { ...delivered, paid: d(paid), isLost }
+    const [severity, amount] = typeof found === "string" ? found.split(" ") : []
+    expect(CashSettlement.differences(fact, d("0.01"), terms(now)).map(shown)).toEqual(
+      severity === undefined
+        ? []
+        : [`cash-settlement ${severity} subscription:s1 100 ${amount} USD`]
+    )
   })
 })
 

@@ -143,7 +143,7 @@ export const founds = Effect.fnUntraced(function* (town: Town.Town, of: Founding
     }
   )
   // The clock of a town jumps by days: what it burned and has not paid would stop every payout.
-  const grace = { "burned-unpaid": "P365D" }
+  const grace = { "burned-unpaid": "P365D", "cash-settlement": "P365D" }
   yield* Calls.write("policy.set", { instrumentId }, { grace }, Calls.operator, "1")
   const instrument = { admin: registrar.party, id: instrumentId }
   yield* Wallets.act(

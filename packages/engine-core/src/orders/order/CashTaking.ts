@@ -151,6 +151,8 @@ export const cashTakings = Collection.define<CashTaking, Fact>("cash-taking", {
   keptBy: "engine",
   filters: {
     order: orderKeyOf,
+    /** Takings of orders that used cash which a correction had no line for. */
+    losing: ({ lost, state }) => (state === "used" && Decimal.isPositive(lost) ? "true" : null),
     /** The statement whose replacement moves the taking. */
     statementId: ({ state, statementId }) => (state === "returned" ? null : statementId)
   },

@@ -5,6 +5,7 @@ import { type CheckName, checkNames } from "./CheckNames.ts"
 import * as AdmissionEffect from "./checks/AdmissionEffect.ts"
 import * as BurnedUnpaid from "./checks/BurnedUnpaid.ts"
 import * as CashBalance from "./checks/CashBalance.ts"
+import * as CashSettlement from "./checks/CashSettlement.ts"
 import * as ClaimAging from "./checks/ClaimAging.ts"
 import * as DistributionIdentity from "./checks/DistributionIdentity.ts"
 import * as DistributionRecompute from "./checks/DistributionRecompute.ts"
@@ -23,6 +24,7 @@ import * as StatementGap from "./checks/StatementGap.ts"
 import * as StatementOverdue from "./checks/StatementOverdue.ts"
 import * as StatementTotal from "./checks/StatementTotal.ts"
 import * as SupplyOutstanding from "./checks/SupplyOutstanding.ts"
+import * as CashLookups from "./CashCheckLookups.ts"
 import * as DistributionLookups from "./DistributionCheckLookups.ts"
 import * as NavLookups from "./NavCheckLookups.ts"
 import * as HolderLookups from "./HolderCheckLookups.ts"
@@ -69,6 +71,10 @@ const table = {
   "statement-gap": Check.define({
     facts: StatementLookups.gaps,
     differences: StatementGap.differences
+  }),
+  "cash-settlement": Check.define({
+    facts: CashLookups.settled,
+    differences: CashSettlement.differences
   }),
   "cash-balance": Check.define({
     facts: StatementLookups.balances,

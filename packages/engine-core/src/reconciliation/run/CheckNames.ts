@@ -2,6 +2,7 @@
 import * as AdmissionEffect from "./checks/AdmissionEffect.ts"
 import * as BurnedUnpaid from "./checks/BurnedUnpaid.ts"
 import * as CashBalance from "./checks/CashBalance.ts"
+import * as CashSettlement from "./checks/CashSettlement.ts"
 import * as ClaimAging from "./checks/ClaimAging.ts"
 import * as CustodyReserve from "./checks/CustodyReserve.ts"
 import * as DistributionIdentity from "./checks/DistributionIdentity.ts"
@@ -37,6 +38,7 @@ export const checkNames = [
   NavUsable.check,
   StatementOverdue.check,
   StatementGap.check,
+  CashSettlement.check,
   CashBalance.check,
   BurnedUnpaid.check,
   ClaimAging.check,

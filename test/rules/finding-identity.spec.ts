@@ -1,0 +1,140 @@
+/** A finding over its runs: one id, the age of its first day, cleared, reopened, accepted and grown. */
+import { createHash } from "node:crypto"
+import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
+import { Schema } from "effect"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import {
+  evolve,
+  type Finding,
+  FindingId,
+  findings,
+  first,
+  type Seen
+} from "#core/findings/Finding.ts"
+import { foundAgain, idTextOf } from "#core/findings/FindingRules.ts"
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
+const same = {
+  check: "register-line",
+  subject: { resourceKind: "holder" as const, id: "hol-1" },
+  instrumentId: "inst-1"
+}
+const findingId = Schema.decodeSync(FindingId)(idTextOf(same, sha256))
+
+const seen = (instant: Instant.Instant, unexplained: Decimal.Decimal): Seen => ({
+  runId: "run-1",
+  severity: "blocking",
+  expected: null,
+  actual: null,
+  difference: unexplained,
+  unit: "units",
+  tolerance: Decimal.zero,
+  explained: { amount: Decimal.zero, by: [] },
+  unexplained,
+  asOf: { offset: Offset.zero, instant },
+  comparedAt: null,
+  statementId: null
+})
+
+const found = (before: Finding | undefined, now: Seen): Finding =>
+  before === undefined
+    ? first({ ...same, findingId, holderId: "hol-1" }, now)
+    : evolve(before, foundAgain(before, now))
+
+const cleared = (before: Finding): Finding => evolve(before, { on: "clear", runId: "run-2" })
+
+const accepted = (before: Finding): Finding =>
+  evolve(before, {
+    on: "accept",
+    accepted: {
+      unexplained: before.unexplained,
+      reason: "explained elsewhere",
+      holdId: "hold-1",
+      operationId: "op-1",
+      at: before.asOf.instant
+    }
+  })
+
+describe("a finding over its runs", () => {
+  // G69: docs/domain/reconciliation.md#age
+  it("keeps its id, and ages in whole days from its first run, also over a day on which it is gone", () => {
+    const ten = Decimal.of("10")
+    const at = (text: string) => seen(Instant.of(text), ten)
+    const opened = found(undefined, at("2026-03-02T18:00:00Z"))
+    const again = found(opened, at("2026-03-03T17:59:59Z"))
+    const day = found(again, at("2026-03-03T18:00:00Z"))
+    const gone = cleared(day)
+    const back = found(gone, at("2026-03-05T18:00:00Z"))
+    expect(
+      [opened, again, day, gone, back].map(({ findingId, state, ageDays, seenRuns }) => [
+        findingId,
+        state,
+        ageDays,
+        seenRuns
+      ])
+    ).toEqual([
+      ["fnd_59d660051a026f524a800b896c0246b2", "open", 0, 1],
+      ["fnd_59d660051a026f524a800b896c0246b2", "open", 0, 2],
+      ["fnd_59d660051a026f524a800b896c0246b2", "open", 1, 3],
+      ["fnd_59d660051a026f524a800b896c0246b2", "cleared", 1, 3],
+      ["fnd_59d660051a026f524a800b896c0246b2", "open", 3, 4]
+    ])
+  })
+
+  // G70: docs/domain/reconciliation.md#acceptance
+  it.each([
+    ["-60", "accepted"],
+    ["-101", "open"],
+    ["1", "open"],
+    ["-100", "accepted"]
+  ] as const)("accepted at -100 and found again at %s is %s", (unexplained, state) => {
+    const now = Instant.of("2026-03-02T18:00:00Z")
+    const before = accepted(found(undefined, seen(now, Decimal.of("-100"))))
+    expect(found(before, seen(now, Decimal.of(unexplained))).state).toBe(state)
+  })
+
+  it("is what its history says, whatever runs found, lost, or people accepted", () => {
+    const step = fc.record({
+      hours: fc.integer({ min: 0, max: 40 }),
+      does: fc.constantFrom("find", "miss", "accept"),
+      amount: fc.integer({ min: -9, max: 9 })
+    })
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 30 }), (steps) => {
+        let self: Finding | undefined
+        const begin = Instant.of("2026-03-02T18:00:00Z")
+        // Books of the test's own: hours of the runs that found it, and the accepted amount.
+        let hour = 0
+        let runs: ReadonlyArray<number> = []
+        let state = "none"
+        let limit = 0
+        for (const { hours, does, amount } of steps) {
+          hour += hours
+          if (does === "find" && amount !== 0) {
+            const instant = Instant.fromNanos(begin + BigInt(hour) * 3_600_000_000_000n)
+            self = found(self, seen(instant, Decimal.fromInteger(amount)))
+            runs = [...runs, hour]
+            const isCovered =
+              Math.sign(amount) === Math.sign(limit) && Math.abs(amount) <= Math.abs(limit)
+            if (state !== "accepted" || !isCovered) state = "open"
+          } else if (does === "miss" && self !== undefined && self.state !== "cleared") {
+            self = cleared(self)
+            state = "cleared"
+          } else if (does === "accept" && self?.state === "open") {
+            limit = Number(Decimal.formatPlain(self.unexplained))
+            self = accepted(self)
+            state = "accepted"
+          }
+          if (self === undefined) continue
+          expect(self.state).toBe(state)
+          expect(self.findingId).toBe(findingId)
+          expect(self.seenRuns).toBe(runs.length)
+          expect(self.ageDays).toBe(Math.floor(((runs.at(-1) ?? 0) - (runs[0] ?? 0)) / 24))
+          for (const holds of Object.values(findings.invariants)) expect(holds(self)).toBe(true)
+        }
+      }),
+      { numRuns: 300, seed: 15 }
+    )
+  })
+})

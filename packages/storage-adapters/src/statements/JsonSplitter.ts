@@ -128,7 +128,7 @@ export class JsonSplitter {
           this.#stringStart = this.#at
         } else if (on(code)) return true
       } else if (code === BACKSLASH) {
-        if (this.#at + 1 === text.length) return false
+        // Passes over the escaped character, which may be the first of the next text.
         this.#at++
       } else if (code === QUOTE) {
         this.#inString = false

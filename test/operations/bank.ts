@@ -84,7 +84,8 @@ const mapped = Effect.fnUntraced(function* (instrumentId: string, act: Act) {
         externalSourceId,
         kind: "cash",
         instruments: [instrumentId],
-        calendar: ["monday", "tuesday", "wednesday", "thursday", "friday"],
+        // It owes no date, so that a town which moves its clock is held by no missing statement.
+        calendar: [],
         dueBy: { time: "06:00", zone: "UTC", daysAfter: 1 },
         grace: Duration.of("PT0S"),
         adapter: "camt.053",
@@ -106,6 +107,21 @@ const mapped = Effect.fnUntraced(function* (instrumentId: string, act: Act) {
 })
 
 type Act = Parameters<Records["Service"]["open"]>[2]
+
+/** The closing balance that is given, else the one that opening and entries come to. */
+const closingOf = ({
+  opening,
+  closing,
+  entries
+}: Pick<Stated, "opening" | "closing" | "entries">) =>
+  closing === undefined || closing === null
+    ? Decimal.sum([
+        Decimal.of(opening ?? "0"),
+        ...entries.map(({ amount, direction }) =>
+          direction === "debit" ? Decimal.negate(Decimal.of(amount)) : Decimal.of(amount)
+        )
+      ])
+    : Decimal.of(closing)
 
 const statementOf = (
   { id, instrumentId = "fund-a", entries, corrects, ...of }: Stated,
@@ -133,8 +149,8 @@ const statementOf = (
   receivedAt: now,
   receivedBy: "bank-feed",
   basis: null,
-  opening: of.opening === undefined || of.opening === null ? null : Decimal.of(of.opening),
-  closing: of.closing === undefined || of.closing === null ? null : Decimal.of(of.closing),
+  opening: of.opening === null ? null : Decimal.of(of.opening ?? "0"),
+  closing: of.closing === null ? null : closingOf({ ...of, entries }),
   nav: null,
   corrects: corrects ?? null,
   supersededBy: null

@@ -181,6 +181,7 @@ const walk = (steps: ReadonlyArray<Step>) =>
       held[holder.holderId] = BigInt(100 * (n + 1)) * 1_000_000n
     }
     yield* Calls.catchUp
+    yield* Stating.alone
     const sources = {
       admin: yield* Stating.source("admin"),
       nav: yield* Stating.source("nav", { kind: "nav" }),

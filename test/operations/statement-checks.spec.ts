@@ -29,6 +29,7 @@ const held = Effect.gen(function* () {
   const { stage, holders } = yield* Executions.founded(["h1", "h2"])
   yield* Powers.mints(stage, holders[0]!, "100")
   yield* Powers.mints(stage, holders[1]!, "20.5")
+  yield* Stating.alone
   yield* Calls.catchUp
   yield* TestClock.adjust("1 hour")
   return { stage, holders, today: yield* Stating.today }
@@ -166,6 +167,34 @@ describe("a statement of holdings", () => {
         const before = Instant.of("2020-01-01T00:00:00Z")
         yield* Stating.states(admin, { businessDate: today, asOf: before, lines: [h1, h2] })
         expect(yield* ran(["register-line"])).toEqual({ "register-line": "! before-horizon" })
+      }).pipe(Effect.provide(world()))
+    ))
+
+  it("by external accounts adds those of a holder, and names one that nobody mapped by its hash", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const { today } = yield* held
+        const admin = yield* Stating.source("admin", { accountIs: "external-account" })
+        const [a1, a2, b1, c1] = ["a1", "a2", "b1", "c1"].map(
+          (end) => `key.${"0".repeat(62)}${end}`
+        )
+        yield* Stating.maps({ hash: a1!, holderId: "h1" })
+        yield* Stating.maps({ hash: a2!, holderId: "h1" })
+        yield* Stating.maps({ hash: b1!, holderId: "h2" })
+        const lines = [
+          { account: a1!, quantity: "60" },
+          { account: b1!, quantity: "20.5" },
+          { account: a2!, quantity: "40" }
+        ]
+        yield* Stating.states(admin, { businessDate: today, lines })
+        expect(yield* ran(["register-line"])).toEqual({ "register-line": 0 })
+        const strange = { account: c1!, quantity: "0" }
+        yield* Stating.states(admin, { businessDate: today, lines: [...lines.slice(1), strange] })
+        yield* ran(["register-line"])
+        expect((yield* Reconciling.found).toSorted()).toEqual([
+          `register-line admin:${"0".repeat(16)} open 0`,
+          "register-line h1 open -60"
+        ])
       }).pipe(Effect.provide(world()))
     ))
 

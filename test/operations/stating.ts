@@ -2,7 +2,12 @@
 import { EventReads, Records } from "@bursar/engine-core"
 import { type Date, Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import { Bulk } from "@bursar/engine-core/ports"
-import { Effect, Option } from "effect"
+import { Effect, Option, Schema } from "effect"
+import {
+  type ExternalAccount,
+  externalAccounts
+} from "#core/holders/external-account/ExternalAccount.ts"
+import * as Collection from "#core/kernel/Collection.ts"
 import {
   type ExternalSource,
   externalSources
@@ -198,3 +203,47 @@ export const overdueEvents = Effect.gen(function* () {
 interface OverduePayload {
   readonly businessDate: string
 }
+
+/** Stand-in of the index of account numbers, of which the checks read the hash and the account. */
+const accountNumbers = Collection.define<{ hash: string; externalAccountId: string }, never>(
+  "account-number",
+  {
+    doc: "The keyed hash of an account's number.",
+    id: ({ hash }) => hash,
+    record: Schema.Struct({ hash: Schema.String, externalAccountId: Schema.String }),
+    fact: Schema.Never,
+    evolve: (self) => self,
+    keptBy: "engine",
+    filters: { hash: ({ hash }) => hash }
+  }
+)
+
+/** Maps an account to a holder, and its number under a keyed hash. */
+export const maps = (of: { readonly hash: string; readonly holderId: string }) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const by = yield* act
+    const externalAccountId = `account-${of.hash.slice(-4)}` as ExternalAccount["externalAccountId"]
+    const account = {
+      ...{ externalAccountId, kind: "custody" as const, holderId: of.holderId },
+      ...{ instrumentId: null, masked: "****", mappedBy: "olga", sealed: "" }
+    }
+    yield* records.transact(
+      Effect.gen(function* () {
+        yield* records.open(externalAccounts, account, by)
+        yield* records.open(accountNumbers, { hash: of.hash, externalAccountId }, by)
+      })
+    )
+  })
+
+/** Deactivates the sources that the world began with, so that a test has those alone that it makes. */
+export const alone = Effect.gen(function* () {
+  const records = yield* Records
+  const by = yield* act
+  const found = yield* records.list(externalSources, { limit: 100 })
+  yield* records.transact(
+    Effect.forEach(found, ({ record }) =>
+      records.record(externalSources, record, { on: "deactivate" }, by)
+    )
+  )
+})

@@ -34,14 +34,24 @@ export const make = (of: {
   const found = (query: Omit<ListQuery, "direction">) => matching({ ...query, direction: "asc" })
 
   /** Names by what is matched. */
-  const namesOf = ({ collection, pin, column, member }: BulkNames): ReadonlyMap<string, string> =>
-    new Map(
-      [...found({ collection, pin, where: [] })].flatMap((version) => {
-        const match = column === null ? version.recordId : (version.filters[column] ?? null)
-        const name = memberOf(version, member)
-        return match === null || name === null ? [] : [[match, name] as const]
+  const namesOf = (of: BulkNames): ReadonlyMap<string, string> => {
+    const names = new Map<string, string>()
+    for (const version of found({ collection: of.collection, pin: of.pin, where: [] })) {
+      const match = of.column === null ? version.recordId : (version.filters[of.column] ?? null)
+      const name = memberOf(version, of.member)
+      if (match === null || name === null) continue
+      const first = names.get(match)
+      if (first === undefined || compareTexts(name, first) < 0) names.set(match, name)
+    }
+    if (of.then === undefined) return names
+    const others = namesOf(of.then)
+    return new Map(
+      [...names].flatMap(([match, name]) => {
+        const other = others.get(name)
+        return other === undefined ? [] : [[match, other] as const]
       })
     )
+  }
 
   const amountsOf = (side: BulkSide): ReadonlyArray<Amount> => {
     if ("owner" in side) {

@@ -1,5 +1,5 @@
 /** Bulk rows in PostgreSQL: a table of rows beside the records, summed and joined by the database. */
-import type { Bulk, BulkDifference, BulkRow, BulkSide } from "@bursar/engine-core/ports"
+import type { Bulk, BulkDifference, BulkNames, BulkRow, BulkSide } from "@bursar/engine-core/ports"
 import { Effect, Option, Stream } from "effect"
 import * as ListSql from "./ListSql.ts"
 import * as PinSql from "./PinSql.ts"
@@ -80,18 +80,29 @@ const amountsOf = (side: BulkSide, given: ListSql.Parameters): string => {
 /** Name of a filter column as a literal: an index is known by its expression alone. */
 const quoted = (column: string): string => `'${column.replaceAll("'", "''")}'`
 
+/** Names by what is matched: `match`, `name`; one for a match. */
+const namesOf = (of: BulkNames, given: ListSql.Parameters): string => {
+  const { collection, column, member, pin } = of
+  const versions = PinSql.versions({ collection, pin, condition: "true" }, given)
+  const name = `(d.body::json ->> ${given.add(member)}) collate "C"`
+  const names =
+    column === null
+      ? versions(`d.record_id as match, ${name} as name`)
+      : `select match, min(name) as name from (
+          ${versions(`d.filters ->> ${quoted(column)} as match, ${name} as name`)}
+        ) named where match is not null group by match`
+  if (of.then === undefined) return names
+  return `
+    select m.match, o.name from (${names}) m
+    join (${namesOf(of.then, given)}) o on o.match = m.name collate "C"`
+}
+
 /** Amounts of a side by key: the match, or its name where it has one. */
 const side = (of: BulkSide, given: ListSql.Parameters): string => {
   const amounts = amountsOf(of, given)
   if (of.names === undefined)
     return `select false as named, match collate "C" as match, amount from (${amounts}) a`
-  const { collection, column, member, pin } = of.names
-  const key = column === null ? "d.record_id" : `d.filters ->> ${quoted(column)}`
-  const name = `d.body::json ->> ${given.add(member)}`
-  const names = PinSql.versions(
-    { collection, pin, condition: "true" },
-    given
-  )(`${key} as match, ${name} as name`)
+  const names = namesOf(of.names, given)
   return `
     select n.name is not null as named, coalesce(n.name, a.match) collate "C" as match, a.amount
     from (${amounts}) a left join (${names}) n on n.match = a.match collate "C"`

@@ -28,8 +28,13 @@ export interface BulkNames {
   readonly pin: StoredPin
   /** Filter column that has the match; null: the match is the record's id. */
   readonly column: string | null
-  /** Member of the record's body with the name, a text; a record without it gives no name. */
+  /**
+   * Member of the record's body with the name, a text; a record without it gives no name, and of
+   * several records of one match the first name counts, compared by code unit.
+   */
   readonly member: string
+  /** Names of that name, which are the names then: an account's number names an account, and that a holder. */
+  readonly then?: BulkNames
 }
 
 /** Rows of one owner on one side of a comparison. */

@@ -4,6 +4,7 @@
  */
 import { Effect, Stream } from "effect"
 import { noItems } from "../../findings/Explained.ts"
+import { externalAccounts } from "../../holders/external-account/ExternalAccount.ts"
 import { holderParties, holders } from "../../holders/holder/Holder.ts"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import { assetKeyOf } from "../../instruments/register/Holding.ts"
@@ -64,10 +65,12 @@ const ofAccounts = ({ source }: Latest, pin: Pin.Resolved): BulkNames => {
       return ofParties(pin)
     default:
       return {
+        // Index of account numbers by keyed hash, an engine's own collection.
         collection: "account-number",
-        pin: { by: "latest" },
-        column: "unitsOf",
-        member: "holderId"
+        pin: storedPin("engine", pin),
+        column: "hash",
+        member: "externalAccountId",
+        then: namesBy(externalAccounts, { column: null, member: "holderId", pin })
       }
   }
 }

@@ -304,7 +304,11 @@ export const bulk: ReadonlyArray<Check> = [
             names: { ...names, column: null },
             ...(times === undefined ? {} : { times })
           },
-          right: { owner, amount: 0, names: { ...names, column: "hash" } },
+          right: {
+            owner,
+            amount: 0,
+            names: { ...names, column: "hash", member: "account", then: { ...names, column: null } }
+          },
           tolerance,
           ...(always === undefined ? {} : { always })
         }).pipe(

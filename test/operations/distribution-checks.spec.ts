@@ -88,7 +88,8 @@ describe("a run over an executed distribution", () => {
             "distribution-recompute",
             "distribution-identity",
             "admission-effect",
-            "holder-cap"
+            "holder-cap",
+            "projection-drift"
           ]
         )
         assert.deepEqual([run?.verdict, run?.distributionsCleared], ["clear", [id]])

@@ -54,7 +54,8 @@ const run = (found: Found) =>
         explained: { amount: Decimal.zero, by: [] },
         unexplained: difference,
         asOf: { offset: Offset.zero, instant: now },
-        comparedAt: null,
+        // Figures of another moment: the runs that releases start have none to clear it by.
+        comparedAt: { offset: Offset.zero, instant: now },
         statementId: null
       } as const
       if (Option.isSome(before)) {

@@ -40,7 +40,8 @@ const compared = [
   "movements-balance",
   "lots-holdings",
   "admission-effect",
-  "holder-cap"
+  "holder-cap",
+  "projection-drift"
 ]
 
 describe("a reconciliation run", () => {

@@ -1,5 +1,7 @@
 /** Tables of facts and findings of the checks that need no statement. */
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
+import * as fc from "fast-check"
+import { createHash } from "node:crypto"
 import { describe, expect, it } from "vitest"
 import type { Difference } from "#core/findings/FindingRules.ts"
 import * as AdmissionEffect from "#core/reconciliation/run/checks/AdmissionEffect.ts"
@@ -9,6 +11,8 @@ import * as ClaimAging from "#core/reconciliation/run/checks/ClaimAging.ts"
 import * as DistributionUnpaid from "#core/reconciliation/run/checks/DistributionUnpaid.ts"
 import * as HolderCap from "#core/reconciliation/run/checks/HolderCap.ts"
 import * as OrphanLocks from "#core/reconciliation/run/checks/OrphanLocks.ts"
+import * as PolicyReplay from "#core/reconciliation/run/checks/PolicyReplay.ts"
+import * as ProjectionDrift from "#core/reconciliation/run/checks/ProjectionDrift.ts"
 import * as RestrictionEffect from "#core/reconciliation/run/checks/RestrictionEffect.ts"
 
 const d = Decimal.of
@@ -277,5 +281,92 @@ describe("a lock of the venue", () => {
     [false, ["orphan-locks warning contract:c1 0 7 units"]]
   ])("whose order is live: %s", (isLive, found) => {
     expect(OrphanLocks.differences({ ...lock, isLive }, none).map(shown)).toEqual(found)
+  })
+})
+
+describe("the digest of contracts", () => {
+  const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
+  const digestOf = (contracts: ReadonlyArray<string>) =>
+    contracts.reduce(
+      (sum, contractId) => ProjectionDrift.add(sum, { contractId }, sha256),
+      ProjectionDrift.nothing
+    )
+  const contractIds = fc.uniqueArray(fc.string({ maxLength: 8 }), { minLength: 1, maxLength: 20 })
+
+  it("is the same in every order, and another as soon as one contract is another", () => {
+    fc.assert(
+      fc.property(contractIds, fc.nat(), fc.string({ maxLength: 8 }), (ids, nth, other) => {
+        const at = nth % ids.length
+        expect(digestOf(ids.toReversed())).toEqual(digestOf(ids))
+        expect(digestOf([...ids.slice(at), ...ids.slice(0, at)])).toEqual(digestOf(ids))
+        if (!ids.includes(other)) expect(digestOf(ids.with(at, other))).not.toEqual(digestOf(ids))
+        expect(digestOf(ids.slice(1))).not.toEqual(digestOf(ids))
+      })
+    )
+  })
+
+  it.each([
+    ["nothing where both are the same", ["a", "b"], ["b", "a"], []],
+    [
+      "the numbers of more",
+      ["a"],
+      ["a", "b"],
+      ["projection-drift blocking contract:t 1 2 contracts"]
+    ],
+    ["the numbers of fewer", ["a"], [], ["projection-drift blocking contract:t 1 0 contracts"]],
+    [
+      "no amounts of as many others",
+      ["a", "b"],
+      ["a", "c"],
+      ["projection-drift blocking contract:t - - digest"]
+    ]
+  ])("finds %s", (_, projected, active, found) => {
+    const fact = { name: "t", projected: digestOf(projected), active: digestOf(active) }
+    const differences = ProjectionDrift.differences(fact)
+    expect(differences.map(shown)).toEqual(found)
+    expect(differences.every(({ instrumentId }) => instrumentId === null)).toBe(true)
+  })
+})
+
+describe("a replay of policies", () => {
+  const versions = [
+    { policyVersion: 1, effectiveFrom: at("2026-03-02T00:00:00Z") },
+    { policyVersion: 3, effectiveFrom: at("2026-03-03T00:00:00Z") }
+  ]
+  const order = {
+    of: "order" as const,
+    instrumentId: "f",
+    kind: "redemption" as const,
+    orderId: "r1",
+    holderId: "h",
+    versions
+  }
+  const found = (inForce: number, judged: number) => [
+    `policy-replay blocking redemption:r1 ${inForce} ${judged} policyVersion`
+  ]
+  it.each([
+    ["2026-03-02T12:00:00Z", 1, []],
+    ["2026-03-02T12:00:00Z", 3, found(1, 3)],
+    ["2026-03-02T12:00:00Z", 2, found(1, 2)],
+    ["2026-03-03T00:00:00Z", 3, []],
+    ["2026-03-03T00:00:00Z", 1, []],
+    ["2026-03-03T00:00:00Z", 2, found(3, 2)],
+    ["2026-03-03T00:00:00.000000001Z", 3, []],
+    ["2026-03-03T00:00:00.000000001Z", 1, found(3, 1)],
+    ["2026-03-01T00:00:00Z", 1, []]
+  ])("finds an order of %s under version %d, unless that was in force", (then, version, of) => {
+    const fact = { ...order, policyVersion: version, claimedAt: at(then) }
+    expect(PolicyReplay.differences(fact, none).map(shown)).toEqual(of)
+  })
+
+  it.each([
+    ["subscription", "s1", "subscription:s1"],
+    ["admission", "a1", "contract:admission/a1"]
+  ])("finds breaches of a record of kind %s", (kind, id, subject) => {
+    const fact = { of: "breaches" as const, instrumentId: null, kind, id, count: 2 }
+    expect(PolicyReplay.differences(fact, none).map(shown)).toEqual([
+      `policy-replay blocking ${subject} 0 2 facts`
+    ])
+    expect(PolicyReplay.differences(fact, d("2"))).toEqual([])
   })
 })

@@ -142,9 +142,13 @@ export const founds = Effect.fnUntraced(function* (town: Town.Town, of: Founding
       fees: { subscription: rate(of.fees.subscription), redemption: rate(of.fees.redemption) }
     }
   )
-  // The clock of a town jumps by days: what it burned and has not paid would stop every payout.
-  const grace = { "burned-unpaid": "P365D", "cash-settlement": "P365D" }
-  yield* Calls.write("policy.set", { instrumentId }, { grace }, Calls.operator, "1")
+  // The clock of a town jumps by days, and its wallets burn what is frozen and allocate for orders that
+  // have ended: runs would hold every payout for it.
+  const change = {
+    grace: { "burned-unpaid": "P365D", "cash-settlement": "P365D" },
+    tolerances: { "restriction-effect": 1_000_000_000, "policy-replay": 1_000_000 }
+  }
+  yield* Calls.write("policy.set", { instrumentId }, change, Calls.operator, "1")
   const instrument = { admin: registrar.party, id: instrumentId }
   yield* Wallets.act(
     town,

@@ -6,7 +6,8 @@ import type { Node, Reading } from "../../projection/Reading.ts"
 import * as Unexpected from "../../projection/Unexpected.ts"
 import { Records } from "../../records/Records.ts"
 import { Holding as HoldingTemplate } from "../../templates/Registry.ts"
-import { decodePayload, type Payload } from "../../templates/Template.ts"
+import type { Active } from "../../ports/Ledger.ts"
+import { decodePayload, key, type Payload } from "../../templates/Template.ts"
 import { type Holding, holdings } from "./Holding.ts"
 import { type Fact, idOf, registerEntries } from "./RegisterEntry.ts"
 
@@ -38,8 +39,26 @@ const holding: Reading = {
 
 export const readings = [holding] as const
 
-const shown = (payload: Payload<typeof HoldingTemplate>, node: Node): Holding => ({
-  contractId: node.contractId,
+/**
+ * The record of a contract as the projection opens it; null for a contract that is no holding, of
+ * another venue, or whose payload cannot be read.
+ */
+export const holdingOf = (
+  { contractId, payload, template }: Pick<Active, "contractId" | "payload" | "template">,
+  venue: Node["venue"]
+): Holding | null => {
+  if (key(template) !== key(HoldingTemplate.typeRef)) return null
+  const decoded = decodePayload(HoldingTemplate, payload)
+  return Result.isFailure(decoded) || decoded.success.provider !== venue
+    ? null
+    : shown(decoded.success, { contractId })
+}
+
+const shown = (
+  payload: Payload<typeof HoldingTemplate>,
+  { contractId }: Pick<Node, "contractId">
+): Holding => ({
+  contractId,
   registrar: payload.registrar,
   instrumentId: payload.instrument.id,
   owner: payload.owner,

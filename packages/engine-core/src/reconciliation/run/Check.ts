@@ -50,6 +50,16 @@ export interface Check<F = unknown> {
     terms: Terms
   ): Stream.Stream<F, CheckNotRun | Unavailable, Services>
   /**
+   * Streams facts of the venue that belong to no instrument, once a run; left out: there are none. Their
+   * differences name no instrument.
+   */
+  venueFacts?(at: Point): Stream.Stream<F, CheckNotRun | Unavailable, Services>
+  /**
+   * Whether a difference leaves all other checks without ground: the run is then incomplete, and it
+   * clears neither findings nor distributions.
+   */
+  readonly isGround?: true
+  /**
    * Compares one fact: returns its differences beyond the tolerance, which is the policy's, or the
    * default; 0 where the default follows from more than the policy, so that the check derives it
    * where `terms.tolerance` is null.

@@ -18,6 +18,8 @@ import * as NavPrice from "./checks/NavPrice.ts"
 import * as NavUsable from "./checks/NavUsable.ts"
 import * as OrphanLocks from "./checks/OrphanLocks.ts"
 import * as RegisterLine from "./checks/RegisterLine.ts"
+import * as PolicyReplay from "./checks/PolicyReplay.ts"
+import * as ProjectionDrift from "./checks/ProjectionDrift.ts"
 import * as RegisterSupply from "./checks/RegisterSupply.ts"
 import * as RestrictionEffect from "./checks/RestrictionEffect.ts"
 import * as StatementGap from "./checks/StatementGap.ts"
@@ -27,9 +29,11 @@ import * as SupplyOutstanding from "./checks/SupplyOutstanding.ts"
 import * as CashLookups from "./CashCheckLookups.ts"
 import * as DistributionLookups from "./DistributionCheckLookups.ts"
 import * as NavLookups from "./NavCheckLookups.ts"
+import * as RegisterLineLookups from "./RegisterLineLookups.ts"
+import * as DriftLookups from "./DriftLookups.ts"
 import * as HolderLookups from "./HolderCheckLookups.ts"
 import * as OrderLookups from "./OrderCheckLookups.ts"
-import * as RegisterLineLookups from "./RegisterLineLookups.ts"
+import * as PolicyReplayLookups from "./PolicyReplayLookups.ts"
 import * as RegisterLookups from "./RegisterLookups.ts"
 
 /** A check of reserves, of which there are no records yet: nothing to compare. */
@@ -129,9 +133,20 @@ const table = {
     facts: HolderLookups.places,
     differences: HolderCap.differences
   }),
+  "projection-drift": Check.define({
+    facts: () => Stream.empty,
+    venueFacts: DriftLookups.kept,
+    isGround: true,
+    differences: ProjectionDrift.differences
+  }),
   "orphan-locks": Check.define({
     facts: HolderLookups.locks,
     differences: OrphanLocks.differences
+  }),
+  "policy-replay": Check.define({
+    facts: PolicyReplayLookups.replayed,
+    venueFacts: PolicyReplayLookups.unattributed,
+    differences: PolicyReplay.differences
   })
 } as const satisfies Readonly<Record<CheckName, Check.Check>>
 
@@ -141,3 +156,8 @@ export interface Row extends Check.Check {
 
 /** The checks in the order they run. */
 export const checks: ReadonlyArray<Row> = checkNames.map((name) => ({ name, ...table[name] }))
+
+/** Names of the checks that are the ground of all others. */
+export const groundNames: ReadonlyArray<string> = checks.flatMap(({ isGround, name }) =>
+  isGround === true ? [name] : []
+)

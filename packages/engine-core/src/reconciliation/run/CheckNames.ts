@@ -16,6 +16,8 @@ import * as NavPrice from "./checks/NavPrice.ts"
 import * as NavUsable from "./checks/NavUsable.ts"
 import * as OrphanLocks from "./checks/OrphanLocks.ts"
 import * as RegisterLine from "./checks/RegisterLine.ts"
+import * as PolicyReplay from "./checks/PolicyReplay.ts"
+import * as ProjectionDrift from "./checks/ProjectionDrift.ts"
 import * as RegisterSupply from "./checks/RegisterSupply.ts"
 import * as ReserveCover from "./checks/ReserveCover.ts"
 import * as ReservePriceFresh from "./checks/ReservePriceFresh.ts"
@@ -52,6 +54,8 @@ export const checkNames = [
   RestrictionEffect.check,
   AdmissionEffect.check,
   HolderCap.check,
-  OrphanLocks.check
+  ProjectionDrift.check,
+  OrphanLocks.check,
+  PolicyReplay.check
 ] as const
 export type CheckName = (typeof checkNames)[number]

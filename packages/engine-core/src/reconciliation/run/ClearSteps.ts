@@ -22,6 +22,8 @@ import type { Scope } from "./Run.ts"
 export interface Judged {
   readonly runId: string
   readonly scope: Scope
+  /** Whether the run may clear anything: the projection is what the ledger has. */
+  readonly isGrounded: boolean
   readonly covered: ReadonlyArray<Covered>
   readonly found: ReadonlyArray<Stored<Finding>>
   /** Holds that the run opened, or added findings to. */
@@ -49,6 +51,7 @@ export const holdOrClear = Effect.fnUntraced(function* (of: Judged, act: Act) {
   )
   const blocked = yield* blockedElsewhere(ids)
   const isFree = ({ instrument: { instrumentId }, outcomes }: Covered): boolean =>
+    of.isGrounded &&
     Rules.isWhole(of.scope, checkNames) &&
     outcomes.every(({ ran }) => ran) &&
     !holdOf.has(instrumentId) &&

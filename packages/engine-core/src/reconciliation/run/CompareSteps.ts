@@ -37,7 +37,18 @@ export interface Compared extends Situation {
   /** Names of the checks of the run, in the order of the table. */
   readonly checks: ReadonlyArray<string>
   readonly covered: ReadonlyArray<Covered>
+  /** Outcomes of the venue's own facts, which belong to no instrument. */
+  readonly venue: ReadonlyArray<Rules.Outcome>
 }
+
+/** Every outcome of a run. */
+export const outcomesOf = ({
+  covered,
+  venue
+}: Pick<Compared, "covered" | "venue">): ReadonlyArray<Rules.Outcome> => [
+  ...covered.flatMap(({ outcomes }) => outcomes),
+  ...venue
+]
 
 /**
  * Runs the checks of the scope at the head of the projection. Nothing is compared while the ledger
@@ -48,8 +59,13 @@ export const compare = Effect.fnUntraced(function* (scope: Scope) {
   const startedAt = yield* Instant.now
   const isReached = Result.isSuccess(yield* Effect.result(ledger.ledgerEnd))
   const at = yield* pointAt(startedAt)
+  const venue = yield* Effect.forEach(
+    chosenOf(scope).filter(({ venueFacts }) => venueFacts !== undefined),
+    (check) =>
+      isReached ? venueOutcomeOf(check, at) : Effect.succeed(unread(check, null, ledgerUnreachable))
+  )
   const compared = yield* compareAt(scope, { at, isReached })
-  return { startedAt, ...compared } satisfies Compared
+  return { startedAt, ...compared, venue } satisfies Compared
 })
 
 /** Where a run compares: its point, and whether the ledger was reachable. */
@@ -58,11 +74,14 @@ export interface Situation {
   readonly isReached: boolean
 }
 
-/** Runs the checks of the scope at a point. */
+const chosenOf = (scope: Scope): ReadonlyArray<Row> =>
+  checks.filter(({ name }) => scope.checks?.includes(name) ?? true)
+
+/** Runs the checks of the scope at a point, of the facts of instruments alone. */
 export const compareAt = Effect.fnUntraced(function* (scope: Scope, { at, isReached }: Situation) {
   const records = yield* Records
   const { instrumentIds } = scope
-  const chosen = checks.filter(({ name }) => scope.checks?.includes(name) ?? true)
+  const chosen = chosenOf(scope)
   const all =
     instrumentIds === null
       ? records.stream(instruments, { pin: at.pin }).pipe(Stream.map(({ record }) => record))
@@ -73,7 +92,7 @@ export const compareAt = Effect.fnUntraced(function* (scope: Scope, { at, isReac
         Effect.forEach(chosen, (check) =>
           isReached
             ? outcomeOf(check, instrument, at)
-            : Effect.succeed(unread(check, instrument, ledgerUnreachable))
+            : Effect.succeed(unread(check, instrument.instrumentId, ledgerUnreachable))
         ),
         (outcomes): Covered => {
           const { instrumentId, registrar } = instrument
@@ -95,7 +114,7 @@ const pointAt = Effect.fnUntraced(function* (now: Instant.Instant) {
   return { pin, horizonOffset } satisfies Check.Point
 })
 
-const unread = (check: Row, { instrumentId }: Instrument, why: string): Rules.Outcome => ({
+const unread = (check: Row, instrumentId: string | null, why: string): Rules.Outcome => ({
   check: check.name,
   instrumentId,
   ran: false,
@@ -108,33 +127,58 @@ const unread = (check: Row, { instrumentId }: Instrument, why: string): Rules.Ou
 const outcomeOf = Effect.fnUntraced(
   function* (check: Row, instrument: Stored<Instrument>, at: Check.Point) {
     const { instrumentId, manifest } = instrument
-    const terms: Check.Terms = {
-      ...Rules.termsOf(check.name, manifest ?? PolicyTerms.defaults),
-      now: at.pin.judgedAt
-    }
-    const tolerance = Rules.toleranceOf(check.name, terms)
-    const gathered = yield* check.facts(instrument, at, terms).pipe(
-      Stream.grouped(batchMax),
-      Stream.runFoldEffect(
-        () => Rules.nothing,
-        (sum, facts) => {
-          const differences = facts.flatMap((fact) => check.differences(fact, tolerance, terms))
-          const moments = facts.flatMap((fact) => check.comparedAt?.(fact) ?? [])
-          return Effect.map(knownAmong(differences), (known) =>
-            Rules.gather(sum, { differences, moments }, (difference) =>
-              known.has(identityOf(difference))
-            )
-          )
-        }
-      )
-    )
+    const terms = termsAt(check, manifest ?? PolicyTerms.defaults, at)
+    const gathered = yield* gather(check, check.facts(instrument, at, terms), terms)
     return Rules.outcomeOf({ check: check.name, instrumentId }, gathered)
   },
-  (effect, check, instrument) =>
+  (effect, check, { instrumentId }) =>
     Effect.catchTag(effect, "CheckNotRun", ({ why }) =>
-      Effect.succeed(unread(check, instrument, why))
+      Effect.succeed(unread(check, instrumentId, why))
     )
 )
+
+/**
+ * Runs one check of the venue's own facts. A check that is the ground of the others counts as not run
+ * where it found a difference: the run is incomplete.
+ */
+const venueOutcomeOf = Effect.fnUntraced(
+  function* (check: Row, at: Check.Point) {
+    const terms = termsAt(check, PolicyTerms.defaults, at)
+    const gathered = yield* gather(check, check.venueFacts?.(at) ?? Stream.empty, terms)
+    const outcome = Rules.outcomeOf({ check: check.name, instrumentId: null }, gathered)
+    return check.isGround === true && outcome.differences.length > 0
+      ? { ...outcome, ran: false, why: check.name }
+      : outcome
+  },
+  (effect, check) =>
+    Effect.catchTag(effect, "CheckNotRun", ({ why }) => Effect.succeed(unread(check, null, why)))
+)
+
+const termsAt = (
+  { name }: Row,
+  policy: Parameters<typeof Rules.termsOf>[1],
+  { pin }: Check.Point
+): Check.Terms => ({ ...Rules.termsOf(name, policy), now: pin.judgedAt })
+
+/** Gathers the differences of facts, a batch at a time. */
+const gather = <E, R>(check: Row, facts: Stream.Stream<unknown, E, R>, terms: Check.Terms) => {
+  const tolerance = Rules.toleranceOf(check.name, terms)
+  return facts.pipe(
+    Stream.grouped(batchMax),
+    Stream.runFoldEffect(
+      () => Rules.nothing,
+      (sum, batch) => {
+        const differences = batch.flatMap((fact) => check.differences(fact, tolerance, terms))
+        const moments = batch.flatMap((fact) => check.comparedAt?.(fact) ?? [])
+        return Effect.map(knownAmong(differences), (known) =>
+          Rules.gather(sum, { differences, moments }, (difference) =>
+            known.has(identityOf(difference))
+          )
+        )
+      }
+    )
+  )
+}
 
 /** Keys of the identities of the differences that are findings already, whatever their state. */
 const knownAmong = Effect.fnUntraced(function* (differences: ReadonlyArray<Difference>) {

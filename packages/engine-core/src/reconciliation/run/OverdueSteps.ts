@@ -25,10 +25,12 @@ export const noteOverdue = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const { at, covered } = of.compared
-  const owing = covered.flatMap(({ outcomes }) =>
-    outcomes.flatMap(({ check, differences, instrumentId }) =>
-      check === StatementOverdue.check && differences.length > 0 ? instrumentId : []
+  const owing = covered.flatMap(({ instrument, outcomes }) =>
+    outcomes.some(
+      ({ check, differences }) => check === StatementOverdue.check && differences.length > 0
     )
+      ? [instrument.instrumentId]
+      : []
   )
   if (owing.length === 0) return
   for (const instrument of yield* records.many(instruments, owing, at.pin)) {

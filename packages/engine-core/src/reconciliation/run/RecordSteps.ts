@@ -20,7 +20,8 @@ import { type InstrumentVerdict, instrumentVerdicts } from "../verdict/Instrumen
 import * as Verdict from "../verdict/VerdictRules.ts"
 import { checkNames } from "./CheckNames.ts"
 import { holdOrClear } from "./ClearSteps.ts"
-import type { Compared } from "./CompareSteps.ts"
+import { groundNames } from "./CheckLookups.ts"
+import { type Compared, outcomesOf } from "./CompareSteps.ts"
 import { noteOverdue } from "./OverdueSteps.ts"
 import { type Run, type RunId, runs, type Scope } from "./Run.ts"
 import { runInstruments } from "./RunInstrument.ts"
@@ -45,9 +46,10 @@ const batchMax = 500
 export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
   const records = yield* Records
   const { runId, trigger, scope, compared } = of
-  const outcomes = compared.covered.flatMap((covered) => covered.outcomes)
+  const outcomes = outcomesOf(compared)
   const found = yield* recordFound(of, act)
-  const others = yield* clearOthers(of, act)
+  const isGrounded = yield* hasGround(compared)
+  const others = yield* clearOthers({ ...of, isGrounded }, act)
   yield* recordVerdicts({ ...of, found, others }, act)
   yield* noteOverdue(of, act)
   const held = yield* Effect.forEach(compared.covered, ({ instrument }) => {
@@ -61,6 +63,7 @@ export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
     {
       runId,
       scope,
+      isGrounded,
       covered: compared.covered,
       found,
       holds: held.flatMap((hold) => (Option.isSome(hold) ? [hold.value] : []))
@@ -96,9 +99,7 @@ const recordFound = Effect.fnUntraced(function* ({ runId, compared }: Recording,
   const asOf = asOfRun(compared)
   const idOf = (difference: Difference) =>
     Schema.decodeSync(FindingId)(idTextOf(difference, sha256))
-  const differences = compared.covered.flatMap(({ outcomes }) =>
-    outcomes.flatMap((outcome) => outcome.differences)
-  )
+  const differences = outcomesOf(compared).flatMap((outcome) => outcome.differences)
   const before = new Map<string, Stored<Finding>>()
   for (let from = 0; from < differences.length; from += batchMax) {
     const ids = differences.slice(from, from + batchMax).map(idOf)
@@ -122,15 +123,35 @@ const recordFound = Effect.fnUntraced(function* ({ runId, compared }: Recording,
 })
 
 /**
+ * Checks whether what the checks found, or no longer found, has a ground: each check that is the ground
+ * of the others ran and found nothing, and no finding of one that the run leaves out is open. A run
+ * without it clears nothing (docs/domain/reconciliation.md#projection-against-the-ledger).
+ */
+const hasGround = Effect.fnUntraced(function* ({ checks, venue }: Compared) {
+  const grounds = groundNames.filter((name) => !checks.includes(name))
+  if (venue.some(({ check, ran }) => !ran && groundNames.includes(check))) return false
+  if (grounds.length === 0) return true
+  const records = yield* Records
+  const open = yield* records.list(findings, {
+    where: { check: grounds, state: ["open"] },
+    limit: 1
+  })
+  return open.length === 0
+})
+
+/**
  * Clears the findings of checks and instruments that ran here and no longer found them. Returns the
  * sums of those of the covered instruments that stay open or accepted without being found here.
  */
-const clearOthers = Effect.fnUntraced(function* ({ runId, scope, compared }: Recording, act: Act) {
+const clearOthers = Effect.fnUntraced(function* (
+  { runId, scope, compared, isGrounded }: Recording & { readonly isGrounded: boolean },
+  act: Act
+) {
   const records = yield* Records
   const { sha256 } = yield* Crypto
   const judged = new Map<string, Rules.Judgement>()
   const found = new Set<string>()
-  for (const outcome of compared.covered.flatMap(({ outcomes }) => outcomes)) {
+  for (const outcome of outcomesOf(compared)) {
     judged.set(keyOf(outcome), { asOf: asOfRun(compared), outcome })
     for (const difference of outcome.differences) found.add(idTextOf(difference, sha256))
   }
@@ -144,7 +165,7 @@ const clearOthers = Effect.fnUntraced(function* ({ runId, scope, compared }: Rec
     Stream.filter(({ record }) => !found.has(record.findingId)),
     Stream.runForEach(({ record }) => {
       const judgement = judged.get(keyOf(record))
-      if (judgement !== undefined && Rules.clears(judgement, record)) {
+      if (isGrounded && judgement !== undefined && Rules.clears(judgement, record)) {
         return records.record(findings, record, { on: "clear", runId }, act)
       }
       if (record.instrumentId !== null) tally(others, record.instrumentId, record)
@@ -203,7 +224,7 @@ const recordVerdicts = Effect.fnUntraced(function* (
 })
 
 const keyOf = ({ check, instrumentId }: Pick<Finding, "check" | "instrumentId">): string =>
-  `${check} ${instrumentId}`
+  `${check} ${instrumentId ?? ""}`
 
 const asOfRun = ({ at: { pin } }: Compared): Moment => ({
   offset: pin.offset,

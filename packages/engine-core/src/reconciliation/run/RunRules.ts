@@ -14,10 +14,11 @@ export const newMax = 1_000
 /** `why` of a check that ran and found no facts. */
 export const nothingToCompare = "nothing-to-compare"
 
-/** Outcome of one check for one instrument. */
+/** Outcome of one check for one instrument, or for the venue. */
 export interface Outcome {
   readonly check: string
-  readonly instrumentId: string
+  /** Null: the outcome is of the venue's own facts, which belong to no instrument. */
+  readonly instrumentId: string | null
   readonly ran: boolean
   /** Null where it ran and compared something. */
   readonly why: string | null
@@ -120,7 +121,10 @@ const restOf = (
 ): Difference => ({
   check,
   instrumentId,
-  subject: { resourceKind: "instrument", id: instrumentId },
+  subject:
+    instrumentId === null
+      ? { resourceKind: "contract", id: "*" }
+      : { resourceKind: "instrument", id: instrumentId },
   holderId: null,
   expected: null,
   actual: null,

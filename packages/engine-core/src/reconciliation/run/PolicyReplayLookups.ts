@@ -1,0 +1,151 @@
+/**
+ * Loads what the replay of policies compares: orders with the versions of their policy, and the ledger
+ * facts that no record expected.
+ */
+import { Effect, Stream } from "effect"
+import { admissions } from "../../admissions/Admission.ts"
+import { admissionConsents } from "../../admissions/AdmissionConsent.ts"
+import { distributions } from "../../distributions/distribution/Distribution.ts"
+import { distributionLines } from "../../distributions/distribution/DistributionLine.ts"
+import { type Instrument, instruments } from "../../instruments/instrument/Instrument.ts"
+import { policyVersions } from "../../instruments/policy/PolicyVersion.ts"
+import type { Collection } from "../../kernel/Collection.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import { dealingCycles } from "../../orders/dealing-cycle/DealingCycle.ts"
+import { primaryMarkets } from "../../orders/primary-market/PrimaryMarket.ts"
+import { provisionSettlements } from "../../orders/provision-settlement/ProvisionSettlement.ts"
+import { redemptions } from "../../orders/redemption/Redemption.ts"
+import { standingSettlements } from "../../orders/standing-settlement/StandingSettlement.ts"
+import { subscriptions } from "../../orders/subscription/Subscription.ts"
+import { issuerPowersAgreements } from "../../powers/IssuerPowersAgreement.ts"
+import { unexpectedFacts } from "../../projection/Unexpected.ts"
+import { Records } from "../../records/Records.ts"
+import type { Point } from "./Check.ts"
+import type * as PolicyReplay from "./checks/PolicyReplay.ts"
+
+type Of = Pick<Instrument, "instrumentId">
+
+/** Streams the orders of an instrument, then the breaches of its records. */
+export const replayed = (
+  instrument: Of,
+  at: Point
+): Stream.Stream<PolicyReplay.Fact, Unavailable, Records> =>
+  Stream.concat(
+    orders(instrument, at),
+    breaches(at).pipe(Stream.filter(({ instrumentId }) => instrumentId === instrument.instrumentId))
+  )
+
+/** Streams the breaches of records that belong to no instrument. */
+export const unattributed = (at: Point): Stream.Stream<PolicyReplay.Fact, Unavailable, Records> =>
+  breaches(at).pipe(Stream.filter(({ instrumentId }) => instrumentId === null))
+
+const orders = (
+  { instrumentId }: Of,
+  { pin }: Point
+): Stream.Stream<PolicyReplay.Claimed, Unavailable, Records> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const records = yield* Records
+      const where = { instrumentId: [instrumentId] }
+      // A version that was withdrawn before its time was never in force.
+      const accepted = yield* Stream.runCollect(
+        records.stream(policyVersions, {
+          pin,
+          where: { ...where, state: ["current", "superseded"] }
+        })
+      )
+      const of = {
+        of: "order" as const,
+        instrumentId,
+        versions: accepted.map(({ record: { policyVersion, effectiveFrom } }) => ({
+          policyVersion,
+          effectiveFrom
+        }))
+      }
+      const bought = records.stream(subscriptions, { pin, where }).pipe(
+        Stream.map(({ record }): PolicyReplay.Claimed => {
+          const { claimedAt, holderId, policyVersion, subscriptionId: orderId } = record
+          return { ...of, kind: "subscription", orderId, holderId, policyVersion, claimedAt }
+        })
+      )
+      const givenBack = records.stream(redemptions, { pin, where }).pipe(
+        Stream.map(({ record }): PolicyReplay.Claimed => {
+          const { claimedAt, holderId, policyVersion, redemptionId: orderId } = record
+          return { ...of, kind: "redemption", orderId, holderId, policyVersion, claimedAt }
+        })
+      )
+      return Stream.concat(bought, givenBack)
+    })
+  )
+
+/** A collection whose records name their instrument. */
+type OfInstrument = Collection<{ readonly instrumentId: string }, never>
+
+/**
+ * Collections of the kinds of record that breaches name and that belong to an instrument. Only the
+ * engine's own record says whose instrument a breach is of: what a stranger writes into a contract
+ * stops nobody's payout.
+ */
+const ofInstrument: Readonly<Record<string, ReadonlyArray<Pick<OfInstrument, "name">>>> = {
+  instrument: [instruments],
+  subscription: [subscriptions],
+  redemption: [redemptions],
+  distribution: [distributions, distributionLines],
+  admission: [admissions],
+  "admission-consent": [admissionConsents],
+  "dealing-cycle": [dealingCycles],
+  "primary-market": [primaryMarkets],
+  "provision-settlement": [provisionSettlements],
+  "standing-settlement": [standingSettlements],
+  "issuer-powers-agreement": [issuerPowersAgreements]
+}
+
+/** Records that are looked up together. */
+const recordsMax = 500
+
+/** Streams the records with breaches, by kind and id, with the number of facts of each. */
+const breaches = ({ pin }: Point): Stream.Stream<PolicyReplay.Breached, Unavailable, Records> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const records = yield* Records
+      const kinds = yield* records.countBy(unexpectedFacts, "resourceKind", { pin })
+      return Stream.fromIterable([...kinds.keys()].toSorted()).pipe(
+        Stream.mapEffect((kind) =>
+          Effect.map(
+            records.countBy(unexpectedFacts, "resourceId", {
+              pin,
+              where: { resourceKind: [kind] }
+            }),
+            (counts) =>
+              [...counts].map(([id, count]) => ({ of: "breaches" as const, kind, id, count }))
+          )
+        ),
+        Stream.flatMap((found) => Stream.fromIterable(found)),
+        Stream.grouped(recordsMax),
+        Stream.mapEffect((found) => attributed(found, pin)),
+        Stream.flatMap((found) => Stream.fromIterable(found))
+      )
+    })
+  )
+
+const attributed = Effect.fnUntraced(function* (
+  found: ReadonlyArray<Omit<PolicyReplay.Breached, "instrumentId">>,
+  pin: Point["pin"]
+) {
+  const records = yield* Records
+  const instrumentOf = new Map<string, string>()
+  for (const [kind, of] of Map.groupBy(found, (breached) => breached.kind)) {
+    const ids = of.map(({ id }) => id)
+    for (const collection of ofInstrument[kind] ?? []) {
+      for (const record of yield* records.many(collection as OfInstrument, ids, pin)) {
+        instrumentOf.set(`${kind}/${(collection as OfInstrument).id(record)}`, record.instrumentId)
+      }
+    }
+  }
+  return found.map(
+    (breached): PolicyReplay.Breached => ({
+      ...breached,
+      instrumentId: instrumentOf.get(`${breached.kind}/${breached.id}`) ?? null
+    })
+  )
+})

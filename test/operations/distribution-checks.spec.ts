@@ -84,7 +84,10 @@ describe("a run over an executed distribution", () => {
           [
             "register-supply",
             "movements-balance",
+            "statement-total",
             "lots-holdings",
+            "statement-overdue",
+            "cash-balance",
             "distribution-recompute",
             "distribution-identity",
             "admission-effect",

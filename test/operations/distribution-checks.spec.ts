@@ -84,10 +84,7 @@ describe("a run over an executed distribution", () => {
           [
             "register-supply",
             "movements-balance",
-            "statement-total",
             "lots-holdings",
-            "statement-overdue",
-            "cash-balance",
             "distribution-recompute",
             "distribution-identity",
             "admission-effect",

@@ -448,7 +448,9 @@ describe("external-account.map", () => {
     Effect.gen(function* () {
       const stage = yield* Fund.opened()
       yield* active(stage)
-      for (let n = 0; n < 32; n++) yield* mapping({ externalAccountId: `a${n}` })
+      for (let n = 0; n < 32; n++) {
+        yield* mapping({ externalAccountId: `a${n}`, number: `CH93 0076 2011 ${1_000 + n}` })
+      }
       const more = yield* mapping({ externalAccountId: "a32" })
       assert.strictEqual(more.why, "rule-refused policy external-accounts-max")
       assert.strictEqual((yield* holder()).externalAccounts.length, 32)

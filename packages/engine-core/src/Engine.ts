@@ -12,6 +12,7 @@ import type { Task } from "./feeds/Schedule.ts"
 import * as ScheduleRunner from "./feeds/ScheduleRunner.ts"
 import * as DeliveryRunner from "./feeds/webhook/DeliveryRunner.ts"
 import { dueDistributions } from "./distributions/schedule/DueDistributionRunner.ts"
+import { indexing } from "./holders/external-account/AccountNumberRunner.ts"
 import { rescreenings } from "./restraints/screening/RescreenRunner.ts"
 import * as ScreeningRunner from "./restraints/screening/ScreeningRunner.ts"
 import type { Collection } from "./kernel/Collection.ts"
@@ -163,7 +164,8 @@ const tasksOf = (of: {
   ClockRunner.clock(of.clocked),
   rescreenings,
   dueDistributions,
-  dailyRun
+  dailyRun,
+  indexing
 ]
 
 /** Writes that only the engine opens: nobody calls them, so that no list of operations has them. */

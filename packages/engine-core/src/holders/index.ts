@@ -4,6 +4,7 @@ import * as AcceptedTermsOperations from "./accepted-terms/AcceptedTermsOperatio
 import * as AcceptedTermsReadings from "./accepted-terms/AcceptedTermsReadings.ts"
 import * as AttributeOperations from "./attribute/AttributeOperations.ts"
 import { AttributeMachine } from "./attribute/AttributeMachine.ts"
+import { accountNumbers } from "./external-account/AccountNumber.ts"
 import { externalAccounts } from "./external-account/ExternalAccount.ts"
 import * as ExternalAccountOperations from "./external-account/ExternalAccountOperations.ts"
 import * as ExternalAccountReads from "./external-account/ExternalAccountReads.ts"
@@ -24,7 +25,8 @@ export const collections = [
   holderClaims,
   acceptedTerms,
   screenings,
-  externalAccounts
+  externalAccounts,
+  accountNumbers
 ] as const
 export const operations = [
   ...HolderOperations.operations,

@@ -83,6 +83,8 @@ export const checks = {
   "no-carry": { gate: "policy", sentence: "The last distribution of no instrument left the holder as much as a payout's smallest amount.", recovery: "Execute the next distribution, which pays the carry." },
   "no-accrued-income": { gate: "policy", sentence: "The holder had no units of an instrument with a daily income since the record date of its last distribution.", recovery: "Execute the distribution of the days on which the holder had units." },
   "account-owner": { gate: "policy", sentence: "The account names the holder or the instrument that it belongs to.", recovery: "Name the holder or the instrument whose account it is." },
+  "account-cash": { gate: "policy", sentence: "Only an account of cash has a currency, or is kept apart for suspended lines.", recovery: "Name neither for an account at a custodian." },
+  "account-mapped": { gate: "policy", sentence: "No other external account has the number in that currency.", recovery: "Use the account that is mapped already." },
   "external-accounts-max": { gate: "policy", sentence: "The holder has fewer external accounts than a holder may have.", recovery: "Name another holder." },
   "auto-release-at": { gate: "policy", sentence: "The restriction ends by itself at an instant to come, if it does.", recovery: "Name an instant to come, or none." },
   entries: { gate: "policy", sentence: "Each entry of the batch can be restricted.", recovery: "Correct the entries that are named, or leave them out." },

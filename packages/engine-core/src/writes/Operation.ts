@@ -114,7 +114,7 @@ export interface OnRecords<
   S extends Slug = Slug
 > extends Declared<K, I, R, S> {
   readonly on: "records"
-  run(input: I, act: OperationAct): Effect.Effect<R, Refused<S> | Unavailable, Records>
+  run(input: I, act: OperationAct): Effect.Effect<R, Refused<S> | Unavailable, Records | Crypto>
 }
 
 /** A write on the ledger: `plan` judges and returns the commands; `finish` reads the result. */

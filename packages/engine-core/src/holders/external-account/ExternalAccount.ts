@@ -1,9 +1,10 @@
 /** Record of an account at a bank or custodian, mapped to a holder or an instrument. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
+import * as Field from "../../templates/Field.ts"
 import { ExternalAccountKind } from "../../vocabulary/sets.ts"
 
 export const ExternalAccountId = RecordId.make("ExternalAccountId")
@@ -16,6 +17,10 @@ const { NullOr, String: Text } = Schema
 const shown = {
   externalAccountId: ExternalAccountId,
   kind: Kind,
+  /** Currency of a cash account; null: the account names none. */
+  currency: Field.optional(Text),
+  /** True: cash kept apart for lines of distributions that are suspended. */
+  segregated: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
   holderId: NullOr(Text),
   instrumentId: NullOr(Text),
   /** The account's number, masked but for its last characters. */
@@ -25,8 +30,8 @@ const shown = {
 }
 
 /**
- * The number is stored sealed under the deployment's key and not hashed: account numbers are so few
- * that a hash could be reversed by trying all, and lines of statements are matched by the number.
+ * The number is stored sealed under the deployment's key. Lines of statements find the account by the
+ * keyed hash of the number, which the index of account numbers holds.
  */
 export const ExternalAccount = Schema.Struct({ ...shown, sealed: Text })
 export type ExternalAccount = typeof ExternalAccount.Type

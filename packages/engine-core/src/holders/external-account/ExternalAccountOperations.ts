@@ -1,16 +1,19 @@
 /**
  * Write that maps an account at a bank or a custodian to a holder or an instrument.
  */
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
-import { check, judge } from "../../kernel/Gates.ts"
+import { currency as currencyCode } from "../../instruments/instrument/Manifest.ts"
+import { check, failed, judge } from "../../kernel/Gates.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { type Holder, HolderId, holders, isEnded } from "../holder/Holder.ts"
 import { HolderMachine } from "../holder/HolderMachine.ts"
+import { accountNumbers } from "./AccountNumber.ts"
+import { currentHasher, findMapped } from "./AccountNumberLookups.ts"
 import {
   ExternalAccountId,
   externalAccounts,
@@ -27,6 +30,10 @@ const Body = Schema.Struct({
   /** Made by the engine when the caller names none. */
   externalAccountId: Field.optional(ExternalAccountId),
   kind: Kind,
+  /** Currency of a cash account, by its ISO 4217 code; a source of cash needs it. */
+  currency: Field.optional(currencyCode),
+  /** True: cash kept apart for lines of distributions that are suspended. */
+  segregated: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
   holderId: Field.optional(HolderId),
   instrumentId: Field.optional(InstrumentId),
   /** The account's number in full, such as an IBAN; stored sealed and never shown. */
@@ -67,14 +74,18 @@ export const map = Operation.define("external-account.map", {
   refuses: ["already-exists", "not-found", "state-conflict", "rule-refused"],
   run: Effect.fn("external-account.map")(function* (input, act) {
     const records = yield* Records
-    const { externalAccountId, kind, holderId, instrumentId, number } = input
+    const { currency, externalAccountId, kind, holderId, instrumentId, number, segregated } = input
     if (externalAccountId === null) throw new Error("an external account has no id")
     const holder = yield* ownerOf(input)
+    const isOfCash = kind === "cash" || (currency === null && !segregated)
+    yield* Effect.fromResult(judge([check("account-cash", isOfCash)]))
     const opened = yield* records.open(
       externalAccounts,
       {
         externalAccountId,
         kind,
+        currency,
+        segregated,
         holderId,
         instrumentId,
         masked: mask(number),
@@ -83,6 +94,13 @@ export const map = Operation.define("external-account.map", {
         sealed: act.sealed?.["number"] ?? ""
       },
       act
+    )
+    if (Option.isSome(yield* findMapped({ number, currency }))) return yield* alreadyMapped
+    const hash = (yield* currentHasher)(number)
+    yield* Effect.catchTag(
+      records.open(accountNumbers, { hash, currency, externalAccountId }, act),
+      "Refused",
+      () => alreadyMapped
     )
     if (holder !== null) {
       const fact = { on: "map-account", externalAccountId, at: act.now } as const
@@ -93,6 +111,9 @@ export const map = Operation.define("external-account.map", {
 })
 
 export const operations = [map] as const
+
+/** Refuses a number that an account has already in that currency. */
+const alreadyMapped = Effect.fail(refused("rule-refused", failed("account-mapped")))
 
 /** Loads the holder of the account; null for the account of an instrument's fund. */
 const ownerOf = Effect.fnUntraced(function* ({ holderId, instrumentId }: Body) {

@@ -22,7 +22,7 @@ const name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
  */
 const keptCurrency = Schema.String.check(Schema.isPattern(/^[A-Z]{3}$/))
 /** Currency as requests may name it. */
-const currency = keptCurrency.check(
+export const currency = keptCurrency.check(
   Schema.makeFilter((code) => (isCurrency(code) ? undefined : "a currency code of ISO 4217"), {
     expected: "a currency code of ISO 4217"
   })

@@ -1,0 +1,65 @@
+/** Look-ups of external accounts by the keyed hashes of their numbers. */
+import { Effect, Option } from "effect"
+import { Settings } from "../../engine/Settings.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import { Crypto } from "../../ports/Crypto.ts"
+import { Records } from "../../records/Records.ts"
+import { type AccountNumber, accountNumbers, hasher, idOf } from "./AccountNumber.ts"
+
+/** Accounts of one number that are read: one for each currency. */
+const currenciesMax = 200
+
+/** Hash of new entries and of new lines: under the first sealing key. Without a key it is a defect. */
+export const currentHasher = Effect.gen(function* () {
+  const { sealingKeys } = yield* Settings
+  const [key] = sealingKeys
+  if (key === undefined) {
+    return yield* Effect.die(new Error("the deployment has no key to hash an account number"))
+  }
+  return hasher(key, yield* Crypto)
+})
+
+/** Finds the entry of a number and a currency, under whichever sealing key it was hashed. */
+export const findMapped = Effect.fnUntraced(function* (of: {
+  readonly number: string
+  readonly currency: string | null
+}) {
+  const records = yield* Records
+  const crypto = yield* Crypto
+  const { sealingKeys } = yield* Settings
+  for (const key of sealingKeys) {
+    const hash = hasher(key, crypto)(of.number)
+    const found = yield* records.find(accountNumbers, idOf({ hash, currency: of.currency }))
+    if (Option.isSome(found)) return found
+  }
+  return Option.none()
+})
+
+/**
+ * Lists the accounts that the keyed hash of a line names: none is an account that nobody mapped, and
+ * several are accounts of one number in several currencies.
+ */
+export const accountsOfHash = Effect.fnUntraced(function* (hash: string, pin?: Pin.Resolved) {
+  const records = yield* Records
+  const found = yield* records.list(accountNumbers, {
+    where: { hash: [hash] },
+    limit: currenciesMax,
+    ...(pin === undefined ? {} : { pin })
+  })
+  return found.map(({ record }): AccountNumber => record)
+})
+
+/** Lists the keyed hashes of accounts' numbers, one for each sealing key that they were hashed under. */
+export const hashesOf = Effect.fnUntraced(function* (
+  externalAccountIds: ReadonlyArray<string>,
+  pin?: Pin.Resolved
+) {
+  const records = yield* Records
+  if (externalAccountIds.length === 0) return []
+  const found = yield* records.list(accountNumbers, {
+    where: { externalAccountId: externalAccountIds },
+    limit: externalAccountIds.length * 16,
+    ...(pin === undefined ? {} : { pin })
+  })
+  return found.map(({ record }): AccountNumber => record)
+})

@@ -1,0 +1,79 @@
+/**
+ * Scheduled task that indexes external accounts under the first sealing key: those that were mapped
+ * under an earlier key, or before accounts were indexed.
+ */
+import { Effect, Option, Schema } from "effect"
+import { Settings } from "../../engine/Settings.ts"
+import type { Task } from "../../feeds/Schedule.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import { Crypto } from "../../ports/Crypto.ts"
+import { Records } from "../../records/Records.ts"
+import * as Secrets from "../../writes/Secrets.ts"
+import { accountNumbers, idOf } from "./AccountNumber.ts"
+import { currentHasher } from "./AccountNumberLookups.ts"
+import { type ExternalAccount, externalAccounts } from "./ExternalAccount.ts"
+
+/** Milliseconds between turns once every account is indexed, and until the next batch. */
+const every = 60_000
+const goesOn = 100
+
+const batchMax = 500
+
+/** Place of the task: the key that it indexes under, and the account it has come to; null: done. */
+const Place = Schema.fromJsonString(
+  Schema.Struct({ keyId: Schema.String, after: Schema.NullOr(Schema.String) })
+)
+const decodePlace = Schema.decodeSync(Place)
+const encodePlace = Schema.encodeSync(Place)
+
+/** Opens the entries of a batch of accounts that have none under the first key. */
+const index = Effect.fnUntraced(function* (accounts: ReadonlyArray<ExternalAccount>) {
+  const records = yield* Records
+  const crypto = yield* Crypto
+  const { sealingKeys: keys } = yield* Settings
+  const hash = yield* currentHasher
+  const act = { cause: { by: "clock" } as const, now: yield* Instant.now }
+  for (const { currency, externalAccountId, sealed } of accounts) {
+    const entry = {
+      hash: hash(Secrets.unseal(sealed, { keys }, crypto)),
+      currency,
+      externalAccountId
+    }
+    const found = yield* records.find(accountNumbers, idOf(entry))
+    // A number that was mapped twice before the index forbade it stays with the first account.
+    if (Option.isSome(found)) continue
+    yield* Effect.orDie(records.open(accountNumbers, entry, act))
+  }
+})
+
+export const indexing: Task<Records | Crypto> = {
+  name: "account-numbers",
+  doc: "Indexes external accounts by the hash of their numbers under the first sealing key.",
+  every,
+  run: Effect.fn("account-numbers")(function* (turn) {
+    const records = yield* Records
+    const { sealingKeys } = yield* Settings
+    const [key] = sealingKeys
+    if (key === undefined) return
+    const place = turn.state === "" ? undefined : decodePlace(turn.state)
+    const isSameKey = place?.keyId === key.keyId
+    if (isSameKey && place.after === null) return
+    const after = isSameKey ? place.after : null
+    const rows = yield* records.list(externalAccounts, {
+      limit: batchMax,
+      ...(after === null ? {} : { after })
+    })
+    const isDone = rows.length < batchMax
+    yield* records.transactAlone(
+      Effect.gen(function* () {
+        yield* turn.hold
+        yield* index(rows.map(({ record }) => record))
+        const state = encodePlace({
+          keyId: key.keyId,
+          after: isDone ? null : (rows.at(-1)?.sortKey ?? null)
+        })
+        yield* turn.next({ delay: isDone ? every : goesOn, state })
+      })
+    )
+  })
+}

@@ -43,6 +43,8 @@ import { dailyRun } from "./reconciliation/run/DailyRunRunner.ts"
 import * as RunRunner from "./reconciliation/run/RunRunner.ts"
 import * as RecordsLayer from "./records/layer.ts"
 import type { Records } from "./records/Records.ts"
+import type { StatementIntake } from "./statements/external-statement/Intake.ts"
+import * as IntakeRunner from "./statements/external-statement/IntakeRunner.ts"
 import { approvals } from "./writes/Approval.ts"
 import * as ClockRunner from "./writes/ClockRunner.ts"
 import { Concealed } from "./writes/Concealment.ts"
@@ -83,15 +85,19 @@ const engine = Layer.effect(
     const schedules = yield* ScheduleRunner.ScheduleRunner
     const screener = yield* ScreeningRunner.ScreeningRunner
     const reconciler = yield* RunRunner.RunRunner
+    const sweeper = yield* IntakeRunner.StageSweeper
     return Engine.of({
       run: Effect.scoped(
         Effect.gen(function* () {
           yield* Effect.forkScoped(follower.run)
           // Concurrent, so that all are interrupted at the same time.
           const running = yield* Effect.forkScoped(
-            Effect.all([runner.run, deliverer.run, screener.run, schedules.run, reconciler.run], {
-              concurrency: "unbounded"
-            })
+            Effect.all(
+              [runner.run, deliverer.run, screener.run, schedules.run, reconciler.run, sweeper.run],
+              {
+                concurrency: "unbounded"
+              }
+            )
           )
           const [ended] = yield* Fiber.join(running)
           return ended
@@ -105,7 +111,8 @@ const engine = Layer.effect(
             (yield* runner.runOnce) +
             (yield* deliverer.runOnce) +
             (yield* screener.runOnce) +
-            (yield* reconciler.runOnce)
+            (yield* reconciler.runOnce) +
+            (yield* sweeper.runOnce)
           if (ran === 0 && head.offset === offset) return
           offset = head.offset
         }
@@ -145,6 +152,8 @@ export type Services =
   | Follower.Follower
   | OperationRunner.OperationRunner
   | RunRunner.RunRunner
+  | StatementIntake
+  | IntakeRunner.StageSweeper
   | ScheduleRunner.ScheduleRunner
   | ScreeningRunner.ScreeningRunner
   | Operations.Operations
@@ -191,6 +200,7 @@ export const layerOf = (of: {
         DeliveryRunner.layer,
         ScreeningRunner.layer,
         RunRunner.layer,
+        IntakeRunner.layer,
         ScheduleRunner.layer(
           tasksOf({
             history: of.history ?? [],

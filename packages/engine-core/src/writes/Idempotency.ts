@@ -22,17 +22,18 @@ export const fingerprintText = (call: {
 export const bodyKey = (fingerprint: string): string => `b:${fingerprint}`
 
 /**
- * Kinds of target of a key: an operation, an action, a reconciliation run, or a signature that was
+ * Kinds of target of a key: an operation, an action, a reconciliation run, a statement, or a signature that was
  * refused because the figures of its action had moved. That refusal is kept, so that the same call,
  * repeated because its answer was lost, does not sign figures that nobody has seen.
  */
-export type TargetKind = "operation" | "action" | "moved" | "run"
+export type TargetKind = "operation" | "action" | "moved" | "run" | "statement"
 
 const targetKinds: ReadonlyArray<string> = [
   "operation",
   "action",
   "moved",
-  "run"
+  "run",
+  "statement"
 ] satisfies ReadonlyArray<TargetKind>
 
 const isTargetKind = (kind: string): kind is TargetKind => targetKinds.includes(kind)

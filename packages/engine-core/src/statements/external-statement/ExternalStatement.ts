@@ -1,6 +1,7 @@
 /** Record of a statement of an outside party: its header; lines and bytes lie beside it. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
+import * as events from "../../findings/events.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -59,7 +60,9 @@ export const ExternalStatement = Struct({
   /** The statement that this one replaces; null: the first of its date. */
   corrects: NullOr(Text),
   /** The statement that replaces this one; null: it is in force. */
-  supersededBy: NullOr(Text)
+  supersededBy: NullOr(Text),
+  /** When retention deleted the lines and the bytes; absent: they are there. */
+  prunedAt: Schema.optionalKey(Instant.schema)
 }).annotate({
   identifier: "ExternalStatement",
   description: "A statement of an outside party about an instrument and a business date."
@@ -67,13 +70,16 @@ export const ExternalStatement = Struct({
 export type ExternalStatement = typeof ExternalStatement.Type
 
 const Supersede = Struct({ on: Schema.Literal("supersede"), by: Text })
-export const Fact = Supersede
+/** Retention deletes the lines and the bytes; the header stays. */
+const Prune = Struct({ on: Schema.Literal("prune"), at: Instant.schema })
+export const Fact = Schema.Union([Supersede, Prune])
 export type Fact = typeof Fact.Type
 
 /** Fold: the statement after `fact`. */
 export const evolve = (self: ExternalStatement, fact: Fact): ExternalStatement =>
   match(fact)
     .with({ on: "supersede" }, ({ by }) => ({ ...self, supersededBy: by }))
+    .with({ on: "prune" }, ({ at }) => ({ ...self, prunedAt: at }))
     .exhaustive()
 
 /** Whether no other statement replaces it. */
@@ -99,9 +105,14 @@ export const externalStatements = Collection.define<ExternalStatement, Fact>("ex
     externalSourceId: (self) => self.externalSourceId,
     instrumentId: (self) => self.instrumentId,
     businessDate: (self) => self.businessDate,
+    /** Source, instrument and bytes, so that the same file is recorded once. */
+    content: (self) => `${self.externalSourceId}/${self.instrumentId}/${self.contentHash}`,
+    /** Those whose lines and bytes retention has not deleted. */
+    kept: (self) => (self.prunedAt === undefined ? "kept" : null),
     /** Source and instrument of a statement in force. */
     inForce: (self) => (isInForce(self) ? `${self.externalSourceId}/${self.instrumentId}` : null)
   },
+  announce: (self, fact) => (fact === undefined ? [received(self)] : []),
   invariants: {
     "a statement of cash is of an account, and no other is": ({ kind, externalAccountId }) =>
       (kind === "cash") === (externalAccountId !== null),
@@ -110,6 +121,20 @@ export const externalStatements = Collection.define<ExternalStatement, Fact>("ex
     "it does not correct itself": ({ corrects, externalStatementId }) =>
       corrects !== externalStatementId
   }
+})
+
+const received = (self: ExternalStatement) => ({
+  ...events.make("statement.received", {
+    externalSourceId: self.externalSourceId,
+    kind: self.kind,
+    businessDate: self.businessDate,
+    contentHash: self.contentHash
+  }),
+  resourceKind: "external-statement" as const,
+  resourceId: self.externalStatementId,
+  instrumentId: self.instrumentId,
+  party: null,
+  holderIds: []
 })
 
 /**

@@ -7,6 +7,7 @@ import * as Date from "../../kernel/Date.ts"
 import type { Plain } from "../../kernel/PlainJson.ts"
 import type { Refused, Unavailable } from "../../kernel/Refusal.ts"
 import type { Role } from "../../vocabulary/Role.ts"
+import type { RawEncoding } from "../../vocabulary/sets.ts"
 import type { Caller, RequestIdentity } from "../../writes/Caller.ts"
 import { ExternalStatementId } from "./ExternalStatement.ts"
 
@@ -40,6 +41,8 @@ export interface Staged {
    */
   readonly fingerprint: string
   readonly size: number
+  /** `utf-8` where the bytes are text of that encoding, by which they are shown. */
+  readonly encoding: RawEncoding
 }
 
 /** The statement that a sender says the file is. */

@@ -1,0 +1,245 @@
+/**
+ * Takes statements in, in their call; and sweeps in the background what broke off, and what retention
+ * has released.
+ */
+import { Context, Duration, Effect, Layer, Option } from "effect"
+import { Settings } from "../../engine/Settings.ts"
+import * as CompiledCodec from "../../kernel/CompiledCodec.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type { Plain } from "../../kernel/PlainJson.ts"
+import { refused, type Unavailable } from "../../kernel/Refusal.ts"
+import type { Crypto } from "../../ports/Crypto.ts"
+import type { Ids } from "../../ports/Ids.ts"
+import { StatementSource } from "../../ports/StatementSource.ts"
+import type { Blobs } from "../../ports/storage/Blobs.ts"
+import type { Bulk } from "../../ports/storage/Bulk.ts"
+import { Keys } from "../../ports/storage/Keys.ts"
+import { type Lease, WorkQueue } from "../../ports/storage/WorkQueue.ts"
+import * as Audit from "../../records/Audit.ts"
+import * as LeasedWork from "../../records/LeasedWork.ts"
+import { orUnavailable } from "../../records/PortFailure.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { roleOf } from "../../writes/Caller.ts"
+import * as CallKeys from "../../writes/CallKeys.ts"
+import * as Idempotency from "../../writes/Idempotency.ts"
+import * as KeyedCall from "../../writes/KeyedCall.ts"
+import { traceOf } from "../../writes/OpenWrite.ts"
+import * as SourceSteps from "../external-source/SourceSteps.ts"
+import { type ExternalStatement, externalStatements } from "./ExternalStatement.ts"
+import {
+  type Received,
+  type Receiving,
+  senders,
+  StatementIntake,
+  StatementReceipt
+} from "./Intake.ts"
+import * as IntakeSteps from "./IntakeSteps.ts"
+import * as RecordSteps from "./RecordSteps.ts"
+import * as StageSteps from "./StageSteps.ts"
+import * as StatementView from "./StatementView.ts"
+
+export class StageSweeper extends Context.Service<
+  StageSweeper,
+  {
+    /** Deletes the stages that are due for it; returns their number. */
+    readonly runOnce: Effect.Effect<number, Unavailable>
+    /** Runs until interrupted; an interrupted sweep returns to the queue. */
+    readonly run: Effect.Effect<never>
+  }
+>()("@bursar/engine-core/statements/external-statement/StageSweeper") {}
+
+const path = "/v1/external-statements"
+
+/** Milliseconds until a sweep that failed begins again. */
+const failedFor = 30_000
+
+/** Payload of an item whose statement is recorded, and whose lines and bytes are to be deleted. */
+export const prunedPayload = "pruned"
+
+const encodeView = CompiledCodec.encoder(StatementView.StatementView)
+const encodeReceipt = CompiledCodec.encoder(StatementReceipt)
+
+/** Answer to a sender: the record, or a receipt where it may not read it. */
+const receivedOf = (
+  statement: Stored<ExternalStatement>,
+  { caller, replayed }: Pick<Receiving, "caller"> & Pick<Received, "replayed">
+): Received => {
+  const { businessDate, contentHash, externalStatementId } = statement
+  const value = caller.roles.includes("operator")
+    ? encodeView(StatementView.of(statement))
+    : encodeReceipt({ businessDate, contentHash, externalStatementId })
+  return {
+    value: value as unknown as Plain,
+    location: `${path}/${externalStatementId}`,
+    replayed
+  }
+}
+
+type Needs = Records | WorkQueue | Keys | Ids | Crypto | Blobs | Bulk
+
+const make = Effect.gen(function* () {
+  const records = yield* Records
+  const work = yield* WorkQueue
+  const keys = yield* Keys
+  const settings = yield* Settings
+  const reader = yield* StatementSource
+  const services = Context.add(
+    Context.add(yield* Effect.context<Needs>(), Settings, settings),
+    StatementSource,
+    reader
+  )
+  const provided = Effect.provideContext(services)
+  const worker = `stages-${Math.floor(Number(yield* Instant.now) / 1e3)}`
+  const leaseMillis = settings.lease
+  yield* Effect.orDie(SourceSteps.reconcile(settings.statementSources))
+
+  /** Loads the statement that a key names; a missing one is a defect. */
+  const statementOf = (target: string) =>
+    Effect.catchTag(
+      records.get(externalStatements, Idempotency.parseTarget(target).id),
+      "Refused",
+      () => Effect.die(new Error(`a key names ${target}, which is not there`))
+    )
+
+  /** The statement that the call's key names already; undefined: none yet. */
+  const earlier = Effect.fnUntraced(function* (
+    { caller }: Receiving,
+    { scope, key, fingerprint }: CallKeys.CallKey
+  ) {
+    const now = Instant.sortable(yield* Instant.now)
+    const bound = yield* orUnavailable(keys.find({ scope, key, now }))
+    if (Option.isNone(bound)) return undefined
+    if (bound.value.fingerprint !== fingerprint) return yield* CallKeys.reused()
+    return receivedOf(yield* statementOf(bound.value.target), { caller, replayed: true })
+  })
+
+  /** Runs `effect` under the call's key, which names this statement from then on. */
+  const keyedRun = Effect.fnUntraced(function* <E, R>(
+    { caller }: Receiving,
+    of: { readonly keyed: CallKeys.CallKey; readonly id: string; readonly isNew: boolean },
+    effect: Effect.Effect<void, E, R>
+  ) {
+    const { fingerprint, isSent, key, scope } = of.keyed
+    const now = yield* Instant.now
+    const target = Idempotency.target("statement", of.id)
+    const bindsUntil = isSent ? null : CallKeys.boundUntil(now, settings.bodyKeyWindow)
+    const row = { scope, key, fingerprint, target, bindsUntil }
+    const ended = yield* KeyedCall.run({ records, keys }, row, (claimed) =>
+      claimed.first
+        ? Effect.as(effect, { target, replayed: !of.isNew })
+        : Effect.succeed({ target: claimed.target, replayed: true })
+    )
+    // Loaded after the commit: only then are its times those that every later read shows.
+    return receivedOf(yield* statementOf(ended.target), { caller, replayed: ended.replayed })
+  })
+
+  const receive = Effect.fnUntraced(function* (of: Receiving) {
+    const { caller, identity, named, staged } = of
+    const keyed = yield* CallKeys.of(caller, { fingerprint: staged.fingerprint, sent: of.key })
+    const before = yield* earlier(of, keyed)
+    if (before !== undefined) return before
+    const addressed = yield* IntakeSteps.address(named)
+    /** Answers the statement of the same bytes, where there is one, and binds the key to it. */
+    const repeated = Effect.gen(function* () {
+      const same = yield* IntakeSteps.sameContent(addressed, of)
+      if (Option.isNone(same)) return undefined
+      const { externalStatementId: id } = same.value
+      return yield* keyedRun(of, { keyed, id, isNew: false }, Effect.void)
+    })
+    const stored = yield* repeated
+    if (stored !== undefined) return stored
+    const reading = yield* IntakeSteps.readingOf(addressed, of)
+    if (staged.size === 0) {
+      const detail = "The file is empty."
+      const errors = [{ pointer: "/body", detail }]
+      return yield* Effect.fail(refused("invalid-request", { detail, errors }))
+    }
+    const read = yield* IntakeSteps.readFile(addressed, { reading, staged })
+    yield* IntakeSteps.demandDates(addressed, { header: read.header, named })
+    const now = yield* Instant.now
+    const statement = RecordSteps.statementOf(of, addressed, { read, now })
+    const recording = Effect.gen(function* () {
+      const { requestId } = identity
+      const act = { cause: { by: "request", requestId } as const, now, trace: traceOf(identity) }
+      yield* RecordSteps.record(statement, read, act)
+      yield* records.audit([audited(of, statement)])
+    })
+    const id = statement.externalStatementId
+    return yield* keyedRun(of, { keyed, id, isNew: true }, recording).pipe(
+      Effect.catchTag("Refused", (refusal) =>
+        // Another call may have recorded the same bytes while this one was read.
+        Effect.flatMap(
+          refusal.slug === "rule-refused" ? repeated : Effect.undefined,
+          (meanwhile) =>
+            meanwhile === undefined ? Effect.fail(refusal) : Effect.succeed(meanwhile)
+        )
+      )
+    )
+  })
+
+  /** Deletes a stage, unless a statement was recorded of it. */
+  const swept = (item: Lease) =>
+    Effect.gen(function* () {
+      const isPruned = item.payload === prunedPayload
+      const statement = yield* records.find(externalStatements, item.itemId)
+      if (isPruned || Option.isNone(statement)) yield* StageSteps.discard(item.itemId)
+      yield* orUnavailable(work.finish(item))
+    })
+
+  const runOnce = Effect.gen(function* () {
+    const queue = StageSteps.queue
+    const leases = yield* orUnavailable(work.lease({ queue, worker, limit: 4, leaseMillis }))
+    yield* Effect.forEach(
+      leases,
+      (lease) => {
+        const failed = `the sweep of stage ${lease.itemId} failed`
+        return LeasedWork.under({ work, lease, leaseMillis, failed, failedFor }, swept(lease))
+      },
+      { discard: true }
+    )
+    return leases.length
+  })
+
+  const pause = Effect.sleep(Duration.millis(settings.poll))
+  const round = LeasedWork.round(
+    Effect.flatMap(runOnce, (count) => (count === 0 ? pause : Effect.void)),
+    { failed: "the stages of statements could not be read", pause }
+  )
+
+  return Context.make(
+    StatementIntake,
+    StatementIntake.of({
+      stage: (of) => Effect.provideContext(StageSteps.stage(of), services),
+      receive: (of) => provided(receive(of))
+    })
+  ).pipe(
+    Context.add(
+      StageSweeper,
+      StageSweeper.of({ runOnce: provided(runOnce), run: provided(Effect.forever(round)) })
+    )
+  )
+})
+
+const audited = (
+  { caller, identity, staged }: Receiving,
+  { externalSourceId, externalStatementId, kind }: ExternalStatement
+): Audit.Entry =>
+  Audit.entry({
+    action: "statement.receive",
+    stage: "succeeded",
+    actor: caller.sub,
+    role: roleOf(caller, senders) ?? null,
+    requestId: identity.requestId,
+    traceId: identity.traceId,
+    keyId: identity.keyId,
+    method: "POST",
+    route: path,
+    status: 201,
+    bodyHash: staged.fingerprint,
+    resourceKind: "external-statement",
+    resourceId: externalStatementId,
+    detail: { externalSourceId, kind }
+  })
+
+export const layer: Layer.Layer<StatementIntake | StageSweeper, never, Needs> =
+  Layer.effectContext(make)

@@ -1,0 +1,306 @@
+/**
+ * Steps of the intake of a statement: what it is of, the file read into rows, and the judgement that
+ * ends it (docs/domain/statements.md#intake).
+ */
+import { Effect, Option, Stream } from "effect"
+import { Settings } from "../../engine/Settings.ts"
+import { currentHasher } from "../../holders/external-account/AccountNumberLookups.ts"
+import { externalAccounts } from "../../holders/external-account/ExternalAccount.ts"
+import { type Instrument, instruments } from "../../instruments/instrument/Instrument.ts"
+import * as Date from "../../kernel/Date.ts"
+import { check, failed, judge } from "../../kernel/Gates.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import { type Refused, refused } from "../../kernel/Refusal.ts"
+import * as Zone from "../../kernel/Zone.ts"
+import { Crypto } from "../../ports/Crypto.ts"
+import { Ids } from "../../ports/Ids.ts"
+import * as Port from "../../ports/StatementSource.ts"
+import { Bulk, type BulkRow } from "../../ports/storage/Bulk.ts"
+import { orUnavailable } from "../../records/PortFailure.ts"
+import { Records } from "../../records/Records.ts"
+import * as Secrets from "../../writes/Secrets.ts"
+import { type ExternalSource, externalSources } from "../external-source/ExternalSource.ts"
+import {
+  dateKeyOf,
+  type ExternalStatement,
+  externalStatements,
+  ownerOf,
+  statementsOfDates
+} from "./ExternalStatement.ts"
+import type { MediaType, Named, Receiving, Staged } from "./Intake.ts"
+import * as LineRows from "./LineRows.ts"
+import * as StageSteps from "./StageSteps.ts"
+import type { StatementLine } from "./StatementLine.ts"
+
+/** What a file is said to be: its source and its instrument. */
+export interface Addressed {
+  readonly source: ExternalSource
+  readonly instrument: Instrument
+}
+
+const invalidQuery = (name: string, detail: string) =>
+  refused("invalid-request", { detail, errors: [{ pointer: `/query/${name}`, detail }] })
+
+/** Finds the source and the instrument of a file, by what its sender names. */
+export const address = Effect.fnUntraced(function* (named: Named) {
+  const records = yield* Records
+  const source = yield* records.get(externalSources, named.externalSourceId)
+  const isActive = check("source-active", source.state === "active")
+  yield* Effect.fromResult(judge([isActive]))
+  const [only, ...others] = source.instruments
+  if (named.instrumentId === null && others.length > 0) {
+    const detail = "The source has several instruments; the query names the instrument of the file."
+    return yield* Effect.fail(invalidQuery("instrumentId", detail))
+  }
+  const instrumentId = named.instrumentId ?? only ?? ""
+  const isOwn = check("source-instrument", source.instruments.includes(instrumentId))
+  yield* Effect.fromResult(judge([isOwn]))
+  const instrument = yield* records.get(instruments, instrumentId)
+  return { source, instrument } satisfies Addressed
+})
+
+/** Statements of the same bytes that are looked at: as many as dates may have them. */
+const sameBytesMax = 1_000
+
+/**
+ * Finds the statement that the same bytes made before, of the source and the instrument. A sender that
+ * names a business date means the statement of that date: a table without dates may be the same on
+ * two days.
+ */
+export const sameContent = Effect.fnUntraced(function* (
+  { source, instrument }: Addressed,
+  { named, staged }: Pick<Receiving, "named" | "staged">
+) {
+  const records = yield* Records
+  const found = yield* records.list(externalStatements, {
+    where: {
+      content: [`${source.externalSourceId}/${instrument.instrumentId}/${staged.contentHash}`]
+    },
+    limit: sameBytesMax
+  })
+  const same = found.find(
+    ({ record }) => named.businessDate === null || record.businessDate === named.businessDate
+  )
+  return Option.fromUndefinedOr(same?.record)
+})
+
+/** Forms that each media type may hold. */
+const formsOf: Readonly<Record<MediaType, ReadonlyArray<string>>> = {
+  "application/xml": ["camt.053", "semt.002", "semt.003", "reda.001"],
+  "text/xml": ["camt.053", "semt.002", "semt.003", "reda.001"],
+  "text/csv": ["csv"],
+  "application/json": ["json"]
+}
+
+/** Loads the account of a source of cash, with its number in full. */
+const accountOf = Effect.fnUntraced(function* ({ account }: ExternalSource, currency: string) {
+  if (account === null) return null
+  const records = yield* Records
+  const crypto = yield* Crypto
+  const { sealingKeys: keys } = yield* Settings
+  const found = Option.getOrUndefined(yield* records.find(externalAccounts, account))
+  if (found === undefined) {
+    return yield* Effect.fail(refused("rule-refused", failed("source-account")))
+  }
+  const number = Secrets.unseal(found.sealed, { keys }, crypto)
+  return { number, currency: found.currency ?? currency }
+})
+
+/** Says how the file is to be read, by its source and instrument and by what its sender names. */
+export const readingOf = Effect.fnUntraced(function* (
+  { source, instrument }: Addressed,
+  { charset, mediaType, named }: Pick<Receiving, "charset" | "mediaType" | "named">
+) {
+  const { statementLinesMax: linesMax } = yield* Settings
+  if (!formsOf[mediaType].includes(source.adapter)) {
+    const detail = `The source sends ${source.adapter}, which is not sent as ${mediaType}.`
+    return yield* Effect.fail(refused("unsupported-media-type", { detail }))
+  }
+  const { manifest } = instrument
+  if (manifest === null) {
+    return yield* Effect.fail(refused("rule-refused", failed("in-manifest")))
+  }
+  const account = yield* accountOf(source, manifest.currency)
+  const reading: Port.Reading = {
+    adapter: source.adapter,
+    kind: source.kind,
+    charset,
+    account,
+    isin: manifest.identifiers.isin,
+    currency: account?.currency ?? manifest.currency,
+    zone: source.zone,
+    validFor: source.validFor,
+    basis: source.basis,
+    csv: source.csv,
+    businessDate: named.businessDate,
+    corrects: named.corrects !== null,
+    linesMax
+  }
+  return reading
+})
+
+const placeOf = ({
+  line,
+  column
+}: {
+  readonly line: number | null
+  readonly column: number | null
+}) => (line === null ? "" : ` (line ${line}${column === null ? "" : `, column ${column}`})`)
+
+/** Maps a fault of a file to the refusal that its sender reads. */
+export const refusalOf = (
+  fault: Port.StatementFault
+): Refused<"invalid-request" | "rule-refused" | "body-too-large" | "unsupported-media-type"> => {
+  switch (fault._tag) {
+    case "StatementMalformed": {
+      const detail = `${fault.detail}${placeOf(fault)}`
+      return refused("invalid-request", { detail, errors: [{ pointer: "/body", detail }] })
+    }
+    case "StatementRefused": {
+      const detail = `${fault.detail}${placeOf({ line: fault.line, column: null })}`
+      return refused("rule-refused", failed(fault.check, { detail }))
+    }
+    case "StatementCharset":
+      return refused("unsupported-media-type", { detail: fault.detail })
+    case "StatementTooLong":
+      return refused("body-too-large", {
+        detail: `A statement has at most ${fault.linesMax} lines.`
+      })
+  }
+}
+
+/** Rows that are written at a time. */
+const rowsAtOnce = 1_000
+
+/** A file that was read: its header, and the rows that wait to be sealed. */
+export interface ReadFile {
+  readonly header: Port.Header
+  readonly lines: number
+  readonly references: number
+}
+
+/** Makes stored lines of the lines of a file: accounts as hashes, counterparties sealed. */
+const storing = Effect.fnUntraced(function* ({ accountIs, kind }: ExternalSource) {
+  const crypto = yield* Crypto
+  const ids = yield* Ids
+  const { sealingKeys: keys } = yield* Settings
+  const isHashed = kind !== "cash" && (accountIs === null || accountIs === "external-account")
+  const hash = isHashed ? yield* currentHasher : (account: string) => account
+  return (lines: ReadonlyArray<Port.Line>, from: number) =>
+    Effect.gen(function* () {
+      const sealed = lines.some((line) => line.kind === "cash" && line.counterparty !== null)
+      const chance = sealed
+        ? yield* ids.bytes(lines.length * counterpartyChance)
+        : new Uint8Array(0)
+      return lines.map((line, index): StatementLine => {
+        const number = from + index
+        if (line.kind !== "cash") return { ...line, line: number, account: hash(line.account) }
+        const nonce = chance.slice(index * counterpartyChance, (index + 1) * counterpartyChance)
+        const counterparty =
+          line.counterparty === null
+            ? null
+            : Secrets.seal(JSON.stringify(line.counterparty), { keys, nonce }, crypto)
+        return { ...line, line: number, counterparty }
+      })
+    })
+})
+
+/** Random bytes that the seal of a counterparty needs. */
+const counterpartyChance = Secrets.chanceBytes(["counterparty"])
+
+/**
+ * Reads a staged file through the source's reader, in constant memory, and writes its lines as rows
+ * that nobody sees before they are sealed. Refuses what the reader refuses, and more lines than the
+ * deployment takes.
+ */
+export const readFile = Effect.fnUntraced(function* (
+  { source }: Addressed,
+  of: { readonly reading: Port.Reading; readonly staged: Staged }
+) {
+  const reader = yield* Port.StatementSource
+  const bulk = yield* Bulk
+  const statement = { externalStatementId: StageSteps.toId(of.staged.stageId) }
+  const store = yield* storing(source)
+  let header: Port.Header | undefined
+  let lines = 0
+  let references = 0
+  const append = (owner: string, rows: ReadonlyArray<BulkRow>) =>
+    Effect.forEach(
+      Array.from({ length: Math.ceil(rows.length / rowsAtOnce) }, (_, part) =>
+        rows.slice(part * rowsAtOnce, (part + 1) * rowsAtOnce)
+      ),
+      (part) => orUnavailable(bulk.append(owner, part)),
+      { discard: true }
+    )
+  const parts = reader.read(of.reading, StageSteps.bytesOf(of.staged))
+  yield* Stream.runForEach(parts, (part) =>
+    Effect.gen(function* () {
+      if (part.part === "header") {
+        header = part.header
+        return
+      }
+      const from = lines + 1
+      lines += part.lines.length
+      if (lines > of.reading.linesMax) {
+        return yield* new Port.StatementTooLong({ linesMax: of.reading.linesMax })
+      }
+      const stored = yield* store(part.lines, from)
+      yield* append(ownerOf(statement), stored.map(LineRows.rowOf))
+      const indexed = stored.flatMap((line) =>
+        line.kind === "cash" ? LineRows.referenceRowsOf(line) : []
+      )
+      references += indexed.length
+      yield* append(LineRows.referencesOwnerOf(statement), indexed)
+    })
+  ).pipe(
+    Effect.catchTags({
+      StatementMalformed: (fault) => Effect.fail(refusalOf(fault)),
+      StatementRefused: (fault) => Effect.fail(refusalOf(fault)),
+      StatementCharset: (fault) => Effect.fail(refusalOf(fault)),
+      StatementTooLong: (fault) => Effect.fail(refusalOf(fault))
+    })
+  )
+  if (header === undefined) {
+    return yield* Effect.die(new Error(`the reader of ${source.adapter} answered no header`))
+  }
+  const read: ReadFile = { header, lines, references }
+  return read
+})
+
+/** Refuses a statement of a moment that is still to come, and one of another date than is named. */
+export const demandDates = Effect.fnUntraced(function* (
+  { source }: Addressed,
+  { header, named }: { readonly header: Port.Header; readonly named: Named }
+) {
+  const now = yield* Instant.now
+  const today = Zone.dateAt(Zone.of(source.zone), now)
+  const isPast = Instant.atOrBefore(header.asOf, now) && !Date.isAfter(header.businessDate, today)
+  yield* Effect.fromResult(
+    judge([
+      check("as-of-ahead", isPast),
+      check(
+        "business-date",
+        named.businessDate === null || named.businessDate === header.businessDate
+      )
+    ])
+  )
+})
+
+/**
+ * Finds the statement in force of the date, which the new one must correct; refuses another one, or
+ * one that corrects any but the statement in force.
+ */
+export const demandDate = Effect.fnUntraced(function* (
+  of: Pick<ExternalStatement, "externalSourceId" | "instrumentId" | "businessDate">,
+  { corrects }: Pick<Named, "corrects">
+) {
+  const records = yield* Records
+  const slot = Option.getOrUndefined(yield* records.find(statementsOfDates, dateKeyOf(of)))
+  const inForce = slot?.externalStatementId ?? null
+  const detail =
+    inForce === null
+      ? `No statement of ${of.businessDate} is there to be corrected.`
+      : `The statement of ${of.businessDate} in force is ${inForce}.`
+  yield* Effect.fromResult(judge([check("statement-of-date", corrects === inForce, { detail })]))
+  return slot
+})

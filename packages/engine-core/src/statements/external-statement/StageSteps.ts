@@ -1,0 +1,161 @@
+/**
+ * Stage of a statement that is received: its bytes in encrypted chunks, swept unless a statement is
+ * recorded of them (docs/domain/statements.md#intake).
+ */
+import { Effect, Option, Schema, Stream } from "effect"
+import { Settings } from "../../engine/Settings.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import { Crypto } from "../../ports/Crypto.ts"
+import { Ids } from "../../ports/Ids.ts"
+import { Blobs } from "../../ports/storage/Blobs.ts"
+import { Bulk } from "../../ports/storage/Bulk.ts"
+import { WorkQueue } from "../../ports/storage/WorkQueue.ts"
+import { orUnavailable } from "../../records/PortFailure.ts"
+import { Records } from "../../records/Records.ts"
+import { chunkBytes, numberedChunks } from "./StageChunks.ts"
+import * as StageSeal from "./StageSeal.ts"
+import { ExternalStatementId, ownerOf } from "./ExternalStatement.ts"
+import * as LineRows from "./LineRows.ts"
+
+/** Queue of stages that are to be swept. */
+export const queue = "statement-stages"
+
+/**
+ * Milliseconds after which a stage is swept: longer than the longest request that hands a statement
+ * in, so that no stage is swept under a reader.
+ */
+const sweptAfter = 3_600_000
+
+/** Chunks and rows that a sweep deletes at a time. */
+const chunksAtOnce = 16
+const rowsAtOnce = 10_000
+
+const path = "/v1/external-statements"
+
+const newStageId = Effect.flatMap(Ids, ({ make }) => make("est"))
+
+/** Name of the file of a statement's bytes. */
+export const fileOf = (stageId: string): string => `statement/${stageId}`
+
+/** Number of chunks of a file of this size. */
+export const chunkCount = (size: number): number => Math.ceil(size / chunkBytes)
+
+/** Makes a stage and queues its sweep, in a transaction of its own, before anything is written. */
+const opened = Effect.gen(function* () {
+  const records = yield* Records
+  const stageId = yield* newStageId
+  const item = { queue, itemId: stageId, resource: stageId, payload: "", delay: sweptAfter }
+  yield* records.transact(records.enqueue([item]))
+  return stageId
+})
+
+/**
+ * Has a stage swept at once, unless a statement was recorded of it: then its sweep is no longer
+ * queued. A store that is away leaves it to the sweep that is queued.
+ */
+const dropped = (stageId: string) =>
+  Effect.flatMap(WorkQueue, (work) => work.hasten({ queue, itemIds: [stageId] })).pipe(
+    Effect.catchCause((cause) => Effect.logWarning(`stage ${stageId} is swept later`, cause))
+  )
+
+/** Writes bytes to a stage that is dropped with the scope; hashes them as they pass. */
+export const stage = Effect.fnUntraced(function* <E>(of: {
+  readonly query: string
+  readonly bytes: Stream.Stream<Uint8Array, E>
+}) {
+  const crypto = yield* Crypto
+  const blobs = yield* Blobs
+  const ids = yield* Ids
+  const { sealingKeys: keys } = yield* Settings
+  const stageId = yield* Effect.acquireRelease(opened, dropped)
+  const content = crypto.sha256Parts()
+  const call = crypto.sha256Parts()
+  call.update(new TextEncoder().encode(`POST\n${path}\n${of.query}\n`))
+  const text = textCheck()
+  let size = 0
+  yield* numberedChunks(of.bytes).pipe(
+    Stream.runForEach(({ bytes, chunk }) =>
+      Effect.gen(function* () {
+        content.update(bytes)
+        call.update(bytes)
+        text.add(bytes)
+        size += bytes.length
+        const nonce = yield* ids.bytes(StageSeal.nonceBytes)
+        const sealed = StageSeal.seal({ stageId, chunk, bytes }, { keys, nonce }, crypto)
+        yield* orUnavailable(blobs.append({ file: fileOf(stageId), chunk, bytes: sealed }))
+      })
+    )
+  )
+  return {
+    stageId,
+    contentHash: content.digest(),
+    fingerprint: call.digest(),
+    size,
+    encoding: text.isText() ? ("utf-8" as const) : ("base64" as const)
+  }
+})
+
+/** Checks bytes that come in parts for UTF-8. */
+const textCheck = () => {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
+  let isText = true
+  const decode = (bytes: Uint8Array | undefined) => {
+    if (!isText) return
+    try {
+      decoder.decode(bytes, { stream: bytes !== undefined })
+    } catch {
+      // The decoder's only failure: these bytes are no UTF-8.
+      isText = false
+    }
+  }
+  return {
+    add: decode,
+    isText: () => {
+      decode(undefined)
+      return isText
+    }
+  }
+}
+
+/** Streams the bytes of a stage, or of a recorded statement, a chunk at a time. */
+export const bytesOf = (of: {
+  readonly stageId: string
+  readonly size: number
+}): Stream.Stream<Uint8Array, Unavailable, Blobs | Crypto> =>
+  Stream.paginate(0, (chunk: number) =>
+    Effect.gen(function* () {
+      const total = chunkCount(of.size)
+      if (chunk >= total) return [[], Option.none()] as const
+      const blobs = yield* Blobs
+      const crypto = yield* Crypto
+      const { sealingKeys: keys } = yield* Settings
+      const sealed = yield* orUnavailable(blobs.chunk({ file: fileOf(of.stageId), chunk }))
+      if (Option.isNone(sealed)) {
+        return yield* Effect.die(new Error(`chunk ${chunk} of ${of.stageId} is missing`))
+      }
+      const bytes = StageSeal.unseal(
+        { stageId: of.stageId, chunk, sealed: sealed.value },
+        { keys },
+        crypto
+      )
+      return [[bytes], chunk + 1 < total ? Option.some(chunk + 1) : Option.none()] as const
+    })
+  )
+
+/** Deletes the bytes and the rows of a statement, a part at a time. */
+export const discard = Effect.fnUntraced(function* (stageId: string) {
+  const blobs = yield* Blobs
+  const bulk = yield* Bulk
+  const statement = { externalStatementId: toId(stageId) }
+  for (const owner of [LineRows.referencesOwnerOf(statement), ownerOf(statement)]) {
+    while ((yield* orUnavailable(bulk.discard({ owner, limit: rowsAtOnce }))) > 0) {
+      yield* Effect.yieldNow
+    }
+  }
+  const file = fileOf(stageId)
+  while ((yield* orUnavailable(blobs.discard({ file, limit: chunksAtOnce }))) > 0) {
+    yield* Effect.yieldNow
+  }
+})
+
+export const toId = Schema.decodeSync(ExternalStatementId)

@@ -1,0 +1,307 @@
+/** Intake of statements: what is recorded, once, and what leaves nothing behind; on both storages. */
+import { Intake, Records } from "@bursar/engine-core"
+import { Date, Decimal } from "@bursar/engine-core/kernel"
+import { Blobs, Bulk, Feed, StatementSource, WorkQueue } from "@bursar/engine-core/ports"
+import * as Memory from "@bursar/storage-adapters/memory"
+import { TestDatabase } from "@bursar/storage-adapters/conformance"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Option, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { queue as runs } from "#core/findings/RunQueue.ts"
+import { externalSources } from "#core/statements/external-source/ExternalSource.ts"
+import {
+  externalStatements,
+  statementsOfDates
+} from "#core/statements/external-statement/ExternalStatement.ts"
+import { StageSweeper } from "#core/statements/external-statement/IntakeRunner.ts"
+import * as StageSteps from "#core/statements/external-statement/StageSteps.ts"
+import * as StatementLookups from "#core/statements/external-statement/StatementLookups.ts"
+import * as Calls from "../engine/calls.ts"
+import * as Intakes from "./intakes.ts"
+import * as Story from "./story.ts"
+
+const storages = [
+  ["memory", Memory.layer],
+  ["PostgreSQL", TestDatabase.layer as typeof Memory.layer]
+] as const
+
+/** The fund is recorded, on the morning after the statement's day. */
+const opened = Effect.gen(function* () {
+  const of = yield* Story.cast
+  yield* Story.recorded(of)
+  yield* TestClock.setTime(Date.epochDay(Date.of("2026-07-02")) * 86_400_000 + 36_000_000)
+  return of
+})
+
+const lines = [
+  { account: "h1", quantity: "10.5" },
+  { account: "h2", quantity: "4", locked: "1" }
+]
+
+const statements = Effect.gen(function* () {
+  const records = yield* Records
+  const rows = yield* records.list(externalStatements, { limit: 100 })
+  return rows.map(({ record }) => record)
+})
+
+const slots = Effect.gen(function* () {
+  const records = yield* Records
+  const rows = yield* records.list(statementsOfDates, { limit: 100 })
+  return rows.map(({ record }) => `${record.businessDate} ${record.externalStatementId}`)
+})
+
+const eventsOf = (type: string) =>
+  Effect.gen(function* () {
+    const feed = yield* Feed
+    const { events } = yield* feed.read({ order: "asc", limit: 1_000 })
+    return events.filter((event) => event.type === type)
+  })
+
+/** Number of stages that wait to be swept, and of runs that statements ask for. */
+const queued = Effect.gen(function* () {
+  const work = yield* WorkQueue
+  const { waiting: stages } = yield* work.depth(StageSteps.queue)
+  const { waiting: runsAsked } = yield* work.depth(runs)
+  return { stages, runs: runsAsked }
+})
+
+/** Whether a file of this id has a first chunk, and any row. */
+const remains = (stageId: string) =>
+  Effect.gen(function* () {
+    const blobs = yield* Blobs
+    const bulk = yield* Bulk
+    const chunk = yield* blobs.chunk({ file: StageSteps.fileOf(stageId), chunk: 0 })
+    return { chunk: Option.isSome(chunk), rows: yield* bulk.count(`statement/${stageId}`) }
+  })
+
+for (const [name, storage] of storages) {
+  const venue = (of: Partial<Parameters<typeof Intakes.engine>[0]> = {}) =>
+    Effect.provide(Intakes.engine({ storage, ...of }))
+
+  describe(`a statement that is handed in, on ${name}`, () => {
+    it.effect("is recorded once, with its lines, its bytes, its event and its run", () =>
+      Effect.gen(function* () {
+        yield* opened
+        const note = "x".repeat(2_500_000)
+        const bytes = Intakes.file({ lines, note })
+        const { id, location, replayed, value } = yield* Intakes.receive(bytes, { key: "k" })
+        assert.strictEqual(location, `/v1/external-statements/${id}`)
+        assert.strictEqual(replayed, false)
+        assert.deepInclude(value, {
+          externalSourceId: "admin-1",
+          kind: "holdings",
+          businessDate: "2026-07-01",
+          receivedBy: "olga",
+          basis: "settled",
+          rawEncoding: "utf-8",
+          corrects: null,
+          supersededBy: null
+        })
+        const [statement] = yield* statements
+        if (statement === undefined) throw new Error("no statement")
+        assert.strictEqual(statement.lineCount, 2)
+        const read = yield* Stream.runCollect(StatementLookups.linesOf(statement))
+        assert.deepEqual(
+          read.map((line) => (line.kind === "holdings" ? [line.line, line.account] : [])),
+          [
+            [1, "h1"],
+            [2, "h2"]
+          ]
+        )
+        const second = Option.getOrThrow(yield* StatementLookups.lineOf(statement, 2))
+        assert.deepInclude(second, { account: "h2", locked: Decimal.one })
+        assert.isTrue(Option.isNone(yield* StatementLookups.lineOf(statement, 3)))
+        const raw = yield* Stream.runCollect(
+          StageSteps.bytesOf({ stageId: id, size: statement.rawBytes })
+        )
+        assert.strictEqual(Buffer.compare(Buffer.concat([...raw]), Buffer.from(bytes)), 0)
+        const [received, ...others] = yield* eventsOf("statement.received")
+        assert.deepEqual(others, [])
+        assert.strictEqual(received?.resourceId, id)
+        assert.deepEqual(yield* queued, { stages: 0, runs: 1 })
+        const records = yield* Records
+        const { lastBusinessDate } = yield* records.get(externalSources, "admin-1")
+        assert.strictEqual(lastBusinessDate, "2026-07-01")
+        const again = yield* Intakes.receive(bytes, { key: "k" })
+        assert.deepInclude(again, { id, replayed: true, value })
+        const elsewhere = yield* Intakes.refused(
+          Intakes.receive(Intakes.file({ lines: [] }), { key: "k" })
+        )
+        assert.strictEqual(elsewhere.why, "idempotency-key-reused")
+      }).pipe(venue())
+    )
+
+    it.effect("never is recorded twice for the same bytes, but for another instrument (G63)", () =>
+      Effect.gen(function* () {
+        const of = yield* opened
+        yield* Story.recorded(of, { instrumentId: "fund-b" })
+        const bytes = Intakes.file({ lines })
+        const a = { instrumentId: "fund-a" }
+        const first = yield* Intakes.receive(bytes, { named: a, key: "k1" })
+        const same = yield* Intakes.receive(bytes, { named: a, key: "k2" })
+        assert.deepInclude(same, { id: first.id, replayed: true })
+        const replayed = yield* Intakes.receive(bytes, { named: a, key: "k2" })
+        assert.deepInclude(replayed, { id: first.id, replayed: true })
+        const other = yield* Intakes.receive(bytes, { named: { instrumentId: "fund-b" } })
+        assert.strictEqual(other.replayed, false)
+        const changed = yield* Intakes.refused(
+          Intakes.receive(Intakes.file({ lines: [] }), { named: a })
+        )
+        assert.strictEqual(changed.why, "rule-refused statement-of-date")
+        assert.strictEqual((yield* eventsOf("statement.received")).length, 2)
+        const nextDay = yield* Intakes.receive(Intakes.file({ businessDate: "2026-06-30" }), {
+          named: { ...a, businessDate: Date.of("2026-06-30") }
+        })
+        assert.strictEqual(nextDay.replayed, false)
+      }).pipe(venue({ sources: [Intakes.source({ instruments: ["fund-a", "fund-b"] })] }))
+    )
+
+    it.effect("is corrected by one that names it, and never by two", () =>
+      Effect.gen(function* () {
+        yield* opened
+        const first = yield* Intakes.receive(Intakes.file({ lines }))
+        const correcting = (corrects: string, note: string) =>
+          Intakes.receive(Intakes.file({ lines, note }), { named: { corrects } })
+        const early = yield* Intakes.refused(
+          Intakes.receive(Intakes.file({ businessDate: "2026-06-30" }), {
+            named: { corrects: first.id }
+          })
+        )
+        assert.strictEqual(early.why, "rule-refused statement-of-date")
+        const exits = yield* Effect.all(
+          ["a", "b", "c"].map((note) => Effect.exit(correcting(first.id, note))),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(exits.filter(Exit.isSuccess).length, 1)
+        const [, second] = yield* statements
+        assert.deepEqual(yield* slots, [`2026-07-01 ${second?.externalStatementId}`])
+        const [old] = yield* statements
+        assert.deepInclude({ ...old }, {
+          externalStatementId: first.id,
+          supersededBy: second?.externalStatementId
+        })
+        const late = yield* Intakes.refused(correcting(first.id, "d"))
+        assert.strictEqual(late.why, "rule-refused statement-of-date")
+      }).pipe(venue())
+    )
+
+    it.effect("never is recorded twice by calls at one time, of one key or of several", () =>
+      Effect.gen(function* () {
+        yield* opened
+        const bytes = Intakes.file({ lines })
+        const calls = ["k", "k", "l", null].map((key) => Intakes.receive(bytes, { key }))
+        const all = yield* Effect.all(calls, { concurrency: "unbounded" })
+        assert.strictEqual(new Set(all.map(({ id }) => id)).size, 1)
+        assert.strictEqual(all.filter(({ replayed }) => !replayed).length, 1)
+        assert.strictEqual((yield* statements).length, 1)
+        assert.strictEqual((yield* eventsOf("statement.received")).length, 1)
+        const sweeper = yield* StageSweeper
+        while ((yield* sweeper.runOnce) > 0);
+        assert.strictEqual((yield* queued).stages, 0)
+        assert.isTrue((yield* remains(all[0]?.id ?? "")).chunk)
+      }).pipe(venue())
+    )
+
+    it.effect("leaves nothing where it breaks off, whatever it breaks at", () =>
+      Effect.gen(function* () {
+        yield* opened
+        const malformed = { _tag: "StatementMalformed", line: 3, column: 14 }
+        const faulty = Intakes.file({ lines, fault: malformed })
+        const refused = yield* Intakes.refused(Intakes.receive(faulty))
+        assert.strictEqual(refused.why, "invalid-request")
+        assert.include(refused.detail, "(line 3, column 14)")
+        for (const check of StatementSource.statementChecks) {
+          const fault = { _tag: "StatementRefused", check, line: 9 }
+          const { detail, why } = yield* Intakes.refused(
+            Intakes.receive(Intakes.file({ lines, fault }))
+          )
+          assert.strictEqual(why, `rule-refused ${check}`)
+          assert.include(detail, "(line 9)")
+        }
+        const long = yield* Intakes.refused(
+          Intakes.receive(Intakes.file({ lines: [...lines, ...lines] }))
+        )
+        assert.strictEqual(long.why, "body-too-large")
+        const empty = yield* Intakes.refused(Intakes.receive(new Uint8Array(0)))
+        assert.strictEqual(empty.why, "invalid-request")
+        const ahead = yield* Intakes.refused(
+          Intakes.receive(Intakes.file({ asOf: "2026-07-02T10:00:00.000000001Z" }))
+        )
+        assert.strictEqual(ahead.why, "rule-refused as-of-ahead")
+        const tomorrow = yield* Intakes.refused(
+          Intakes.receive(Intakes.file({ businessDate: "2026-07-03" }))
+        )
+        assert.strictEqual(tomorrow.why, "rule-refused as-of-ahead")
+        const named = { businessDate: Date.of("2026-06-30") }
+        const other = yield* Intakes.refused(
+          Intakes.receive(Intakes.file({ businessDate: "2026-07-01" }), { named })
+        )
+        assert.strictEqual(other.why, "rule-refused business-date")
+        const slow = yield* Effect.forkChild(
+          Effect.scoped(
+            Effect.flatMap(Intake.StatementIntake, ({ stage }) =>
+              stage({
+                query: "",
+                bytes: Stream.concat(Stream.make(new Uint8Array(2_000_000)), Stream.never)
+              })
+            )
+          )
+        )
+        yield* Effect.yieldNow
+        yield* Fiber.interrupt(slow)
+        assert.deepEqual(yield* statements, [])
+        assert.deepEqual(yield* slots, [])
+        assert.deepEqual(yield* eventsOf("statement.received"), [])
+        const { stages } = yield* queued
+        assert.isAbove(stages, 10)
+        const sweeper = yield* StageSweeper
+        while ((yield* sweeper.runOnce) > 0);
+        assert.strictEqual((yield* queued).stages, 0)
+      }).pipe(venue({ linesMax: 3 }))
+    )
+
+    it.effect("is refused where its source or its instrument is none, before it is read", () =>
+      Effect.gen(function* () {
+        yield* opened
+        const why = (of: Parameters<typeof Intakes.receive>[1]) =>
+          Effect.map(Intakes.refused(Intakes.receive(Intakes.file({ lines }), of)), (r) => r.why)
+        assert.strictEqual(yield* why({ named: { externalSourceId: "none" } }), "not-found")
+        assert.strictEqual(
+          yield* why({ named: { instrumentId: "fund-b" } }),
+          "rule-refused source-instrument"
+        )
+        assert.strictEqual(yield* why({ mediaType: "text/csv" }), "unsupported-media-type")
+        assert.strictEqual(
+          yield* why({ named: { externalSourceId: "bank-1" } }),
+          "rule-refused source-account"
+        )
+        assert.strictEqual(yield* why({ named: { externalSourceId: "both" } }), "invalid-request")
+        assert.strictEqual(
+          yield* why({ named: { externalSourceId: "both", instrumentId: "none" } }),
+          "not-found"
+        )
+        const feed = yield* Intakes.receive(Intakes.file({ lines }), {
+          caller: Calls.person("felix", "feed")
+        })
+        assert.sameMembers(Object.keys(feed.value), [
+          "businessDate",
+          "contentHash",
+          "externalStatementId"
+        ])
+      }).pipe(
+        venue({
+          sources: [
+            Intakes.source(),
+            Intakes.source({ externalSourceId: "both", instruments: ["fund-a", "none"] }),
+            Intakes.source({
+              externalSourceId: "bank-1",
+              kind: "cash",
+              account: "acc-1",
+              accountIs: null
+            })
+          ]
+        })
+      )
+    )
+  })
+}

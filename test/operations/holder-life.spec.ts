@@ -444,6 +444,23 @@ describe("external-account.map", () => {
       }).pipe(engine(sealed))
   )
 
+  it.effect("never maps a number twice in one currency, however it is written", () =>
+    Effect.gen(function* () {
+      const stage = yield* Fund.opened()
+      yield* active(stage)
+      const of = (externalAccountId: string, more: Readonly<Record<string, Calls.Json>>) =>
+        Effect.map(mapping({ externalAccountId, ...more }), ({ why }) => why)
+      assert.strictEqual(yield* of("a1", { currency: "CHF" }), "")
+      const grouped = { number: "ch93-0076.2011/623852957", currency: "CHF" }
+      assert.strictEqual(yield* of("a2", grouped), "rule-refused policy account-mapped")
+      assert.strictEqual(yield* of("a3", { currency: "EUR" }), "")
+      assert.strictEqual(yield* of("a4", {}), "")
+      const kept = { kind: "custody", currency: "CHF", number: "CUSTODY1" }
+      assert.strictEqual(yield* of("a5", kept), "rule-refused policy account-cash")
+      assert.strictEqual((yield* holder()).externalAccounts.length, 3)
+    }).pipe(engine(sealed))
+  )
+
   it.effect("never gives a holder more accounts than there may be", () =>
     Effect.gen(function* () {
       const stage = yield* Fund.opened()

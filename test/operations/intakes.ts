@@ -94,8 +94,8 @@ const reader: StatementSource.Reader = {
           )
         })) as unknown as ReadonlyArray<StatementSource.Line>
         const header: StatementSource.Header = {
-          businessDate: Date.of(given.businessDate ?? reading.businessDate ?? "2026-07-01"),
-          asOf: Instant.of(given.asOf ?? "2026-07-01T22:00:00Z"),
+          businessDate: Date.of(given.businessDate ?? reading.businessDate ?? "2020-01-02"),
+          asOf: Instant.of(given.asOf ?? "2020-01-02T22:00:00Z"),
           period: null,
           reference: null,
           currency: reading.currency,

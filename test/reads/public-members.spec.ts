@@ -129,6 +129,7 @@ const decided: Readonly<Record<string, Decision>> = {
     views: ["StandingApprovalView"],
     withheld: { "the state is shown, ripened to the read": ["judgedAt"] }
   },
+  "external-source": { views: ["ExternalSourceView"], withheld: {} },
   "reconciliation-run": { views: ["ReconciliationRunView"], withheld: {} },
   "primary-market": {
     views: ["PrimaryMarketView"],
@@ -251,6 +252,7 @@ const decided: Readonly<Record<string, Decision>> = {
 /** Collections that the engine keeps for itself: what they say is shown by other records, or not yet. */
 const unshown = [
   "accepted-terms",
+  "account-number",
   "admission-places",
   "cash-line",
   "cash-taking",
@@ -264,7 +266,6 @@ const unshown = [
   "distribution-slot",
   "distribution-timer",
   "execution-claim",
-  "external-source",
   "external-statement",
   "forced-act",
   "hold-slot",

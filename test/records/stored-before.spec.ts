@@ -262,6 +262,7 @@ describe("a collection", () => {
         "distribution-slot",
         "distribution-timer",
         "execution-claim",
+        "account-number",
         "external-account",
         "external-source",
         "external-statement",

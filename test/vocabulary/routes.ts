@@ -87,6 +87,7 @@ const reads = `
 /reserves /reserves/{reserveId} /reserves/{reserveId}/amendments /reserves/{reserveId}/mints /reserves/{reserveId}/redemptions /reserves/{reserveId}/lock-agreements /reserves/{reserveId}/reports | operator approver risk auditor app registrar:near
 /proposals /open-orders | operator approver risk compliance auditor app investor:own registrar:near
 /external-statements /external-statements/{externalStatementId} | approver auditor operator risk
+/external-sources /external-sources/{externalSourceId} | approver auditor operator risk
 /external-accounts | operator approver auditor
 /reconciliation-runs /reconciliation-runs/{runId} | operator approver risk auditor
 /findings /findings/{findingId} | operator approver risk auditor

@@ -93,6 +93,7 @@ const groupOf: Readonly<Record<string, Group>> = {
   restrictions: "Controls",
   holds: "Controls",
   reserves: "Reserves",
+  "external-sources": "Reconciliation",
   "external-statements": "Reconciliation",
   "external-accounts": "Reconciliation",
   "reconciliation-runs": "Reconciliation",

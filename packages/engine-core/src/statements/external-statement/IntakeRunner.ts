@@ -8,11 +8,11 @@ import * as CompiledCodec from "../../kernel/CompiledCodec.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Plain } from "../../kernel/PlainJson.ts"
 import { refused, type Unavailable } from "../../kernel/Refusal.ts"
-import type { Crypto } from "../../ports/Crypto.ts"
-import type { Ids } from "../../ports/Ids.ts"
+import { Crypto } from "../../ports/Crypto.ts"
+import { Ids } from "../../ports/Ids.ts"
 import { StatementSource } from "../../ports/StatementSource.ts"
-import type { Blobs } from "../../ports/storage/Blobs.ts"
-import type { Bulk } from "../../ports/storage/Bulk.ts"
+import { Blobs } from "../../ports/storage/Blobs.ts"
+import { Bulk } from "../../ports/storage/Bulk.ts"
 import { Keys } from "../../ports/storage/Keys.ts"
 import { type Lease, WorkQueue } from "../../ports/storage/WorkQueue.ts"
 import * as Audit from "../../records/Audit.ts"
@@ -75,6 +75,7 @@ const receivedOf = (
   }
 }
 
+const needs = [Records, WorkQueue, Keys, Ids, Crypto, Blobs, Bulk] as const
 type Needs = Records | WorkQueue | Keys | Ids | Crypto | Blobs | Bulk
 
 const make = Effect.gen(function* () {
@@ -83,10 +84,10 @@ const make = Effect.gen(function* () {
   const keys = yield* Keys
   const settings = yield* Settings
   const reader = yield* StatementSource
-  const services = Context.add(
-    Context.add(yield* Effect.context<Needs>(), Settings, settings),
-    StatementSource,
-    reader
+  // These alone: with the scope of the start, no stage would be dropped before the engine ends.
+  const services = Context.pick(...needs)(yield* Effect.context<Needs>()).pipe(
+    Context.add(Settings, settings),
+    Context.add(StatementSource, reader)
   )
   const provided = Effect.provideContext(services)
   const worker = `stages-${Math.floor(Number(yield* Instant.now) / 1e3)}`

@@ -6,6 +6,7 @@ import { Effect, Layer, Redacted } from "effect"
 import type { JWTPayload } from "jose"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { freshNonce, secret, sign } from "./signing.ts"
+import * as Staging from "./staging.ts"
 import { bearer, json, open, type Sent, send, slugOf, token, type Venue } from "./venue.ts"
 
 /** A request before it is signed in and signed, so that faults of both can stand side by side. */
@@ -171,6 +172,23 @@ const approve: Carrier = {
   ]
 }
 
+/** Its bytes are judged by the wire alone: the intake is a stand-in that reads nothing. */
+const file: Carrier = {
+  name: "a file",
+  good: {
+    method: "POST",
+    path: "/v1/external-statements?externalSourceId=bank-1",
+    body: "a;b",
+    roles: ["feed"]
+  },
+  faults: [
+    ...before.filter(({ step }) => step !== 6),
+    { step: 6, slug: "permission-denied", put: withClaims({ roles: ["monitor"] }) },
+    ...ofBody,
+    { step: 9, slug: "invalid-request", put: withQuery("businessDate=never") }
+  ]
+}
+
 const key = (keyId: string, sub: string): SigningKey => ({
   keyId,
   sub,
@@ -233,6 +251,8 @@ const answer = async (draft: Draft) => send(venue, await sentOf(draft))
 beforeAll(async () => {
   venue = await open({
     storage,
+    intake: Staging.make().layer,
+    uploads: { bytesMax: 1024 * 1024 },
     signing: { keys: [key("key-of-signer", "signer"), key("key-of-spent", "spent")] }
   })
   const made = reserved(draftOf(write), "order-9", "order-1")
@@ -256,7 +276,7 @@ beforeAll(async () => {
 })
 afterAll(() => venue.close())
 
-describe.each([write, fourEyes, read, approve])("two faults at once in $name", (carrier) => {
+describe.each([write, fourEyes, read, approve, file])("two faults at once in $name", (carrier) => {
   const { faults } = carrier
   const pairs = faults.flatMap((earlier) =>
     faults
@@ -286,7 +306,7 @@ describe.each([write, fourEyes, read, approve])("two faults at once in $name", (
 })
 
 describe("without a fault", () => {
-  it.each([write, fourEyes, read])("$name is answered", async (carrier) => {
+  it.each([write, fourEyes, read, file])("$name is answered", async (carrier) => {
     const response = await answer(draftOf(carrier))
     expect(response.ok ? "answered" : await slugOf(response)).toBe("answered")
   })

@@ -9,6 +9,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Redacted, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { execFileSync, spawnSync } from "node:child_process"
+import { createHash } from "node:crypto"
 import { inspect } from "node:util"
 import type { SigningKey } from "#host/config/SigningKeys.ts"
 import * as SignedRequests from "#host/middleware/SignedRequests.ts"
@@ -324,6 +325,68 @@ describe("the window", () => {
       expect(yield* call(headers)).toBe("signature-expired")
     }).pipe(Effect.provide(judging([key({ keyId: "k-1" })], { window: 10_000 })))
   )
+})
+
+describe("the signature of a file", () => {
+  const headers = signed({ method: "POST", target: "/v1/external-statements", body: "file" })
+  const hash = createHash("sha256").update("file").digest("hex")
+  const within = 1_800_000
+  /** Judged so many seconds after the headers had arrived, which was at `arrived`. */
+  const file = (arrived: number, seconds: number, of: { readonly hash: string } = { hash }) =>
+    Effect.gen(function* () {
+      yield* at(arrived + seconds)
+      const { judge } = yield* SignedRequests.SignedRequests
+      return yield* Effect.match(
+        judge({
+          caller: caller("svc-1"),
+          method: "POST",
+          target: "/v1/external-statements",
+          body: { ...of, arrivedAt: arrived * 1_000, within },
+          sent: {
+            key: valuesOf(headers, "x-signature-key"),
+            timestamp: valuesOf(headers, "x-signature-timestamp"),
+            nonce: valuesOf(headers, "x-signature-nonce"),
+            signature: valuesOf(headers, "x-signature")
+          }
+        }),
+        { onFailure: ({ slug }) => slug, onSuccess: (keyId) => keyId }
+      )
+    })
+  const layer = () => judging([key({ keyId: "k-1" })])
+
+  it.effect("is in time by the moment its headers had arrived, however long its bytes take", () =>
+    Effect.gen(function* () {
+      expect(yield* file(epoch + 301, 0)).toBe("signature-expired")
+      expect(yield* file(epoch + 300, 1_800)).toBe("k-1")
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("is over the hash of its bytes", () =>
+    Effect.gen(function* () {
+      const other = createHash("sha256").update("other").digest("hex")
+      expect(yield* file(epoch, 0, { hash: other })).toBe("signature-invalid")
+    }).pipe(Effect.provide(layer()))
+  )
+
+  it.effect("keeps its nonce until no repetition can still be in time, however slow it is", () => {
+    const kept: Array<number> = []
+    const nonces = Layer.effect(
+      Keys,
+      Effect.map(Keys, (keys) => ({
+        ...keys,
+        useNonce: (of) => {
+          kept.push(of.keep)
+          return keys.useNonce(of)
+        }
+      }))
+    ).pipe(Layer.provide(Memory.layer))
+    return Effect.gen(function* () {
+      expect(yield* file(epoch, 0)).toBe("k-1")
+      expect(yield* file(epoch + 300, 1_800)).toBe("nonce-reused")
+      // Claimed at the earliest 300 s before its time, and at the latest 300 s and a file after it.
+      expect(kept[0]).toBe(2 * 300_000 + within)
+    }).pipe(Effect.provide(judging([key({ keyId: "k-1" })], { nonces })))
+  })
 })
 
 describe("the order of judging", () => {

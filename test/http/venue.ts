@@ -1,6 +1,7 @@
 /** A whole venue on loopback for the tests of the wire: the engine on memory, its host, its issuer. */
 import {
   Engine,
+  type Intake,
   type Refusal,
   Settings,
   settingsDefaults,
@@ -129,6 +130,10 @@ export const open = async (
     readonly settings?: Partial<typeof settingsDefaults>
     /** What the ledger does other than nothing. */
     readonly ledger?: Partial<Ledger.Ledger["Service"]>
+    /** Another intake of statements than the engine's own. */
+    readonly intake?: Layer.Layer<Intake.StatementIntake>
+    /** Limits of a body that is a file. */
+    readonly uploads?: Partial<Host.Uploads>
     /** What is told to the outside of how the venue fares. */
     readonly telemetry?: Layer.Layer<never>
   } = {}
@@ -168,9 +173,14 @@ export const open = async (
     Host.Times,
     Effect.map(Host.Times, (usual) => ({ ...usual, ...of.times }))
   )
+  const uploads = Layer.effect(
+    Host.Uploads,
+    Effect.map(Host.Uploads, (usual) => ({ ...usual, ...of.uploads }))
+  )
   const runtime = ManagedRuntime.make(
     host.pipe(
-      Layer.provide(Layer.mergeAll(signIn, readiness, times)),
+      Layer.provide(Layer.mergeAll(signIn, readiness, times, uploads)),
+      (served) => (of.intake === undefined ? served : Layer.provide(served, of.intake)),
       Layer.provideMerge(engineOf(served.operations, of.storage ?? Memory.layer, of.ledger)),
       Layer.provideMerge(of.telemetry ?? Layer.empty),
       Layer.provideMerge(log),

@@ -69,7 +69,14 @@ const mapped = Effect.fnUntraced(function* (instrumentId: string, act: Act) {
   const found = yield* records.find(externalAccounts, externalAccountId)
   if (Option.isNone(found)) {
     const account = {
-      ...{ externalAccountId, kind: "cash" as const, holderId: null, instrumentId },
+      ...{
+        externalAccountId,
+        kind: "cash" as const,
+        currency: null,
+        segregated: false,
+        holderId: null,
+        instrumentId
+      },
       ...{ masked: "****0001", mappedBy: "olga", sealed: "" }
     }
     yield* asIfNew(records.open(externalAccounts, account, act))

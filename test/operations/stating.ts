@@ -225,7 +225,13 @@ export const maps = (of: { readonly hash: string; readonly holderId: string }) =
     const by = yield* act
     const externalAccountId = `account-${of.hash.slice(-4)}` as ExternalAccount["externalAccountId"]
     const account = {
-      ...{ externalAccountId, kind: "custody" as const, holderId: of.holderId },
+      ...{
+        externalAccountId,
+        kind: "custody" as const,
+        currency: null,
+        segregated: false,
+        holderId: of.holderId
+      },
       ...{ instrumentId: null, masked: "****", mappedBy: "olga", sealed: "" }
     }
     yield* records.transact(

@@ -27,9 +27,12 @@ it("loads no package for its start but those it is built on", () => {
     "@effect/platform-node",
     "@effect/platform-node-shared",
     "@effect/sql-pg",
+    "csv-parse",
     "effect",
     "jose",
+    "saxes",
     "ts-pattern",
-    "ws"
+    "ws",
+    "xmlchars"
   ])
 })

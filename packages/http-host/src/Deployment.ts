@@ -18,6 +18,7 @@ import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import * as ScriptedScreening from "@bursar/storage-adapters/screening"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import * as Statements from "@bursar/storage-adapters/statements"
 import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
 import { Context, Effect, Layer, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
@@ -41,6 +42,7 @@ import * as Jwks from "./outbound/Jwks.ts"
 import * as WebhookSender from "./outbound/WebhookSender.ts"
 import * as Readiness from "./Readiness.ts"
 import { version } from "./version.ts"
+import { Uploads } from "./wire/Uploads.ts"
 import * as ReadinessPoll from "./ReadinessPoll.ts"
 
 /**
@@ -320,6 +322,7 @@ const engineOf = (config: HostConfig, keys: Keys) =>
     Layer.provideMerge(storage(config)),
     Layer.provideMerge(sender(config)),
     Layer.provideMerge(screening(config)),
+    Layer.provideMerge(Statements.layer),
     Layer.provideMerge(anchors(config)),
     Layer.provideMerge(NodeCrypto.layer),
     Layer.provideMerge(engineSettings(config, keys))
@@ -432,6 +435,12 @@ const venue = (
     Layer.provideMerge(Readiness.layer({ version }).pipe(Layer.provide(ReadinessPoll.layer))),
     Layer.provideMerge(engineOf(config, of.keys)),
     Layer.provide(telemetry(config)),
+    Layer.provide(
+      Layer.succeed(Uploads, {
+        bytesMax: config["statements.maxBytes"],
+        within: config["statements.timeLimit"]
+      })
+    ),
     Layer.provide(Layer.sync(RefusedWrites.Current, RefusedWrites.make)),
     Layer.provide(Layer.succeed(References.MinimumLogLevel, Logs.minimumOf(config["logs.level"])))
   )

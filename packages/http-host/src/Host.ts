@@ -7,7 +7,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { Socket } from "node:net"
 import * as Document from "./api/Document.ts"
 import * as Interface from "./api/Interface.ts"
-import { type Tables, table } from "./api/Route.ts"
+import { type Route, type Tables, table } from "./api/Route.ts"
 import type { Venue } from "./api/SystemApi.ts"
 import * as Docs from "./Docs.ts"
 import * as Handlers from "./handlers/Handlers.ts"
@@ -59,8 +59,16 @@ export const layer = (options: Options) => {
     })
   ).pipe(
     Layer.provide(RequestTelemetry.layer),
-    Layer.provideMerge(Listener.layer({ ...options, anonymous }))
+    Layer.provideMerge(Listener.layer({ ...options, anonymous, isUpload: isUploadOf(routes) }))
   )
+}
+
+/** Checks whether a request is one of a route that takes a file; such a path has no parameter. */
+const isUploadOf = (routes: ReadonlyArray<Route>): Listener.IsUpload => {
+  const paths = new Set<string>(
+    routes.flatMap(({ file, path }) => (file === undefined ? [] : [path.template]))
+  )
+  return ({ method, url = "" }) => method === "POST" && paths.has(url.split("?", 1)[0] ?? "")
 }
 
 /**

@@ -301,9 +301,17 @@ export const settings = {
     doc: "Sources of statements; a source that is no longer named is inactive from the next start on.",
     fallback: ""
   }),
+  "statements.maxBytes": setting(Kind.integer(1, 1024 * 1024 * 1024), {
+    doc: "Largest size of a statement's file in bytes.",
+    fallback: String(16 * 1024 * 1024)
+  }),
   "statements.maxLines": setting(Kind.integer(1, 10_000_000), {
     doc: "Largest number of lines of a statement.",
     fallback: String(engine.statementLinesMax)
+  }),
+  "statements.timeLimit": setting(Kind.durationWithin(30 * 60_000, "PT30M"), {
+    doc: "Time within which the whole request that hands a statement in must arrive.",
+    fallback: "PT30S"
   }),
   "reads.kept": setting(Kind.integer(0, 1_073_741_824), {
     doc: "Size in bytes of an instance's cache of answers, each valid while nothing that it was read from has changed; 0: no cache.",

@@ -7,7 +7,13 @@ import { Problem } from "@bursar/engine-core/kernel"
 import { Ids } from "@bursar/engine-core/ports"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Data, Effect, Layer } from "effect"
-import { createServer, type Server, type ServerResponse, STATUS_CODES } from "node:http"
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES
+} from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import * as ProblemBody from "./api/Problem.ts"
@@ -17,6 +23,7 @@ import * as PendingAnswers from "./middleware/PendingAnswers.ts"
 import type { AnonymousConnections } from "./middleware/AnonymousConnections.ts"
 import * as Body from "./wire/Body.ts"
 import { Times } from "./wire/Times.ts"
+import { Uploads } from "./wire/Uploads.ts"
 
 /** Grace period of requests in flight when the host stops. */
 const stopWithin = "20 seconds"
@@ -32,7 +39,11 @@ interface Options {
   readonly host: string
   readonly port: number
   readonly anonymous: AnonymousConnections<Socket>
+  readonly isUpload: IsUpload
 }
+
+/** Checks whether a request has a file as its body, which may take longer than other bodies. */
+export type IsUpload = (request: Pick<IncomingMessage, "method" | "url">) => boolean
 
 export const layer = (of: Options) =>
   listening(of).pipe(
@@ -49,13 +60,19 @@ export const layer = (of: Options) =>
     )
   )
 
-const listening = ({ host, port, anonymous }: Options) =>
+const listening = ({ host, port, anonymous, isUpload }: Options) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const ids = yield* Ids
       const times = yield* Times
+      const { within } = yield* Uploads
       const run = Effect.runSyncWith(yield* Effect.context<never>())
-      const server = makeServer({ times, anonymous, makeRequestId: () => run(ids.make("req")) })
+      const server = makeServer({
+        times,
+        uploads: { within, matches: isUpload },
+        anonymous,
+        makeRequestId: () => run(ids.make("req"))
+      })
       return NodeHttpServer.layer(() => server, {
         host,
         port,
@@ -66,18 +83,24 @@ const listening = ({ host, port, anonymous }: Options) =>
 
 interface Making {
   readonly times: Times
+  readonly uploads: {
+    /** Milliseconds within which a whole request with a file must arrive. */
+    readonly within: number
+    readonly matches: IsUpload
+  }
   readonly anonymous: AnonymousConnections<Socket>
   readonly makeRequestId: () => string
 }
 
 const makeServer = (of: Making): Server => {
-  const { times, makeRequestId } = of
+  const { times, uploads, makeRequestId } = of
+  const received = Math.max(times.requestWithin, uploads.within)
   const server = createServer({
     maxHeaderSize: Limits.parserHeadersMax,
     headersTimeout: times.headersWithin,
     // Backstop: Body.ts refuses a late body where it is read; this timeout ends requests that are
     // never read.
-    requestTimeout: times.requestWithin + times.partingWithin,
+    requestTimeout: received + times.partingWithin,
     keepAliveTimeout: times.keptAlive,
     connectionsCheckingInterval: times.lookedAtEvery,
     insecureHTTPParser: false,
@@ -108,11 +131,14 @@ const makeServer = (of: Making): Server => {
   server.on("connect", (_, socket) => part(socket, tunnelled))
   // Other expectations than 100-continue are ignored.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
-  const longest = times.requestWithin + times.firstByteWithin + times.takenWithin
+  const answered = times.firstByteWithin + times.takenWithin
   // Registered before any other listener, which may answer at once.
   server.prependListener("request", (request, response) => {
     pendingAnswers.begin(request, response)
-    dropWhenNotTaken(response, longest)
+    dropWhenNotTaken(
+      response,
+      (uploads.matches(request) ? received : times.requestWithin) + answered
+    )
   })
   admitOnly(server, of.anonymous, (socket) => part(socket, overloaded))
   return server

@@ -21,7 +21,7 @@ import type { Asked } from "./client/Repeat.ts"
 import type { Decoded, Input } from "./client/OpenSets.ts"
 import * as Waiting from "./client/Waiting.ts"
 
-export type { Options } from "./client/Call.ts"
+export type { File, Options } from "./client/Call.ts"
 export {
   ActionEnded,
   AnswerUnreadable,
@@ -151,6 +151,24 @@ export interface Client {
     request: Input<NoInfer<I>>,
     of?: Keyed
   ) => Effect.Effect<Decoded<V>, CallError>
+  /**
+   * Sends a file, whole or as a stream: `Intake.statementFile` of the engine hands a statement in, and
+   * is answered its record, or a receipt where the caller may not read it. A stream is read once. A
+   * client that signs its requests needs the hash of a stream.
+   */
+  readonly upload: <P, V>(
+    declared: Uploadable<P, V>,
+    params: Input<NoInfer<P>>,
+    of: Keyed & { readonly file: Call.File }
+  ) => Effect.Effect<Decoded<V>, CallError>
+}
+
+/** A call whose body is a file. */
+export interface Uploadable<P, V> {
+  /** Method and path. */
+  readonly route: string
+  readonly params: Schema.Codec<P, unknown>
+  readonly result: Schema.Codec<V, unknown>
 }
 
 /** A write that ends in its call and opens no operation. */
@@ -323,6 +341,20 @@ export const make = (options: Call.Options): Client => {
         const path = Verb.parse(declared.route)
         const { params, rest } = split(path, encoded)
         return call(declared.result, { path, params, body: rest, ...keyed(of) })
+      }),
+    upload: (declared, params, { file, ...of }) =>
+      Effect.gen(function* () {
+        if (
+          options.signing !== undefined &&
+          !(file.bytes instanceof Uint8Array) &&
+          file.sha256 === undefined
+        ) {
+          return yield* new InputInvalid({ detail: "a signed stream needs the hash of its bytes" })
+        }
+        const path = Verb.parse(declared.route)
+        const { params: inPath, rest } = split(path, yield* encode(declared.params, params))
+        const asked = { path, params: inPath, query: texts(rest), file, ...keyed(of) }
+        return yield* call(declared.result, asked)
       })
   }
 }

@@ -136,8 +136,27 @@ const mendOperation = (operation: Operation, route: Route): void => {
   Answers.mend(operation, route, problems)
 }
 
+/** Body of a route that takes a file: its bytes as they are, in one of several media types. */
+const bodyOf = ({ mediaTypes }: NonNullable<Route["file"]>) => ({
+  required: true,
+  description:
+    "The file itself, uncompressed; a charset parameter, where one is sent, agrees with its bytes. " +
+    "The deployment limits its size, the number of its lines and the time it takes.",
+  content: Object.fromEntries(
+    mediaTypes.map((mediaType) => [mediaType, { schema: { type: "string", format: "binary" } }])
+  )
+})
+
 /** Removes from the documented body the input members that the path or If-Match names. */
-const mendBody = (operation: Operation, { answers, path }: Route, schemas: JsonObject): void => {
+const mendBody = (
+  operation: Operation,
+  { answers, file, path }: Route,
+  schemas: JsonObject
+): void => {
+  if (file !== undefined) {
+    Object.assign(operation, { requestBody: bodyOf(file), "x-streamed": true })
+    return
+  }
   const content = operation.requestBody?.content[Body.mediaType]
   if (operation.requestBody === undefined || content === undefined) return
   const input = jsonOf(content.schema)

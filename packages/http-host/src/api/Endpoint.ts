@@ -1,5 +1,5 @@
 /**
- * The three forms of an endpoint, each one type, so that one interface covers the whole table of
+ * The four forms of an endpoint, each one type, so that one interface covers the whole table of
  * routes.
  */
 import type { Schema } from "effect"
@@ -37,6 +37,15 @@ export const post = (parts: Parts & { readonly input: AnySchema }, binding: Bind
     success: answers(parts, binding)
   })
 
+/** The body is a file, which the library does not read: only the document declares it. */
+export const upload = (parts: Parts & { readonly query: AnySchema }, binding: Binding) =>
+  HttpApiEndpoint.make("POST")(parts.name, parts.path.pattern, {
+    params: Verb.params(parts.path),
+    query: binding.query(parts.query),
+    headers: WriteHeaders,
+    success: answers(parts, binding)
+  })
+
 export const remove = (parts: Parts, binding: Binding) =>
   HttpApiEndpoint.make("DELETE")(parts.name, parts.path.pattern, {
     params: Verb.params(parts.path),
@@ -45,6 +54,10 @@ export const remove = (parts: Parts, binding: Binding) =>
     success: [...answers(parts, binding), HttpApiSchema.NoContent]
   })
 
-export type Endpoint = ReturnType<typeof get> | ReturnType<typeof post> | ReturnType<typeof remove>
+export type Endpoint =
+  | ReturnType<typeof get>
+  | ReturnType<typeof post>
+  | ReturnType<typeof upload>
+  | ReturnType<typeof remove>
 
 export type Group = HttpApiGroup.HttpApiGroup<string, Endpoint>

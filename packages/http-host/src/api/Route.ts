@@ -4,6 +4,7 @@ import * as FeedsApi from "./FeedsApi.ts"
 import { rolesOf } from "./Params.ts"
 import type { Admits, Served } from "./Served.ts"
 import * as ReconciliationApi from "./ReconciliationApi.ts"
+import * as StatementsApi from "./StatementsApi.ts"
 import * as SystemApi from "./SystemApi.ts"
 import * as Verb from "./Verb.ts"
 import * as Body from "../wire/Body.ts"
@@ -27,6 +28,8 @@ export interface Route {
   readonly admits: Admits
   /** Longest body in bytes; 0: the route takes none. */
   readonly bodyMax: number
+  /** Present where the body is a file, which is streamed and not read by the gates. */
+  readonly file?: Served["file"]
   readonly answers: Answers
   /** Refusals of the route besides those of every route. */
   readonly refuses: ReadonlyArray<Refusal.Slug>
@@ -199,6 +202,7 @@ export const table = (tables: Tables): ReadonlyArray<Route> => {
     ...[
       ...WritesApi.served(fourEyes),
       ...ReconciliationApi.served,
+      ...StatementsApi.served,
       ...FeedsApi.served,
       ...SystemApi.served
     ].map(ofServed)

@@ -6,9 +6,11 @@ import type { Served } from "./Served.ts"
 
 export const fromServed = (
   { name, path }: Pick<Route, "name" | "path">,
-  { params, body, success }: Served,
+  { params, body, file, success }: Served,
   binding: Binding
 ): Endpoint.Endpoint =>
-  body === null
-    ? Endpoint.get({ name, path, query: params, success }, binding)
-    : Endpoint.post({ name, path, success, input: body }, binding)
+  file !== undefined
+    ? Endpoint.upload({ name, path, query: params, success }, binding)
+    : body === null
+      ? Endpoint.get({ name, path, query: params, success }, binding)
+      : Endpoint.post({ name, path, success, input: body }, binding)

@@ -1,6 +1,6 @@
 /** One HTTP call of the interface: its path, headers and body, and the decoding of its answer. */
 import { PlainJson } from "@bursar/engine-core/kernel"
-import { Clock, Effect, Option, Result, type Schema } from "effect"
+import { Clock, Context, Effect, Option, Result, type Schema, type Stream } from "effect"
 import {
   HttpClient,
   type HttpClientError,
@@ -29,11 +29,22 @@ export interface Options {
 /** Query parameters as texts; a list is a repeated parameter. */
 export type Texts = Readonly<Record<string, string | ReadonlyArray<string>>>
 
+/** A file that is sent as it is, whole or as a stream. */
+export interface File {
+  /** Media type, with its charset where that is to be said. */
+  readonly mediaType: string
+  readonly bytes: Uint8Array | Stream.Stream<Uint8Array, unknown>
+  /** Lower-case hex SHA-256 of the bytes: a client that signs needs it of a stream. */
+  readonly sha256?: string
+}
+
 export interface Asked {
   readonly path: Verb.Path
   readonly params: Readonly<Record<string, string>>
   readonly query?: Texts
   readonly body?: PlainJson.Plain
+  /** A body that is a file, in place of JSON. */
+  readonly file?: File
   /** The Idempotency-Key. */
   readonly key?: string
   /** The tag of If-Match, without its quotes. */
@@ -88,16 +99,23 @@ const traced = (traceparent: Effect.Effect<string | null>) => (client: HttpClien
     HttpClient.transformResponse(Effect.provideService(HttpClient.TracerPropagationEnabled, false))
   )
 
+/** SHA-256 of the stream that the request in progress sends; null: its body is not a stream. */
+const StreamHash = Context.Reference<string | null>("@bursar/http-host/client/StreamHash", {
+  defaultValue: () => null
+})
+
 /** A retry is a new request with its own timestamp and nonce. */
 const signed = (key: Signature.SigningKey) => (request: HttpClientRequest.HttpClientRequest) =>
   Effect.gen(function* () {
     const url = Option.getOrThrow(HttpClientRequest.toUrl(request))
+    const streamHash = yield* StreamHash
     const now = yield* Clock.currentTimeMillis
     const headers = yield* Effect.promise(() =>
       Signature.headersOf(key, {
         method: request.method,
         target: url.pathname + url.search,
-        body: request.body._tag === "Uint8Array" ? request.body.body : new Uint8Array(),
+        body:
+          streamHash ?? (request.body._tag === "Uint8Array" ? request.body.body : new Uint8Array()),
         timestamp: Math.floor(now / 1000),
         nonce: Signature.makeNonce()
       })
@@ -119,12 +137,24 @@ const sendOf =
       },
       ...(asked.query === undefined ? {} : { urlParams: asked.query })
     })
+    if (asked.file !== undefined) return sendFile(httpClient, request, asked.file)
     return httpClient.execute(
       method === "POST"
         ? HttpClientRequest.bodyText(request, PlainJson.stringify(asked.body ?? {}), mediaType)
         : request
     )
   }
+
+const sendFile = (
+  httpClient: HttpClient.HttpClient,
+  request: HttpClientRequest.HttpClientRequest,
+  { bytes, mediaType: contentType, sha256 }: File
+) =>
+  bytes instanceof Uint8Array
+    ? httpClient.execute(HttpClientRequest.bodyUint8Array(request, bytes, contentType))
+    : httpClient
+        .execute(HttpClientRequest.bodyStream(request, bytes, { contentType }))
+        .pipe(Effect.provideService(StreamHash, sha256 ?? null))
 
 const mediaType = "application/json"
 

@@ -12,8 +12,8 @@ export interface Signable {
   readonly method: string
   /** The request target's bytes from the first `/`, with the query if there is one. */
   readonly target: string
-  /** Bytes of the body; empty for a request without one. */
-  readonly body: Uint8Array
+  /** Bytes of the body, empty for a request without one; or their lower-case hex SHA-256. */
+  readonly body: Uint8Array | string
   /** Seconds since the epoch. */
   readonly timestamp: number
   /** 22 to 128 characters of base64url, never used before under the key. */
@@ -27,9 +27,13 @@ const encoder = new TextEncoder()
  * (docs/contract/signed-requests.md#signed-text).
  */
 export const textToSign = async (of: Signable): Promise<string> => {
-  const digest = await crypto.subtle.digest("SHA-256", new Uint8Array(of.body))
-  const hex = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0"))
-  return [of.method.toUpperCase(), of.target, of.timestamp, of.nonce, hex.join("")].join("\n")
+  const hash = typeof of.body === "string" ? of.body : await sha256(of.body)
+  return [of.method.toUpperCase(), of.target, of.timestamp, of.nonce, hash].join("\n")
+}
+
+const sha256 = async (bytes: Uint8Array): Promise<string> => {
+  const digest = await crypto.subtle.digest("SHA-256", new Uint8Array(bytes))
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("")
 }
 
 /** The four headers of a signed request. */

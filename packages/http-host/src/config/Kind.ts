@@ -72,6 +72,13 @@ export const duration = (maxDays = 366): Kind<number> =>
     return millis > 0 && millis <= maxDays * dayMillis ? millis : undefined
   })
 
+/** Kind of a duration of exact length up to another, written as `longest`, in milliseconds. */
+export const durationWithin = (maxMillis: number, longest: string): Kind<number> =>
+  text(`an ISO 8601 duration of at most ${longest}, such as PT30S`, (given) => {
+    const millis = Result.getOrUndefined(duration().read(given))
+    return millis !== undefined && millis <= maxMillis ? millis : undefined
+  })
+
 /**
  * Kind of a period that may count years and months, such as P7Y; its length depends on its
  * beginning.

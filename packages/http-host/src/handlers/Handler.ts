@@ -2,6 +2,7 @@
 import type { Caller, Refusal } from "@bursar/engine-core"
 import type { Effect, Scope } from "effect"
 import type { HttpServerResponse } from "effect/http"
+import type { StagedFile } from "../middleware/Gates.ts"
 import type { Arrival } from "../middleware/Arrival.ts"
 
 export type Handled = Effect.Effect<
@@ -15,6 +16,8 @@ export interface Called {
   readonly arrival: Arrival["Service"]
   readonly caller: Caller.Caller
   readonly body: Uint8Array
+  /** The body of a route that takes a file; null elsewhere. */
+  readonly file: StagedFile | null
 }
 
 /** Handler of a hand-written route that needs a caller. */

@@ -1,5 +1,5 @@
 /** Handlers of all routes: generated for operations and reads, and the few written by hand. */
-import { AuditReads, EventReads, FourEyes, Reads, RunRunner } from "@bursar/engine-core"
+import { AuditReads, EventReads, FourEyes, Intake, Reads, RunRunner } from "@bursar/engine-core"
 import { Effect, Layer, type Scope } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -18,6 +18,7 @@ import type { ByHand, Handled, Open } from "./Handler.ts"
 import * as FeedsHandlers from "./FeedsHandlers.ts"
 import * as ReadHandler from "./read.ts"
 import * as ReconciliationHandlers from "./ReconciliationHandlers.ts"
+import * as StatementsHandlers from "./StatementsHandlers.ts"
 import * as SystemHandlers from "./SystemHandlers.ts"
 import * as WritesHandlers from "./WritesHandlers.ts"
 import * as WriteHandler from "./write.ts"
@@ -68,6 +69,7 @@ const answering = (serving: Serving) =>
     const reads = yield* Reads
     const fourEyes = yield* FourEyes
     const reconciler = yield* RunRunner
+    const intake = yield* Intake.StatementIntake
     const readiness = yield* Readiness
     const { basePath } = serving
     const events = yield* EventReads.EventReads
@@ -75,6 +77,7 @@ const answering = (serving: Serving) =>
     const byHand: Readonly<Record<string, ByHand>> = {
       ...WritesHandlers.make({ fourEyes, basePath }),
       ...ReconciliationHandlers.make({ reconciler, basePath }),
+      ...StatementsHandlers.make({ intake, basePath }),
       ...FeedsHandlers.make({ events, auditLog })
     }
     const open: Readonly<Record<string, Open>> = SystemHandlers.make({
@@ -114,7 +117,8 @@ const answering = (serving: Serving) =>
           if (opened !== undefined) return opened
           const handle = byHand[name]
           if (handle === undefined) throw new Error(`nothing answers ${name}`)
-          return (arrival, { caller, body }) => handle({ arrival, caller: signedIn(caller), body })
+          return (arrival, { caller, body, file }) =>
+            handle({ arrival, caller: signedIn(caller), body, file })
         }
       }
     }

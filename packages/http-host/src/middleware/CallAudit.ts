@@ -68,6 +68,7 @@ export const make = Effect.gen(function* () {
   /** Fingerprint of the call's content, where its body could be read. */
   const fingerprintOf = (arrival: Arrival["Service"], passed: Passed | undefined) => {
     if (passed === undefined) return null
+    if (passed.file !== null) return passed.file.staged.fingerprint
     const body = Body.parse(passed.body)
     if (Result.isFailure(body)) return null
     const { method } = arrival.route.path

@@ -1,12 +1,13 @@
 /** Gates of the host: the checks that a request passes before its handler, in a fixed order. */
-import type { Caller, Refusal } from "@bursar/engine-core"
+import { type Caller, Intake, Refusal } from "@bursar/engine-core"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Effect, type Scope } from "effect"
+import { Clock, Effect, type Scope, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { Socket } from "node:net"
-import { formsOf } from "../api/Route.ts"
+import { formsOf, type Route } from "../api/Route.ts"
 import * as Exchange from "../observability/Exchange.ts"
 import * as Body from "../wire/Body.ts"
+import { Uploads } from "../wire/Uploads.ts"
 import * as Admission from "./Admission.ts"
 import type { Arrival } from "./Arrival.ts"
 import { Authentication } from "./Authentication.ts"
@@ -17,6 +18,7 @@ import { SignedRequests } from "./SignedRequests.ts"
 import type { AnonymousConnections } from "./AnonymousConnections.ts"
 
 const none = new Uint8Array(0)
+const noFile = { file: null, hashed: undefined }
 const nothingOwed = () => Effect.void
 
 /**
@@ -29,11 +31,18 @@ export interface Passed {
   readonly caller: Caller.Caller | null
   /** Bytes of the body; empty for a route that takes none. */
   readonly body: Uint8Array
+  /** The body of a route that takes a file: staged, and read by nobody yet. Null elsewhere. */
+  readonly file: StagedFile | null
   /**
    * Charges the rate budget of the caller for an expensive answer, in calls, once its cost is
    * certain.
    */
   readonly charge: (calls: number) => Effect.Effect<void>
+}
+
+/** A file in the stage, with the media type that it came as. */
+export interface StagedFile extends Limits.FileType<Intake.MediaType> {
+  readonly staged: Intake.Staged
 }
 
 type Response = HttpServerResponse.HttpServerResponse
@@ -54,13 +63,45 @@ export const make = (anonymous: AnonymousConnections<Socket>) =>
     const authentication = yield* Authentication
     const rateLimit = yield* RateLimit
     const signedRequests = yield* SignedRequests
+    const intake = yield* Intake.StatementIntake
+
+    /**
+     * Step 7 of a route that takes a file: the file goes to the stage as it arrives. Answers it with
+     * what its signature is judged by.
+     */
+    const stage = Effect.fnUntraced(function* (
+      { query, request }: Arrival["Service"],
+      mediaTypes: ReadonlyArray<Intake.MediaType>
+    ) {
+      const arrivedAt = yield* Clock.currentTimeMillis
+      const { bytesMax, within } = yield* Uploads
+      const type = yield* Effect.fromResult(Limits.fileTypeOf(request, mediaTypes))
+      const bytes = Body.isPresent(request) ? Body.stream(request, bytesMax) : Stream.empty
+      const staged = yield* Effect.timeoutOrElse(intake.stage({ query, bytes }), {
+        duration: within,
+        orElse: () => Effect.fail(Refusal.refused("request-timeout"))
+      })
+      return { file: { ...type, staged }, hashed: { hash: staged.contentHash, arrivedAt, within } }
+    })
+
+    /** Step 7 of a route that takes JSON: the body is read whole. */
+    const buffer = Effect.fnUntraced(function* (
+      { request }: Arrival["Service"],
+      bodyMax: number
+    ): Effect.fn.Return<Uint8Array, Refusal.Refused> {
+      if (bodyMax === 0 || !Body.isPresent(request)) return none
+      const unreadable = Limits.readable(request)
+      return unreadable === undefined
+        ? yield* Body.read(request, bodyMax)
+        : yield* Effect.fail(unreadable)
+    })
 
     /** Steps 6 to 8, for a caller whose call has been counted. */
     const pass = Effect.fnUntraced(function* (
       arrival: Arrival["Service"],
       caller: Caller.Caller,
-      { admits, bodyMax }: Judged
-    ): Effect.fn.Return<Passed, Refusal.Refused | Refusal.Unavailable> {
+      { admits, bodyMax, file: takes }: Judged
+    ): Effect.fn.Return<Passed, Refusal.Refused | Refusal.Unavailable, Scope.Scope> {
       const { request } = arrival
       // 6. the role
       const denied = Admission.judge(admits, caller)
@@ -68,17 +109,23 @@ export const make = (anonymous: AnonymousConnections<Socket>) =>
       // 7. the media types of answer and body, and the body's size
       const unacceptable = Limits.acceptable(request.headers.accept, formsOf(arrival.route))
       if (unacceptable !== undefined) return yield* Effect.fail(unacceptable)
-      const sent = bodyMax > 0 && Body.isPresent(request)
-      const unreadable = sent ? Limits.readable(request) : undefined
-      if (unreadable !== undefined) return yield* Effect.fail(unreadable)
-      const body = sent ? yield* Body.read(request, bodyMax) : none
+      const { file, hashed } =
+        takes === undefined ? noFile : yield* stage(arrival, takes.mediaTypes)
+      const body = file === null ? yield* buffer(arrival, bodyMax) : none
       // 8. the signature over method, target and body, then its nonce
       const { method, target, signature } = { ...arrival, method: request.method }
-      const keyId = yield* signedRequests.judge({ caller, method, target, sent: signature, body })
+      const keyId = yield* signedRequests.judge({
+        caller,
+        method,
+        target,
+        sent: signature,
+        body: hashed ?? body
+      })
       return {
         arrival: { ...arrival, identity: { ...arrival.identity, keyId } },
         caller,
         body,
+        file,
         charge: (calls) => rateLimit.charge(caller, calls)
       }
     })
@@ -104,11 +151,11 @@ export const make = (anonymous: AnonymousConnections<Socket>) =>
       arrival: Arrival["Service"],
       answer: Answering
     ): Effect.Effect<Response, never, Scope.Scope> => {
-      const { admits, bodyMax } = arrival.route
+      const { admits, bodyMax, file } = arrival.route
       return Problems.refusals(arrival.identity.requestId)(
         admits.by === "anyone"
-          ? answer({ arrival, caller: null, body: none, charge: nothingOwed })
-          : counted(arrival, { admits, bodyMax }, answer)
+          ? answer({ arrival, caller: null, body: none, file: null, charge: nothingOwed })
+          : counted(arrival, { admits, bodyMax, file }, answer)
       )
     }
   })
@@ -116,4 +163,5 @@ export const make = (anonymous: AnonymousConnections<Socket>) =>
 interface Judged {
   readonly admits: Parameters<typeof Admission.judge>[0]
   readonly bodyMax: number
+  readonly file: Route["file"]
 }

@@ -1,5 +1,6 @@
 /** Limits of a request's line and headers, and negotiation of media types. */
 import { Refusal } from "@bursar/engine-core"
+import { Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 
 const lineMax = 8 * 1024
@@ -162,16 +163,53 @@ export const acceptable = (
 /** `text/csv` → `text/*`. */
 const anyOf = (form: string): string => `${form.slice(0, form.indexOf("/"))}/*`
 
+/** Refuses a body that is compressed. */
+const compressed = (
+  request: HttpServerRequest.HttpServerRequest
+): Refusal.Refused<"unsupported-media-type"> | undefined => {
+  const encoding = request.headers["content-encoding"]
+  return encoding === undefined || encoding.trim().toLowerCase() === "identity"
+    ? undefined
+    : Refusal.refused("unsupported-media-type", { detail: "A body is sent uncompressed." })
+}
+
+/** Media type of a file, with the charset that its sender declares. */
+export interface FileType<M extends string = string> {
+  readonly mediaType: M
+  /** In lower case; null: none was sent. */
+  readonly charset: string | null
+}
+
+const fileType =
+  /^\s*([a-z]+\/[a-z]+)\s*(?:;\s*charset\s*=\s*(?:"([a-z0-9_-]{1,40})"|([a-z0-9_-]{1,40})))?\s*$/i
+
+/**
+ * Reads the media type of a body that is a file: 415 where the route does not take it, where it has
+ * another parameter than a charset, and where the body is compressed.
+ */
+export const fileTypeOf = <const M extends string>(
+  request: HttpServerRequest.HttpServerRequest,
+  mediaTypes: ReadonlyArray<M>
+): Result.Result<FileType<M>, Refusal.Refused<"unsupported-media-type">> => {
+  const refused = compressed(request)
+  if (refused !== undefined) return Result.fail(refused)
+  const [, type, quoted, plain] = fileType.exec(request.headers["content-type"] ?? "") ?? []
+  const mediaType = mediaTypes.find((candidate) => candidate === type?.toLowerCase())
+  return mediaType === undefined
+    ? Refusal.refuse("unsupported-media-type", {
+        detail: `A file is ${mediaTypes.join(" or ")}, with no parameter but its charset.`
+      })
+    : Result.succeed({ mediaType, charset: (quoted ?? plain)?.toLowerCase() ?? null })
+}
+
 const json = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i
 
 /** Checks the media type of the body: 415 where the route does not take it. */
 export const readable = (
   request: HttpServerRequest.HttpServerRequest
 ): Refusal.Refused<"unsupported-media-type"> | undefined => {
-  const encoding = request.headers["content-encoding"]
-  if (encoding !== undefined && encoding.trim().toLowerCase() !== "identity") {
-    return Refusal.refused("unsupported-media-type", { detail: "A body is sent uncompressed." })
-  }
+  const refused = compressed(request)
+  if (refused !== undefined) return refused
   return json.test(request.headers["content-type"] ?? "")
     ? undefined
     : Refusal.refused("unsupported-media-type", { detail: "A body is application/json." })

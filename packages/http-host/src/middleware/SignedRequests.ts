@@ -29,6 +29,19 @@ export const headers = {
 /** Values of the four headers, in their order. */
 export type Sent = { readonly [K in keyof typeof headers]: ReadonlyArray<string> }
 
+/**
+ * Body that was hashed as it arrived: a file, which may take longer than the window
+ * (docs/contract/signed-requests.md#files).
+ */
+export interface Hashed {
+  /** Lower-case hex SHA-256 of the bytes. */
+  readonly hash: string
+  /** Millisecond at which the headers had arrived, by which the time of the signature is judged. */
+  readonly arrivedAt: number
+  /** Milliseconds that a body may take to arrive: a nonce is kept so much longer. */
+  readonly within: number
+}
+
 /** Signed parts of a request, as they were sent. */
 export interface Signed {
   readonly caller: Caller.Caller
@@ -36,7 +49,7 @@ export interface Signed {
   /** The request target from its first `/`, one character for each byte. */
   readonly target: string
   readonly sent: Sent
-  readonly body: Uint8Array
+  readonly body: Uint8Array | Hashed
 }
 
 /** Slugs of a refused signature. */
@@ -92,6 +105,7 @@ export const layer = (
       const judge = Effect.fnUntraced(function* ({ caller, sent, ...signed }: Signed) {
         const millis = yield* Clock.currentTimeMillis
         const now = Instant.fromEpochMillis(millis)
+        const file = signed.body instanceof Uint8Array ? undefined : signed.body
         const from = bound.get(caller.sub)
         const signs = from !== undefined && from <= now
         const given = Object.values(sent)
@@ -108,11 +122,12 @@ export const layer = (
           key !== undefined && key.sub === caller.sub && holds(key, now) ? key : undefined
         // Constant time: an unknown key is verified against a dummy secret.
         const secret = signingKey === undefined ? dummy : Redacted.value(signingKey.secret)
-        const text = `${signed.method}\n${of.basePath}${signed.target}\n${form.timestamp}\n${form.nonce}\n${crypto.sha256(signed.body)}`
+        const text = `${signed.method}\n${of.basePath}${signed.target}\n${form.timestamp}\n${form.nonce}\n${signed.body instanceof Uint8Array ? crypto.sha256(signed.body) : signed.body.hash}`
         const mac = crypto.hmacSha256(secret, Buffer.from(text, "latin1"))
         const right = crypto.equal(mac, form.mac)
         if (signingKey === undefined) return yield* Exchange.refusing(invalid, "signing-key")
-        if (Math.abs(millis - Number(form.timestamp) * 1000) > of.window) {
+        const arrivedAt = file?.arrivedAt ?? millis
+        if (Math.abs(arrivedAt - Number(form.timestamp) * 1000) > of.window) {
           return yield* Exchange.refusing(expired(millis), "window")
         }
         if (!right) return yield* Exchange.refusing(invalid, "mac")
@@ -121,7 +136,7 @@ export const layer = (
           // Unambiguous: neither a tenant's nor a key's id has a slash.
           scope: `${of.tenantId}/${signingKey.keyId}`,
           nonce: form.nonce,
-          keep: 2 * of.window
+          keep: 2 * of.window + (file?.within ?? 0)
         }).pipe(Effect.catchTag("StorageUnavailable", () => Effect.fail(nonceUnavailable)))
         return first ? signingKey.keyId : yield* Exchange.refusing(reused, "nonce")
       })

@@ -46,6 +46,27 @@ export const read = (
 }
 
 /**
+ * Streams a body that is a file, and counts its bytes as they arrive. Fails at the first byte too
+ * many; the caller reads no further and holds one chunk at a time.
+ */
+export const stream = (
+  request: HttpServerRequest.HttpServerRequest,
+  max: number
+): Stream.Stream<Uint8Array, Refusal.Refused<"body-too-large" | "invalid-request">> => {
+  const announced = Number(request.headers["content-length"] ?? Number.NaN)
+  if (announced > max) return Stream.fail(tooLarge(max))
+  return Stream.suspend(() => {
+    let size = 0
+    return Stream.mapError(request.stream, () => broken).pipe(
+      Stream.mapEffect((chunk) => {
+        size += chunk.length
+        return size > max ? Effect.fail(tooLarge(max)) : Effect.succeed(chunk)
+      })
+    )
+  })
+}
+
+/**
  * Collects the chunks of a body. The library's own functions either read on after their limit or
  * destroy the socket before the answer is sent.
  */

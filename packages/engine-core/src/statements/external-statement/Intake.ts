@@ -5,11 +5,14 @@
 import { Context, type Effect, Schema, type Scope, type Stream } from "effect"
 import * as Date from "../../kernel/Date.ts"
 import type { Plain } from "../../kernel/PlainJson.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
 import type { Refused, Unavailable } from "../../kernel/Refusal.ts"
 import type { Role } from "../../vocabulary/Role.ts"
 import type { RawEncoding } from "../../vocabulary/sets.ts"
 import type { Caller, RequestIdentity } from "../../writes/Caller.ts"
+import { ExternalSourceId } from "../external-source/ExternalSource.ts"
 import { ExternalStatementId } from "./ExternalStatement.ts"
+import { StatementView } from "./StatementView.ts"
 
 /** Roles that hand statements in. A feed reads nothing, and is answered a receipt. */
 export const senders: ReadonlyArray<Role> = ["operator", "feed"]
@@ -29,6 +32,27 @@ export const StatementReceipt = Schema.Struct({
   description: "What a feed is answered that handed a statement in."
 })
 export type StatementReceipt = typeof StatementReceipt.Type
+
+/** What a file is answered: the statement, or a receipt where the caller may not read it. */
+export const StatementAnswer = Schema.Union([StatementView, StatementReceipt])
+
+/** Query of the call, by which its sender says what the file is. */
+export const StatementQuery = Schema.Struct({
+  externalSourceId: ExternalSourceId,
+  /** Needed where the source is of several instruments. */
+  instrumentId: Schema.optionalKey(RecordId.make("InstrumentId")),
+  /** For a form that has no date of its own. */
+  businessDate: Schema.optionalKey(Date.schema),
+  /** The statement that this one replaces. */
+  corrects: Schema.optionalKey(ExternalStatementId)
+})
+
+/** Declaration of the call, for the typed client. */
+export const statementFile = {
+  route: "POST /v1/external-statements",
+  params: StatementQuery,
+  result: StatementAnswer
+} as const
 
 /** A file in the stage: sealed, read by nobody yet, and discarded with its scope. */
 export interface Staged {

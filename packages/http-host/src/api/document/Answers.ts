@@ -63,13 +63,17 @@ const limited = ["RateLimit", "RateRemaining", "RateReset"] as const
 const carried = ({ admits }: Route): ReadonlyArray<Header> =>
   admits.by === "anyone" ? everywhere : [...everywhere, ...limited]
 
+/** Checks whether a write made its record in the call (201), or found it made before (200). */
+const endsInItsCall = ({ answers }: Route): boolean =>
+  answers.with === "hand" && answers.served.success[201] !== undefined
+
 const ofSuccess = (route: Route, status: string): ReadonlyArray<Header> => {
   const { name, path } = route
   if (isConditional(route)) return ["ETag"]
   if (name === "operations.get") return ["RetryAfter"]
   if (path.method === "GET") return []
   if (name === "approvals.reject") return ["Replayed"]
-  if (name === "reconciliation-runs.start") {
+  if (endsInItsCall(route)) {
     return status === "201" ? ["Location"] : ["Location", "Replayed"]
   }
   const written: ReadonlyArray<Header> = ["Location", "RetryAfter"]

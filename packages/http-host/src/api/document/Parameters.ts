@@ -183,7 +183,7 @@ const descriptions: Readonly<Record<string, Description>> = {
  */
 export const of = (
   operation: OpenApi.OpenAPISpecOperation,
-  { answers, name, path }: Route
+  { answers, file, name, path }: Route
 ): ReadonlyArray<Parameter | { readonly $ref: string }> => {
   const inPath = new Set(path.names)
   const own = operation.parameters.filter(
@@ -207,7 +207,10 @@ export const of = (
       schema: id,
       example: `${name.replace(/(Id|Key)$/, "")}-1`
     })),
-    ...own.map(({ name, required, schema }) => inQuery(name, required, schema)),
+    ...own.map(({ name, required, schema }) => ({
+      ...inQuery(name, required, schema),
+      ...(file === undefined ? {} : ofFile[name])
+    })),
     ...standard.map((name) => inQuery(name, false, {})),
     ...headers.map((name) => ({ $ref: `#/components/parameters/${name}` }))
   ]
@@ -229,6 +232,22 @@ const inQuery = (name: string, required: boolean, schema: object): Parameter => 
   ...(jsonOf(schema).format === "date" ? inDays[name] : {}),
   ...(isMonth(jsonOf(schema)) ? inMonths[name] : {})
 })
+
+/** Descriptions of the query of a file, which says what the file is. */
+const ofFile: Readonly<Record<string, Description>> = {
+  externalSourceId: { description: "The source that the file comes from." },
+  instrumentId: {
+    description: "The instrument that the file is of; needed where its source is of several."
+  },
+  businessDate: {
+    description: "The business date that the file is of, for a form that has no date of its own."
+  },
+  corrects: {
+    description:
+      "The statement in force for the same source, instrument and business date, which the file replaces.",
+    example: "st-1"
+  }
+}
 
 /** Checks whether a shape is that of months, by its pattern. */
 const isMonth = ({ pattern }: JsonObject): boolean => pattern === Month.pattern

@@ -1,0 +1,22 @@
+/** Route that takes the file of a statement. */
+import { Intake } from "@bursar/engine-core"
+import type { Served } from "./Served.ts"
+
+/** Longest file that a deployment may take; `statements.maxBytes` says what it does take. */
+const fileMax = 1024 * 1024 * 1024
+
+export const served: ReadonlyArray<Served> = [
+  {
+    name: "external-statements.receive",
+    doc: "Takes the file of a statement, as its source sends it. The same bytes again are the statement that is there. A feed is answered a receipt, and reads nothing else.",
+    route: "POST /v1/external-statements",
+    admits: { by: "role", roles: Intake.senders },
+    action: "statement.receive",
+    bodyMax: fileMax,
+    file: { mediaTypes: Intake.mediaTypes },
+    refuses: ["not-found", "idempotency-key-reused", "idempotency-in-progress", "rule-refused"],
+    params: Intake.StatementQuery,
+    body: null,
+    success: { 201: Intake.StatementAnswer, 200: Intake.StatementAnswer }
+  }
+]

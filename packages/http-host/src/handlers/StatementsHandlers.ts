@@ -1,0 +1,49 @@
+/**
+ * Handler that takes the file of a statement, which the gates have staged
+ * (docs/contract/statements.md#handing-a-file-in).
+ */
+import { Intake } from "@bursar/engine-core"
+import { PlainJson } from "@bursar/engine-core/kernel"
+import { Effect } from "effect"
+import * as Headers from "../api/Headers.ts"
+import * as Answer from "../middleware/Answer.ts"
+import * as Faults from "../wire/Faults.ts"
+import type { ByHand } from "./Handler.ts"
+import { asking } from "./read.ts"
+
+const ask = asking({ params: Intake.StatementQuery, standard: new Set(), inPath: new Set() })
+
+export const make = (of: {
+  readonly intake: Intake.StatementIntake["Service"]
+  readonly basePath: string
+}): Readonly<Record<string, ByHand>> => ({
+  "external-statements.receive": Effect.fnUntraced(function* ({ arrival, caller, file }) {
+    if (file === null) throw new Error("a route that takes a file was passed without one")
+    const key = Headers.idempotencyKey(arrival.idempotencyKeys)
+    const asked = ask(arrival)
+    const refused = Faults.together([key, asked])
+    if (refused !== undefined) return yield* Effect.fail(refused)
+    const { params } = yield* Effect.fromResult(asked)
+    const { location, replayed, value } = yield* of.intake.receive({
+      ...file,
+      caller,
+      identity: arrival.identity,
+      key: yield* Effect.fromResult(key),
+      named: {
+        externalSourceId: params.externalSourceId,
+        instrumentId: params.instrumentId ?? null,
+        businessDate: params.businessDate ?? null,
+        corrects: params.corrects ?? null
+      }
+    })
+    return Answer.json({
+      requestId: arrival.identity.requestId,
+      status: replayed ? 200 : 201,
+      text: PlainJson.stringify(value),
+      extra: {
+        location: `${of.basePath}${location}`,
+        ...(replayed ? { "idempotent-replayed": "true" } : {})
+      }
+    })
+  })
+})

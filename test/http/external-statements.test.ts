@@ -1,0 +1,323 @@
+/**
+ * Attack 25 on statements, and their story over HTTP: whatever a file is, it is recorded whole, or
+ * refused with its place and nothing of it is kept.
+ */
+import { Records } from "@bursar/engine-core"
+import { Duration } from "@bursar/engine-core/kernel"
+import type { ConfiguredSource } from "@bursar/engine-core"
+import * as Statements from "@bursar/storage-adapters/statements"
+import { Effect } from "effect"
+import { deflateRawSync, gzipSync } from "node:zlib"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { externalStatements } from "#core/statements/external-statement/ExternalStatement.ts"
+import * as SourceSteps from "#core/statements/external-source/SourceSteps.ts"
+import { bodyOf } from "../operations/instrumentBody.ts"
+import * as Venue from "./venue.ts"
+import * as Wallets from "./wallets.ts"
+
+const path = "/v1/external-statements"
+const secretAccount = "planted-account-7"
+
+const sourceOf = (
+  of: Pick<ConfiguredSource.ConfiguredSource, "externalSourceId" | "adapter" | "csv"> &
+    Partial<ConfiguredSource.ConfiguredSource>
+): ConfiguredSource.ConfiguredSource => ({
+  kind: "holdings",
+  instruments: ["fund-a"],
+  calendar: ["monday", "tuesday", "wednesday", "thursday", "friday"],
+  dueBy: { time: "18:00", zone: "UTC", daysAfter: 1 },
+  grace: Duration.of("PT2H"),
+  account: null,
+  accountIs: "holder",
+  basis: null,
+  places: null,
+  zone: "UTC",
+  validFor: null,
+  reversals: "as-marked",
+  assets: null,
+  ...of
+})
+
+const csv = {
+  encoding: "utf-8",
+  delimiter: ";",
+  decimal: ",",
+  group: ".",
+  dateFormat: "dd.MM.yyyy",
+  columns: { account: "Konto", quantity: "Stand" }
+} as const
+
+const named = [
+  sourceOf({ externalSourceId: "table", adapter: "csv", csv }),
+  sourceOf({ externalSourceId: "xml", adapter: "semt.002", csv: null }),
+  sourceOf({ externalSourceId: "json", adapter: "json", csv: null }),
+  sourceOf({
+    externalSourceId: "two",
+    adapter: "csv",
+    csv,
+    instruments: ["fund-a", "fund-b"]
+  })
+]
+/** Named by the configuration at first, and then no more. */
+const gone = sourceOf({ externalSourceId: "gone", adapter: "csv", csv })
+
+let venue: Wallets.WholeVenue
+beforeAll(async () => {
+  venue = await Wallets.open({
+    plugged: Statements.layer,
+    settings: {
+      sealingKeys: [{ keyId: "k1", secret: new Uint8Array(32).fill(7) }],
+      statementLinesMax: 50,
+      statementSources: [...named, gone]
+    }
+  })
+  const registrar = await venue.wallet("registrar")
+  for (const [instrumentId, isin] of [
+    ["fund-a", "US0378331005"],
+    ["fund-b", "US5949181045"]
+  ] as const) {
+    const fund = { ...bodyOf(), instrumentId, registrar: registrar.party, oracle: null }
+    const body = { ...fund, identifiers: { isin } }
+    expect(await venue.write("/v1/instruments", body)).toMatchObject({ state: "succeeded" })
+  }
+})
+afterAll(() => venue.close())
+
+interface Handing {
+  readonly source?: string
+  readonly type?: string
+  readonly query?: string
+  readonly as?: string
+  readonly key?: string
+}
+
+const hand = async (body: string | Uint8Array, of: Handing = {}) =>
+  Venue.send(venue, {
+    method: "POST",
+    path: `${path}?externalSourceId=${of.source ?? "table"}${of.query ?? "&businessDate=2026-07-01"}`,
+    as: await Venue.bearer([of.as ?? "feed"]),
+    body,
+    headers: {
+      "content-type": of.type ?? "text/csv",
+      "idempotency-key": of.key ?? crypto.randomUUID()
+    }
+  })
+
+const stored = () =>
+  venue.run(
+    Effect.gen(function* () {
+      const records = yield* Records
+      return (yield* records.list(externalStatements, { limit: 100 })).length
+    })
+  )
+
+const table = (...rows: ReadonlyArray<string>) => ["Konto;Stand", ...rows, ""].join("\n")
+
+interface Refusal {
+  readonly type: string
+  readonly status: number
+  readonly detail: string
+  readonly gate: string | null
+  readonly check: string | null
+}
+
+/** What a file is refused with: status, slug, check, and the place that its detail names. */
+const refusalOf = async (response: Response) => {
+  const text = await response.text()
+  expect(text).not.toContain(secretAccount)
+  const { check, detail, gate, status, type } = JSON.parse(text) as Refusal
+  expect(gate).toBe(check === null ? null : "policy")
+  return {
+    why: `${status} ${type.replace("urn:bursar:problem:", "")}${check === null ? "" : ` ${check}`}`,
+    detail
+  }
+}
+
+const xml = { source: "xml", type: "application/xml" }
+const json = { source: "json", type: "application/json" }
+const malformed = "400 invalid-request"
+const zip = Buffer.concat([
+  Buffer.from("504b0304140000000800", "hex"),
+  Buffer.alloc(20),
+  deflateRawSync("a")
+])
+
+describe("a file that breaks its form", () => {
+  it.each<readonly [string, string | Uint8Array, Handing, string, RegExp]>([
+    ["a DOCTYPE", "<!DOCTYPE a>\n<a/>", xml, malformed, /line 1, column \d+/],
+    [
+      "an entity of its own",
+      '<!DOCTYPE a [<!ENTITY b "c">]><a>&b;</a>',
+      xml,
+      malformed,
+      /line 1, column \d+/
+    ],
+    ["an entity that nobody declared", "<a>\n&b;</a>", xml, malformed, /line \d+, column \d+/],
+    ["a processing instruction", "<a>\n<?b c?></a>", xml, malformed, /line 2, column \d+/],
+    ["two roots", "<a/>\n<b/>", xml, malformed, /line \d+, column \d+/],
+    ["an end that is cut off", "<a>\n<b>", xml, malformed, /line \d+, column \d+/],
+    ["a repeated attribute", '<a\n b="1" b="2"/>', xml, malformed, /line 2, column \d+/],
+    ["a depth over 32", "<a>".repeat(40), xml, malformed, /line 1, column \d+/],
+    ["a text over 64 KiB", `<a>${"x".repeat(70_000)}</a>`, xml, malformed, /line 1, column \d+/],
+    ["NUL", "<a>\u0000</a>", xml, malformed, /line 1, column \d+/],
+    [
+      "bytes against their declared encoding",
+      Buffer.from('<?xml version="1.0" encoding="UTF-8"?>\n<a>\xff</a>', "latin1"),
+      xml,
+      malformed,
+      /line 2/
+    ],
+    ["UTF-7", '<?xml version="1.0" encoding="UTF-7"?><a/>', xml, malformed, /./],
+    ["EBCDIC", Buffer.from("4c6fa7949340a58599a2899695", "hex"), xml, malformed, /./],
+    ["an unknown namespace", '<Document xmlns="urn:nobody"/>', xml, malformed, /urn:nobody/],
+    ["zip bytes called XML", zip, xml, malformed, /zip/i],
+    ["gzip bytes called CSV", gzipSync("a"), {}, malformed, /gzip/i],
+    ["PDF bytes called JSON", "%PDF-1.7\n", json, malformed, /pdf/i],
+    ["JSON with a member twice", '{"a":1,"a":2}', json, malformed, /./],
+    ["JSON that is cut off", '{"lines":[', json, malformed, /./],
+    [
+      "a charset that disagrees",
+      Buffer.from("\ufeff<a/>", "utf16le"),
+      { ...xml, type: "application/xml; charset=utf-8" },
+      "415 unsupported-media-type",
+      /./
+    ],
+    [
+      "a missing column",
+      `Konto\n${secretAccount}\n`,
+      {},
+      "422 rule-refused statement-columns",
+      /line 1/
+    ],
+    [
+      "a doubled column",
+      `Konto;Stand;Stand\n${secretAccount};1;1\n`,
+      {},
+      "422 rule-refused statement-columns",
+      /line 1/
+    ],
+    [
+      "a row too short",
+      table(`${secretAccount};1`, secretAccount),
+      {},
+      "422 rule-refused statement-columns",
+      /line 3/
+    ],
+    [
+      "a row too long",
+      table(`${secretAccount};1;2`),
+      {},
+      "422 rule-refused statement-columns",
+      /line 2/
+    ],
+    [
+      "too many lines",
+      table(...Array.from({ length: 51 }, (_, n) => `h${n};1`)),
+      {},
+      "413 body-too-large",
+      /50/
+    ]
+  ])("%s is refused with its place, and nothing of it is kept", async (_, body, of, why, place) => {
+    const before = await stored()
+    const refusal = await refusalOf(await hand(body, of))
+    expect(refusal.why).toBe(why)
+    expect(refusal.detail).toMatch(place)
+    expect(await stored()).toBe(before)
+  })
+
+  it("frees its key: the mended file is taken under it", async () => {
+    const key = crypto.randomUUID()
+    const query = "&businessDate=2026-06-01"
+    expect((await hand(table("h1"), { key, query })).status).toBe(422)
+    expect((await hand(table("h1;1"), { key, query })).status).toBe(201)
+  })
+})
+
+describe("a file of a source", () => {
+  it("that nobody configured is 404, and one without its instrument 400", async () => {
+    expect((await refusalOf(await hand(table("h1;1"), { source: "nobody" }))).why).toBe(
+      "404 not-found"
+    )
+    expect((await refusalOf(await hand(table("h1;1"), { source: "two" }))).why).toBe(malformed)
+  })
+
+  it("that the configuration names no more is refused by source-active", async () => {
+    await venue.run(SourceSteps.reconcile(named))
+    expect((await refusalOf(await hand(table("h1;1"), { source: "gone" }))).why).toBe(
+      "422 rule-refused source-active"
+    )
+  })
+
+  it("answers a feed a receipt and an operator the record, whoever came first", async () => {
+    const body = table("h1;1.000,5")
+    const query = "&businessDate=2026-06-02"
+    const first = await hand(body, { query })
+    const receipt = await Venue.json<Record<string, unknown>>(first)
+    expect(first.status).toBe(201)
+    expect(Object.keys(receipt).toSorted()).toEqual([
+      "businessDate",
+      "contentHash",
+      "externalStatementId"
+    ])
+    expect(first.headers.get("location")).toBe(`${path}/${receipt.externalStatementId}`)
+    const again = await hand(body, { query, as: "operator" })
+    const record = await Venue.json<Record<string, unknown>>(again)
+    expect(again.status).toBe(200)
+    expect(record).toMatchObject({
+      ...receipt,
+      lineCount: 1,
+      rawFormat: "text/csv",
+      kind: "holdings"
+    })
+  })
+
+  it("is 422 for a date that has one, unless it corrects that one", async () => {
+    const query = "&businessDate=2026-06-03"
+    const first = await Venue.json<{ externalStatementId: string }>(
+      await hand(table("h1;1"), { query })
+    )
+    const other = table("h1;2")
+    expect((await refusalOf(await hand(other, { query }))).why).toBe(
+      "422 rule-refused statement-of-date"
+    )
+    const corrects = `${query}&corrects=${first.externalStatementId}`
+    expect((await hand(other, { query: corrects })).status).toBe(201)
+  })
+
+  it("under a key that named other bytes is 422, before its source is looked up", async () => {
+    const key = crypto.randomUUID()
+    const query = "&businessDate=2026-06-04"
+    expect((await hand(table("h1;1"), { key, query })).status).toBe(201)
+    expect((await refusalOf(await hand(table("h1;2"), { key, query }))).why).toBe(
+      "422 idempotency-key-reused"
+    )
+    const elsewhere = await hand(table("h1;1"), { key, query, source: "nobody" })
+    expect((await refusalOf(elsewhere)).why).toBe("422 idempotency-key-reused")
+  })
+
+  it("sent by many at once is one statement and one event", async () => {
+    const query = "&businessDate=2026-06-05"
+    const before = await stored()
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => hand(table("h1;7"), { query }))
+    )
+    const statuses = answers.map(({ status }) => status).toSorted()
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, 201])
+    expect(new Set(answers.map(({ headers }) => headers.get("location"))).size).toBe(1)
+    expect((await stored()) - before).toBe(1)
+  })
+
+  it("leaves no account and no name in events, the audit log or the logs", async () => {
+    expect(
+      (await hand(table(`${secretAccount};1`), { query: "&businessDate=2026-06-08" })).status
+    ).toBe(201)
+    await venue.settle()
+    for (const read of ["/v1/events?limit=1000", "/v1/audit-log"]) {
+      const { status, text } = await venue.read(read, "auditor")
+      expect([read, status]).toEqual([read, 200])
+      expect(text).toContain("statement.receive")
+      expect(text).not.toContain(secretAccount)
+    }
+    expect(venue.logs.join("\n")).not.toContain(secretAccount)
+  })
+})

@@ -1,6 +1,6 @@
 /** Intake of statements: what is recorded, once, and what leaves nothing behind; on both storages. */
 import { Intake, Records } from "@bursar/engine-core"
-import { Date, Decimal } from "@bursar/engine-core/kernel"
+import { Date, Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Blobs, Bulk, Feed, StatementSource, WorkQueue } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
@@ -297,6 +297,18 @@ describe("a statement that is handed in", () => {
       assert.strictEqual(
         yield* why({ named: { externalSourceId: "both", instrumentId: "none" } }),
         "not-found"
+      )
+      const records = yield* Records
+      const act = { cause: { by: "clock" } as const, now: yield* Instant.now }
+      yield* records.transact(
+        Effect.gen(function* () {
+          const both = yield* records.get(externalSources, "both")
+          yield* records.record(externalSources, both, { on: "deactivate" }, act)
+        })
+      )
+      assert.strictEqual(
+        yield* why({ named: { externalSourceId: "both", instrumentId: "fund-a" } }),
+        "rule-refused source-active"
       )
       const feed = yield* Intakes.receive(Intakes.file({ lines }), {
         caller: Calls.person("felix", "feed")

@@ -39,6 +39,17 @@ const owed = (payout: Payout, before: (h1: Cycles.Holder) => Does) =>
   })
 type Scene = Effect.Success<ReturnType<typeof owed>>
 
+/** A month of two lines in cash, each due. */
+const owedToTwo = Effect.gen(function* () {
+  const { stage, holders, point } = yield* Month.founded(["h1", "h2"])
+  yield* Month.opened(
+    stage,
+    point,
+    holders.map(({ party }, nth) => Month.lineOf(nth + 1, party))
+  )
+  return stage
+})
+
 const succeeding = <E, R>(write: Effect.Effect<Calls.Ended, E, R>) =>
   Effect.map(write, ({ state, why }) => {
     assert.strictEqual(state, "succeeded", why)
@@ -358,17 +369,39 @@ describe("a line waits for", () => {
 
   it.effect("a hold of its instrument: cured under one, its distribution is held", () =>
     Effect.gen(function* () {
-      yield* owed("cash", () => Effect.void)
+      const stage = yield* owedToTwo
+      yield* Month.delivers(stage, "d-july", "d-july.2")
       yield* Restricting.restricts("h1", "r1")
       yield* succeeding(
         Calls.write("instrument.pause", { instrumentId: "fund-a" }, { reason: "a question" })
       )
       assert.strictEqual((yield* Month.distribution()).state, "payable")
       yield* Restricting.lifts("r1")
-      assert.deepStrictEqual(yield* Month.states, ["1 due"])
+      assert.deepStrictEqual(yield* Month.states, ["1 due", "2 delivered"])
       const { state, holdId } = yield* Month.distribution()
       assert.strictEqual(state, "held")
       assert.isNotNull(holdId)
+    }).pipe(Effect.provide(world()))
+  )
+})
+
+describe("a distribution", () => {
+  it.effect("is paid where its last due line begins to wait, and stays so when that is cured", () =>
+    Effect.gen(function* () {
+      const stage = yield* owedToTwo
+      yield* Month.delivers(stage, "d-july", "d-july.2")
+      yield* Month.rolls(["d-july.2"])
+      assert.strictEqual((yield* Month.distribution()).state, "payable")
+      yield* Restricting.restricts("h1", "r1")
+      assert.deepStrictEqual(yield* Month.states, ["1 suspended restriction", "2 rolled"])
+      assert.strictEqual((yield* Month.distribution()).state, "paid")
+      yield* Restricting.lifts("r1")
+      assert.deepStrictEqual(yield* Month.states, ["1 due", "2 rolled"])
+      yield* Cycles.turns
+      yield* Month.delivers(stage, "d-july", "d-july.1")
+      yield* Month.rolls(["d-july.1"])
+      assert.strictEqual((yield* Month.distribution()).state, "paid")
+      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(Effect.provide(world()))
   )
 })

@@ -1,6 +1,6 @@
 /**
- * Steps that pay a distribution once no line of it is due or delivered: at a run that clears it, and at
- * a roll or a void line.
+ * Steps that pay a distribution once no line of it is due or delivered: at a run that clears it, at a
+ * roll or a void line, and where its last due line begins to wait.
  */
 import { Effect, Option, Stream } from "effect"
 import type * as Instant from "../../kernel/Instant.ts"

@@ -22,6 +22,7 @@ import { setTimers } from "./DistributionTimerSteps.ts"
 import { type Judged, judgeAll } from "./LineCauseLookups.ts"
 import { shownOf } from "./LineCauseRules.ts"
 import { isAnyOwed, owedTo, type Payee } from "./LineLookups.ts"
+import { payIfSettled } from "./PaymentSteps.ts"
 import { payeesOf } from "./SuccessionLookups.ts"
 
 /**
@@ -43,13 +44,21 @@ export const judgeAgain = (
     const judged = yield* judgeAll(lines, act.now)
     const cured = new Set<string>()
     const shownAsCured = new Set<string>()
+    const suspended = new Set<string>()
     for (const [nth, line] of lines.entries()) {
       const after = yield* moved(line, judged[nth]!, act)
       if (isCured(line, after)) cured.add(line.distributionId)
       if (isCured(shownOf(line), shownOf(after))) shownAsCured.add(line.distributionId)
+      if (isSuspended(line, after) || isSuspended(shownOf(line), shownOf(after))) {
+        suspended.add(line.distributionId)
+      }
     }
     yield* holdCured(distributions, cured, act)
     yield* holdCured(shownDistributions, shownAsCured, act)
+    // The last due line may be one that begins to wait, after all others were rolled.
+    for (const distributionId of suspended) {
+      yield* payIfSettled(distributionId, { at: act.now, act })
+    }
     yield* setTimers(
       lines.map(({ distributionId }) => distributionId),
       act
@@ -94,6 +103,9 @@ type State = Pick<DistributionLine, "state">
 
 const isCured = (before: State, after: State): boolean =>
   before.state !== "due" && after.state === "due"
+
+const isSuspended = (before: State, after: State): boolean =>
+  before.state === "due" && after.state === "suspended"
 
 const factOf = (
   line: DistributionLine,

@@ -1,6 +1,7 @@
 /** Write that sets a holder's attributes and the end of its registration. */
 import { Effect, Schema } from "effect"
 import { check, judge } from "../../kernel/Gates.ts"
+import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import type { OperationAct } from "../../records/Act.ts"
@@ -68,7 +69,9 @@ export const setAttributes = Operation.defineOnLedger("holder.set-attributes", {
       )
     const attributes = AttributeRules.change(holder.attributes, input.attributes, by(act))
     const fact = { on: "set-attributes", attributes, at: act.now } as const
-    return HolderView.of(yield* records.record(holders, holder, fact, act))
+    // An attribute may have ended between plan and commit: shown as the record reads now.
+    const recorded = yield* records.record(holders, holder, fact, act)
+    return HolderView.of(Collection.ripen(holders, recorded, act.now) as typeof recorded)
   })
 })
 

@@ -14,6 +14,7 @@ import { TestClock } from "effect/testing"
 import { beforeAll, describe, expect, it } from "vitest"
 import * as Calls from "../engine/calls.ts"
 import { ports } from "../engine/world.ts"
+import * as Bank from "../operations/bank.ts"
 import * as Cycles from "../operations/cycles.ts"
 import * as Month from "../operations/distributions.ts"
 import * as Fund from "../operations/fund.ts"
@@ -90,7 +91,11 @@ const story = Effect.gen(function* () {
   yield* Month.adds("d-july", payees)
   const approval = { standingApprovalId: "sa1", instrumentId, until: "2027-06-30T00:00:00Z" }
   yield* done(Calls.write("standing-approval.grant", {}, approval))
+  // A register that is off by five units is a finding of the run.
+  const planted = { registrar: stage.registrar.party, instrumentId, party: holders[1]?.party ?? "" }
+  yield* Reconciling.plant(planted, "5")
   ids["runId"] = (yield* Reconciling.run()).value.runId
+  ids["findingId"] = yield* Reconciling.anyFinding
   yield* restricts("x1")
   yield* pauses("p1")
   return { holders, stage }
@@ -146,7 +151,8 @@ const ids: Record<string, string> = {
   lineId: "d-july.1",
   standingApprovalId: "sa1",
   restrictionId: "x1",
-  holdId: "p1"
+  holdId: "p1",
+  externalSourceId: Bank.sourceOf(instrumentId)
 }
 
 /** What a read is asked for besides the ids of its path. */

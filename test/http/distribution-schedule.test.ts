@@ -114,7 +114,9 @@ describe("distributions under a standing approval", () => {
       { resourceId: "fund-a:2026-08", type: "distribution.due", kind: "control" },
       { resourceId: "fund-a:2026-08", type: "distribution.due", kind: "control" }
     ])
-    const runs = await fund.reads<ReadonlyArray<object>>("/v1/events?type=reconciliation.run")
+    // Beside the runs of every day, which are of the whole venue.
+    const ofFund = "/v1/events?type=reconciliation.run&instrumentId=fund-a"
+    const runs = await fund.reads<ReadonlyArray<object>>(ofFund)
     expect(runs.at(-1)).toMatchObject({
       resourceKind: "reconciliation-run",
       instrumentId: "fund-a",

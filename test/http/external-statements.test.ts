@@ -56,7 +56,8 @@ const named = [
     adapter: "csv",
     csv,
     instruments: ["fund-a", "fund-b"]
-  })
+  }),
+  sourceOf({ externalSourceId: "wide", adapter: "csv", csv: { ...csv, encoding: "utf-16le" } })
 ]
 /** Named by the configuration at first, and then no more. */
 const gone = sourceOf({ externalSourceId: "gone", adapter: "csv", csv })
@@ -319,5 +320,92 @@ describe("a file of a source", () => {
       expect(text).not.toContain(secretAccount)
     }
     expect(venue.logs.join("\n")).not.toContain(secretAccount)
+  })
+})
+
+describe("a statement that is read", () => {
+  interface Line {
+    readonly kind: string
+    readonly line: number
+    readonly account: string
+    readonly holderId: string | null
+    readonly quantity: number
+  }
+  interface File {
+    readonly offset: number
+    readonly value: {
+      readonly statement: { readonly externalStatementId: string; readonly rawEncoding: string }
+      readonly lines: ReadonlyArray<Line>
+      readonly raw: string
+    }
+  }
+
+  const reads = async (id: string, role = "auditor") =>
+    Venue.send(venue, { path: `${path}/${id}`, as: await Venue.bearer([role]) })
+
+  const handed = async (body: string | Uint8Array, of: Handing = {}) => {
+    const answer = await hand(body, { as: "operator", ...of })
+    expect(answer.status).toBe(201)
+    const { externalStatementId } = (await answer.json()) as { externalStatementId: string }
+    expect(answer.headers.get("location")).toContain(`${path}/${externalStatementId}`)
+    return externalStatementId
+  }
+
+  it("has its lines in file order, and its bytes as they came", async () => {
+    const body = `\uFEFF${table("h-1;1.234,5", "h-2;0", '"h;3";7')}`
+    const id = await handed(body, { query: "&businessDate=2026-05-06" })
+    const { offset, value } = (await (await reads(id)).json()) as File
+    expect(offset).toBe(0)
+    expect(value.statement).toMatchObject({ externalStatementId: id, rawEncoding: "utf-8" })
+    expect(
+      value.lines.map(({ account, holderId, kind, line, quantity }) => [
+        kind,
+        line,
+        account,
+        holderId,
+        quantity
+      ])
+    ).toEqual([
+      ["holdings", 1, "h-1", "h-1", 1234.5],
+      ["holdings", 2, "h-2", "h-2", 0],
+      ["holdings", 3, "h;3", "h;3", 7]
+    ])
+    expect(value.raw).toBe(body)
+  })
+
+  it("has bytes that are no UTF-8 in base64, whole over the ends of their chunks", async () => {
+    const text = table(...Array.from({ length: 40 }, (_, nth) => `h-${nth};1`))
+    const body = Buffer.from(`\uFEFF${text}`, "utf16le")
+    const id = await handed(body, { query: "&businessDate=2026-06-04", source: "wide" })
+    const { value } = (await (await reads(id)).json()) as File
+    expect(value.statement.rawEncoding).toBe("base64")
+    expect(Buffer.from(value.raw, "base64").equals(body)).toBe(true)
+    expect(value.lines).toHaveLength(40)
+  })
+
+  it("is listed by source, instrument, kind and business date, the end left out", async () => {
+    const one = await handed(table("h-1;1"), { query: "&businessDate=2026-05-04" })
+    const next = await handed(table("h-1;2"), { query: "&businessDate=2026-05-05" })
+    const listed = async (query: string) => {
+      const as = await Venue.bearer(["risk"])
+      const answer = await Venue.send(venue, { path: `${path}?${query}`, as })
+      const { value } = await Venue.json<{
+        readonly value: ReadonlyArray<{ readonly externalStatementId: string }>
+      }>(answer)
+      return value.map(({ externalStatementId }) => externalStatementId)
+    }
+    expect(await listed("from=2026-05-04&to=2026-05-05")).toEqual([one])
+    expect(await listed("from=2026-05-04&to=2026-05-06")).toEqual([one, next])
+    expect(await listed("from=2026-05-05&to=2026-05-06&externalSourceId=table")).toEqual([next])
+    expect(await listed("from=2026-05-05&to=2026-05-06&externalSourceId=two")).toEqual([])
+    expect(await listed("from=2026-05-05&to=2026-05-06&instrumentId=fund-b")).toEqual([])
+    expect(await listed("from=2026-05-05&to=2026-05-06&kind=cash")).toEqual([])
+  })
+
+  it("is 404 where there is none, and 403 to those who hand statements in", async () => {
+    expect((await reads("no-such-statement")).status).toBe(404)
+    for (const role of ["feed", "investor", "app", "monitor", "compliance"]) {
+      expect([role, (await reads("no-such-statement", role)).status]).toEqual([role, 403])
+    }
   })
 })

@@ -26,7 +26,9 @@ beforeAll(async () => {
 })
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
-const found = [{ match: `account-${Work.differing}`, left: "1", right: "2.5", difference: "1.5" }]
+const found = [
+  { match: `account-${Work.differing}`, isNamed: false, left: "1", right: "2.5", difference: "1.5" }
+]
 
 /** Runs the work, killed at a message if one is given; returns what it found, undefined if killed. */
 const runs = async (kill?: {

@@ -83,6 +83,14 @@ export const found = Effect.gen(function* () {
   )
 })
 
+/** Id of a finding that a run made. */
+export const anyFinding = Effect.gen(function* () {
+  const records = yield* Records
+  const [row] = yield* records.list(findings, { limit: 1 })
+  if (row === undefined) throw new Error("no run found anything")
+  return row.record.findingId as string
+})
+
 export const allRuns = Effect.gen(function* () {
   const records = yield* Records
   const rows = yield* records.list(runs, { limit: 1_000 })

@@ -7,6 +7,7 @@ import * as RedemptionMachine from "#core/orders/redemption/RedemptionMachine.ts
 import { againstSigned, type Signed } from "#core/orders/SignedOrderLookups.ts"
 import { againstSettleBy, asServed } from "#core/orders/AllocationRules.ts"
 import * as Cash from "#core/orders/order/CashLine.ts"
+import { feedUsable, type FeedVerdict } from "#core/statements/nav-feed/PointVerdict.ts"
 import * as SubscriptionGates from "#core/orders/subscription/SubscriptionGates.ts"
 import * as SubscriptionMachine from "#core/orders/subscription/SubscriptionMachine.ts"
 import * as redeemed from "../machines/redemptions.ts"
@@ -18,19 +19,27 @@ const { act, free, frozen, held, instrument, later, line, now, offRegistry, past
 const h1 = Broken.holder.holderId
 
 /** What a claim says beside what its gates read off the records. */
-interface Asking {
+interface Asking extends Feeding {
   readonly signed: Pick<Signed, "order">
   readonly fullCycleId: string | null
 }
-const asking: Pick<Asking, "fullCycleId"> = { fullCycleId: null }
+/** Whether the administrator's feed lets the point price that the act asks of. */
+interface Feeding {
+  readonly feed: FeedVerdict
+}
+const feeding: Feeding = { feed: "usable" }
+const unstated = <S extends Feeding>(of: S): S => ({ ...of, feed: "missing" })
+
+const asking: Pick<Asking, "fullCycleId" | "feed"> = { fullCycleId: null, ...feeding }
 const asked = { payment: "ledger", amount: null, units: null, orderId: "mine-1" } as const
 
 const ownOf = (
-  { signed, fullCycleId }: Asking,
+  { signed, fullCycleId, feed }: Asking,
   standing: Pick<Signed, "instrument" | "holder" | "now">
 ) => [
   ...againstSigned(asked, { ...standing, ...signed, market: Broken.market }),
-  Joining.againstJoining(fullCycleId, 2_000)
+  Joining.againstJoining(fullCycleId, 2_000),
+  feedUsable(feed)
 ]
 
 /** The consent's faults: nothing is signed, or what is signed has run out. */
@@ -123,6 +132,7 @@ export const subscriptionClaim = act<Subscribing>({
       buys: Decimal.zero
     }),
     "cash currency-decimals": (of) => ({ ...of, units: null, amount: d("1.001") }),
+    "nav-feed feed-usable": unstated,
     "ledger on-registry": offRegistry,
     "ledger transaction-size": full
   },
@@ -139,7 +149,7 @@ const priced = claimed({
 })
 
 /** An order with the bank lines that are named for it. */
-interface Paying {
+interface Paying extends Feeding {
   readonly cash: ReadonlyArray<Cash.CashLine>
   readonly found: Cash.Found
 }
@@ -150,7 +160,7 @@ const stored = (direction: Cash.Found["direction"]): Cash.Found => ({
   entry: { direction, currency: "USD" },
   left: d("100000")
 })
-const paying: Paying = { cash: [line("100000")], found: stored("credit") }
+const paying: Paying = { ...feeding, cash: [line("100000")], found: stored("credit") }
 const lineFaults = {
   repeated: <S extends Paying>(of: S): S => ({ ...of, cash: Broken.twice(of.cash) }),
   over: <S extends Paying>(of: S): S => ({ ...of, cash: Broken.more(of.cash) }),
@@ -180,6 +190,7 @@ export const subscriptionDeliver = act<SubscriptionGates.Context & Paying & Subs
         cash: of.cash,
         deliverBeforeCash: "never"
       }),
+      feedUsable(of.feed),
       ...Cash.againstBank([of.found], { currency: "USD" })
     ]),
   faults: {
@@ -197,6 +208,7 @@ export const subscriptionDeliver = act<SubscriptionGates.Context & Paying & Subs
     "cash line-known": lineFaults.missing,
     "cash line-side": lineFaults.side,
     "cash line-left": lineFaults.left,
+    "nav-feed feed-usable": unstated,
     "ledger on-registry": offRegistry
   },
   never: overOrShort
@@ -234,12 +246,12 @@ export const subscriptionClose = act<Closing>({
 })
 
 /** The cycle and the market that an order would settle without. */
-interface Exchanging {
+interface Exchanging extends Feeding {
   readonly lines: ReadonlyArray<Cash.CashLine>
   readonly openCycleId: string | null
   readonly live: { readonly marketCid: string } | null
 }
-const exchanging: Exchanging = { lines: [], openCycleId: null, live: Broken.market }
+const exchanging: Exchanging = { ...feeding, lines: [], openCycleId: null, live: Broken.market }
 const exchangeFaults = {
   inCycle: <S extends Exchanging>(of: S): S => ({ ...of, openCycleId: "c1" }),
   ended: <S extends Exchanging>(of: S): S => ({ ...of, live: null }),
@@ -270,6 +282,7 @@ export const subscriptionExchange = act<SubscriptionGates.Context & Exchanging &
       }),
       againstSettleBy(of.self, now),
       Joining.againstLeaving(of.openCycleId),
+      feedUsable(of.feed),
       SubscriptionGates.againstMarketEnd(of.live)
     ]),
   faults: {
@@ -285,6 +298,7 @@ export const subscriptionExchange = act<SubscriptionGates.Context & Exchanging &
     "window settle-by": exchangeFaults.late,
     "cash cash-on-ledger": exchangeFaults.byBank,
     "cash cash-allocated": (of) => ({ ...of, self: { ...of.self, allocation: null } }),
+    "nav-feed feed-usable": unstated,
     "ledger on-registry": offRegistry
   }
 })
@@ -351,6 +365,7 @@ export const redemptionClaim = act<Redeeming>({
     "units unit-decimals": (of) => ({ ...of, amount: null, units: d("1.0000001") }),
     "units units-free": (of) => ({ ...of, free: d("0.0001") }),
     "cash currency-decimals": (of) => ({ ...of, units: null, amount: d("1.001") }),
+    "nav-feed feed-usable": unstated,
     "ledger on-registry": offRegistry,
     "ledger transaction-size": full
   },
@@ -381,6 +396,7 @@ export const redemptionExchange = act<RedemptionGates.Context & Exchanging & Red
       }),
       againstSettleBy(of.self, now),
       Joining.againstLeaving(of.openCycleId),
+      feedUsable(of.feed),
       RedemptionGates.againstMarketEnd(of.live)
     ]),
   faults: {
@@ -396,6 +412,7 @@ export const redemptionExchange = act<RedemptionGates.Context & Exchanging & Red
     "units burn-requested": (of) => ({ ...of, self: { ...of.self, burnRequestCid: "0006" } }),
     "cash cash-on-ledger": exchangeFaults.byBank,
     "cash cash-allocated": (of) => ({ ...of, self: { ...of.self, allocation: null } }),
+    "nav-feed feed-usable": unstated,
     "ledger on-registry": offRegistry
   }
 })

@@ -170,6 +170,8 @@ const reviewed = [
   /^areAtMost\(COUNTED_MAX, closed\)$|^latest\("d\.\*", recordId\)$|^versionAt\("asked\.id"\)$/u,
   // Versions at a pin: each takes its point as a placeholder.
   /^(PinSql\.)?closedSince\(pinned\)$/u,
+  // Sides and names of a comparison of bulk rows: statements of placeholders, and placeholders.
+  /^(groups|names|amounts)$|^(side|namesOf)\(of\.(left|right|then), given\)$/u,
   // Versions in a range of offsets: columns of the pin, and placeholders.
   /^(asked|to|point|PinSql\.inForceSince\(pinned, inCollection, since\))$/u,
   /^PinSql\.inForce\((pinned|PinSql\.pinnedAt\(query\.pin, given\)!), (collection|inCollection)\)$/u

@@ -6,6 +6,7 @@ import * as PrecheckReads from "./precheck/PrecheckReads.ts"
 import * as ProposalReads from "./ProposalReads.ts"
 import * as MovementReads from "./register/MovementReads.ts"
 import * as RegisterReads from "./register/RegisterReads.ts"
+import * as StatementReads from "./external-statement/StatementReads.ts"
 import * as SeriesReads from "./series/SeriesReads.ts"
 
 export const reads = [
@@ -16,5 +17,6 @@ export const reads = [
   ...MovementReads.reads,
   ...PortfolioReads.reads,
   ...OpenOrderReads.reads,
-  ...ProposalReads.reads
+  ...ProposalReads.reads,
+  ...StatementReads.reads
 ] as const

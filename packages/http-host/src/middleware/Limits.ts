@@ -180,8 +180,7 @@ export interface FileType<M extends string = string> {
   readonly charset: string | null
 }
 
-const fileType =
-  /^\s*([a-z]+\/[a-z]+)\s*(?:;\s*charset\s*=\s*(?:"([a-z0-9_-]{1,40})"|([a-z0-9_-]{1,40})))?\s*$/i
+const charset = /^charset=(?:"([a-z0-9_-]{1,40})"|([a-z0-9_-]{1,40}))$/i
 
 /**
  * Reads the media type of a body that is a file: 415 where the route does not take it, where it has
@@ -193,9 +192,10 @@ export const fileTypeOf = <const M extends string>(
 ): Result.Result<FileType<M>, Refusal.Refused<"unsupported-media-type">> => {
   const refused = compressed(request)
   if (refused !== undefined) return Result.fail(refused)
-  const [, type, quoted, plain] = fileType.exec(request.headers["content-type"] ?? "") ?? []
-  const mediaType = mediaTypes.find((candidate) => candidate === type?.toLowerCase())
-  return mediaType === undefined
+  const [type = "", ...parameters] = (request.headers["content-type"] ?? "").split(";")
+  const mediaType = mediaTypes.find((candidate) => candidate === type.trim().toLowerCase())
+  const [declared, quoted, plain] = charset.exec(parameters.join(";").trim()) ?? []
+  return mediaType === undefined || (parameters.length > 0 && declared === undefined)
     ? Refusal.refuse("unsupported-media-type", {
         detail: `A file is ${mediaTypes.join(" or ")}, with no parameter but its charset.`
       })

@@ -53,6 +53,10 @@ const ORDERED: ReadonlyMap<string, string> = new Map([
   ["tally", "d.filters ->> 'tally'"]
 ])
 
+/** Expression of a filter column: that of its index where it has one, else with its name bound. */
+export const filterOf = (column: string, { add }: Parameters): string =>
+  ORDERED.get(column) ?? `d.filters ->> ${add(column)}`
+
 /**
  * Columns with the instant of a record's next clock moves. The scheduler notes a move soon after it
  * is due, so that few records have one that is due.

@@ -70,15 +70,12 @@ const amountsOf = (side: BulkSide, given: ListSql.Parameters): string => {
     times === undefined
       ? stored
       : `round(${stored} * ${add(times.factor)}::numeric, ${add(String(times.places))}::int4)`
-  const filter = `d.filters ->> ${quoted(where.column)} = ${add(where.is)}`
+  const filter = `${ListSql.filterOf(where.column, given)} = ${add(where.is)}`
   return PinSql.versions(
     { collection, pin, condition: filter },
     given
-  )(`d.filters ->> ${quoted(match)} as match, ${amount} as amount`)
+  )(`${ListSql.filterOf(match, given)} as match, ${amount} as amount`)
 }
-
-/** Name of a filter column as a literal: an index is known by its expression alone. */
-const quoted = (column: string): string => `'${column.replaceAll("'", "''")}'`
 
 /** Names by what is matched: `match`, `name`; one for a match. */
 const namesOf = (of: BulkNames, given: ListSql.Parameters): string => {
@@ -89,7 +86,7 @@ const namesOf = (of: BulkNames, given: ListSql.Parameters): string => {
     column === null
       ? versions(`d.record_id as match, ${name} as name`)
       : `select match, min(name) as name from (
-          ${versions(`d.filters ->> ${quoted(column)} as match, ${name} as name`)}
+          ${versions(`${ListSql.filterOf(column, given)} as match, ${name} as name`)}
         ) named where match is not null group by match`
   if (of.then === undefined) return names
   return `

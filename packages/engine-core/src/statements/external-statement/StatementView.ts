@@ -15,13 +15,24 @@ const Nav = Schema.Struct({
   ripcord: Schema.Boolean
 })
 
-const shown = { ...Struct.omit(ExternalStatement.fields, ["nav"]), nav: Schema.NullOr(Nav) }
+const shown = {
+  ...Struct.omit(ExternalStatement.fields, ["nav", "prunedAt"]),
+  nav: Schema.NullOr(Nav)
+}
 
-export const StatementView = RecordView.schemaOf(shown, {
-  identifier: "ExternalStatementView",
-  description: "A statement of an outside party about an instrument and a business date."
-})
+/** When retention deleted the lines and the bytes; null: they are there. */
+const prunedAt = Schema.NullOr(Instant.schema)
+
+export const StatementView = RecordView.schemaOf(
+  { ...shown, prunedAt },
+  {
+    identifier: "ExternalStatementView",
+    description: "A statement of an outside party about an instrument and a business date."
+  }
+)
 export type StatementView = typeof StatementView.Type
 
-export const of = (statement: Stored<ExternalStatement>): StatementView =>
-  RecordView.of(externalStatements, shown, statement)
+export const of = (statement: Stored<ExternalStatement>): StatementView => ({
+  ...RecordView.of(externalStatements, shown, statement),
+  prunedAt: statement.prunedAt ?? null
+})

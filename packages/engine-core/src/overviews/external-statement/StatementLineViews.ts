@@ -1,0 +1,112 @@
+/**
+ * Views of the lines of a statement: units with the holder of their account, entries with what orders
+ * took of them (docs/domain/statements.md#reading-a-statement).
+ */
+import { Schema } from "effect"
+import * as Date from "../../kernel/Date.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import type {
+  CashEntry,
+  CustodyLine,
+  HoldingsLine,
+  StatementLine
+} from "../../statements/external-statement/StatementLine.ts"
+import * as sets from "../../vocabulary/sets.ts"
+
+const { Literal, NullOr, String: Text, Struct } = Schema
+
+/** The other party of an entry, as the bank names it. */
+const Counterparty = Struct({ name: NullOr(Text), account: NullOr(Text) }).annotate({
+  identifier: "Counterparty",
+  description: "The other party of an entry, as the bank names it."
+})
+export type Counterparty = typeof Counterparty.Type
+
+const Holdings = Struct({
+  kind: Literal("holdings"),
+  line: Integer.schema,
+  /** Keyed hash of the account's number, or the holder's id or party where the source names those. */
+  account: Text,
+  /** Holder that the account is mapped to; null: nobody's. */
+  holderId: NullOr(Text),
+  quantity: Decimal.plain,
+  locked: NullOr(Decimal.plain)
+}).annotate({ identifier: "HoldingsLine", description: "Units of an account." })
+
+const Cash = Struct({
+  kind: Literal("cash"),
+  line: Integer.schema,
+  externalAccountId: NullOr(Text),
+  bookingDate: Date.schema,
+  valueDate: NullOr(Date.schema),
+  amount: Decimal.plain,
+  currency: Text,
+  direction: sets.CashDirection.schema,
+  bankReference: NullOr(Text),
+  reference: NullOr(Text),
+  counterparty: NullOr(Counterparty),
+  /** Cash of the line that orders took. */
+  taken: Decimal.plain,
+  match: sets.CashMatch.schema
+}).annotate({ identifier: "CashEntry", description: "A booked entry of a cash account." })
+
+const Custody = Struct({
+  kind: Literal("custody"),
+  line: Integer.schema,
+  asset: Text,
+  account: Text,
+  quantity: Decimal.plain
+}).annotate({ identifier: "CustodyLine", description: "Units of an asset at a custodian." })
+
+export const StatementLineView = Schema.Union([Holdings, Cash, Custody]).annotate({
+  identifier: "StatementLine",
+  description: "A line of a statement, by its kind."
+})
+export type StatementLineView = typeof StatementLineView.Type
+
+/** What the lines of a page are shown with besides themselves. */
+export interface Around {
+  readonly externalAccountId: string | null
+  /** Holder of each account that has one. */
+  readonly holderOf: ReadonlyMap<string, string>
+  /** Sum that orders took of each line, by its number. */
+  readonly takenOf: ReadonlyMap<number, Decimal.Decimal>
+  readonly counterpartyOf: (sealed: string) => Counterparty
+}
+
+export const viewOf = (line: StatementLine, around: Around): StatementLineView => {
+  switch (line.kind) {
+    case "holdings":
+      return holdingsOf(line, around)
+    case "cash":
+      return entryOf(line, around)
+    case "custody":
+      return custodyOf(line)
+  }
+}
+
+const holdingsOf = (line: HoldingsLine, { holderOf }: Around): StatementLineView => ({
+  ...line,
+  holderId: holderOf.get(line.account) ?? null
+})
+
+const custodyOf = (line: CustodyLine): StatementLineView => line
+
+const entryOf = (line: CashEntry, around: Around): StatementLineView => {
+  const taken = around.takenOf.get(line.line) ?? Decimal.zero
+  return {
+    ...line,
+    externalAccountId: around.externalAccountId,
+    counterparty: line.counterparty === null ? null : around.counterpartyOf(line.counterparty),
+    taken,
+    match: matchOf(line.amount, taken)
+  }
+}
+
+/** How much of an entry pays orders: none, a part, or all of it. */
+const matchOf = (
+  amount: Decimal.Decimal,
+  taken: Decimal.Decimal
+): "unmatched" | "partial" | "matched" =>
+  Decimal.isZero(taken) ? "unmatched" : Decimal.equals(taken, amount) ? "matched" : "partial"

@@ -177,7 +177,10 @@ describe("members of bodies and answers", () => {
 
   /** A struct's own members; a list's are those of its items. */
   const reads = Catalogue.reads.filter(
-    ({ route }) => !/\{(webhookId|operationId|actionKey|externalSourceId|externalStatementId|findingId)\}/.test(route)
+    ({ route }) =>
+      !/\{(webhookId|operationId|actionKey|externalSourceId|externalStatementId|findingId)\}/.test(
+        route
+      )
   )
   it.each(named(reads))("%s shows each role exactly the members it declares", async (_, read) => {
     const schema = (read.shape === "list" ? read.item : read.value) as Fields

@@ -145,7 +145,7 @@ export const founds = Effect.fnUntraced(function* (town: Town.Town, of: Founding
   // The clock of a town jumps by days, and its wallets burn what is frozen and allocate for orders that
   // have ended: runs would hold every payout for it.
   const change = {
-    grace: { "burned-unpaid": "P365D", "cash-settlement": "P365D" },
+    grace: { "burned-unpaid": "P3650D", "cash-settlement": "P3650D" },
     tolerances: { "restriction-effect": 1_000_000_000, "policy-replay": 1_000_000 }
   }
   yield* Calls.write("policy.set", { instrumentId }, change, Calls.operator, "1")

@@ -142,16 +142,25 @@ const bodySchema = (document: Json, { operation }: Route): Json | undefined =>
     objectOf(objectOf(deref(document, operation["requestBody"])["content"])["application/json"])
   )["schema"]
 
+/** Whether the body of a route is a file, of which the judge knows the form no better than a text. */
+const takesFile = (document: Json, { operation }: Route): boolean =>
+  "text/csv" in objectOf(objectOf(deref(document, operation["requestBody"])["content"]))
+
 const send = async (of: Calling, route: Route, asked: Asked): Promise<Answered> => {
   const method = route.method.toUpperCase()
+  const isFile = takesFile(of.document, route)
   const response = await fetch(of.api + asked.path, {
     method,
     headers: {
       ...(asked.as === null ? {} : { authorization: asked.as }),
-      ...(asked.body === undefined ? {} : { "content-type": "application/json" }),
+      ...(asked.body === undefined
+        ? {}
+        : { "content-type": isFile ? "text/csv" : "application/json" }),
       ...asked.headers
     },
-    ...(asked.body === undefined ? {} : { body: JSON.stringify(asked.body) })
+    ...(asked.body === undefined
+      ? {}
+      : { body: isFile ? String(asked.body) : JSON.stringify(asked.body) })
   })
   const text = await response.text()
   const where = `${method} ${asked.path}`

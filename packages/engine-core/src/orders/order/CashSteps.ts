@@ -19,7 +19,7 @@ import * as Cash from "./CashLine.ts"
 import * as Taking from "./CashTaking.ts"
 
 /** The order that a call names bank lines for. */
-interface Paid extends Taking.Order {
+export interface Paid extends Taking.Order {
   readonly instrumentId: string
   readonly currency: string
 }

@@ -5,6 +5,7 @@ import { Feed } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
 import { dealingCycles } from "#core/orders/dealing-cycle/DealingCycle.ts"
 import { redemptions } from "#core/orders/redemption/Redemption.ts"
+import { runs } from "#core/reconciliation/run/Run.ts"
 import { restrictions } from "#core/restraints/restriction/Restriction.ts"
 import { gated, holds, paid, same } from "../books.ts"
 import { parts } from "./figures.ts"
@@ -112,10 +113,17 @@ export const make = () => {
       }
     }
     if (type === "reconciliation.run") {
-      // A town may leave orders waiting and burned ones unpaid; no check of it ever fails to run.
+      // A town may leave orders waiting and burned ones unpaid; a check fails to run only while the
+      // ledger does not answer.
       const verdict = String(payload["verdict"])
       same(verdict === "clear", payload["findings"] === 0, `the run ${resourceId}`)
-      holds(verdict !== "incomplete", `the run ${resourceId} is incomplete`)
+      if (verdict === "incomplete") {
+        const { checks } = yield* Effect.flatMap(Records, (records) =>
+          Effect.orDie(records.get(runs, resourceId))
+        )
+        const failed = checks.filter(({ ran, why }) => !ran && why !== "ledger-unreachable")
+        holds(failed.length === 0, `the run ${resourceId} is incomplete`)
+      }
     }
     if (type === "redemption.burned") town.burned.add(resourceId)
     if (type === "dealing-cycle.settled" || type === "dealing-cycle.released") {

@@ -236,7 +236,8 @@ describe("a refused write", () => {
     expect(value.length).toBeLessThanOrEqual(71)
     const counted = value.filter(({ detail }) => detail !== null)
     expect(value.length - counted.length).toBeLessThanOrEqual(70)
-    if (counted.length === 0) expect(value).toHaveLength(60)
+    const minutes = new Set(value.map(({ at }) => String(at).slice(0, "2026-01-01T00:00".length)))
+    if (counted.length === 0 && minutes.size === 1) expect(value).toHaveLength(60)
   })
 })
 

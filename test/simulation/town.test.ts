@@ -81,7 +81,7 @@ const dealt: Readonly<Record<string, number>> = {
 }
 
 /** A town that distributes monthly, and what it does at least so often, in few steps and in many. */
-const distributingSeed = 28
+const distributingSeed = isLong ? 28 : 25
 const distributedSoon: Readonly<Record<string, number>> = {
   "month recomputed": 4,
   "line recomputed": 15,

@@ -12,7 +12,7 @@ export const COLUMNS =
 
 /**
  * Filter columns that the lists of the API offer, and their expressions in the index that has each
- * together with the sort key (migrations 0004, 0007 and 0010 to 0014): the planner knows an index by its expression
+ * together with the sort key (migrations 0004, 0007 and 0010 to 0015): the planner knows an index by its expression
  * alone. The other columns are for look-ups of a few records, which the index of all filters finds.
  */
 const ORDERED: ReadonlyMap<string, string> = new Map([
@@ -43,6 +43,7 @@ const ORDERED: ReadonlyMap<string, string> = new Map([
   ["check", "d.filters ->> 'check'"],
   ["runId", "d.filters ->> 'runId'"],
   ["holdId", "d.filters ->> 'holdId'"],
+  ["externalSourceId", "d.filters ->> 'externalSourceId'"],
   // Not of a list of the API: the rescreening of holders streams it.
   ["screening", "d.filters ->> 'screening'"],
   // Not of a list of the API either: a party may have very many lots, of which the oldest are read.

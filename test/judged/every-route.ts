@@ -80,7 +80,7 @@ const callOne = async (of: Calling, route: Route): Promise<ReadonlyArray<Answere
           { path: absent, as: own, ...given, headers: keyed },
           // Again with the same key, and once for another record under it.
           { path: absent, as: own, ...given, headers: keyed },
-          { path: known, as: own, ...given, headers: keyed }
+          { path: known + asking(), as: own, ...given, headers: keyed }
         ]),
     ...(route.method === "get" ? [{ path: absent, as: own }] : []),
     ...(own === null

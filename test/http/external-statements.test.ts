@@ -122,7 +122,7 @@ interface Refusal {
   readonly check: string | null
 }
 
-/** What a file is refused with: status, slug, check, and the place that its detail names. */
+/** Refusal of a file: status, slug, check, and the place that its detail names. */
 const refusalOf = async (response: Response) => {
   const text = await response.text()
   expect(text).not.toContain(secretAccount)

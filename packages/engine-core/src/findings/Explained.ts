@@ -17,7 +17,7 @@ export interface Item {
 export interface Items {
   /** What the statement's basis already counts or no longer counts; every one is taken. */
   readonly must: ReadonlyArray<Item>
-  /** What is in flight between the statement's moment and its day; taken only where it fits. */
+  /** Items in flight between the statement's moment and its day; taken only where they fit. */
   readonly may: ReadonlyArray<Item>
 }
 

@@ -15,7 +15,7 @@ export interface RunRequest {
   /** Null: a run of every instrument. */
   readonly instrumentId: string | null
   /**
-   * What asks for the run: the id of a sealed distribution, a released hold or a statement that
+   * Id of the record that asks for the run: a sealed distribution, a released hold or a statement that
    * arrived, or the day of the daily run.
    */
   readonly causedBy: string

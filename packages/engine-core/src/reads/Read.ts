@@ -185,7 +185,7 @@ export interface StreamedParts<H, V> {
 
 /**
  * The answer is a record with rows and a text that are too large for the memory: both are streamed.
- * What they are read from never changes once the record is there.
+ * The record's rows and text never change once the record is there.
  */
 export interface Streamed<P = unknown, H = unknown, V = unknown, A = unknown, S extends Slug = Slug>
   extends Declared {

@@ -50,7 +50,7 @@ export const repeated = (
     place
   )
 
-/** What a file states once: units of an account, units of an asset at an account; null: an entry. */
+/** Key of a position, which a file states once: the account, or asset and account; null: a cash entry. */
 const positionOf = (line: StatementSource.Line): string | null => {
   switch (line.kind) {
     case "holdings":

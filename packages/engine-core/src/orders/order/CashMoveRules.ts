@@ -6,7 +6,7 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import type { CashEntry } from "../../statements/external-statement/StatementLine.ts"
 import type { Place } from "./CashTaking.ts"
 
-/** What entries are matched by; the rest, such as the value date, may be corrected. */
+/** Match key of entries; the rest, such as the value date, may be corrected. */
 export type Entry = Pick<
   CashEntry,
   "line" | "amount" | "direction" | "currency" | "bookingDate" | "bankReference" | "reference"

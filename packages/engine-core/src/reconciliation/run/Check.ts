@@ -28,7 +28,7 @@ export interface Point {
 /** The facts of a check cannot be read; `why` is shown with the run. */
 export class CheckNotRun extends Data.TaggedError("CheckNotRun")<{ readonly why: string }> {}
 
-/** What a check judges by besides its facts: the policy in force, and the time of the run. */
+/** Inputs of a check besides its facts: the policy in force, and the time of the run. */
 export interface Terms {
   /** The policy's own tolerance for the check; null where it names none. */
   readonly tolerance: Decimal.Decimal | null

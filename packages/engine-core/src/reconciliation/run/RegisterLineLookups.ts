@@ -4,6 +4,7 @@
  */
 import { Effect, Stream } from "effect"
 import { noItems } from "../../findings/Explained.ts"
+import { accountNumbers } from "../../holders/external-account/AccountNumber.ts"
 import { externalAccounts } from "../../holders/external-account/ExternalAccount.ts"
 import { holderParties, holders } from "../../holders/holder/Holder.ts"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
@@ -65,11 +66,7 @@ const ofAccounts = ({ source }: Latest, pin: Pin.Resolved): BulkNames => {
       return ofParties(pin)
     default:
       return {
-        // Index of account numbers by keyed hash, an engine's own collection.
-        collection: "account-number",
-        pin: storedPin("engine", pin),
-        column: "hash",
-        member: "externalAccountId",
+        ...namesBy(accountNumbers, { column: "hash", member: "externalAccountId", pin }),
         then: namesBy(externalAccounts, { column: null, member: "holderId", pin })
       }
   }

@@ -37,7 +37,7 @@ export const tallied = (
   }
 }
 
-/** What a run came to for one instrument. */
+/** Result of a run for one instrument. */
 export interface Judging {
   readonly instrumentId: InstrumentVerdict["instrumentId"]
   readonly runId: string

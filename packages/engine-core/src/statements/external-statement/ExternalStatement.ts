@@ -107,7 +107,7 @@ export const externalStatements = Collection.define<ExternalStatement, Fact>("ex
     businessDate: (self) => self.businessDate,
     /** Source, instrument and bytes, so that the same file is recorded once. */
     content: (self) => `${self.externalSourceId}/${self.instrumentId}/${self.contentHash}`,
-    /** Those whose lines and bytes retention has not deleted. */
+    /** Filter of the statements whose lines and bytes retention has not deleted. */
     kept: (self) => (self.prunedAt === undefined ? "kept" : null),
     /** Source and instrument of a statement in force. */
     inForce: (self) => (isInForce(self) ? `${self.externalSourceId}/${self.instrumentId}` : null)

@@ -33,7 +33,7 @@ export const StatementReceipt = Schema.Struct({
 })
 export type StatementReceipt = typeof StatementReceipt.Type
 
-/** What a file is answered: the statement, or a receipt where the caller may not read it. */
+/** Answer to a file: the statement, or a receipt where the caller may not read it. */
 export const StatementAnswer = Schema.Union([StatementView, StatementReceipt])
 
 /** Query of the call, by which its sender says what the file is. */

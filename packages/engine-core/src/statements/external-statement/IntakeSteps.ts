@@ -32,7 +32,7 @@ import * as LineRows from "./LineRows.ts"
 import * as StageSteps from "./StageSteps.ts"
 import type { StatementLine } from "./StatementLine.ts"
 
-/** What a file is said to be: its source and its instrument. */
+/** Identity of a file as its sender names it: source and instrument. */
 export interface Addressed {
   readonly source: ExternalSource
   readonly instrument: Instrument

@@ -72,7 +72,11 @@ export const claim = (of: {
   readonly amount: string
 }) => ({ ...of, amount: figure(of.amount) })
 
-/** The bank line that paid an order, which the venue names at the delivery. */
-export const paid = (of: { readonly subscriptionId: string; readonly amount: string }) => ({
-  cash: [{ statementId: `bank-${of.subscriptionId}`, line: 1, amount: figure(of.amount) }]
+/** The line of a bank statement that paid an order, which the venue names at the delivery. */
+export const paid = (of: {
+  readonly statementId: string
+  readonly line?: number
+  readonly amount: string
+}) => ({
+  cash: [{ statementId: of.statementId, line: of.line ?? 1, amount: figure(of.amount) }]
 })

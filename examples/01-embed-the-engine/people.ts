@@ -25,6 +25,8 @@ export const anna = person("anna", "approver")
 export const abel = person("abel", "approver")
 export const carl = person("carl", "compliance")
 export const rita = person("rita", "risk")
+/** Program that hands in what outside parties send; it reads nothing. */
+export const felix = person("felix", "feed")
 
 type Kind = Parameters<(typeof Operations.Service)["of"]>[0]
 type Params = Readonly<Record<string, string>>
@@ -81,6 +83,23 @@ export const read = (by: Caller.Caller, route: string, params: Params) =>
     const { value } = yield* reads.one(found, { caller: by, params: asked, point: {} })
     // A read's schema encodes its answer as JSON.
     return Schema.decodeUnknownSync(PlainSchema)(Schema.encodeUnknownSync(found.value)(value))
+  })
+
+/** Calls a list of the API, and returns its first page. */
+export const list = (
+  by: Caller.Caller,
+  route: string,
+  params: Readonly<Record<string, string | ReadonlyArray<string>>>
+) =>
+  Effect.gen(function* () {
+    const found = Catalogue.reads.find((read) => read.route === `GET /v1/${route}`)
+    if (found?.shape !== "list") throw new Error(`no list is declared for ${route}`)
+    const reads = yield* Reads
+    const asked = Schema.decodeUnknownSync(found.params)(params)
+    const page = { limit: 100 }
+    const { value } = yield* reads.page(found, { caller: by, params: asked, point: {}, page })
+    const encoded = value.map((item) => Schema.encodeUnknownSync(found.item)(item))
+    return Schema.decodeUnknownSync(Schema.Array(PlainSchema))(encoded)
   })
 
 /** Waits for the outcome of a write; fails with the problem of a failed one. */

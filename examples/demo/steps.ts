@@ -182,7 +182,7 @@ export const subscribe = async (
   const listed = await desks.operator.get("/v1/subscriptions")
   await desks.operator.done(
     `${path}:deliver`,
-    story.paid({ subscriptionId: of.subscriptionId, amount: due })
+    story.paid({ statementId: `bank-${of.subscriptionId}`, amount: due })
   )
   await desks.operator.until(path, state("delivered"))
   tell(`${people.operator.name} names the bank line that paid ${due} and delivers: units minted`)

@@ -1,0 +1,142 @@
+/**
+ * The market of a fund, opened from a program: terms, agreements, a holder and a priced order. The
+ * outside parties act with wallets of their own.
+ */
+import { createHash } from "node:crypto"
+import { Engine } from "@bursar/engine-core"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Ledger } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
+import { Console, Effect } from "effect"
+import * as story from "../story.ts"
+import { configuration, wallet } from "./parties.ts"
+import { anna, approve, done, olive, write } from "./people.ts"
+
+export const instrumentId = "elf-usd"
+export const holderId = "holder-1"
+const price = Decimal.of("1.0437")
+const unitDecimals = 6
+const ofInstrument = { params: { instrumentId } }
+
+/** A four-eyes write: one person requests it, another approves it, then it runs. */
+export const agreed = (...asked: Parameters<typeof write>) =>
+  Effect.gen(function* () {
+    const action = yield* write(...asked)
+    yield* Console.log(`${action.maker} asks for ${action.kind}; it is ${action.state}`)
+    const operation = yield* done(yield* approve(anna, action))
+    yield* Console.log(`${anna.sub} agrees: done`)
+    return operation
+  })
+
+/** A write that one person makes alone. */
+export const alone = (...asked: Parameters<typeof write>) =>
+  Effect.gen(function* () {
+    const operation = yield* done(yield* write(...asked))
+    yield* Console.log(`${operation.actor} did ${operation.kind} at offset ${operation.offset}`)
+    return operation
+  })
+
+/** The market is agreed, and the holder admitted; then a price is published. */
+export const opened = Effect.gen(function* () {
+  const { venue } = yield* Ledger.Ledger
+  const { settle } = yield* Engine.Engine
+  const registrar = yield* wallet("registrar")
+  const fund = yield* wallet("fund")
+  const oracle = yield* wallet("oracle")
+  const attestor = yield* wallet("attestor")
+  const investor = yield* wallet("investor")
+
+  // The registrar configures the instrument on the ledger; the venue records its terms.
+  yield* registrar.create(
+    Templates.InstrumentConfiguration,
+    configuration({ instrumentId, registrar: registrar.party, venue, fund: fund.party })
+  )
+  yield* agreed(olive, "instrument.record", {
+    body: story.instrument({
+      instrumentId,
+      registrar: registrar.party,
+      oracle: oracle.party,
+      unitDecimals,
+      valuation: "accumulating"
+    })
+  })
+
+  // Holders are admitted and units minted only under agreements that registrar and fund have
+  // signed.
+  yield* agreed(olive, "admission-consent.propose", {
+    ...ofInstrument,
+    body: story.consent({ fund: fund.party })
+  })
+  yield* registrar.answer(Templates.AdmissionConsentProposal, "Accept", {})
+  yield* agreed(olive, "primary-market.propose", {
+    ...ofInstrument,
+    body: story.market({
+      fund: fund.party,
+      registrar: registrar.party,
+      attestors: [attestor.party],
+      oracle: oracle.party
+    })
+  })
+  for (const party of [fund, registrar]) {
+    yield* party.answer(Templates.PrimaryMarketProposal, "Accept", { party: party.party })
+  }
+  yield* settle
+
+  // The holder accepts its registration, its terms and its admission from its own wallet.
+  yield* alone(olive, "holder.onboard", {
+    body: story.holder({ holderId, party: investor.party, instrumentId })
+  })
+  yield* investor.answer(Templates.HolderInvitation, "Accept", {})
+  yield* investor.answer(Templates.AdmissionOffer, "Accept", {})
+  yield* investor.create(Templates.SignedTerms, {
+    venue,
+    holder: investor.party,
+    holderId,
+    documentHash: createHash("sha256").update("the terms").digest("hex"),
+    signedAt: yield* Instant.now
+  })
+  yield* settle
+  yield* alone(olive, "accepted-terms.accept", { params: { holderId }, body: {} })
+
+  yield* oracle.create(Templates.OraclePoint, {
+    oracle: oracle.party,
+    venue,
+    fund: fund.party,
+    registrar: registrar.party,
+    attestors: [attestor.party],
+    instrumentId,
+    metric: "price",
+    value: price,
+    valuationTime: yield* Instant.now,
+    period: null,
+    withholdingRate: null,
+    statementRef: null,
+    corrects: null
+  })
+  yield* settle
+  return { attestor }
+})
+
+/** Claims an order for an amount, and has the attestor price it at the published point. */
+export const priced = (
+  { attestor }: Effect.Success<typeof opened>,
+  of: { readonly subscriptionId: string; readonly amount: string }
+) =>
+  Effect.gen(function* () {
+    yield* alone(olive, "subscription.claim", {
+      body: story.claim({ ...of, instrumentId, holderId })
+    })
+    const { contractId: pointCid } = yield* attestor.find(Templates.OraclePoint)
+    const units = Decimal.divideRounded(Decimal.of(of.amount), price, {
+      places: unitDecimals,
+      rounding: "floor"
+    })
+    yield* attestor.answer(Templates.SubscriptionClaim, "Attest", {
+      attestor: attestor.party,
+      pointCid,
+      price,
+      units
+    })
+    yield* (yield* Engine.Engine).settle
+    return units
+  })

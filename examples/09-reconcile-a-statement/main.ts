@@ -1,0 +1,72 @@
+/**
+ * Reconciliation of an administrator's register: a difference that an order in flight explains, the
+ * same difference a day after the order has settled, and its release by four eyes. The engine runs in
+ * this program, on a clock that the program sets.
+ */
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Clock, Console, Effect } from "effect"
+import { layer } from "../01-embed-the-engine/engine.ts"
+import * as market from "../01-embed-the-engine/market.ts"
+import { abel, anna, approve, done, olive, rita, write } from "../01-embed-the-engine/people.ts"
+import { handedIn } from "../01-embed-the-engine/statements.ts"
+import { clock, setTime } from "../08-distribute-monthly/clock.ts"
+import * as statements from "../statements.ts"
+import * as story from "../story.ts"
+import { demand, difference } from "./finding.ts"
+
+const { agreed, alone, holderId, instrumentId } = market
+const subscriptionId = "sub-1"
+const amount = "100000"
+const ofSubscription = { params: { subscriptionId } }
+
+const program = Effect.gen(function* () {
+  const parties = yield* market.opened
+  yield* agreed(olive, "external-account.map", { body: statements.account(instrumentId) })
+  yield* setTime("2026-06-30T15:00:00Z")
+  const units = yield* market.priced(parties, { subscriptionId, amount })
+  const now = Effect.map(Instant.now, Instant.format)
+  /** The administrator's register, as it states it now; answers what the run makes of it. */
+  const states = Effect.fnUntraced(function* (quantity: Decimal.Decimal) {
+    const held = { [holderId]: Decimal.formatPlain(quantity) }
+    yield* handedIn(instrumentId, statements.register({ at: yield* now, units: held }))
+    return yield* difference(instrumentId)
+  })
+
+  yield* Console.log("the administrator counts the order already, the register does not yet")
+  const first = yield* states(units)
+  yield* demand(first, { severity: "info", state: "open", by: subscriptionId, verdict: "clear" })
+
+  yield* Console.log("the bank states the cash, and the order is delivered and settled")
+  const entries = [statements.paidIn({ amount, reference: subscriptionId })]
+  const file = statements.bank({ at: yield* now, entries })
+  const statementId = yield* handedIn(instrumentId, file)
+  const body = story.paid({ statementId, amount })
+  yield* alone(olive, "subscription.deliver", { ...ofSubscription, body })
+  yield* alone(olive, "subscription.settle", { ...ofSubscription, body: {} })
+
+  yield* setTime("2026-07-01T16:00:00Z")
+  yield* Console.log("a day later the administrator states as much too much again")
+  const second = yield* states(Decimal.add(units, units))
+  yield* demand(second, { severity: "blocking", state: "open", by: null, verdict: "blocked" })
+  if (second.findingId !== first.findingId || second.ageDays !== 1) {
+    return yield* Effect.die(new Error("the difference is not as old as its first day"))
+  }
+
+  yield* Console.log("two people release the hold, and accept the finding with a reason")
+  const release = yield* write(rita, "hold.release", {
+    params: { holdId: second.holdId ?? "" },
+    body: {
+      accept: [second.findingId],
+      reason: "The administrator booked the order twice, and corrects it tomorrow."
+    }
+  })
+  yield* approve(anna, release)
+  yield* done(yield* approve(abel, release))
+  const accepted = yield* difference(instrumentId)
+  const state = { severity: "blocking", state: "accepted", by: null, verdict: "findings" }
+  yield* demand(accepted, state)
+})
+
+await Effect.runPromise(
+  program.pipe(Effect.provide(layer), Effect.provideService(Clock.Clock, clock))
+)

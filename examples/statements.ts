@@ -1,0 +1,178 @@
+/**
+ * Statements of outside parties in the examples and the demo: the sources that a deployment
+ * configures, and generators of small files, one for each form.
+ */
+import { Decimal } from "@bursar/engine-core/kernel"
+
+/** Feeds of an instrument: its bank's, its administrator's register and NAV, its custodian's. */
+export type Feed = "bank" | "register" | "nav" | "custodian"
+
+export const sourceId = (feed: Feed, instrumentId: string): string => `${feed}-${instrumentId}`
+
+/** Id of the cash account of an instrument, and its number at the bank. */
+export const accountId = (instrumentId: string): string => `cash-${instrumentId}`
+const accountNumber = "DE89370400440532013000"
+
+const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday"]
+
+/** Sources of an instrument, as a deployment's setting `statements.sources` writes them. */
+export const sources = (instrumentId: string) => {
+  const source = <S extends object>(feed: Feed, of: S) => ({
+    externalSourceId: sourceId(feed, instrumentId),
+    instruments: [instrumentId],
+    calendar: weekdays,
+    dueBy: { time: "18:00", zone: "UTC", daysAfter: 1 },
+    // Days of the past are stated too: without a long grace time, all dates since would be overdue.
+    grace: "P3650D",
+    zone: "UTC",
+    ...of
+  })
+  return [
+    source("bank", { kind: "cash", adapter: "camt.053", account: accountId(instrumentId) }),
+    source("register", { kind: "holdings", adapter: "json", accountIs: "holder" }),
+    source("nav", { kind: "nav", adapter: "json", validFor: "P1D" }),
+    source("custodian", {
+      kind: "custody",
+      adapter: "csv",
+      csv: {
+        encoding: "utf-8",
+        delimiter: ";",
+        decimal: ".",
+        dateFormat: "yyyy-MM-dd",
+        columns: {
+          businessDate: "date",
+          account: "account",
+          asset: "asset",
+          quantity: "quantity"
+        }
+      }
+    })
+  ]
+}
+
+/** Body of the write that maps the cash account, without which no line of it pays an order. */
+export const account = (instrumentId: string) => ({
+  externalAccountId: accountId(instrumentId),
+  kind: "cash",
+  currency: "USD",
+  instrumentId,
+  number: accountNumber
+})
+
+export interface File {
+  readonly feed: Feed
+  readonly mediaType: "application/xml" | "application/json" | "text/csv"
+  readonly text: string
+}
+
+/** An entry of the bank's statement: a credit came in, a debit went out. */
+export interface Entry {
+  readonly amount: string
+  readonly direction: "credit" | "debit"
+  /** Reference of the bank, by which an entry is known again in a correction. */
+  readonly bankReference: string
+  /** Reference that the payer gave. */
+  readonly reference: string
+}
+
+/** An order's cash as the bank books it: a payment that came in, or one that went out. */
+export const paidIn = (of: Pick<Entry, "amount" | "reference">): Entry => ({
+  ...of,
+  direction: "credit",
+  bankReference: `B-${of.reference}`
+})
+export const paidOut = (of: Pick<Entry, "amount" | "reference">): Entry => ({
+  ...paidIn(of),
+  direction: "debit"
+})
+
+const signed = ({ amount, direction }: Pick<Entry, "amount" | "direction">) =>
+  direction === "credit" ? Decimal.of(amount) : Decimal.negate(Decimal.of(amount))
+
+const side = (isCredit: boolean) => `<CdtDbtInd>${isCredit ? "CRDT" : "DBIT"}</CdtDbtInd>`
+
+const balance = (type: "OPBD" | "CLBD", of: { amount: Decimal.Decimal; at: string }) =>
+  `<Bal><Tp><CdOrPrtry><Cd>${type}</Cd></CdOrPrtry></Tp>` +
+  `<Amt Ccy="USD">${Decimal.formatPlaces(Decimal.abs(of.amount), 2)}</Amt>` +
+  `${side(!Decimal.isNegative(of.amount))}<Dt><DtTm>${of.at}</DtTm></Dt></Bal>`
+
+const entry = ({ amount, direction, bankReference, reference }: Entry, date: string) =>
+  `<Ntry><Amt Ccy="USD">${amount}</Amt>${side(direction === "credit")}<Sts><Cd>BOOK</Cd></Sts>` +
+  `<BookgDt><Dt>${date}</Dt></BookgDt><AcctSvcrRef>${bankReference}</AcctSvcrRef>` +
+  `<BkTxCd><Prtry><Cd>NTRF</Cd></Prtry></BkTxCd>` +
+  `<NtryDtls><TxDtls><Refs><EndToEndId>${reference}</EndToEndId></Refs></TxDtls></NtryDtls></Ntry>`
+
+/**
+ * Bank statement in camt.053: the booked entries of a day until an instant, with both balances.
+ * The lines of the statement number from 1 in the order of the entries.
+ */
+export const bank = (of: {
+  readonly at: string
+  readonly entries: ReadonlyArray<Entry>
+  /** Balance before the entries; 0 where absent. */
+  readonly opening?: Decimal.Decimal
+}): File => {
+  const { at, entries, opening = Decimal.zero } = of
+  const date = at.slice(0, 10)
+  const closing = Decimal.sum([opening, ...entries.map(signed)])
+  const text = [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt>',
+    `<GrpHdr><MsgId>M-${date}</MsgId><CreDtTm>${at}</CreDtTm></GrpHdr>`,
+    `<Stmt><Id>S-${date}</Id><CreDtTm>${at}</CreDtTm>`,
+    `<Acct><Id><IBAN>${accountNumber}</IBAN></Id><Ccy>USD</Ccy></Acct>`,
+    balance("OPBD", { amount: opening, at }),
+    balance("CLBD", { amount: closing, at }),
+    ...entries.map((each) => entry(each, date)),
+    "</Stmt></BkToCstmrStmt></Document>"
+  ].join("\n")
+  return { feed: "bank", mediaType: "application/xml", text }
+}
+
+const json = (
+  feed: Feed,
+  of: { readonly at: string } & Readonly<Record<string, unknown>>
+): File => {
+  const { at: asOf, ...header } = of
+  const text = JSON.stringify({ businessDate: asOf.slice(0, 10), asOf, ...header })
+  return { feed, mediaType: "application/json", text }
+}
+
+/** The administrator's register at an instant: the units of each holder. */
+export const register = (of: {
+  readonly at: string
+  readonly units: Readonly<Record<string, string>>
+}): File => {
+  const lines = Object.entries(of.units).map(([account, quantity]) => ({ account, quantity }))
+  const totalQuantity = Decimal.formatPlain(
+    Decimal.sum(lines.map(({ quantity }) => Decimal.of(quantity)))
+  )
+  const stated = { kind: "holdings", totalQuantity, lineCount: lines.length, lines }
+  return json("register", { at: of.at, ...stated })
+}
+
+/** The administrator's net asset value of a unit at an instant, and the units outstanding. */
+export const nav = (of: {
+  readonly at: string
+  readonly official: string
+  readonly units: string
+}): File => {
+  const { at, official, units } = of
+  const nav = { official, ripcord: false }
+  return json("nav", { at, kind: "nav", nav, totalQuantity: units })
+}
+
+/** The custodian's positions at the end of a date, as a table. */
+export const custodian = (of: {
+  readonly date: string
+  readonly assets: Readonly<Record<string, string>>
+}): File => ({
+  feed: "custodian",
+  mediaType: "text/csv",
+  text: [
+    "date;account;asset;quantity",
+    ...Object.entries(of.assets).map(
+      ([asset, quantity]) => `${of.date};SAFE-0001;${asset};${quantity}`
+    )
+  ].join("\n")
+})

@@ -6,6 +6,7 @@ import {
   createHmac,
   createPrivateKey,
   createPublicKey,
+  createSecretKey,
   type KeyObject,
   randomBytes,
   randomUUID,
@@ -46,6 +47,7 @@ const remembered = (make: (bytes: Uint8Array) => KeyObject) => {
 }
 const privateKey = remembered(privateKeyOf)
 const publicKey = remembered(publicKeyOf)
+const secretKey = remembered(createSecretKey)
 
 const tagBytes = 16
 
@@ -55,7 +57,7 @@ export const layerCrypto = Layer.succeed(Crypto, {
     const hash = createHash("sha256")
     return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest("hex") }
   },
-  hmacSha256: (key, data) => createHmac("sha256", key).update(data).digest(),
+  hmacSha256: (key, data) => createHmac("sha256", secretKey(key)).update(data).digest(),
   equal: (a, b) => a.length === b.length && timingSafeEqual(a, b),
   ed25519: {
     publicKey: (seed) =>

@@ -42,8 +42,13 @@ const grouping = /[ ./-]/gu
 /** The number as it is hashed: without grouping signs, in upper case. */
 export const plainNumber = (number: string): string => number.replaceAll(grouping, "").toUpperCase()
 
-const hexOf = (bytes: Uint8Array): string =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
+const hexDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"))
+
+const hexOf = (bytes: Uint8Array): string => {
+  let text = ""
+  for (const byte of bytes) text += hexDigits[byte]
+  return text
+}
 
 const encoder = new TextEncoder()
 

@@ -172,6 +172,27 @@ export const refusalOf = (
 /** Rows that are written at a time. */
 const rowsAtOnce = 1_000
 
+/**
+ * Write buffer of the rows of an owner: writes `rowsAtOnce` of them by one call, however few lines come
+ * together, since each call is a transaction that waits for the disk.
+ */
+const appending = Effect.fnUntraced(function* (owner: string) {
+  const bulk = yield* Bulk
+  let waiting: ReadonlyArray<BulkRow> = []
+  return {
+    add: Effect.fnUntraced(function* (rows: ReadonlyArray<BulkRow>) {
+      waiting = waiting.length === 0 ? rows : [...waiting, ...rows]
+      let written = 0
+      for (; waiting.length - written >= rowsAtOnce; written += rowsAtOnce) {
+        yield* orUnavailable(bulk.append(owner, waiting.slice(written, written + rowsAtOnce)))
+      }
+      waiting = waiting.slice(written)
+    }),
+    /** Writes the rows that are left. */
+    end: Effect.suspend(() => orUnavailable(bulk.append(owner, waiting)))
+  }
+})
+
 /** A file that was read: its header, and the rows that wait to be sealed. */
 export interface ReadFile {
   readonly header: Port.Header
@@ -218,20 +239,13 @@ export const readFile = Effect.fnUntraced(function* (
   of: { readonly reading: Port.Reading; readonly staged: Staged }
 ) {
   const reader = yield* Port.StatementSource
-  const bulk = yield* Bulk
   const statement = { externalStatementId: StageSteps.toId(of.staged.stageId) }
   const store = yield* storing(source)
   let header: Port.Header | undefined
   let lines = 0
   let references = 0
-  const append = (owner: string, rows: ReadonlyArray<BulkRow>) =>
-    Effect.forEach(
-      Array.from({ length: Math.ceil(rows.length / rowsAtOnce) }, (_, part) =>
-        rows.slice(part * rowsAtOnce, (part + 1) * rowsAtOnce)
-      ),
-      (part) => orUnavailable(bulk.append(owner, part)),
-      { discard: true }
-    )
+  const rowsOfLines = yield* appending(ownerOf(statement))
+  const rowsOfReferences = yield* appending(LineRows.referencesOwnerOf(statement))
   const parts = reader.read(of.reading, StageSteps.bytesOf(of.staged))
   yield* Stream.runForEach(parts, (part) =>
     Effect.gen(function* () {
@@ -245,12 +259,12 @@ export const readFile = Effect.fnUntraced(function* (
         return yield* new Port.StatementTooLong({ linesMax: of.reading.linesMax })
       }
       const stored = yield* store(part.lines, from)
-      yield* append(ownerOf(statement), stored.map(LineRows.rowOf))
+      yield* rowsOfLines.add(stored.map(LineRows.rowOf))
       const indexed = stored.flatMap((line) =>
         line.kind === "cash" ? LineRows.referenceRowsOf(line) : []
       )
       references += indexed.length
-      yield* append(LineRows.referencesOwnerOf(statement), indexed)
+      yield* rowsOfReferences.add(indexed)
     })
   ).pipe(
     Effect.catchTags({
@@ -260,6 +274,8 @@ export const readFile = Effect.fnUntraced(function* (
       StatementTooLong: (fault) => Effect.fail(refusalOf(fault))
     })
   )
+  yield* rowsOfLines.end
+  yield* rowsOfReferences.end
   if (header === undefined) {
     return yield* Effect.die(new Error(`the reader of ${source.adapter} answered no header`))
   }

@@ -2,7 +2,14 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type Caller, Catalogue, Engine, type Read } from "@bursar/engine-core"
+import {
+  type Caller,
+  Catalogue,
+  Engine,
+  type Read,
+  Settings,
+  settingsDefaults
+} from "@bursar/engine-core"
 import { Party } from "@bursar/engine-core/kernel"
 import * as Embedded from "@bursar/storage-adapters/embedded"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
@@ -39,8 +46,12 @@ export const withDatabase = async <A, E>(
 }
 
 /** The whole engine on these storage ports, with a ledger of its own; nothing runs by itself. */
-export const engineOn = (storage: Database["storage"]) =>
-  Engine.layer.pipe(Layer.provideMerge(Layer.mergeAll(storage, NodeCrypto.layer, ledgerOf())))
+export const engineOn = (storage: Database["storage"], settings = settingsDefaults) =>
+  Engine.layer.pipe(
+    Layer.provideMerge(
+      Layer.mergeAll(storage, NodeCrypto.layer, ledgerOf(), Layer.succeed(Settings, settings))
+    )
+  )
 
 export type Services = Layer.Success<ReturnType<typeof engineOn>> | Scope.Scope
 

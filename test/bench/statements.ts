@@ -1,106 +1,130 @@
 /**
- * Readers of statements: a camt.053 of 200,000 entries, read into lines, against the bare parser over
- * the same decoded text, which does nothing with what it finds.
+ * Readers of statements: a camt.053 of 200,000 entries and a table of 1,000,000 holdings, read into
+ * lines, against the bare parser over the same bytes, which does nothing with what it finds.
  */
+import { Date } from "@bursar/engine-core/kernel"
+import type { StatementSource } from "@bursar/engine-core/ports"
 import { Effect, Stream } from "effect"
-import { SaxesParser } from "saxes"
 import { reader } from "#adapters/statements/Statements.ts"
+import * as generate from "../statements/generate.ts"
 import { type Bench, inTurns, timed } from "./measure.ts"
 import { withHeap } from "./memory.ts"
 import * as Meters from "./meter.ts"
+import * as Files from "./statement-files.ts"
 
-const perPiece = 100
-const encoder = new TextEncoder()
+const common = {
+  charset: null,
+  isin: null,
+  zone: "Europe/Zurich",
+  validFor: null,
+  basis: null,
+  corrects: false
+} as const
 
-/** An entry of a single transaction, the kind that banks send most. */
-const entryAt = (n: number): string =>
-  `<Ntry><NtryRef>${n}</NtryRef><Amt Ccy="EUR">${n}.25</Amt><CdtDbtInd>CRDT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts>` +
-  "<BookgDt><Dt>2026-03-02</Dt></BookgDt><ValDt><Dt>2026-03-02</Dt></ValDt>" +
-  `<AcctSvcrRef>BANK-${n}</AcctSvcrRef><BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>RCDT</Cd><SubFmlyCd>ESCT</SubFmlyCd></Fmly></Domn></BkTxCd>` +
-  `<NtryDtls><TxDtls><Refs><EndToEndId>sub-${n}</EndToEndId></Refs><Amt Ccy="EUR">${n}.25</Amt><CdtDbtInd>CRDT</CdtDbtInd>` +
-  `<RltdPties><Dbtr><Pty><Nm>Payer ${n}</Nm></Pty></Dbtr><DbtrAcct><Id><IBAN>DE${n}</IBAN></Id></DbtrAcct></RltdPties>` +
-  `<RmtInf><Ustrd>Order ${n}</Ustrd></RmtInf></TxDtls></NtryDtls></Ntry>\n`
+/** Number of lines that our reader finds. */
+const read = (reading: StatementSource.Reading, pieces: Iterable<Uint8Array>) =>
+  reader.read(reading, Stream.fromIterable(pieces, { chunkSize: 1 })).pipe(
+    Stream.runFold(
+      () => 0,
+      (lines, part) => (part.part === "lines" ? lines + part.lines.length : lines)
+    )
+  )
 
-const start =
-  '<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"><BkToCstmrStmt><Stmt><Id>S</Id>' +
-  "<Acct><Id><IBAN>CH9300762011623852957</IBAN></Id><Ccy>EUR</Ccy></Acct>" +
-  '<Bal><Tp><CdOrPrtry><Cd>CLBD</Cd></CdOrPrtry></Tp><Amt Ccy="EUR">1</Amt><CdtDbtInd>CRDT</CdtDbtInd>' +
-  "<Dt><Dt>2026-03-02</Dt></Dt></Bal>"
-
-const piece = encoder.encode(Array.from({ length: perPiece }, (_, n) => entryAt(n)).join(""))
-const [first, last] = [encoder.encode(start), encoder.encode("</Stmt></BkToCstmrStmt></Document>")]
-
-/** Pieces of a file of so many hundred entries; the same hundred again and again costs neither side. */
-function* pieces(entries: number): Generator<Uint8Array> {
-  yield first
-  for (let sent = 0; sent < entries; sent += perPiece) yield piece
-  yield last
+/** A form of files as both sides read it. */
+interface Form {
+  /** Name of the row, before the number of lines. */
+  readonly name: string
+  readonly lines: "entries" | "lines"
+  readonly against: string
+  readonly size: number
+  readonly pieces: (file: Files.File) => Iterable<Uint8Array>
+  readonly readingOf: (lines: number) => StatementSource.Reading
+  readonly bare: (pieces: Iterable<Uint8Array>) => Promise<unknown>
 }
 
-const ours = (entries: number) =>
-  reader
-    .read(
-      {
-        adapter: "camt.053",
-        kind: "cash",
-        charset: null,
-        account: { number: "CH9300762011623852957", currency: "EUR" },
-        isin: null,
-        currency: "EUR",
-        zone: "Europe/Zurich",
-        validFor: null,
-        basis: null,
-        csv: null,
-        businessDate: null,
-        corrects: false,
-        linesMax: entries
-      },
-      Stream.fromIterable(pieces(entries), { chunkSize: 1 })
-    )
-    .pipe(
-      Stream.runFold(
-        () => 0,
-        (lines, part) => (part.part === "lines" ? lines + part.lines.length : lines)
-      )
-    )
-
-const bare = (entries: number) =>
-  Effect.sync(() => {
-    const parser = new SaxesParser({ xmlns: false })
-    const decoder = new TextDecoder("utf-8", { fatal: true })
-    for (const piece of pieces(entries)) parser.write(decoder.decode(piece, { stream: true }))
-    parser.close()
-    return entries
-  })
-
-export const bench: Bench = ({ rounds, size = 200_000 }) =>
-  Effect.gen(function* () {
-    const heaps: Array<number> = []
-    const lines = new Set<number>()
-    const compared = yield* inTurns({
-      rounds,
-      ours: {
-        meter: Meters.ofThisProcess,
-        run: () =>
-          timed(
-            size,
-            Effect.map(withHeap(ours(size)), ({ value, heap }) => {
-              lines.add(value)
-              heaps.push(heap.most - heap.before)
-            })
-          )
-      },
-      bound: { meter: Meters.ofThisProcess, run: () => timed(size, bare(size)) }
-    })
-    if (lines.size > 1 || !lines.has(size)) throw new Error(`${[...lines].join()} lines were read`)
-    return [
-      {
-        bench: `camt.053 of ${size.toLocaleString("en-US")} entries`,
-        unit: "entries/s",
-        against: "saxes with no work",
-        goal: 0.5,
-        note: `heap ${Math.round(Math.max(...heaps))} MiB over idle`,
-        ...compared
+const benchOf =
+  (form: Form): Bench =>
+  ({ rounds, size = form.size }) =>
+    Effect.gen(function* () {
+      const heaps: Array<number> = []
+      const found = new Set<number>()
+      const file = { lines: size, number: 0 }
+      const compared = yield* inTurns({
+        rounds,
+        ours: {
+          meter: Meters.ofThisProcess,
+          run: () =>
+            timed(
+              size,
+              Effect.map(
+                withHeap(read(form.readingOf(size), form.pieces(file))),
+                ({ value, heap }) => {
+                  found.add(value)
+                  heaps.push(heap.most - heap.before)
+                }
+              )
+            )
+        },
+        bound: {
+          meter: Meters.ofThisProcess,
+          run: () =>
+            timed(
+              size,
+              Effect.promise(() => form.bare(form.pieces(file)))
+            )
+        }
+      })
+      if (found.size > 1 || !found.has(size)) {
+        return yield* Effect.die(new Error(`${[...found].join()} lines were read`))
       }
-    ]
-  }).pipe(Effect.runPromise)
+      return [
+        {
+          bench: `${form.name} of ${size.toLocaleString("en-US")} ${form.lines}`,
+          unit: `${form.lines}/s`,
+          against: form.against,
+          goal: 0.5,
+          note: `heap ${Math.round(Math.max(...heaps))} MiB over idle`,
+          ...compared
+        }
+      ]
+    }).pipe(Effect.runPromise)
+
+export const bench: Bench = benchOf({
+  name: "camt.053",
+  lines: "entries",
+  against: "saxes with no work",
+  size: 200_000,
+  pieces: Files.camt,
+  readingOf: (linesMax) => ({
+    ...common,
+    adapter: "camt.053",
+    kind: "cash",
+    account: { number: Files.accountNumber, currency: "EUR" },
+    currency: "EUR",
+    csv: null,
+    businessDate: null,
+    linesMax
+  }),
+  bare: (pieces) => Files.bareCamt(pieces)
+})
+
+export const tables = {
+  bench: benchOf({
+    name: "CSV",
+    lines: "lines",
+    against: "csv-parse with no work",
+    size: 1_000_000,
+    pieces: Files.csv,
+    readingOf: (linesMax) => ({
+      ...common,
+      adapter: "csv",
+      kind: "holdings",
+      account: null,
+      currency: "USD",
+      csv: generate.csvForm("holdings"),
+      businessDate: Date.of("2026-01-01"),
+      linesMax
+    }),
+    bare: (pieces) => Files.bareCsv(pieces)
+  })
+}

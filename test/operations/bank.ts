@@ -55,17 +55,26 @@ export interface Stated {
   readonly businessDate?: Date.Date
   /** Instrument of the account; by default that of the statement. */
   readonly accountOf?: string
+  /**
+   * Another account of the instrument, by a source of its own: `apart` is cash kept apart for suspended
+   * lines, `second` is any other. A run compares both, unlike the lines that every fund opens with.
+   */
+  readonly at?: "apart" | "second"
 }
 
-export const sourceOf = (instrumentId: string) => `bank-${instrumentId}`
-export const accountOf = (instrumentId: string) => `account-${instrumentId}`
+type Account = Pick<Stated, "at">
+
+export const sourceOf = (instrumentId: string, { at }: Account = {}) =>
+  `${at ?? "bank"}-${instrumentId}`
+export const accountOf = (instrumentId: string, { at }: Account = {}) =>
+  at === undefined ? `account-${instrumentId}` : `account-${at}-${instrumentId}`
 
 const asIfNew = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.orDie(effect)
 
 /** The account of an instrument and its source, where they are not there yet. */
-const mapped = Effect.fnUntraced(function* (instrumentId: string, act: Act) {
+const mapped = Effect.fnUntraced(function* (instrumentId: string, of: Account, act: Act) {
   const records = yield* Records
-  const externalAccountId = accountOf(instrumentId) as never
+  const externalAccountId = accountOf(instrumentId, of) as never
   const found = yield* records.find(externalAccounts, externalAccountId)
   if (Option.isNone(found)) {
     const account = {
@@ -73,7 +82,7 @@ const mapped = Effect.fnUntraced(function* (instrumentId: string, act: Act) {
         externalAccountId,
         kind: "cash" as const,
         currency: null,
-        segregated: false,
+        segregated: of.at === "apart",
         holderId: null,
         instrumentId
       },
@@ -81,7 +90,7 @@ const mapped = Effect.fnUntraced(function* (instrumentId: string, act: Act) {
     }
     yield* asIfNew(records.open(externalAccounts, account, act))
   }
-  const externalSourceId = sourceOf(instrumentId) as never
+  const externalSourceId = sourceOf(instrumentId, of) as never
   const source = yield* records.find(externalSources, externalSourceId)
   if (Option.isSome(source)) return
   yield* asIfNew(
@@ -96,7 +105,7 @@ const mapped = Effect.fnUntraced(function* (instrumentId: string, act: Act) {
         dueBy: { time: "06:00", zone: "UTC", daysAfter: 1 },
         grace: Duration.of("PT0S"),
         adapter: "camt.053",
-        account: accountOf(instrumentId),
+        account: accountOf(instrumentId, of),
         accountIs: null,
         basis: null,
         places: null,
@@ -135,10 +144,10 @@ const statementOf = (
   now: Instant.Instant
 ): ExternalStatement => ({
   externalStatementId: id as never,
-  externalSourceId: sourceOf(instrumentId),
+  externalSourceId: sourceOf(instrumentId, of),
   kind: "cash",
   instrumentId,
-  externalAccountId: accountOf(of.accountOf ?? instrumentId),
+  externalAccountId: accountOf(of.accountOf ?? instrumentId, of),
   businessDate: of.businessDate ?? businessDate,
   asOf: of.asOf === undefined ? now : Instant.of(of.asOf),
   period: null,
@@ -176,8 +185,8 @@ export const states = (of: Stated) =>
     yield* bulk.append(owner, rows)
     yield* records.transact(
       Effect.gen(function* () {
-        yield* mapped(of.accountOf ?? statement.instrumentId, act)
-        yield* mapped(statement.instrumentId, act)
+        yield* mapped(of.accountOf ?? statement.instrumentId, of, act)
+        yield* mapped(statement.instrumentId, of, act)
         yield* asIfNew(records.open(externalStatements, statement, act))
         yield* bulk.seal({ owner, rows: rows.length })
         if (statement.corrects === null) return

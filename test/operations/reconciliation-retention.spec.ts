@@ -18,7 +18,7 @@ const before = "2036-07-28T12:00:00Z"
 const after = "2036-08-02T12:00:00Z"
 
 /** A check that no run of this release has, so that none of them judges its findings. */
-const otherRelease = "suspended-lines"
+const otherRelease = "check-of-another-release"
 
 const hold = "hold_1"
 const stops: Fact = { on: "stop", holdId: hold }

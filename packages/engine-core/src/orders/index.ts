@@ -36,7 +36,9 @@ import { StandingSettlementMachine } from "./standing-settlement/StandingSettlem
 import * as StandingSettlementOperations from "./standing-settlement/StandingSettlementOperations.ts"
 import * as StandingSettlementReadings from "./standing-settlement/StandingSettlementReadings.ts"
 import * as StandingSettlementReads from "./standing-settlement/StandingSettlementReads.ts"
+import { cashLineParts } from "./order/CashLinePart.ts"
 import * as CashMoveSteps from "./order/CashMoveSteps.ts"
+import * as CashPartSteps from "./order/CashPartSteps.ts"
 import { cashLines, cashTakings } from "./order/CashTaking.ts"
 import { holderOrders } from "./order/HolderOrder.ts"
 import * as HolderOrderReadings from "./order/HolderOrderReadings.ts"
@@ -66,6 +68,7 @@ export const collections = [
   holderOrders,
   cashLines,
   cashTakings,
+  cashLineParts,
   dealingCycles,
   dealingDays,
   cycleSlots,
@@ -105,7 +108,7 @@ export const readings = [
   ...ProposalReadings.readings,
   ...ProvisionSettlementReadings.readings
 ] as const
-export const consequences = CashMoveSteps.consequences
+export const consequences = [...CashMoveSteps.consequences, CashPartSteps.consequence] as const
 export const timely = [
   ...SubscriptionOperations.timely,
   ...RedemptionOperations.timely,

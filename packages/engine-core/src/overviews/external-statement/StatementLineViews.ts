@@ -12,6 +12,7 @@ import type {
   HoldingsLine,
   StatementLine
 } from "../../statements/external-statement/StatementLine.ts"
+import { matchOf } from "../../orders/order/CashLinePart.ts"
 import * as sets from "../../vocabulary/sets.ts"
 
 const { Literal, NullOr, String: Text, Struct } = Schema
@@ -100,13 +101,6 @@ const entryOf = (line: CashEntry, around: Around): StatementLineView => {
     externalAccountId: around.externalAccountId,
     counterparty: line.counterparty === null ? null : around.counterpartyOf(line.counterparty),
     taken,
-    match: matchOf(line.amount, taken)
+    match: matchOf({ amount: line.amount, taken })
   }
 }
-
-/** How much of an entry pays orders: none, a part, or all of it. */
-const matchOf = (
-  amount: Decimal.Decimal,
-  taken: Decimal.Decimal
-): "unmatched" | "partial" | "matched" =>
-  Decimal.isZero(taken) ? "unmatched" : Decimal.equals(taken, amount) ? "matched" : "partial"

@@ -6,6 +6,7 @@ import * as AdmissionEffect from "./checks/AdmissionEffect.ts"
 import * as BurnedUnpaid from "./checks/BurnedUnpaid.ts"
 import * as CashBalance from "./checks/CashBalance.ts"
 import * as CashSettlement from "./checks/CashSettlement.ts"
+import * as CashUnmatched from "./checks/CashUnmatched.ts"
 import * as ClaimAging from "./checks/ClaimAging.ts"
 import * as DistributionIdentity from "./checks/DistributionIdentity.ts"
 import * as DistributionRecompute from "./checks/DistributionRecompute.ts"
@@ -26,8 +27,11 @@ import * as StatementGap from "./checks/StatementGap.ts"
 import * as StatementOverdue from "./checks/StatementOverdue.ts"
 import * as StatementTotal from "./checks/StatementTotal.ts"
 import * as SupplyOutstanding from "./checks/SupplyOutstanding.ts"
+import * as SuspendedLines from "./checks/SuspendedLines.ts"
 import * as CashLookups from "./CashCheckLookups.ts"
+import * as CashUnmatchedLookups from "./CashUnmatchedLookups.ts"
 import * as DistributionLookups from "./DistributionCheckLookups.ts"
+import * as SuspendedLineLookups from "./SuspendedLineLookups.ts"
 import * as NavLookups from "./NavCheckLookups.ts"
 import * as RegisterLineLookups from "./RegisterLineLookups.ts"
 import * as DriftLookups from "./DriftLookups.ts"
@@ -80,6 +84,10 @@ const table = {
     facts: CashLookups.settled,
     differences: CashSettlement.differences
   }),
+  "cash-unmatched": Check.define({
+    facts: CashUnmatchedLookups.unmatched,
+    differences: CashUnmatched.differences
+  }),
   "cash-balance": Check.define({
     facts: StatementLookups.balances,
     differences: CashBalance.differences,
@@ -120,6 +128,11 @@ const table = {
   "distribution-unpaid": Check.define({
     facts: DistributionLookups.payable,
     differences: DistributionUnpaid.differences
+  }),
+  "suspended-lines": Check.define({
+    facts: SuspendedLineLookups.segregated,
+    differences: SuspendedLines.differences,
+    comparedAt: ({ comparedAt }) => comparedAt
   }),
   "restriction-effect": Check.define({
     facts: HolderLookups.leftAgainst,

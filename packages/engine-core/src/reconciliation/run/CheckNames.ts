@@ -3,6 +3,7 @@ import * as AdmissionEffect from "./checks/AdmissionEffect.ts"
 import * as BurnedUnpaid from "./checks/BurnedUnpaid.ts"
 import * as CashBalance from "./checks/CashBalance.ts"
 import * as CashSettlement from "./checks/CashSettlement.ts"
+import * as CashUnmatched from "./checks/CashUnmatched.ts"
 import * as ClaimAging from "./checks/ClaimAging.ts"
 import * as CustodyReserve from "./checks/CustodyReserve.ts"
 import * as DistributionIdentity from "./checks/DistributionIdentity.ts"
@@ -27,6 +28,7 @@ import * as StatementGap from "./checks/StatementGap.ts"
 import * as StatementOverdue from "./checks/StatementOverdue.ts"
 import * as StatementTotal from "./checks/StatementTotal.ts"
 import * as SupplyOutstanding from "./checks/SupplyOutstanding.ts"
+import * as SuspendedLines from "./checks/SuspendedLines.ts"
 
 export const checkNames = [
   RegisterSupply.check,
@@ -41,6 +43,7 @@ export const checkNames = [
   StatementOverdue.check,
   StatementGap.check,
   CashSettlement.check,
+  CashUnmatched.check,
   CashBalance.check,
   BurnedUnpaid.check,
   ClaimAging.check,
@@ -51,6 +54,7 @@ export const checkNames = [
   DistributionRecompute.check,
   DistributionIdentity.check,
   DistributionUnpaid.check,
+  SuspendedLines.check,
   RestrictionEffect.check,
   AdmissionEffect.check,
   HolderCap.check,

@@ -2,10 +2,19 @@
 import { Schema } from "effect"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as Field from "../../templates/Field.ts"
+import * as ValueSet from "../../kernel/ValueSet.ts"
 import { checkNames } from "./CheckNames.ts"
 
 /** Largest number of instruments that one call names; a run without names covers all. */
 const instrumentsMax = 1_000
+
+/** Checks of this release; a later one has more. */
+const ReconciliationCheck = ValueSet.schemaOf({
+  name: "ReconciliationCheck",
+  doc: "A check of reconciliation runs.",
+  members: checkNames,
+  growth: "extensible"
+})
 
 export const RunRequest = Schema.Struct({
   scope: Field.optional(
@@ -20,7 +29,7 @@ export const RunRequest = Schema.Struct({
       ),
       /** Checks to run; absent: all that this release has. */
       checks: Field.optional(
-        Schema.Array(Schema.Literals(checkNames)).check(Schema.isMinLength(1), Schema.isUnique())
+        Schema.Array(ReconciliationCheck).check(Schema.isMinLength(1), Schema.isUnique())
       )
     })
   )

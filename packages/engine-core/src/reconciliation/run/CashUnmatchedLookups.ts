@@ -1,0 +1,232 @@
+/**
+ * Loads the booked bank lines that orders have not taken whole, by the index of such lines: parts of
+ * statements that orders took whole are not read.
+ */
+import { Effect, Stream } from "effect"
+import {
+  type ExternalAccount,
+  externalAccounts
+} from "../../holders/external-account/ExternalAccount.ts"
+import type { Instrument } from "../../instruments/instrument/Instrument.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import { nameOf } from "../../orders/order/CashLine.ts"
+import * as Part from "../../orders/order/CashLinePart.ts"
+import { cashLines } from "../../orders/order/CashTaking.ts"
+import { Bulk } from "../../ports/storage/Bulk.ts"
+import { orUnavailable } from "../../records/PortFailure.ts"
+import { Records } from "../../records/Records.ts"
+import type { ExternalSource } from "../../statements/external-source/ExternalSource.ts"
+import {
+  type ExternalStatement,
+  ownerOf
+} from "../../statements/external-statement/ExternalStatement.ts"
+import * as LineRows from "../../statements/external-statement/LineRows.ts"
+import { inForce } from "../../statements/external-statement/StatementLookups.ts"
+import type { CashEntry } from "../../statements/external-statement/StatementLine.ts"
+import type { Point } from "./Check.ts"
+import * as CashUnmatched from "./checks/CashUnmatched.ts"
+import { type Facts, sourcesOf } from "./StatementCheckLookups.ts"
+
+type Of = Pick<Instrument, "instrumentId">
+
+/** Statements whose parts are looked up together. */
+const statementsMax = 100
+
+/** Records that are looked up together. */
+const recordsMax = 500
+
+/** Rows that are read together. */
+const rowsMax = 1_000
+
+/** A statement whose lines may be judged, and the currency of its account. */
+interface Judged {
+  readonly statement: ExternalStatement
+  readonly accountCurrency: string
+}
+
+/**
+ * Whether lines of an account's statement are judged under this instrument. What is kept apart for
+ * suspended lines is compared as a whole. A file that was handed in for two instruments has its lines
+ * twice: they are judged under the one that the account is mapped to.
+ */
+const isJudged = (
+  { segregated, instrumentId: mappedTo }: Pick<ExternalAccount, "segregated" | "instrumentId">,
+  of: Of & Pick<ExternalSource, "instruments">
+): boolean =>
+  !segregated &&
+  (mappedTo === null || mappedTo === of.instrumentId || !of.instruments.includes(mappedTo))
+
+/** Selects the statements of a source that are judged, and that have their lines still. */
+const judgedOf = Effect.fnUntraced(function* (
+  statements: ReadonlyArray<ExternalStatement>,
+  of: Of & Pick<ExternalSource, "instruments">,
+  { pin }: Point
+) {
+  const records = yield* Records
+  const ids = new Set(statements.flatMap(({ externalAccountId }) => externalAccountId ?? []))
+  const accounts = new Map<string, ExternalAccount>(
+    (yield* records.many(externalAccounts, [...ids], pin)).map((account) => [
+      account.externalAccountId,
+      account
+    ])
+  )
+  return statements.flatMap((statement): ReadonlyArray<Judged> => {
+    const account = accounts.get(statement.externalAccountId ?? "")
+    if (account !== undefined && !isJudged(account, of)) return []
+    return [{ statement, accountCurrency: account?.currency ?? statement.currency }]
+  })
+})
+
+/** Loads records by id, so many at a time. */
+const chunked = <A, E, R>(
+  ids: ReadonlyArray<string>,
+  load: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<A>, E, R>
+) =>
+  Stream.fromIterable(ids).pipe(
+    Stream.grouped(recordsMax),
+    Stream.mapEffect((some) => load(some)),
+    Stream.flatMap((found) => Stream.fromIterable(found)),
+    Stream.runCollect
+  )
+
+/** Loads the parts of statements; of one that no taking opened, with what was taken before parts were kept. */
+const partsOf = Effect.fnUntraced(function* (judged: ReadonlyArray<Judged>, { pin }: Point) {
+  const records = yield* Records
+  const every = judged.flatMap(({ statement: { externalStatementId, lineCount } }) =>
+    Array.from({ length: Part.partsOf(lineCount) }, (_, part) => ({
+      statementId: externalStatementId as string,
+      part
+    }))
+  )
+  const stored = yield* chunked(every.map(Part.idOf), (ids) =>
+    records.many(Part.cashLineParts, ids, pin)
+  )
+  const byId = new Map<string, Part.CashLinePart>(stored.map((part) => [Part.idOf(part), part]))
+  const absent = every.filter((part) => !byId.has(Part.idOf(part)))
+  const takenOf = [...new Set(absent.map(({ statementId }) => statementId))]
+  const taken =
+    takenOf.length === 0
+      ? []
+      : yield* records.stream(cashLines, { pin, where: { takenOf } }).pipe(
+          Stream.map(({ record }) => record),
+          Stream.runCollect
+        )
+  const marks = Map.groupBy(taken, (line) => Part.idOf({ ...line, part: Part.partOf(line) }))
+  for (const part of absent) {
+    const lines = marks.get(Part.idOf(part)) ?? []
+    const of = lines.map((line) => ({ line: line.line, match: Part.matchOf(line) }))
+    byId.set(Part.idOf(part), Part.marked(Part.untaken(part), of))
+  }
+  return Map.groupBy(
+    every.flatMap((part) => byId.get(Part.idOf(part)) ?? []),
+    ({ statementId }) => statementId
+  )
+})
+
+/** Spans of lines to read: those of neighbouring parts as one where nothing lies between them. */
+const spansOf = (
+  parts: ReadonlyArray<Part.CashLinePart>,
+  statement: Pick<ExternalStatement, "lineCount">
+): ReadonlyArray<Part.Span> =>
+  parts
+    .flatMap((part) => Part.openSpanOf(part, statement) ?? [])
+    .reduce<ReadonlyArray<Part.Span>>((spans, span) => {
+      const last = spans.at(-1)
+      return last !== undefined && last.through + 1 === span.from
+        ? spans.with(-1, { from: last.from, through: span.through })
+        : [...spans, span]
+    }, [])
+
+/** Streams the entries of a span, page by page; none where retention has deleted them. */
+const entriesOf = (statement: ExternalStatement, { from, through }: Part.Span) =>
+  Stream.range(0, Math.floor((through - from) / rowsMax)).pipe(
+    Stream.mapEffect((page) =>
+      Effect.gen(function* () {
+        const bulk = yield* Bulk
+        const first = from + page * rowsMax
+        const limit = Math.min(rowsMax, through - first + 1)
+        const owner = ownerOf(statement)
+        const rows = yield* orUnavailable(
+          bulk.read({ owner, after: LineRows.keyOf(first - 1), limit })
+        )
+        return rows
+          .map((row) => LineRows.lineOf(row))
+          .flatMap((line): ReadonlyArray<CashEntry> => (line.kind === "cash" ? [line] : []))
+      })
+    )
+  )
+
+/** Adds the open lines of a statement to the sums. */
+const addOpen = Effect.fnUntraced(function* (
+  sums: CashUnmatched.Sums,
+  { statement, accountCurrency }: Judged,
+  of: { readonly parts: ReadonlyArray<Part.CashLinePart>; readonly at: Point }
+) {
+  const records = yield* Records
+  const { externalStatementId: statementId, externalAccountId } = statement
+  if (externalAccountId === null) return
+  const partsByNumber = new Map(of.parts.map((part) => [part.part, part]))
+  const matchOf = (line: number): Part.Match => {
+    const part = partsByNumber.get(Part.partOf({ line }))
+    return part === undefined ? "unmatched" : Part.matchIn(part, line)
+  }
+  yield* Stream.fromIterable(spansOf(of.parts, statement)).pipe(
+    Stream.flatMap((span) => entriesOf(statement, span)),
+    Stream.runForEach((entries) =>
+      Effect.gen(function* () {
+        const open = entries.filter(({ line }) => matchOf(line) !== "matched")
+        const names = open
+          .filter(({ line }) => matchOf(line) === "partial")
+          .map(({ line }) => nameOf({ statementId, line }))
+        const found = yield* chunked(names, (ids) => records.many(cashLines, ids, of.at.pin))
+        const takenOf = new Map(found.map(({ line, taken }) => [line, taken]))
+        CashUnmatched.addTo(
+          sums,
+          open.map((entry) => ({
+            externalAccountId,
+            accountCurrency,
+            statementId,
+            entry,
+            taken: takenOf.get(entry.line) ?? Decimal.zero
+          }))
+        )
+      })
+    )
+  )
+})
+
+/**
+ * Streams what orders have not taken of the booked lines of an instrument's statements in force, one fact
+ * for each reference of the bank, in memory that grows with their number alone.
+ */
+export const unmatched = (instrument: Of, at: Point): Facts<CashUnmatched.Unmatched> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const { instrumentId } = instrument
+      const sums: CashUnmatched.Sums = new Map()
+      for (const { externalSourceId, instruments } of yield* sourcesOf(instrument, at, ["cash"])) {
+        yield* inForce({ externalSourceId, instrumentId }, at.pin).pipe(
+          Stream.filter(({ prunedAt }) => prunedAt === undefined),
+          Stream.grouped(statementsMax),
+          Stream.runForEach((statements) =>
+            Effect.gen(function* () {
+              const judged = yield* judgedOf(statements, { instrumentId, instruments }, at)
+              const parts = yield* partsOf(judged, at)
+              yield* Effect.forEach(
+                judged,
+                (of) =>
+                  addOpen(sums, of, {
+                    parts: parts.get(of.statement.externalStatementId) ?? [],
+                    at
+                  }),
+                { discard: true }
+              )
+            })
+          )
+        )
+      }
+      return Stream.fromIterable(sums.values()).pipe(
+        Stream.map((sum): CashUnmatched.Unmatched => ({ instrumentId, ...sum }))
+      )
+    })
+  )

@@ -13,7 +13,9 @@ export default defineConfig({
       "test/postgres/every-list-plans.test.ts",
       "test/simulation/town.test.ts",
       "test/demo/replay-series.test.ts",
-      "test/http/distribution-twins.prop.ts"
+      "test/http/distribution-twins.prop.ts",
+      "test/operations/finding-histories.prop.ts",
+      "test/operations/verdicts.prop.ts"
     ],
     env: {
       KILLS: process.env["KILLS"] ?? "many",
@@ -22,7 +24,9 @@ export default defineConfig({
       PLANNED_ROWS: "60000",
       TOWN_STEPS: "1500",
       SERIES: "all",
-      TWINS: "5"
+      TWINS: "5",
+      FINDING_HISTORIES: "80",
+      SUPPOSED_VERDICTS: "80"
     },
     globalSetup: ["test/database.setup.ts"],
     pool: "forks",

@@ -1,5 +1,5 @@
-/** Fault of a ledger: its end cannot be read while a test says so. */
-import { Duration, Effect } from "effect"
+/** Faults of a ledger while a test says so: its end cannot be read, or it has not all that was projected of it. */
+import { Duration, Effect, Stream } from "effect"
 import { Ledger } from "@bursar/engine-core/ports"
 
 type Service = Ledger.Ledger["Service"]
@@ -16,4 +16,22 @@ export const reachableWhile =
             new Ledger.Unreachable({ detail: "no route", retryAfter: Duration.seconds(1) })
           )
     )
+  })
+
+/** Makes a ledger whose active contracts lack the first holding while `isHiding` returns true. */
+export const hidingWhile =
+  (isHiding: () => boolean) =>
+  (ledger: Service): Service => ({
+    ...ledger,
+    acs: (query) =>
+      Stream.suspend(() => {
+        let isLeft = isHiding()
+        return ledger.acs(query).pipe(
+          Stream.filter(({ template }) => {
+            const isHidden = isLeft && template.entity === "Holding"
+            if (isHidden) isLeft = false
+            return !isHidden
+          })
+        )
+      })
   })

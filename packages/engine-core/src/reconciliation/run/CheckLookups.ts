@@ -174,3 +174,8 @@ export const checks: ReadonlyArray<Row> = checkNames.map((name) => ({ name, ...t
 export const groundNames: ReadonlyArray<string> = checks.flatMap(({ isGround, name }) =>
   isGround === true ? [name] : []
 )
+
+/** Names of the checks that compare facts of the venue, once a run. */
+export const venueNames: ReadonlyArray<string> = checks.flatMap(({ name, venueFacts }) =>
+  venueFacts === undefined ? [] : [name]
+)

@@ -50,7 +50,7 @@ export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
   const found = yield* recordFound(of, act)
   const isGrounded = yield* hasGround(compared)
   const others = yield* clearOthers({ ...of, isGrounded }, act)
-  yield* recordVerdicts({ ...of, found, others }, act)
+  yield* recordVerdicts({ ...of, found, others, isGrounded }, act)
   yield* noteOverdue(of, act)
   const held = yield* Effect.forEach(compared.covered, ({ instrument }) => {
     const own = found.filter(({ instrumentId }) => instrumentId === instrument.instrumentId)
@@ -186,11 +186,13 @@ const recordVerdicts = Effect.fnUntraced(function* (
   of: Recording & {
     readonly found: ReadonlyArray<Finding>
     readonly others: ReadonlyMap<string, Verdict.Tally>
+    readonly isGrounded: boolean
   },
   act: Act
 ) {
   const records = yield* Records
-  const { runId, compared, found } = of
+  const { runId, compared, found, isGrounded } = of
+  const notRun = new Set(compared.venue.flatMap(({ check, ran }) => (ran ? [] : [check])))
   const { offset, ledgerTime, select, judgedAt } = compared.at.pin
   const writtenBy = "instant" in select ? select.instant : judgedAt
   const sums = new Map(of.others)
@@ -210,8 +212,10 @@ const recordVerdicts = Effect.fnUntraced(function* (
         runId,
         pin: { offset, ledgerTime, writtenBy, judgedAt },
         isReached: compared.isReached,
+        isGrounded,
         tally: sums.get(instrumentId) ?? Verdict.noFindings,
-        outcomes,
+        // A check that did not run for the venue did not run for any instrument.
+        outcomes: outcomes.map(({ check, ran }) => ({ check, ran: ran && !notRun.has(check) })),
         ranBefore: stored?.ran ?? [],
         checks: checkNames
       })

@@ -85,6 +85,10 @@ export const toleranceOf = (
 const isNoOlder = (moment: Moment, than: Moment): boolean =>
   moment.offset >= than.offset && Instant.atOrAfter(moment.instant, than.instant)
 
+/** The newer of two moments; null: there is none. */
+const newestOf = (a: Moment | null, b: Moment | null): Moment | null =>
+  b === null || (a !== null && isNoOlder(a, b)) ? a : b
+
 /** A run's judgement of one check and instrument, for the findings that it did not find. */
 export interface Judgement {
   /** The run's pin. */
@@ -109,7 +113,7 @@ const worst = (a: FindingSeverity, b: FindingSeverity): FindingSeverity =>
   (["blocking", "warning"] as const).find((severity) => a === severity || b === severity) ?? "info"
 
 /** Sum of the new differences beyond `newMax`. */
-type Rest = Pick<Difference, "severity" | "unit" | "tolerance" | "unexplained">
+type Rest = Pick<Difference, "severity" | "unit" | "tolerance" | "unexplained" | "comparedAt">
 
 /**
  * The new differences beyond `newMax` as one difference on the instrument: the sum of what nothing
@@ -131,7 +135,6 @@ const restOf = (
   difference: rest.unexplained,
   explained: { amount: Decimal.zero, by: [] },
   statementId: null,
-  comparedAt: null,
   ...rest
 })
 
@@ -170,17 +173,15 @@ export const gather = (
   const fresh = [...self.fresh, ...differences.filter((difference) => !isKnown(difference))]
   return {
     isCompared: true,
-    comparedAt: moments.reduce<Moment | null>(
-      (newest, moment) => (newest !== null && isNoOlder(newest, moment) ? newest : moment),
-      self.comparedAt
-    ),
+    comparedAt: moments.reduce<Moment | null>(newestOf, self.comparedAt),
     known: [...self.known, ...differences.filter(isKnown)],
     fresh: fresh.slice(0, newMax),
     rest: fresh.slice(newMax).reduce<Rest | null>(
-      (sum, { severity, unit, tolerance, unexplained }) => ({
+      (sum, { severity, unit, tolerance, unexplained, comparedAt }) => ({
         severity: worst(sum?.severity ?? "info", severity),
         unit,
         tolerance,
+        comparedAt: newestOf(sum?.comparedAt ?? null, comparedAt),
         unexplained: Decimal.add(sum?.unexplained ?? Decimal.zero, unexplained)
       }),
       self.rest

@@ -1,5 +1,5 @@
 /** Projection of the verdict of an instrument, as the latest reconciliation run that covered it left it. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -29,6 +29,8 @@ export const InstrumentVerdict = Struct({
   pin: Pinned,
   /** False where the run found the ledger unreachable, so that no check ran. */
   isReached: Schema.Boolean,
+  /** False where the run could clear nothing: the projection had drifted from the ledger. */
+  isGrounded: Schema.Boolean.pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(true))),
   /** Checks that ran the latest time that a run asked for them. */
   ran: List(Text)
 })

@@ -11,6 +11,7 @@ import * as PinnedRecords from "../../records/PinnedRecords.ts"
 import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records } from "../../records/Records.ts"
 import { checkNames } from "../run/CheckNames.ts"
+import { venueNames } from "../run/CheckLookups.ts"
 import { compareAt } from "../run/CompareSteps.ts"
 import { runs } from "../run/Run.ts"
 import * as RunRules from "../run/RunRules.ts"
@@ -50,7 +51,14 @@ export const supposed = Effect.fnUntraced(function* (self: InstrumentVerdict, as
       at: { pin, horizonOffset },
       isReached: self.isReached && pin.offset >= horizonOffset
     })
-    const outcomes = covered.flatMap((each) => each.outcomes)
+    // Facts of the venue are not compared again: of their checks the run's own outcome counts.
+    const outcomes = covered
+      .flatMap((each) => each.outcomes)
+      .map((outcome) => ({
+        ...outcome,
+        ran:
+          outcome.ran && (!venueNames.includes(outcome.check) || self.ran.includes(outcome.check))
+      }))
     const differences = outcomes.flatMap((outcome) => outcome.differences)
     const ids = new Set(differences.map((difference) => idTextOf(difference, sha256)))
     const known = new Map<string, typeof findings.record.Type>(
@@ -74,9 +82,12 @@ export const supposed = Effect.fnUntraced(function* (self: InstrumentVerdict, as
         Stream.filter(
           (finding) =>
             !ids.has(finding.findingId) &&
-            !outcomes.some(
-              (outcome) =>
-                outcome.check === finding.check && RunRules.clears({ asOf, outcome }, finding)
+            !(
+              self.isGrounded &&
+              outcomes.some(
+                (outcome) =>
+                  outcome.check === finding.check && RunRules.clears({ asOf, outcome }, finding)
+              )
             )
         ),
         Stream.runFold(() => found.reduce(Rules.tallied, Rules.noFindings), Rules.tallied)
@@ -87,6 +98,7 @@ export const supposed = Effect.fnUntraced(function* (self: InstrumentVerdict, as
       runId: self.runId,
       pin: self.pin,
       isReached: self.isReached,
+      isGrounded: self.isGrounded,
       tally,
       outcomes,
       ranBefore: Option.match(previous, { onNone: () => [], onSome: ({ ran }) => ran }),

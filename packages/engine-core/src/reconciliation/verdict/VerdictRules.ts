@@ -43,6 +43,7 @@ export interface Judging {
   readonly runId: string
   readonly pin: InstrumentVerdict["pin"]
   readonly isReached: boolean
+  readonly isGrounded: boolean
   /** All findings of the instrument after the run, also of checks that the run did not cover. */
   readonly tally: Tally
   readonly outcomes: ReadonlyArray<Pick<Outcome, "check" | "ran">>
@@ -57,7 +58,7 @@ export interface Judging {
  * covered yet, or that could not run the latest time, leaves the instrument incomplete.
  */
 export const judge = (of: Judging): InstrumentVerdict => {
-  const { instrumentId, runId, pin, isReached, tally, outcomes } = of
+  const { instrumentId, runId, pin, isReached, isGrounded, tally, outcomes } = of
   const ran = of.checks.filter(
     (check) =>
       outcomes.find((outcome) => outcome.check === check)?.ran ?? of.ranBefore.includes(check)
@@ -70,6 +71,7 @@ export const judge = (of: Judging): InstrumentVerdict => {
     oldestDays: tally.oldest === null ? null : ageDays(tally.oldest, pin.judgedAt),
     pin,
     isReached,
+    isGrounded,
     ran
   }
 }

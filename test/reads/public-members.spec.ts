@@ -235,7 +235,7 @@ const decided: Readonly<Record<string, Decision>> = {
     views: ["ReconciliationVerdictView"],
     withheld: {
       "asOf is its offset; the rest reads the records again": ["pin"],
-      "the verdict says whether any did not": ["isReached", "ran"]
+      "the verdict says whether any did not": ["isReached", "isGrounded", "ran"]
     }
   },
   "standing-settlement": {

@@ -12,17 +12,17 @@ const worth = Formula.declare({
   doc: "A sum of products of the test's own.",
   inputs: { units: "amounts", price: "amounts", weight: "amounts", floor: "amount" },
   figures: { plain: "figure", above: "figure" },
-  work: ({ amount, dot, max, subtract, round }) => {
+  work: ({ amount, dot, each, max, multiply, subtract, round }) => {
     const to = { places: 10, rounding: "floor" } as const
     round({ figure: "plain", term: dot("units", "price"), ...to })
     const floor = amount("floor")
     round({
       figure: "above",
-      term: dot(
-        "units",
-        { of: "price", as: (price) => subtract(max(price, floor), floor) },
-        "weight"
-      ),
+      term: each({
+        lists: ["units", "price", "weight"],
+        term: (of) =>
+          multiply(multiply(of("units"), subtract(max(of("price"), floor), floor)), of("weight"))
+      }),
       ...to
     })
   }

@@ -7,12 +7,9 @@ import * as Decimal from "./Decimal.ts"
 import {
   type AnyFormula,
   type Compared,
-  type Factor,
-  factorOf,
   haveSameIds,
   type Item,
   type Kind,
-  listOf,
   shareOut,
   type Sheet
 } from "./Formula.ts"
@@ -244,14 +241,6 @@ const leafOf = (name: string, item?: Item): Term => ({
   stands: nothing
 })
 
-const productOf = (
-  factors: ReadonlyArray<Factor<Term>>,
-  leaf: (name: string, list: number) => Term
-): Term =>
-  factors
-    .map((factor, list) => factorOf(factor, leaf(listOf(factor), list)))
-    .reduce((left, right) => operate("*", left, right))
-
 interface Places {
   readonly count: number | undefined
   readonly stands: Stands
@@ -274,6 +263,23 @@ const sheetOf = (inputs: ReadonlyArray<Input>, taken: Array<Taken>): Sheet<Term>
     const text = all(places)[0]?.value
     return { count: text === undefined ? undefined : Number(text), stands: standsOn(places) }
   }
+  const each = (names: ReadonlyArray<string>, term: (amountOf: (name: string) => Term) => Term) => {
+    const lists = names.map(itemsOf)
+    const terms = (lists[0] ?? []).map((_, index) =>
+      term((name) => leafOf(name, lists[names.indexOf(name)]?.[index]))
+    )
+    const named = term((name) => ({ ...leafOf(name), stands: standsOn(name) }))
+    const values = terms.flatMap(({ value }) => value ?? [])
+    const isKnown = haveSameIds(lists) && values.length === terms.length
+    return {
+      value: isKnown ? Rational.sum(values) : undefined,
+      names: `sum(${named.names})`,
+      shown: `sum(${terms.map(({ shown }) => shown).join(", ")})`,
+      binding: "atom",
+      // An empty list makes no term, so that a basis does not name what its term would use.
+      stands: terms.length === 0 ? nothing : named.stands
+    } as const
+  }
   return {
     amount: (name) => {
       const text = all(name)[0]?.value
@@ -295,23 +301,11 @@ const sheetOf = (inputs: ReadonlyArray<Input>, taken: Array<Taken>): Sheet<Term>
         stands: standsOn(name)
       }
     },
-    dot: (...factors) => {
-      const lists = factors.map((factor) => itemsOf(listOf(factor)))
-      const products = (lists[0] ?? []).map((_, index) =>
-        productOf(factors, (name, list) => leafOf(name, lists[list]?.[index]))
-      )
-      const product = productOf(factors, (name) => ({ ...leafOf(name), stands: standsOn(name) }))
-      const values = products.flatMap(({ value }) => value ?? [])
-      const isKnown = haveSameIds(lists) && values.length === products.length
-      return {
-        value: isKnown ? Rational.sum(values) : undefined,
-        names: `sum(${product.names})`,
-        shown: `sum(${products.map(({ shown }) => shown).join(", ")})`,
-        binding: "atom",
-        // An empty list makes no term, so that a basis does not name what its factors would use.
-        stands: products.length === 0 ? nothing : product.stands
-      }
-    },
+    dot: (...lists) =>
+      each(lists, (amountOf) =>
+        lists.map(amountOf).reduce((left, right) => operate("*", left, right))
+      ),
+    each: ({ lists, term }) => each(lists, term),
     number: (value) => ({
       value: Rational.fromInteger(value),
       names: String(value),

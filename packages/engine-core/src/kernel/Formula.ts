@@ -55,14 +55,6 @@ export interface NamesOf<I extends Inputs, F extends Shapes> extends Names {
   readonly figure: keyof F & string
 }
 
-/**
- * Factor of a sum of products: a list of amounts, or a list of which each amount is first replaced
- * by a term of it.
- */
-export type Factor<T, Name extends string = string> =
-  | Name
-  | { readonly of: Name; readonly as: (amount: T) => T }
-
 export interface Compared<T> {
   readonly left: T
   readonly right: T
@@ -83,7 +75,13 @@ export interface Sheet<T, N extends Names = Names> {
    * Sum of products: the lists' amounts are multiplied id by id and the products added, without a
    * rounding. All lists have the same ids in the same order; an id that one of them lacks is a fault.
    */
-  readonly dot: (...factors: ReadonlyArray<Factor<T, N["amounts"]>>) => T
+  readonly dot: (...lists: ReadonlyArray<N["amounts"]>) => T
+  /** Sum, without a rounding, of one term for each id of the lists, which are as those of `dot`. */
+  readonly each: (of: {
+    readonly lists: ReadonlyArray<N["amounts"]>
+    /** The term of one id, made of the amounts that the lists have for the id. */
+    readonly term: (amountOf: (list: N["amounts"]) => T) => T
+  }) => T
   /** A number of the formula itself. */
   readonly number: (value: number) => T
   readonly add: (left: T, right: T) => T
@@ -168,23 +166,22 @@ const numbers = (
 ): Sheet<Rational.Rational> => {
   const placesOf = (places: string | number): number =>
     typeof places === "number" ? places : asPlaces(values[places], places)
+  const listsOf = (names: ReadonlyArray<string>) => {
+    const lists = names.map((name) => asItems(values[name], name))
+    if (!haveSameIds(lists)) throw new Error("the lists of a sum have other ids")
+    return lists
+  }
   return {
     amount: (name) => Rational.of(asAmount(values[name], name)),
     total: (name) => Rational.of(Decimal.sum(asItems(values[name], name).map(amountOf))),
-    dot: (...factors) => {
-      const lists = factors.map((factor) => asItems(values[listOf(factor)], listOf(factor)))
-      if (!haveSameIds(lists)) throw new Error("the lists of a sum of products have other ids")
-      if (factors.every((factor) => typeof factor === "string")) {
-        return Rational.sumOfProducts(lists.map((list) => list.map(amountOf)))
-      }
-      const products = (lists[0] ?? []).map((_, index) =>
-        factors
-          .map((factor, list) =>
-            factorOf(factor, Rational.of(lists[list]?.[index]?.amount ?? Decimal.zero))
-          )
-          .reduce(Rational.multiply)
+    dot: (...names) =>
+      Rational.sumOfProducts(listsOf(names).map((list) => list.map(({ amount }) => amount))),
+    each: ({ lists: names, term }) => {
+      const lists = listsOf(names)
+      const terms = (lists[0] ?? []).map((_, index) =>
+        term((name) => Rational.of(lists[names.indexOf(name)]?.[index]?.amount ?? unfit(name)))
       )
-      return Rational.sum(products)
+      return Rational.sum(terms)
     },
     number: (value) => Rational.fromInteger(value),
     add: Rational.add,
@@ -211,14 +208,6 @@ const numbers = (
     }
   }
 }
-
-/** Name of the list that a factor takes its amounts from. */
-export const listOf = <T, Name extends string>(factor: Factor<T, Name>): Name =>
-  typeof factor === "string" ? factor : factor.of
-
-/** The term that a factor makes of one amount of its list. */
-export const factorOf = <T>(factor: Factor<T>, amount: T): T =>
-  typeof factor === "string" ? amount : factor.as(amount)
 
 /** Checks that lists have the same ids in the same order. */
 export const haveSameIds = ([first = [], ...others]: ReadonlyArray<

@@ -57,11 +57,15 @@ export const equalisation = Formula.declare({
     payoutDecimals: "places"
   },
   figures: { equalisation: "figure" },
-  work: ({ amount, dot, number, max, min, subtract, round }) => {
+  work: ({ amount, each, number, max, min, multiply, subtract, round }) => {
     const exPrice = amount("exPrice")
-    const bought = dot("remaining", {
-      of: "basePrice",
-      as: (base) => subtract(min(max(base, exPrice), amount("cumPrice")), exPrice)
+    const bought = each({
+      lists: ["remaining", "basePrice"],
+      term: (of) =>
+        multiply(
+          of("remaining"),
+          subtract(min(max(of("basePrice"), exPrice), amount("cumPrice")), exPrice)
+        )
     })
     round({
       figure: "equalisation",

@@ -7,7 +7,9 @@ const otherWords: Readonly<Record<string, string>> = {
   refund: "fund",
   fund: "refund",
   paid: "carried",
-  carried: "paid"
+  carried: "paid",
+  fresh: "stale",
+  stale: "fresh"
 }
 
 /** Every basis that differs from this one in one input, place, rounding or value. */

@@ -11,3 +11,4 @@ export const machines = [
   ReserveOrderMachine
 ] as const
 export { events } from "./events.ts"
+export { formulas } from "./ReserveFormulas.ts"

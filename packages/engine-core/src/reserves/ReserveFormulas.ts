@@ -1,0 +1,296 @@
+/**
+ * Declarations of the formulas of reserves: value and cover of the locked assets, share price, units
+ * of a mint, payout of a redemption, and what may still be minted
+ * (docs/domain/figures.md#reserve-figures).
+ */
+import * as Formula from "../kernel/Formula.ts"
+
+/** Inputs by which assets count: those that are fresh, apart by whether a cap limits them. */
+const countedInputs = {
+  freeUnits: "amounts",
+  freePrice: "amounts",
+  freeHaircut: "amounts",
+  cappedUnits: "amounts",
+  cappedPrice: "amounts",
+  cappedHaircut: "amounts",
+  cappedShare: "amounts"
+} as const
+
+/** All assets of the terms that have a price, fresh or stale. */
+const grossInputs = { units: "amounts", price: "amounts" } as const
+
+type CountedSheet<T> = Formula.Sheet<
+  T,
+  Formula.NamesOf<typeof countedInputs, Record<never, Formula.Shape>>
+>
+
+/** Exact value of an asset: its units at its price, less the haircut. */
+const valueOf = <T>(
+  { multiply, number, subtract }: Pick<Formula.Sheet<T>, "multiply" | "number" | "subtract">,
+  [units, price, haircut]: readonly [T, T, T]
+): T => multiply(multiply(units, price), subtract(number(1), haircut))
+
+/** Exact sum of what the fresh assets count, a capped one at most its share of the requirement. */
+const countedOf = <T>(
+  sheet: Pick<CountedSheet<T>, "add" | "each" | "min" | "multiply" | "number" | "subtract">,
+  required: T
+): T => {
+  const { add, each, min, multiply } = sheet
+  const free = each({
+    lists: ["freeUnits", "freePrice", "freeHaircut"],
+    term: (of) => valueOf(sheet, [of("freeUnits"), of("freePrice"), of("freeHaircut")])
+  })
+  const capped = each({
+    lists: ["cappedUnits", "cappedPrice", "cappedHaircut", "cappedShare"],
+    term: (of) =>
+      min(
+        valueOf(sheet, [of("cappedUnits"), of("cappedPrice"), of("cappedHaircut")]),
+        multiply(of("cappedShare"), required)
+      )
+  })
+  return add(free, capped)
+}
+
+/** `freshness` is `fresh` or `stale`; a stale asset is worth nothing. */
+export const reserveValue = Formula.declare({
+  name: "reserve-value",
+  doc: "Value of a locked asset: its units at its price less the haircut, and nothing where the price is stale.",
+  inputs: {
+    units: "amount",
+    price: "amount",
+    haircut: "amount",
+    freshness: "word",
+    currencyDecimals: "places"
+  },
+  figures: { value: "figure" },
+  work: (sheet) => {
+    const { amount, number, round, whenWord } = sheet
+    const term = whenWord({
+      name: "freshness",
+      is: "fresh",
+      then: () => valueOf(sheet, [amount("units"), amount("price"), amount("haircut")]),
+      otherwise: () => number(0)
+    })
+    round({ figure: "value", term, places: "currencyDecimals", rounding: "floor" })
+  }
+})
+
+export const reserveCap = Formula.declare({
+  name: "reserve-cap",
+  doc: "Most that an asset counts: its largest share of the requirement.",
+  inputs: { maxShare: "amount", required: "amount", currencyDecimals: "places" },
+  figures: { cap: "figure" },
+  work: ({ amount, multiply, round }) => {
+    const term = multiply(amount("maxShare"), amount("required"))
+    round({ figure: "cap", term, places: "currencyDecimals", rounding: "floor" })
+  }
+})
+
+const coverFigures = {
+  required: "figure",
+  counted: "figure",
+  ratio: "figure"
+} as const
+
+/** Requirement, counted value and their ratio; the ratio is 0 where nothing is outstanding. */
+const cover = <T>(
+  sheet: Pick<
+    CountedSheet<T>,
+    "add" | "each" | "min" | "multiply" | "number" | "subtract" | "divide" | "whenAbove"
+  > & {
+    readonly round: (of: {
+      readonly figure: keyof typeof coverFigures
+      readonly term: T
+      readonly places: "currencyDecimals" | number
+      readonly rounding: "floor" | "ceiling"
+    }) => T
+  },
+  { minCover, outstandingValue }: { readonly minCover: T; readonly outstandingValue: T }
+) => {
+  const { divide, multiply, number, round, whenAbove } = sheet
+  const required = multiply(minCover, outstandingValue)
+  const counted = countedOf(sheet, required)
+  const places = "currencyDecimals"
+  round({ figure: "required", term: required, places, rounding: "ceiling" })
+  round({ figure: "counted", term: counted, places, rounding: "floor" })
+  const ratio = whenAbove({
+    left: outstandingValue,
+    right: number(0),
+    above: () => divide(counted, outstandingValue),
+    otherwise: () => number(0)
+  })
+  round({ figure: "ratio", term: ratio, places: 10, rounding: "floor" })
+}
+
+export const reserveCoverPar = Formula.declare({
+  name: "reserve-cover-par",
+  doc: "Cover of units at par: the counted value of the locked assets against minCover of the value outstanding.",
+  inputs: {
+    ...countedInputs,
+    outstanding: "amount",
+    parValue: "amount",
+    minCover: "amount",
+    currencyDecimals: "places"
+  },
+  figures: coverFigures,
+  work: (sheet) =>
+    cover(sheet, {
+      minCover: sheet.amount("minCover"),
+      outstandingValue: sheet.multiply(sheet.amount("outstanding"), sheet.amount("parValue"))
+    })
+})
+
+/** The units outstanding are worth all that is locked, and nothing while none are. */
+export const reserveCoverAccumulating = Formula.declare({
+  name: "reserve-cover-accumulating",
+  doc: "Cover of units that own the reserve: the counted value of the locked assets against minCover of their worth.",
+  inputs: {
+    ...countedInputs,
+    ...grossInputs,
+    outstanding: "amount",
+    minCover: "amount",
+    currencyDecimals: "places"
+  },
+  figures: coverFigures,
+  work: (sheet) => {
+    const { amount, dot, number, whenAbove } = sheet
+    cover(sheet, {
+      minCover: amount("minCover"),
+      outstandingValue: whenAbove({
+        left: amount("outstanding"),
+        right: number(0),
+        above: () => dot("units", "price"),
+        otherwise: () => number(0)
+      })
+    })
+  }
+})
+
+const shareInputs = {
+  ...grossInputs,
+  outstanding: "amount",
+  initialSharePrice: "amount"
+} as const
+
+/** Exact worth of one unit: no haircut, and the last price of an asset even where it is stale. */
+const shareOf = <T>({
+  amount,
+  divide,
+  dot,
+  number,
+  whenAbove
+}: Pick<
+  Formula.Sheet<T, Formula.NamesOf<typeof shareInputs, Record<never, Formula.Shape>>>,
+  "amount" | "divide" | "dot" | "number" | "whenAbove"
+>): T =>
+  whenAbove({
+    left: amount("outstanding"),
+    right: number(0),
+    above: () => divide(dot("units", "price"), amount("outstanding")),
+    otherwise: () => amount("initialSharePrice")
+  })
+
+/** Rounded down it pays redemptions, rounded up it prices mints, so that neither gains by rounding. */
+export const sharePrice = Formula.declare({
+  name: "share-price",
+  doc: "Worth of one unit of an accumulating reserve, rounded down as redemptions are paid and up as mints are priced.",
+  inputs: { ...shareInputs, priceDecimals: "places" },
+  figures: { sharePrice: "figure", sharePriceUp: "figure" },
+  work: (sheet) => {
+    const term = shareOf(sheet)
+    const places = "priceDecimals"
+    sheet.round({ figure: "sharePrice", term, places, rounding: "floor" })
+    sheet.round({ figure: "sharePriceUp", term, places, rounding: "ceiling" })
+  }
+})
+
+/** `sharePrice` is the par value, or the share price rounded up. */
+export const mintUnits = Formula.declare({
+  name: "mint-units",
+  doc: "Units that a deposit mints: its worth without a haircut, by the price of one unit.",
+  inputs: { deposit: "amount", price: "amount", sharePrice: "amount", decimals: "places" },
+  figures: { units: "figure" },
+  work: ({ amount, divide, multiply, round }) => {
+    const worth = multiply(amount("deposit"), amount("price"))
+    const term = divide(worth, amount("sharePrice"))
+    round({ figure: "units", term, places: "decimals", rounding: "floor" })
+  }
+})
+
+/** `sharePrice` is the par value, or the share price rounded down. */
+export const redeemPayout = Formula.declare({
+  name: "redeem-payout",
+  doc: "Amount of an asset that redeemed units are paid: their worth by the price of the asset.",
+  inputs: { units: "amount", price: "amount", sharePrice: "amount", decimals: "places" },
+  figures: { payout: "figure" },
+  work: ({ amount, divide, multiply, round }) => {
+    const worth = multiply(amount("units"), amount("sharePrice"))
+    const term = divide(worth, amount("price"))
+    round({ figure: "payout", term, places: "decimals", rounding: "floor" })
+  }
+})
+
+/**
+ * `free` are the assets whose caps do not bind at the largest requirement that the reserve meets,
+ * `bindingShare` the caps that do (CoverRules.bindingCaps).
+ */
+const mintableInputs = {
+  freeUnits: "amounts",
+  freePrice: "amounts",
+  freeHaircut: "amounts",
+  bindingShare: "amounts",
+  minCover: "amount",
+  outstanding: "amount",
+  decimals: "places"
+} as const
+
+type MintableSheet<T> = Pick<
+  Formula.Sheet<T, Formula.NamesOf<typeof mintableInputs, { readonly mintable: "figure" }>>,
+  "amount" | "divide" | "each" | "max" | "multiply" | "number" | "round" | "subtract" | "total"
+>
+
+const mintable = <T>(sheet: MintableSheet<T>, sharePriceOf: () => T) => {
+  const { amount, divide, each, max, multiply, number, round, subtract, total } = sheet
+  const free = each({
+    lists: ["freeUnits", "freePrice", "freeHaircut"],
+    term: (of) => valueOf(sheet, [of("freeUnits"), of("freePrice"), of("freeHaircut")])
+  })
+  const largest = divide(free, subtract(number(1), total("bindingShare")))
+  const covered = divide(largest, multiply(amount("minCover"), sharePriceOf()))
+  round({
+    figure: "mintable",
+    term: max(number(0), subtract(covered, amount("outstanding"))),
+    places: "decimals",
+    rounding: "floor"
+  })
+}
+
+export const mintablePar = Formula.declare({
+  name: "mintable-par",
+  doc: "Units at par that the locked assets would still cover.",
+  inputs: { ...mintableInputs, parValue: "amount" },
+  figures: { mintable: "figure" },
+  work: (sheet) => mintable(sheet, () => sheet.amount("parValue"))
+})
+
+/** The share price is held at its worth at the read. */
+export const mintableAccumulating = Formula.declare({
+  name: "mintable-accumulating",
+  doc: "Units of an accumulating reserve that the locked assets would still cover at the share price of now.",
+  inputs: { ...mintableInputs, ...grossInputs, initialSharePrice: "amount" },
+  figures: { mintable: "figure" },
+  work: (sheet) => mintable(sheet, () => shareOf(sheet))
+})
+
+/** Every formula of reserves. */
+export const formulas: ReadonlyArray<Formula.AnyFormula> = [
+  reserveValue,
+  reserveCap,
+  reserveCoverPar,
+  reserveCoverAccumulating,
+  sharePrice,
+  mintUnits,
+  redeemPayout,
+  mintablePar,
+  mintableAccumulating
+]

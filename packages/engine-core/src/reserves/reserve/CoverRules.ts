@@ -1,0 +1,389 @@
+/**
+ * Pure figures of a reserve: value, cap and counted part of each asset, cover, share price, what may
+ * be minted, and the figures of a mint or a redemption (docs/domain/figures.md#reserve-figures).
+ */
+import * as Decimal from "../../kernel/Decimal.ts"
+import type * as Duration from "../../kernel/Duration.ts"
+import * as Formula from "../../kernel/Formula.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Rational from "../../kernel/Rational.ts"
+import * as Formulas from "../ReserveFormulas.ts"
+import { type AssetId, type AssetTerms, keyOf, type ReserveTerms } from "./ReserveTerms.ts"
+
+/** Price of an asset as its source published it. */
+export interface AssetPoint {
+  /** In the reserve's unit, for one unit of the asset. */
+  readonly price: Decimal.Decimal
+  readonly valuationTime: Instant.Instant
+}
+
+/** Everything that the figures of a reserve follow from, at one instant. */
+export interface ReserveBooks {
+  readonly valuation:
+    | { readonly mode: "par"; readonly parValue: Decimal.Decimal }
+    | {
+        readonly mode: "accumulating"
+        /** Price of one unit while none is outstanding. */
+        readonly initialSharePrice: Decimal.Decimal
+      }
+  /** Terms in force at `at`. */
+  readonly terms: ReserveTerms
+  /** Units locked of each asset, by its key; an asset that is not there has none. */
+  readonly locked: ReadonlyMap<string, Decimal.Decimal>
+  /** Latest point of each asset that has a source, by its key; an asset that is not there has none. */
+  readonly points: ReadonlyMap<string, AssetPoint>
+  /** The larger of the supply and the ledger's own counter. */
+  readonly outstanding: Decimal.Decimal
+  readonly at: Instant.Instant
+  /** Places of minted units and of payouts. */
+  readonly decimals: number
+  /** Places of an accumulating share price. */
+  readonly priceDecimals: number
+  /** Places of the reserve's unit of account. */
+  readonly currencyDecimals: number
+}
+
+/**
+ * Judges whether a point counts: it is no older than the terms allow, and not of the future. A limit
+ * of null admits any age.
+ */
+export const isFresh = (
+  { valuationTime }: Pick<AssetPoint, "valuationTime">,
+  { freshness, at }: { readonly freshness: Duration.Duration | null; readonly at: Instant.Instant }
+): boolean =>
+  Instant.atOrBefore(valuationTime, at) &&
+  (freshness === null || Instant.atOrBefore(at, Instant.add(valuationTime, freshness)))
+
+/** An asset of the terms with what is locked of it and what it is worth. */
+export interface ReserveAsset extends AssetTerms {
+  readonly key: string
+  readonly units: Decimal.Decimal
+  /** Null: its source has published no point. */
+  readonly price: Decimal.Decimal | null
+  readonly isFresh: boolean
+}
+
+/** Returns the assets of the terms in force, in their order. */
+export const assetsOf = ({
+  terms,
+  locked,
+  points,
+  at
+}: Pick<ReserveBooks, "terms" | "locked" | "points" | "at">): ReadonlyArray<ReserveAsset> =>
+  terms.assets.map((asset) => {
+    const key = keyOf(asset.asset)
+    const units = locked.get(key) ?? Decimal.zero
+    if (asset.priceSource === null)
+      return { ...asset, key, units, price: Decimal.one, isFresh: true }
+    const point = points.get(key)
+    return point === undefined
+      ? { ...asset, key, units, price: null, isFresh: false }
+      : { ...asset, key, units, price: point.price, isFresh: isFresh(point, { ...asset, at }) }
+  })
+
+/** An asset that has a price. */
+type PricedAsset = ReserveAsset & { readonly price: Decimal.Decimal }
+
+const isPriced = (asset: ReserveAsset): asset is PricedAsset => asset.price !== null
+
+/** Assets that are locked and that nobody ever priced. */
+const isUnpriced = ({ units, price }: ReserveAsset): boolean =>
+  price === null && Decimal.isPositive(units)
+
+const listOf = <A extends { readonly key: string }>(
+  assets: ReadonlyArray<A>,
+  amountOf: (asset: A) => Decimal.Decimal
+) => assets.map((asset) => ({ id: asset.key, amount: amountOf(asset) }))
+
+const grossGiven = (priced: ReadonlyArray<PricedAsset>) => ({
+  units: listOf(priced, ({ units }) => units),
+  price: listOf(priced, ({ price }) => price)
+})
+
+const freeGiven = (free: ReadonlyArray<PricedAsset>) => ({
+  freeUnits: listOf(free, ({ units }) => units),
+  freePrice: listOf(free, ({ price }) => price),
+  freeHaircut: listOf(free, ({ haircut }) => haircut)
+})
+
+/** A fresh asset whose share of the requirement is limited. */
+type CappedAsset = PricedAsset & { readonly maxShare: Decimal.Decimal }
+
+const isCapped = (asset: PricedAsset): asset is CappedAsset => asset.maxShare !== null
+
+const cappedGiven = (capped: ReadonlyArray<CappedAsset>) => ({
+  cappedUnits: listOf(capped, ({ units }) => units),
+  cappedPrice: listOf(capped, ({ price }) => price),
+  cappedHaircut: listOf(capped, ({ haircut }) => haircut),
+  cappedShare: listOf(capped, ({ maxShare }) => maxShare)
+})
+
+// ---- cover
+
+export type CoverState = "covered" | "low" | "unknown"
+
+/** Figures of a reserve's cover, in its unit of account unless said. */
+export interface Cover {
+  readonly required: Decimal.Decimal
+  readonly counted: Decimal.Decimal
+  /** Counted by the value outstanding, cut to 10 places; null where nothing is outstanding. */
+  readonly ratio: Decimal.Decimal | null
+  /** `low` is judged on the exact figures. `unknown`: it is low, and a locked asset has no price. */
+  readonly state: CoverState
+}
+
+/** Computes the cover by reserve-cover-par or reserve-cover-accumulating. */
+export const coverOf = (books: ReserveBooks): Cover => {
+  const assets = assetsOf(books)
+  const { figures, terms } = coverFigures(books, assets)
+  const { required, counted, ratio } = figures
+  if (Decimal.isZero(books.outstanding)) return { required, counted, ratio: null, state: "covered" }
+  const isLow = Rational.lessThan(
+    terms.counted ?? Rational.of(counted),
+    terms.required ?? Rational.of(required)
+  )
+  const lowState = assets.some(isUnpriced) ? "unknown" : "low"
+  return { required, counted, ratio, state: isLow ? lowState : "covered" }
+}
+
+const coverFigures = (
+  { valuation, terms: { minCover }, outstanding, currencyDecimals }: ReserveBooks,
+  assets: ReadonlyArray<ReserveAsset>
+) => {
+  const priced = assets.filter(isPriced)
+  const fresh = priced.filter(({ isFresh }) => isFresh)
+  const given = {
+    ...freeGiven(fresh.filter((asset) => !isCapped(asset))),
+    ...cappedGiven(fresh.filter(isCapped)),
+    outstanding,
+    minCover,
+    currencyDecimals
+  }
+  return valuation.mode === "par"
+    ? Formula.computeExact(Formulas.reserveCoverPar, { ...given, parValue: valuation.parValue })
+    : Formula.computeExact(Formulas.reserveCoverAccumulating, { ...given, ...grossGiven(priced) })
+}
+
+/** Figures of one asset, in the reserve's unit of account. */
+export interface AssetFigures {
+  readonly value: Decimal.Decimal
+  /** Most that the asset may count; null: no limit. */
+  readonly cap: Decimal.Decimal | null
+  readonly counted: Decimal.Decimal
+}
+
+/** Computes what an asset is worth and counts, for a requirement as `coverOf` computes it. */
+export const assetFiguresOf = (
+  { units, price, haircut, isFresh, maxShare }: ReserveAsset,
+  { required, currencyDecimals }: Pick<Cover, "required"> & Pick<ReserveBooks, "currencyDecimals">
+): AssetFigures => {
+  const { value } = Formula.compute(Formulas.reserveValue, {
+    units,
+    price: price ?? Decimal.zero,
+    haircut,
+    freshness: isFresh ? "fresh" : "stale",
+    currencyDecimals
+  })
+  if (maxShare === null) return { value, cap: null, counted: value }
+  const { cap } = Formula.compute(Formulas.reserveCap, { maxShare, required, currencyDecimals })
+  return { value, cap, counted: Decimal.min(value, cap) }
+}
+
+// ---- share price
+
+/** Worth of one unit, rounded both ways; equal where the reserve is at par. */
+export interface SharePrice {
+  /** Rounded down, as redemptions are paid. */
+  readonly down: Decimal.Decimal
+  /** Rounded up, as mints are priced. */
+  readonly up: Decimal.Decimal
+}
+
+/**
+ * Computes the price of one unit by share-price, or returns the par value. Null while a locked asset
+ * of an accumulating reserve has no price, or while its units own nothing: then no order starts or
+ * settles.
+ */
+export const sharePriceOf = (books: ReserveBooks): SharePrice | null => {
+  const { valuation } = books
+  if (valuation.mode === "par") return { down: valuation.parValue, up: valuation.parValue }
+  const given = shareGiven(books)
+  if (given === null) return null
+  const { sharePrice: down, sharePriceUp: up } = Formula.compute(Formulas.sharePrice, {
+    ...given,
+    priceDecimals: books.priceDecimals
+  })
+  return Decimal.isZero(down) ? null : { down, up }
+}
+
+const shareGiven = (books: ReserveBooks) => {
+  const { valuation, outstanding } = books
+  const assets = assetsOf(books)
+  if (valuation.mode === "par" || assets.some(isUnpriced)) return null
+  const { initialSharePrice } = valuation
+  return { ...grossGiven(assets.filter(isPriced)), outstanding, initialSharePrice }
+}
+
+// ---- what may be minted
+
+/** Exact value that a fresh asset counts at most. */
+const valueOf = ({ units, price, haircut }: PricedAsset): Rational.Rational =>
+  Rational.multiply(
+    Rational.multiply(Rational.of(units), Rational.of(price)),
+    Rational.subtract(Rational.one, Rational.of(haircut))
+  )
+
+/**
+ * Splits the fresh assets at the largest requirement that the reserve meets: those that count their
+ * caps there, and those that count their values.
+ *
+ * What the assets count grows with the requirement, ever more slowly, since each cap is a fraction of
+ * the requirement. For any set of caps taken to bind, the free values divided by 1 less the caps is
+ * at least the largest requirement that is met, and for the caps that do bind there it is equal. An
+ * asset's cap binds below value/maxShare, so only the sets that begin at one of these points, in
+ * their order, can be the binding one: the least of their results is the largest requirement.
+ */
+const splitAtLargest = (fresh: ReadonlyArray<PricedAsset>) => {
+  const capped = fresh
+    .filter(isCapped)
+    .map((asset) => ({
+      asset,
+      bindsBelow: Rational.divide(valueOf(asset), Rational.of(asset.maxShare))
+    }))
+    .toSorted((a, b) => Rational.compare(b.bindsBelow, a.bindsBelow))
+    .map(({ asset }) => asset)
+  let shares = Rational.zero
+  let free = Rational.sum(fresh.map(valueOf))
+  let best = { largest: free, count: 0 }
+  for (const [index, asset] of capped.entries()) {
+    shares = Rational.add(shares, Rational.of(asset.maxShare))
+    free = Rational.subtract(free, valueOf(asset))
+    if (!Rational.lessThan(shares, Rational.one)) break
+    const largest = Rational.divide(free, Rational.subtract(Rational.one, shares))
+    if (Rational.lessThan(largest, best.largest)) best = { largest, count: index + 1 }
+  }
+  const binding = capped.slice(0, best.count)
+  return { binding, free: fresh.filter((asset) => !binding.some(({ key }) => key === asset.key)) }
+}
+
+/**
+ * Computes the units that may still be minted against what is locked, by mintable-par or
+ * mintable-accumulating; the share price is held at its worth. 0 where the cover is low or unknown,
+ * and where there is no share price.
+ */
+export const mintableOf = (books: ReserveBooks): Decimal.Decimal => {
+  const { valuation, terms, outstanding, decimals } = books
+  const fresh = assetsOf(books)
+    .filter(isPriced)
+    .filter(({ isFresh }) => isFresh)
+  const { binding, free } = splitAtLargest(fresh)
+  const given = {
+    ...freeGiven(free),
+    bindingShare: listOf(binding, ({ maxShare }) => maxShare),
+    minCover: terms.minCover,
+    outstanding,
+    decimals
+  }
+  if (valuation.mode === "par") {
+    return Formula.compute(Formulas.mintablePar, { ...given, parValue: valuation.parValue })
+      .mintable
+  }
+  const share = shareGiven(books)
+  return share === null || sharePriceOf(books) === null
+    ? Decimal.zero
+    : Formula.compute(Formulas.mintableAccumulating, { ...given, ...share }).mintable
+}
+
+// ---- orders
+
+/** A mint or a redemption: the asset that is put in or paid out, and how much of it for how much. */
+export interface ReserveMove {
+  readonly asset: AssetId
+  /** Amount of the asset. */
+  readonly amount: Decimal.Decimal
+  /** Units of the instrument. */
+  readonly units: Decimal.Decimal
+}
+
+const priceOf = (books: ReserveBooks, asset: AssetId): Decimal.Decimal | null => {
+  const key = keyOf(asset)
+  return assetsOf(books).find((found) => found.key === key)?.price ?? null
+}
+
+/**
+ * Computes the units that a deposit mints, by mint-units; null where the asset or the share has no
+ * price. The gates judge apart whether the price is fresh and the cover holds.
+ */
+export const mintUnitsOf = (
+  books: ReserveBooks,
+  { asset, deposit }: { readonly asset: AssetId; readonly deposit: Decimal.Decimal }
+): Decimal.Decimal | null => {
+  const price = priceOf(books, asset)
+  const share = sharePriceOf(books)
+  if (price === null || share === null) return null
+  const given = { deposit, price, sharePrice: share.up, decimals: books.decimals }
+  return Formula.compute(Formulas.mintUnits, given).units
+}
+
+/**
+ * Computes the amount of an asset that redeemed units are paid, by redeem-payout; null where the
+ * asset or the share has no price, or the asset is worth nothing.
+ */
+export const redeemPayoutOf = (
+  books: ReserveBooks,
+  { asset, units }: { readonly asset: AssetId; readonly units: Decimal.Decimal }
+): Decimal.Decimal | null => {
+  const price = priceOf(books, asset)
+  const share = sharePriceOf(books)
+  if (price === null || share === null || Decimal.isZero(price)) return null
+  const given = { units, price, sharePrice: share.down, decimals: books.decimals }
+  return Formula.compute(Formulas.redeemPayout, given).payout
+}
+
+const moved = (
+  books: ReserveBooks,
+  { asset, amount, units }: ReserveMove,
+  change: (before: Decimal.Decimal, by: Decimal.Decimal) => Decimal.Decimal
+): ReserveBooks => {
+  const key = keyOf(asset)
+  const locked = new Map(books.locked)
+  locked.set(key, change(locked.get(key) ?? Decimal.zero, amount))
+  return { ...books, locked, outstanding: change(books.outstanding, units) }
+}
+
+/** The books once a mint has settled. */
+export const afterMint = (books: ReserveBooks, mint: ReserveMove): ReserveBooks =>
+  moved(books, mint, Decimal.add)
+
+/** The books once a redemption has settled. */
+export const afterRedemption = (books: ReserveBooks, redemption: ReserveMove): ReserveBooks =>
+  moved(books, redemption, Decimal.subtract)
+
+/**
+ * Judges whether all that is locked of an asset may be released to the reserve's holder: nothing is
+ * outstanding, or nothing of the asset is locked, or the units are at par and the other assets cover
+ * them. The units of an accumulating reserve own all of it: their worth, and so the requirement,
+ * would fall with the release, and its cover says nothing of what they lose.
+ */
+export const isReleasable = (books: ReserveBooks, asset: AssetId): boolean => {
+  const key = keyOf(asset)
+  if (Decimal.isZero(books.outstanding)) return true
+  if (Decimal.isZero(books.locked.get(key) ?? Decimal.zero)) return true
+  if (books.valuation.mode === "accumulating") return false
+  const locked = new Map(books.locked)
+  locked.delete(key)
+  return coverOf({ ...books, locked }).state === "covered"
+}
+
+/**
+ * Judges an order at its settlement: its own figure was fixed at its start and stands where the
+ * formula now gives as much or more. `price-moved`: the formula gives less, so that the party would
+ * be better off at the expense of the others. `price-known`: the formula gives nothing.
+ */
+export const settlementFault = (
+  fixed: Decimal.Decimal,
+  computed: Decimal.Decimal | null
+): "price-moved" | "price-known" | null => {
+  if (computed === null) return "price-known"
+  return Decimal.lessThan(computed, fixed) ? "price-moved" : null
+}

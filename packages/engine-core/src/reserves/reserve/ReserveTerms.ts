@@ -1,0 +1,38 @@
+/** Terms of a reserve: its assets and the cover they must give (docs/domain/reserves.md#terms). */
+import type * as Decimal from "../../kernel/Decimal.ts"
+import type * as Duration from "../../kernel/Duration.ts"
+import type * as Instant from "../../kernel/Instant.ts"
+
+/** An asset on the ledger: the party that registers it, and its id there. */
+export interface AssetId {
+  readonly admin: string
+  readonly id: string
+}
+
+export interface AssetTerms {
+  readonly asset: AssetId
+  /** Party whose points price the asset; null: one unit is worth 1 in the reserve's unit, always. */
+  readonly priceSource: string | null
+  /** Longest age of a point that counts; null: any age. Null where there is no source. */
+  readonly freshness: Duration.Duration | null
+  /** Fraction of the asset's worth that does not count: at least 0, below 1. */
+  readonly haircut: Decimal.Decimal
+  /** Largest fraction of the requirement that the asset may cover: above 0, at most 1; null: all. */
+  readonly maxShare: Decimal.Decimal | null
+}
+
+export interface ReserveTerms {
+  /** 1 to 20 assets, none twice. */
+  readonly assets: ReadonlyArray<AssetTerms>
+  /** Least counted value by the value outstanding; above 0. */
+  readonly minCover: Decimal.Decimal
+}
+
+/** Terms of a reserve and those that wait out the delay of a loosening. */
+export interface TermsCourse {
+  readonly terms: ReserveTerms
+  readonly pending: { readonly terms: ReserveTerms; readonly effectiveAt: Instant.Instant } | null
+}
+
+/** Key of an asset, unlike that of every other. */
+export const keyOf = ({ admin, id }: AssetId): string => JSON.stringify([admin, id])

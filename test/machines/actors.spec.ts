@@ -51,9 +51,12 @@ const movesOf: Readonly<Record<string, ReadonlyArray<string>>> = {
     "Amendment tighten",
     "Amendment loosen",
     "Amendment supersede",
-    "LockAgreement sign",
+    "LockAgreement accept",
+    "LockAgreement activate",
     "LockAgreement decline",
-    "ReserveOrder allocate"
+    "ReserveOrder allocate",
+    "ReserveOrder reallocate",
+    "ReserveOrder decline"
   ],
   clock: [
     "PolicyVersion begin",
@@ -158,7 +161,7 @@ const movesOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   "issuer-powers-consent.offer": ["IssuerPowersConsent opens", "IssuerPowersConsent replace"],
   "lock-agreement.propose": ["LockAgreement opens"],
   "lock-agreement.release": ["Reserve empty", "LockAgreement withdraw", "LockAgreement release"],
-  "mint.cancel": ["Reserve empty", "ReserveOrder cancel"],
+  "mint.cancel": ["Reserve empty", "ReserveOrder cancel", "ReserveOrder release"],
   "mint.settle": ["ReserveOrder settle"],
   "mint.start": ["ReserveOrder opens"],
   "policy.set": ["PolicyVersion opens", "PolicyVersion replace", "PolicyVersion supersede"],
@@ -168,7 +171,7 @@ const movesOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   "redemption.release": ["Redemption release"],
   "redemption.settle": ["Redemption settle", "Redemption exchange"],
   "redemption.withdraw": ["Redemption withdraw"],
-  "reserve-redemption.cancel": ["Reserve empty", "ReserveOrder cancel"],
+  "reserve-redemption.cancel": ["Reserve empty", "ReserveOrder cancel", "ReserveOrder release"],
   "reserve-redemption.settle": ["Reserve empty", "ReserveOrder settle"],
   "reserve-redemption.start": ["ReserveOrder opens"],
   "reserve.close": ["Reserve withdraw", "Reserve close"],

@@ -180,10 +180,12 @@ const tables: Readonly<Record<string, string>> = {
     proposed withdraw withdrawn
     accepted begin effective ▸
     accepted withdraw withdrawn
+    accepted supersede superseded
     effective supersede superseded`,
   LockAgreementState: `
     opens proposed
-    proposed sign active ▸
+    proposed accept proposed
+    proposed activate active ▸
     proposed decline declined
     proposed withdraw withdrawn
     active release released`,
@@ -191,10 +193,14 @@ const tables: Readonly<Record<string, string>> = {
     opens started
     started allocate ready ▸
     started cancel cancelled
+    started decline cancelled
     started expire expired
+    ready reallocate ready
     ready settle settled ▸
     ready cancel cancelled
-    ready expire expired`,
+    ready decline cancelled
+    ready expire expired
+    expired release cancelled ▸`,
   DeliveryState: `
     opens pending
     pending take taken ▸

@@ -7,7 +7,7 @@ export const AmendmentMachine = Machine.declare("AmendmentState", {
     proposed: "Asked of the issuer.",
     accepted: "The issuer accepted it; it waits out the reserve's delay.",
     effective: "In force.",
-    superseded: "The next one took effect.",
+    superseded: "Another one took effect: after it, or instead of it while it waited.",
     declined: "The issuer declined it.",
     withdrawn: "The venue took it back before it took effect."
   },
@@ -28,7 +28,7 @@ export const AmendmentMachine = Machine.declare("AmendmentState", {
       loosen: "accepted",
       withdraw: "withdrawn"
     },
-    accepted: { begin: "effective", withdraw: "withdrawn" },
+    accepted: { begin: "effective", withdraw: "withdrawn", supersede: "superseded" },
     effective: { supersede: "superseded" },
     superseded: {},
     declined: {},

@@ -11,7 +11,8 @@ export const LockAgreementMachine = Machine.declare("LockAgreementState", {
     released: "Ended: the holdings are free."
   },
   triggers: {
-    sign: { by: ["ledger"] },
+    accept: { by: ["ledger"] },
+    activate: { by: ["ledger"] },
     decline: { by: ["ledger"] },
     withdraw: { by: ["lock-agreement.release"] },
     release: { by: ["lock-agreement.release"] }
@@ -19,11 +20,16 @@ export const LockAgreementMachine = Machine.declare("LockAgreementState", {
   initial: "proposed",
   opens: { by: ["lock-agreement.propose"] },
   moves: {
-    proposed: { sign: "active", decline: "declined", withdraw: "withdrawn" },
+    proposed: {
+      accept: "proposed",
+      activate: "active",
+      decline: "declined",
+      withdraw: "withdrawn"
+    },
     active: { release: "released" },
     declined: {},
     withdrawn: {},
     released: {}
   },
-  forward: ["sign"]
+  forward: ["activate"]
 })

@@ -7,26 +7,35 @@ export const ReserveOrderMachine = Machine.declare("ReserveOrderState", {
     started: "Asked; nothing is allocated yet.",
     ready: "The depositor's asset, or the holder's units, are allocated.",
     settled: "Locked and minted, or burned and paid, in one transaction.",
-    cancelled: "Taken back before it settled.",
-    expired: "Its deadline passed before it settled."
+    cancelled: "Ended before it settled: taken back, declined, or past its deadline.",
+    expired: "Its deadline passed; what was allocated is held until the engine cancels it."
   },
   triggers: {
     allocate: { by: ["ledger"] },
+    reallocate: { by: ["ledger"] },
     settle: {
       by: ["mint.settle", "reserve-redemption.settle"],
       announces: ["reserve.minted", "reserve.redeemed"]
     },
     cancel: { by: ["mint.cancel", "reserve-redemption.cancel"] },
+    release: { by: ["mint.cancel", "reserve-redemption.cancel"] },
+    decline: { by: ["ledger"] },
     expire: { by: ["clock"] }
   },
   initial: "started",
   opens: { by: ["mint.start", "reserve-redemption.start"] },
   moves: {
-    started: { allocate: "ready", cancel: "cancelled", expire: "expired" },
-    ready: { settle: "settled", cancel: "cancelled", expire: "expired" },
+    started: { allocate: "ready", cancel: "cancelled", decline: "cancelled", expire: "expired" },
+    ready: {
+      reallocate: "ready",
+      settle: "settled",
+      cancel: "cancelled",
+      decline: "cancelled",
+      expire: "expired"
+    },
     settled: {},
     cancelled: {},
-    expired: {}
+    expired: { release: "cancelled" }
   },
-  forward: ["allocate", "settle"]
+  forward: ["allocate", "settle", "release"]
 })

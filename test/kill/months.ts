@@ -14,12 +14,12 @@ import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
-import { Clock, Duration, Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "effect"
+import { Clock, Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "effect"
 import { distributions } from "#core/distributions/distribution/Distribution.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
+import { movedClock } from "../engine/moved-clock.ts"
 import { ports } from "../engine/world.ts"
-import { clockOf } from "../http/wallClock.ts"
 import * as Cycles from "../operations/cycles.ts"
 import * as Executions from "../operations/executions.ts"
 import type * as Fund from "../operations/fund.ts"
@@ -30,26 +30,6 @@ import * as Host from "./host.ts"
 
 export const month = "2026-07"
 export const distributionId = `fund-a.${month}`
-
-/** Clock that a test sets, and that runs on from there; steps of other tests set it as a `TestClock`. */
-const movedClock = () => {
-  let offset = 0
-  const millis = () => Date.now() + offset
-  return {
-    offset: () => offset,
-    clock: {
-      ...clockOf(millis),
-      adjust: (by: Duration.Input) =>
-        Effect.sync(() => {
-          offset += Duration.toMillis(Duration.fromInputUnsafe(by))
-        }),
-      setTime: (to: number) =>
-        Effect.sync(() => {
-          offset = to - Date.now()
-        })
-    }
-  }
-}
 
 /** Parties whose ids follow from their names, so that two ledgers have the same ones. */
 const named = Layer.effect(

@@ -15,7 +15,9 @@ export default defineConfig({
       "test/demo/replay-series.test.ts",
       "test/http/distribution-twins.prop.ts",
       "test/operations/finding-histories.prop.ts",
-      "test/operations/verdicts.prop.ts"
+      "test/operations/verdicts.prop.ts",
+      "test/operations/distribution-years.prop.ts",
+      "test/reads/distribution-pins.prop.ts"
     ],
     env: {
       KILLS: process.env["KILLS"] ?? "many",
@@ -24,6 +26,7 @@ export default defineConfig({
       PLANNED_ROWS: "60000",
       TOWN_STEPS: "1500",
       SERIES: "all",
+      SEEDS: "6",
       TWINS: "5",
       FINDING_HISTORIES: "80",
       SUPPOSED_VERDICTS: "80"

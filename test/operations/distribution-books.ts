@@ -65,6 +65,14 @@ interface Point {
   readonly rate: bigint | null
 }
 
+/** Units that came to a party, or with a minus left it. */
+interface Change {
+  readonly at: number
+  readonly transaction: string
+  readonly party: string
+  readonly units: bigint
+}
+
 type Payload = Readonly<Record<string, unknown>>
 
 const day = 86_400_000
@@ -101,8 +109,7 @@ const endOf = (month: string): number => {
 
 export class Books {
   /** Changes of units in the order of the ledger, by its running time. */
-  readonly changes: Array<{ readonly at: number; readonly party: string; readonly units: bigint }> =
-    []
+  readonly changes: Array<Change> = []
   readonly points: Array<Point> = []
   readonly months: Array<Month> = []
   /** The successor by recovery of a party's units. */
@@ -134,12 +141,12 @@ export class Books {
       if (event._tag === "Created") {
         const payload = event.payload as Payload
         this.contracts.set(event.contractId, payload)
-        if (entity === "Holding") this.turn(payload, 1n)
+        if (entity === "Holding") this.turn(payload, { sign: 1n, updateId })
         if (entity === "OraclePoint") this.publish(event.contractId, payload)
         continue
       }
       const payload = this.contracts.get(event.contractId) ?? {}
-      if (entity === "Holding" && event.consuming) this.turn(payload, -1n)
+      if (entity === "Holding" && event.consuming) this.turn(payload, { sign: -1n, updateId })
       this.exercise(`${entity}.${event.choice}`, payload, event.arg as Payload, updateId)
     }
   }
@@ -174,10 +181,11 @@ export class Books {
     else this.run()
   }
 
-  private turn(payload: Payload, sign: 1n | -1n): void {
+  private turn(payload: Payload, of: { readonly sign: bigint; readonly updateId: string }): void {
     if ((payload["instrument"] as Payload)["id"] !== "fund-a") return
     const party = String(payload["owner"])
-    this.changes.push({ at: this.now, party, units: sign * atomsOf(payload["amount"]) })
+    const units = of.sign * atomsOf(payload["amount"])
+    this.changes.push({ at: this.now, transaction: of.updateId, party, units })
   }
 
   private publish(cid: string, payload: Payload): void {

@@ -14,8 +14,12 @@ import * as Fund from "./fund.ts"
 import type { Run } from "#core/reconciliation/run/Run.ts"
 import * as Reconciling from "./reconciling.ts"
 
-/** SEEDS takes so many more. */
-const more = Array.from({ length: Number(process.env["SEEDS"] ?? 0) }, (_, nth) => 900 + nth)
+/** SEEDS takes so many more, others each day. */
+const today = Math.floor(Date.now() / 86_400_000)
+const more = Array.from(
+  { length: Number(process.env["SEEDS"] ?? 0) },
+  (_, nth) => 100 * today + nth
+)
 const seeds = [7, ...more]
 
 /** Acts without which a year shows nothing. */

@@ -270,9 +270,13 @@ export const play = <E = never, R = never>(
       return true
     })
 
-    /** The registrar delivers what the ledger lets it. */
+    /**
+     * The registrar delivers what the ledger lets it, once the engine has said there what waits: a line
+     * that waits and is delivered all the same is a finding, which stops the fund until people accept it.
+     */
     const delivers = (isChosen: () => boolean) =>
       Effect.gen(function* () {
+        yield* Cycles.turns
         const at = yield* now
         let count = 0
         for (const { payload: distribution } of yield* Cycles.active(Templates.Distribution)) {

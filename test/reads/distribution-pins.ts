@@ -1,12 +1,16 @@
 /** Reads of distributions at each point of a history against books kept by hand up to it. */
 import { verify } from "@bursar/engine-core"
-import { Decimal, type Offset } from "@bursar/engine-core/kernel"
+import { Decimal, Instant, type Offset, type Party } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Result } from "effect"
 import { expect } from "vitest"
 import * as DistributionReads from "#core/distributions/distribution/DistributionReads.ts"
 import * as CalendarReads from "#core/distributions/period/CalendarReads.ts"
+import * as LotLookups from "#core/instruments/lot/LotLookups.ts"
+import * as Cycles from "../operations/cycles.ts"
 import * as Books from "../operations/distribution-books.ts"
 import * as Years from "../operations/distribution-years.ts"
+import { pinAt } from "../projection/stored-lots.ts"
 import { changed } from "../rules/changed-basis.ts"
 import * as Venue from "../operations/venue.ts"
 
@@ -100,6 +104,77 @@ const shown = Effect.fnUntraced(function* (point: { readonly at?: Offset.Offset 
   }
 })
 
+/** Units that came into a party's books at one instant, and are still in them. */
+interface Came {
+  readonly at: number
+  left: bigint
+}
+
+/**
+ * Lots of every party by the changes of units of the books: minted units are a lot, units that leave a
+ * party are its oldest, and whoever gets them gets them with their instant. Lots of one instant are one.
+ */
+const lotsOf = ({ changes }: Books.Books): ReadonlyMap<string, ReadonlyArray<Came>> => {
+  const papers = new Map<string, Array<Came>>()
+  const put = (party: string, { at, left }: Came) => {
+    const own = papers.get(party) ?? []
+    const same = own.find((one) => one.at === at)
+    if (same === undefined) papers.set(party, [...own, { at, left }])
+    else same.left += left
+  }
+  for (const transaction of Map.groupBy(changes, ({ transaction }) => transaction).values()) {
+    const moved = [...Map.groupBy(transaction, ({ party }) => party)].map(
+      ([party, of]) => [party, Books.sum(of, ({ units }) => units)] as const
+    )
+    const gave: Array<Came> = []
+    for (const [party, units] of moved) {
+      for (let wanted = units < 0n ? -units : 0n; wanted > 0n; ) {
+        const own = papers.get(party) ?? []
+        const [oldest] = own.toSorted((a, b) => a.at - b.at)
+        if (oldest === undefined) throw new Error(`${party} gave units that it does not have`)
+        const taken = oldest.left < wanted ? oldest.left : wanted
+        gave.push({ at: oldest.at, left: taken })
+        oldest.left -= taken
+        wanted -= taken
+        papers.set(
+          party,
+          own.filter(({ left }) => left > 0n)
+        )
+      }
+    }
+    const came = moved.filter(([, units]) => units > 0n)
+    if (gave.length > 0 && came.length > 1) throw new Error("units of one party came to several")
+    for (const [party, units] of came) {
+      const at = transaction[0]?.at ?? Number.NaN
+      for (const one of gave.length > 0 ? gave : [{ at, left: units }]) put(party, one)
+    }
+  }
+  return papers
+}
+
+const lotTexts = (lots: ReadonlyMap<string, ReadonlyArray<Came>>) =>
+  [...lots]
+    .flatMap(([party, own]) => own.map(({ at, left }) => `${party} ${at} ${left}`))
+    .toSorted()
+
+/** The same as the engine has them at an offset. */
+const storedLotTexts = Effect.fnUntraced(function* (asset: Asset, books: Books.Books, at: number) {
+  const parties = [...new Set(books.changes.map(({ party }) => party as Party.Party))]
+  const found = yield* LotLookups.openLotsOf({ ...asset, parties }, pinAt(at))
+  const merged = new Map<string, Array<Came>>()
+  for (const [party, own] of found) {
+    const byInstant = Map.groupBy(own, ({ acquiredAt }) => Instant.toEpochMillis(acquiredAt))
+    merged.set(
+      party,
+      [...byInstant].map(([instant, of]) => ({
+        at: instant,
+        left: Books.sum(of, ({ remaining }) => Decimal.atoms(remaining))
+      }))
+    )
+  }
+  return lotTexts(merged)
+})
+
 /** The basis of a line at an offset, recomputed by itself, comes to the line's figures. */
 const based = Effect.fnUntraced(function* (line: Books.Line, at: Offset.Offset) {
   const { lineId } = line
@@ -134,18 +209,30 @@ const textOf = (value: Expected) =>
     typeof member === "bigint" ? String(member) : member
   )
 
+type Asset = Parameters<typeof LotLookups.positionsOf>[0]
+
+/** The instrument that distributes, as the ledger names it. */
+const fund = Effect.map(Cycles.active(Templates.Holding), (found): Asset => {
+  const held = found.find(({ payload }) => payload.instrument.id === "fund-a")?.payload
+  if (held === undefined) throw new Error("nobody has units")
+  return { registrar: held.registrar, instrumentId: "fund-a" }
+})
+
 /** Reads at every offset at which the books show something else, and at every seventh of the others. */
 export const agree = Effect.fnUntraced(function* (played: Years.Played) {
   const books = new Books.Books(played)
   let before = ""
   let looked = 0
   const basedIn = new Map<string, string>()
+  const asset = yield* fund
   for (const { acts, transaction } of yield* Years.happened(played)) {
     for (const act of acts) books.note(act)
     books.read(transaction)
     const { offset } = transaction
     const now = expected(books, played.holders)
     const text = textOf(now)
+    const lots = lotTexts(lotsOf(books))
+    expect(yield* storedLotTexts(asset, books, offset), `lots at ${offset}`).toEqual(lots)
     if (text === before && offset % 7 > 0) continue
     before = text
     looked += 1

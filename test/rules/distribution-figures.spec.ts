@@ -634,40 +634,6 @@ describe("golden vectors of lines", () => {
     expect(Decimal.formatPlain(apart[0]?.leaverRest ?? Decimal.zero)).toBe("0.00575")
   })
 
-  test("G40: a million holders", { timeout: 600_000 }, () => {
-    let totals = Totals.empty
-    const shown: Array<Readonly<Record<string, string>>> = []
-    const income = d("0.000103333")
-    for (let i = 1; i <= 1_000_000; i++) {
-      const units = Decimal.fromAtoms(BigInt(1_000_000 + i) * 10n ** 7n)
-      const line = Rules.lineOf(
-        par,
-        position({ units, accruals: [{ id: "001", units, income, days: 31 }] })
-      )
-      totals = Totals.add(totals, line)
-      if (i === 1 || i === 1_000_000) shown.push(asText(line))
-    }
-    expect([
-      ten(totals.entitlement),
-      cents(totals.gross),
-      ten(totals.carryOut),
-      cents(totals.withheld),
-      cents(totals.net),
-      ten(Totals.residualOf(totals))
-    ]).toEqual([
-      "4804986.1016120000",
-      "4799986.11",
-      "4999.9916120000",
-      "720247.65",
-      "4079738.46",
-      "0.0000495000"
-    ])
-    expect(shown).toMatchObject([
-      { entitlement: "3.2033262033", gross: "3.2", carryOut: "0.0033262033", withheld: "0.48" },
-      { entitlement: "6.406646", gross: "6.4", carryOut: "0.006646", withheld: "0.96" }
-    ])
-  })
-
   test("G41: two points of the period, the second with its weekend", () => {
     const line = Rules.lineOf(
       par,

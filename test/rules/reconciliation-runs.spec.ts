@@ -399,3 +399,42 @@ describe("distribution-identity", () => {
     ])
   })
 })
+
+describe("a check that an earlier run serves", () => {
+  const outcome = (of: Partial<Rules.Outcome> = {}): Rules.Outcome => ({
+    ...{ check: "policy-replay", instrumentId: "f", ran: true, why: null, comparedAt: null },
+    differences: [],
+    ...of
+  })
+  const about = (resourceKind: "subscription" | "instrument") =>
+    [{ subject: { resourceKind, id: "f" } }] as unknown as ReadonlyArray<Difference>
+
+  it.each<readonly [string, boolean, Partial<Rules.Outcome>]>([
+    ["ran and found nothing", true, {}],
+    ["found what is a finding each", true, { differences: about("subscription") }],
+    ["found more than the limit", false, { differences: about("instrument") }],
+    ["did not run", false, { ran: false, why: "before-horizon" }],
+    ["was itself served by an earlier one", false, { why: Rules.comparedBefore }],
+    ["found nothing of the venue", true, { instrumentId: null }],
+    [
+      "found a difference of the venue",
+      false,
+      { instrumentId: null, differences: about("subscription") }
+    ]
+  ])("is served where the earlier one %s: %s", (_, isJudgedWhole, of) => {
+    expect(Rules.isJudgedWhole(outcome(of))).toBe(isJudgedWhole)
+  })
+
+  it("ran, and says that it was compared before", () => {
+    const check = "projection-drift"
+    const idle = { check, why: Rules.nothingToCompare }
+    const served = { check, instrumentId: null, why: Rules.comparedBefore }
+    const ran = { check, ran: true, findings: 0 }
+    expect(Rules.ranOf([check], [outcome(idle), outcome(served)])).toEqual([
+      { ...ran, why: Rules.comparedBefore }
+    ])
+    expect(Rules.ranOf([check], [outcome(idle), outcome({ ...served, why: null })])).toEqual([
+      { ...ran, why: null }
+    ])
+  })
+})

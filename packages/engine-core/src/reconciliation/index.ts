@@ -1,5 +1,6 @@
 /** Declarations of the room reconciliation: runs that compare the records with the ledger. */
 import { historyKeeper } from "./run/DistributionCheckLookups.ts"
+import { checkMarks } from "./run/CheckMark.ts"
 import { runs } from "./run/Run.ts"
 import { runInstruments } from "./run/RunInstrument.ts"
 import * as RunRetentionSteps from "./run/RunRetentionSteps.ts"
@@ -9,6 +10,6 @@ import * as VerdictReads from "./verdict/VerdictReads.ts"
 
 export const historyKeepers = [historyKeeper] as const
 export const retentionSteps = RunRetentionSteps.steps
-export const collections = [runs, runInstruments, instrumentVerdicts] as const
+export const collections = [runs, runInstruments, checkMarks, instrumentVerdicts] as const
 export const reads = [...RunReads.reads, ...VerdictReads.reads] as const
 export { events } from "./events.ts"

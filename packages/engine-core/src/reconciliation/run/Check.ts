@@ -23,6 +23,11 @@ export interface Point {
    * first update of the ledger, and none is pruned.
    */
   readonly horizonOffset: number
+  /**
+   * True in a run on an instrument that starts by itself: a check may leave out what an earlier run
+   * judged and what cannot have changed since (docs/domain/reconciliation.md#what-is-read-again).
+   */
+  readonly isBrief?: boolean
 }
 
 /** The facts of a check cannot be read; `why` is shown with the run. */
@@ -59,6 +64,10 @@ export interface Check<F = unknown> {
    * clears neither findings nor distributions.
    */
   readonly isGround?: true
+  /** Whether runs keep a watermark of what the check judged. */
+  readonly isMarked?: true
+  /** How long a comparison of the venue's facts that found nothing serves brief runs; left out: never. */
+  readonly servesFor?: Duration.Duration
   /**
    * Compares one fact: returns its differences beyond the tolerance, which is the policy's, or the
    * default; 0 where the default follows from more than the policy, so that the check derives it

@@ -1,5 +1,6 @@
 /** Table of the checks that a reconciliation run of this release has, with the facts of each. */
 import { Stream } from "effect"
+import * as Duration from "../../kernel/Duration.ts"
 import * as Check from "./Check.ts"
 import { type CheckName, checkNames } from "./CheckNames.ts"
 import * as AdmissionEffect from "./checks/AdmissionEffect.ts"
@@ -150,6 +151,8 @@ const table = {
     facts: () => Stream.empty,
     venueFacts: DriftLookups.kept,
     isGround: true,
+    isMarked: true,
+    servesFor: Duration.minutes(15),
     differences: ProjectionDrift.differences
   }),
   "orphan-locks": Check.define({
@@ -159,6 +162,7 @@ const table = {
   "policy-replay": Check.define({
     facts: PolicyReplayLookups.replayed,
     venueFacts: PolicyReplayLookups.unattributed,
+    isMarked: true,
     differences: PolicyReplay.differences
   })
 } as const satisfies Readonly<Record<CheckName, Check.Check>>

@@ -1,7 +1,7 @@
 /**
  * Runs the checks of a reconciliation run at its pin, outside transactions: reads, and compares.
  */
-import { Effect, Result, Stream } from "effect"
+import { Effect, Option, Result, Stream } from "effect"
 import { findings } from "../../findings/Finding.ts"
 import { type Difference, idTextOf, identityOf } from "../../findings/FindingRules.ts"
 import { type Instrument, instruments } from "../../instruments/instrument/Instrument.ts"
@@ -16,6 +16,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import * as Point from "../../reads/Point.ts"
 import type * as Check from "./Check.ts"
 import { checks, type Row } from "./CheckLookups.ts"
+import { checkMarks, idOf } from "./CheckMark.ts"
 import type { Scope } from "./Run.ts"
 import * as Rules from "./RunRules.ts"
 
@@ -54,11 +55,14 @@ export const outcomesOf = ({
  * Runs the checks of the scope at the head of the projection. Nothing is compared while the ledger
  * is unreachable, since the projection may be behind it: then no check ran.
  */
-export const compare = Effect.fnUntraced(function* (scope: Scope) {
+export const compare = Effect.fnUntraced(function* (
+  scope: Scope,
+  { isBrief }: Pick<Check.Point, "isBrief"> = {}
+) {
   const ledger = yield* Ledger
   const startedAt = yield* Instant.now
   const isReached = Result.isSuccess(yield* Effect.result(ledger.ledgerEnd))
-  const at = yield* pointAt(startedAt)
+  const at: Check.Point = { ...(yield* pointAt(startedAt)), isBrief: isBrief === true }
   const venue = yield* Effect.forEach(
     chosenOf(scope).filter(({ venueFacts }) => venueFacts !== undefined),
     (check) =>
@@ -143,6 +147,7 @@ const outcomeOf = Effect.fnUntraced(
  */
 const venueOutcomeOf = Effect.fnUntraced(
   function* (check: Row, at: Check.Point) {
+    if (yield* isServed(check, at)) return served(check)
     const terms = termsAt(check, PolicyTerms.defaults, at)
     const gathered = yield* gather(check, check.venueFacts?.(at) ?? Stream.empty, terms)
     const outcome = Rules.outcomeOf({ check: check.name, instrumentId: null }, gathered)
@@ -153,6 +158,29 @@ const venueOutcomeOf = Effect.fnUntraced(
   (effect, check) =>
     Effect.catchTag(effect, "CheckNotRun", ({ why }) => Effect.succeed(unread(check, null, why)))
 )
+
+const served = (check: Row): Rules.Outcome => ({
+  ...unread(check, null, Rules.comparedBefore),
+  ran: true
+})
+
+/**
+ * Checks whether a brief run need not compare the venue's facts, since one a short time ago found nothing
+ * and none was found since.
+ */
+const isServed = Effect.fnUntraced(function* (
+  { name, servesFor }: Row,
+  { isBrief, pin }: Check.Point
+) {
+  if (isBrief !== true || servesFor === undefined) return false
+  const records = yield* Records
+  const mark = yield* records.find(checkMarks, idOf({ check: name, instrumentId: null }), pin)
+  if (Option.isNone(mark) || pin.judgedAt >= Instant.add(mark.value.judgedAt, servesFor)) {
+    return false
+  }
+  const where = { check: [name], state: ["open"] }
+  return (yield* records.list(findings, { pin, where, limit: 1 })).length === 0
+})
 
 const termsAt = (
   { name }: Row,

@@ -2,11 +2,12 @@
  * Loads what the replay of policies compares: orders with the versions of their policy, and the ledger
  * facts that no record expected.
  */
-import { Effect, Stream } from "effect"
+import { Effect, Option, Stream } from "effect"
 import { admissions } from "../../admissions/Admission.ts"
 import { admissionConsents } from "../../admissions/AdmissionConsent.ts"
 import { distributions } from "../../distributions/distribution/Distribution.ts"
 import { distributionLines } from "../../distributions/distribution/DistributionLine.ts"
+import { type Finding, findings } from "../../findings/Finding.ts"
 import { type Instrument, instruments } from "../../instruments/instrument/Instrument.ts"
 import { policyVersions } from "../../instruments/policy/PolicyVersion.ts"
 import type { Collection } from "../../kernel/Collection.ts"
@@ -14,14 +15,15 @@ import type { Unavailable } from "../../kernel/Refusal.ts"
 import { dealingCycles } from "../../orders/dealing-cycle/DealingCycle.ts"
 import { primaryMarkets } from "../../orders/primary-market/PrimaryMarket.ts"
 import { provisionSettlements } from "../../orders/provision-settlement/ProvisionSettlement.ts"
-import { redemptions } from "../../orders/redemption/Redemption.ts"
+import { type Redemption, redemptions } from "../../orders/redemption/Redemption.ts"
 import { standingSettlements } from "../../orders/standing-settlement/StandingSettlement.ts"
-import { subscriptions } from "../../orders/subscription/Subscription.ts"
+import { type Subscription, subscriptions } from "../../orders/subscription/Subscription.ts"
 import { issuerPowersAgreements } from "../../powers/IssuerPowersAgreement.ts"
 import { unexpectedFacts } from "../../projection/Unexpected.ts"
-import { Records } from "../../records/Records.ts"
+import { type Query, Records } from "../../records/Records.ts"
 import type { Point } from "./Check.ts"
-import type * as PolicyReplay from "./checks/PolicyReplay.ts"
+import { checkMarks, idOf } from "./CheckMark.ts"
+import * as PolicyReplay from "./checks/PolicyReplay.ts"
 
 type Of = Pick<Instrument, "instrumentId">
 
@@ -39,18 +41,18 @@ export const replayed = (
 export const unattributed = (at: Point): Stream.Stream<PolicyReplay.Fact, Unavailable, Records> =>
   breaches(at).pipe(Stream.filter(({ instrumentId }) => instrumentId === null))
 
-const orders = (
-  { instrumentId }: Of,
-  { pin }: Point
-): Stream.Stream<PolicyReplay.Claimed, Unavailable, Records> =>
+type Orders = Stream.Stream<PolicyReplay.Claimed, Unavailable, Records>
+
+const orders = (instrument: Of, at: Point): Orders =>
   Stream.unwrap(
     Effect.gen(function* () {
       const records = yield* Records
+      const { instrumentId } = instrument
       const where = { instrumentId: [instrumentId] }
       // A version that was withdrawn before its time was never in force.
       const accepted = yield* Stream.runCollect(
         records.stream(policyVersions, {
-          pin,
+          pin: at.pin,
           where: { ...where, state: ["current", "superseded"] }
         })
       )
@@ -62,21 +64,103 @@ const orders = (
           effectiveFrom
         }))
       }
-      const bought = records.stream(subscriptions, { pin, where }).pipe(
-        Stream.map(({ record }): PolicyReplay.Claimed => {
-          const { claimedAt, holderId, policyVersion, subscriptionId: orderId } = record
-          return { ...of, kind: "subscription", orderId, holderId, policyVersion, claimedAt }
-        })
+      const since = yield* judgedBefore(instrument, at)
+      if (since === null) return claimed(of, { pin: at.pin, where })
+      const fresh = yield* Stream.runCollect(
+        claimed(of, { pin: at.pin, where, updatedFrom: since.writtenBy })
       )
-      const givenBack = records.stream(redemptions, { pin, where }).pipe(
-        Stream.map(({ record }): PolicyReplay.Claimed => {
-          const { claimedAt, holderId, policyVersion, redemptionId: orderId } = record
-          return { ...of, kind: "redemption", orderId, holderId, policyVersion, claimedAt }
-        })
+      const seen = new Set(fresh.map(keyOf))
+      const known = claimedAmong(of, since.known, at)
+      return Stream.concat(
+        Stream.fromIterable(fresh),
+        known.pipe(Stream.filter((order) => !seen.has(keyOf(order))))
       )
+    })
+  )
+
+const keyOf = ({ kind, orderId }: Pick<PolicyReplay.Claimed, "kind" | "orderId">): string =>
+  `${kind}/${orderId}`
+
+type Judging = Pick<PolicyReplay.Claimed, "of" | "instrumentId" | "versions">
+
+const ofSubscription = (of: Judging, order: Subscription): PolicyReplay.Claimed => {
+  const { claimedAt, holderId, policyVersion, subscriptionId: orderId } = order
+  return { ...of, kind: "subscription", orderId, holderId, policyVersion, claimedAt }
+}
+
+const ofRedemption = (of: Judging, order: Redemption): PolicyReplay.Claimed => {
+  const { claimedAt, holderId, policyVersion, redemptionId: orderId } = order
+  return { ...of, kind: "redemption", orderId, holderId, policyVersion, claimedAt }
+}
+
+const claimed = (of: Judging, query: Query): Orders =>
+  Stream.unwrap(
+    Effect.map(Records, (records) => {
+      const bought = records
+        .stream(subscriptions, query)
+        .pipe(Stream.map(({ record }) => ofSubscription(of, record)))
+      const givenBack = records
+        .stream(redemptions, query)
+        .pipe(Stream.map(({ record }) => ofRedemption(of, record)))
       return Stream.concat(bought, givenBack)
     })
   )
+
+type Subject = Finding["subject"]
+
+/** Streams the orders that findings are about. */
+const claimedAmong = (of: Judging, subjects: ReadonlyArray<Subject>, { pin }: Point): Orders =>
+  Stream.fromIterable(subjects).pipe(
+    Stream.grouped(recordsMax),
+    Stream.mapEffect((some) =>
+      Effect.gen(function* () {
+        const records = yield* Records
+        const idsOf = (kind: string) =>
+          some.flatMap(({ id, resourceKind }) => (resourceKind === kind ? [id] : []))
+        const bought = yield* records.many(subscriptions, idsOf("subscription"), pin)
+        const givenBack = yield* records.many(redemptions, idsOf("redemption"), pin)
+        return [
+          ...bought.map((order) => ofSubscription(of, order)),
+          ...givenBack.map((order) => ofRedemption(of, order))
+        ]
+      })
+    ),
+    Stream.flatMap((found) => Stream.fromIterable(found))
+  )
+
+/**
+ * What a brief run need not judge again: orders that have not changed since the watermark, but those that
+ * are findings. Null: every order is judged, as where no run has, or where a version of the policy was
+ * accepted since.
+ */
+const judgedBefore = Effect.fnUntraced(function* ({ instrumentId }: Of, { isBrief, pin }: Point) {
+  if (isBrief !== true) return null
+  const records = yield* Records
+  const mark = yield* records.find(
+    checkMarks,
+    idOf({ check: PolicyReplay.check, instrumentId }),
+    pin
+  )
+  if (Option.isNone(mark)) return null
+  const { writtenBy } = mark.value
+  const versions = {
+    pin,
+    where: { instrumentId: [instrumentId] },
+    updatedFrom: writtenBy,
+    limit: 1
+  }
+  if ((yield* records.list(policyVersions, versions)).length > 0) return null
+  const where = {
+    check: [PolicyReplay.check],
+    instrumentId: [instrumentId],
+    state: ["open", "accepted"]
+  }
+  const known = yield* records.stream(findings, { pin, where }).pipe(
+    Stream.map(({ record }) => record.subject),
+    Stream.runCollect
+  )
+  return { writtenBy, known }
+})
 
 /** A collection whose records name their instrument. */
 type OfInstrument = Collection<{ readonly instrumentId: string }, never>

@@ -22,6 +22,7 @@ import { checkNames } from "./CheckNames.ts"
 import { holdOrClear } from "./ClearSteps.ts"
 import { groundNames } from "./CheckLookups.ts"
 import { type Compared, outcomesOf } from "./CompareSteps.ts"
+import { mark } from "./MarkSteps.ts"
 import { noteOverdue } from "./OverdueSteps.ts"
 import { type Run, type RunId, runs, type Scope } from "./Run.ts"
 import { runInstruments } from "./RunInstrument.ts"
@@ -52,6 +53,7 @@ export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
   const others = yield* clearOthers({ ...of, isGrounded }, act)
   yield* recordVerdicts({ ...of, found, others, isGrounded }, act)
   yield* noteOverdue(of, act)
+  yield* mark(of, act)
   const held = yield* Effect.forEach(compared.covered, ({ instrument }) => {
     const own = found.filter(({ instrumentId }) => instrumentId === instrument.instrumentId)
     return openFor({ instrument, findings: own, runId, source: "reconciliation" }, act)

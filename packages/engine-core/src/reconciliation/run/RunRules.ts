@@ -14,6 +14,9 @@ export const newMax = 1_000
 /** `why` of a check that ran and found no facts. */
 export const nothingToCompare = "nothing-to-compare"
 
+/** `why` of a check whose facts an earlier run compared a short time ago, and found nothing. */
+export const comparedBefore = "compared-before"
+
 /** Outcome of one check for one instrument, or for the venue. */
 export interface Outcome {
   readonly check: string
@@ -53,10 +56,11 @@ export const ranOf = (
     const own = outcomes.filter((outcome) => outcome.check === check)
     const failed = own.find(({ ran }) => !ran)
     const isIdle = own.every(({ why }) => why === nothingToCompare)
+    const served = own.find(({ why }) => why === comparedBefore)
     return {
       check,
       ran: failed === undefined,
-      why: failed?.why ?? (isIdle ? nothingToCompare : null),
+      why: failed?.why ?? served?.why ?? (isIdle ? nothingToCompare : null),
       findings: own.reduce((sum, { differences }) => sum + differences.length, 0)
     }
   })
@@ -200,6 +204,17 @@ export const outcomeOf = (
   comparedAt,
   differences: [...known, ...fresh, ...(rest === null ? [] : [restOf(of, rest)])]
 })
+
+/**
+ * Whether the check judged every fact in this run and every difference is a finding: not where the rest
+ * of very many is one difference on the instrument, and of the venue's facts not where one differs.
+ */
+export const isJudgedWhole = ({ differences, instrumentId, ran, why }: Outcome): boolean =>
+  ran &&
+  why !== comparedBefore &&
+  (instrumentId === null
+    ? differences.length === 0
+    : differences.every(({ subject }) => subject.resourceKind !== "instrument"))
 
 /** Whether a run of this scope judges every check that this release has. */
 export const isWhole = ({ checks }: Pick<Scope, "checks">, all: ReadonlyArray<string>): boolean =>

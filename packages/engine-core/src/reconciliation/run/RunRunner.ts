@@ -226,7 +226,7 @@ const make = Effect.gen(function* () {
       // A run without the ledger clears nothing: a queued one waits for the ledger instead.
       yield* Effect.mapError(ledger.ledgerEnd, ledgerUnavailable)
       const made = yield* LeasedLock.within({ ...locking, waitMillis: 0 }, (lock) =>
-        Effect.flatMap(compare(scope), (compared) =>
+        Effect.flatMap(compare(scope, { isBrief: instrumentId !== null }), (compared) =>
           records.transactAlone(
             Effect.gen(function* () {
               yield* orUnavailable(work.hold(item))

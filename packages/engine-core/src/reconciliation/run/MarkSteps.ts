@@ -1,0 +1,47 @@
+/** Moves the watermarks of the checks that judged everything they were asked for. */
+import { Effect } from "effect"
+import type { Act } from "../../records/Act.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { type CheckMark, checkMarks, idOf } from "./CheckMark.ts"
+import { checks } from "./CheckLookups.ts"
+import { type Compared, outcomesOf } from "./CompareSteps.ts"
+import * as Rules from "./RunRules.ts"
+
+/** Marks that are looked up together. */
+const batchMax = 500
+
+const marked: ReadonlyArray<string> = checks.flatMap(({ isMarked, name }) =>
+  isMarked === true ? [name] : []
+)
+
+/**
+ * Moves the watermark of each check that has one, for the instruments, or the venue, of which the run
+ * judged all that there is to judge. Must run inside `transact`.
+ */
+export const mark = Effect.fnUntraced(function* (
+  { runId, compared }: { readonly runId: string; readonly compared: Compared },
+  act: Act
+) {
+  const records = yield* Records
+  const { pin } = compared.at
+  const writtenBy = "instant" in pin.select ? pin.select.instant : pin.judgedAt
+  const members = { runId, writtenBy, judgedAt: pin.judgedAt }
+  const marks = outcomesOf(compared)
+    .filter((outcome) => marked.includes(outcome.check) && Rules.isJudgedWhole(outcome))
+    .map(({ check, instrumentId }): CheckMark => ({ check, instrumentId, ...members }))
+  const before = new Map<string, Stored<CheckMark>>()
+  for (let from = 0; from < marks.length; from += batchMax) {
+    const ids = marks.slice(from, from + batchMax).map(idOf)
+    for (const stored of yield* records.many(checkMarks, ids)) before.set(idOf(stored), stored)
+  }
+  yield* Effect.forEach(
+    marks,
+    (self) => {
+      const stored = before.get(idOf(self))
+      return stored === undefined
+        ? Effect.orDie(records.open(checkMarks, self, act))
+        : records.record(checkMarks, stored, { on: "move", ...members }, act)
+    },
+    { discard: true }
+  )
+})

@@ -175,38 +175,51 @@ export interface Export<
   readonly csv: Table<NoInfer<P>, ReadonlyArray<NoInfer<V>>>
 }
 
-/** Parts of an answer that is streamed: a record, then its rows, then the text of a file. */
-export interface StreamedParts<H, V> {
+/**
+ * Parts of an answer that is streamed: a record, then its rows, and then the text of a file, or the
+ * totals that the rows come to.
+ */
+export interface StreamedParts<H, V, T = unknown> {
   readonly record: H
   readonly rows: Stream.Stream<V, Unavailable>
   /** Pieces of the text, none of which ends within a character. */
-  readonly text: Stream.Stream<string, Unavailable>
+  readonly text?: Stream.Stream<string, Unavailable>
+  /** Evaluated once the rows have ended. */
+  readonly totals?: Effect.Effect<T, Unavailable>
 }
 
 /**
  * The answer is a record with rows and a text that are too large for the memory: both are streamed.
- * The record's rows and text never change once the record is there.
+ * The record's rows and text never change once the record is there, or the read is pinned.
  */
-export interface Streamed<P = unknown, H = unknown, V = unknown, A = unknown, S extends Slug = Slug>
-  extends Declared {
+export interface Streamed<
+  P = unknown,
+  H = unknown,
+  V = unknown,
+  A = unknown,
+  S extends Slug = Slug,
+  T = unknown
+> extends Declared {
   readonly shape: "streamed"
   readonly params: Schema.Codec<P, unknown>
-  /** The whole answer, for the document and the client: record, rows and text. */
+  /** The whole answer, for the document and the client: record, rows, and text or totals. */
   readonly value: Schema.Codec<A, unknown>
   readonly refuses: ReadonlyArray<S>
-  /** Member of the answer that holds the record. */
-  readonly recordIn: string
+  /** Member of the answer that holds the record; absent: the record's members stand beside the rows. */
+  readonly recordIn?: string
   readonly record: Schema.Codec<H, unknown>
   /** Member of the answer that holds the rows. */
   readonly rowsIn: string
   readonly row: Schema.Codec<V, unknown>
-  /** Member of the answer that holds the text. */
-  readonly textIn: string
+  /** Member of the answer that holds the text; absent: it has none. */
+  readonly textIn?: string
+  /** Member of the answer that holds the totals of the rows; absent: it has none. */
+  readonly totalsIn?: { readonly member: string; readonly value: Schema.Codec<T, unknown> }
   run(
     params: P,
     asking: Asking
   ): Effect.Effect<
-    StreamedParts<H, V>,
+    StreamedParts<H, V, T>,
     Refused<S> | Unavailable,
     Records | Bulk | Blobs | Crypto | LedgerReach
   >
@@ -233,7 +246,7 @@ export const exported = <P, H, R, F, V, A, const N extends Declared["name"]>(
   of: Omit<Export<P, H, R, F, V, A>, "shape" | "name"> & Named<N>
 ): Export<P, H, R, F, V, A> & Named<N> => ({ shape: "export", ...of })
 
-/** Declares an answer that is streamed: a record, its rows and a text. */
-export const streamed = <P, H, V, A, const S extends Slug, const N extends Declared["name"]>(
-  of: Omit<Streamed<P, H, V, A, S>, "shape" | "name"> & Named<N>
-): Streamed<P, H, V, A, S> & Named<N> => ({ shape: "streamed", ...of })
+/** Declares an answer that is streamed: a record, its rows, and a text or the totals of the rows. */
+export const streamed = <P, H, V, A, T, const S extends Slug, const N extends Declared["name"]>(
+  of: Omit<Streamed<P, H, V, A, S, T>, "shape" | "name"> & Named<N>
+): Streamed<P, H, V, A, S, T> & Named<N> => ({ shape: "streamed", ...of })

@@ -95,11 +95,11 @@ export class Reads extends Context.Service<
       Around & { readonly record: H; readonly rows: Stream.Stream<V, Unavailable> },
       Refused | Unavailable
     >
-    /** A record, its rows and a text, which are streams in constant memory. */
-    readonly streamed: <P, H, V, A, S extends Slug>(
-      read: Streamed<P, H, V, A, S>,
+    /** A record, its rows, and a text or totals, which are streams in constant memory. */
+    readonly streamed: <P, H, V, A, S extends Slug, T>(
+      read: Streamed<P, H, V, A, S, T>,
       of: { readonly caller: Caller; readonly params: P; readonly point: PointAsked }
-    ) => Effect.Effect<Around & StreamedParts<H, V>, Refused | Unavailable>
+    ) => Effect.Effect<Around & StreamedParts<H, V, T>, Refused | Unavailable>
     /** Every record at a point, as a stream in constant memory. */
     readonly all: <R, F, P, V>(
       read: List<R, F, P, V>,

@@ -6,10 +6,11 @@ import { runInstruments } from "./run/RunInstrument.ts"
 import * as RunRetentionSteps from "./run/RunRetentionSteps.ts"
 import * as RunReads from "./run/RunReads.ts"
 import { instrumentVerdicts } from "./verdict/InstrumentVerdict.ts"
+import * as RestatementReads from "./restatement/RestatementReads.ts"
 import * as VerdictReads from "./verdict/VerdictReads.ts"
 
 export const historyKeepers = [historyKeeper] as const
 export const retentionSteps = RunRetentionSteps.steps
 export const collections = [runs, runInstruments, checkMarks, instrumentVerdicts] as const
-export const reads = [...RunReads.reads, ...VerdictReads.reads] as const
+export const reads = [...RunReads.reads, ...VerdictReads.reads, ...RestatementReads.reads] as const
 export { events } from "./events.ts"

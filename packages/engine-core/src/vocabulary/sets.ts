@@ -349,6 +349,20 @@ export const CashMatch = extensible(
 )
 export type CashMatch = ValueSet.Member<typeof CashMatch>
 
+export const RestatedKind = extensible(
+  "RestatedKind",
+  "What a row of a restatement is about: an order, a line, or a distribution in which a payee would have had a line.",
+  ["subscription", "redemption", "distribution-line", "distribution"]
+)
+export type RestatedKind = ValueSet.Member<typeof RestatedKind>
+
+export const RestatedField = extensible(
+  "RestatedField",
+  "The figure that a corrected NAV changes, signed from the holder: what it pays or gives is below 0.",
+  ["units", "proceeds", "cash", "refund", "gross", "net", "carryOut"]
+)
+export type RestatedField = ValueSet.Member<typeof RestatedField>
+
 export const SourceState = extensible(
   "SourceState",
   "Whether the configuration still names a source of statements.",

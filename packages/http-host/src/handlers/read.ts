@@ -241,14 +241,19 @@ export const exported = (read: Read.Export, reads: Reads["Service"]) => {
   })
 }
 
-/** Streams a record, its rows and a text as one JSON value. */
+/** Streams a record, its rows, and a text or the totals of the rows as one JSON value. */
 export const streamed = (read: Read.Streamed, reads: Reads["Service"]) => {
   const ask = asking(takenBy(read))
   const printRecord = plainPrinter(read.record)
   const printRow = plainPrinter(read.row)
-  const [recordIn, rowsIn, textIn] = [read.recordIn, read.rowsIn, read.textIn].map((member) =>
-    PlainJson.stringify(member)
-  )
+  const printTotals = read.totalsIn === undefined ? null : plainPrinter(read.totalsIn.value)
+  const named = (member = "") => PlainJson.stringify(member)
+  const { recordIn, rowsIn, textIn, totalsIn } = read
+  // Without its brackets, a record's members are members of the answer.
+  const membersOf = (record: unknown): string =>
+    recordIn === undefined
+      ? printRecord(record).slice(1, -1)
+      : `${named(recordIn)}:${printRecord(record)}`
   return Effect.fnUntraced(function* (
     arrival: Arrival["Service"],
     caller: Caller.Caller,
@@ -259,20 +264,35 @@ export const streamed = (read: Read.Streamed, reads: Reads["Service"]) => {
     const answer = yield* inTime(reads.streamed(read, { caller, params, point: standard }))
     yield* dropWhenNotTaken(arrival)
     const rows = inChunks(charged(answer.rows, charge), {
-      before: `${opening(answer)}{${recordIn}:${printRecord(answer.record)},${rowsIn}:[`,
+      before: `${opening(answer)}{${membersOf(answer.record)},${named(rowsIn)}:[`,
       print: (chunk) => chunk.map(printRow).join(","),
       between: ",",
-      after: `],${textIn}:"`
+      after: "]"
     })
-    const text = inChunks(chargedByLength(answer.text, charge), {
-      before: "",
-      // Without its quotes: the pieces are the contents of one string. PlainJson would refuse NUL,
-      // which a file may hold.
-      print: (pieces) => JSON.stringify(pieces.join("")).slice(1, -1),
-      between: "",
-      after: '"}}'
-    })
-    return Answer.stream({ requestId, bytes: Stream.concat(rows, text) })
+    const text =
+      answer.text === undefined
+        ? Stream.empty
+        : inChunks(chargedByLength(answer.text, charge), {
+            before: `,${named(textIn)}:"`,
+            // Without its quotes: the pieces are the contents of one string. PlainJson would refuse
+            // NUL, which a file may hold.
+            print: (pieces) => JSON.stringify(pieces.join("")).slice(1, -1),
+            between: "",
+            after: '"'
+          })
+    const totals =
+      answer.totals === undefined || printTotals === null
+        ? Stream.empty
+        : Stream.fromEffect(answer.totals).pipe(
+            Stream.map((value) => Buffer.from(`,${named(totalsIn?.member)}:${printTotals(value)}`))
+          )
+    const end = Stream.succeed(Buffer.from("}}"))
+    const bytes: Stream.Stream<Uint8Array, Refusal.Unavailable> = rows.pipe(
+      Stream.concat(text),
+      Stream.concat(totals),
+      Stream.concat(end)
+    )
+    return Answer.stream({ requestId, bytes })
   })
 }
 

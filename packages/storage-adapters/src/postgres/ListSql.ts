@@ -12,7 +12,7 @@ export const COLUMNS =
 
 /**
  * Filter columns that the lists of the API offer, and their expressions in the index that has each
- * together with the sort key (migrations 0004, 0007 and 0010 to 0015): the planner knows an index by its expression
+ * together with the sort key (migrations 0004, 0007 and 0010 to 0016): the planner knows an index by its expression
  * alone. The other columns are for look-ups of a few records, which the index of all filters finds.
  */
 const ORDERED: ReadonlyMap<string, string> = new Map([
@@ -51,7 +51,9 @@ const ORDERED: ReadonlyMap<string, string> = new Map([
   // Nor are these: the steps of a distribution look hundreds of payees up by one statement.
   ["pair", "d.filters ->> 'pair'"],
   ["payee", "d.filters ->> 'payee'"],
-  ["tally", "d.filters ->> 'tally'"]
+  ["tally", "d.filters ->> 'tally'"],
+  // Nor is this one: a restatement streams the orders that a point priced.
+  ["pointCid", "d.filters ->> 'pointCid'"]
 ])
 
 /** Expression of a filter column: that of its index where it has one, else with its name bound. */

@@ -7,6 +7,7 @@ import * as Answers from "./migrations/0003-answers/up.ts"
 import * as BulkRows from "./migrations/0005-bulk/up.ts"
 import * as Files from "./migrations/0013-files/up.ts"
 import * as Findings from "./migrations/0014-findings/up.ts"
+import * as OrdersOfAPoint from "./migrations/0016-orders-of-a-point/up.ts"
 import * as Statements from "./migrations/0015-statements/up.ts"
 import * as HeadMoves from "./migrations/0006-head-moves/up.ts"
 import * as ListFilters from "./migrations/0007-list-filters/up.ts"
@@ -40,7 +41,8 @@ const MIGRATIONS: ReadonlyArray<Migration> = [
   { id: 12, name: "payees-of-distributions", statements: PayeesOfDistributions.statements },
   { id: 13, name: "files", statements: Files.statements },
   { id: 14, name: "findings", statements: Findings.statements },
-  { id: 15, name: "statements", statements: Statements.statements }
+  { id: 15, name: "statements", statements: Statements.statements },
+  { id: 16, name: "orders-of-a-point", statements: OrdersOfAPoint.statements }
 ]
 
 const folderOf = ({ id, name }: Migration): string => `${String(id).padStart(4, "0")}-${name}`

@@ -7,7 +7,7 @@ import type { BasisMissing } from "../../vocabulary/sets.ts"
 import { type Distribution, distributions } from "./Distribution.ts"
 import * as DistributionBasis from "./DistributionBasis.ts"
 import type { DistributionLine } from "./DistributionLine.ts"
-import { distributionPlans } from "./DistributionPlan.ts"
+import { type DistributionPlan, distributionPlans } from "./DistributionPlan.ts"
 import { lineOfPayee } from "./LineFigureLookups.ts"
 import { linesOfPayees } from "./LineLookups.ts"
 import { type LineSource, sourceOfPlan } from "./LineSource.ts"
@@ -38,45 +38,52 @@ export const basisOf = Effect.fnUntraced(function* (line: DistributionLine) {
   // Retention may have deleted a part of what was read meanwhile: it moves the horizon first.
   if (yield* isDeleted(source)) return without("before-horizon")
   if (computed === null) return without("not-computed")
-  const { terms } = source
-  const offset = plan.executedOffset
-  const { party } = line.computedFor
   const previous =
     plan.previous === null
       ? []
       : yield* linesOfPayees([plan.previous.distributionId], [line.computedFor], null)
-  const carried = previous[0]?.lineId ?? line.lineId
-  const point = (id: string) => ({ resourceKind: "contract", id, offset }) as const
-  const self = { resourceKind: "distribution-line", id: line.lineId, offset } as const
-  const instrument = { resourceKind: "instrument", id: line.instrumentId, offset } as const
-  const payee = {
-    resourceKind: line.computedFor.holderId === null ? "party" : "holder",
-    id: line.computedFor.holderId ?? party,
-    offset: plan.recordOffset
-  }
-  const rates = { default: instrument, point: point(plan.toPoint), attribute: payee }
   const basis = DistributionBasis.of({
-    terms,
+    terms: source.terms,
     position: computed.payee.position,
     figures: computed.figures,
-    sources: {
-      instrument,
-      payee,
-      line: self,
-      carry: { ...self, id: carried },
-      rate: rates[line.rateSource],
-      fromPoint: point(plan.fromPoint ?? plan.toPoint),
-      toPoint: point(plan.toPoint),
-      offset
-    }
+    sources: sourcesOf(plan, line, previous[0]?.lineId ?? line.lineId)
   })
   return { basis, basisMissing: null } satisfies LineBasis
 })
 
+type Line = Pick<DistributionLine, "lineId" | "instrumentId" | "rateSource" | "computedFor">
+
+/** Records that the figures of a line are computed from; `carryId` is the line of its carryIn. */
+export const sourcesOf = (
+  plan: Pick<DistributionPlan, "executedOffset" | "recordOffset" | "fromPoint" | "toPoint">,
+  { lineId, instrumentId, rateSource, computedFor: { holderId, party } }: Line,
+  carryId: string
+): DistributionBasis.Sources => {
+  const offset = plan.executedOffset
+  const point = (id: string) => ({ resourceKind: "contract", id, offset }) as const
+  const line = { resourceKind: "distribution-line", id: lineId, offset } as const
+  const instrument = { resourceKind: "instrument", id: instrumentId, offset } as const
+  const payee = {
+    resourceKind: holderId === null ? "party" : "holder",
+    id: holderId ?? party,
+    offset: plan.recordOffset
+  }
+  return {
+    instrument,
+    payee,
+    line,
+    carry: { ...line, id: carryId },
+    rate: { default: instrument, point: point(plan.toPoint), attribute: payee }[rateSource],
+    fromPoint: point(plan.fromPoint ?? plan.toPoint),
+    toPoint: point(plan.toPoint),
+    offset
+  }
+}
+
 const without = (basisMissing: BasisMissing): LineBasis => ({ basis: [], basisMissing })
 
 /** Checks whether the history no longer reaches back to what a line is computed from. */
-const isDeleted = (source: LineSource) =>
+export const isDeleted = (source: LineSource) =>
   Effect.flatMap(LedgerReach, ({ horizon }) =>
     Effect.map(horizon, (begins) => Math.min(...offsetsOf(source)) < begins)
   )

@@ -97,6 +97,8 @@ export const filters = {
   instrumentId: (self: Members) => self.instrumentId,
   holderId: (self: Members) => self.holderId,
   registrar: (self: Members) => self.registrar,
+  /** Contract of the point that priced it. */
+  pointCid: (self: Members) => self.pointCid,
   /** The order's cycle, or the cycle that ended without the order. */
   cycleId: cycleNamedBy
 } as const

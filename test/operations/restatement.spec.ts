@@ -1,0 +1,290 @@
+/**
+ * Restatements of a corrected NAV: every order and line that its points priced, as a venue that in fact
+ * had the right point would have dealt it, with nothing written.
+ */
+import { Decimal } from "@bursar/engine-core/kernel"
+import { Feed } from "@bursar/engine-core/ports"
+import { verify } from "@bursar/engine-core"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import * as fc from "fast-check"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+import * as Cycles from "./cycles.ts"
+import * as Navs from "./navs.ts"
+import * as Restatements from "./restatements.ts"
+import * as Stating from "./stating.ts"
+
+const engine = () => Effect.provide(world())
+const d = Decimal.of
+const plain = Decimal.formatPlain
+const date = "2026-07-31"
+
+/** The NAV of the date as it was, and its correction; the id of the latter. */
+const corrected = (from: string, to: string, businessDate = date) =>
+  Effect.gen(function* () {
+    yield* Navs.states({ businessDate, official: from })
+    return yield* Navs.states({ businessDate, official: to })
+  })
+
+const terms: Restatements.Terms = {
+  fees: { subscription: 0, redemption: 0 },
+  swing: null,
+  residual: "refund",
+  unitDecimals: 6
+}
+
+/** Orders of vector G62. */
+const orders: ReadonlyArray<Restatements.Ordered> = [
+  { id: "s1", kind: "subscription", by: "amount", size: "100000" },
+  { id: "r1", kind: "redemption", by: "units", size: "95812.973076" }
+]
+
+/** Each row's basis gives its figure, without its sign. */
+const verifies = (rows: Restatements.Report["rows"]) => {
+  for (const { basis, should } of rows) {
+    const own = Result.getOrThrow(verify(basis.at(-1)!))
+    assert.strictEqual(plain(d(own)), plain(Decimal.abs(should)))
+    for (const other of basis) assert.isTrue(Result.isSuccess(verify(other)))
+  }
+}
+
+describe("a restatement", () => {
+  it.effect("says of vector G62 what each order is owed, and the sums", () =>
+    Effect.gen(function* () {
+      yield* Restatements.deals(orders, "1.0437", terms)
+      const id = yield* corrected("1.0437", "1.0499622")
+      const { header, rows, totals } = yield* Restatements.report(id)
+      assert.deepStrictEqual(rows.map(Restatements.textOf), [
+        "subscription s1 units: 95812.973076 -> 95241.523932, owed -571.449144 units",
+        "redemption r1 proceeds: 99999.99 -> 100599.99, owed 600 USD"
+      ])
+      assert.deepStrictEqual(totals, [
+        { unit: "USD", owed: d("600") },
+        { unit: "units", owed: d("-571.449144") }
+      ])
+      assert.deepInclude(header, {
+        from: d("1.0437"),
+        to: d("1.0499622"),
+        move: d("0.006"),
+        tolerance: d("0.002"),
+        over: true
+      })
+      assert.strictEqual(header.pointCids.length, 1)
+      verifies(rows)
+    }).pipe(engine())
+  )
+
+  it.effect("writes nothing, and is the same again at its own pin", () =>
+    Effect.gen(function* () {
+      yield* Restatements.deals(orders, "1.0437", terms)
+      const id = yield* corrected("1.0437", "1.0499622")
+      yield* Calls.settle
+      const { head } = yield* Feed
+      const before = yield* head
+      const first = yield* Restatements.report(id)
+      assert.deepStrictEqual(yield* head, before)
+      yield* Cycles.at("2026-08-01T12:00:00Z")
+      // The order leaves; at the pin of the first report it had not.
+      const { why } = yield* Calls.write("subscription.release", { subscriptionId: "s1" }, {})
+      assert.strictEqual(why, "")
+      const rows = (yield* Restatements.report(id)).rows.map(({ id: of }) => of)
+      assert.deepStrictEqual(rows, ["r1"])
+      const { now: _, ...again } = yield* Restatements.report(id, { asOf: first.now })
+      const { now: __, ...once } = first
+      assert.deepStrictEqual(again, once)
+    }).pipe(engine())
+  )
+
+  it.effect("is not found of what corrects no NAV that could price", () =>
+    Effect.gen(function* () {
+      yield* Restatements.deals(orders, "1.0437", terms)
+      const missing = (id: string) =>
+        Effect.map(Effect.flip(Restatements.report(id)), (refused) =>
+          assert.deepInclude(refused, { _tag: "Refused", slug: "not-found" })
+        )
+      yield* missing("nobody")
+      yield* missing(yield* Navs.states({ businessDate: date, official: "1.0437" }))
+      yield* missing(yield* Navs.states({ businessDate: date, official: "1.05", ripcord: true }))
+      const source = yield* Stating.source("register")
+      const of = { businessDate: yield* Stating.today, lines: [] }
+      yield* Stating.states(source, of)
+      yield* missing(yield* Stating.states(source, of))
+    }).pipe(engine())
+  )
+
+  it.effect("counts from the last NAV that could price, through all corrections of the date", () =>
+    Effect.gen(function* () {
+      yield* Restatements.deals(orders, "1.0437", terms)
+      yield* corrected("1.0437", "1.05")
+      yield* Navs.states({ businessDate: date, official: "0", ripcord: true })
+      // The point is as near to this NAV as to the first one, on which it was published.
+      const id = yield* Navs.states({ businessDate: date, official: "1.0438" })
+      const { header, rows } = yield* Restatements.report(id)
+      assert.deepInclude(header, { from: d("1.05"), to: d("1.0438"), over: true })
+      assert.deepStrictEqual(
+        rows.map(({ id: of }) => of),
+        ["s1", "r1"]
+      )
+      // Another date's NAV restates nothing.
+      const other = yield* corrected("1.0437", "1.0499622", "2026-07-30")
+      const empty = yield* Restatements.report(other)
+      assert.deepStrictEqual([empty.header.pointCids, empty.rows, empty.totals], [[], [], []])
+    }).pipe(engine())
+  )
+
+  it.effect("is refused to those who read no statements", () =>
+    Effect.gen(function* () {
+      yield* Restatements.deals(orders, "1.0437", terms)
+      const id = yield* corrected("1.0437", "1.0499622")
+      for (const role of ["operator", "approver", "risk", "auditor"] as const) {
+        const caller = Calls.person("ada", role)
+        assert.strictEqual((yield* Restatements.report(id, { caller })).rows.length, 2)
+      }
+      for (const role of ["compliance", "monitor", "feed"] as const) {
+        const caller = Calls.person("ada", role)
+        const refused = yield* Effect.flip(Restatements.report(id, { caller }))
+        assert.deepInclude(refused, { slug: "permission-denied" })
+      }
+    }).pipe(engine())
+  )
+})
+
+// ---- laws
+
+const price = fc
+  .integer({ min: 900_000, max: 1_200_000 })
+  .map((micros) => plain(Decimal.fromAtoms(BigInt(micros) * 10n ** 4n)))
+const rate = fc.constantFrom(0, 0.005, 0.0125)
+const dealing = fc.record({
+  from: price,
+  to: price,
+  terms: fc.record({
+    fees: fc.record({ subscription: rate, redemption: rate }),
+    swing: fc.option(
+      fc.record({
+        threshold: fc.constantFrom(0, 0.001, 0.05),
+        up: fc.constantFrom(0.0015, 0.02),
+        down: fc.constantFrom(0.001, 0.03)
+      })
+    ),
+    residual: fc.constantFrom("refund" as const, "fund" as const),
+    unitDecimals: fc.constantFrom(0, 2, 6)
+  }),
+  orders: fc
+    .array(
+      fc.record({
+        kind: fc.constantFrom("subscription" as const, "redemption" as const),
+        by: fc.constantFrom("amount" as const, "units" as const),
+        size: fc.integer({ min: 100, max: 90_000 }).map(String)
+      }),
+      { minLength: 1, maxLength: 4 }
+    )
+    .map((all) => all.map((order, n) => ({ ...order, id: `o${n}` })))
+})
+
+const runs = { numRuns: Number(process.env["RUNS"] ?? 3) }
+
+const sumsOf = (rows: Restatements.Report["rows"]) => {
+  const sums = new Map<string, Decimal.Decimal>()
+  for (const { field, owed, unit } of rows) {
+    if (field === "gross" || field === "carryOut") continue
+    sums.set(unit, Decimal.add(sums.get(unit) ?? Decimal.zero, owed))
+  }
+  return [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([unit, owed]) => ({ unit, owed }))
+}
+
+describe("the rows of a restatement", () => {
+  it("are the figures of a venue that in fact dealt at the right point", async () => {
+    const property = fc.asyncProperty(dealing, async ({ from, orders: given, terms: of, to }) => {
+      const right = await Calls.runCase(
+        Effect.andThen(Restatements.deals(given, to, of), Restatements.figuresOf(given)).pipe(
+          engine()
+        )
+      )
+      const { dealt, rows, totals } = await Calls.runCase(
+        Effect.gen(function* () {
+          yield* Restatements.deals(given, from, of)
+          const id = yield* corrected(from, to)
+          return {
+            dealt: yield* Restatements.figuresOf(given),
+            ...(yield* Restatements.report(id))
+          }
+        }).pipe(engine())
+      )
+      const expected = [...dealt].flatMap(([figure, was]) => {
+        const should = right.get(figure)!
+        return should === was ? [] : [`${figure} ${plain(was)} ${plain(should)}`]
+      })
+      const actual = rows.map(({ field, id, owed, should, was }) => {
+        assert.strictEqual(owed, Decimal.subtract(should, was))
+        return `${id} ${field} ${plain(was)} ${plain(should)}`
+      })
+      assert.deepStrictEqual(actual.toSorted(), expected.toSorted())
+      assert.deepStrictEqual(totals, sumsOf(rows))
+      verifies(rows)
+    })
+    await fc.assert(property, runs)
+  })
+
+  it("are the lines of a venue that in fact executed the month at the right point", async () => {
+    const month = fc.record({
+      payout: fc.constantFrom("units" as const, "cash" as const),
+      units: fc.array(fc.integer({ min: 1, max: 100_000 }).map(String), {
+        minLength: 1,
+        maxLength: 3
+      }),
+      ex: price,
+      cum: price,
+      to: price,
+      which: fc.constantFrom("ex" as const, "cum" as const)
+    })
+    const property = fc.asyncProperty(month, async ({ to, which, ...of }) => {
+      const right = await Calls.runCase(
+        Restatements.executes({ ...of, [which]: to }).pipe(engine())
+      )
+      const { dealt, rows, totals } = await Calls.runCase(
+        Effect.gen(function* () {
+          const lines = yield* Restatements.executes(of)
+          const on = which === "ex" ? "2026-06-29" : date
+          const id = yield* corrected(of[which], to, on)
+          return { dealt: lines, ...(yield* Restatements.report(id)) }
+        }).pipe(engine())
+      )
+      const fields = ["gross", of.payout === "cash" ? "net" : "payoutUnits", "carryOut"] as const
+      const cent = d("0.01")
+      const expected = of.units.flatMap((_, n) => {
+        const holderId = `h${n + 1}`
+        const [was, should] = [dealt.get(holderId), right.get(holderId)]
+        return fields.flatMap((field) => {
+          const before = was?.[field] ?? Decimal.zero
+          const after = should?.[field] ?? Decimal.zero
+          const apart = Decimal.abs(Decimal.subtract(after, before))
+          const isRow = field === "carryOut" ? Decimal.atLeast(apart, cent) : before !== after
+          const name = field === "payoutUnits" ? "units" : field
+          const kind = was === undefined ? "distribution" : "distribution-line"
+          const id = was?.lineId ?? "fund-a.2026-07"
+          return isRow ? [`${kind} ${id} ${holderId} ${name} ${plain(before)} ${plain(after)}`] : []
+        })
+      })
+      const actual = rows.map(
+        ({ field, holderId, id, resourceKind, should, was }) =>
+          `${resourceKind} ${id} ${holderId} ${field} ${plain(was)} ${plain(should)}`
+      )
+      assert.deepStrictEqual(actual.toSorted(), expected.toSorted())
+      assert.deepStrictEqual(totals, sumsOf(rows))
+      verifies(rows)
+    })
+    await fc.assert(property, runs)
+  })
+})
+
+it.effect("never shows a correction that is not there: no row where no figure differs", () =>
+  Effect.gen(function* () {
+    yield* Restatements.deals(orders, "1.0437", terms)
+    const id = yield* corrected("1.0437", "1.0437")
+    const { header, rows } = yield* Restatements.report(id)
+    assert.deepInclude(header, { over: false, move: d("0"), pointCids: [] })
+    assert.deepStrictEqual(rows, [])
+  }).pipe(engine())
+)

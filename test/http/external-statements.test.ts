@@ -3,14 +3,17 @@
  * refused with its place and nothing of it is kept.
  */
 import { Records } from "@bursar/engine-core"
-import { Duration } from "@bursar/engine-core/kernel"
+import { Date, Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import type { ConfiguredSource } from "@bursar/engine-core"
 import * as Statements from "@bursar/storage-adapters/statements"
 import { Effect } from "effect"
 import { deflateRawSync, gzipSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { type PricePoint, pricePoints } from "#core/instruments/price/PricePoint.ts"
+import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { externalStatements } from "#core/statements/external-statement/ExternalStatement.ts"
 import * as SourceSteps from "#core/statements/external-source/SourceSteps.ts"
+import * as Subscriptions from "../machines/subscriptions.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import * as Venue from "./venue.ts"
 import * as Wallets from "./wallets.ts"
@@ -56,6 +59,14 @@ const named = [
     adapter: "csv",
     csv,
     instruments: ["fund-a", "fund-b"]
+  }),
+  sourceOf({
+    externalSourceId: "nav",
+    adapter: "json",
+    csv: null,
+    kind: "nav",
+    accountIs: null,
+    validFor: Duration.of("P1D")
   }),
   sourceOf({ externalSourceId: "wide", adapter: "csv", csv: { ...csv, encoding: "utf-16le" } })
 ]
@@ -406,6 +417,89 @@ describe("a statement that is read", () => {
     expect((await reads("no-such-statement")).status).toBe(404)
     for (const role of ["feed", "investor", "app", "monitor", "compliance"]) {
       expect([role, (await reads("no-such-statement", role)).status]).toEqual([role, 403])
+    }
+  })
+})
+
+describe("the restatement of a NAV", () => {
+  interface Answer {
+    readonly now: string
+    readonly value: {
+      readonly rows: ReadonlyArray<Readonly<Record<string, unknown>>>
+    }
+  }
+  const businessDate = "2026-06-09"
+  const nav = (official: string) =>
+    JSON.stringify({ kind: "nav", businessDate, nav: { official, ripcord: false } })
+  const states = async (official: string, corrects = "") => {
+    const query = `&businessDate=${businessDate}${corrects === "" ? "" : `&corrects=${corrects}`}`
+    const of = { source: "nav", type: "application/json", as: "operator", query }
+    const answer = await hand(nav(official), of)
+    expect(answer.status).toBe(201)
+    return ((await answer.json()) as { externalStatementId: string }).externalStatementId
+  }
+  const reads = async (id: string, role = "auditor", query = "") =>
+    Venue.send(venue, {
+      path: `${path}/${id}/restatement${query}`,
+      as: await Venue.bearer([role])
+    })
+
+  /** A point of the date, and an order by wire that it priced. */
+  const dealt = Effect.gen(function* () {
+    const records = yield* Records
+    const now = yield* Instant.now
+    const act = { cause: { by: "request", requestId: "planted" } as const, now, offset: 0 as never }
+    const pointCid = "00aa"
+    const price = Decimal.of("1.0437")
+    const point: PricePoint = {
+      ...{ contractId: pointCid, instrumentId: "fund-a", price, offset: 0 as never, nodeId: 0 },
+      ...{ incomePerUnit: null, withholding: null, statementId: null, isLive: true },
+      ...{ valuationTime: Instant.of(`${businessDate}T20:00:00Z`), publishedAt: now },
+      ...{ source: Subscriptions.party("oracle"), corrects: null, correctedBy: null }
+    }
+    const units = Decimal.of("95812.973076")
+    const order = Subscriptions.claimed({
+      ...{ instrumentId: "fund-a" as never, state: "delivered", units, price, pointCid },
+      ...{ refund: Decimal.zero, residual: Decimal.zero, pricedAt: now, deliveredAt: now },
+      valueDate: Date.of(businessDate),
+      lot: { lotId: "sub-1", cid: "00bb", basePrice: price, units, remaining: units }
+    })
+    yield* records.transact(
+      Effect.andThen(records.open(pricePoints, point, act), records.open(subscriptions, order, act))
+    )
+  })
+
+  it("lists what each order is owed, as of its own instant again, and is logged", async () => {
+    await venue.run(dealt)
+    const first = await states("1.0437")
+    const id = await states("1.0499622", first)
+    const answer = await reads(id)
+    const text = await answer.text()
+    expect(JSON.parse(text)).toMatchObject({
+      value: {
+        ...{ externalStatementId: id, corrects: first, instrumentId: "fund-a", businessDate },
+        ...{ from: 1.0437, to: 1.0499622, move: 0.006, tolerance: 0.002, over: true },
+        ...{ pointCids: ["00aa"], notComputed: [] },
+        rows: [
+          {
+            ...{ resourceKind: "subscription", id: "sub-1", field: "units", unit: "units" },
+            ...{ was: 95812.973076, should: 95241.523932, owed: -571.449144 }
+          }
+        ],
+        totals: [{ unit: "units", owed: -571.449144 }]
+      }
+    })
+    const { now } = JSON.parse(text) as Answer
+    const again = (await (await reads(id, "risk", `?asOf=${now}`)).json()) as Answer
+    expect(again.value).toEqual((JSON.parse(text) as Answer).value)
+    const log = await venue.read("/v1/audit-log?action=export.read", "auditor")
+    expect(log.text).toContain(id)
+    for (const other of [first, "nobody"]) expect((await reads(other)).status).toBe(404)
+    for (const role of ["feed", "investor", "app", "monitor", "compliance"]) {
+      expect([role, (await reads(id, role)).status]).toEqual([role, 403])
+    }
+    for (const role of ["operator", "approver", "risk"]) {
+      expect([role, (await reads(id, role)).status]).toEqual([role, 200])
     }
   })
 })

@@ -1,5 +1,6 @@
 /**
- * Answers that are streamed: a record, its rows and a text as one JSON value, whatever the text is.
+ * Answers that are streamed: a record, its rows, and a text or the sums of the rows as one JSON value,
+ * whatever the text is.
  *
  * Each switched off in a copy and seen red: the escapes of the text, the quotes around it and the
  * separator of the rows in `streamed` of handlers/read.ts; both charges there.
@@ -42,11 +43,48 @@ const file = Read.streamed({
         })
 })
 
+const Report = { businessDate: Schema.String, from: Schema.Int } as const
+const Total = Schema.Struct({ unit: Schema.String, owed: Schema.Int })
+
+/** A report whose members stand beside its rows, and which ends with their sums. */
+const report = Read.streamed({
+  name: "external-statements.restatement",
+  doc: "A report with its rows and their sums.",
+  route: "GET /v1/external-statements/{externalStatementId}/restatement",
+  audience: { operator: "all" },
+  pinned: false,
+  params: Schema.Struct({ externalStatementId: Schema.String }),
+  value: Schema.Struct({
+    ...Report,
+    rows: Schema.Array(Row),
+    totals: Schema.Array(Total)
+  }),
+  refuses: ["not-found"],
+  record: Schema.Struct(Report),
+  rowsIn: "rows",
+  row: Row,
+  totalsIn: { member: "totals", value: Schema.Array(Total) },
+  run: () => {
+    let owed = 0
+    return Effect.succeed({
+      record: { businessDate: "2026-07-31", from: 7 },
+      rows: Stream.tap(
+        Stream.map(Stream.range(1, rows), (line) => ({ line })),
+        ({ line }) =>
+          Effect.sync(() => {
+            owed += line
+          })
+      ),
+      totals: Effect.sync(() => [{ unit: "USD", owed }])
+    })
+  }
+})
+
 let venue: Venue
 let as: string
 beforeAll(async () => {
   venue = await open({
-    tables: { ...tables, reads: [...tables.reads, file] },
+    tables: { ...tables, reads: [...tables.reads, file, report] },
     rateLimit: { limit: 1_000, window: 3_600_000 }
   })
   as = await bearer(["operator"])
@@ -76,6 +114,21 @@ describe("an answer that is streamed", () => {
     )
     expect(value.raw).toBe("")
   })
+
+  it.each([0, 1, 2_500])(
+    "ends with the sums of its %i rows, its members beside them",
+    async (n) => {
+      rows = n
+      const path = "/v1/external-statements/st-1/restatement"
+      const { value } = await json<{ readonly value: object }>(await send(venue, { path, as }))
+      expect(value).toEqual({
+        businessDate: "2026-07-31",
+        from: 7,
+        rows: Array.from({ length: n }, (_, at) => ({ line: at + 1 })),
+        totals: [{ unit: "USD", owed: (n * (n + 1)) / 2 }]
+      })
+    }
+  )
 
   it("has its text letter by letter, in whatever pieces it comes", async () => {
     const texts = fc.array(fc.string({ unit: "binary", maxLength: 20 }), { maxLength: 5 })

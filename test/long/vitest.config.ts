@@ -17,7 +17,8 @@ export default defineConfig({
       "test/operations/finding-histories.prop.ts",
       "test/operations/verdicts.prop.ts",
       "test/operations/distribution-years.prop.ts",
-      "test/reads/distribution-pins.prop.ts"
+      "test/reads/distribution-pins.prop.ts",
+      "test/operations/restatement.spec.ts"
     ],
     env: {
       KILLS: process.env["KILLS"] ?? "many",
@@ -29,7 +30,8 @@ export default defineConfig({
       SEEDS: "6",
       TWINS: "5",
       FINDING_HISTORIES: "80",
-      SUPPOSED_VERDICTS: "80"
+      SUPPOSED_VERDICTS: "80",
+      RESTATEMENTS: "40"
     },
     globalSetup: ["test/database.setup.ts"],
     pool: "forks",

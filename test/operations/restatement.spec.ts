@@ -183,7 +183,7 @@ const dealing = fc.record({
     .map((all) => all.map((order, n) => ({ ...order, id: `o${n}` })))
 })
 
-const runs = { numRuns: Number(process.env["RUNS"] ?? 3) }
+const runs = { numRuns: Number(process.env["RESTATEMENTS"] ?? 3) }
 
 const sumsOf = (rows: Restatements.Report["rows"]) => {
   const sums = new Map<string, Decimal.Decimal>()

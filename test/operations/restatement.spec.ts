@@ -188,7 +188,7 @@ const runs = { numRuns: Number(process.env["RESTATEMENTS"] ?? 3) }
 const sumsOf = (rows: Restatements.Report["rows"]) => {
   const sums = new Map<string, Decimal.Decimal>()
   for (const { field, owed, unit } of rows) {
-    if (field === "gross" || field === "carryOut") continue
+    if (field === "gross" || field === "carry") continue
     sums.set(unit, Decimal.add(sums.get(unit) ?? Decimal.zero, owed))
   }
   return [...sums].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([unit, owed]) => ({ unit, owed }))
@@ -261,7 +261,9 @@ describe("the rows of a restatement", () => {
           const after = should?.[field] ?? Decimal.zero
           const apart = Decimal.abs(Decimal.subtract(after, before))
           const isRow = field === "carryOut" ? Decimal.atLeast(apart, cent) : before !== after
-          const name = field === "payoutUnits" ? "units" : field
+          const name = { gross: "gross", net: "net", payoutUnits: "units", carryOut: "carry" }[
+            field
+          ]
           const kind = was === undefined ? "distribution" : "distribution-line"
           const id = was?.lineId ?? "fund-a.2026-07"
           return isRow ? [`${kind} ${id} ${holderId} ${name} ${plain(before)} ${plain(after)}`] : []

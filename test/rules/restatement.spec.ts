@@ -191,7 +191,7 @@ describe("a line at the corrected NAV", () => {
       carryOut: d("54.3209871644")
     })
     expect(rowsOf(carried, { isUnrolled: true }).map(textOf)).toEqual([
-      "carryOut 54.3209871644 108.6419743288 54.3209871644 EUR"
+      "carry 54.3209871644 108.6419743288 54.3209871644 EUR"
     ])
   })
 
@@ -207,7 +207,7 @@ describe("a line at the corrected NAV", () => {
   it("is summed by what is paid, and not twice by its gross or its carry", () => {
     const carried = line([], { state: "carried", carryOut: Decimal.zero })
     const rows = [...rowsOf(line()), ...rowsOf(carried, { isUnrolled: true })]
-    expect(rows.map(({ field }) => field)).toContain("carryOut")
+    expect(rows.map(({ field }) => field)).toContain("carry")
     const net = rows.filter(({ field }) => field === "net").map(({ owed }) => owed)
     expect(Rules.totalsOf(Rules.added(new Map(), rows))).toEqual([
       { unit: "EUR", owed: Decimal.sum(net) }

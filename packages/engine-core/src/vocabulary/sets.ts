@@ -359,7 +359,7 @@ export type RestatedKind = ValueSet.Member<typeof RestatedKind>
 export const RestatedField = extensible(
   "RestatedField",
   "The figure that a corrected NAV changes, signed from the holder: what it pays or gives is below 0.",
-  ["units", "proceeds", "cash", "refund", "gross", "net", "carryOut"]
+  ["units", "proceeds", "cash", "refund", "gross", "net", "carry"]
 )
 export type RestatedField = ValueSet.Member<typeof RestatedField>
 

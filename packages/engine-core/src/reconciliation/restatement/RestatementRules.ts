@@ -299,7 +299,7 @@ export const ofLine = ({
           basis: () => basis("net", "payoutUnits")
         }
   const carry: Figure = {
-    field: "carryOut",
+    field: "carry",
     was: stored?.carryOut ?? Decimal.zero,
     should: figures.carryOut,
     basis: () => basis("carryOut").filter(({ field }) => field !== "equalisation")

@@ -2,15 +2,19 @@
  * Restatements of a corrected NAV: every order and line that its points priced, as a venue that in fact
  * had the right point would have dealt it, with nothing written.
  */
+import { Records, verify } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Feed } from "@bursar/engine-core/ports"
-import { verify } from "@bursar/engine-core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import * as fc from "fast-check"
+import { distributionLines } from "#core/distributions/distribution/DistributionLine.ts"
+import { distributionPlans } from "#core/distributions/distribution/DistributionPlan.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
+import * as Executions from "./executions.ts"
+import * as Fund from "./fund.ts"
 import * as Navs from "./navs.ts"
 import * as Restatements from "./restatements.ts"
 import * as Stating from "./stating.ts"
@@ -145,6 +149,82 @@ describe("a restatement", () => {
         const caller = Calls.person("ada", role)
         const refused = yield* Effect.flip(Restatements.report(id, { caller }))
         assert.deepInclude(refused, { slug: "permission-denied" })
+      }
+    }).pipe(engine())
+  )
+})
+
+describe("a restatement concerns", () => {
+  it.effect("points of the instrument's oracles alone, and of no other date", () =>
+    Effect.gen(function* () {
+      const stage = yield* Restatements.deals(orders, "1.0437", terms)
+      const stranger = yield* Fund.outsider("stranger")
+      yield* Fund.publishes({ ...stage, oracle: stranger }, "1.0437", Cycles.friday)
+      yield* Fund.publishes(stage, "1.0437", "2026-08-01T00:00:00Z")
+      yield* Fund.publishes(stage, "1.0437", "2026-07-30T23:59:59Z")
+      const { header } = yield* Restatements.report(yield* corrected("1.0437", "1.0499622"))
+      const { pointCid } = yield* Cycles.subscription("s1")
+      assert.deepStrictEqual(header.pointCids, [pointCid])
+    }).pipe(engine())
+  )
+
+  it.effect("no order of a par instrument, which dealt at its par value", () =>
+    Effect.gen(function* () {
+      const par = { valuation: "par", parValue: 1 } as const
+      yield* Restatements.deals(orders, "1", { ...terms, ...par })
+      const { header, rows } = yield* Restatements.report(yield* corrected("1", "1.006"))
+      assert.deepStrictEqual([header.over, header.pointCids, rows], [true, [], []])
+    }).pipe(engine())
+  )
+})
+
+describe("the lines of a restatement", () => {
+  const month = { payout: "cash", units: ["1000", "2000"], ex: "1", cum: "1.1" } as const
+
+  it.effect("are named as not computed where the plan of their execution is gone", () =>
+    Effect.gen(function* () {
+      yield* Restatements.executes(month)
+      const id = yield* corrected("1.1", "1.2")
+      assert.lengthOf((yield* Restatements.report(id)).rows, 4)
+      const records = yield* Records
+      const { executedBy } = yield* Executions.distributionOf("fund-a.2026-07")
+      yield* records.transact(records.forget(distributionPlans, [executedBy.operationId!]))
+      const { header, rows, totals } = yield* Restatements.report(id)
+      assert.deepStrictEqual([rows, totals], [[], []])
+      assert.deepStrictEqual(header.notComputed, [
+        { distributionId: "fund-a.2026-07" as never, why: "plan-missing" }
+      ])
+    }).pipe(engine())
+  )
+
+  it.effect("are those that the execution has added", () =>
+    Effect.gen(function* () {
+      yield* Restatements.executes(month)
+      const records = yield* Records
+      yield* records.transact(records.forget(distributionLines, ["fund-a.2026-07.2"]))
+      const { rows } = yield* Restatements.report(yield* corrected("1.1", "1.2"))
+      assert.deepStrictEqual(rows.map(Restatements.textOf), [
+        "distribution-line fund-a.2026-07.1 gross: 100 -> 200, owed 100 USD",
+        "distribution-line fund-a.2026-07.1 net: 85 -> 170, owed 85 USD"
+      ])
+    }).pipe(engine())
+  )
+
+  it.effect("are of their own month: a closing price concerns one, the ex price every one", () =>
+    Effect.gen(function* () {
+      yield* Restatements.executes(month)
+      for (const on of ["2026-06-29", date]) {
+        const id = yield* corrected(on === date ? "1.1" : "1", "1.05", on)
+        const { rows } = yield* Restatements.report(id)
+        assert.deepStrictEqual(
+          rows.map(({ id: of, owed }) => [of, plain(owed)]),
+          [
+            ["fund-a.2026-07.1", "-50"],
+            ["fund-a.2026-07.1", "-42.5"],
+            ["fund-a.2026-07.2", "-100"],
+            ["fund-a.2026-07.2", "-85"]
+          ]
+        )
       }
     }).pipe(engine())
   )

@@ -84,6 +84,8 @@ export interface Terms {
   readonly swing: { readonly threshold: number; readonly up: number; readonly down: number } | null
   readonly residual: "refund" | "fund"
   readonly unitDecimals: number
+  readonly valuation?: "par" | "accumulating"
+  readonly parValue?: number
 }
 
 /** Deals orders of one holder by wire at a point, each priced by its attestor or oracle; their figures. */

@@ -144,7 +144,7 @@ const navsBefore = Effect.fnUntraced(function* (self: ExternalStatement) {
 /**
  * Loads the points of a business date that the corrected NAV does not bear out, in the order of the
  * ledger: those of the oracles that policies and markets of the instrument name, or of whoever
- * publishes where none names one. A par instrument's point at its par value is no NAV.
+ * publishes where none names one. A par instrument has none: its points are at its par value.
  */
 const pointsOf = Effect.fnUntraced(function* (
   corrected: Rules.Corrected,
@@ -157,8 +157,8 @@ const pointsOf = Effect.fnUntraced(function* (
   const records = yield* Records
   const { businessDate, instrument, zone } = of
   const { instrumentId, manifest } = instrument
+  if (manifest.valuation === "par") return []
   const oracles = yield* oraclesOf(instrumentId)
-  const parValue = manifest.valuation === "par" ? manifest.parValue : null
   return yield* records
     .stream(pricePoints, {
       where: {
@@ -174,7 +174,7 @@ const pointsOf = Effect.fnUntraced(function* (
     })
     .pipe(
       Stream.map(({ record }) => record),
-      Stream.filter(({ price }) => price !== parValue && !Rules.isBorneOut(price, corrected)),
+      Stream.filter(({ price }) => !Rules.isBorneOut(price, corrected)),
       Stream.map(({ contractId }) => contractId),
       Stream.runCollect
     )

@@ -164,7 +164,7 @@ describe("a restatement concerns", () => {
       yield* Fund.publishes(stage, "1.0437", "2026-07-30T23:59:59Z")
       const { header } = yield* Restatements.report(yield* corrected("1.0437", "1.0499622"))
       const { pointCid } = yield* Cycles.subscription("s1")
-      assert.deepStrictEqual(header.pointCids, [pointCid])
+      assert.deepStrictEqual(header.pointCids, [pointCid!])
     }).pipe(engine())
   )
 

@@ -11,6 +11,7 @@ const plain = (decimal: Decimal.Decimal | null) =>
 const of = { instrumentId: "fund-a", externalSourceId: "nav-1", statementId: "nav-9" } as const
 
 describe("nav-price", () => {
+  // G71: docs/domain/reconciliation.md#nav-against-the-price
   const rows: ReadonlyArray<readonly [string, string, string | null]> = [
     ["1.0000", "1.0000", null],
     ["1.0000", "1.0020", "warning"],

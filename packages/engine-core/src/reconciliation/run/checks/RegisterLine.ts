@@ -39,24 +39,28 @@ export const halfAtom = (places: number | null): Decimal.Decimal =>
 
 const severities: ReadonlyArray<FindingSeverity> = ["info", "warning", "blocking"]
 
-/** Order of differences of one subject: by severity, by the unexplained amount, by statement. */
+/** Whether a difference of a subject is worse than another: by severity, then by what is unexplained. */
 const isWorse = (a: Difference, b: Difference): boolean => {
   const bySeverity = severities.indexOf(a.severity) - severities.indexOf(b.severity)
   if (bySeverity !== 0) return bySeverity > 0
-  const byAmount = Decimal.compare(Decimal.abs(a.unexplained), Decimal.abs(b.unexplained))
-  return byAmount === 0 ? (a.statementId ?? "") < (b.statementId ?? "") : byAmount > 0
+  return Decimal.compare(Decimal.abs(a.unexplained), Decimal.abs(b.unexplained)) > 0
 }
+
+/** Order of the sources, so that the order in which their statements arrived decides nothing. */
+const bySource = (a: Line, b: Line): number => (a.externalSourceId < b.externalSourceId ? -1 : 1)
 
 /**
  * Returns a blocking difference where statement and register differ by more than the policy's
  * tolerance, or else by more than half an atom of the source's places; of several statements, the
- * worst. An account that nobody mapped is a difference also without units: a warning then.
+ * worst, and of equal ones that of the first source. An account that nobody mapped is a difference
+ * also without units: a warning then.
  */
 export const differences = (
   { lines }: Lines,
   tolerance: Decimal.Decimal | null
 ): ReadonlyArray<Difference> =>
   lines
+    .toSorted(bySource)
     .flatMap((line) => differenceOf(line, tolerance))
     .reduce<ReadonlyArray<Difference>>(
       (worst, difference) =>

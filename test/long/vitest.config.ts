@@ -19,7 +19,8 @@ export default defineConfig({
       "test/operations/distribution-accumulating.prop.ts",
       "test/operations/distribution-years.prop.ts",
       "test/reads/distribution-pins.prop.ts",
-      "test/operations/restatement.spec.ts"
+      "test/operations/restatement.spec.ts",
+      "test/operations/explained-histories.prop.ts"
     ],
     env: {
       KILLS: process.env["KILLS"] ?? "many",
@@ -32,7 +33,8 @@ export default defineConfig({
       TWINS: "5",
       FINDING_HISTORIES: "80",
       SUPPOSED_VERDICTS: "80",
-      RESTATEMENTS: "40"
+      RESTATEMENTS: "40",
+      EXPLAINED_HISTORIES: "80"
     },
     globalSetup: ["test/database.setup.ts"],
     pool: "forks",

@@ -382,6 +382,8 @@ describe("a statement that is read", () => {
       ["holdings", 3, "h;3", "h;3", 7]
     ])
     expect(value.raw).toBe(body)
+    const log = await venue.read("/v1/audit-log?action=export.read", "auditor")
+    expect(log.text).toContain(id)
   })
 
   it("has bytes that are no UTF-8 in base64, whole over the ends of their chunks", async () => {

@@ -186,6 +186,7 @@ export const get = Read.streamed({
   doc: "A statement with its lines, and its file as it came.",
   route: "GET /v1/external-statements/{externalStatementId}",
   audience,
+  audited: { resourceKind: "external-statement", named: "externalStatementId" },
   pinned: false,
   params: Schema.Struct({ externalStatementId: ExternalStatementId }),
   value: Schema.Struct({

@@ -71,12 +71,12 @@ export const layerCrypto = Layer.succeed(Crypto, {
       key.length === 32 && verify(null, Buffer.from(data), publicKey(key), signature)
   },
   seal: ({ key, nonce, data }) => {
-    const cipher = createCipheriv("aes-256-gcm", key, nonce)
+    const cipher = createCipheriv("aes-256-gcm", secretKey(key), nonce)
     return new Uint8Array(Buffer.concat([cipher.update(data), cipher.final(), cipher.getAuthTag()]))
   },
   unseal: ({ key, nonce, sealed }) => {
     if (sealed.length < tagBytes) return undefined
-    const decipher = createDecipheriv("aes-256-gcm", key, nonce)
+    const decipher = createDecipheriv("aes-256-gcm", secretKey(key), nonce)
     const end = sealed.length - tagBytes
     decipher.setAuthTag(sealed.subarray(end))
     const opened = decipher.update(sealed.subarray(0, end))

@@ -172,6 +172,9 @@ export const refusalOf = (
 /** Rows that are written at a time. */
 const rowsAtOnce = 1_000
 
+/** Parts of a file that are read while the ones before are written. */
+const partsAhead = 2
+
 /**
  * Write buffer of the rows of an owner: writes `rowsAtOnce` of them by one call, however few lines come
  * together, since each call is a transaction that waits for the disk.
@@ -246,7 +249,10 @@ export const readFile = Effect.fnUntraced(function* (
   let references = 0
   const rowsOfLines = yield* appending(ownerOf(statement))
   const rowsOfReferences = yield* appending(LineRows.referencesOwnerOf(statement))
-  const parts = reader.read(of.reading, StageSteps.bytesOf(of.staged))
+  // A fiber reads on while the store writes what was read before.
+  const parts = reader
+    .read(of.reading, StageSteps.bytesOf(of.staged))
+    .pipe(Stream.buffer({ capacity: partsAhead }))
   yield* Stream.runForEach(parts, (part) =>
     Effect.gen(function* () {
       if (part.part === "header") {

@@ -9,12 +9,14 @@ import {
   type Moment,
   type Seen
 } from "../../findings/Finding.ts"
-import { type Difference, foundAgain, idTextOf } from "../../findings/FindingRules.ts"
+import { blocks, type Difference, foundAgain, idTextOf } from "../../findings/FindingRules.ts"
 import type { Refused, Unavailable } from "../../kernel/Refusal.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import type { Act } from "../../records/Act.ts"
+import { holds } from "../../restraints/hold/Hold.ts"
 import { openFor } from "../../restraints/hold/HoldOpeningSteps.ts"
+import { holdSlots, slotIdOf } from "../../restraints/hold/HoldSlot.ts"
 import type { RunTrigger } from "../../vocabulary/sets.ts"
 import { type InstrumentVerdict, instrumentVerdicts } from "../verdict/InstrumentVerdict.ts"
 import * as Verdict from "../verdict/VerdictRules.ts"
@@ -54,8 +56,10 @@ export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
   yield* recordVerdicts({ ...of, found, others, isGrounded }, act)
   yield* noteOverdue(of, act)
   yield* mark(of, act)
+  const foundOf = Map.groupBy(found, ({ instrumentId }) => instrumentId)
+  yield* prefetchHolds(found)
   const held = yield* Effect.forEach(compared.covered, ({ instrument }) => {
-    const own = found.filter(({ instrumentId }) => instrumentId === instrument.instrumentId)
+    const own = foundOf.get(instrument.instrumentId) ?? []
     return openFor({ instrument, findings: own, runId, source: "reconciliation" }, act)
   })
   const holdsOpened = held.flatMap((hold) =>
@@ -124,6 +128,21 @@ const recordFound = Effect.fnUntraced(function* ({ runId, compared }: Recording,
   })
 })
 
+/** Prefetches the open holds of the instruments that blocking findings stop, in two look-ups. */
+const prefetchHolds = Effect.fnUntraced(function* (found: ReadonlyArray<Finding>) {
+  const records = yield* Records
+  const stopped = new Set(
+    found.flatMap((finding) => (blocks(finding) ? (finding.instrumentId ?? []) : []))
+  )
+  const slotIds = [...stopped].map((instrumentId) =>
+    slotIdOf({ instrumentId, source: "reconciliation" })
+  )
+  const slots = slotIds.map((id) => ({ collection: holdSlots, id }))
+  yield* records.prefetch(slots)
+  const open = (yield* records.many(holdSlots, slotIds)).flatMap(({ holdId }) => holdId ?? [])
+  yield* records.prefetch([...slots, ...open.map((id) => ({ collection: holds, id }))])
+})
+
 /**
  * Checks whether what the checks found, or no longer found, has a ground: each check that is the ground
  * of the others ran and found nothing, and no finding of one that the run leaves out is open. A run
@@ -163,9 +182,13 @@ const clearOthers = Effect.fnUntraced(function* (
     ...(instrumentIds === null ? {} : { instrumentId: instrumentIds })
   }
   const others = new Map<string, Verdict.Tally>()
-  yield* records.stream(findings, { where }).pipe(
-    Stream.filter(({ record }) => !found.has(record.findingId)),
-    Stream.runForEach(({ record }) => {
+  // Those that were found again are not decoded: they are most of the findings.
+  yield* records.ids(findings, { where }).pipe(
+    Stream.filter((findingId) => !found.has(findingId)),
+    Stream.grouped(batchMax),
+    Stream.mapEffect((findingIds) => records.many(findings, findingIds)),
+    Stream.flattenIterable,
+    Stream.runForEach((record) => {
       const judgement = judged.get(keyOf(record))
       if (isGrounded && judgement !== undefined && Rules.clears(judgement, record)) {
         return records.record(findings, record, { on: "clear", runId }, act)

@@ -12,7 +12,6 @@ import * as Month from "./distributions.ts"
 import type * as Fund from "./fund.ts"
 import * as Reconciling from "./reconciling.ts"
 import * as Restricting from "./restricting.ts"
-import * as Stating from "./stating.ts"
 import { reachableWhile } from "./unreachable.ts"
 
 const engine = () => Effect.provide(world())
@@ -159,29 +158,6 @@ describe("a distribution", () => {
       yield* paused
       const records = yield* Records
       assert.strictEqual((yield* records.get(shownDistributions, "d-july")).state, "executed")
-    }).pipe(engine())
-  )
-
-  it.effect("is never cleared by a run of which a check could not run", () =>
-    Effect.gen(function* () {
-      const { lines, point, stage } = yield* scene(["h1"])
-      const bank = yield* Stating.source("bank", { kind: "cash", account: "acc-1" })
-      const stated = {
-        businessDate: Instant.date(yield* Instant.now),
-        lines: [{ amount: "5", direction: "credit" } as const],
-        closing: Decimal.of("5")
-      }
-      yield* Stating.states(bank, stated)
-      yield* executed(stage, point, lines)
-      yield* Month.seals("d-july", lines)
-      const { value } = yield* Reconciling.run()
-      assert.deepEqual(
-        value.checks.filter(({ ran }) => !ran).map(({ check, why }) => `${check} ${why}`),
-        ["cash-balance opening-missing"]
-      )
-      assert.deepEqual((yield* month).state, "executed")
-      yield* Stating.states(bank, { ...stated, opening: Decimal.zero })
-      assert.deepEqual((yield* Reconciling.run()).value.distributionsCleared, ["d-july"])
     }).pipe(engine())
   )
 

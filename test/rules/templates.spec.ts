@@ -25,7 +25,6 @@ describe("the choices of the ledger's templates", () => {
       "HolderRegistration.InviteSuccessor",
       "IssuerPowersAgreement.ForceMove",
       "IssuerPowersConsent.Use",
-      "LockAgreement.LockMore",
       "PrimaryMarket.BurnFor",
       "PrimaryMarket.ClaimRedemption",
       "PrimaryMarket.ClaimSubscription",
@@ -33,9 +32,6 @@ describe("the choices of the ledger's templates", () => {
       "PrimaryMarket.OpenCycle",
       "PrimaryMarket.OpenStanding",
       "ProvisionSettlement.Draw",
-      "Reserve.ComputeReport",
-      "Reserve.StartMint",
-      "Reserve.StartRedemption",
       "StandingSettlement.Commit",
       "StandingSettlement.Settle"
     ])

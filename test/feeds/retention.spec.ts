@@ -60,7 +60,8 @@ const settings = {
     deliveries: days(3),
     exhaustedDeliveries: days(9),
     reconciliationRuns: null,
-    clearedFindings: null
+    clearedFindings: null,
+    externalStatements: null
   }
 } satisfies WorldOptions["settings"]
 
@@ -512,7 +513,8 @@ describe("the table of periods", () => {
       deliveries: "P30D",
       exhaustedDeliveries: "P90D",
       reconciliationRuns: "P10Y",
-      clearedFindings: "P10Y"
+      clearedFindings: "P10Y",
+      externalStatements: "P10Y"
     })
     expect(settingsDefaults.auditLogKept).toBeNull()
   })

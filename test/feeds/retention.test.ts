@@ -23,7 +23,8 @@ const settings = Layer.succeed(Settings, {
     deliveries: nothing,
     exhaustedDeliveries: nothing,
     reconciliationRuns: nothing,
-    clearedFindings: nothing
+    clearedFindings: nothing,
+    externalStatements: nothing
   }
 })
 

@@ -396,6 +396,27 @@ describe("a statement that is read", () => {
     expect(value.lines).toHaveLength(40)
   })
 
+  it("past its retention has its header, and null where lines and bytes were", async () => {
+    const id = await handed(table("h-1;1"), { query: "&businessDate=2026-05-11" })
+    const empty = await handed(table(), { query: "&businessDate=2026-05-12" })
+    await venue.run(
+      Effect.gen(function* () {
+        const records = yield* Records
+        const statement = yield* records.get(externalStatements, id)
+        const at = statement.receivedAt
+        const act = { cause: { by: "clock" }, now: at } as const
+        yield* records.transact(
+          records.record(externalStatements, statement, { on: "prune", at }, act)
+        )
+      })
+    )
+    const { value } = (await (await reads(id)).json()) as { readonly value: object }
+    expect(value).toMatchObject({ statement: { lineCount: 1 }, lines: null, raw: null })
+    expect(value).toHaveProperty("statement.prunedAt", expect.stringMatching(/^2026-/u))
+    const { value: other } = (await (await reads(empty)).json()) as File
+    expect(other).toMatchObject({ statement: { prunedAt: null }, lines: [], raw: table() })
+  })
+
   it("is listed by source, instrument, kind and business date, the end left out", async () => {
     const one = await handed(table("h-1;1"), { query: "&businessDate=2026-05-04" })
     const next = await handed(table("h-1;2"), { query: "&businessDate=2026-05-05" })

@@ -4,6 +4,7 @@ import { Date, Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import { Bulk } from "@bursar/engine-core/ports"
 import { Effect, Option } from "effect"
 import { externalAccounts } from "#core/holders/external-account/ExternalAccount.ts"
+import * as Accounts from "./accounts.ts"
 import * as CashSteps from "#core/orders/order/CashSteps.ts"
 import * as CashTaking from "#core/orders/order/CashTaking.ts"
 import { externalSources } from "#core/statements/external-source/ExternalSource.ts"
@@ -77,18 +78,8 @@ const mapped = Effect.fnUntraced(function* (instrumentId: string, of: Account, a
   const externalAccountId = accountOf(instrumentId, of) as never
   const found = yield* records.find(externalAccounts, externalAccountId)
   if (Option.isNone(found)) {
-    const account = {
-      ...{
-        externalAccountId,
-        kind: "cash" as const,
-        currency: null,
-        segregated: of.at === "apart",
-        holderId: null,
-        instrumentId
-      },
-      ...{ masked: "****0001", mappedBy: "olga", sealed: "" }
-    }
-    yield* asIfNew(records.open(externalAccounts, account, act))
+    const segregated = of.at === "apart"
+    yield* Accounts.plants({ externalAccountId, instrumentId, segregated })
   }
   const externalSourceId = sourceOf(instrumentId, of) as never
   const source = yield* records.find(externalSources, externalSourceId)

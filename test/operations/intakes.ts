@@ -1,5 +1,5 @@
 /** Kit of statements that are handed in: a source, a reader of a small form of the tests, and the call. */
-import { type Caller, Engine, Intake } from "@bursar/engine-core"
+import { type Caller, Engine, Intake, type settingsDefaults } from "@bursar/engine-core"
 import type { ConfiguredSource } from "@bursar/engine-core"
 import { Date, Decimal, Duration, Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { StatementSource } from "@bursar/engine-core/ports"
@@ -126,8 +126,10 @@ export const engine = (of: {
   readonly sources?: ReadonlyArray<Source>
   readonly storage?: Layer.Layer<Memory.Storage>
   readonly linesMax?: number
+  readonly settings?: Partial<typeof settingsDefaults>
 }) => {
   const settings = {
+    ...of.settings,
     ...sealing,
     statementSources: of.sources ?? [source()],
     ...(of.linesMax === undefined ? {} : { statementLinesMax: of.linesMax })

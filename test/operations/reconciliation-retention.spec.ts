@@ -1,14 +1,14 @@
 /** Reconciliation runs and findings over the years: each run is counted, and what is past ten years goes, nothing else. */
 import { Metrics, Records, ScheduleRunner, settingsDefaults } from "@bursar/engine-core"
-import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Metric, Schema } from "effect"
-import { type Fact, type Finding, FindingId, findings, first } from "#core/findings/Finding.ts"
+import { Effect, Metric } from "effect"
+import { type Fact, findings } from "#core/findings/Finding.ts"
 import { runInstruments } from "#core/reconciliation/run/RunInstrument.ts"
 import * as sets from "#core/vocabulary/sets.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
+import { finds } from "./finding-plants.ts"
 import * as Fund from "./fund.ts"
 import { bodyOf } from "./instrumentBody.ts"
 import * as Reconciling from "./reconciling.ts"
@@ -17,51 +17,9 @@ const made = "2026-07-31T12:00:00Z"
 const before = "2036-07-28T12:00:00Z"
 const after = "2036-08-02T12:00:00Z"
 
-/** A check that no run of this release has, so that none of them judges its findings. */
-const otherRelease = "check-of-another-release"
-
 const hold = "hold_1"
 const stops: Fact = { on: "stop", holdId: hold }
 const clears: Fact = { on: "clear", runId: "run_2" }
-
-/** A finding of an instrument, moved by these facts. */
-const finds = (name: string, facts: ReadonlyArray<Fact>, instrumentId = "fund-a") =>
-  Effect.gen(function* () {
-    const records = yield* Records
-    const now = yield* Instant.now
-    const act = { cause: { by: "run", runId: "run_1" } as const, now }
-    const found = first(
-      {
-        findingId: Schema.decodeSync(FindingId)(name),
-        check: otherRelease,
-        instrumentId,
-        subject: { resourceKind: "instrument", id: instrumentId },
-        holderId: null
-      },
-      {
-        runId: "run_1",
-        severity: "warning",
-        expected: null,
-        actual: null,
-        difference: null,
-        unit: "units",
-        tolerance: Decimal.zero,
-        explained: { amount: Decimal.zero, by: [] },
-        unexplained: Decimal.zero,
-        asOf: { offset: Offset.zero, instant: now },
-        comparedAt: null,
-        statementId: null
-      }
-    )
-    yield* records.transact(
-      Effect.gen(function* () {
-        let self = yield* records.open(findings, found, act)
-        for (const fact of facts) {
-          self = yield* records.record<Finding, Fact>(findings, self, fact, act)
-        }
-      })
-    )
-  })
 
 const left = Effect.gen(function* () {
   const records = yield* Records
@@ -91,7 +49,7 @@ const scene = Effect.gen(function* () {
   )
   yield* finds("open", [])
   yield* finds("cleared", [clears])
-  yield* finds("cleared-b", [clears], "fund-b")
+  yield* finds("cleared-b", [clears], { instrumentId: "fund-b" })
   yield* finds("held", [stops, clears])
   const all = yield* Reconciling.run("{}", { key: "all" })
   const both = yield* Reconciling.run('{"scope":{"instrumentIds":["fund-a","fund-b"]}}', {

@@ -35,7 +35,7 @@ export const report = (
       params: { externalStatementId: id as never },
       point: of.asOf === undefined ? {} : { asOf: of.asOf }
     })
-    const rows = yield* Stream.runCollect(answer.rows)
+    const rows = yield* Stream.runCollect(answer.rows ?? Stream.die("a report has rows"))
     const totals = yield* answer.totals ?? Effect.die("a report has totals")
     return { now: answer.now, header: answer.record, rows: [...rows], totals }
   })

@@ -2,12 +2,9 @@
 import { EventReads, Records } from "@bursar/engine-core"
 import { type Date, Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import { Bulk } from "@bursar/engine-core/ports"
-import { Effect, Option, Schema } from "effect"
-import {
-  type ExternalAccount,
-  externalAccounts
-} from "#core/holders/external-account/ExternalAccount.ts"
-import * as Collection from "#core/kernel/Collection.ts"
+import { Effect, Option } from "effect"
+import { accountNumbers } from "#core/holders/external-account/AccountNumber.ts"
+import type { ExternalAccount } from "#core/holders/external-account/ExternalAccount.ts"
 import {
   type ExternalSource,
   externalSources
@@ -21,8 +18,8 @@ import {
 } from "#core/statements/external-statement/ExternalStatement.ts"
 import * as LineRows from "#core/statements/external-statement/LineRows.ts"
 import type { StatementLine } from "#core/statements/external-statement/StatementLine.ts"
-
 import * as Calls from "../engine/calls.ts"
+import * as Accounts from "./accounts.ts"
 
 const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday"] as const
 
@@ -204,40 +201,17 @@ interface OverduePayload {
   readonly businessDate: string
 }
 
-/** Stand-in of the index of account numbers, of which the checks read the hash and the account. */
-const accountNumbers = Collection.define<{ hash: string; externalAccountId: string }, never>(
-  "account-number",
-  {
-    doc: "The keyed hash of an account's number.",
-    id: ({ hash }) => hash,
-    record: Schema.Struct({ hash: Schema.String, externalAccountId: Schema.String }),
-    fact: Schema.Never,
-    evolve: (self) => self,
-    keptBy: "engine",
-    filters: { hash: ({ hash }) => hash }
-  }
-)
-
 /** Maps an account to a holder, and its number under a keyed hash. */
 export const maps = (of: { readonly hash: string; readonly holderId: string }) =>
   Effect.gen(function* () {
     const records = yield* Records
     const by = yield* act
     const externalAccountId = `account-${of.hash.slice(-4)}` as ExternalAccount["externalAccountId"]
-    const account = {
-      ...{
-        externalAccountId,
-        kind: "custody" as const,
-        currency: null,
-        segregated: false,
-        holderId: of.holderId
-      },
-      ...{ instrumentId: null, masked: "****", mappedBy: "olga", sealed: "" }
-    }
+    const { hash, holderId } = of
     yield* records.transact(
       Effect.gen(function* () {
-        yield* records.open(externalAccounts, account, by)
-        yield* records.open(accountNumbers, { hash: of.hash, externalAccountId }, by)
+        yield* Accounts.plants({ externalAccountId, kind: "custody", holderId })
+        yield* records.open(accountNumbers, { hash, currency: null, externalAccountId }, by)
       })
     )
   })

@@ -265,7 +265,8 @@ const engineSettings = (config: KeeperConfig, keys: Keys) =>
       deliveries: config["retention.deliveries"],
       exhaustedDeliveries: config["retention.exhaustedDeliveries"],
       reconciliationRuns: config["retention.reconciliationRuns"],
-      clearedFindings: config["retention.clearedFindings"]
+      clearedFindings: config["retention.clearedFindings"],
+      externalStatements: config["retention.externalStatements"]
     },
     auditLogKept: config["retention.auditLog"],
     legalHold: config["retention.legalHold"],

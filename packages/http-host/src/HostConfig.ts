@@ -368,6 +368,7 @@ export const settings = {
   "retention.exhaustedDeliveries": kept("exhaustedDeliveries"),
   "retention.reconciliationRuns": kept("reconciliationRuns"),
   "retention.clearedFindings": kept("clearedFindings"),
+  "retention.externalStatements": kept("externalStatements"),
   "retention.auditLog": setting(Kind.maybe(keptFor), {
     doc: "Retention of the audit log; `bursar audit prune` deletes older records up to a checkpoint. Empty: for ever.",
     fallback: written(engine.auditLogKept)

@@ -36,6 +36,10 @@ export const kept = {
   clearedFindings: {
     doc: "Retention of findings, counted from the run that cleared them; never one that is open or accepted, or that a hold names.",
     period: Duration.of("P10Y")
+  },
+  externalStatements: {
+    doc: "Retention of the lines and the bytes of statements, counted from their receipt; the header stays. Kept are those of the newest statement of a source and an instrument, those that open findings need, and those whose cash pays an order that has not ended.",
+    period: Duration.of("P10Y")
   }
 } as const satisfies Readonly<
   Record<string, { readonly doc: string; readonly period: Duration.Duration }>
@@ -52,7 +56,8 @@ export const periods: Periods = {
   deliveries: kept.deliveries.period,
   exhaustedDeliveries: kept.exhaustedDeliveries.period,
   reconciliationRuns: kept.reconciliationRuns.period,
-  clearedFindings: kept.clearedFindings.period
+  clearedFindings: kept.clearedFindings.period,
+  externalStatements: kept.externalStatements.period
 }
 
 /** Collections whose versions are never deleted, because `at` and `asOf` need them. */

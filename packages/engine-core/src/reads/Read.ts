@@ -181,9 +181,10 @@ export interface Export<
  */
 export interface StreamedParts<H, V, T = unknown> {
   readonly record: H
-  readonly rows: Stream.Stream<V, Unavailable>
-  /** Pieces of the text, none of which ends within a character. */
-  readonly text?: Stream.Stream<string, Unavailable>
+  /** Null: deleted by retention, which is not the same as none. */
+  readonly rows: Stream.Stream<V, Unavailable> | null
+  /** Pieces of the text, none of which ends within a character; null: deleted by retention. */
+  readonly text?: Stream.Stream<string, Unavailable> | null
   /** Evaluated once the rows have ended. */
   readonly totals?: Effect.Effect<T, Unavailable>
 }

@@ -5,12 +5,17 @@ import { runs } from "./run/Run.ts"
 import { runInstruments } from "./run/RunInstrument.ts"
 import * as RunRetentionSteps from "./run/RunRetentionSteps.ts"
 import * as RunReads from "./run/RunReads.ts"
+import * as StatementRetentionSteps from "./statement-retention/StatementRetentionSteps.ts"
 import { instrumentVerdicts } from "./verdict/InstrumentVerdict.ts"
 import * as RestatementReads from "./restatement/RestatementReads.ts"
 import * as VerdictReads from "./verdict/VerdictReads.ts"
 
 export const historyKeepers = [historyKeeper] as const
-export const retentionSteps = RunRetentionSteps.steps
+/** A run under way goes on by the number of its step: new steps come last. */
+export const retentionSteps = [
+  ...RunRetentionSteps.steps,
+  ...StatementRetentionSteps.steps
+] as const
 export const collections = [runs, runInstruments, checkMarks, instrumentVerdicts] as const
 export const reads = [...RunReads.reads, ...VerdictReads.reads, ...RestatementReads.reads] as const
 export { events } from "./events.ts"

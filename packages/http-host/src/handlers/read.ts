@@ -263,22 +263,24 @@ export const streamed = (read: Read.Streamed, reads: Reads["Service"]) => {
     const { requestId } = arrival.identity
     const answer = yield* inTime(reads.streamed(read, { caller, params, point: standard }))
     yield* dropWhenNotTaken(arrival)
-    const rows = inChunks(charged(answer.rows, charge), {
-      before: `${opening(answer)}{${membersOf(answer.record)},${named(rowsIn)}:[`,
+    const [first, last] = answer.rows === null ? ["null", ""] : ["[", "]"]
+    const rows = inChunks(charged(answer.rows ?? Stream.empty, charge), {
+      before: `${opening(answer)}{${membersOf(answer.record)},${named(rowsIn)}:${first}`,
       print: (chunk) => chunk.map(printRow).join(","),
       between: ",",
-      after: "]"
+      after: last
     })
+    const quote = answer.text === null ? "" : '"'
     const text =
       answer.text === undefined
         ? Stream.empty
-        : inChunks(chargedByLength(answer.text, charge), {
-            before: `,${named(textIn)}:"`,
+        : inChunks(chargedByLength(answer.text ?? Stream.empty, charge), {
+            before: `,${named(textIn)}:${answer.text === null ? "null" : quote}`,
             // Without its quotes: the pieces are the contents of one string. PlainJson would refuse
             // NUL, which a file may hold.
             print: (pieces) => JSON.stringify(pieces.join("")).slice(1, -1),
             between: "",
-            after: '"'
+            after: quote
           })
     const totals =
       answer.totals === undefined || printTotals === null

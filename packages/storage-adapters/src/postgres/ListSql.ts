@@ -48,6 +48,8 @@ const ORDERED: ReadonlyMap<string, string> = new Map([
   ["screening", "d.filters ->> 'screening'"],
   // Not of a list of the API either: a party may have very many lots, of which the oldest are read.
   ["entry", "d.filters ->> 'entry'"],
+  // Nor is this: retention reads statements that still have lines, oldest first.
+  ["kept", "d.filters ->> 'kept'"],
   // Nor are these: the steps of a distribution look hundreds of payees up by one statement.
   ["pair", "d.filters ->> 'pair'"],
   ["payee", "d.filters ->> 'payee'"],

@@ -9,6 +9,7 @@ import * as Files from "./migrations/0013-files/up.ts"
 import * as Findings from "./migrations/0014-findings/up.ts"
 import * as OrdersOfAPoint from "./migrations/0016-orders-of-a-point/up.ts"
 import * as Statements from "./migrations/0015-statements/up.ts"
+import * as KeptStatements from "./migrations/0017-kept-statements/up.ts"
 import * as HeadMoves from "./migrations/0006-head-moves/up.ts"
 import * as ListFilters from "./migrations/0007-list-filters/up.ts"
 import * as ListIndexes from "./migrations/0004-list-indexes/up.ts"
@@ -42,7 +43,8 @@ const MIGRATIONS: ReadonlyArray<Migration> = [
   { id: 13, name: "files", statements: Files.statements },
   { id: 14, name: "findings", statements: Findings.statements },
   { id: 15, name: "statements", statements: Statements.statements },
-  { id: 16, name: "orders-of-a-point", statements: OrdersOfAPoint.statements }
+  { id: 16, name: "orders-of-a-point", statements: OrdersOfAPoint.statements },
+  { id: 17, name: "kept-statements", statements: KeptStatements.statements }
 ]
 
 const folderOf = ({ id, name }: Migration): string => `${String(id).padStart(4, "0")}-${name}`

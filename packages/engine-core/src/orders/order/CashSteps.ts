@@ -100,6 +100,8 @@ const takeable = Effect.fnUntraced(function* (
       .filter(
         (statement) =>
           isInForce(statement) &&
+          // Its lines are about to be deleted, although they can still be read.
+          statement.prunedAt === undefined &&
           // A file that was handed in for two instruments has its lines twice: only one may pay.
           statement.instrumentId === instrumentId &&
           mapped.has(statement.externalAccountId ?? "")

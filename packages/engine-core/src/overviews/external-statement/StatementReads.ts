@@ -148,7 +148,6 @@ type Services = Records | Bulk | Blobs | Crypto
 
 /** Streams the bytes of a statement's file as text: as they are where they are UTF-8, else base64. */
 const rawOf = (statement: Stored<ExternalStatement>) => {
-  if (statement.prunedAt !== undefined) return Stream.empty
   const bytes = bytesOf({ stageId: statement.externalStatementId, size: statement.rawBytes })
   return statement.rawEncoding === "utf-8" ? asText(bytes) : asBase64(bytes)
 }
@@ -191,9 +190,13 @@ export const get = Read.streamed({
   params: Schema.Struct({ externalStatementId: ExternalStatementId }),
   value: Schema.Struct({
     statement: StatementView.StatementView,
-    lines: Schema.Array(StatementLineView),
-    /** The bytes as text: themselves where they are UTF-8, else in base64 (`rawEncoding`). */
-    raw: Schema.String
+    /** Null: retention has deleted them; a statement without lines has an empty array. */
+    lines: Schema.NullOr(Schema.Array(StatementLineView)),
+    /**
+     * The bytes as text: themselves where they are UTF-8, else in base64 (`rawEncoding`); null:
+     * retention has deleted them.
+     */
+    raw: Schema.NullOr(Schema.String)
   }).annotate({
     identifier: "ExternalStatementFile",
     description: "A statement with its lines, and its file as it came."
@@ -208,6 +211,8 @@ export const get = Read.streamed({
     const records = yield* Records
     const context = yield* Effect.context<Services>()
     const statement = yield* records.get(externalStatements, externalStatementId)
+    const record = StatementView.of(statement)
+    if (statement.prunedAt !== undefined) return { record, rows: null, text: null }
     const rows: Stream.Stream<StatementLineView, Unavailable, Services> = linesOf(statement).pipe(
       Stream.grouped(pageMax),
       Stream.mapEffect((lines) =>
@@ -216,7 +221,7 @@ export const get = Read.streamed({
       Stream.flatMap((views) => Stream.fromIterable(views))
     )
     return {
-      record: StatementView.of(statement),
+      record,
       rows: Stream.provideContext(rows, context),
       text: Stream.provideContext(rawOf(statement), context)
     }

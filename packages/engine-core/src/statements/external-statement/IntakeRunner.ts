@@ -53,9 +53,6 @@ const path = "/v1/external-statements"
 /** Milliseconds until a sweep that failed begins again. */
 const failedFor = 30_000
 
-/** Payload of an item whose statement is recorded, and whose lines and bytes are to be deleted. */
-export const prunedPayload = "pruned"
-
 const encodeView = CompiledCodec.encoder(StatementView.StatementView)
 const encodeReceipt = CompiledCodec.encoder(StatementReceipt)
 
@@ -181,7 +178,7 @@ const make = Effect.gen(function* () {
   /** Deletes a stage, unless a statement was recorded of it. */
   const swept = (item: Lease) =>
     Effect.gen(function* () {
-      const isPruned = item.payload === prunedPayload
+      const isPruned = item.payload === StageSteps.prunedPayload
       const statement = yield* records.find(externalStatements, item.itemId)
       if (isPruned || Option.isNone(statement)) yield* StageSteps.discard(item.itemId)
       yield* orUnavailable(work.finish(item))

@@ -324,5 +324,19 @@ export const demandDate = Effect.fnUntraced(function* (
       ? `No statement of ${of.businessDate} is there to be corrected.`
       : `The statement of ${of.businessDate} in force is ${inForce}.`
   yield* Effect.fromResult(judge([check("statement-of-date", corrects === inForce, { detail })]))
+  if (inForce !== null) yield* demandLines(inForce)
   return slot
+})
+
+/**
+ * Refuses the correction of a statement of cash whose lines retention has deleted: what orders took
+ * of them could not be found in the correction, and would be free to pay once more.
+ */
+const demandLines = Effect.fnUntraced(function* (externalStatementId: string) {
+  const records = yield* Records
+  const found = yield* records.find(externalStatements, externalStatementId)
+  const { kind, prunedAt } = Option.getOrThrow(found)
+  const detail = `The lines of ${externalStatementId} are deleted: it is not corrected any more.`
+  const isCorrected = kind !== "cash" || prunedAt === undefined
+  yield* Effect.fromResult(judge([check("statement-of-date", isCorrected, { detail })]))
 })

@@ -9,12 +9,12 @@ import { Crypto } from "../../ports/Crypto.ts"
 import { Ids } from "../../ports/Ids.ts"
 import { Blobs } from "../../ports/storage/Blobs.ts"
 import { Bulk } from "../../ports/storage/Bulk.ts"
-import { WorkQueue } from "../../ports/storage/WorkQueue.ts"
+import { type WorkItem, WorkQueue } from "../../ports/storage/WorkQueue.ts"
 import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records } from "../../records/Records.ts"
 import { chunkBytes, numberedChunks } from "./StageChunks.ts"
 import * as StageSeal from "./StageSeal.ts"
-import { ExternalStatementId, ownerOf } from "./ExternalStatement.ts"
+import { type ExternalStatement, ExternalStatementId, ownerOf } from "./ExternalStatement.ts"
 import * as LineRows from "./LineRows.ts"
 
 /** Queue of stages that are to be swept. */
@@ -25,6 +25,23 @@ export const queue = "statement-stages"
  * in, so that no stage is swept under a reader.
  */
 const sweptAfter = 3_600_000
+
+/** Payload of the item of a statement whose lines and bytes retention has released. */
+export const prunedPayload = "pruned"
+
+/**
+ * Makes the item by which the lines and the bytes of a pruned statement are deleted: no sooner than
+ * the reads of it and the runs have ended that began before.
+ */
+export const sweepOfPruned = ({
+  externalStatementId: itemId
+}: Pick<ExternalStatement, "externalStatementId">): WorkItem => ({
+  queue,
+  itemId,
+  resource: itemId,
+  payload: prunedPayload,
+  delay: sweptAfter
+})
 
 /** Chunks and rows that a sweep deletes at a time. */
 const chunksAtOnce = 16

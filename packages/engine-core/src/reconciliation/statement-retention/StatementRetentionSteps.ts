@@ -1,0 +1,203 @@
+/**
+ * Step of a retention run: the lines and the bytes of statements past their period, of which the
+ * header stays (docs/domain/statements.md#retention).
+ */
+import { Effect, Option, Stream } from "effect"
+import * as Retention from "../../engine/Retention.ts"
+import { Settings } from "../../engine/Settings.ts"
+import type { Step } from "../../feeds/RetentionSteps.ts"
+import { findings } from "../../findings/Finding.ts"
+import { externalAccounts } from "../../holders/external-account/ExternalAccount.ts"
+import * as Date from "../../kernel/Date.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Part from "../../orders/order/CashLinePart.ts"
+import { inTurn } from "../../orders/order/CashSteps.ts"
+import { cashTakings } from "../../orders/order/CashTaking.ts"
+import { redemptions } from "../../orders/redemption/Redemption.ts"
+import { subscriptions } from "../../orders/subscription/Subscription.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import {
+  dateKeyOf,
+  type ExternalStatement,
+  externalStatements,
+  statementsOfDates
+} from "../../statements/external-statement/ExternalStatement.ts"
+import * as StageSteps from "../../statements/external-statement/StageSteps.ts"
+import { feedKeyOf, latestOf } from "../../statements/external-statement/StatementLookups.ts"
+import * as Rules from "./StatementRetentionRules.ts"
+
+/** Statements that are judged in one transaction, which locks the lines of those of cash. */
+const batchMax = 100
+
+interface Dated extends Rules.Dated {
+  readonly statement: Stored<ExternalStatement>
+}
+
+/** Joins statements with the one in force of their date; one without its slot is left out, and stays. */
+const dated = Effect.fnUntraced(function* (statements: ReadonlyArray<Stored<ExternalStatement>>) {
+  const records = yield* Records
+  const slots = yield* records.many(statementsOfDates, [...new Set(statements.map(dateKeyOf))])
+  const idOf = new Map(slots.map((slot) => [dateKeyOf(slot), slot.externalStatementId]))
+  const found = yield* records.many(externalStatements, [...idOf.values()])
+  const inForce = new Map(found.map((self) => [self.externalStatementId as string, self]))
+  return statements.flatMap((statement): ReadonlyArray<Dated> => {
+    const of = inForce.get(idOf.get(dateKeyOf(statement)) ?? "")
+    return of === undefined ? [] : [{ statement, inForce: of }]
+  })
+})
+
+/** Leaves out the newest statement of a source and an instrument: every run compares it. */
+const olderThanNewest = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>) {
+  const feeds = new Map(judged.map(({ inForce }) => [feedKeyOf(inForce), inForce]))
+  const newest = yield* Effect.forEach(feeds.values(), (feed) => latestOf(feed))
+  const ids = new Set(newest.map((found) => Option.getOrNull(found)?.externalStatementId))
+  return judged.filter(({ inForce }) => !ids.has(inForce.externalStatementId))
+})
+
+/** Leaves out what findings of the instruments need. */
+const needless = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>) {
+  const records = yield* Records
+  const instrumentIds = [...new Set(judged.map(({ statement }) => statement.instrumentId))]
+  const found = yield* records
+    .stream(findings, { where: { instrumentId: instrumentIds, state: ["open", "accepted"] } })
+    .pipe(
+      Stream.map(({ record: { firstSeenAt, state, statementId } }) => ({
+        firstSeenAt,
+        state,
+        statementId
+      })),
+      Stream.filter(({ statementId }) => statementId !== null),
+      Stream.runCollect
+    )
+  const ids = new Set(found.flatMap(({ statementId }) => statementId ?? []))
+  const statements = yield* records.many(externalStatements, [...ids])
+  const named = new Map(statements.map((self) => [self.externalStatementId as string, self]))
+  const needed = Rules.neededBy(found, named)
+  return judged.filter((each) => !Rules.isNeeded(each, needed))
+})
+
+/** Parts of lines that are looked up together. */
+const partsMax = 500
+
+/**
+ * Leaves out statements of cash with a line that orders have not taken whole: the check of unmatched
+ * lines finds it. No order takes of a statement of an account that is kept apart.
+ */
+const matched = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>) {
+  const records = yield* Records
+  const ofCash = new Map(
+    judged
+      .filter(({ inForce }) => inForce.kind === "cash")
+      .map(({ inForce }) => [inForce.externalStatementId as string, inForce])
+  )
+  const accountIds = [...ofCash.values()].flatMap((self) => self.externalAccountId ?? [])
+  const accounts = yield* records.many(externalAccounts, [...new Set(accountIds)])
+  const apart = new Set(
+    accounts.filter(({ segregated }) => segregated).map((self): string => self.externalAccountId)
+  )
+  const isCompared = ({ externalAccountId }: ExternalStatement) =>
+    !apart.has(externalAccountId ?? "")
+  const parts = [...ofCash.values()].filter(isCompared).flatMap((statement) =>
+    Array.from({ length: Part.partsOf(statement.lineCount) }, (_, part) => ({
+      statement,
+      id: Part.idOf({ statementId: statement.externalStatementId, part })
+    }))
+  )
+  const open = new Set<string>()
+  for (let from = 0; from < parts.length; from += partsMax) {
+    const some = parts.slice(from, from + partsMax)
+    const found = yield* records.many(
+      Part.cashLineParts,
+      some.map(({ id }) => id)
+    )
+    const byId = new Map(found.map((part) => [Part.idOf(part), part]))
+    for (const { id, statement } of some) {
+      const part = byId.get(id)
+      const isOpen = part === undefined || Part.openSpanOf(part, statement) !== null
+      if (isOpen) open.add(statement.externalStatementId)
+    }
+  }
+  return judged.filter(({ inForce }) => !open.has(inForce.externalStatementId))
+})
+
+/**
+ * Leaves out statements of cash whose lines have cash of an order that has not ended, or that lost
+ * cash to a correction. Locks the others, so that no order takes of them meanwhile.
+ */
+const untaken = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>) {
+  const records = yield* Records
+  const ofCash = judged.filter(({ statement }) => statement.kind === "cash")
+  if (ofCash.length === 0) return judged
+  const ids = [...new Set(ofCash.map(({ inForce }): string => inForce.externalStatementId))]
+  yield* inTurn(ids)
+  const takings = yield* records.stream(cashTakings, { where: { statementId: ids } }).pipe(
+    Stream.map(({ record }) => record),
+    Stream.runCollect
+  )
+  const idsOf = (kind: "subscription" | "redemption") => [
+    ...new Set(takings.filter((taking) => taking.kind === kind).map(({ orderId }) => orderId))
+  ]
+  const bought = yield* records.many(subscriptions, idsOf("subscription"))
+  const sold = yield* records.many(redemptions, idsOf("redemption"))
+  const ended = new Set([
+    ...bought
+      .filter(({ endedAt }) => endedAt !== null)
+      .map(({ subscriptionId }) => `subscription/${subscriptionId}`),
+    ...sold
+      .filter(({ endedAt }) => endedAt !== null)
+      .map(({ redemptionId }) => `redemption/${redemptionId}`)
+  ])
+  const owing = new Set(
+    takings
+      .filter(
+        ({ kind, lost, orderId, state }) =>
+          state === "reserved" || Decimal.isPositive(lost) || !ended.has(`${kind}/${orderId}`)
+      )
+      .map(({ statementId }): string => statementId)
+  )
+  return judged.filter(({ inForce }) => !owing.has(inForce.externalStatementId))
+})
+
+/** Leaves out what runs, findings and orders need. The lines of the others are locked from then on. */
+const unneeded = Effect.fnUntraced(function* (due: ReadonlyArray<Dated>) {
+  const compared = yield* olderThanNewest(due)
+  return yield* matched(yield* untaken(yield* needless(compared)))
+})
+
+/**
+ * Step: marks statements as pruned and queues the deletion of their lines and bytes, which follows
+ * once the reads that began before have ended. A replaced statement goes with the one in force.
+ */
+const statementsStep: Step = Effect.fnUntraced(function* ({ now: began, after }) {
+  const records = yield* Records
+  const { retention, legalHold } = yield* Settings
+  const before = Retention.dueBefore(began, retention.externalStatements)
+  if (before === undefined) return { counts: {}, after: null }
+  const rows = yield* records.list(externalStatements, {
+    where: { kept: ["kept"] },
+    limit: batchMax,
+    ...(after === null ? {} : { after })
+  })
+  const due = (yield* dated(rows.map(({ record }) => record))).filter((each) =>
+    Rules.isDue(each, { before, legalHold })
+  )
+  const released = due.length === 0 ? [] : yield* unneeded(due)
+  const now = yield* Instant.now
+  const act = { cause: { by: "clock" }, now } as const
+  for (const { statement } of released) {
+    yield* records.record(externalStatements, statement, { on: "prune", at: now }, act)
+  }
+  yield* records.enqueue(released.map(({ statement }) => StageSteps.sweepOfPruned(statement)))
+  const last = rows.at(-1)
+  const isOver =
+    last === undefined ||
+    rows.length < batchMax ||
+    Date.isAfter(last.record.businessDate, Rules.lastDateBefore(before))
+  return {
+    counts: { externalStatements: released.length },
+    after: isOver ? null : last.sortKey
+  }
+})
+
+export const steps: ReadonlyArray<Step> = [statementsStep]

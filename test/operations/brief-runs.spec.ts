@@ -9,6 +9,7 @@ import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import { brief, read, scene, whole } from "./brief-runs.ts"
 import * as Cycles from "./cycles.ts"
+import * as Month from "./distributions.ts"
 import * as Reconciling from "./reconciling.ts"
 
 describe("a run that a statement starts", () => {
@@ -66,6 +67,21 @@ describe("the comparison with the ledger", () => {
       assert.strictEqual(yield* acsOf(brief), 0)
       yield* TestClock.adjust("1 millis")
       assert.strictEqual(yield* acsOf(brief), 1)
+    }).pipe(Effect.provide(counting))
+  )
+
+  it.effect("serves no run that could clear a distribution", () =>
+    Effect.gen(function* () {
+      const { holders, point, stage } = yield* Month.founded(["h1"])
+      const lines = holders.map(({ party }, nth) => Month.lineOf(nth + 1, party))
+      yield* whole
+      assert.strictEqual(yield* acsOf(brief), 0)
+      yield* Month.executes(stage, Month.termsOf(stage, point))
+      yield* Month.adds("d-july", lines)
+      assert.strictEqual(yield* acsOf(brief), 1)
+      // The seal starts a run, a second after the last comparison.
+      assert.strictEqual(yield* acsOf(Month.seals("d-july", lines)), 1)
+      assert.strictEqual((yield* Month.distribution()).state, "payable")
     }).pipe(Effect.provide(counting))
   )
 

@@ -22,7 +22,7 @@ import type { Scope } from "./Run.ts"
 export interface Judged {
   readonly runId: string
   readonly scope: Scope
-  /** Whether the run may clear anything: the projection is what the ledger has. */
+  /** Whether the run may clear distributions: it compared the projection, which is what the ledger has. */
   readonly isGrounded: boolean
   readonly covered: ReadonlyArray<Covered>
   readonly found: ReadonlyArray<Stored<Finding>>

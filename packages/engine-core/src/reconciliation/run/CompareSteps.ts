@@ -2,6 +2,8 @@
  * Runs the checks of a reconciliation run at its pin, outside transactions: reads, and compares.
  */
 import { Effect, Option, Result, Stream } from "effect"
+import { distributions } from "../../distributions/distribution/Distribution.ts"
+import { distributionLines } from "../../distributions/distribution/DistributionLine.ts"
 import { findings } from "../../findings/Finding.ts"
 import { type Difference, idTextOf, identityOf } from "../../findings/FindingRules.ts"
 import { type Instrument, instruments } from "../../instruments/instrument/Instrument.ts"
@@ -66,7 +68,9 @@ export const compare = Effect.fnUntraced(function* (
   const venue = yield* Effect.forEach(
     chosenOf(scope).filter(({ venueFacts }) => venueFacts !== undefined),
     (check) =>
-      isReached ? venueOutcomeOf(check, at) : Effect.succeed(unread(check, null, ledgerUnreachable))
+      isReached
+        ? venueOutcomeOf(check, { at, scope })
+        : Effect.succeed(unread(check, null, ledgerUnreachable))
   )
   const compared = yield* compareAt(scope, { at, isReached })
   return { startedAt, ...compared, venue } satisfies Compared
@@ -146,8 +150,8 @@ const outcomeOf = Effect.fnUntraced(
  * where it found a difference: the run is incomplete.
  */
 const venueOutcomeOf = Effect.fnUntraced(
-  function* (check: Row, at: Check.Point) {
-    if (yield* isServed(check, at)) return served(check)
+  function* (check: Row, { at, scope }: { readonly at: Check.Point; readonly scope: Scope }) {
+    if (yield* isServed(check, at, scope)) return served(check)
     const terms = termsAt(check, PolicyTerms.defaults, at)
     const gathered = yield* gather(check, check.venueFacts?.(at) ?? Stream.empty, terms)
     const outcome = Rules.outcomeOf({ check: check.name, instrumentId: null }, gathered)
@@ -166,14 +170,19 @@ const served = (check: Row): Rules.Outcome => ({
 
 /**
  * Checks whether a brief run need not compare the venue's facts, since one a short time ago found nothing
- * and none was found since.
+ * and none was found since. A run that may clear a distribution, or let owed lines of a paid one be delivered
+ * again, compares them.
  */
 const isServed = Effect.fnUntraced(function* (
   { name, servesFor }: Row,
-  { isBrief, pin }: Check.Point
+  { isBrief, pin }: Check.Point,
+  { instrumentIds }: Scope
 ) {
-  if (isBrief !== true || servesFor === undefined) return false
+  if (isBrief !== true || servesFor === undefined || instrumentIds === null) return false
   const records = yield* Records
+  const owing = { pin, where: { open: instrumentIds }, limit: 1 }
+  if ((yield* records.list(distributions, owing)).length > 0) return false
+  if ((yield* records.list(distributionLines, owing)).length > 0) return false
   const mark = yield* records.find(checkMarks, idOf({ check: name, instrumentId: null }), pin)
   if (Option.isNone(mark) || pin.judgedAt >= Instant.add(mark.value.judgedAt, servesFor)) {
     return false

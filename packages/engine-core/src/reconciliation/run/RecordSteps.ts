@@ -69,7 +69,8 @@ export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
     {
       runId,
       scope,
-      isGrounded,
+      // A distribution that was sealed while a run compared waits for the run that its seal starts.
+      isGrounded: isGrounded && !compared.venue.some(({ why }) => why === Rules.comparedBefore),
       covered: compared.covered,
       found,
       holds: held.flatMap((hold) => (Option.isSome(hold) ? [hold.value] : []))

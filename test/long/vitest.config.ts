@@ -16,6 +16,7 @@ export default defineConfig({
       "test/http/distribution-twins.prop.ts",
       "test/operations/finding-histories.prop.ts",
       "test/operations/verdicts.prop.ts",
+      "test/operations/distribution-accumulating.prop.ts",
       "test/operations/distribution-years.prop.ts",
       "test/reads/distribution-pins.prop.ts",
       "test/operations/restatement.spec.ts",

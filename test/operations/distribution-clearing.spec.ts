@@ -1,10 +1,12 @@
 /** Distributions and what stops their instrument: cleared by runs, held by holds, paid where nothing is left. */
 import { EventReads, Records } from "@bursar/engine-core"
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema, Struct } from "effect"
 import { shownDistributions } from "#core/distributions/distribution/Distribution.ts"
 import { distributionTimers } from "#core/distributions/distribution/DistributionTimer.ts"
+import { contracts } from "#core/projection/Contract.ts"
 import { FindingId, findings, first } from "#core/findings/Finding.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
@@ -12,6 +14,7 @@ import * as Month from "./distributions.ts"
 import type * as Fund from "./fund.ts"
 import * as Reconciling from "./reconciling.ts"
 import * as Restricting from "./restricting.ts"
+import * as Stating from "./stating.ts"
 import { reachableWhile } from "./unreachable.ts"
 
 const engine = () => Effect.provide(world())
@@ -158,6 +161,56 @@ describe("a distribution", () => {
       yield* paused
       const records = yield* Records
       assert.strictEqual((yield* records.get(shownDistributions, "d-july")).state, "executed")
+    }).pipe(engine())
+  )
+
+  it.effect("is never cleared by a run of which a check could not run", () =>
+    Effect.gen(function* () {
+      const { lines, point, stage } = yield* scene(["h1"])
+      const bank = yield* Stating.source("bank", { kind: "cash", account: "acc-1" })
+      const stated = {
+        businessDate: Instant.date(yield* Instant.now),
+        lines: [{ amount: "5", direction: "credit" } as const],
+        closing: Decimal.of("5")
+      }
+      yield* Stating.states(bank, stated)
+      yield* executed(stage, point, lines)
+      yield* Month.seals("d-july", lines)
+      const { value } = yield* Reconciling.run()
+      assert.deepEqual(
+        value.checks.filter(({ ran }) => !ran).map(({ check, why }) => `${check} ${why}`),
+        ["cash-balance opening-missing"]
+      )
+      assert.deepEqual((yield* month).state, "executed")
+      yield* Stating.states(bank, { ...stated, opening: Decimal.zero })
+      assert.deepEqual((yield* Reconciling.run()).value.distributionsCleared, ["d-july"])
+    }).pipe(engine())
+  )
+
+  it.effect("is never cleared while the projection has drifted from the ledger", () =>
+    Effect.gen(function* () {
+      const { lines, point, stage } = yield* scene(["h1"])
+      yield* executed(stage, point, lines)
+      const records = yield* Records
+      const where = { template: [Templates.key(Templates.Credential.typeRef)], active: ["true"] }
+      const [row] = yield* records.list(contracts, { where, limit: 1 })
+      const { contractId, payload } = row!.record
+      const changes = (to: unknown) =>
+        Effect.gen(function* () {
+          const { offset } = yield* Calls.catchUp
+          const evolve = (self: typeof contracts.record.Type) => ({ ...self, payload: to }) as never
+          const self = yield* records.get(contracts, contractId)
+          const fact = { on: "archive", offset } as never
+          const cause = { by: "run", runId: "fault" } as const
+          const act = { cause, now: yield* Instant.now, offset: offset as never }
+          yield* records.transact(records.record({ ...contracts, evolve }, self, fact, act))
+        })
+      yield* changes({ forged: true })
+      yield* Month.seals("d-july", lines)
+      assert.strictEqual((yield* Reconciling.run()).value.verdict, "blocked")
+      assert.strictEqual((yield* month).state, "executed")
+      yield* changes(payload)
+      assert.deepEqual((yield* Reconciling.run()).value.distributionsCleared, ["d-july"])
     }).pipe(engine())
   )
 

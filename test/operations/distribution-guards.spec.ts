@@ -231,6 +231,28 @@ describe("a distribution", () => {
   )
 })
 
+describe("a carried line", () => {
+  it.effect("never waits, nor keeps a cause, whatever stops its holder", () =>
+    Effect.gen(function* () {
+      const { stage, holders, point } = yield* Month.founded(["h1", "h2"])
+      const [h1, h2] = holders
+      yield* Restricting.restricts("h2", "r1")
+      yield* Month.executes(stage, Month.termsOf(stage, point))
+      yield* Month.adds("d-july", [Month.lineOf(1, h1!.party), Month.carried(2, h2!.party)])
+      const carried = Effect.map(Executions.linesOf("d-july"), ([, line]) => ({
+        state: line?.state,
+        reason: line?.reason,
+        causes: line?.causes
+      }))
+      const expected = { state: "carried", reason: "unrolled", causes: [] }
+      assert.deepStrictEqual((yield* carried) as unknown, expected)
+      yield* Restricting.lifts("r1")
+      yield* Restricting.restricts("h2", "r2")
+      assert.deepStrictEqual((yield* carried) as unknown, expected)
+    }).pipe(engine())
+  )
+})
+
 describe("a judgement", () => {
   it.effect("cures a line though its distribution is held already", () =>
     Effect.gen(function* () {
@@ -337,6 +359,29 @@ describe("of two at once", () => {
       }).pipe(engine({ storage }))
     }
   )
+
+  it.effect("a hold and the run that clears never overlook each other: both lock the holds", () => {
+    const { names, storage } = noted()
+    return Effect.gen(function* () {
+      const { stage, holders, point } = yield* Month.founded(["h1"])
+      const line = Month.lineOf(1, holders[0]!.party)
+      yield* Month.executes(stage, Month.termsOf(stage, point))
+      yield* Month.adds("d-july", [line])
+      names.clear()
+      yield* Month.seals("d-july", [line])
+      yield* Cycles.turns
+      assert.isAbove((yield* Reconciling.allRuns).length, 0)
+      assert.include([...names], "holds:fund-a")
+      names.clear()
+      const paused = Calls.write(
+        "instrument.pause",
+        { instrumentId: "fund-a" },
+        { reason: "a question" }
+      )
+      assert.strictEqual((yield* paused).why, "")
+      assert.include([...names], "holds:fund-a")
+    }).pipe(engine({ storage }))
+  })
 
   it.effect("grants of an instrument the second finds the first: both lock its approvals", () => {
     const { names, storage } = noted()

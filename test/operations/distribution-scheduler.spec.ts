@@ -148,6 +148,24 @@ describe("the scheduler", () => {
     }).pipe(engine())
   )
 
+  it.effect(
+    "never announces a month that the policy has left since, which people may execute",
+    () =>
+      Effect.gen(function* () {
+        yield* july()
+        yield* Cycles.changes(1, {
+          distribution: { schedule: "none", withholding: 0.15, payoutDecimals: 2, payout: "cash" }
+        })
+        yield* passes(180)
+        assert.deepEqual(yield* dues, [])
+        const body = { instrumentId: "fund-a", month: "2026-07" }
+        includes(yield* Calls.write("distribution.execute", {}, body), {
+          state: "succeeded",
+          why: ""
+        })
+      }).pipe(engine())
+  )
+
   it.effect("opens nothing while a hold blocks the month or the approval is revoked", () =>
     Effect.gen(function* () {
       yield* july()

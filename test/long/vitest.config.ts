@@ -16,6 +16,7 @@ export default defineConfig({
       "test/http/distribution-twins.prop.ts",
       "test/operations/finding-histories.prop.ts",
       "test/operations/verdicts.prop.ts",
+      "test/operations/planted-faults.prop.ts",
       "test/operations/distribution-accumulating.prop.ts",
       "test/operations/distribution-years.prop.ts",
       "test/reads/distribution-pins.prop.ts",
@@ -32,6 +33,7 @@ export default defineConfig({
       SEEDS: "6",
       TWINS: "5",
       FINDING_HISTORIES: "80",
+      PLANTED_FAULTS: "40",
       SUPPOSED_VERDICTS: "80",
       RESTATEMENTS: "40",
       EXPLAINED_HISTORIES: "80"

@@ -65,7 +65,7 @@ const faultOf = ({ _tag, ...of }: NonNullable<File["fault"]>): StatementSource.S
 export const readings: Array<StatementSource.Reading> = []
 
 /** A reader of the tests' own form; what it answers is what the file says. */
-const reader: StatementSource.Reader = {
+export const reader: StatementSource.Reader = {
   read: (reading, bytes) =>
     Stream.unwrap(
       Effect.gen(function* () {

@@ -12,10 +12,14 @@ import * as Cycles from "../operations/cycles.ts"
 import * as Month from "../operations/distributions.ts"
 import * as Executions from "../operations/executions.ts"
 import * as Fund from "../operations/fund.ts"
+import * as Powers from "../operations/powers.ts"
 import * as Restricting from "../operations/restricting.ts"
 import * as Months from "./months.ts"
 
 const isLong = (process.env["KILLS"] ?? "few") !== "few"
+
+/** A run's fact of a distribution that it clears, on its way to the database. */
+const clears = '"on\\\\*":\\\\*"clear'
 
 let months: Months.Months | undefined
 afterEach(async () => {
@@ -74,12 +78,16 @@ describe("a distribution whose hosts are killed", () => {
       expect(twin).toMatchObject({ holders: 1_200, isSealed: true })
       months = await Months.open(size)
       const { at, committed, does, stage, until } = months
-      const dying = async (...deaths: ReadonlyArray<Months.Death>) => {
+      const dies = async (...deaths: ReadonlyArray<Months.Death>) => {
         for (const death of deaths) await months?.dies(death)
+      }
+      const dying = async (...deaths: ReadonlyArray<Months.Death>) => {
+        await dies(...deaths)
         await months?.start()
       }
+      const { clearedBy, stateOf } = Months
 
-      await dying(
+      await dies(
         { choice: "Execute", at: "before" },
         { choice: "Execute", at: "after" },
         { choice: "AddLines", at: "before" },
@@ -88,14 +96,18 @@ describe("a distribution whose hosts are killed", () => {
         { choice: "AddLines", at: 3 },
         { choice: "AddLines", at: "after" },
         { choice: "Seal", at: "before" },
-        { choice: "Seal", at: 5 },
-        { choice: "Open", at: "before" },
-        { choice: "Open", at: "after" }
+        { choice: "Seal", at: 5 }
       )
+      // The run that clears it dies as it records that, and again as it commits.
+      await dies({ says: clears, at: 1 })
+      expect([await does(stateOf), await does(clearedBy)]).toEqual(["executed", []])
+      await dies({ says: clears, at: 2 })
+      await dying({ choice: "Open", at: "before" }, { choice: "Open", at: "after" })
       await until(isOpen)
       expect(await months.shown()).toEqual(twin)
       expect(committed()).toEqual({ Execute: 1, AddLines: 3, Seal: 1, Open: 1 })
       expect((await does(Months.written))[0]).toBe("distribution.execute succeeded")
+      expect(await does(clearedBy)).toEqual(["schedule"])
 
       // One holder is frozen while the distribution is open, which is then held and released.
       await does(Restricting.restricts("h2", "r1"))
@@ -106,27 +118,51 @@ describe("a distribution whose hosts are killed", () => {
       await dying({ choice: "Close", at: "before" }, { choice: "Close", at: 4 })
       await until(Effect.map(isOpen, (open) => !open))
       await does(Restricting.lifts("r1"))
-      await until(Effect.map(counted, ({ due }) => due === 4))
+      await does(Restricting.restricts("h3", "r3"))
+      await does(Restricting.restricts("h4", "r4"))
+      await until(Effect.map(counted, ({ due }) => due === 2))
       await does(Calls.write("hold.release", { holdId: "p1" }, {}))
       await dying({ choice: "Open", at: "after" })
       await until(isOpen)
-      expect(await does(waiting(holderIds))).toBe(0)
+      expect(await does(waiting(holderIds))).toBe(2)
+      expect(await does(clearedBy)).toEqual(["schedule", "release"])
+
+      // An order voids the lines of the two that are frozen by then.
+      const voided = async (holderId: string, ...deaths: ReadonlyArray<Months.Death>) => {
+        const own = (await does(Executions.linesOf(Months.distributionId))).find(
+          (line) => line.holderId === holderId
+        )
+        const [first, ...rest] = deaths
+        const dead = first === undefined ? undefined : dies(first)
+        const body = { voids: [own?.lineId ?? ""], order: Powers.order }
+        await does(Calls.write("holder.force-transfer", { holderId }, body))
+        await dead
+        await dying(...rest)
+      }
+      await voided("h3", { choice: "Void", at: "before" }, { choice: "Void", at: "after" })
+      await until(Effect.map(counted, (of) => of["void"] === 1))
+      await voided("h4", { choice: "Void", at: 4 })
+      await until(Effect.map(counted, (of) => of["void"] === 2))
 
       await at("2026-08-03T09:00:00Z")
       const lines = await does(Executions.linesOf(Months.distributionId))
       for (const { lineId, state } of lines) {
         if (state === "due") await does(Month.delivers(stage, Months.distributionId, lineId))
       }
-      await until(Effect.map(counted, ({ delivered }) => delivered === 4))
-      await at("2026-08-03T10:30:00Z")
-      await dying({ choice: "Roll", at: "before" }, { choice: "Roll", at: "after" })
+      await until(Effect.map(counted, ({ delivered }) => delivered === 2))
+      // The hour after which the engine rolls runs by the database's clock, which no test moves.
+      const rolling = dies({ choice: "Roll", at: "before" })
+      const { distributionId } = Months
+      await does(Calls.write("distribution.roll", { distributionId }, {}))
+      await rolling
+      await dying({ choice: "Roll", at: "after" })
       await until(Effect.map(Months.stateOf, (state) => state === "paid"))
 
-      expect(await does(counted)).toEqual({ rolled: 4, suspended: 1_196 })
+      expect(await does(counted)).toEqual({ rolled: 2, void: 2, suspended: 1_196 })
       expect(await months.shown()).toEqual(twin)
       expect(committed()).toEqual({
         ...{ Execute: 1, AddLines: 3, Seal: 1 },
-        ...{ Open: 2, Direct: 2, Close: 1, Roll: 1 }
+        ...{ Open: 2, Direct: 2, Close: 1, Void: 2, Roll: 1 }
       })
       const written = await does(Months.written)
       expect(written.filter((text) => !text.endsWith(" succeeded"))).toEqual([])

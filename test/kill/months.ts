@@ -16,6 +16,7 @@ import * as Postgres from "@bursar/storage-adapters/postgres"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { Clock, Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "effect"
 import { distributions } from "#core/distributions/distribution/Distribution.ts"
+import { runs } from "#core/reconciliation/run/Run.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
 import { movedClock } from "../engine/moved-clock.ts"
@@ -174,7 +175,7 @@ export const undisturbed = async (size: Size): Promise<Shown> => {
 }
 
 /** Where a host is killed, around a submission that exercises a choice. */
-export interface Death {
+interface AtChoice {
   readonly choice: string
   /**
    * `before`: the ledger never gets the submission. `after`: it commits and its answer is lost. A
@@ -182,6 +183,16 @@ export interface Death {
    */
   readonly at: "before" | "after" | number
 }
+
+/** A host that starts is killed by a message of its own to the database, from the first that says this. */
+interface AtText {
+  /** A regular expression. */
+  readonly says: string
+  /** Number of the message, from 1. */
+  readonly at: number
+}
+
+export type Death = AtChoice | AtText
 
 const choicesOf = ({ commands }: Ledger.Submission): ReadonlyArray<string> =>
   commands.flatMap((command) => ("choice" in command ? [command.choice] : []))
@@ -202,7 +213,10 @@ export interface Months {
   readonly at: (instant: string) => Promise<void>
   readonly start: () => Promise<Host.Host>
   readonly hosts: () => ReadonlyArray<Host.Host>
-  /** Kills whichever host submits the choice next; starts one before where none is up. */
+  /**
+   * Kills whichever host submits the choice next; starts one before where none is up. A death by a text
+   * starts the host that dies of it, and none may be up.
+   */
   readonly dies: (death: Death) => Promise<void>
   /** How often each choice was committed by a host. */
   readonly committed: () => Readonly<Record<string, number>>
@@ -226,7 +240,7 @@ export const open = async (
   const folder = await mkdtemp(join(tmpdir(), "bursar-months-"))
   const identity = await Host.identity()
   const committed: Record<string, number> = {}
-  let death: Death | undefined
+  let death: AtChoice | undefined
   let hosts: ReadonlyArray<Host.Host> = []
   const there = LedgerThere.over(runtime, ({ child, submission, submit }) =>
     Effect.gen(function* () {
@@ -247,7 +261,7 @@ export const open = async (
     })
   )
   const preload = (name: string) => new URL(name, import.meta.url).pathname
-  const start = async () => {
+  const start = async (armed: Readonly<Record<string, string>> = {}) => {
     const host = await Host.start({
       databaseUrl: url,
       dataFolder: folder,
@@ -256,7 +270,8 @@ export const open = async (
         BURSAR_DATABASE_CONNECTIONS: "6",
         BURSAR_LEDGER_TOKEN: "another-process-has-it",
         BURSAR_LEDGER_BATCH_LINES: String(size.batchLines),
-        DATE_OFFSET: String(offset())
+        DATE_OFFSET: String(offset()),
+        ...armed
       },
       preload: [preload("../processes/elsewhere.ts"), preload("./moved-date.ts")],
       born: there.serve
@@ -283,11 +298,16 @@ export const open = async (
       await does(Cycles.at(instant))
       for (const host of hosts) host.moveDate(offset())
     },
-    start,
+    start: () => start(),
     hosts: () => hosts,
     dies: async (next) => {
-      death = next
-      if (hosts.length === 0) await start()
+      if ("says" in next) {
+        if (hosts.length > 0) throw new Error("a host that runs may have said it already")
+        await start({ TRIPWIRE_SAYS: next.says, TRIPWIRE_ARM: String(next.at) })
+      } else {
+        death = next
+        if (hosts.length === 0) await start()
+      }
       const dead = await Promise.race(hosts.map((host) => host.ended.then(() => host)))
       hosts = hosts.filter((host) => host !== dead)
     },
@@ -309,6 +329,15 @@ export const stateOf = Effect.gen(function* () {
   const records = yield* Records
   const [found] = yield* records.list(distributions, { where: { month: [month] }, limit: 2 })
   return found?.record.state
+})
+
+/** Trigger of each run that cleared the distribution, in order. */
+export const clearedBy = Effect.gen(function* () {
+  const records = yield* Records
+  const found = yield* records.list(runs, { limit: 100 })
+  return found.flatMap(({ record: { distributionsCleared, trigger } }) =>
+    distributionsCleared.includes(distributionId) ? [trigger] : []
+  )
 })
 
 /** Kind and state of the operations on the distribution, in order. */

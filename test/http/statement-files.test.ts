@@ -1,11 +1,6 @@
 /**
  * Files of statements on the wire: streamed to the stage, within their limits, and read only once
  * nothing can refuse the call any more. The intake is a stand-in that keeps what it was handed.
- *
- * Each switched off in a copy and seen red: the announced and the counted length in `stream` of
- * wire/Body.ts; the timeout in `stage` of Gates.ts; the role before the stage; the hash of the stage
- * in the signature; `compressed` and the parameter of `fileTypeOf` in Limits.ts; the file's own
- * fingerprint in CallAudit.ts.
  */
 import { Intake } from "@bursar/engine-core"
 import { Date } from "@bursar/engine-core/kernel"

@@ -1,9 +1,6 @@
 /**
  * Answers that are streamed: a record, its rows, and a text or the sums of the rows as one JSON value,
  * whatever the text is.
- *
- * Each switched off in a copy and seen red: the escapes of the text, the quotes around it and the
- * separator of the rows in `streamed` of handlers/read.ts; both charges there.
  */
 import { Read, Refusal } from "@bursar/engine-core"
 import { Effect, Schema, Stream } from "effect"

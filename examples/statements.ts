@@ -1,8 +1,8 @@
 /**
  * Statements of outside parties in the examples and the demo: the sources that a deployment
- * configures, and generators of small files, one for each form.
+ * configures, and generators of small files of each.
  */
-import { Decimal } from "@bursar/engine-core/kernel"
+import { Decimal, Instant, Zone } from "@bursar/engine-core/kernel"
 
 /** Feeds of an instrument: its bank's, its administrator's register and NAV, its custodian's. */
 export type Feed = "bank" | "register" | "nav" | "custodian"
@@ -30,23 +30,8 @@ export const sources = (instrumentId: string) => {
   return [
     source("bank", { kind: "cash", adapter: "camt.053", account: accountId(instrumentId) }),
     source("register", { kind: "holdings", adapter: "json", accountIs: "holder" }),
-    source("nav", { kind: "nav", adapter: "json", validFor: "P1D" }),
-    source("custodian", {
-      kind: "custody",
-      adapter: "csv",
-      csv: {
-        encoding: "utf-8",
-        delimiter: ";",
-        decimal: ".",
-        dateFormat: "yyyy-MM-dd",
-        columns: {
-          businessDate: "date",
-          account: "account",
-          asset: "asset",
-          quantity: "quantity"
-        }
-      }
-    })
+    source("nav", { kind: "nav", adapter: "json", validFor: "P1D", zone: "America/New_York" }),
+    source("custodian", { kind: "custody", adapter: "json" })
   ]
 }
 
@@ -61,7 +46,9 @@ export const account = (instrumentId: string) => ({
 
 export interface File {
   readonly feed: Feed
-  readonly mediaType: "application/xml" | "application/json" | "text/csv"
+  /** Business date of the statement. */
+  readonly date: string
+  readonly mediaType: "application/xml" | "application/json"
   readonly text: string
 }
 
@@ -126,17 +113,18 @@ export const bank = (of: {
     ...entries.map((each) => entry(each, date)),
     "</Stmt></BkToCstmrStmt></Document>"
   ].join("\n")
-  return { feed: "bank", mediaType: "application/xml", text }
+  return { feed: "bank", date, mediaType: "application/xml", text }
 }
 
 const json = (
   feed: Feed,
-  of: { readonly at: string } & Readonly<Record<string, unknown>>
-): File => {
-  const { at: asOf, ...header } = of
-  const text = JSON.stringify({ businessDate: asOf.slice(0, 10), asOf, ...header })
-  return { feed, mediaType: "application/json", text }
-}
+  of: { readonly businessDate: string } & Readonly<Record<string, unknown>>
+): File => ({
+  feed,
+  date: of.businessDate,
+  mediaType: "application/json",
+  text: JSON.stringify(of)
+})
 
 /** The administrator's register at an instant: the units of each holder. */
 export const register = (of: {
@@ -148,31 +136,26 @@ export const register = (of: {
     Decimal.sum(lines.map(({ quantity }) => Decimal.of(quantity)))
   )
   const stated = { kind: "holdings", totalQuantity, lineCount: lines.length, lines }
-  return json("register", { at: of.at, ...stated })
+  return json("register", { businessDate: of.at.slice(0, 10), asOf: of.at, ...stated })
 }
 
-/** The administrator's net asset value of a unit at an instant, and the units outstanding. */
-export const nav = (of: {
-  readonly at: string
-  readonly official: string
-  readonly units: string
-}): File => {
-  const { at, official, units } = of
-  const nav = { official, ripcord: false }
-  return json("nav", { at, kind: "nav", nav, totalQuantity: units })
+/** The administrator's net asset value of a unit at an instant, of its day in New York. */
+export const nav = (of: { readonly at: string; readonly official: string }): File => {
+  const businessDate = Zone.dateAt(Zone.of("America/New_York"), Instant.of(of.at))
+  const nav = { official: of.official, ripcord: false }
+  return json("nav", { businessDate, asOf: of.at, kind: "nav", nav })
 }
 
-/** The custodian's positions at the end of a date, as a table. */
+/** The custodian's positions at an instant. */
 export const custodian = (of: {
-  readonly date: string
+  readonly at: string
   readonly assets: Readonly<Record<string, string>>
-}): File => ({
-  feed: "custodian",
-  mediaType: "text/csv",
-  text: [
-    "date;account;asset;quantity",
-    ...Object.entries(of.assets).map(
-      ([asset, quantity]) => `${of.date};SAFE-0001;${asset};${quantity}`
-    )
-  ].join("\n")
-})
+}): File => {
+  const lines = Object.entries(of.assets).map(([asset, quantity]) => ({
+    asset,
+    account: "SAFE-0001",
+    quantity
+  }))
+  const stated = { kind: "custody", lineCount: lines.length, lines }
+  return json("custodian", { businessDate: of.at.slice(0, 10), asOf: of.at, ...stated })
+}

@@ -10,6 +10,7 @@ import * as VenueClient from "../demo/VenueClient.ts"
 import * as Parties from "../demo/parties.ts"
 import { holderId } from "../demo/people.ts"
 import { actor, type Stack, termsHash } from "../demo/Stack.ts"
+import { nothingStated } from "../demo/statements.ts"
 import { desks, openMarket, type Walk } from "../demo/steps.ts"
 import * as story from "../story.ts"
 
@@ -79,6 +80,7 @@ await withTemporaryVenue({ instruments: [instrument], investor: "waits" }, async
     stack,
     desks: desks(stack),
     instrument: { ...instrument, valuation: "accumulating" },
+    stated: nothingStated(),
     tell: (said) => console.log(said)
   }
   await openMarket(walk)

@@ -8,6 +8,7 @@ import { read, write } from "./secretFiles.ts"
 import { audience } from "./people.ts"
 import * as Parties from "./parties.ts"
 import { demandFree, type Settings } from "./Settings.ts"
+import { sources } from "../statements.ts"
 
 /** Terms of an instrument that the outside parties need and the ledger does not have. */
 export interface Instrument {
@@ -134,6 +135,9 @@ const all = async (starting: Starting): Promise<Stack> => {
       BURSAR_ISSUER: text(identity, "issuer"),
       BURSAR_JWKS_URL: text(identity, "keys"),
       BURSAR_AUDIENCE: audience,
+      BURSAR_STATEMENTS_SOURCES: JSON.stringify(
+        starting.instruments.flatMap(({ instrumentId }) => sources(instrumentId))
+      ),
       BURSAR_PORT: String(ports.api),
       BURSAR_MANAGEMENT_PORT: String(ports.management),
       BURSAR_LEDGER_DOOR_PORT: String(ports.ledger),

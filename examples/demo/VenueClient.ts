@@ -58,10 +58,22 @@ export const list = (
 
 const brief = (json: PlainJson.Plain): string => PlainJson.stringify(json).slice(0, 500)
 
+interface Sent {
+  readonly method: "GET" | "POST"
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
 /** Tokens are valid for an hour; a new one is requested well before. */
 const tokenMillis = 30 * 60_000
 /** Timeout of a wait for an outcome. */
 const patienceMillis = 60_000
+
+/** Body that is sent as it is, such as the file of a statement. */
+export interface File {
+  readonly mediaType: string
+  readonly text: string
+}
 
 export interface VenueClient {
   readonly get: (path: string) => Promise<Answer>
@@ -71,6 +83,8 @@ export interface VenueClient {
     body?: PlainJson.Printable,
     headers?: Readonly<Record<string, string>>
   ) => Promise<Answer>
+  /** Hands in the file of a statement, and returns its receipt; the query says what it is of. */
+  readonly file: (query: string, of: File) => Promise<PlainJson.Plain>
   /** Makes a write without approvers, and waits until it has succeeded. */
   readonly done: (path: string, body?: PlainJson.Printable) => Promise<PlainJson.Plain>
   /** Makes a write that must be refused, at once or when it runs; returns its problem. */
@@ -95,15 +109,23 @@ export const open = (venue: Venue, person: Person): VenueClient => {
     body?: PlainJson.Printable,
     headers: Readonly<Record<string, string>> = {}
   ): Promise<Answer> => {
+    const file = { mediaType: "application/json", text: PlainJson.stringify(body ?? {}) }
+    return sendFile({ method, path, headers }, body === undefined ? undefined : file)
+  }
+
+  const sendFile = async (
+    { headers, method, path }: Sent,
+    file: File | undefined
+  ): Promise<Answer> => {
     const response = await fetch(`${venue.api}${path}`, {
       method,
       headers: {
         ...headers,
         authorization: await authorization(),
         ...(method === "POST" ? { "idempotency-key": crypto.randomUUID() } : {}),
-        ...(body === undefined ? {} : { "content-type": "application/json" })
+        ...(file === undefined ? {} : { "content-type": file.mediaType })
       },
-      ...(body === undefined ? {} : { body: PlainJson.stringify(body) })
+      ...(file === undefined ? {} : { body: file.text })
     })
     const answer = await response.text()
     return {
@@ -114,11 +136,13 @@ export const open = (venue: Venue, person: Person): VenueClient => {
     }
   }
 
-  const ask = async (...of: Parameters<typeof send>): Promise<Answer> => {
-    const answer = await send(...of)
+  const taken = (answer: Answer, asked: string): Answer => {
     if (answer.status < 400) return answer
-    throw new NotAnswered(`${of[0]} ${of[1]} answered ${answer.status}: ${answer.text}`)
+    throw new NotAnswered(`${asked} answered ${answer.status}: ${answer.text}`)
   }
+
+  const ask = async (...of: Parameters<typeof send>): Promise<Answer> =>
+    taken(await send(...of), `${of[0]} ${of[1]}`)
 
   const get: VenueClient["get"] = (path) => ask("GET", path)
 
@@ -138,6 +162,10 @@ export const open = (venue: Venue, person: Person): VenueClient => {
     get,
     post,
     until,
+    file: async (query, of) => {
+      const path = `/v1/external-statements?${query}`
+      return taken(await sendFile({ method: "POST", path, headers: {} }, of), `POST ${path}`).json
+    },
     done: async (path, body) => {
       const { headers } = await post(path, body)
       return finished({ until }, headers.get("location") ?? "")

@@ -225,8 +225,12 @@ const pause = async (walk: Walk, amount: string) => {
   }
 }
 
-/** Expected events in their order: the freeze moves with the units to their new holder. */
+/**
+ * Expected events in their order: the hold of a finding is released, and the freeze moves with the
+ * units to their new holder.
+ */
 const course = [
+  "hold.released",
   "holder.restricted",
   "holder.recovered",
   "holder.restricted",

@@ -4,10 +4,12 @@
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
+import { paidOut } from "../statements.ts"
 import * as story from "../story.ts"
 import * as VenueClient from "./VenueClient.ts"
 import { holderId, people } from "./people.ts"
 import * as wallet from "./wallet.ts"
+import { booked } from "./statements.ts"
 import { agreed, type Walk } from "./steps.ts"
 
 /** Milliseconds in which two orders can be placed before the cycle's cut-off. */
@@ -115,9 +117,10 @@ const ordered = async (
 
 /** Redeems units by wire: priced, burned on the holder's request, paid by the bank. */
 export const redeem = async (
-  { desks, instrument, tell }: Walk,
+  walk: Walk,
   of: { readonly units: string }
 ): Promise<PlainJson.Plain> => {
+  const { desks, instrument, tell } = walk
   const { instrumentId } = instrument
   const path = "/v1/redemptions/red-2"
   await desks.app.done("/v1/redemptions", {
@@ -130,9 +133,9 @@ export const redeem = async (
   const { json: burned } = await desks.operator.until(path, state("burned"))
   const proceeds = Decimal.formatPlain(VenueClient.decimal(burned, "value", "proceeds"))
   tell(`the oracle's wallet priced it, the investor's asked for the burn, the registrar's burned`)
-  await desks.operator.done(`${path}:settle`, {
-    cash: [{ statementId: "bank-red-2", line: 1, amount: story.figure(proceeds) }]
-  })
+  const entries = [paidOut({ amount: proceeds, reference: "red-2" })]
+  const stated = await booked(walk, { entries })
+  await desks.operator.done(`${path}:settle`, story.paid({ ...stated, amount: proceeds }))
   const { json: settled } = await desks.operator.until(path, state("settled"))
   tell(`${people.operator.name} names the bank line that paid ${proceeds}: settled`)
   return VenueClient.member(settled, "value")

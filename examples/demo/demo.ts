@@ -9,6 +9,7 @@ import { isExpected } from "./failures.ts"
 import { replay } from "./replay.ts"
 import { WrongSetting } from "./Settings.ts"
 import { type Asked, halfOf, type Outcome, subscription, unitsFor } from "./subscription.ts"
+import { nothingStated } from "./statements.ts"
 import { desks, type Walk } from "./steps.ts"
 
 const usage = `npm run demo -- [--amount 100000] [--price 1.0437] [--unit-decimals 6] [--json]
@@ -72,7 +73,7 @@ const main = async (): Promise<void> => {
   const instruments = [{ ...known, ...(valuation === "par" ? { parValue: "1" } : {}) }]
   const outcome = await withTemporaryVenue({ instruments, successorCooling }, async (stack) => {
     tell(`the venue is up: ${stack.venue.api}, the ledger's door at ${stack.ledgerDoor}`)
-    const walk: Walk = { stack, desks: desks(stack), instrument, tell }
+    const walk: Walk = { stack, desks: desks(stack), instrument, stated: nothingStated(), tell }
     const outcome = await (values.replay ? replay(walk) : subscription(walk, of))
     for (const [check, held] of Object.entries(outcome.checks)) {
       tell(`${held ? "right" : "WRONG"}: ${check}`)

@@ -37,7 +37,7 @@ export const people = {
   successor: { ...person("successor", "Ines Investor", "investor"), holder: successorId },
   app: person("app", "Venue app", "app"),
   monitor: person("monitor", "Venue monitor", "monitor"),
-  feed: person("feed", "Price feed", "feed"),
+  feed: person("feed", "Venue feed", "feed"),
   registrar: person("registrar", "Rolf Registrar", "registrar")
 } as const satisfies Record<string, Person>
 

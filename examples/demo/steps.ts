@@ -4,10 +4,12 @@
  */
 import { appendFile } from "node:fs/promises"
 import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
+import { paidIn } from "../statements.ts"
 import * as story from "../story.ts"
 import * as VenueClient from "./VenueClient.ts"
 import { holderId, people } from "./people.ts"
 import type { Stack } from "./Stack.ts"
+import { booked, type Stated } from "./statements.ts"
 
 export interface Walk {
   readonly stack: Stack
@@ -17,6 +19,8 @@ export interface Walk {
     readonly unitDecimals: number
     readonly valuation: "par" | "accumulating"
   }
+  /** What outside parties have stated of the instrument so far. */
+  readonly stated: Stated
   /** Prints a line about the progress for a person. */
   readonly tell: (said: string) => void
 }
@@ -162,17 +166,26 @@ export interface Closed {
   readonly priced: { readonly offset: string; readonly text: string }
 }
 
+export interface Order {
+  readonly subscriptionId: string
+  readonly amount: string
+  /** Day on which the bank books the cash; today where absent. */
+  readonly date?: string
+  /** Called while the order is priced and its units are not delivered yet. */
+  readonly inFlight?: (units: Decimal.Decimal) => Promise<void>
+}
+
 /** Runs a subscription from its claim to its close. */
-export const subscribe = async (
-  { desks, instrument, tell }: Walk,
-  of: { readonly subscriptionId: string; readonly amount: string }
-): Promise<Closed> => {
-  const path = `/v1/subscriptions/${of.subscriptionId}`
+export const subscribe = async (walk: Walk, order: Order): Promise<Closed> => {
+  const { desks, instrument, tell } = walk
+  const { amount, date, inFlight, subscriptionId } = order
+  const path = `/v1/subscriptions/${subscriptionId}`
   const { instrumentId } = instrument
   const state = (is: string) => (json: PlainJson.Plain) =>
     VenueClient.text(json, "value", "state") === is
-  await desks.app.done("/v1/subscriptions", story.claim({ ...of, instrumentId, holderId }))
-  tell(`${people.app.name} claims ${of.subscriptionId} for ${of.amount} USD`)
+  const claim = story.claim({ subscriptionId, amount, instrumentId, holderId })
+  await desks.app.done("/v1/subscriptions", claim)
+  tell(`${people.app.name} claims ${subscriptionId} for ${amount} USD`)
   const { json: priced } = await desks.operator.until(path, state("priced"))
   const figure = (...path: ReadonlyArray<string>) =>
     Decimal.formatPlain(VenueClient.decimal(priced, "value", ...path))
@@ -180,10 +193,10 @@ export const subscribe = async (
   const due = figure("cash", "expected")
   tell(`the attestor's wallet priced it: ${figure("units")} units at ${figure("price")}`)
   const listed = await desks.operator.get("/v1/subscriptions")
-  await desks.operator.done(
-    `${path}:deliver`,
-    story.paid({ statementId: `bank-${of.subscriptionId}`, amount: due })
-  )
+  await inFlight?.(VenueClient.decimal(priced, "value", "units"))
+  const entries = [paidIn({ amount: due, reference: subscriptionId })]
+  const stated = await booked(walk, { entries, ...(date === undefined ? {} : { date }) })
+  await desks.operator.done(`${path}:deliver`, story.paid({ ...stated, amount: due }))
   await desks.operator.until(path, state("delivered"))
   tell(`${people.operator.name} names the bank line that paid ${due} and delivers: units minted`)
   await desks.operator.done(`${path}:settle`, {})

@@ -1,12 +1,14 @@
 /**
  * The demo's whole story with every figure checked: a subscription, a dealing cycle, a redemption,
- * controls, then reads of the result.
+ * reconciliation, controls, then reads of the result.
  */
 import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
 import * as VenueClient from "./VenueClient.ts"
 import * as controlling from "./controls.ts"
 import * as dealing from "./dealing.ts"
 import { holderId, people } from "./people.ts"
+import * as reconciling from "./reconciling.ts"
+import * as stating from "./statements.ts"
 import * as walking from "./steps.ts"
 import type { Walk } from "./steps.ts"
 
@@ -31,14 +33,21 @@ const course = ["subscription.priced", "subscription.delivered", "subscription.e
 export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> => {
   const { desks, tell, instrument } = walk
   await walking.openMarket(walk)
+  await stating.mapped(walk)
   await walking.onboard(walk)
   await walking.publish(walk, { metric: "price", value: Decimal.of(asked.price) })
+  const wanted = unitsFor(asked)
+  let counted: Awaited<ReturnType<typeof reconciling.explained>> | undefined
   const { subscription, priced } = await walking.subscribe(walk, {
     subscriptionId,
-    amount: asked.amount
+    amount: asked.amount,
+    inFlight: async (units) => {
+      const of = { held: Decimal.zero, units, by: subscriptionId }
+      counted = await reconciling.explained(walk, of)
+    }
   })
+  if (counted === undefined) throw new Error("the order was never in flight")
 
-  const wanted = unitsFor(asked)
   const dealt = await dealing.cycle(walk, {
     amount: asked.amount,
     units: Decimal.formatPlain(wanted)
@@ -46,6 +55,7 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
   const back = halfOf(wanted, asked.unitDecimals)
   const redeemed = await dealing.redeem(walk, { units: Decimal.formatPlain(back) })
   const left = Decimal.subtract(wanted, back)
+  const accepted = await reconciling.released(walk, { held: left, before: counted.found })
   await controlling.prepare(walk)
 
   const portfolio = await desks.investor.get(`/v1/holders/${holderId}/portfolio`)
@@ -101,17 +111,19 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
         VenueClient.decimal(subscription, "price") === Decimal.of(asked.price),
       "it is closed": VenueClient.text(subscription, "state") === "closed",
       "the register adds up to the ledger": total === left && Decimal.isZero(difference),
+      ...counted.checks,
+      ...accepted,
       ...controlled.checks,
       "every operation succeeded": operations.every(
         (operation) => VenueClient.text(operation, "state") === "succeeded"
       ),
       "nobody approved what they made":
-        approvals.length === 10 && approvals.every((approval) => isSignedByAnother(approval)),
+        approvals.length === 12 && approvals.every((approval) => isSignedByAnother(approval)),
       "the feed has no gap": events.every(
         (event, i) => VenueClient.text(event, "seq") === String(i + 1)
       ),
       "the feed tells the order's course": isCourse(events),
-      "the feed tells of each control": controlling.isTold(events),
+      "the feed tells of the hold and of each control": controlling.isTold(events),
       "the same list at the same offset is the same bytes":
         withoutNow(again.text) === withoutNow(priced.text)
     }

@@ -34,12 +34,13 @@ describe("the README", () => {
     expect(code).toBe(region(path))
   })
 
-  it("of embedding shows the code that the example of distributions runs", () => {
-    const [[, path = "", code = ""] = [], ...others] = shownBy(
-      "packages/engine-core/docs/embedding.md"
-    )
-    expect(others).toEqual([])
-    expect(code).toBe(region(path))
+  it("of embedding shows the code that the examples of distributions and statements run", () => {
+    const pieces = shownBy("packages/engine-core/docs/embedding.md")
+    expect(pieces.map(([, path]) => path)).toEqual([
+      "examples/08-distribute-monthly/people.ts",
+      "examples/01-embed-the-engine/statements.ts"
+    ])
+    expect(pieces.map(([, , code]) => code)).toEqual(pieces.map(([, path = ""]) => region(path)))
   })
 
   it("links to files that are there", () => {

@@ -14,6 +14,7 @@ import * as VenueClient from "../../examples/demo/VenueClient.ts"
 import { holderId, people, successorId } from "../../examples/demo/people.ts"
 import type { Stack } from "../../examples/demo/Stack.ts"
 import { subscription } from "../../examples/demo/subscription.ts"
+import { nothingStated } from "../../examples/demo/statements.ts"
 import { desks, type Walk } from "../../examples/demo/steps.ts"
 import { type Answered, call, routesOf } from "./every-route.ts"
 import * as Proxy from "./Proxy.ts"
@@ -30,6 +31,7 @@ const told = async (stack: Stack): Promise<void> => {
     stack,
     desks: desks(stack),
     instrument: { ...instrument, valuation: "accumulating" },
+    stated: nothingStated(),
     tell: () => undefined
   }
   const { checks } = await subscription(walk, { amount: "100000", price: "1.25", unitDecimals: 6 })

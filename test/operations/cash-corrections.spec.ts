@@ -11,6 +11,7 @@ import * as Bank from "./bank.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Reconciling from "./reconciling.ts"
+import * as Stating from "./stating.ts"
 
 const engine = () => Effect.provide(world())
 const price = "1.0437"
@@ -127,6 +128,26 @@ describe("a bank line", () => {
       )
       assert.deepStrictEqual(yield* taken, [])
     }).pipe(engine())
+  )
+
+  it.effect(
+    "is never taken on the venue's word, where no source of cash names the instrument either",
+    () =>
+      Effect.gen(function* () {
+        yield* priced([{ amount: "100000" }])
+        const account = Bank.accountOf("fund-b")
+        const elsewhere = {
+          kind: "cash",
+          instruments: ["fund-b"],
+          accountIs: null,
+          account
+        } as const
+        yield* Stating.source(Bank.sourceOf("fund-a"), elsewhere)
+        const why = "rule-refused cash line-known"
+        assert.strictEqual(yield* delivers("s1", ["nobody", 1, 100000]), why)
+        // What was stated before is stated all the same.
+        assert.strictEqual(yield* delivers("s1", ["st-1", 1, 100000]), "")
+      }).pipe(engine())
   )
 
   it.effect("is free for others once the order that reserved it is released", () =>

@@ -8,7 +8,6 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import type { Objection } from "../../kernel/Gates.ts"
 import type { Act, OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
-import { externalSources } from "../../statements/external-source/ExternalSource.ts"
 import {
   type ExternalStatement,
   externalStatements,
@@ -63,20 +62,6 @@ const entryOf = Effect.fnUntraced(function* (
   const found = yield* StatementLookups.lineOf(statement, line)
   return Option.isSome(found) && found.value.kind === "cash" ? found.value : null
 })
-
-/**
- * Whether a source of cash statements names the instrument. Where none does there is no statement to
- * check a line against: a line is what the venue first named of it, and pays no more than that.
- */
-const hasSource = ({ instrumentId }: Paid) =>
-  Effect.flatMap(Records, (records) =>
-    records.stream(externalSources, { where: { kind: ["cash"] } }).pipe(
-      Stream.filter(({ record }) => record.instruments.includes(instrumentId)),
-      Stream.take(1),
-      Stream.runCollect,
-      Effect.map((sources) => sources.length > 0)
-    )
-  )
 
 /** Loads those of the named statements that lines may be taken of, by their id. */
 const takeable = Effect.fnUntraced(function* (
@@ -142,7 +127,6 @@ export const named = Effect.fnUntraced(function* (order: Paid, of: Cash.Named) {
   }
   const records = yield* Records
   const statements = yield* takeable(lines, order)
-  const isStated = yield* hasSource(order)
   const names = lines.map(({ named: line }) => Cash.nameOf(line))
   const taken = new Map(
     (yield* records.many(Taking.cashLines, names)).map((line) => [Cash.nameOf(line), line])
@@ -152,9 +136,7 @@ export const named = Effect.fnUntraced(function* (order: Paid, of: Cash.Named) {
     Effect.gen(function* () {
       const direction = Cash.directionOf(order.kind, pays)
       const before = taken.get(Cash.nameOf(line))
-      const entry = isStated
-        ? yield* entryOf(line, statements.get(line.statementId))
-        : { direction, currency: order.currency, amount: before?.amount ?? line.amount }
+      const entry = yield* entryOf(line, statements.get(line.statementId))
       const amountOfLine = entry?.amount ?? Decimal.zero
       const free = Decimal.subtract(amountOfLine, before?.taken ?? Decimal.zero)
       const left = Decimal.add(free, reservedOn(reserved, line))

@@ -25,6 +25,7 @@ describe("the choices of the ledger's templates", () => {
       "HolderRegistration.InviteSuccessor",
       "IssuerPowersAgreement.ForceMove",
       "IssuerPowersConsent.Use",
+      "LockAgreement.LockMore",
       "PrimaryMarket.BurnFor",
       "PrimaryMarket.ClaimRedemption",
       "PrimaryMarket.ClaimSubscription",
@@ -32,6 +33,9 @@ describe("the choices of the ledger's templates", () => {
       "PrimaryMarket.OpenCycle",
       "PrimaryMarket.OpenStanding",
       "ProvisionSettlement.Draw",
+      "Reserve.ComputeReport",
+      "Reserve.StartMint",
+      "Reserve.StartRedemption",
       "StandingSettlement.Commit",
       "StandingSettlement.Settle"
     ])

@@ -8,6 +8,7 @@ import * as Powers from "./Powers.ts"
 import * as Price from "./Price.ts"
 import * as Redemption from "./Redemption.ts"
 import * as Registry from "./Registry.ts"
+import * as Reserve from "./Reserve.ts"
 import * as Settlement from "./Settlement.ts"
 import * as Standing from "./Standing.ts"
 import * as Subscription from "./Subscription.ts"
@@ -51,5 +52,13 @@ export const all: ReadonlyArray<Entity> = [
   Powers.issuerPowersAgreementProposal,
   Powers.issuerPowersAgreement,
   Powers.issuerPowersConsentOffer,
-  Powers.issuerPowersConsent
+  Powers.issuerPowersConsent,
+  Reserve.reserveProposal,
+  Reserve.reserve,
+  Reserve.lockAgreementProposal,
+  Reserve.lockAgreement,
+  Reserve.mintOrder,
+  Reserve.reserveRedemptionOrder,
+  Reserve.amendmentProposal,
+  Reserve.reserveReport
 ]

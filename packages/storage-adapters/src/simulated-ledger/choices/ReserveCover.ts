@@ -1,0 +1,200 @@
+/**
+ * Arithmetic of reserves as the ledger does it, in exact fractions and apart from the engine's:
+ * value and cover of locked assets, share price, units of a mint, payout of a redemption.
+ */
+import { Decimal, type Instant, Rational } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { sameAsset } from "./Registry.ts"
+
+type Reserve = Templates.Payload<typeof Templates.Reserve>
+type Terms = Templates.ReserveTerms
+type Point = Pick<Templates.Payload<typeof Templates.OraclePoint>, "value" | "valuationTime">
+
+/** Locked amount of an asset, its terms, and the point that prices it. */
+export interface AssetState {
+  readonly terms: Templates.ReserveAssetTerms
+  readonly amount: Decimal.Decimal
+  readonly point: Point | null
+}
+
+/** A reserve as it is judged at an instant. */
+export interface State {
+  readonly reserve: Pick<Reserve, "parValue" | "initialSharePrice" | "decimals" | "priceDecimals">
+  readonly minCover: Decimal.Decimal
+  readonly assets: ReadonlyArray<AssetState>
+  readonly outstanding: Decimal.Decimal
+  readonly now: Instant.Instant
+}
+
+const microsOf = (nanos: bigint): bigint => nanos / 1_000n
+
+/** Price of one unit; null where the source has no point. */
+export const priceOf = ({ terms, point }: AssetState): Decimal.Decimal | null =>
+  terms.priceSource === null ? Decimal.one : (point?.value ?? null)
+
+/** Checks that the point counts: it is not of the future, and no older than the terms allow. */
+export const isFresh = ({ terms, point }: AssetState, now: Instant.Instant): boolean => {
+  if (terms.priceSource === null) return true
+  if (point === null || point.valuationTime > now) return false
+  return terms.freshness === null || microsOf(now - point.valuationTime) <= BigInt(terms.freshness)
+}
+
+const isUnpriced = (asset: AssetState): boolean =>
+  Decimal.isPositive(asset.amount) && priceOf(asset) === null
+
+const grossOf = (asset: AssetState): Rational.Rational =>
+  Rational.multiply(Rational.of(asset.amount), Rational.of(priceOf(asset) ?? Decimal.zero))
+
+/** Worth of the asset that may count, before its cap. */
+export const valueOf = (asset: AssetState, now: Instant.Instant): Rational.Rational =>
+  isFresh(asset, now)
+    ? Rational.multiply(
+        grossOf(asset),
+        Rational.subtract(Rational.one, Rational.of(asset.terms.haircut))
+      )
+    : Rational.zero
+
+const outstandingValueOf = ({ reserve, assets, outstanding }: State): Rational.Rational => {
+  if (reserve.parValue !== null) {
+    return Rational.multiply(Rational.of(outstanding), Rational.of(reserve.parValue))
+  }
+  return Decimal.isZero(outstanding) ? Rational.zero : Rational.sum(assets.map(grossOf))
+}
+
+export const requiredOf = (state: State): Rational.Rational =>
+  Rational.multiply(Rational.of(state.minCover), outstandingValueOf(state))
+
+export const countedOf = (asset: AssetState, state: State): Rational.Rational => {
+  const value = valueOf(asset, state.now)
+  const { maxShare } = asset.terms
+  return maxShare === null
+    ? value
+    : Rational.min(value, Rational.multiply(Rational.of(maxShare), requiredOf(state)))
+}
+
+export const coverOf = (state: State): Templates.LedgerCover => {
+  const worth = outstandingValueOf(state)
+  const required = requiredOf(state)
+  const counted = Rational.sum(state.assets.map((asset) => countedOf(asset, state)))
+  const isLow = !Decimal.isZero(state.outstanding) && Rational.lessThan(counted, required)
+  const lowState = state.assets.some(isUnpriced) ? "unknown" : "low"
+  return {
+    required: Rational.round(required, { places: 10, rounding: "ceiling" }),
+    counted: Rational.round(counted, { places: 10, rounding: "floor" }),
+    ratio: Rational.isZero(worth)
+      ? null
+      : Rational.round(Rational.divide(counted, worth), { places: 10, rounding: "floor" }),
+    state: isLow ? lowState : "covered"
+  }
+}
+
+/** Worth of one unit, rounded; null: a locked asset has no price, or the units own nothing. */
+export const sharePriceOf = (
+  { reserve, assets, outstanding }: State,
+  rounding: "floor" | "ceiling"
+): Decimal.Decimal | null => {
+  if (reserve.parValue !== null) return reserve.parValue
+  if (assets.some(isUnpriced)) return null
+  const exact = Decimal.isZero(outstanding)
+    ? Rational.of(reserve.initialSharePrice ?? Decimal.one)
+    : Rational.divide(Rational.sum(assets.map(grossOf)), Rational.of(outstanding))
+  const places = reserve.priceDecimals
+  const isWorthless = Decimal.isZero(Rational.round(exact, { places, rounding: "floor" }))
+  return isWorthless ? null : Rational.round(exact, { places, rounding })
+}
+
+/** Units that an amount of an asset mints; null where there is no price. */
+export const mintedBy = (
+  state: State,
+  of: { readonly asset: AssetState; readonly deposit: Decimal.Decimal }
+): Decimal.Decimal | null => {
+  const price = priceOf(of.asset)
+  const share = sharePriceOf(state, "ceiling")
+  if (price === null || share === null) return null
+  const worth = Rational.multiply(Rational.of(of.deposit), Rational.of(price))
+  return Rational.round(Rational.divide(worth, Rational.of(share)), {
+    places: state.reserve.decimals,
+    rounding: "floor"
+  })
+}
+
+/** Amount of an asset that units are paid; null where there is no price. */
+export const paidFor = (
+  state: State,
+  of: { readonly asset: AssetState; readonly units: Decimal.Decimal }
+): Decimal.Decimal | null => {
+  const price = priceOf(of.asset)
+  const share = sharePriceOf(state, "floor")
+  if (price === null || share === null || Decimal.isZero(price)) return null
+  const worth = Rational.multiply(Rational.of(of.units), Rational.of(share))
+  return Rational.round(Rational.divide(worth, Rational.of(price)), {
+    places: state.reserve.decimals,
+    rounding: "floor"
+  })
+}
+
+/** A worth as a report shows it: rounded down to 10 places. */
+export const shown = (worth: Rational.Rational): Decimal.Decimal =>
+  Rational.round(worth, { places: 10, rounding: "floor" })
+
+/** The state with an amount of an asset, and units outstanding, more or fewer. */
+export const moved = (
+  state: State,
+  by: {
+    readonly asset: Templates.Asset
+    readonly amount: Decimal.Decimal
+    readonly units: Decimal.Decimal
+  }
+): State => ({
+  ...state,
+  outstanding: Decimal.add(state.outstanding, by.units),
+  assets: state.assets.map((asset) =>
+    sameAsset(asset.terms.asset, by.asset)
+      ? { ...asset, amount: Decimal.add(asset.amount, by.amount) }
+      : asset
+  )
+})
+
+// ---- terms
+
+const isFraction = (fraction: Decimal.Decimal): boolean =>
+  !Decimal.isNegative(fraction) && Decimal.atMost(fraction, Decimal.one)
+
+const sameNames = (assets: Terms["assets"]): ReadonlySet<string> =>
+  new Set(assets.map(({ asset }) => JSON.stringify([asset.admin, asset.id])))
+
+/** Checks that terms could be those of a reserve of the instrument. */
+export const isSound = (terms: Terms, instrument: Templates.Asset): boolean =>
+  Decimal.isPositive(terms.minCover) &&
+  terms.assets.length > 0 &&
+  terms.assets.length <= Templates.reserveAssetsMax &&
+  sameNames(terms.assets).size === terms.assets.length &&
+  terms.assets.every(
+    ({ asset, haircut, maxShare, priceSource, freshness }) =>
+      !sameAsset(asset, instrument) &&
+      isFraction(haircut) &&
+      !Decimal.equals(haircut, Decimal.one) &&
+      (maxShare === null || (isFraction(maxShare) && Decimal.isPositive(maxShare))) &&
+      (priceSource !== null || freshness === null)
+  )
+
+/** Checks that a limit does not permit more: null is no limit. */
+const isWithin = <A>(
+  limit: A | null,
+  before: A | null,
+  atMost: (left: A, right: A) => boolean
+): boolean => before === null || (limit !== null && atMost(limit, before))
+
+/** Checks that new terms permit nothing that the terms before did not. */
+export const onlyTightens = (before: Terms, terms: Terms): boolean =>
+  Decimal.atLeast(terms.minCover, before.minCover) &&
+  terms.assets.every((asset) => {
+    const old = before.assets.find((found) => sameAsset(found.asset, asset.asset))
+    return (
+      old !== undefined &&
+      asset.priceSource === old.priceSource &&
+      Decimal.atLeast(asset.haircut, old.haircut) &&
+      isWithin(asset.maxShare, old.maxShare, Decimal.atMost) &&
+      isWithin(asset.freshness, old.freshness, (left, right) => left <= right)
+    )
+  })

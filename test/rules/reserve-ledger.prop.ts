@@ -1,0 +1,151 @@
+/** Figures of reserves as the ledger computes them, against those of the engine, over random reserves. */
+import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import * as Ledger from "#adapters/simulated-ledger/choices/ReserveCover.ts"
+import * as Cover from "#core/reserves/reserve/CoverRules.ts"
+import { keyOf } from "#core/reserves/reserve/ReserveTerms.ts"
+import * as TermsRules from "#core/reserves/reserve/TermsRules.ts"
+import * as Party from "#core/kernel/Party.ts"
+
+const one = 10n ** 10n
+const at = Instant.of("2026-11-02T12:00:00Z")
+const atoms = (max: bigint) => fc.bigInt({ min: 0n, max }).map(Decimal.fromAtoms)
+const twentieths = (min: number, max: number) =>
+  fc.integer({ min, max }).map((n) => Decimal.fromAtoms((BigInt(n) * one) / 20n))
+const micros = 3_600_000_000
+
+const asset = fc.record({
+  units: fc.oneof(fc.constant(Decimal.zero), atoms(2000n * one)),
+  price: fc.option(atoms(3n * one)),
+  /** Microseconds of the price's age: around the hour that the terms allow, or of the future. */
+  age: fc.constantFrom(0, micros - 1, micros, micros + 1, -1),
+  hasSource: fc.boolean(),
+  isTimed: fc.boolean(),
+  haircut: twentieths(0, 19),
+  maxShare: fc.option(twentieths(1, 20))
+})
+type Asset = typeof asset extends fc.Arbitrary<infer A> ? A : never
+
+const reserve = fc.record({
+  assets: fc.array(asset, { minLength: 1, maxLength: 4 }),
+  outstanding: fc.oneof(fc.constant(Decimal.zero), atoms(2000n * one)),
+  minCover: twentieths(1, 30),
+  parValue: fc.option(atoms(3n * one).map((value) => Decimal.add(value, Decimal.one))),
+  initialSharePrice: atoms(3n * one).map((value) => Decimal.add(value, Decimal.one)),
+  decimals: fc.integer({ min: 0, max: 10 }),
+  priceDecimals: fc.integer({ min: 0, max: 10 })
+})
+type Reserve = typeof reserve extends fc.Arbitrary<infer A> ? A : never
+
+const party = Party.of("oracle::1220abcd")
+const idOf = (index: number) => ({ admin: party, id: `A${index}` })
+const timeOf = ({ age }: Asset) => Instant.fromNanos(at - BigInt(age) * 1_000n)
+const sourceOf = ({ hasSource }: Asset) => (hasSource ? party : null)
+const isTimed = ({ hasSource, isTimed }: Asset) => hasSource && isTimed
+
+const booksOf = (of: Reserve): Cover.ReserveBooks => ({
+  valuation:
+    of.parValue === null
+      ? { mode: "accumulating", initialSharePrice: of.initialSharePrice }
+      : { mode: "par", parValue: of.parValue },
+  terms: {
+    minCover: of.minCover,
+    assets: of.assets.map((one, index) => ({
+      asset: idOf(index),
+      priceSource: sourceOf(one),
+      freshness: isTimed(one) ? Duration.hours(1) : null,
+      haircut: one.haircut,
+      maxShare: one.maxShare
+    }))
+  },
+  locked: new Map(of.assets.map(({ units }, index) => [keyOf(idOf(index)), units])),
+  points: new Map(
+    of.assets.flatMap((one, index) =>
+      one.price === null || !one.hasSource
+        ? []
+        : [[keyOf(idOf(index)), { price: one.price, valuationTime: timeOf(one) }] as const]
+    )
+  ),
+  outstanding: of.outstanding,
+  at,
+  decimals: of.decimals,
+  priceDecimals: of.priceDecimals,
+  currencyDecimals: 10
+})
+
+const termsOf = (of: Reserve) => ({
+  minCover: of.minCover,
+  assets: of.assets.map((one, index) => ({
+    asset: idOf(index),
+    priceSource: sourceOf(one),
+    freshness: isTimed(one) ? micros : null,
+    haircut: one.haircut,
+    maxShare: one.maxShare
+  }))
+})
+
+const stateOf = (of: Reserve): Ledger.State => ({
+  reserve: of,
+  minCover: of.minCover,
+  outstanding: of.outstanding,
+  now: at,
+  assets: termsOf(of).assets.map((terms, index) => {
+    const given = of.assets[index]
+    if (given === undefined) throw new Error("an asset has its terms")
+    return {
+      terms,
+      amount: given.units,
+      point:
+        given.price === null || !given.hasSource
+          ? null
+          : { value: given.price, valuationTime: timeOf(given) }
+    }
+  })
+})
+
+describe("the engine and the ledger", () => {
+  it("never differ on the cover, the share price, or the figures of an order", () => {
+    fc.assert(
+      fc.property(reserve, atoms(1000n * one), (of, amount) => {
+        const books = booksOf(of)
+        const state = stateOf(of)
+        expect(Ledger.coverOf(state)).toEqual({
+          ...Cover.coverOf(books),
+          ratio: Ledger.coverOf(state).ratio
+        })
+        const { ratio } = Cover.coverOf(books)
+        // A reserve whose units are worth nothing has no ratio on the ledger, and the engine's is 0.
+        expect(Ledger.coverOf(state).ratio ?? Decimal.zero).toEqual(ratio ?? Decimal.zero)
+        const share = Cover.sharePriceOf(books)
+        expect([
+          Ledger.sharePriceOf(state, "floor"),
+          Ledger.sharePriceOf(state, "ceiling")
+        ]).toEqual(share === null ? [null, null] : [share.down, share.up])
+        for (const [index, found] of state.assets.entries()) {
+          const id = idOf(index)
+          expect(Ledger.mintedBy(state, { asset: found, deposit: amount })).toEqual(
+            Cover.mintUnitsOf(books, { asset: id, deposit: amount })
+          )
+          expect(Ledger.paidFor(state, { asset: found, units: amount })).toEqual(
+            Cover.redeemPayoutOf(books, { asset: id, units: amount })
+          )
+        }
+      }),
+      { numRuns: 500 }
+    )
+  })
+
+  it("never differ on whether a change of terms only tightens", () => {
+    fc.assert(
+      fc.property(reserve, reserve, (from, to) => {
+        const direction = TermsRules.directionOf({
+          from: booksOf(from).terms,
+          to: booksOf(to).terms
+        })
+        expect(Ledger.onlyTightens(termsOf(from), termsOf(to))).toBe(direction !== "loosen")
+      }),
+      { numRuns: 1000 }
+    )
+  })
+})

@@ -1,0 +1,809 @@
+/**
+ * Backed instruments on the ledger: who agrees to a reserve and its locks, mints and redemptions that
+ * settle or are refused on the ledger's own judgement, amendments and their delay, releases, reports.
+ */
+import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Dealing from "./dealing.ts"
+import * as Powers from "./powers.ts"
+import * as Reserves from "./reserves.ts"
+import * as World from "./world.ts"
+
+const ledger = SimulatedLedger.layerMemory(World.options)
+const { decimal, aborts, unauthorized } = Dealing
+const unfit = { _tag: "Refused", code: "TEMPLATE_PRECONDITION_VIOLATED" }
+
+const hour = 3_600_000_000
+
+/** The reserve of the golden vectors: 1000 of cash, 500 bills at 2.10, 1500 units outstanding. */
+const based = Effect.gen(function* () {
+  const scene = yield* Reserves.open()
+  const eur = yield* Reserves.lock(scene, scene.eur, "1000")
+  const bill = yield* Reserves.lock(scene, scene.bill, "500")
+  return { scene, eur, bill, point: yield* Reserves.price(scene, "2.10") }
+})
+
+/** Supply that the venue states of the reserve of the golden vectors. */
+const supply = "1500"
+
+const shownOf = ({ ratio, state }: Templates.LedgerCover) =>
+  `${ratio === null ? "null" : Decimal.format(ratio)} ${state}`
+
+/** The report that the ledger computes now. */
+const report = (scene: Reserves.Scene, points: ReadonlyArray<string>, of: string = supply) =>
+  Effect.gen(function* () {
+    const { contractId } = yield* Reserves.reserve(scene)
+    yield* World.act(
+      scene.of("venue"),
+      Templates.exercise(Templates.Reserve, contractId, "ComputeReport", {
+        reportId: "report-1",
+        ...(yield* Reserves.judging(scene, points, of))
+      })
+    )
+    const reports = yield* Powers.all(scene.of("venue"), Templates.ReserveReport)
+    const last = reports.at(-1)
+    if (last === undefined) throw new Error("no report")
+    return last.payload
+  })
+
+describe("a reserve", () => {
+  it.effect("never is made without the word of its issuer and of its holder, once each", () =>
+    Effect.gen(function* () {
+      const scene = yield* Reserves.open()
+      for (const [first, second] of [
+        ["registrar", "custodian"],
+        ["custodian", "registrar"]
+      ] as const) {
+        const proposal = yield* Reserves.propose(scene, { reserveId: `res-${first}` })
+        const once = yield* Reserves.accept(scene, proposal, first)
+        expect(World.created(once, "Reserve")).toEqual([])
+        const again = Dealing.sole(once, "ReserveProposal")
+        expect(yield* Effect.flip(Reserves.accept(scene, again, first))).toMatchObject(
+          aborts("this party has accepted before")
+        )
+        expect(yield* Effect.flip(Reserves.accept(scene, again, "venue"))).toMatchObject(
+          aborts("only the issuer and the holder of the reserve accept")
+        )
+        expect(World.created(yield* Reserves.accept(scene, again, second), "Reserve")).toHaveLength(
+          1
+        )
+      }
+      const issuer = scene.of("registrar").party
+      const own = yield* Reserves.propose(scene, { reserveId: "res-own", holder: issuer })
+      expect(
+        World.created(yield* Reserves.accept(scene, own, "registrar"), "Reserve")
+      ).toHaveLength(1)
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect(
+    "never is proposed on terms that are out of their range, or of another's instrument",
+    () =>
+      Effect.gen(function* () {
+        const scene = yield* Reserves.open()
+        const terms = Reserves.termsOf(scene)
+        const [eur, bill] = terms.assets
+        if (eur === undefined || bill === undefined) throw new Error("there are two assets")
+        const of = (...assets: ReadonlyArray<Templates.ReserveAssetTerms>) => ({
+          terms: { ...terms, assets }
+        })
+        for (const change of [
+          { issuer: scene.of("fund").party },
+          { holder: scene.of("venue").party },
+          { decimals: 11 },
+          { parValue: Decimal.zero },
+          { initialSharePrice: Decimal.one },
+          { parValue: null, initialSharePrice: Decimal.zero },
+          { terms: { ...terms, minCover: Decimal.zero } },
+          of(),
+          of(eur, eur),
+          of({ ...eur, asset: scene.instrument }),
+          of({ ...eur, haircut: Decimal.one }),
+          of({ ...eur, haircut: decimal("-0.1") }),
+          of({ ...eur, maxShare: Decimal.zero }),
+          of({ ...eur, maxShare: decimal("1.1") }),
+          of({ ...eur, freshness: 1 }),
+          of(
+            ...Array.from({ length: 21 }, (_, i) => ({
+              ...eur,
+              asset: { ...eur.asset, id: `${i}` }
+            }))
+          )
+        ]) {
+          expect(yield* Effect.flip(Reserves.propose(scene, change))).toMatchObject(unfit)
+        }
+      }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("reports the figures of the golden vectors, by its own computation", () =>
+    Effect.gen(function* () {
+      const { scene, point } = yield* based
+      const g24 = yield* report(scene, [point])
+      expect(shownOf(g24.cover)).toBe("1.0746666666 covered")
+      expect([g24.cover.required, g24.cover.counted].map(Decimal.formatPlain)).toEqual([
+        "1530",
+        "1612"
+      ])
+      expect(
+        g24.lines.map(({ value, counted }) => [value, counted].map(Decimal.formatPlain))
+      ).toEqual([
+        ["1000", "1000"],
+        ["997.5", "612"]
+      ])
+      yield* Reserves.setTime(Instant.add(Reserves.begins, Duration.minutes(61)))
+      expect(shownOf((yield* report(scene, [point])).cover)).toBe("0.6666666666 low")
+      expect(shownOf((yield* report(scene, [])).cover)).toBe("0.6666666666 unknown")
+      expect(shownOf((yield* report(scene, [], "0")).cover)).toBe("null covered")
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("never is judged by other holdings or points than all of its own", () =>
+    Effect.gen(function* () {
+      const { scene, point } = yield* based
+      const { contractId } = yield* Reserves.reserve(scene)
+      const own = yield* Reserves.judging(scene, [point], supply)
+      const free = yield* Dealing.give(scene, "custodian", "1000", scene.eur)
+      const lockedAs = (context: string, holdingCid: string) =>
+        Effect.map(
+          World.act(
+            scene.of("custodian"),
+            Templates.exercise(Templates.Holding, holdingCid, "Lock", {
+              holders: [scene.of("custodian").party],
+              observers: [scene.of("venue").party],
+              context,
+              expiresAt: null,
+              amount: decimal("1000")
+            })
+          ),
+          (receipt) => Dealing.sole(receipt, "Holding")
+        )
+      const [first = "", second = ""] = own.holdingCids
+      const aliens = yield* Dealing.give(scene, "alice", "1000", scene.eur)
+      const points = {
+        ofOther: yield* Reserves.price(scene, "2.10", {}, "attestor"),
+        ofMetric: yield* Reserves.price(scene, "2.10", { metric: "nav" }),
+        ofAsset: yield* Reserves.price(scene, "2.10", { instrumentId: "EUR-2" }),
+        ofVenue: yield* Reserves.price(scene, "2.10", {
+          venue: scene.of("fund").party,
+          attestors: [scene.of("venue").party]
+        }),
+        second: yield* Reserves.price(scene, "2.20")
+      }
+      const custodians = yield* lockedAs("res-1", free)
+      for (const [change, message] of [
+        [{ holdingCids: [first] }, "the holdings are not exactly what is locked"],
+        [{ holdingCids: [first, first] }, "a holding is named twice"],
+        [{ holdingCids: [first, second, aliens] }, "a holding is another's"],
+        [{ holdingCids: [first, second, custodians] }, "a holding is not locked for the reserve"],
+        [{ pointCids: [points.ofOther] }, "a point is of another source"],
+        [{ pointCids: [points.ofMetric] }, "a point is no price"],
+        [{ pointCids: [points.ofAsset] }, "a point is of no asset of the reserve"],
+        [{ pointCids: [points.ofVenue] }, "a point is another venue's"],
+        [{ pointCids: [point, points.second] }, "an asset has two points"]
+      ] as const) {
+        const asked = World.act(
+          scene.of("venue"),
+          Templates.exercise(Templates.Reserve, contractId, "ComputeReport", {
+            reportId: "report-1",
+            ...own,
+            ...change
+          })
+        )
+        expect([message, yield* Effect.flip(asked)]).toMatchObject([message, aborts(message)])
+      }
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("never counts or ends by the venue's word alone", () =>
+    Effect.gen(function* () {
+      const { scene } = yield* based
+      const { contractId } = yield* Reserves.reserve(scene)
+      const { asset, venue } = { asset: scene.eur, venue: scene.of("venue") }
+      const amount = decimal("-1000")
+      for (const command of [
+        Templates.exercise(Templates.Reserve, contractId, "Take", {
+          supply: Decimal.zero,
+          change: Decimal.zero,
+          asset,
+          lockedChange: amount
+        }),
+        Templates.exercise(Templates.Reserve, contractId, "Note", { asset, lockedChange: amount }),
+        Templates.exercise(Templates.Reserve, contractId, "Amend", {
+          amendmentId: "a",
+          terms: Reserves.termsOf(scene)
+        }),
+        Templates.exercise(Templates.Reserve, contractId, "Recount", { outstanding: Decimal.zero })
+      ]) {
+        expect(yield* Effect.flip(World.act(venue, command))).toMatchObject(unauthorized)
+      }
+      const close = (empty: boolean) =>
+        Effect.flatMap(Reserves.reserve(scene), (found) =>
+          World.act(
+            venue,
+            Templates.exercise(Templates.Reserve, found.contractId, "Close", { empty })
+          )
+        )
+      expect(yield* Effect.flip(close(true))).toMatchObject(
+        aborts("assets are locked for the reserve")
+      )
+      yield* close(false)
+      expect(yield* Effect.flip(close(false))).toMatchObject(aborts("the reserve is closing"))
+    }).pipe(Effect.provide(ledger))
+  )
+})
+
+describe("a lock agreement", () => {
+  it.effect("never locks before the asset's registrar has agreed, or what was not agreed", () =>
+    Effect.gen(function* () {
+      const scene = yield* Reserves.open()
+      const { contractId: reserveCid } = yield* Reserves.reserve(scene)
+      const holding = yield* Dealing.give(scene, "custodian", "100", scene.eur)
+      const proposal = yield* Reserves.proposeLock(scene, scene.eur, "100")
+      const as = { reserveCid, holdingCids: [holding] }
+      expect(
+        yield* Effect.flip(Reserves.acceptLock(scene, proposal, "custodian", as))
+      ).toMatchObject(aborts("the asset's registrar accepts first"))
+      expect(yield* Effect.flip(Reserves.acceptLock(scene, proposal, "bank", as))).toMatchObject(
+        aborts("the asset's registrar locks nothing")
+      )
+      expect(yield* Effect.flip(Reserves.acceptLock(scene, proposal, "venue"))).toMatchObject(
+        aborts("only the asset's registrar and the holder of the reserve accept")
+      )
+      const agreed = Dealing.sole(
+        yield* Reserves.acceptLock(scene, proposal, "bank"),
+        "LockAgreementProposal"
+      )
+      const less = yield* Dealing.give(scene, "custodian", "99", scene.eur)
+      const bills = yield* Dealing.give(scene, "custodian", "100", scene.bill)
+      for (const [holdingCids, message] of [
+        [[less], "the holdings are worth another amount"],
+        [[], "the holdings are worth another amount"],
+        [[bills], "a holding is of another asset"]
+      ] as const) {
+        expect([
+          message,
+          yield* Effect.flip(
+            Reserves.acceptLock(scene, agreed, "custodian", { reserveCid, holdingCids })
+          )
+        ]).toMatchObject([message, aborts(message)])
+      }
+      yield* Reserves.acceptLock(scene, agreed, "custodian", as)
+      const { payload } = yield* Reserves.reserve(scene)
+      expect(payload.locked).toEqual([{ asset: scene.eur, amount: decimal("100") }])
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("never locks an asset that is not in the terms, or of another reserve", () =>
+    Effect.gen(function* () {
+      const scene = yield* Reserves.open()
+      const { contractId: reserveCid } = yield* Reserves.reserve(scene)
+      const agreedTo = (asset: Templates.Asset, change = {}) =>
+        Effect.gen(function* () {
+          const proposal = yield* Reserves.proposeLock(scene, asset, "0", change)
+          const receipt = yield* Reserves.acceptLock(scene, proposal, "bank")
+          return Dealing.sole(receipt, "LockAgreementProposal")
+        })
+      const other = yield* agreedTo({ ...scene.eur, id: "GOLD" })
+      expect(
+        yield* Effect.flip(Reserves.acceptLock(scene, other, "custodian", { reserveCid }))
+      ).toMatchObject(aborts("the asset is not in the terms of the reserve"))
+      const elsewhere = yield* agreedTo(scene.eur, { reserveId: "res-2" })
+      expect(
+        yield* Effect.flip(Reserves.acceptLock(scene, elsewhere, "custodian", { reserveCid }))
+      ).toMatchObject(aborts("the reserve is another one"))
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("keeps one locked holding of an asset, however often more is locked", () =>
+    Effect.gen(function* () {
+      const { scene, eur } = yield* based
+      for (const _ of [1, 2, 3]) {
+        const holdingCid = yield* Dealing.give(scene, "custodian", "10", scene.eur)
+        const { contractId: reserveCid } = yield* Reserves.reserve(scene)
+        const lockedCid = yield* Reserves.lockedOf(scene, scene.eur)
+        const lockMore = (amount: string, of: string | null) =>
+          World.act(
+            scene.of("custodian"),
+            Templates.exercise(Templates.LockAgreement, eur, "LockMore", {
+              reserveCid,
+              holdingCid,
+              amount: decimal(amount),
+              lockedCid: of
+            })
+          )
+        expect(yield* Effect.flip(lockMore("4", null))).toMatchObject(
+          aborts("what is locked of the asset before is named, and nothing else")
+        )
+        expect(yield* Effect.flip(lockMore("11", lockedCid))).toMatchObject(
+          aborts("the holding has less")
+        )
+        yield* lockMore("4", lockedCid)
+      }
+      const holdings = yield* Reserves.locked(scene)
+      const amounts = holdings.map(({ payload }) => Decimal.formatPlain(payload.amount)).toSorted()
+      expect(amounts).toEqual(["1012", "500"])
+      expect((yield* Reserves.freeOf(scene, "custodian"))["EUR"]).toBe("18")
+    }).pipe(Effect.provide(ledger))
+  )
+
+  const release = (
+    scene: Reserves.Scene,
+    agreementCid: string,
+    of: {
+      readonly asset: Templates.Asset
+      readonly points: ReadonlyArray<string>
+      readonly supply: string
+      readonly last?: boolean
+    }
+  ) =>
+    Effect.gen(function* () {
+      const { contractId: reserveCid } = yield* Reserves.reserve(scene)
+      const lockedCid = yield* Reserves.lockedOf(scene, of.asset)
+      const all = yield* Reserves.judging(scene, of.points, of.supply)
+      return yield* World.act(
+        scene.of("venue"),
+        Templates.exercise(Templates.LockAgreement, agreementCid, "Release", {
+          ...all,
+          reserveCid,
+          lockedCids: lockedCid === null ? [] : [lockedCid],
+          holdingCids: all.holdingCids.filter((one) => one !== lockedCid),
+          last: of.last ?? false
+        })
+      )
+    })
+
+  it.effect("never releases what the units outstanding need", () =>
+    Effect.gen(function* () {
+      const { scene, eur, bill, point } = yield* based
+      const points = [point]
+      const bills = { asset: scene.bill, points }
+      expect(yield* Effect.flip(release(scene, bill, { ...bills, supply: "981" }))).toMatchObject(
+        aborts("what is left would not cover the units")
+      )
+      yield* release(scene, bill, { ...bills, supply: "980" })
+      expect((yield* Reserves.freeOf(scene, "custodian"))["BILL"]).toBe("500")
+      const cash = { asset: scene.eur, points, last: true }
+      expect(yield* Effect.flip(release(scene, eur, { ...cash, supply: "1" }))).toMatchObject(
+        aborts("what is left would not cover the units")
+      )
+      expect(yield* Effect.flip(release(scene, eur, { ...cash, supply: "0" }))).toMatchObject(
+        aborts("a reserve that is not closing does not end")
+      )
+      const { contractId } = yield* Reserves.reserve(scene)
+      const close = Templates.exercise(Templates.Reserve, contractId, "Close", { empty: false })
+      yield* World.act(scene.of("venue"), close)
+      yield* release(scene, eur, { ...cash, supply: "0" })
+      expect(yield* Powers.all(scene.of("venue"), Templates.Reserve)).toEqual([])
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("never releases what units of an accumulating reserve own", () =>
+    Effect.gen(function* () {
+      const scene = yield* Reserves.open((floor) => ({
+        parValue: null,
+        terms: Reserves.termsOf(floor, { minCover: "0.9", maxShare: null })
+      }))
+      const eur = yield* Reserves.lock(scene, scene.eur, "1000")
+      yield* Reserves.lock(scene, scene.bill, "500")
+      const points = [yield* Reserves.price(scene, "2.10")]
+      const of = { asset: scene.eur, points }
+      expect(yield* Effect.flip(release(scene, eur, { ...of, supply: "1" }))).toMatchObject(
+        aborts("the units of the reserve own what is locked")
+      )
+      yield* release(scene, eur, { ...of, supply: "0" })
+    }).pipe(Effect.provide(ledger))
+  )
+})
+
+describe("a mint", () => {
+  const hundred = (scene: Reserves.Scene, point: string): Reserves.Order => ({
+    id: "mint-1",
+    asset: scene.eur,
+    amount: "100",
+    units: "100",
+    points: [point],
+    supply
+  })
+
+  it.effect("locks its deposit with the rest, mints its units, and counts both", () =>
+    Effect.gen(function* () {
+      const { scene, eur, point } = yield* based
+      yield* Reserves.mint(scene, eur, hundred(scene, point))
+      const { payload } = yield* Reserves.reserve(scene)
+      expect(Decimal.formatPlain(payload.outstanding)).toBe("1600")
+      expect(
+        payload.locked
+          .map(({ asset, amount }) => [asset.id, Decimal.formatPlain(amount)])
+          .toSorted()
+      ).toEqual([
+        ["BILL", "500"],
+        ["EUR", "1100"]
+      ])
+      expect(yield* Reserves.locked(scene)).toHaveLength(2)
+      expect((yield* Reserves.freeOf(scene, "alice"))["FUND-A"]).toBe("100")
+      expect(shownOf((yield* report(scene, [point])).cover)).toBe("1.0955000000 covered")
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("never starts on other figures, prices, parties or times than its own", () =>
+    Effect.gen(function* () {
+      const { scene, point } = yield* based
+      const order = hundred(scene, point)
+      const stale = yield* Reserves.price(scene, "2.10", {
+        valuationTime: Instant.subtract(Reserves.begins, Duration.minutes(61))
+      })
+      for (const [change, message] of [
+        [{ units: decimal("101") }, "the deposit mints other units"],
+        [{ units: decimal("99") }, "the deposit mints other units"],
+        [{ deposit: Decimal.zero }, "a mint has a deposit"],
+        [{ units: Decimal.zero }, "a mint has units"],
+        [{ depositor: scene.of("custodian").party }, "the holder of the reserve deposits nothing"],
+        [{ asset: { ...scene.eur, id: "GOLD" } }, "the asset is not in the terms of the reserve"],
+        [{ executeBefore: Reserves.begins }, "the order is past its time"],
+        [{ supply: decimal("1698") }, "the mint would not be covered"],
+        [{ asset: scene.bill, pointCids: [] }, "an asset has no price"],
+        [{ asset: scene.bill, pointCids: [stale] }, "the price of the asset is stale"]
+      ] as const) {
+        const started = Reserves.startMint(scene, order, change)
+        expect([message, yield* Effect.flip(started)]).toMatchObject([message, aborts(message)])
+      }
+      // 1797 units need 1832.94, of which the bills' cap is 733.176 and the cash gives 1100.
+      yield* Reserves.startMint(scene, order, { supply: decimal("1697") })
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("never is ready by an allocation that is not for it", () =>
+    Effect.gen(function* () {
+      const { scene, point } = yield* based
+      const orderCid = yield* Reserves.startMint(scene, hundred(scene, point))
+      const allocated = (
+        change: Partial<Parameters<typeof Dealing.allocate>[1]> & { readonly of?: Templates.Asset }
+      ) =>
+        Effect.gen(function* () {
+          const owner = change.owner ?? "alice"
+          const amount = change.amount ?? "100"
+          const holding = yield* Dealing.give(scene, owner, amount, change.of ?? scene.eur)
+          return yield* Dealing.allocate(scene, {
+            owner,
+            holding,
+            to: "custodian",
+            amount,
+            reference: "mint-1",
+            ...change
+          })
+        })
+      const accept = (allocationCid: string) =>
+        World.act(
+          scene.of("alice"),
+          Templates.exercise(Templates.MintOrder, orderCid, "Accept", { allocationCid })
+        )
+      for (const [change, message] of [
+        [{ to: "fund" }, "the allocation names another receiver"],
+        [{ reference: "mint-2" }, "the allocation is for something else"],
+        [{ amount: "99" }, "the allocation is of another amount"],
+        [{ of: scene.bill }, "the allocation is of another asset"],
+        [{ executor: "fund" }, "the allocation is another venue's to execute"]
+      ] as const) {
+        const refused = accept(yield* allocated(change))
+        expect([message, yield* Effect.flip(refused)]).toMatchObject([message, aborts(message)])
+      }
+      yield* accept(yield* allocated({}))
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect(
+    "never settles once its price moved, its cover fell, its reserve closes or its time ran out",
+    () =>
+      Effect.gen(function* () {
+        const { scene, eur, bill, point } = yield* based
+        const order = hundred(scene, point)
+        const orderCid = yield* Reserves.readyMint(scene, order)
+        const of = { orderCid, agreementCid: eur, order }
+        const at = (value: string) => Effect.map(Reserves.price(scene, value), (one) => [one])
+        const credentials = scene.credentials
+        for (const [change, message] of [
+          [{ pointCids: yield* at("1.1199999999") }, "the mint would not be covered"],
+          [{ lockAgreementCid: bill }, "the lock agreement is another one"],
+          [{ credentialCid: credentials.bob }, "the credential is another holder's"],
+          [{ lockedCid: null }, "what is locked of the asset before is named, and nothing else"],
+          [
+            { lockedCid: yield* Reserves.lockedOf(scene, scene.bill) },
+            "a holding is of another asset"
+          ]
+        ] as const) {
+          const refused = Reserves.settleMint(scene, of, change)
+          expect([message, yield* Effect.flip(refused)]).toMatchObject([message, aborts(message)])
+        }
+        const bills = { ...order, id: "mint-2", asset: scene.bill, amount: "1", units: "2.1" }
+        const roomy = { ...bills, supply: "1000" }
+        const second = yield* Reserves.readyMint(scene, roomy)
+        const moved = Reserves.settleMint(
+          scene,
+          { orderCid: second, agreementCid: bill, order: roomy },
+          { pointCids: yield* at("2.0999999999") }
+        )
+        expect(yield* Effect.flip(moved)).toMatchObject(aborts("the price has moved"))
+        yield* Reserves.setTime(Instant.add(Reserves.begins, Duration.hours(24)))
+        expect(yield* Effect.flip(Reserves.settleMint(scene, of))).toMatchObject(
+          aborts("the order is past its time")
+        )
+        yield* Reserves.setTime(Instant.add(Reserves.begins, Duration.minutes(1)))
+        const { contractId } = yield* Reserves.reserve(scene)
+        const close = Templates.exercise(Templates.Reserve, contractId, "Close", { empty: false })
+        yield* World.act(scene.of("venue"), close)
+        expect(yield* Effect.flip(Reserves.settleMint(scene, of))).toMatchObject(
+          aborts("the reserve is closing")
+        )
+      }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect.each([
+    ["mint-1", "mint-2"],
+    ["mint-2", "mint-1"]
+  ] as const)("never settles beside another that it fits only without: %s, then %s", (ids) =>
+    Effect.gen(function* () {
+      const { scene, bill, point } = yield* based
+      // 40 bills mint 84 units: the cash covers 1633 units beside the bills' cap, and not 1668.
+      const orderOf = (id: string): Reserves.Order => ({
+        id,
+        asset: scene.bill,
+        amount: "40",
+        units: "84",
+        points: [point],
+        supply
+      })
+      const ready = new Map<string, string>()
+      for (const id of ids) ready.set(id, yield* Reserves.readyMint(scene, orderOf(id)))
+      const settle = (id: string) =>
+        Reserves.settleMint(scene, {
+          orderCid: ready.get(id) ?? "",
+          agreementCid: bill,
+          order: orderOf(id)
+        })
+      yield* settle(ids[0])
+      // The venue states the supply of before: the reserve's own count has the first one's units.
+      expect(yield* Effect.flip(settle(ids[1]))).toMatchObject(
+        aborts("the mint would not be covered")
+      )
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("gives the deposit back where it is cancelled", () =>
+    Effect.gen(function* () {
+      const { scene, point } = yield* based
+      const orderCid = yield* Reserves.readyMint(scene, hundred(scene, point))
+      const order = yield* Reserves.only(scene.of("venue"), Templates.MintOrder)
+      const cancel = Templates.exercise(Templates.MintOrder, orderCid, "Cancel", {
+        allocationCid: order.payload.allocationCid,
+        intentCid: null
+      })
+      yield* World.act(scene.of("venue"), cancel)
+      expect((yield* Reserves.freeOf(scene, "alice"))["EUR"]).toBe("100")
+      expect(yield* Powers.all(scene.of("venue"), Templates.Allocation)).toEqual([])
+    }).pipe(Effect.provide(ledger))
+  )
+})
+
+describe("a redemption", () => {
+  const minted = Effect.gen(function* () {
+    const { scene, eur, point } = yield* based
+    const order = { asset: scene.eur, points: [point], supply }
+    yield* Reserves.mint(scene, eur, { ...order, id: "mint-1", amount: "100", units: "100" })
+    const units = (yield* Powers.all(scene.of("alice"), Templates.Holding)).find(
+      ({ payload }) => payload.instrument.id === scene.instrument.id
+    )
+    if (units === undefined) throw new Error("alice has units")
+    const bills: Reserves.Order = {
+      id: "red-1",
+      asset: scene.bill,
+      amount: "47.619047",
+      units: "100",
+      points: [point],
+      supply: "1600"
+    }
+    return { scene, units: units.contractId, bills }
+  })
+
+  it.effect("burns its units, pays them from what is locked, and goes on without cover", () =>
+    Effect.gen(function* () {
+      const { scene, units, bills } = yield* minted
+      const order = { ...bills, supply: "100000" }
+      const orderCid = yield* Reserves.startRedemption(scene, order)
+      const ready = Dealing.sole(
+        yield* Reserves.acceptRedemption(scene, orderCid, units),
+        "ReserveRedemptionOrder"
+      )
+      yield* Reserves.settleRedemption(scene, { orderCid: ready, order })
+      const { payload } = yield* Reserves.reserve(scene)
+      expect(Decimal.formatPlain(payload.outstanding)).toBe("99900")
+      const free = yield* Reserves.freeOf(scene, "alice")
+      expect([free["BILL"], free["FUND-A"]]).toEqual(["47.619047", undefined])
+      const amounts = (yield* Reserves.locked(scene)).map(({ payload }) =>
+        Decimal.formatPlain(payload.amount)
+      )
+      expect(amounts.toSorted()).toEqual(["1100", "452.380953"])
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("never starts or settles on other figures than the formula's", () =>
+    Effect.gen(function* () {
+      const { scene, units, bills } = yield* minted
+      for (const [change, message] of [
+        [{ payout: decimal("47.619048") }, "the units are paid another amount"],
+        [{ payout: decimal("1") }, "the units are paid another amount"],
+        [{ units: Decimal.zero }, "a redemption has units"],
+        [{ payout: Decimal.zero }, "a redemption has a payout"],
+        [{ executeBefore: Reserves.begins }, "the order is past its time"],
+        [{ pointCids: [] }, "an asset has no price"],
+        [{ units: decimal("1601") }, "fewer units are outstanding"],
+        [{ units: decimal("1600"), payout: decimal("761.904761") }, "less of the asset is locked"]
+      ] as const) {
+        const started = Reserves.startRedemption(scene, bills, change)
+        expect([message, yield* Effect.flip(started)]).toMatchObject([message, aborts(message)])
+      }
+      const orderCid = yield* Reserves.startRedemption(scene, bills)
+      const unready = Reserves.settleRedemption(scene, { orderCid, order: bills })
+      expect(yield* Effect.flip(unready)).toMatchObject(
+        aborts("the owner has not accepted the order")
+      )
+      const ready = Dealing.sole(
+        yield* Reserves.acceptRedemption(scene, orderCid, units),
+        "ReserveRedemptionOrder"
+      )
+      const settle = (change: Parameters<typeof Reserves.settleRedemption>[2]) =>
+        Reserves.settleRedemption(scene, { orderCid: ready, order: bills }, change)
+      const dearer = yield* Reserves.price(scene, "2.11")
+      expect(yield* Effect.flip(settle({ pointCids: [dearer] }))).toMatchObject(
+        aborts("the price has moved")
+      )
+      const cash = (yield* Reserves.lockedOf(scene, scene.eur)) ?? ""
+      expect(yield* Effect.flip(settle({ lockedCid: cash }))).toMatchObject(
+        aborts("a holding is of another asset")
+      )
+      const cheaper = yield* Reserves.price(scene, "2.09")
+      yield* settle({ pointCids: [cheaper] })
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("gives the units back where it is cancelled or declined", () =>
+    Effect.gen(function* () {
+      const { scene, bills } = yield* minted
+      for (const ends of ["Cancel", "Decline"] as const) {
+        const units = (yield* Powers.all(scene.of("alice"), Templates.Holding)).find(
+          ({ payload }) => payload.instrument.id === scene.instrument.id
+        )
+        const orderCid = yield* Reserves.startRedemption(scene, { ...bills, id: `red-${ends}` })
+        const receipt = yield* Reserves.acceptRedemption(scene, orderCid, units?.contractId ?? "")
+        const ready = Dealing.sole(receipt, "ReserveRedemptionOrder")
+        expect((yield* Reserves.freeOf(scene, "alice"))["FUND-A"]).toBeUndefined()
+        const lockedUnitsCid = Dealing.sole(receipt, "Holding")
+        yield* ends === "Cancel"
+          ? World.act(
+              scene.of("venue"),
+              Templates.exercise(Templates.ReserveRedemptionOrder, ready, "Cancel", {
+                lockedUnitsCid
+              })
+            )
+          : World.act(
+              scene.of("alice"),
+              Templates.exercise(Templates.ReserveRedemptionOrder, ready, "Decline", {})
+            )
+        expect((yield* Reserves.freeOf(scene, "alice"))["FUND-A"]).toBe("100")
+      }
+    }).pipe(Effect.provide(ledger))
+  )
+})
+
+describe("an amendment", () => {
+  it.effect("that only tightens is in force at once, and drops terms that wait", () =>
+    Effect.gen(function* () {
+      const { scene } = yield* based
+      yield* Reserves.amend(scene, "looser", Reserves.termsOf(scene, { minCover: "1.01" }))
+      const tighter = Reserves.termsOf(scene, { minCover: "1.03" })
+      yield* Reserves.amend(scene, "tighter", tighter)
+      const { payload } = yield* Reserves.reserve(scene)
+      expect([payload.terms, payload.pending]).toEqual([tighter, null])
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect.each([
+    { minCover: "1.01" },
+    { haircut: "0.04" },
+    { maxShare: "0.5" },
+    { maxShare: null },
+    { freshness: 2 * hour },
+    { freshness: null }
+  ])("that loosens waits out its delay, and is then in force without an act: %o", (change) =>
+    Effect.gen(function* () {
+      const { scene } = yield* based
+      const before = Reserves.termsOf(scene)
+      const terms = Reserves.termsOf(scene, change)
+      yield* Reserves.amend(scene, "looser", terms)
+      const { payload } = yield* Reserves.reserve(scene)
+      const effectiveAt = Instant.add(Reserves.begins, Duration.hours(24))
+      expect([payload.terms, payload.pending]).toEqual([
+        before,
+        { amendmentId: "looser", terms, effectiveAt }
+      ])
+      yield* Reserves.setTime(Instant.subtract(effectiveAt, Duration.millis(1)))
+      // Old enough to be stale under the terms of before, and not once its limit is longer.
+      const age = "freshness" in change ? 90 : 5
+      const points = [
+        yield* Reserves.price(scene, "2.10", {
+          valuationTime: Instant.subtract(effectiveAt, Duration.minutes(age))
+        })
+      ]
+      // The bills' cap binds at 1500 units outstanding, and their haircut alone takes at 2500.
+      const stated = "maxShare" in change ? supply : "2500"
+      const { cover: early } = yield* report(scene, points, stated)
+      yield* Reserves.setTime(effectiveAt)
+      const { cover: late } = yield* report(scene, points, stated)
+      expect(Decimal.equals(early.required, late.required)).toBe(!("minCover" in change))
+      expect(Decimal.lessThan(early.counted, late.counted)).toBe(!("minCover" in change))
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("that loosens never joins one that waits, and is taken back until it is in force", () =>
+    Effect.gen(function* () {
+      const { scene } = yield* based
+      const looser = Reserves.termsOf(scene, { minCover: "1.01" })
+      yield* Reserves.amend(scene, "looser", looser)
+      const again = Reserves.amend(scene, "again", Reserves.termsOf(scene, { minCover: "1" }))
+      expect(yield* Effect.flip(again)).toMatchObject(
+        aborts("other terms are pending, and these loosen")
+      )
+      const withdraw = (amendmentId: string) =>
+        Effect.flatMap(Reserves.reserve(scene), ({ contractId }) =>
+          World.act(
+            scene.of("venue"),
+            Templates.exercise(Templates.Reserve, contractId, "WithdrawPending", { amendmentId })
+          )
+        )
+      expect(yield* Effect.flip(withdraw("again"))).toMatchObject(
+        aborts("no such terms are pending")
+      )
+      yield* Reserves.setTime(Instant.add(Reserves.begins, Duration.hours(24)))
+      expect(yield* Effect.flip(withdraw("looser"))).toMatchObject(aborts("the terms are in force"))
+      yield* Reserves.setTime(Instant.add(Reserves.begins, Duration.hours(23)))
+      yield* withdraw("looser")
+      expect((yield* Reserves.reserve(scene)).payload.pending).toBeNull()
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect(
+    "never leaves out what units of an accumulating reserve own, or lets more of it be locked",
+    () =>
+      Effect.gen(function* () {
+        const scene = yield* Reserves.open((floor) => ({
+          parValue: null,
+          terms: Reserves.termsOf(floor, { minCover: "0.9", maxShare: null })
+        }))
+        const bill = yield* Reserves.lock(scene, scene.bill)
+        yield* Reserves.lock(scene, scene.eur, "1000")
+        const terms = Reserves.termsOf(scene, { minCover: "0.9", maxShare: null })
+        const [eur, bills] = terms.assets
+        if (eur === undefined || bills === undefined) throw new Error("there are two assets")
+        expect(
+          yield* Effect.flip(Reserves.amend(scene, "without", { ...terms, assets: [bills] }))
+        ).toMatchObject(aborts("the terms leave out an asset that is locked"))
+        yield* Reserves.amend(scene, "later", { assets: [eur], minCover: decimal("0.8") })
+        const { contractId: reserveCid } = yield* Reserves.reserve(scene)
+        const holdingCid = yield* Dealing.give(scene, "custodian", "10", scene.bill)
+        const more = World.act(
+          scene.of("custodian"),
+          Templates.exercise(Templates.LockAgreement, bill, "LockMore", {
+            reserveCid,
+            holdingCid,
+            amount: decimal("10"),
+            lockedCid: null
+          })
+        )
+        expect(yield* Effect.flip(more)).toMatchObject(
+          aborts("terms that are pending leave out the asset")
+        )
+      }).pipe(Effect.provide(ledger))
+  )
+})

@@ -11,7 +11,7 @@ import { agreed, type Walk } from "./steps.ts"
 
 const approvers = ["approver", "approverTwo"] as const
 
-/** What a run made of the administrator's register, as the API shows it. */
+/** Findings of a run about the administrator's register, as the API shows them. */
 export interface Difference {
   readonly findingId: string
   readonly severity: string

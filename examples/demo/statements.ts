@@ -9,7 +9,7 @@ import { people } from "./people.ts"
 import { agreed, type Walk } from "./steps.ts"
 
 export interface Stated {
-  /** What the bank has booked, by the day. */
+  /** Entries that the bank has booked, by the day. */
   readonly booked: Map<string, ReadonlyArray<files.Entry>>
   /** Statement in force of a feed and a date. */
   readonly inForce: Map<string, string>

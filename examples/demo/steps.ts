@@ -19,7 +19,7 @@ export interface Walk {
     readonly unitDecimals: number
     readonly valuation: "par" | "accumulating"
   }
-  /** What outside parties have stated of the instrument so far. */
+  /** Statements of outside parties about the instrument so far. */
   readonly stated: Stated
   /** Prints a line about the progress for a person. */
   readonly tell: (said: string) => void

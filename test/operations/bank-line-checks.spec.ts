@@ -228,7 +228,7 @@ describe("a bank line that no order took", () => {
   )
 })
 
-/** What is left of every line of every statement in force, line by line and without the index. */
+/** Rests of every line of every statement in force, line by line and without the index. */
 const naive = Effect.gen(function* () {
   const records = yield* Records
   const statements = yield* records.list(externalStatements, { limit: 100 })
@@ -378,7 +378,7 @@ describe("the cash of suspended lines", () => {
       assert.deepEqual(yield* check, [])
       yield* balance("st-2", "1.5", { corrects: "st-1" })
       assert.deepEqual(yield* check, [`warning ${apart} ${net} 1.5`])
-      // What is cured since then is no difference of that day, and one of the next statement.
+      // A line that is cured since then is no difference of that day, and one of the next statement.
       yield* Restricting.lifts("r1")
       assert.deepEqual(yield* Month.states, ["1 due"])
       yield* TestClock.adjust("1 minute")

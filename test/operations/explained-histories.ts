@@ -114,7 +114,7 @@ interface Statement {
   readonly asOf: number
   readonly dayEnd: number
   readonly basis: "trade" | "settled"
-  /** What it states less what the register had, by holder. */
+  /** Units that the statement states less those of the register, by holder. */
   readonly differences: readonly [number, number]
 }
 
@@ -131,7 +131,7 @@ interface Finding {
 
 const signOf = ({ kind }: Order): 1 | -1 => (kind === "subscription" ? 1 : -1)
 
-/** What is in flight for a holder at a minute: ahead of the register, or behind it. */
+/** Units in flight for a holder at a minute: ahead of the register, or behind it. */
 const inFlight = (moves: ReadonlyArray<Moved>, holder: number, at: number): ReadonlyArray<Item> =>
   orders.flatMap((order, nth) => {
     const { priced, units, ended } = moves[nth] ?? {}

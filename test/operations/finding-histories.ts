@@ -189,7 +189,7 @@ interface Statement {
   readonly off: readonly [number, number]
 }
 
-/** What is so at a moment, beside the books: what a run sees. */
+/** Circumstances of a run at a moment, beside the books. */
 interface Facts {
   readonly planted: Readonly<Record<InstrumentId, [number, number]>>
   /** Statements in force by day. */
@@ -233,7 +233,7 @@ interface Ran {
   readonly holdIds: ReadonlyMap<InstrumentId, string>
 }
 
-/** What a run came to, as its record should say it. */
+/** Outcome of a run, as its record should say it. */
 interface Came {
   readonly verdict: string
   readonly opened: ReadonlyArray<InstrumentId>

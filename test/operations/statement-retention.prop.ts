@@ -47,7 +47,7 @@ const stating = fc.record({
   lines: fc.nat(1)
 })
 
-/** What else there is: by the number of a statement, modulo how many there are. */
+/** Other acts, each on a statement by its number modulo the number of statements. */
 const finding = fc.record({
   state: fc.constantFrom("open", "accepted", "cleared"),
   of: fc.option(fc.nat(20), { nil: null }),
@@ -71,7 +71,7 @@ const history = fc.record({
 
 type History = typeof history extends fc.Arbitrary<infer A> ? A : never
 
-/** What the test's books know of a statement. */
+/** A statement in the books of the test. */
 interface Booked {
   readonly id: string
   readonly source: SourceName
@@ -209,7 +209,7 @@ describe("retention of statements", () => {
               const item = yield* work.find({ queue: StageSteps.queue, itemId: id })
               expect([id, item._tag]).toEqual([id, isGone ? "Some" : "None"])
             }
-            // What is gone is not deleted again.
+            // Lines that are gone are not deleted again.
             expect(yield* retains).toBe(0)
           }).pipe(Effect.provide(world({ settings: settingsOf(of) })))
         )

@@ -1,4 +1,4 @@
-/** What the catalogue declares of writes and reads, as far as the pages say it. */
+/** Declarations of writes and reads in the catalogue, as far as the pages say them. */
 import * as catalogue from "../../src/catalogue.ts"
 import type { Role } from "../../src/vocabulary/Role.ts"
 
@@ -9,7 +9,7 @@ export interface Write {
   readonly makers: ReadonlyArray<Role>
   readonly approvers: 0 | 1 | 2
   readonly refuses: ReadonlyArray<string>
-  /** Whatever it is, it is there where approvers sign figures. */
+  /** Present where approvers sign figures; its type is not read here. */
   readonly figures?: unknown
 }
 

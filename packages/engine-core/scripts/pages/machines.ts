@@ -16,7 +16,7 @@ const actors: Readonly<Record<string, string>> = {
   maker: "the maker"
 }
 
-/** Who pulls a trigger; every kind of write at once is said in two words. */
+/** Actors that pull a trigger; every kind of write at once is said in two words. */
 const by = (who: ReadonlyArray<By>): ReadonlyArray<string> => {
   const every = askedOperationKinds.every((kind) => who.includes(kind))
   const named = every ? who.filter((actor) => Object.hasOwn(actors, actor)) : who

@@ -1,4 +1,4 @@
-/** Who may do what: the roles, and the matrix of role and route. */
+/** Page of the roles, and the matrix of role and route. */
 import { accesses } from "../../src/vocabulary/Access.ts"
 import { Role, roleGroups, roles } from "../../src/vocabulary/Role.ts"
 import { type Asked, asked, type Write, writes } from "./declared.ts"

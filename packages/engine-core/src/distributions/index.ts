@@ -80,7 +80,7 @@ export const historyKeepers = [historyKeeper] as const
 export { formulas } from "./distribution/DistributionFormulas.ts"
 export { events } from "./events.ts"
 
-/** What the opening of a hold does to distributions. */
+/** Consequence of the opening of a hold for distributions. */
 export const holdFollowers = { holdDistributions } as const
 /** Distribution lines that a forced transfer voids under a cited order. */
 export const voidableLines = { linesById } as const

@@ -15,7 +15,7 @@ export interface Item {
 
 /** The items that may explain one difference. */
 export interface Items {
-  /** What the statement's basis already counts or no longer counts; every one is taken. */
+  /** Items that the statement's basis already counts or no longer counts; every one is taken. */
   readonly must: ReadonlyArray<Item>
   /** Items in flight between the statement's moment and its day; taken only where they fit. */
   readonly may: ReadonlyArray<Item>

@@ -29,7 +29,7 @@ export interface CsvForm {
   readonly columns: Readonly<Record<string, string>>
 }
 
-/** How a file is to be read, by its source and the instrument it is of. */
+/** Instructions for the reading of a file, by its source and the instrument it is of. */
 export interface Reading {
   readonly adapter: StatementAdapter
   readonly kind: StatementKind
@@ -45,7 +45,7 @@ export interface Reading {
   readonly zone: string
   /** Life of a NAV from its `asOf`; null: not a source of NAVs. */
   readonly validFor: Duration.Duration | null
-  /** What the positions count where the file does not say; null: settled. */
+  /** Basis of the positions where the file does not say; null: settled. */
   readonly basis: StatementBasis | null
   readonly csv: CsvForm | null
   /** Business date that the sender named, for a form that has none. */

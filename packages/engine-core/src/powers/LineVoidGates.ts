@@ -26,7 +26,7 @@ const faultOf = (
   { lineId, line }: NamedLine,
   { holderId, isBegun }: Pick<Voiding, "holderId" | "isBegun">
 ): string | null => {
-  // Whose line it is instead, or whether it exists, is not said.
+  // The refusal does not say whose line it is instead, or whether it exists.
   if (line?.holderId !== holderId) return `The holder has no line ${lineId}.`
   if (line.isSuspended || (isBegun && line.isVoid)) return null
   return `The line ${lineId} is not suspended.`

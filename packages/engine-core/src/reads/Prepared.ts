@@ -28,7 +28,7 @@ export interface Services {
   readonly blobs: Blobs["Service"]
   readonly crypto: Crypto["Service"]
   readonly reach: LedgerReach["Service"]
-  /** What rows are computed from besides. */
+  /** Facts beside the row that rows are computed from. */
   readonly compared: Context.Context<Ledger | Feed | ProjectionLog>
   readonly points: Point.Points
   readonly cursors: Cursor.Cursors

@@ -21,7 +21,7 @@ export interface Consequence<R = unknown, C = unknown> {
   /** One sentence: what is judged, after which change. */
   readonly doc: string
   readonly collection: Pick<Collection<R>, "name">
-  /** What the change concerns, as text that is equal where one judgement is enough; null: nothing. */
+  /** Subject of the change, as text that is equal where one judgement is enough; null: none. */
   concerns(change: Change<R>): { readonly key: string; readonly of: C } | null
   /** Judges what changes of one act concern, each once. Runs inside their transaction. */
   follow(concerned: ReadonlyArray<C>, act: Act): Effect.Effect<void, Unavailable, Records | Bulk>

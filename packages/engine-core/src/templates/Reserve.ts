@@ -2,7 +2,7 @@
  * Templates of backed instruments: a reserve and its terms, agreements that lock assets for it,
  * mints against it, redemptions from it, amendments of its terms, and its reports.
  *
- * Nobody drains a reserve: the authority of its holder over locked holdings exists only inside
+ * A reserve is drained by no party: the authority of its holder over locked holdings exists only inside
  * `MintOrder.Settle`, `ReserveRedemptionOrder.Settle` and `LockAgreement.Release`. The reserve counts
  * for itself what is outstanding and locked, so that two mints which each fit, and together do not,
  * cannot both settle.
@@ -269,7 +269,7 @@ export const LockAgreement = define({
         reserveCid: cid,
         holdingCid: cid,
         amount: Field.decimal,
-        /** What is locked of the asset before; the two become one holding. */
+        /** Holding that is locked of the asset before; the two become one. */
         lockedCid: Field.optional(cid)
       }),
       result: Schema.Struct({ locked: cid, change: Field.optional(cid), reserve: cid })
@@ -320,7 +320,7 @@ export const MintOrder = define({
         /** Credential of the reserve's holder for a restricted deposit. */
         depositCredentialCid: Field.optional(cid),
         intentCid: Field.optional(cid),
-        /** What is locked of the asset before. */
+        /** Holding that is locked of the asset before. */
         lockedCid: Field.optional(cid),
         ...judging
       }),
@@ -371,13 +371,13 @@ export const ReserveRedemptionOrder = define({
         supply: Field.decimal,
         /** Credential of the owner for a restricted payout. */
         payoutCredentialCid: Field.optional(cid),
-        /** What is locked of the asset that is paid. */
+        /** Holding that is locked of the asset that is paid. */
         lockedCid: cid,
         ...judging
       }),
       result: Schema.Struct({
         reserve: cid,
-        /** What stays locked of the asset; absent: nothing. */
+        /** Holding that stays locked of the asset; absent: none. */
         locked: Field.optional(cid),
         paid: cid,
         coverBefore: LedgerCover,

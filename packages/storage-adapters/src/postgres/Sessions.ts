@@ -11,7 +11,7 @@ import * as Replica from "./Replica.ts"
 export interface Rows {
   readonly rows: ReadonlyArray<Readonly<Record<string, unknown>>>
   readonly command: string
-  /** How many rows the statement answered with, or wrote. */
+  /** Number of rows that the statement answered with, or wrote. */
   readonly rowCount: number
 }
 
@@ -129,7 +129,7 @@ const on = (connections: Connections.Connections): Sessions => {
     Effect.catch(
       shared.use((connection) =>
         Effect.tap(Columns.ask(connection, sql, parameters), ({ rowCount }) =>
-          // What was there already may be as young as what was written.
+          // Rows that were there already may be as young as those that were written.
           rowCount > 0 ? durability.settle : durability.settleFor(connection)
         )
       ),

@@ -14,7 +14,7 @@ import * as Steps from "./Steps.ts"
 type Line = StatementSource.Line
 type Reading = StatementSource.Reading
 
-/** What rows of a kind make: a line each, or the NAV of the header. */
+/** Product of the rows of a kind: a line each, or the NAV of the header. */
 interface Kind {
   /** Line of the row; null where it makes none. */
   readonly line: (row: CsvRow) => Line | null

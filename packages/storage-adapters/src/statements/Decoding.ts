@@ -6,7 +6,7 @@ import { StatementSource } from "@bursar/engine-core/ports"
 import { Buffer, isUtf8 } from "node:buffer"
 import type { Step } from "./Steps.ts"
 
-/** How a file may say its encoding. */
+/** Places in which a file may say its encoding. */
 export interface Encoded {
   /** Charset parameter that the sender declared; null: none. */
   readonly charset: string | null

@@ -213,7 +213,7 @@ const makeDispatcher = Effect.gen(function* () {
   }
 })
 
-/** How many attempts run: in the instance, and for a webhook. */
+/** Numbers of attempts that run: in the instance, and for a webhook. */
 interface Running {
   readonly instance: number
   readonly of: (webhook: Webhook) => number

@@ -25,7 +25,7 @@ export const Registering = Schema.Struct({
   holderId: Field.optional(HolderId),
   party: Party.schema,
   custodian: Field.optional(Party.schema),
-  /** How long the registration holds; without it, until it is closed. */
+  /** End of the registration; without it, the registration holds until it is closed. */
   validUntil: Field.optional(Instant.schema),
   ...Details.fields
 })

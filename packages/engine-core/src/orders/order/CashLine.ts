@@ -131,7 +131,7 @@ export interface Found {
   readonly direction: CashDirection
   /** Null: no statement in force, of an account of the order's instrument, has the line. */
   readonly entry: Pick<CashEntry, "direction" | "currency"> | null
-  /** What the line has left for this order. */
+  /** Amount that the line has left for this order. */
   readonly left: Decimal.Decimal
 }
 

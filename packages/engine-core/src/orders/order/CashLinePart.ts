@@ -15,7 +15,7 @@ export const partLines = 500
 
 const { Array: List, Literal, String: Text, Struct } = Schema
 
-/** How much of a line orders took: nothing, a part, or all of it. */
+/** Share of a line that orders took: nothing, a part, or all of it. */
 export type Match = sets.CashMatch
 
 export const matchOf = ({ amount, taken }: Pick<Taken, "amount" | "taken">): Match =>
@@ -36,7 +36,7 @@ export const CashLinePart = Struct({
 })
 export type CashLinePart = typeof CashLinePart.Type
 
-/** A line and how much of it orders took. */
+/** A line and the share of it that orders took. */
 const Mark = Struct({ line: Integer.schema, match: sets.CashMatch.schema })
 export type Mark = typeof Mark.Type
 
@@ -68,7 +68,7 @@ export const marked = (self: CashLinePart, marks: ReadonlyArray<Mark>): CashLine
   return { ...self, matches: matches.join("") }
 }
 
-/** How much of a line of the part orders took. */
+/** Share of a line of the part that orders took. */
 export const matchIn = (self: CashLinePart, line: number): Match => {
   const sign = self.matches[line - firstOf(self)]
   return sign === signs.matched ? "matched" : sign === signs.partial ? "partial" : "unmatched"

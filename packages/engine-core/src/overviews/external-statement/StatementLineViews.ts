@@ -66,7 +66,7 @@ export const StatementLineView = Schema.Union([Holdings, Cash, Custody]).annotat
 })
 export type StatementLineView = typeof StatementLineView.Type
 
-/** What the lines of a page are shown with besides themselves. */
+/** Facts beside the lines of a page that their views show. */
 export interface Around {
   readonly externalAccountId: string | null
   /** Holder of each account that has one. */

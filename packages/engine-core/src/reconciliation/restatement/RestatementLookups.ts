@@ -60,7 +60,7 @@ interface Executed {
   readonly plan: DistributionPlan
 }
 
-/** What the rows of a restatement are computed from. */
+/** Facts that the rows of a restatement are computed from. */
 export interface Restating {
   readonly header: RestatementHeader
   /** Null where the venue has not recorded the instrument, which then has neither orders nor lines. */
@@ -327,7 +327,7 @@ const priceOn = Effect.fnUntraced(function* (
 
 // ---- lines
 
-/** What the lines of a plan are computed from, with the corrected NAV in place of the restated points. */
+/** Facts that the lines of a plan are computed from, with the corrected NAV in place of the restated points. */
 const restatedSource = (
   plan: DistributionPlan,
   { pointCids, to }: Pick<RestatementHeader, "pointCids" | "to">

@@ -66,7 +66,7 @@ export interface Check<F = unknown> {
   readonly isGround?: true
   /** Whether runs keep a watermark of what the check judged. */
   readonly isMarked?: true
-  /** How long a comparison of the venue's facts that found nothing serves brief runs; left out: never. */
+  /** Time for which a comparison of the venue's facts that found nothing serves brief runs; left out: none. */
   readonly servesFor?: Duration.Duration
   /**
    * Compares one fact: returns its differences beyond the tolerance, which is the policy's, or the

@@ -34,7 +34,7 @@ export interface Covered {
   readonly outcomes: ReadonlyArray<Rules.Outcome>
 }
 
-/** What the checks came to, before anything is recorded. */
+/** Outcomes of the checks, before anything is recorded. */
 export interface Compared extends Situation {
   readonly startedAt: Instant.Instant
   /** Names of the checks of the run, in the order of the table. */

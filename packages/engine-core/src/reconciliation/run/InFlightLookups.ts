@@ -33,7 +33,7 @@ export interface Explaining {
   readonly show: (units: Decimal.Decimal) => Decimal.Decimal
 }
 
-/** What the positions of a statement count: as the file says, else as its source does. */
+/** Basis of the positions of a statement: as the file says, else as its source does. */
 export const basisOf = ({
   source,
   statement

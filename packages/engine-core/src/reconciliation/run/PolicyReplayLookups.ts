@@ -129,8 +129,8 @@ const claimedAmong = (of: Judging, subjects: ReadonlyArray<Subject>, { pin }: Po
   )
 
 /**
- * What a brief run need not judge again: orders that have not changed since the watermark, but those that
- * are findings. Null: every order is judged, as where no run has, or where a version of the policy was
+ * Loads the watermark of the orders, and those that are findings: a brief run judges the orders that
+ * changed since it and the findings. Null: every order is judged, as where no run has, or where a version of the policy was
  * accepted since.
  */
 const judgedBefore = Effect.fnUntraced(function* ({ instrumentId }: Of, { isBrief, pin }: Point) {

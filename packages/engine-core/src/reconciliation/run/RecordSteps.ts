@@ -183,7 +183,7 @@ const clearOthers = Effect.fnUntraced(function* (
     ...(instrumentIds === null ? {} : { instrumentId: instrumentIds })
   }
   const others = new Map<string, Verdict.Tally>()
-  // Those that were found again are not decoded: they are most of the findings.
+  // Findings that were found again are not decoded: they are most of them.
   yield* records.ids(findings, { where }).pipe(
     Stream.filter((findingId) => !found.has(findingId)),
     Stream.grouped(batchMax),

@@ -237,8 +237,8 @@ const valueOf = ({ units, price, haircut }: PricedAsset): Rational.Rational =>
  * Splits the fresh assets at the largest requirement that the reserve meets: those that count their
  * caps there, and those that count their values.
  *
- * What the assets count grows with the requirement, ever more slowly, since each cap is a fraction of
- * the requirement. For any set of caps taken to bind, the free values divided by 1 less the caps is
+ * The counted value grows with the requirement, ever more slowly, since each cap is a fraction of the
+ * requirement. For any set of caps taken to bind, the free values divided by 1 less the caps is
  * at least the largest requirement that is met, and for the caps that do bind there it is equal. An
  * asset's cap binds below value/maxShare, so only the sets that begin at one of these points, in
  * their order, can be the binding one: the least of their results is the largest requirement.

@@ -38,7 +38,7 @@ const configured = {
   /** External account whose statement is taken; null: not a cash source. */
   account: NullOr(Text),
   accountIs: NullOr(sets.AccountIs.schema),
-  /** What the positions count where the file does not say; null: settled. */
+  /** Basis of the positions where the file does not say; null: settled. */
   basis: NullOr(sets.StatementBasis.schema),
   /** Places that the source rounds units to; null: it does not round. */
   places: NullOr(Integer.schema),

@@ -39,7 +39,7 @@ export interface Fed {
   readonly terms: Pick<Terms, "guardrail" | "tolerances" | "manifest">
 }
 
-/** What the administrator stated and what was published, by business date. */
+/** Values that the administrator stated and that were published, by business date. */
 export interface History {
   readonly navs: ReadonlyArray<StatedNav>
   readonly prices: ReadonlyArray<DatedPrice>

@@ -57,7 +57,7 @@ const identitiesOf = ({ accrued, currency, sealed, stored }: Fact): ReadonlyArra
   { unit: "units", expected: sealed.payoutUnits, actual: stored.payoutUnits },
   // Gross is paid or withheld.
   { unit: currency, expected: stored.gross, actual: Decimal.add(stored.net, stored.withheld) },
-  // What is due to a holder with units is paid or carried.
+  // The due amount of a holder with units is paid or carried.
   { unit: currency, expected: Decimal.zero, actual: stored.lost },
   ...(accrued === null
     ? []

@@ -11,7 +11,7 @@ import type { OfStatement } from "./OfStatement.ts"
 
 export const check = "register-line"
 
-/** What one statement states of a holder, and what the register had at its moment. */
+/** Figures that one statement states of a holder, and that the register had at its moment. */
 export interface Line extends OfStatement {
   /** A holder; a party that is none; or an account that nobody mapped, under its source. */
   readonly subject: Finding["subject"]

@@ -163,10 +163,15 @@ describe("a statement of holdings", () => {
         yield* Stating.states(admin, { businessDate: today, lines: [h1, h2] })
         expect(yield* ran(["register-line"])).toEqual({ "register-line": 1 })
         expect(yield* Reconciling.found).toEqual(["register-line h1 open -10"])
-        // A statement of a moment before the first update of the ledger is compared with nothing.
+        // A statement of a moment before the first update of the ledger is compared with itself alone.
         const before = Instant.of("2020-01-01T00:00:00Z")
-        yield* Stating.states(admin, { businessDate: today, asOf: before, lines: [h1, h2] })
-        expect(yield* ran(["register-line"])).toEqual({ "register-line": "! before-horizon" })
+        const totalQuantity = Decimal.of("1")
+        const old = { businessDate: today, asOf: before, lines: [h1, h2], totalQuantity }
+        yield* Stating.states(admin, old)
+        expect(yield* ran(["register-line", "statement-total"])).toEqual({
+          "register-line": "! before-horizon",
+          "statement-total": 1
+        })
       }).pipe(Effect.provide(world()))
     ))
 

@@ -9,6 +9,7 @@ import { shownUnits } from "../../instruments/register/RegisterRules.ts"
 import { supplies } from "../../instruments/register/Supply.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import * as Offset from "../../kernel/Offset.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import * as Zone from "../../kernel/Zone.ts"
@@ -105,6 +106,21 @@ export const momentOf = Effect.fnUntraced(function* (
   return { pin, comparedAt: { offset: pin.offset, instant: statement.asOf } }
 })
 
+/**
+ * Resolves the moment of a statement that is compared with itself alone: its own figures are there also
+ * where the history of the records begins later, and then the moment has the first offset kept.
+ */
+const ownMomentOf = ({ statement }: Pick<Latest, "statement">, at: Point) =>
+  pinAt(statement.asOf, at).pipe(
+    Effect.map(({ offset }) => offset),
+    Effect.catchTag("CheckNotRun", (fault) =>
+      fault.why === "before-horizon"
+        ? Effect.succeed(Offset.of(at.horizonOffset))
+        : Effect.fail(fault)
+    ),
+    Effect.map((offset): Moment => ({ offset, instant: statement.asOf }))
+  )
+
 /** Fails where the lines of a statement are not kept any more. */
 export const countOfLines = Effect.fnUntraced(function* (statement: ExternalStatement) {
   const bulk = yield* Bulk
@@ -133,7 +149,7 @@ export const totals = (instrument: Of, at: Point): Facts<StatementTotal.Totals> 
       const { totalQuantity, statedLines, lineCount } = statement
       const bulk = yield* Bulk
       const lines = yield* countOfLines(statement)
-      const { comparedAt } = yield* momentOf(latest, at)
+      const comparedAt = yield* ownMomentOf(latest, at)
       const sums =
         totalQuantity === null || statement.kind === "cash"
           ? null
@@ -288,7 +304,7 @@ export const balances = (instrument: Of, at: Point): Facts<CashBalance.Balance> 
       const { statement } = latest
       yield* countOfLines(statement)
       const bulk = yield* Bulk
-      const { comparedAt } = yield* momentOf(latest, at)
+      const comparedAt = yield* ownMomentOf(latest, at)
       const sums = yield* orUnavailable(bulk.sum(ownerOf(statement)))
       const booked = sums.map((sum) => ({
         ...LineRows.ofCashGroup(sum.group),

@@ -2,7 +2,7 @@
  * Runs the checks of a reconciliation run at its pin, outside transactions: reads, and compares.
  */
 import { Effect, Option, Result, Stream } from "effect"
-import { distributions } from "../../distributions/distribution/Distribution.ts"
+import { shownDistributions } from "../../distributions/distribution/Distribution.ts"
 import { distributionLines } from "../../distributions/distribution/DistributionLine.ts"
 import { findings } from "../../findings/Finding.ts"
 import { type Difference, idTextOf, identityOf } from "../../findings/FindingRules.ts"
@@ -170,8 +170,8 @@ const served = (check: Row): Rules.Outcome => ({
 
 /**
  * Checks whether a brief run need not compare the venue's facts, since one a short time ago found nothing
- * and none was found since. A run that may clear a distribution, or let owed lines of a paid one be delivered
- * again, compares them.
+ * and none was found since. A run that may clear a distribution, or one that is shown as unpaid to investors,
+ * or let owed lines of a paid one be delivered again, compares them: which run cleared it is shown.
  */
 const isServed = Effect.fnUntraced(function* (
   { name, servesFor }: Row,
@@ -181,7 +181,7 @@ const isServed = Effect.fnUntraced(function* (
   if (isBrief !== true || servesFor === undefined || instrumentIds === null) return false
   const records = yield* Records
   const owing = { pin, where: { open: instrumentIds }, limit: 1 }
-  if ((yield* records.list(distributions, owing)).length > 0) return false
+  if ((yield* records.list(shownDistributions, owing)).length > 0) return false
   if ((yield* records.list(distributionLines, owing)).length > 0) return false
   const mark = yield* records.find(checkMarks, idOf({ check: name, instrumentId: null }), pin)
   if (Option.isNone(mark) || pin.judgedAt >= Instant.add(mark.value.judgedAt, servesFor)) {

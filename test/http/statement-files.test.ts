@@ -9,8 +9,10 @@ import * as Client from "@bursar/http-host/client"
 import { createHash, randomBytes } from "node:crypto"
 import { connect } from "node:net"
 import { Effect, Redacted, Stream } from "effect"
+import type { HttpServerRequest } from "effect/http/HttpServerRequest"
 import { gzipSync } from "node:zlib"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
+import * as Body from "#host/wire/Body.ts"
 import { secret, sign } from "./signing.ts"
 import * as Staging from "./staging.ts"
 import { bearer, json, open, type Problem, raw, slugOf, type Venue } from "./venue.ts"
@@ -238,6 +240,18 @@ describe("a file that comes slowly", () => {
       })
       expect([staging.opened - opened, staging.open, staging.handed]).toEqual([1, 0, []])
     }
+  })
+
+  it("that breaks off is refused, and never read as if it had ended, while its sender is connected", async () => {
+    const bytes = Stream.concat(Stream.make(Buffer.from("1;a")), Stream.fail(new Error("cut")))
+    const request = { headers: {}, stream: bytes } as unknown as HttpServerRequest
+    const refusal = await Effect.runPromise(
+      Effect.flip(Stream.runCollect(Body.stream(request, bytesMax)))
+    )
+    expect([refusal.slug, refusal.details.detail]).toEqual([
+      "invalid-request",
+      "The body did not arrive whole."
+    ])
   })
 
   it("ends where its length says, and what follows is no part of it", async () => {

@@ -343,7 +343,8 @@ const playedBy = (...people: readonly [Who, ...Who[]]): fc.Arbitrary<Played> =>
     after: fc.array(stepBy(...people), { maxLength: 3 })
   })
 
-const numRuns = 2
+/** Twins of each law; the long run plays more of them. */
+const numRuns = Number(process.env["TWINS"] ?? 1)
 const check = <A>(arbitrary: fc.Arbitrary<A>, law: (given: A) => Promise<void>) =>
   fc.assert(fc.asyncProperty(arbitrary, law), { numRuns, endOnFailure: true })
 

@@ -15,7 +15,7 @@ import * as Whole from "./whole.ts"
 import { wanted } from "../waiting.ts"
 
 /** Messages to the database after which the host is killed; spread over the life of the writes. */
-const few = [1, 4, 7, 9, 11, 13, 15, 21, 29, 38, 48, 60]
+const few = [1, 7, 9, 13, 15, 29, 38, 60]
 
 /** What the long run kills at (`KILLS=many`). */
 const many = [

@@ -67,6 +67,15 @@ describe("a reserve", () => {
         expect(yield* Effect.flip(Reserves.accept(scene, again, "venue"))).toMatchObject(
           aborts("only the issuer and the holder of the reserve accept")
         )
+        const declined = World.act(
+          scene.of("venue"),
+          Templates.exercise(Templates.ReserveProposal, again, "Decline", {
+            party: scene.of("venue").party
+          })
+        )
+        expect(yield* Effect.flip(declined)).toMatchObject(
+          aborts("only the issuer and the holder of the reserve decline")
+        )
         expect(World.created(yield* Reserves.accept(scene, again, second), "Reserve")).toHaveLength(
           1
         )
@@ -231,6 +240,43 @@ describe("a reserve", () => {
       )
       yield* close(false)
       expect(yield* Effect.flip(close(false))).toMatchObject(aborts("the reserve is closing"))
+    }).pipe(Effect.provide(ledger))
+  )
+})
+
+describe("a reserve that closes", () => {
+  const close = (scene: Reserves.Scene, empty: boolean) =>
+    Effect.flatMap(Reserves.reserve(scene), ({ contractId }) =>
+      World.act(
+        scene.of("venue"),
+        Templates.exercise(Templates.Reserve, contractId, "Close", { empty })
+      )
+    )
+
+  it.effect("never ends while units are outstanding, nor takes other terms", () =>
+    Effect.gen(function* () {
+      const scene = yield* Reserves.open()
+      yield* close(scene, false)
+      const tighter = Reserves.termsOf(scene, { minCover: "1.03" })
+      expect(yield* Effect.flip(Reserves.amend(scene, "tighter", tighter))).toMatchObject(
+        aborts("the reserve is closing")
+      )
+      const recount = (units: string) =>
+        Effect.flatMap(Reserves.reserve(scene), ({ contractId }) =>
+          World.act(
+            scene.of("registrar"),
+            Templates.exercise(Templates.Reserve, contractId, "Recount", {
+              outstanding: decimal(units)
+            })
+          )
+        )
+      yield* recount("5")
+      expect(yield* Effect.flip(close(scene, true))).toMatchObject(
+        aborts("units of the reserve are outstanding")
+      )
+      yield* recount("0")
+      yield* close(scene, true)
+      expect(yield* Powers.all(scene.of("venue"), Templates.Reserve)).toEqual([])
     }).pipe(Effect.provide(ledger))
   )
 })
@@ -571,10 +617,50 @@ describe("a mint", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("gives the deposit back where it is cancelled", () =>
+  it.effect("never starts against units that own an asset whose price is stale", () =>
+    Effect.gen(function* () {
+      const scene = yield* Reserves.open((floor) => ({
+        parValue: null,
+        terms: Reserves.termsOf(floor, { minCover: "0.1", maxShare: null })
+      }))
+      yield* Reserves.lock(scene, scene.eur, "1000")
+      yield* Reserves.lock(scene, scene.bill, "500")
+      const at = (minutes: number) =>
+        Reserves.price(scene, "2", {
+          valuationTime: Instant.subtract(Reserves.begins, Duration.minutes(minutes))
+        })
+      const order = { id: "mint-1", asset: scene.eur, amount: "100", units: "100", supply: "2000" }
+      const stale = Reserves.startMint(scene, { ...order, points: [yield* at(61)] })
+      expect(yield* Effect.flip(stale)).toMatchObject(
+        aborts("the price of a locked asset is stale")
+      )
+      yield* Reserves.startMint(scene, { ...order, points: [yield* at(60)] })
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("gives the deposit back where it is cancelled, and no other allocation", () =>
     Effect.gen(function* () {
       const { scene, point } = yield* based
       const orderCid = yield* Reserves.readyMint(scene, hundred(scene, point))
+      const holding = yield* Dealing.give(scene, "bob", "1", scene.eur)
+      const other = yield* Dealing.allocate(scene, {
+        owner: "bob",
+        holding,
+        to: "custodian",
+        amount: "1",
+        reference: "mint-1"
+      })
+      const wrongly = Templates.exercise(Templates.MintOrder, orderCid, "Cancel", {
+        allocationCid: other,
+        intentCid: null
+      })
+      expect(yield* Effect.flip(World.act(scene.of("venue"), wrongly))).toMatchObject(
+        aborts("the allocation is not the order's")
+      )
+      yield* World.act(
+        scene.of("bob"),
+        Templates.exercise(Templates.Allocation, other, "Allocation_Withdraw", {})
+      )
       const order = yield* Reserves.only(scene.of("venue"), Templates.MintOrder)
       const cancel = Templates.exercise(Templates.MintOrder, orderCid, "Cancel", {
         allocationCid: order.payload.allocationCid,

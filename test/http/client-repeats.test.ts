@@ -18,6 +18,7 @@ import * as Bank from "../operations/bank.ts"
 import * as Cycles from "../operations/cycles.ts"
 import * as Month from "../operations/distributions.ts"
 import * as Fund from "../operations/fund.ts"
+import * as Navs from "../operations/navs.ts"
 import * as Reconciling from "../operations/reconciling.ts"
 import * as Twins from "./twins.ts"
 
@@ -96,6 +97,9 @@ const story = Effect.gen(function* () {
   yield* Reconciling.plant(planted, "5")
   ids["runId"] = (yield* Reconciling.run()).value.runId
   ids["findingId"] = yield* Reconciling.anyFinding
+  const businessDate = Fund.start.slice(0, "2026-07-31".length)
+  yield* Navs.states({ businessDate, official: "1.0437" })
+  ids["externalStatementId"] = yield* Navs.states({ businessDate, official: "1.05" })
   yield* restricts("x1")
   yield* pauses("p1")
   return { holders, stage }
@@ -139,7 +143,7 @@ const more = ({ stage }: Story) =>
     yield* pauses("p2")
   })
 
-/** Ids of the story; that of its run is made by the engine. */
+/** Ids of the story; those of its run, its finding and its corrected NAV come with it. */
 const ids: Record<string, string> = {
   instrumentId,
   holderId: "h1",

@@ -531,12 +531,19 @@ describe("a mint", () => {
         [{ reference: "mint-2" }, "the allocation is for something else"],
         [{ amount: "99" }, "the allocation is of another amount"],
         [{ of: scene.bill }, "the allocation is of another asset"],
-        [{ executor: "fund" }, "the allocation is another venue's to execute"]
+        [{ executor: "fund" }, "the allocation is another venue's to execute"],
+        [{ owner: "bob" }, "the allocation is another's"]
       ] as const) {
         const refused = accept(yield* allocated(change))
         expect([message, yield* Effect.flip(refused)]).toMatchObject([message, aborts(message)])
       }
-      yield* accept(yield* allocated({}))
+      const fitting = yield* allocated({})
+      yield* Reserves.setTime(Instant.add(Reserves.begins, Duration.hours(24)))
+      expect(yield* Effect.flip(accept(fitting))).toMatchObject(
+        aborts("the order is past its time")
+      )
+      yield* Reserves.setTime(Reserves.begins)
+      yield* accept(fitting)
     }).pipe(Effect.provide(ledger))
   )
 

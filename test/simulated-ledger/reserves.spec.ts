@@ -531,12 +531,19 @@ describe("a mint", () => {
         [{ reference: "mint-2" }, "the allocation is for something else"],
         [{ amount: "99" }, "the allocation is of another amount"],
         [{ of: scene.bill }, "the allocation is of another asset"],
-        [{ executor: "fund" }, "the allocation is another venue's to execute"],
-        [{ owner: "bob" }, "the allocation is another's"]
+        [{ executor: "fund" }, "the allocation is another venue's to execute"]
       ] as const) {
         const refused = accept(yield* allocated(change))
         expect([message, yield* Effect.flip(refused)]).toMatchObject([message, aborts(message)])
       }
+      // A depositor that acts for bob too sees his allocation, and may not name it all the same.
+      const says = yield* Powers.together(scene.of)
+      const others = Templates.exercise(Templates.MintOrder, orderCid, "Accept", {
+        allocationCid: yield* allocated({ owner: "bob" })
+      })
+      expect(yield* Effect.flip(says(["alice", "bob"], others))).toMatchObject(
+        aborts("the allocation is another's")
+      )
       const fitting = yield* allocated({})
       yield* Reserves.setTime(Instant.add(Reserves.begins, Duration.hours(24)))
       expect(yield* Effect.flip(accept(fitting))).toMatchObject(

@@ -41,8 +41,11 @@ export const identity = async (): Promise<Identity> => {
 
 export interface Host {
   readonly url: string
-  /** Lets it send `writes` more messages to the database, and kills it before or after the last. */
-  readonly arm: (writes: number, when: "before" | "after") => void
+  /**
+   * Lets it send `writes` more messages to the database, counted from the first that says `says` where
+   * that is given, and kills it before or after the last.
+   */
+  readonly arm: (writes: number, when: "before" | "after", says?: string) => void
   readonly ended: Promise<void>
   /** The last of what it logged. */
   readonly log: () => string
@@ -107,7 +110,7 @@ export const start = async (of: {
   })
   return {
     url,
-    arm: (writes, when) => child.send({ arm: writes, when }),
+    arm: (writes, when, says) => child.send({ arm: writes, when, says }),
     ended,
     log: () => log,
     kill: () => child.kill("SIGKILL"),

@@ -26,21 +26,6 @@ const many = [
 const points =
   { all: Array.from({ length: 120 }, (_, n) => n + 1), many }[process.env["KILLS"] ?? ""] ?? few
 
-/** Nobody takes what is posted there: every event has its delivery, and each stays due. */
-const settings = {
-  BURSAR_WEBHOOKS_ALLOW_HTTP: "true",
-  BURSAR_WEBHOOKS_PORTS: "1",
-  BURSAR_WEBHOOKS_ALLOW_ADDRESSES: "127.0.0.0/8",
-  BURSAR_WEBHOOKS_CONFIGURED: JSON.stringify([
-    {
-      webhookId: "keeper",
-      url: "http://localhost:1/",
-      events: [],
-      secrets: [`whsec_${Buffer.alloc(32, 9).toString("base64")}`]
-    }
-  ])
-}
-
 /** Writes made at each point: registrations, each one command on the ledger. */
 const together = 3
 
@@ -127,7 +112,7 @@ const up = async (): Promise<Host.Host> => {
     databaseUrl: url,
     dataFolder: folder,
     jwksUrl: identity.jwksUrl,
-    settings
+    settings: Whole.settings
   })
   return host
 }

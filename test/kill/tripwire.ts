@@ -23,6 +23,8 @@ process.on("message", (message) => {
   if (typeof message === "object" && message !== null && "arm" in message) {
     left = Number(message.arm)
     when = String(Reflect.get(message, "when"))
+    const text: unknown = Reflect.get(message, "says")
+    says = typeof text === "string" ? new RegExp(text, "u") : null
   }
 })
 

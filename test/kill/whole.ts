@@ -2,6 +2,24 @@
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 
+/**
+ * Settings of every host whose rows are judged. Nobody takes what is posted there: every event has its
+ * delivery, and each stays due.
+ */
+export const settings = {
+  BURSAR_WEBHOOKS_ALLOW_HTTP: "true",
+  BURSAR_WEBHOOKS_PORTS: "1",
+  BURSAR_WEBHOOKS_ALLOW_ADDRESSES: "127.0.0.0/8",
+  BURSAR_WEBHOOKS_CONFIGURED: JSON.stringify([
+    {
+      webhookId: "keeper",
+      url: "http://localhost:1/",
+      events: [],
+      secrets: [`whsec_${Buffer.alloc(32, 9).toString("base64")}`]
+    }
+  ])
+}
+
 /** Each names what would be wrong, and selects whatever is. */
 const wrongs: ReadonlyArray<readonly [what: string, sql: string]> = [
   [
@@ -68,8 +86,9 @@ const wrongs: ReadonlyArray<readonly [what: string, sql: string]> = [
   [
     "an operation without its one key, or a key without its operation",
     `select coalesce(o.record_id, k.target) as wrong
-     from (select record_id from bursar.document where collection = 'operation' and to_offset is null) o
-     full join (select target from bursar.key) k on k.target = 'operation:' || o.record_id
+     from (select record_id from bursar.document where collection = 'operation' and to_offset is null
+             and body::json ->> 'actionKey' is null) o
+     full join (select target from bursar.key where target like 'operation:%') k on k.target = 'operation:' || o.record_id
      where o.record_id is null or k.target is null`
   ],
   [
@@ -92,8 +111,87 @@ const wrongs: ReadonlyArray<readonly [what: string, sql: string]> = [
      where (o.state, coalesce(t.events, ''), coalesce(l.stages, '')) not in (
        ('queued', '', 'requested'),
        ('running', '', 'requested started'),
-       ('succeeded', 'operation.succeeded', 'requested started succeeded'))
+       ('succeeded', 'operation.succeeded', 'requested started succeeded'),
+       ('succeeded', 'operation.succeeded', 'approved started succeeded'))
        or o.state is null`
+  ],
+  [
+    "a statement or a run without its one event, or such an event without its record",
+    `select coalesce(r.record_id, e.resource_id) || ' ' || coalesce(r.type, e.type) as wrong
+     from (select record_id, case collection when 'external-statement' then 'statement.received'
+             else 'reconciliation.run' end as type
+           from bursar.document
+           where collection in ('external-statement', 'reconciliation-run') and to_offset is null) r
+     full join (select type, resource_id, count(*) as told from bursar.event
+           where type in ('statement.received', 'reconciliation.run') group by 1, 2) e
+       on (e.type, e.resource_id) = (r.type, r.record_id)
+     where r.record_id is null or e.told is distinct from 1`
+  ],
+  [
+    "a statement or a run that is logged otherwise than once",
+    `select coalesce(r.record_id, a.id) as wrong
+     from (select record_id from bursar.document
+           where collection in ('external-statement', 'reconciliation-run') and to_offset is null) r
+     full join (select text::json ->> 'resourceId' as id, count(*) as logged from bursar.audit
+           where text::json ->> 'action' in ('statement.receive', 'reconciliation.start')
+             and text::json ->> 'stage' = 'succeeded'
+           group by 1) a on a.id = r.record_id
+     where r.record_id is null or a.logged is distinct from 1`
+  ],
+  [
+    "a statement without its sealed lines or bytes, or such lines or bytes without a statement",
+    `with statement as (
+       select 'statement/' || record_id as name, (body::json ->> 'lineCount')::int8 as lines
+       from bursar.document where collection = 'external-statement' and to_offset is null
+     ), sealed_rows as (
+       select owner, rows from bursar.bulk where owner like 'statement/%' and owner not like '%/references'
+         and sealed_at is not null
+     ), sealed_file as (
+       select name, chunks, (select count(*) from bursar.file_chunk c where c.file = f.number) as kept
+       from bursar.file f where name like 'statement/%' and sealed_at is not null
+     )
+     select coalesce(s.name, r.owner, f.name) as wrong
+     from statement s full join sealed_rows r on r.owner = s.name
+       full join sealed_file f on f.name = coalesce(s.name, r.owner)
+     where s.name is null or r.rows is distinct from s.lines
+       or f.name is null or f.chunks <> f.kept`
+  ],
+  [
+    "a statement that is to be swept, or bytes or lines of none that nothing will sweep",
+    `with statement as (
+       select record_id as id from bursar.document
+       where collection = 'external-statement' and to_offset is null
+     ), swept as (select item_id as id from bursar.work where queue = 'statement-stages'),
+     kept as (
+       select split_part(name, '/', 2) as id from bursar.file where name like 'statement/%'
+       union select split_part(owner, '/', 2) from bursar.bulk where owner like 'statement/%'
+     )
+     select id as wrong from statement join swept using (id)
+     union all
+     select id from kept where id not in (select id from statement)
+       and id not in (select id from swept)`
+  ],
+  [
+    "as many runs by statements, made or queued, as there are not statements",
+    `select s.n || ' ' || r.n as wrong
+     from (select count(*) as n from bursar.document
+           where collection = 'external-statement' and to_offset is null) s,
+       (select (select count(*) from bursar.document
+           where collection = 'reconciliation-run' and to_offset is null
+             and body::json ->> 'trigger' = 'statement')
+         + (select count(*) from bursar.work
+           where queue = 'reconciliation' and item_id like 'statement/%') as n) r
+     where s.n <> r.n`
+  ],
+  [
+    "a slot of a date that does not hold the one statement in force of the date",
+    `select coalesce(s.id, d.id) as wrong
+     from (select record_id as id from bursar.document
+           where collection = 'external-statement' and to_offset is null
+             and body::json ->> 'supersededBy' is null) s
+     full join (select body::json ->> 'externalStatementId' as id from bursar.document
+           where collection = 'statement-of-date' and to_offset is null) d on d.id = s.id
+     where s.id is null or d.id is null`
   ],
   [
     "a bulk row without its owner, or an owner with another number of rows than it counts",

@@ -544,6 +544,22 @@ describe("a mint", () => {
       expect(yield* Effect.flip(says(["alice", "bob"], others))).toMatchObject(
         aborts("the allocation is another's")
       )
+      const brief = Templates.exercise(
+        Templates.Holding,
+        yield* Dealing.give(scene, "alice", "100", scene.eur),
+        "Allocate",
+        {
+          allocationId: "mint-1",
+          executor: scene.of("venue").party,
+          receiver: scene.of("custodian").party,
+          amount: decimal("100"),
+          settleBefore: Instant.add(Reserves.begins, Duration.hours(23))
+        }
+      )
+      const ending = yield* World.make(scene.of("alice"), "Allocation", brief)
+      expect(yield* Effect.flip(accept(ending))).toMatchObject(
+        aborts("the allocation ends before the order")
+      )
       const fitting = yield* allocated({})
       yield* Reserves.setTime(Instant.add(Reserves.begins, Duration.hours(24)))
       expect(yield* Effect.flip(accept(fitting))).toMatchObject(
@@ -598,6 +614,56 @@ describe("a mint", () => {
           aborts("the reserve is closing")
         )
       }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("completes its own intent, and ends no other", () =>
+    Effect.gen(function* () {
+      const { scene, eur, point } = yield* based
+      const order = hundred(scene, point)
+      const orderCid = yield* Reserves.readyMint(scene, order)
+      const intentOf = (by: Dealing.Hint, id: string) =>
+        World.make(
+          scene.of(by),
+          "SettlementIntent",
+          Templates.create(Templates.SettlementIntent, {
+            venue: scene.of(by).party,
+            settlementId: id,
+            reference: { kind: "mint", id },
+            legs: [
+              {
+                legId: "deposit",
+                sender: scene.of("alice").party,
+                receiver: scene.of("venue").party,
+                instrument: scene.eur,
+                amount: decimal("100")
+              }
+            ],
+            requestedAt: Reserves.begins,
+            allocateBefore: Dealing.later,
+            settleBefore: Dealing.later
+          })
+        )
+      const of = { orderCid, agreementCid: eur, order }
+      for (const [by, id, message] of [
+        ["venue", "mint-2", "the intent is for something else"],
+        ["fund", "mint-1", "the intent is another venue's"]
+      ] as const) {
+        const refused = Reserves.settleMint(scene, of, { intentCid: yield* intentOf(by, id) })
+        expect([message, yield* Effect.flip(refused)]).toMatchObject([message, aborts(message)])
+      }
+      yield* Reserves.settleMint(scene, of, { intentCid: yield* intentOf("venue", "mint-1") })
+      const left = yield* Powers.all(scene.of("alice"), Templates.SettlementIntent)
+      expect(left.map(({ payload }) => payload.settlementId).toSorted()).toEqual([
+        "mint-1",
+        "mint-2"
+      ])
+      expect(
+        left.every(
+          ({ payload }) =>
+            payload.settlementId !== "mint-1" || payload.venue === scene.of("fund").party
+        )
+      ).toBe(true)
+    }).pipe(Effect.provide(ledger))
   )
 
   it.effect.each([

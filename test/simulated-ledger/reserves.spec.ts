@@ -298,6 +298,12 @@ describe("a lock agreement", () => {
       expect(yield* Effect.flip(Reserves.acceptLock(scene, proposal, "venue"))).toMatchObject(
         aborts("only the asset's registrar and the holder of the reserve accept")
       )
+      const declined = Templates.exercise(Templates.LockAgreementProposal, proposal, "Decline", {
+        party: scene.of("venue").party
+      })
+      expect(yield* Effect.flip(World.act(scene.of("venue"), declined))).toMatchObject(
+        aborts("only the asset's registrar and the holder of the reserve decline")
+      )
       const agreed = Dealing.sole(
         yield* Reserves.acceptLock(scene, proposal, "bank"),
         "LockAgreementProposal"
@@ -316,6 +322,15 @@ describe("a lock agreement", () => {
           )
         ]).toMatchObject([message, aborts(message)])
       }
+      const says = yield* Powers.together(scene.of)
+      const others = Templates.exercise(Templates.LockAgreementProposal, agreed, "Accept", {
+        party: scene.of("custodian").party,
+        reserveCid,
+        holdingCids: [yield* Dealing.give(scene, "alice", "100", scene.eur)]
+      })
+      expect(yield* Effect.flip(says(["custodian", "alice"], others))).toMatchObject(
+        aborts("a holding is another's")
+      )
       yield* Reserves.acceptLock(scene, agreed, "custodian", as)
       const { payload } = yield* Reserves.reserve(scene)
       expect(payload.locked).toEqual([{ asset: scene.eur, amount: decimal("100") }])
@@ -368,10 +383,49 @@ describe("a lock agreement", () => {
         )
         yield* lockMore("4", lockedCid)
       }
+      // A holding that venue and holder locked beside the reserve's count is not what is locked.
+      const says = yield* Powers.together(scene.of)
+      const beside = Dealing.sole(
+        yield* says(
+          ["venue", "custodian"],
+          Templates.exercise(
+            Templates.Holding,
+            yield* Dealing.give(scene, "custodian", "1", scene.eur),
+            "Lock",
+            {
+              holders: [scene.of("venue").party],
+              observers: [],
+              context: "res-1",
+              expiresAt: null,
+              amount: decimal("1")
+            }
+          )
+        ),
+        "Holding"
+      )
+      const { contractId: reserveCid } = yield* Reserves.reserve(scene)
+      const withBeside = World.act(
+        scene.of("custodian"),
+        Templates.exercise(Templates.LockAgreement, eur, "LockMore", {
+          reserveCid,
+          holdingCid: yield* Dealing.give(scene, "custodian", "1", scene.eur),
+          amount: decimal("1"),
+          lockedCid: beside
+        })
+      )
+      expect(yield* Effect.flip(withBeside)).toMatchObject(
+        aborts("the holding is not all that is locked of the asset")
+      )
+      yield* says(
+        ["venue", "custodian"],
+        Templates.exercise(Templates.Holding, beside, "Unlock", {
+          releasers: [scene.of("venue").party, scene.of("custodian").party]
+        })
+      )
       const holdings = yield* Reserves.locked(scene)
       const amounts = holdings.map(({ payload }) => Decimal.formatPlain(payload.amount)).toSorted()
       expect(amounts).toEqual(["1012", "500"])
-      expect((yield* Reserves.freeOf(scene, "custodian"))["EUR"]).toBe("18")
+      expect((yield* Reserves.freeOf(scene, "custodian"))["EUR"]).toBe("20")
     }).pipe(Effect.provide(ledger))
   )
 
@@ -797,6 +851,9 @@ describe("a redemption", () => {
   it.effect("never starts or settles on other figures than the formula's", () =>
     Effect.gen(function* () {
       const { scene, units, bills } = yield* minted
+      const stale = yield* Reserves.price(scene, "2.10", {
+        valuationTime: Instant.subtract(Reserves.begins, Duration.minutes(61))
+      })
       for (const [change, message] of [
         [{ payout: decimal("47.619048") }, "the units are paid another amount"],
         [{ payout: decimal("1") }, "the units are paid another amount"],
@@ -804,6 +861,7 @@ describe("a redemption", () => {
         [{ payout: Decimal.zero }, "a redemption has a payout"],
         [{ executeBefore: Reserves.begins }, "the order is past its time"],
         [{ pointCids: [] }, "an asset has no price"],
+        [{ pointCids: [stale] }, "the price of the asset is stale"],
         [{ units: decimal("1601") }, "fewer units are outstanding"],
         [{ units: decimal("1600"), payout: decimal("761.904761") }, "less of the asset is locked"]
       ] as const) {
@@ -815,9 +873,28 @@ describe("a redemption", () => {
       expect(yield* Effect.flip(unready)).toMatchObject(
         aborts("the owner has not accepted the order")
       )
+      const cashOf = (hint: Dealing.Hint) => Dealing.give(scene, hint, "100", scene.eur)
+      expect(
+        yield* Effect.flip(Reserves.acceptRedemption(scene, orderCid, yield* cashOf("alice")))
+      ).toMatchObject(aborts("a holding is of another instrument"))
+      const says = yield* Powers.together(scene.of)
+      const named = (holdingCid: string, id = orderCid) =>
+        Templates.exercise(Templates.ReserveRedemptionOrder, id, "Accept", { holdingCid })
+      const others = says(["alice", "bob"], named(yield* cashOf("bob")))
+      expect(yield* Effect.flip(others)).toMatchObject(aborts("a holding is another's"))
+      yield* Reserves.setTime(Instant.add(Reserves.begins, Duration.hours(24)))
+      expect(yield* Effect.flip(Reserves.acceptRedemption(scene, orderCid, units))).toMatchObject(
+        aborts("the order is past its time")
+      )
+      yield* Reserves.setTime(Reserves.begins)
       const ready = Dealing.sole(
         yield* Reserves.acceptRedemption(scene, orderCid, units),
         "ReserveRedemptionOrder"
+      )
+      const locked = yield* Reserves.only(scene.of("venue"), Templates.ReserveRedemptionOrder)
+      const again = named(locked.payload.lockedUnitsCid ?? "", ready)
+      expect(yield* Effect.flip(World.act(scene.of("alice"), again))).toMatchObject(
+        aborts("the owner has accepted before")
       )
       const settle = (change: Parameters<typeof Reserves.settleRedemption>[2]) =>
         Reserves.settleRedemption(scene, { orderCid: ready, order: bills }, change)
@@ -846,6 +923,12 @@ describe("a redemption", () => {
         const ready = Dealing.sole(receipt, "ReserveRedemptionOrder")
         expect((yield* Reserves.freeOf(scene, "alice"))["FUND-A"]).toBeUndefined()
         const lockedUnitsCid = Dealing.sole(receipt, "Holding")
+        const wrongly = Templates.exercise(Templates.ReserveRedemptionOrder, ready, "Cancel", {
+          lockedUnitsCid: units?.contractId ?? ""
+        })
+        expect(yield* Effect.flip(World.act(scene.of("venue"), wrongly))).toMatchObject(
+          aborts("the units are not the order's")
+        )
         yield* ends === "Cancel"
           ? World.act(
               scene.of("venue"),

@@ -351,6 +351,16 @@ describe("a lock agreement", () => {
       expect(
         yield* Effect.flip(Reserves.acceptLock(scene, other, "custodian", { reserveCid }))
       ).toMatchObject(aborts("the asset is not in the terms of the reserve"))
+      const nothing = yield* agreedTo(scene.eur)
+      const holdingCids = [yield* Dealing.give(scene, "custodian", "1", scene.eur)]
+      for (const [hint, argument, message] of [
+        ["bank", {}, "this party has accepted before"],
+        ["custodian", {}, "the holder names the reserve"],
+        ["custodian", { reserveCid, holdingCids }, "nothing is to be locked"]
+      ] as const) {
+        const refused = Reserves.acceptLock(scene, nothing, hint, argument)
+        expect([message, yield* Effect.flip(refused)]).toMatchObject([message, aborts(message)])
+      }
       const elsewhere = yield* agreedTo(scene.eur, { reserveId: "res-2" })
       expect(
         yield* Effect.flip(Reserves.acceptLock(scene, elsewhere, "custodian", { reserveCid }))
@@ -462,6 +472,19 @@ describe("a lock agreement", () => {
       const bills = { asset: scene.bill, points }
       expect(yield* Effect.flip(release(scene, bill, { ...bills, supply: "981" }))).toMatchObject(
         aborts("what is left would not cover the units")
+      )
+      const { contractId: reserveCid } = yield* Reserves.reserve(scene)
+      const all = yield* Reserves.judging(scene, points, "980")
+      const lockedCid = yield* Reserves.lockedOf(scene, scene.bill)
+      const nothing = Templates.exercise(Templates.LockAgreement, bill, "Release", {
+        ...all,
+        reserveCid,
+        lockedCids: [],
+        holdingCids: all.holdingCids.filter((one) => one !== lockedCid),
+        last: false
+      })
+      expect(yield* Effect.flip(World.act(scene.of("venue"), nothing))).toMatchObject(
+        aborts("the holding is not all that is locked of the asset")
       )
       yield* release(scene, bill, { ...bills, supply: "980" })
       expect((yield* Reserves.freeOf(scene, "custodian"))["BILL"]).toBe("500")

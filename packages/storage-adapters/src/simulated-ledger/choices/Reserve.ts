@@ -845,10 +845,7 @@ const acceptLock = (scope: Scope, self: LockProposal, argument: Accepting) =>
       })
       return { proposal, agreement: null, locked: null, reserve: null }
     }
-    yield* demand(
-      [isBoth || self.accepted.includes(admin), "the asset's registrar accepts first"],
-      [reserveCid !== null, "the holder names the reserve"]
-    )
+    yield* demand([isBoth || self.accepted.includes(admin), "the asset's registrar accepts first"])
     if (reserveCid === null) return yield* abort("the holder names the reserve")
     const { amount, accepted: _accepted, ...agreed } = self
     const of = yield* reserveOf(scope, self, reserveCid)
@@ -976,8 +973,7 @@ export const amendmentProposal = define(Templates.AmendmentProposal, {
       controllers: (self) => [self.issuer],
       body: ({ self, argument: { reserveCid } }, scope) =>
         Result.gen(function* () {
-          const { issuer } = yield* reserveOf(scope, self, reserveCid)
-          yield* demand([issuer === self.issuer, "the reserve is another issuer's"])
+          yield* reserveOf(scope, self, reserveCid)
           const { amendmentId, terms } = self
           return yield* scope.exercise(Templates.Reserve, reserveCid, "Amend", {
             amendmentId,

@@ -263,6 +263,79 @@ const down = async () => {
   venue.hosts.length = 0
 }
 
+/** The host that is up; starts one where none is. */
+const up = async (): Promise<Host.Host> => venue.hosts[0] ?? venue.more()
+
+/** Where a host is killed: at a message to the database, counted from the first that says a text. */
+interface Death {
+  readonly says: string
+  readonly at: number
+  readonly when: "before" | "after"
+}
+
+/** Does something at a host that dies meanwhile; what is left is whole. */
+const dies = async (
+  { at, says, when }: Death,
+  does: (host: Host.Host) => Promise<unknown>
+): Promise<void> => {
+  // A connection sends the text of a statement once: the host that dies has sent none.
+  await down()
+  const host = await up()
+  host.arm(at, when, says)
+  await does(host)
+  await host.ended
+  await down()
+  expect(await Whole.wrong(venue.databaseUrl)).toEqual([])
+}
+
+const chunk = "insert into bursar.file_chunk"
+const rows = "insert into bursar.bulk_row"
+const sealed = "update bursar.file set sealed_at"
+
+describe("a host that is killed as it takes a file", () => {
+  it.each<Death>([
+    { says: chunk, at: 1, when: "before" },
+    { says: rows, at: 1, when: "before" },
+    { says: sealed, at: 1, when: "before" }
+  ])(
+    "never shows half of it, nor records it twice: message $at $when it says $says",
+    async (of) => {
+      const date = nextDate()
+      const bytes = file(date, { lines: 12_000 })
+      await dies(of, (host) => upload(host, bytes, { key: date }))
+      expect(await statementsOf(date)).toEqual([])
+      const again = await upload(await up(), bytes, { key: date })
+      expect(statusOf(again)).toBe(201)
+      const id = Instances.textOf(again?.body, "externalStatementId")
+      expect(await statementsOf(date)).toEqual([id])
+      await settled()
+      await demandSwept()
+      await down()
+      expect(await Whole.wrong(venue.databaseUrl)).toEqual([])
+    }
+  )
+})
+
+describe("a host that is killed as it makes a run", () => {
+  it.each<Death>([
+    { says: "reconciliation.run", at: 1, when: "before" },
+    { says: "reconciliation.run", at: 3, when: "after" }
+  ])("never makes the run of a call twice: message $at $when it says $says", async (of) => {
+    const path = "/v1/reconciliation-runs"
+    const call = { as, path, body: {}, key: `killed/${of.at}` }
+    const before = await manual()
+    await dies(of, (host) => Instances.call(host, call))
+    const meanwhile = await manual()
+    const again = await Instances.insist([await up()], call)
+    expect(again.status).toBe(meanwhile.length === before.length ? 201 : 200)
+    const runId = Instances.textOf(again.body, "runId")
+    expect((await manual()).filter((id) => !before.includes(id))).toEqual([runId])
+    await settled()
+    await down()
+    expect(await Whole.wrong(venue.databaseUrl)).toEqual([])
+  })
+})
+
 /** Ids of the runs that were called for. */
 const manual = () =>
   textsOf(`select record_id as text from bursar.document

@@ -14,15 +14,18 @@ import * as Fund from "./fund.ts"
 import type { Run } from "#core/reconciliation/run/Run.ts"
 import * as Reconciling from "./reconciling.ts"
 
-/** SEEDS takes so many more, others each day. */
+/** Seed of a year that meets each of the acts. */
+const eventful = 7
+
+/** SEEDS takes so many more years, others each day. */
 const today = Math.floor(Date.now() / 86_400_000)
 const more = Array.from(
   { length: Number(process.env["SEEDS"] ?? 0) },
   (_, nth) => 100 * today + nth
 )
-const seeds = [7, ...more]
+const seeds = [eventful, ...more]
 
-/** Acts without which a year shows nothing. */
+/** Acts without which the eventful year would show nothing. */
 const acts = ["mint", "burn", "give", "rate", "freeze", "lift", "pause", "recover", "pay", "roll"]
 
 type Figure = "entitlement" | "carryIn" | "gross" | "withheld" | "net" | "carryOut"
@@ -82,7 +85,7 @@ describe("a year of distributions", () => {
         books.breaches.map((detail) => `distribution deliver: ${detail}`)
       )
       assert.isAtLeast(books.months.length, 8)
-      assert.includeMembers([...played.done.keys()], acts)
+      if (seed === eventful) assert.includeMembers([...played.done.keys()], acts)
     }).pipe(Effect.provide(world({ settings: { batchLines: 2 } })))
   )
 })

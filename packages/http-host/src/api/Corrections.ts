@@ -142,9 +142,12 @@ const bodyOf = ({ mediaTypes }: NonNullable<Route["file"]>) => ({
   description:
     "The file itself, uncompressed; a charset parameter, where one is sent, agrees with its bytes. " +
     "The deployment limits its size, the number of its lines and the time it takes.",
-  content: Object.fromEntries(
-    mediaTypes.map((mediaType) => [mediaType, { schema: { type: "string", format: "binary" } }])
-  )
+  content: Object.fromEntries(mediaTypes.map((mediaType) => [mediaType, fileSchemaOf(mediaType)]))
+})
+
+/** Schema of a file of a media type: JSON is an object on the wire, everything else is bytes. */
+const fileSchemaOf = (mediaType: string) => ({
+  schema: mediaType === Body.mediaType ? { type: "object" } : { type: "string", format: "binary" }
 })
 
 /** Removes from the documented body the input members that the path or If-Match names. */

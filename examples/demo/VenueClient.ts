@@ -113,16 +113,29 @@ export const open = (venue: Venue, person: Person): VenueClient => {
     return sendFile({ method, path, headers }, body === undefined ? undefined : file)
   }
 
-  const sendFile = async (
+  /** Sends a call, again under its key while the venue is busy: runs of reconciliation follow one another. */
+  const sendFile = async (sent: Sent, file: File | undefined): Promise<Answer> => {
+    const key = crypto.randomUUID()
+    const tooLate = Date.now() + patienceMillis
+    for (;;) {
+      const answer = await sendOnce(sent, file, key)
+      if (answer.status !== 503 || Date.now() > tooLate) return answer
+      const seconds = Number(answer.headers.get("retry-after") ?? 1)
+      await new Promise((resolve) => setTimeout(resolve, 1_000 * seconds))
+    }
+  }
+
+  const sendOnce = async (
     { headers, method, path }: Sent,
-    file: File | undefined
+    file: File | undefined,
+    key: string
   ): Promise<Answer> => {
     const response = await fetch(`${venue.api}${path}`, {
       method,
       headers: {
         ...headers,
         authorization: await authorization(),
-        ...(method === "POST" ? { "idempotency-key": crypto.randomUUID() } : {}),
+        ...(method === "POST" ? { "idempotency-key": key } : {}),
         ...(file === undefined ? {} : { "content-type": file.mediaType })
       },
       ...(file === undefined ? {} : { body: file.text })

@@ -139,7 +139,7 @@ const kept = async () => ({
     where collection = 'external-statement' and to_offset is null order by 1`)
 })
 
-/** Nothing is left but what is of a statement. */
+/** Asserts that the files and lines in the store are those of statements alone. */
 const demandSwept = async () => {
   const { files, lines, statements } = await kept()
   expect(files).toEqual(statements)

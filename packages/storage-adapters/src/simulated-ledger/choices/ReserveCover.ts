@@ -160,7 +160,7 @@ export const moved = (
 const isFraction = (fraction: Decimal.Decimal): boolean =>
   !Decimal.isNegative(fraction) && Decimal.atMost(fraction, Decimal.one)
 
-const sameNames = (assets: Terms["assets"]): ReadonlySet<string> =>
+const keysOf = (assets: Terms["assets"]): ReadonlySet<string> =>
   new Set(assets.map(({ asset }) => JSON.stringify([asset.admin, asset.id])))
 
 /** Checks that terms could be those of a reserve of the instrument. */
@@ -168,7 +168,7 @@ export const isSound = (terms: Terms, instrument: Templates.Asset): boolean =>
   Decimal.isPositive(terms.minCover) &&
   terms.assets.length > 0 &&
   terms.assets.length <= Templates.reserveAssetsMax &&
-  sameNames(terms.assets).size === terms.assets.length &&
+  keysOf(terms.assets).size === terms.assets.length &&
   terms.assets.every(
     ({ asset, haircut, maxShare, priceSource, freshness }) =>
       !sameAsset(asset, instrument) &&

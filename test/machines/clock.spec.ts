@@ -10,11 +10,7 @@ import { operations } from "#core/writes/OperationRecord.ts"
 /** Machines whose states no collection's records have, and what moves them by the clock instead. */
 const withoutCollection: Readonly<Record<string, string>> = {
   AttributeState: "part of the holder's record: its fact `expire-attributes`",
-  ScreeningState: "part of the holder's record: its fact `screen`, and the runner that asks again",
-  ReserveState: "no reserve is recorded yet",
-  AmendmentState: "no reserve is recorded yet",
-  LockAgreementState: "no reserve is recorded yet",
-  ReserveOrderState: "no reserve is recorded yet"
+  ScreeningState: "part of the holder's record: its fact `screen`, and the runner that asks again"
 }
 
 /** Machines of records that no clock move of their own moves, and whose clock moves do. */

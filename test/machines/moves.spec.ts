@@ -166,6 +166,8 @@ const tables: Readonly<Record<string, string>> = {
     delivered roll rolled ▸`,
   ReserveState: `
     opens proposed
+    opens active
+    opens closing
     proposed accept proposed
     proposed activate active ▸
     proposed decline declined
@@ -174,16 +176,18 @@ const tables: Readonly<Record<string, string>> = {
     closing empty closed ▸`,
   AmendmentState: `
     opens proposed
+    opens accepted
     proposed decline declined
     proposed tighten effective ▸
     proposed loosen accepted ▸
     proposed withdraw withdrawn
     accepted begin effective ▸
     accepted withdraw withdrawn
-    accepted supersede superseded
+    accepted overtake superseded
     effective supersede superseded`,
   LockAgreementState: `
     opens proposed
+    opens active
     proposed accept proposed
     proposed activate active ▸
     proposed decline declined
@@ -191,6 +195,7 @@ const tables: Readonly<Record<string, string>> = {
     active release released`,
   ReserveOrderState: `
     opens started
+    opens ready
     started allocate ready ▸
     started cancel cancelled
     started decline cancelled

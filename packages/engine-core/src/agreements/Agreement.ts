@@ -160,6 +160,13 @@ const evolveOf =
 const signed = ({ acceptedBy }: Pick<Life, "acceptedBy">, party: Party.Party | undefined) =>
   acceptedBy === undefined || party === undefined ? {} : { acceptedBy: [...acceptedBy, party] }
 
+/** Parties whose signatures are missing; one that is named twice signs once. */
+export const missingOf = (
+  signers: ReadonlyArray<Party.Party>,
+  acceptedBy: ReadonlyArray<Party.Party>
+): ReadonlyArray<Party.Party> =>
+  [...new Set(signers)].filter((party) => !acceptedBy.includes(party))
+
 /** A declared agreement: its collection, its states and the names of its members. */
 export interface Agreement<R extends Of<C, A>, C extends string, A extends string> {
   readonly collection: Collection.Collection<R, Fact>
@@ -186,7 +193,7 @@ export const declare = <R extends Of<C, A>, const C extends string, const A exte
   }
 ): Agreement<R, C, A> => {
   const missing = (self: R): ReadonlyArray<Party.Party> =>
-    [...new Set(of.signers(self))].filter((party) => !(self.acceptedBy ?? []).includes(party))
+    missingOf(of.signers(self), self.acceptedBy ?? [])
   const { machine, names } = of
   const collection = Collection.define<R, Fact>(name, {
     doc: of.doc,

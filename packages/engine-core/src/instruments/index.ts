@@ -12,6 +12,8 @@ import * as PolicyOperations from "./policy/PolicyOperations.ts"
 import * as PolicyReads from "./policy/PolicyReads.ts"
 import { policyVersions } from "./policy/PolicyVersion.ts"
 import { PolicyVersionMachine } from "./policy/PolicyVersionMachine.ts"
+import { assetQuotes } from "./price/AssetQuote.ts"
+import * as AssetQuoteReadings from "./price/AssetQuoteReadings.ts"
 import { NavFeed } from "./price/NavFeed.ts"
 import { pricePoints, quotes } from "./price/PricePoint.ts"
 import * as PriceReadings from "./price/PriceReadings.ts"
@@ -31,6 +33,7 @@ export const collections = [
   configurations,
   pricePoints,
   quotes,
+  assetQuotes,
   holdings,
   registerEntries,
   supplies,
@@ -45,6 +48,7 @@ export const reads = [...PolicyReads.reads, ...PriceReads.reads] as const
 export const readings = [
   ...InstrumentReadings.readings,
   ...PriceReadings.readings,
+  ...AssetQuoteReadings.readings,
   ...RegisterReadings.readings
 ] as const
 /** Readings of movements, which fold them into lots: rooms above say what minted units cost. */

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import * as Decimal from "../kernel/Decimal.ts"
 import * as Instant from "../kernel/Instant.ts"
-import { about } from "../records/EventDeclaration.ts"
+import { about, announcing } from "../records/EventDeclaration.ts"
 import * as sets from "../vocabulary/sets.ts"
 
 const { NullOr, String: Text, Struct } = Schema
@@ -44,3 +44,5 @@ export const events = {
     })
   )
 } as const
+
+export const make = announcing(events)

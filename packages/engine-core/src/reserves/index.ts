@@ -1,7 +1,21 @@
-/** Declarations of the room reserves: the state sets of assets that back issued units. */
+/** Declarations of the room reserves: assets that back issued units, and what moves them. */
+import { amendments } from "./amendment/Amendment.ts"
 import { AmendmentMachine } from "./amendment/AmendmentMachine.ts"
+import * as AmendmentReadings from "./amendment/AmendmentReadings.ts"
+import { lockAgreements } from "./lock-agreement/LockAgreement.ts"
 import { LockAgreementMachine } from "./lock-agreement/LockAgreementMachine.ts"
+import * as LockAgreementReadings from "./lock-agreement/LockAgreementReadings.ts"
+import { reserveReports } from "./report/ReserveReport.ts"
+import * as ReserveReportReadings from "./report/ReserveReportReadings.ts"
+import { reserves } from "./reserve/Reserve.ts"
+import { reserveHoldings } from "./reserve/ReserveHolding.ts"
+import * as ReserveHoldingReadings from "./reserve/ReserveHoldingReadings.ts"
 import { ReserveMachine } from "./reserve/ReserveMachine.ts"
+import * as ReserveReadings from "./reserve/ReserveReadings.ts"
+import { mints } from "./reserve-order/Mint.ts"
+import * as MintReadings from "./reserve-order/MintReadings.ts"
+import { reserveRedemptions } from "./reserve-order/ReserveRedemption.ts"
+import * as ReserveRedemptionReadings from "./reserve-order/ReserveRedemptionReadings.ts"
 import { ReserveOrderMachine } from "./reserve-order/ReserveOrderMachine.ts"
 
 export const machines = [
@@ -9,6 +23,25 @@ export const machines = [
   AmendmentMachine,
   LockAgreementMachine,
   ReserveOrderMachine
+] as const
+export const collections = [
+  reserves,
+  reserveHoldings,
+  lockAgreements,
+  mints,
+  reserveRedemptions,
+  amendments,
+  reserveReports
+] as const
+export const readings = [
+  ...ReserveReadings.readings,
+  ...LockAgreementReadings.readings,
+  ...MintReadings.readings,
+  ...ReserveRedemptionReadings.readings,
+  ...AmendmentReadings.readings,
+  ...ReserveReportReadings.readings,
+  // After the orders' own readings: a settlement ends its order before the holding that it takes.
+  ...ReserveHoldingReadings.readings
 ] as const
 export { events } from "./events.ts"
 export { formulas } from "./ReserveFormulas.ts"

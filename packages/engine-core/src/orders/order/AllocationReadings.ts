@@ -24,6 +24,8 @@ type Leg = "cash" | "units"
 
 const intent = TypedReading.of(SettlementIntent, {
   created: Effect.fn("SettlementIntent.created")(function* (payload, node) {
+    // The room of reserves reads the request for a mint's deposit.
+    if (payload.reference.kind === "mint") return
     const records = yield* Records
     const order = yield* requestedFor(payload)
     yield* records.announce([proposed(payload, order, node)])

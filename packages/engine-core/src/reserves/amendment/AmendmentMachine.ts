@@ -17,10 +17,13 @@ export const AmendmentMachine = Machine.declare("AmendmentState", {
     loosen: { by: ["ledger"], announces: ["reserve.amended"] },
     begin: { by: ["clock"] },
     withdraw: { by: ["amendment.withdraw"] },
+    overtake: { by: ["ledger"] },
     supersede: { by: ["ledger", "clock"] }
   },
   initial: "proposed",
-  opens: { by: ["amendment.propose"] },
+  // A projection that begins from a snapshot opens what was agreed before it as it stands.
+  opensIn: ["proposed", "accepted"],
+  opens: { by: ["amendment.propose", "ledger"] },
   moves: {
     proposed: {
       decline: "declined",
@@ -28,7 +31,7 @@ export const AmendmentMachine = Machine.declare("AmendmentState", {
       loosen: "accepted",
       withdraw: "withdrawn"
     },
-    accepted: { begin: "effective", withdraw: "withdrawn", supersede: "superseded" },
+    accepted: { begin: "effective", withdraw: "withdrawn", overtake: "superseded" },
     effective: { supersede: "superseded" },
     superseded: {},
     declined: {},

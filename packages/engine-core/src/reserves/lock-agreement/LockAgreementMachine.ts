@@ -18,7 +18,9 @@ export const LockAgreementMachine = Machine.declare("LockAgreementState", {
     release: { by: ["lock-agreement.release"] }
   },
   initial: "proposed",
-  opens: { by: ["lock-agreement.propose"] },
+  // A projection that begins from a snapshot opens what was agreed before it as it stands.
+  opensIn: ["proposed", "active"],
+  opens: { by: ["lock-agreement.propose", "ledger"] },
   moves: {
     proposed: {
       accept: "proposed",

@@ -18,12 +18,14 @@ export const ReserveOrderMachine = Machine.declare("ReserveOrderState", {
       announces: ["reserve.minted", "reserve.redeemed"]
     },
     cancel: { by: ["mint.cancel", "reserve-redemption.cancel"] },
-    release: { by: ["mint.cancel", "reserve-redemption.cancel"] },
+    release: { by: ["ledger", "mint.cancel", "reserve-redemption.cancel"] },
     decline: { by: ["ledger"] },
     expire: { by: ["clock"] }
   },
   initial: "started",
-  opens: { by: ["mint.start", "reserve-redemption.start"] },
+  // A projection that begins from a snapshot opens an order that was accepted before it as ready.
+  opensIn: ["started", "ready"],
+  opens: { by: ["mint.start", "reserve-redemption.start", "ledger"] },
   moves: {
     started: { allocate: "ready", cancel: "cancelled", decline: "cancelled", expire: "expired" },
     ready: {

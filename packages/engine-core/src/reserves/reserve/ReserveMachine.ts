@@ -17,19 +17,12 @@ export const ReserveMachine = Machine.declare("ReserveState", {
     decline: { by: ["ledger"] },
     withdraw: { by: ["reserve.close"] },
     close: { by: ["reserve.close"] },
-    empty: {
-      by: [
-        "ledger",
-        "clock",
-        "mint.cancel",
-        "reserve-redemption.settle",
-        "reserve-redemption.cancel",
-        "lock-agreement.release"
-      ]
-    }
+    empty: { by: ["reserve.close", "lock-agreement.release"] }
   },
   initial: "proposed",
-  opens: { by: ["reserve.propose"] },
+  // A projection that begins from a snapshot opens what was agreed before it as it stands.
+  opensIn: ["proposed", "active", "closing"],
+  opens: { by: ["reserve.propose", "ledger"] },
   moves: {
     proposed: {
       accept: "proposed",

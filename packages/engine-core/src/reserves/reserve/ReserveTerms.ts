@@ -1,7 +1,10 @@
 /** Terms of a reserve: its assets and the cover they must give (docs/domain/reserves.md#terms). */
-import type * as Decimal from "../../kernel/Decimal.ts"
-import type * as Duration from "../../kernel/Duration.ts"
+import { Schema } from "effect"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Duration from "../../kernel/Duration.ts"
 import type * as Instant from "../../kernel/Instant.ts"
+import * as Party from "../../kernel/Party.ts"
+import * as Field from "../../templates/Field.ts"
 
 /** An asset on the ledger: the party that registers it, and its id there. */
 export interface AssetId {
@@ -36,3 +39,24 @@ export interface TermsCourse {
 
 /** Key of an asset, unlike that of every other. */
 export const keyOf = ({ admin, id }: AssetId): string => JSON.stringify([admin, id])
+
+/** Key of an asset as a filter column holds it; an index of a store bounds its length. */
+export const columnOf = ({ admin, id }: AssetId): string => `${admin}/${id}`
+
+/** Terms as records store and views show them. */
+export const StoredTerms = Schema.Struct({
+  assets: Schema.Array(
+    Schema.Struct({
+      asset: Field.asset,
+      priceSource: Schema.NullOr(Party.schema),
+      freshness: Schema.NullOr(Duration.schema),
+      haircut: Decimal.plain,
+      maxShare: Schema.NullOr(Decimal.plain)
+    })
+  ),
+  minCover: Decimal.plain
+}).annotate({
+  identifier: "ReserveTerms",
+  description: "Assets that a reserve counts, how each counts, and the least cover."
+})
+export type StoredTerms = typeof StoredTerms.Type

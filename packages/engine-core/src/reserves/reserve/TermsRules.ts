@@ -6,7 +6,9 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import * as Direction from "../../kernel/Direction.ts"
 import * as Duration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import type { Plain } from "../../kernel/PlainJson.ts"
 import * as Rational from "../../kernel/Rational.ts"
+import * as TermChange from "../../writes/TermChange.ts"
 import { type AssetTerms, keyOf, type ReserveTerms, type TermsCourse } from "./ReserveTerms.ts"
 
 /** Terms in force: pending ones are in force from the instant they are effective, without an act. */
@@ -57,6 +59,28 @@ export const changesOf = ({
 /** Direction of a change of terms as a whole: one member that loosens makes all of it wait. */
 export const directionOf = (pair: Direction.Pair<ReserveTerms>): Direction.Direction | "none" =>
   Direction.whole(changesOf(pair))
+
+/** Terms as the values of their changes are shown, with assets by their keys. */
+const plainOf = ({ minCover, assets }: ReserveTerms): Plain => ({
+  minCover: Decimal.formatPlain(minCover),
+  assets: Object.fromEntries(
+    assets.map(({ asset, priceSource, freshness, haircut, maxShare }) => [
+      keyOf(asset),
+      {
+        priceSource,
+        freshness: freshness === null ? null : Duration.format(freshness),
+        haircut: Decimal.formatPlain(haircut),
+        maxShare: maxShare === null ? null : Decimal.formatPlain(maxShare)
+      }
+    ])
+  )
+})
+
+/** The changes with their values before and after, as approvers and records show them. */
+export const shownChangesOf = (
+  pair: Direction.Pair<ReserveTerms>
+): ReadonlyArray<TermChange.TermChange> =>
+  TermChange.withValues(changesOf(pair), { from: plainOf(pair.from), to: plainOf(pair.to) })
 
 // ---- feasibility
 

@@ -1,0 +1,112 @@
+/** Steps of amendments that the ledger reports: accepted, and withdrawn while they wait. */
+import { Effect, Option } from "effect"
+import * as events from "../events.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type { Direction } from "../../kernel/Direction.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
+import type { Node } from "../../projection/Reading.ts"
+import { Records } from "../../records/Records.ts"
+import * as TermChange from "../../writes/TermChange.ts"
+import type { Reserve } from "../reserve/Reserve.ts"
+import type { StoredTerms } from "../reserve/ReserveTerms.ts"
+import * as TermsRules from "../reserve/TermsRules.ts"
+import { amendments } from "./Amendment.ts"
+import { AmendmentMachine } from "./AmendmentMachine.ts"
+
+export const amendment = LedgerRecord.transitionsOf({
+  collection: amendments,
+  machine: AmendmentMachine,
+  resourceKind: "amendment"
+})
+
+/** Terms in force at an instant, and the amendment by which they came into force. */
+export const inForceAt = (
+  { terms, pending, amendmentId }: Pick<Reserve, "terms" | "pending" | "amendmentId">,
+  at: Instant.Instant
+): { readonly terms: StoredTerms; readonly amendmentId: string | null } =>
+  pending !== null && Instant.atOrAfter(at, pending.effectiveAt) ? pending : { terms, amendmentId }
+
+/**
+ * Moves the amendments of a reserve as one of them is accepted, and returns the terms that the reserve
+ * has from then on. What only tightens is in force at once, ends the terms in force and drops those
+ * that wait; anything else waits out the delay (docs/domain/reserves.md#terms).
+ */
+export const accepted = Effect.fnUntraced(function* (
+  self: Reserve,
+  { amendmentId, terms }: { readonly amendmentId: string; readonly terms: StoredTerms },
+  node: Node
+) {
+  const at = node.effectiveAt
+  const inForce = inForceAt(self, at)
+  const change = TermsRules.shownChangesOf({ from: inForce.terms, to: terms })
+  const direction = TermChange.directionOf(change) ?? "tighten"
+  if (direction === "loosen") {
+    const effectiveAt = Instant.add(at, self.loosenDelay)
+    yield* amendment.moveBy(amendmentId, node, { on: "loosen", change, effectiveAt, at })
+    yield* limited(inForce.amendmentId, effectiveAt, node)
+    yield* announced(self, { amendmentId, direction, effectiveAt })
+    return { ...inForce, pending: { amendmentId, terms, effectiveAt } }
+  }
+  yield* amendment.moveBy(amendmentId, node, { on: "tighten", change, at })
+  const { pending } = self
+  const waits = pending !== null && Instant.isBefore(at, pending.effectiveAt)
+  yield* ended(inForce.amendmentId, "supersede", node)
+  yield* ended(waits ? pending.amendmentId : null, "overtake", node)
+  yield* announced(self, { amendmentId, direction, effectiveAt: at })
+  return { terms, amendmentId, pending: null }
+})
+
+/** Ends an amendment whose terms the venue took back, and lets those in force go on. */
+export const withdrawn = Effect.fnUntraced(function* (
+  self: Reserve,
+  amendmentId: string,
+  node: Node
+) {
+  yield* amendment.moveBy(amendmentId, node, { on: "withdraw", at: node.effectiveAt })
+  yield* limited(inForceAt(self, node.effectiveAt).amendmentId, null, node)
+})
+
+/** Ends an amendment as others take its place; one that a snapshot did not hold has no record. */
+const ended = Effect.fnUntraced(function* (
+  id: string | null,
+  on: "supersede" | "overtake",
+  node: Node
+) {
+  if (id === null) return
+  const records = yield* Records
+  if (Option.isNone(yield* records.find(amendments, id))) return
+  yield* amendment.moveBy(id, node, { on, at: node.effectiveAt })
+})
+
+/** Sets the end of the amendment whose terms are in force; null: the reserve opened with them. */
+const limited = Effect.fnUntraced(function* (
+  id: string | null,
+  until: Instant.Instant | null,
+  node: Node
+) {
+  if (id === null) return
+  const records = yield* Records
+  const found = Option.getOrNull(yield* records.find(amendments, id))
+  if (found !== null) yield* amendment.record(found, node, { on: "limit", until })
+})
+
+const announced = (
+  self: Reserve,
+  payload: {
+    readonly amendmentId: string
+    readonly direction: Direction
+    readonly effectiveAt: Instant.Instant
+  }
+) =>
+  Effect.flatMap(Records, (records) =>
+    records.announce([
+      {
+        ...events.make("reserve.amended", payload),
+        resourceKind: "reserve",
+        resourceId: self.reserveId,
+        instrumentId: self.instrumentId,
+        party: self.issuer,
+        holderIds: []
+      }
+    ])
+  )

@@ -1,0 +1,139 @@
+/** Record of a lock agreement: an asset's registrar and a reserve's holder agree that it may be locked. */
+import { Schema } from "effect"
+import { match } from "ts-pattern"
+import * as Agreement from "../../agreements/Agreement.ts"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import * as Offset from "../../kernel/Offset.ts"
+import * as Party from "../../kernel/Party.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
+import * as Field from "../../templates/Field.ts"
+import { columnOf } from "../reserve/ReserveTerms.ts"
+import { LockAgreementMachine } from "./LockAgreementMachine.ts"
+
+export const LockAgreementId = RecordId.make("LockAgreementId")
+export type LockAgreementId = typeof LockAgreementId.Type
+
+const { NullOr, String: Text } = Schema
+
+export const LockAgreement = Schema.Struct({
+  lockAgreementId: LockAgreementId,
+  reserveId: Text,
+  /** The instrument that the reserve backs. */
+  instrumentId: Text,
+  /** Issuer of that instrument, which is its registrar. */
+  issuer: Party.schema,
+  asset: Field.asset,
+  /** Owner of what is locked: the reserve's holder. */
+  holder: Party.schema,
+  /** Amount that the holder locks as it accepts; null: not said, as after a snapshot. */
+  asked: NullOr(Decimal.schema),
+  state: LockAgreementMachine.schema,
+  acceptedBy: Schema.Array(Party.schema),
+  proposedAt: Instant.schema,
+  /** The offset of the proposal. */
+  offset: Offset.schema,
+  activatedAt: NullOr(Instant.schema),
+  endedAt: NullOr(Instant.schema),
+  proposalCid: NullOr(Field.contractId),
+  agreementCid: NullOr(Field.contractId)
+}).annotate({
+  identifier: "LockAgreement",
+  description: "The agreement by which holdings of an asset are locked for a reserve."
+})
+export type LockAgreement = typeof LockAgreement.Type
+
+const at = { at: Instant.schema } as const
+
+export const Fact = Schema.Union([
+  Schema.Struct({
+    on: Schema.Literal("accept"),
+    party: Party.schema,
+    proposalCid: Field.contractId
+  }),
+  Schema.Struct({
+    on: Schema.Literal("activate"),
+    party: Party.schema,
+    agreementCid: Field.contractId,
+    ...at
+  }),
+  Schema.Struct({ on: Schema.Literal("decline"), ...at }),
+  Schema.Struct({ on: Schema.Literal("withdraw"), ...at }),
+  Schema.Struct({ on: Schema.Literal("release"), ...at })
+])
+export type Fact = typeof Fact.Type
+
+/** Fold: the agreement after `fact`. */
+export const evolve = (self: LockAgreement, fact: Fact): LockAgreement =>
+  match(fact)
+    .with({ on: "accept" }, ({ party, proposalCid }) => ({
+      ...self,
+      acceptedBy: [...self.acceptedBy, party],
+      proposalCid
+    }))
+    .with({ on: "activate" }, ({ on, party, agreementCid, at: activatedAt }) => ({
+      ...moved(self, on),
+      acceptedBy: [...self.acceptedBy, party],
+      proposalCid: null,
+      agreementCid,
+      activatedAt
+    }))
+    .with({ on: "decline" }, { on: "withdraw" }, { on: "release" }, ({ on, at: endedAt }) => ({
+      ...moved(self, on),
+      proposalCid: null,
+      agreementCid: null,
+      endedAt
+    }))
+    .exhaustive()
+
+const moved = (
+  self: LockAgreement,
+  on: Machine.TriggerOf<typeof LockAgreementMachine>
+): LockAgreement => ({ ...self, state: Machine.follow(LockAgreementMachine, self.state, on) })
+
+/** Parties whose signatures an agreement still needs: the registrar's comes before the holder's. */
+export const missing = ({ acceptedBy, asset, holder }: LockAgreement): ReadonlyArray<Party.Party> =>
+  Agreement.missingOf([asset.admin, holder], acceptedBy)
+
+/** Proposed or active, of which there is one for a reserve and an asset. */
+export const isLive = ({ state }: Pick<LockAgreement, "state">): boolean =>
+  !Machine.isTerminal(LockAgreementMachine, state)
+
+/** Key of a reserve's asset, for the index of its live agreement. */
+export const liveKeyOf = (of: Pick<LockAgreement, "reserveId" | "asset">): string =>
+  `${of.reserveId}/${columnOf(of.asset)}`
+
+export const lockAgreements = Collection.define<LockAgreement, Fact>("lock-agreement", {
+  doc: "The agreement by which holdings of an asset are locked for a reserve.",
+  id: (self) => self.lockAgreementId,
+  record: LockAgreement,
+  fact: Fact,
+  evolve,
+  keptBy: "ledger",
+  sortKey: (self) => `${Offset.sortable(self.offset)}:${self.lockAgreementId}`,
+  filters: {
+    reserveId: (self) => self.reserveId,
+    instrumentId: (self) => self.instrumentId,
+    registrar: (self) => self.issuer,
+    state: (self) => self.state,
+    /** The reserve's asset while the agreement is live. */
+    live: (self) => (isLive(self) ? liveKeyOf(self) : null)
+  },
+  waitingOn: (self) =>
+    self.state === "proposed"
+      ? missing(self)
+          .slice(0, 1)
+          .map((party) => ({ party, action: "LockAgreementProposal.Accept", by: null }))
+      : [],
+  invariants: {
+    "a proposal and an agreement in force stand on their contracts": (self) =>
+      (self.state === "proposed") === (self.proposalCid !== null) &&
+      (self.state === "active") === (self.agreementCid !== null),
+    "an agreement in force was accepted by all": (self) =>
+      self.state !== "active" || missing(self).length === 0,
+    "nobody accepts twice": ({ acceptedBy }) => new Set(acceptedBy).size === acceptedBy.length,
+    "an agreement that ended says when": (self) => isLive(self) === (self.endedAt === null)
+  }
+})

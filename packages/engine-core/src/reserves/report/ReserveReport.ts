@@ -1,0 +1,106 @@
+/** Record of a reserve report: the figures of a reserve as the ledger computed them at one instant. */
+import { Schema } from "effect"
+import * as events from "../events.ts"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Offset from "../../kernel/Offset.ts"
+import * as Party from "../../kernel/Party.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
+import * as Field from "../../templates/Field.ts"
+import * as sets from "../../vocabulary/sets.ts"
+
+export const ReportId = RecordId.make("ReportId")
+export type ReportId = typeof ReportId.Type
+
+const { NullOr, String: Text } = Schema
+
+/**
+ * Id of the report that the schedule makes of a reserve for an instant: it begins with the reserve's
+ * id and a tilde, which ids that the engine makes for callers never do.
+ */
+export const scheduledIdOf = (reserveId: string, due: Instant.Instant): string =>
+  `${reserveId}~${Instant.toEpochMillis(due)}`
+
+/** Says by the id of a report whether the schedule made it or somebody asked for it. */
+export const triggerOf = (of: {
+  readonly reportId: string
+  readonly reserveId: string
+}): sets.ReportTrigger => (of.reportId.startsWith(`${of.reserveId}~`) ? "schedule" : "demand")
+
+/** Figures of one asset, in the reserve's unit of account unless said. */
+const Line = Schema.Struct({
+  asset: Field.asset,
+  /** Units locked of the asset. */
+  units: Decimal.schema,
+  /** Null: its source has published no point. */
+  price: NullOr(Decimal.schema),
+  fresh: Schema.Boolean,
+  value: Decimal.schema,
+  counted: Decimal.schema
+})
+
+export const ReserveReport = Schema.Struct({
+  reportId: ReportId,
+  reserveId: Text,
+  instrumentId: Text,
+  issuer: Party.schema,
+  trigger: sets.ReportTrigger.schema,
+  /** Instant of the ledger at which it was computed. */
+  at: Instant.schema,
+  off: Offset.schema,
+  outstanding: Decimal.schema,
+  required: Decimal.schema,
+  counted: Decimal.schema,
+  /** Counted by the value outstanding; null: nothing is outstanding. */
+  ratio: NullOr(Decimal.schema),
+  cover: sets.CoverState.schema,
+  /** Worth of one unit, rounded down; null: an asset has no price, or the units own nothing. */
+  sharePrice: NullOr(Decimal.schema),
+  assets: Schema.Array(Line),
+  pointCids: Schema.Array(Field.contractId),
+  cid: Field.contractId
+}).annotate({
+  identifier: "ReserveReport",
+  description: "Figures of a reserve as the ledger computed them."
+})
+export type ReserveReport = typeof ReserveReport.Type
+
+export const reserveReports = Collection.define<ReserveReport, never>("reserve-report", {
+  doc: "Figures of a reserve as the ledger computed them at one instant.",
+  id: (self) => self.reportId,
+  record: ReserveReport,
+  fact: Schema.Never,
+  evolve: (self) => self,
+  keptBy: "ledger",
+  sortKey: (self) => `${Offset.sortable(self.off)}:${self.reportId}`,
+  filters: {
+    reserveId: (self) => self.reserveId,
+    instrumentId: (self) => self.instrumentId,
+    registrar: (self) => self.issuer,
+    /** Instant of the report, for the series of covers. */
+    at: (self) => Instant.sortable(self.at)
+  },
+  announce: (self, fact) =>
+    fact === undefined
+      ? [
+          {
+            ...events.make("reserve.reported", {
+              reportId: self.reportId,
+              trigger: self.trigger,
+              cover: self.cover,
+              ratio: self.ratio
+            }),
+            resourceKind: "reserve",
+            resourceId: self.reserveId,
+            instrumentId: self.instrumentId,
+            party: self.issuer,
+            holderIds: []
+          }
+        ]
+      : [],
+  invariants: {
+    "nothing outstanding has no ratio": ({ outstanding, ratio }) =>
+      Decimal.isZero(outstanding) === (ratio === null)
+  }
+})

@@ -1,0 +1,163 @@
+/** Members, facts, filters and invariants that the records of mints and reserve redemptions share. */
+import { Schema } from "effect"
+import { match } from "ts-pattern"
+import { HolderId } from "../../holders/holder/Holder.ts"
+import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
+import type * as Collection from "../../kernel/Collection.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import * as Party from "../../kernel/Party.ts"
+import * as Field from "../../templates/Field.ts"
+import { ReserveOrderMachine } from "./ReserveOrderMachine.ts"
+
+const { NullOr, String: Text } = Schema
+
+export const members = {
+  reserveId: Text,
+  /** The backed instrument. */
+  instrumentId: InstrumentId,
+  registrar: Party.schema,
+  /** Party that owns every holding of the reserve. */
+  holder: Party.schema,
+  state: ReserveOrderMachine.schema,
+  endedAs: NullOr(Schema.Literals(["settled", "cancelled", "declined", "expired"])),
+  holderId: HolderId,
+  /** The depositor of a mint, or the owner of the units that are redeemed. */
+  party: Party.schema,
+  /** Asset that is put in or paid out. */
+  asset: Field.asset,
+  /** Units of the instrument, fixed at the start. */
+  units: Decimal.schema,
+  /** Price of the asset at the start; null: not told, as after a snapshot. */
+  price: NullOr(Decimal.schema),
+  /** Point of that price; null: the asset is always worth 1, or not told. */
+  pointCid: NullOr(Field.contractId),
+  /** Share price at the start, up for a mint and down for a redemption; null: not told. */
+  sharePrice: NullOr(Decimal.schema),
+  /** Places that the units of a mint and a payout round to. */
+  decimals: Integer.schema,
+  /** The reserve's unit of account. */
+  unit: Text,
+  coverBefore: NullOr(Decimal.schema),
+  coverAfter: NullOr(Decimal.schema),
+  deadline: Instant.schema,
+  readyAt: NullOr(Instant.schema),
+  endedAt: NullOr(Instant.schema),
+  /** The ledger update that settled it. */
+  updateId: NullOr(Text),
+  /** Its contract on the ledger; null once it has ended. */
+  orderCid: NullOr(Field.contractId),
+  /** The depositor's allocation, or the owner's locked units; null: none is named, or it is gone. */
+  heldCid: NullOr(Field.contractId)
+} as const
+
+const Members = Schema.Struct(members)
+export type Members = typeof Members.Type
+
+const at = { at: Instant.schema } as const
+const accepted = { orderCid: Field.contractId, heldCid: Field.contractId, ...at } as const
+
+export const Fact = Schema.Union([
+  Schema.Struct({ on: Schema.Literal("allocate"), ...accepted }),
+  Schema.Struct({ on: Schema.Literal("reallocate"), ...accepted }),
+  /** The allocation or the locked units ended without the order. */
+  Schema.Struct({ on: Schema.Literal("lose") }),
+  /** The venue asked the depositor's wallet for the deposit; null: the request ended. */
+  Schema.Struct({ on: Schema.Literal("request"), intentCid: NullOr(Field.contractId) }),
+  Schema.Struct({
+    on: Schema.Literal("settle"),
+    coverBefore: NullOr(Decimal.schema),
+    coverAfter: NullOr(Decimal.schema),
+    updateId: Text,
+    ...at
+  }),
+  Schema.Struct({ on: Schema.Literal("cancel"), ...at }),
+  Schema.Struct({ on: Schema.Literal("release"), ...at }),
+  Schema.Struct({ on: Schema.Literal("decline"), ...at }),
+  Schema.Struct({ on: Schema.Literal("expire") })
+])
+export type Fact = typeof Fact.Type
+
+const endedAs = {
+  settle: "settled",
+  cancel: "cancelled",
+  release: "expired",
+  decline: "declined"
+} as const
+
+/** Fold: the order after `fact`; the request for a deposit is a mint's own. */
+export const evolve = <R extends Members>(
+  self: R,
+  fact: Exclude<Fact, { readonly on: "request" }>
+): R =>
+  match(fact)
+    .with({ on: "allocate" }, { on: "reallocate" }, ({ on, orderCid, heldCid, at: readyAt }) => ({
+      ...moved(self, on),
+      orderCid,
+      heldCid,
+      readyAt
+    }))
+    .with({ on: "lose" }, () => ({ ...self, heldCid: null }))
+    .with({ on: "settle" }, ({ on, at: endedAt, coverBefore, coverAfter, updateId }) => ({
+      ...ended(moved(self, on), on, endedAt),
+      coverBefore,
+      coverAfter,
+      updateId
+    }))
+    .with({ on: "cancel" }, { on: "release" }, { on: "decline" }, ({ on, at: endedAt }) =>
+      ended(moved(self, on), on, endedAt)
+    )
+    .with({ on: "expire" }, ({ on }) => moved(self, on))
+    .exhaustive()
+
+const moved = <R extends Members>(
+  self: R,
+  on: Machine.TriggerOf<typeof ReserveOrderMachine>
+): R => ({ ...self, state: Machine.follow(ReserveOrderMachine, self.state, on) })
+
+const ended = <R extends Members>(
+  self: R,
+  on: keyof typeof endedAs,
+  endedAt: Instant.Instant
+): R => ({ ...self, endedAs: endedAs[on], endedAt, orderCid: null, heldCid: null })
+
+/** An order is open until it has settled or is cancelled; one past its deadline is open too. */
+export const isOpen = ({ state }: Pick<Members, "state">): boolean =>
+  !Machine.isTerminal(ReserveOrderMachine, state)
+
+/** Key of a reserve's asset, for the index of open orders in it. */
+export const assetKeyOf = (of: Pick<Members, "reserveId" | "asset">): string =>
+  `${of.reserveId}/${of.asset.admin}/${of.asset.id}`
+
+export const filters = {
+  reserveId: (self: Members) => self.reserveId,
+  instrumentId: (self: Members) => self.instrumentId,
+  registrar: (self: Members) => self.registrar,
+  holderId: (self: Members) => self.holderId,
+  state: (self: Members) => self.state,
+  /** The reserve while the order is open. */
+  openOf: (self: Members) => (isOpen(self) ? self.reserveId : null),
+  /** The reserve's asset while the order is open. */
+  openIn: (self: Members) => (isOpen(self) ? assetKeyOf(self) : null),
+  /** Allocation or locked units of a ready order, to see when they end. */
+  heldCid: (self: Members) => self.heldCid
+} as const
+
+/** The clock expires an order that has not settled by its deadline. */
+export const due = ({
+  state,
+  deadline
+}: Members): Collection.Due<Extract<Fact, { readonly on: "expire" }>> | undefined =>
+  state === "started" || state === "ready" ? { at: deadline, fact: { on: "expire" } } : undefined
+
+export const invariants = {
+  "an order that ended says when and how": (self: Members) =>
+    isOpen(self) === (self.endedAt === null) && isOpen(self) === (self.endedAs === null),
+  "an open order stands on its contract": (self: Members) =>
+    isOpen(self) === (self.orderCid !== null),
+  "an order is for units": ({ units }: Members) => Decimal.isPositive(units),
+  "a settled order names its update": ({ state, updateId }: Members) =>
+    (state === "settled") === (updateId !== null)
+} as const

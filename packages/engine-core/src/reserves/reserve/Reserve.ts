@@ -1,0 +1,204 @@
+/** Record of a reserve: what backs the units of an instrument, by the ledger's own count. */
+import { Schema } from "effect"
+import { match } from "ts-pattern"
+import * as Agreement from "../../agreements/Agreement.ts"
+import * as Collection from "../../kernel/Collection.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Duration from "../../kernel/Duration.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import * as Offset from "../../kernel/Offset.ts"
+import * as Party from "../../kernel/Party.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
+import * as Field from "../../templates/Field.ts"
+import { ReserveMachine } from "./ReserveMachine.ts"
+import { keyOf, StoredTerms } from "./ReserveTerms.ts"
+
+export const ReserveId = RecordId.make("ReserveId")
+export type ReserveId = typeof ReserveId.Type
+
+const { NullOr, String: Text } = Schema
+
+/** An amount of an asset. */
+export const AssetAmount = Schema.Struct({ asset: Field.asset, amount: Decimal.schema })
+export type AssetAmount = typeof AssetAmount.Type
+
+/** Terms that the issuer accepted and that are in force from an instant on. */
+const Pending = Schema.Struct({
+  amendmentId: Text,
+  terms: StoredTerms,
+  effectiveAt: Instant.schema
+})
+
+/** Members that change with the terms. */
+const course = {
+  /** Terms in force until pending ones are. */
+  terms: StoredTerms,
+  pending: NullOr(Pending),
+  /** Amendment by which `terms` came into force; null: the reserve opened with them. */
+  amendmentId: NullOr(Text)
+} as const
+
+/** Members that the reserve's contract counts. */
+const count = {
+  /** The reserve on the ledger; null before both have accepted. */
+  reserveCid: NullOr(Field.contractId),
+  /** Units outstanding by the ledger's own count. */
+  outstanding: Decimal.schema,
+  /** Locked amounts by the ledger's own count; none of them is 0. */
+  locked: Schema.Array(AssetAmount)
+} as const
+
+export const Reserve = Schema.Struct({
+  reserveId: ReserveId,
+  instrumentId: Text,
+  /** Issuer of the backed instrument, which is its registrar. */
+  issuer: Party.schema,
+  /** Party that owns every holding of the reserve. */
+  holder: Party.schema,
+  /** Unit of account of every price: the instrument's currency. */
+  unit: Text,
+  decimals: Integer.schema,
+  priceDecimals: Integer.schema,
+  /** Worth of a unit at par; null: the reserve is accumulating. */
+  parValue: NullOr(Decimal.schema),
+  initialSharePrice: NullOr(Decimal.plain),
+  loosenDelay: Duration.schema,
+  state: ReserveMachine.schema,
+  acceptedBy: Schema.Array(Party.schema),
+  ...course,
+  ...count,
+  /** Instant of the latest report; null before the first. */
+  reportedAt: NullOr(Instant.schema),
+  proposedAt: Instant.schema,
+  /** The offset of the proposal. */
+  offset: Offset.schema,
+  activatedAt: NullOr(Instant.schema),
+  endedAt: NullOr(Instant.schema),
+  proposalCid: NullOr(Field.contractId)
+}).annotate({
+  identifier: "Reserve",
+  description: "Assets locked on the ledger against which units of an instrument exist."
+})
+export type Reserve = typeof Reserve.Type
+
+const at = { at: Instant.schema } as const
+
+export const Fact = Schema.Union([
+  /** The first of two signatures: the proposal is created again with it. */
+  Schema.Struct({
+    on: Schema.Literal("accept"),
+    party: Party.schema,
+    proposalCid: Field.contractId
+  }),
+  Schema.Struct({
+    on: Schema.Literal("activate"),
+    party: Party.schema,
+    reserveCid: Field.contractId,
+    ...at
+  }),
+  Schema.Struct({ on: Schema.Literal("decline"), ...at }),
+  Schema.Struct({ on: Schema.Literal("withdraw"), ...at }),
+  Schema.Struct({ on: Schema.Literal("close"), ...at }),
+  Schema.Struct({ on: Schema.Literal("empty"), ...at }),
+  /** Another contract of the reserve; `course` is there where the terms have changed. */
+  Schema.Struct({
+    on: Schema.Literal("renew"),
+    ...count,
+    course: Field.optional(Schema.Struct(course))
+  }),
+  Schema.Struct({ on: Schema.Literal("report"), ...at })
+])
+export type Fact = typeof Fact.Type
+
+/** Fold: the reserve after `fact`. */
+export const evolve = (self: Reserve, fact: Fact): Reserve =>
+  match(fact)
+    .with({ on: "accept" }, ({ party, proposalCid }) => ({
+      ...self,
+      acceptedBy: [...self.acceptedBy, party],
+      proposalCid
+    }))
+    .with({ on: "activate" }, ({ on, party, reserveCid, at: activatedAt }) => ({
+      ...moved(self, on),
+      acceptedBy: [...self.acceptedBy, party],
+      proposalCid: null,
+      reserveCid,
+      activatedAt
+    }))
+    .with({ on: "decline" }, { on: "withdraw" }, ({ on, at: endedAt }) => ({
+      ...moved(self, on),
+      proposalCid: null,
+      endedAt
+    }))
+    .with({ on: "close" }, ({ on }) => moved(self, on))
+    .with({ on: "empty" }, ({ on, at: endedAt }) => ({
+      ...moved(self, on),
+      reserveCid: null,
+      endedAt
+    }))
+    .with({ on: "renew" }, ({ on: _, course: changed, ...counted }) => ({
+      ...self,
+      ...counted,
+      ...(changed ?? {})
+    }))
+    .with({ on: "report" }, ({ at: reportedAt }) => ({ ...self, reportedAt }))
+    .exhaustive()
+
+const moved = (self: Reserve, on: Machine.TriggerOf<typeof ReserveMachine>): Reserve => ({
+  ...self,
+  state: Machine.follow(ReserveMachine, self.state, on)
+})
+
+/** Parties whose signatures a reserve still needs; one that is both issuer and holder signs once. */
+export const missing = ({ acceptedBy, issuer, holder }: Reserve): ReadonlyArray<Party.Party> =>
+  Agreement.missingOf([issuer, holder], acceptedBy)
+
+/** A reserve backs its instrument from its proposal to its end. */
+export const isBacking = ({ state }: Pick<Reserve, "state">): boolean =>
+  !Machine.isTerminal(ReserveMachine, state)
+
+export const reserves = Collection.define<Reserve, Fact>("reserve", {
+  doc: "Assets locked on the ledger against which units of an instrument exist.",
+  id: (self) => self.reserveId,
+  record: Reserve,
+  fact: Fact,
+  evolve,
+  keptBy: "ledger",
+  filters: {
+    reserveId: (self) => self.reserveId,
+    instrumentId: (self) => self.instrumentId,
+    registrar: (self) => self.issuer,
+    state: (self) => self.state,
+    /** The instrument while a reserve backs it; null after the reserve's end. */
+    backing: (self) => (isBacking(self) ? self.instrumentId : null)
+  },
+  waitingOn: (self) => {
+    if (self.state === "proposed") {
+      return missing(self).map((party) => ({
+        party,
+        action: "ReserveProposal.Accept",
+        by: null
+      }))
+    }
+    return self.state === "closing"
+      ? [{ role: "operator", action: "lock-agreement.release", by: null }]
+      : []
+  },
+  invariants: {
+    "a proposal and a reserve in force stand on their contracts": (self) =>
+      (self.state === "proposed") === (self.proposalCid !== null) &&
+      (self.state === "active" || self.state === "closing") === (self.reserveCid !== null),
+    "a reserve in force was accepted by its issuer and its holder": (self) =>
+      self.reserveCid === null || missing(self).length === 0,
+    "nobody accepts twice": ({ acceptedBy }) => new Set(acceptedBy).size === acceptedBy.length,
+    "each asset is counted once, and more than nothing of it": ({ locked }) =>
+      new Set(locked.map(({ asset }) => keyOf(asset))).size === locked.length &&
+      locked.every(({ amount }) => Decimal.isPositive(amount)),
+    "no fewer units than none are outstanding": ({ outstanding }) =>
+      !Decimal.isNegative(outstanding),
+    "a reserve that ended says when": (self) =>
+      Machine.isTerminal(ReserveMachine, self.state) === (self.endedAt !== null)
+  }
+})

@@ -1,0 +1,134 @@
+/**
+ * Loads what the figures of reserves follow from, and the contracts by which the ledger judges a
+ * reserve: one look-up of each kind for a whole page of reserves.
+ */
+import { Effect } from "effect"
+import { assetQuotes, quoteIdOf } from "../../instruments/price/AssetQuote.ts"
+import { assetKeyOf } from "../../instruments/register/Holding.ts"
+import { supplies } from "../../instruments/register/Supply.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import type * as Instant from "../../kernel/Instant.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import { Records } from "../../records/Records.ts"
+import type * as Field from "../../templates/Field.ts"
+import * as BooksRules from "./BooksRules.ts"
+import type { AssetPoint, ReserveBooks } from "./CoverRules.ts"
+import { type Reserve, reserves } from "./Reserve.ts"
+import { reserveHoldings } from "./ReserveHolding.ts"
+import { type AssetTerms, keyOf } from "./ReserveTerms.ts"
+import { inForceAt } from "./TermsRules.ts"
+
+/** Point of an asset, with its contract. */
+export interface LoadedPoint extends AssetPoint {
+  readonly contractId: string
+}
+
+/** A reserve's books at an instant, and the points in them by the key of their asset. */
+export interface LoadedBooks {
+  readonly books: ReserveBooks
+  readonly points: ReadonlyMap<string, LoadedPoint>
+  readonly supply: Decimal.Decimal
+}
+
+/** A point of view: the instant that freshness and terms are judged at, and the pin of the records. */
+export interface At {
+  readonly at: Instant.Instant
+  readonly pin?: Pin.Resolved
+}
+
+const sourcedOf = (self: Reserve, at: Instant.Instant) =>
+  inForceAt(self, at).assets.flatMap(({ asset, priceSource }: AssetTerms) =>
+    priceSource === null
+      ? []
+      : [{ key: keyOf(asset), quoteId: quoteIdOf({ source: priceSource, asset }) }]
+  )
+
+const supplyKeyOf = ({ issuer, instrumentId }: Reserve): string =>
+  assetKeyOf({ registrar: issuer, instrumentId })
+
+/** Loads the books of reserves, in their order. */
+export const booksOfAll = Effect.fnUntraced(function* (
+  all: ReadonlyArray<Reserve>,
+  { at, pin }: At
+) {
+  const records = yield* Records
+  const ids = new Set(all.flatMap((self) => sourcedOf(self, at).map(({ quoteId }) => quoteId)))
+  const quotes = new Map(
+    (yield* records.many(assetQuotes, [...ids], pin))
+      .filter(({ isLive }) => isLive)
+      .map((quote) => [quote.quoteId, quote])
+  )
+  const found = yield* records.many(supplies, [...new Set(all.map(supplyKeyOf))], pin)
+  const supplyOf = new Map(found.map((supply) => [assetKeyOf(supply), supply.units]))
+  return all.map((self): LoadedBooks => {
+    const points = new Map(
+      sourcedOf(self, at).flatMap(({ key, quoteId }) => {
+        const quote = quotes.get(quoteId)
+        return quote === undefined ? [] : [[key, quote] as const]
+      })
+    )
+    const supply = supplyOf.get(supplyKeyOf(self)) ?? Decimal.zero
+    return { books: BooksRules.booksAt(self, { points, supply, at }), points, supply }
+  })
+})
+
+/** Loads the books of one reserve. */
+export const booksOf = (self: Reserve, of: At) =>
+  Effect.map(booksOfAll([self], of), ([loaded]) => {
+    if (loaded === undefined) throw new Error("a reserve has books")
+    return loaded
+  })
+
+/** The reserve that backs an instrument: proposed, active or closing; null: none. */
+export const backingOf = Effect.fnUntraced(function* (instrumentId: string, pin?: Pin.Resolved) {
+  const records = yield* Records
+  const [found] = yield* records.list(reserves, {
+    where: { backing: [instrumentId] },
+    limit: 1,
+    ...(pin === undefined ? {} : { pin })
+  })
+  return found?.record ?? null
+})
+
+/**
+ * Loads the holdings that make up what a reserve counts, by the key of their asset: of each asset one
+ * that is firmly locked and comes to the amount counted. A holding that somebody else locked in the
+ * reserve's name is none of them.
+ */
+export const countedHoldingsOf = Effect.fnUntraced(function* (self: Reserve) {
+  const records = yield* Records
+  const found = yield* records.list(reserveHoldings, {
+    where: { reserveId: [self.reserveId] },
+    limit: holdingsMax
+  })
+  const firm = found.map(({ record }) => record).filter(({ isFirm }) => isFirm)
+  return new Map(
+    self.locked.flatMap(({ asset, amount }) => {
+      const holding = firm.find(
+        (one) => keyOf(one.asset) === keyOf(asset) && Decimal.equals(one.amount, amount)
+      )
+      return holding === undefined ? [] : [[keyOf(asset), holding.contractId] as const]
+    })
+  )
+})
+
+/** Most holdings of a reserve that are looked at; the ledger locks one an asset, others are strays. */
+const holdingsMax = 500
+
+/**
+ * Contracts by which the ledger judges a reserve: what is locked, less an asset that is left out, the
+ * points of the terms in force, and the supply beside the ledger's own count.
+ */
+export const judgingOf = Effect.fnUntraced(function* (
+  self: Reserve,
+  { points, supply }: Pick<LoadedBooks, "points" | "supply">,
+  without: Field.Asset | null = null
+) {
+  const holdings = yield* countedHoldingsOf(self)
+  const left = without === null ? null : keyOf(without)
+  return {
+    holdingCids: [...holdings].flatMap(([key, cid]) => (key === left ? [] : [cid])),
+    pointCids: [...points.values()].map(({ contractId }) => contractId),
+    supply
+  }
+})

@@ -1,0 +1,201 @@
+/** Readings of reserves: proposed, accepted, counted, amended, closed. */
+import { Effect, Equal, Option, Schema } from "effect"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
+import type { Node, Reading } from "../../projection/Reading.ts"
+import * as Snapshot from "../../projection/Snapshot.ts"
+import * as TypedReading from "../../projection/TypedReading.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { Reserve as ReserveTemplate, ReserveProposal } from "../../templates/Reserve.ts"
+import type { Payload } from "../../templates/Template.ts"
+import * as AmendmentSteps from "../amendment/AmendmentSteps.ts"
+import * as MintReadings from "../reserve-order/MintReadings.ts"
+import * as ReserveRedemptionReadings from "../reserve-order/ReserveRedemptionReadings.ts"
+import { durationOf, fromLedger } from "./LedgerTerms.ts"
+import { type Reserve, ReserveId, reserves } from "./Reserve.ts"
+import { ReserveMachine } from "./ReserveMachine.ts"
+
+type Body = Omit<Payload<typeof ReserveProposal>, "accepted">
+type Contract = Payload<typeof ReserveTemplate>
+
+const reserve = LedgerRecord.transitionsOf({
+  collection: reserves,
+  machine: ReserveMachine,
+  resourceKind: "reserve"
+})
+
+const looks: Reading["looks"] = ({ reserveId }) =>
+  typeof reserveId === "string" ? [{ collection: reserves, id: reserveId }] : []
+
+const proposal = TypedReading.of(ReserveProposal, {
+  created: Effect.fn("ReserveProposal.created")(function* (payload, node) {
+    const records = yield* Records
+    // The first of two signatures creates the proposal again: the record is open by then.
+    if (Option.isSome(yield* records.find(reserves, payload.reserveId))) return
+    yield* opened(payload, node, {
+      state: "proposed",
+      acceptedBy: payload.accepted,
+      proposalCid: node.contractId
+    })
+  }),
+  exercised: {
+    Accept: ({ payload, argument: { party }, result }, node) => {
+      const { proposal: proposalCid, reserve: reserveCid } = result
+      if (reserveCid !== null) {
+        return reserve.moveBy(payload.reserveId, node, {
+          on: "activate",
+          party,
+          reserveCid,
+          at: node.effectiveAt
+        })
+      }
+      if (proposalCid === null) {
+        return Effect.die(new Error("an acceptance made neither a proposal nor a reserve"))
+      }
+      return reserve.moveBy(payload.reserveId, node, { on: "accept", party, proposalCid })
+    },
+    Decline: ({ payload }, node) =>
+      reserve.moveBy(payload.reserveId, node, { on: "decline", at: node.effectiveAt }),
+    Withdraw: ({ payload }, node) =>
+      reserve.moveBy(payload.reserveId, node, { on: "withdraw", at: node.effectiveAt })
+  }
+})
+
+const contract = TypedReading.of(ReserveTemplate, {
+  created: Effect.fn("Reserve.created")(function* (payload, node) {
+    const records = yield* Records
+    const found = Option.getOrNull(yield* records.find(reserves, payload.reserveId))
+    if (found !== null) yield* counted(found, payload, node)
+    else if (Snapshot.isOf(node)) yield* fromSnapshot(payload, node)
+    else {
+      yield* reserve.keepBreach(node, payload.reserveId, {
+        on: "activate",
+        detail: "Nobody proposed this reserve."
+      })
+    }
+  }),
+  exercised: {
+    StartMint: MintReadings.started,
+    StartRedemption: ReserveRedemptionReadings.started,
+    Amend: ({ payload, argument: { amendmentId, terms }, result }, node) =>
+      reserve.withRecord(payload.reserveId, node, "renew", (self) =>
+        Effect.gen(function* () {
+          const amended = { amendmentId, terms: fromLedger(terms) }
+          const course = yield* AmendmentSteps.accepted(self, amended, node)
+          yield* renewed(self, { reserveCid: result.contractId, course }, node)
+        })
+      ),
+    WithdrawPending: ({ payload, argument: { amendmentId }, result }, node) =>
+      reserve.withRecord(payload.reserveId, node, "renew", (self) =>
+        Effect.gen(function* () {
+          yield* AmendmentSteps.withdrawn(self, amendmentId, node)
+          const { terms, amendmentId: inForce } = self
+          const course = { terms, pending: null, amendmentId: inForce }
+          yield* renewed(self, { reserveCid: result.contractId, course }, node)
+        })
+      ),
+    Close: ({ payload, result: { reserve: reserveCid } }, node) =>
+      reserve.withRecord(payload.reserveId, node, "close", (self) =>
+        Effect.gen(function* () {
+          const { reserveId } = payload
+          const at = { at: node.effectiveAt } as const
+          if (self.state !== "closing")
+            yield* reserve.moveBy(reserveId, node, { on: "close", ...at })
+          if (reserveCid === null) yield* reserve.moveBy(reserveId, node, { on: "empty", ...at })
+        })
+      )
+  }
+})
+
+export const readings: ReadonlyArray<Reading> = [
+  { ...proposal, looks },
+  // Holdings and orders of a snapshot are read after the reserve that they belong to.
+  { ...contract, looks, inSnapshot: "first" }
+]
+
+const opened = (
+  payload: Body,
+  node: Node,
+  opening: Pick<Reserve, "state" | "acceptedBy" | "proposalCid"> & Partial<Reserve>
+) =>
+  LedgerRecord.open(
+    reserves,
+    {
+      reserveId: Schema.decodeSync(ReserveId)(payload.reserveId),
+      instrumentId: payload.instrument.id,
+      issuer: payload.issuer,
+      holder: payload.holder,
+      unit: payload.unit,
+      decimals: payload.decimals,
+      priceDecimals: payload.priceDecimals,
+      parValue: payload.parValue,
+      initialSharePrice: payload.initialSharePrice,
+      loosenDelay: durationOf(payload.loosenDelay),
+      terms: fromLedger(payload.terms),
+      pending: null,
+      amendmentId: null,
+      reserveCid: null,
+      outstanding: Decimal.zero,
+      locked: [],
+      reportedAt: null,
+      proposedAt: node.effectiveAt,
+      offset: node.offset,
+      activatedAt: null,
+      endedAt: null,
+      ...opening
+    },
+    node
+  )
+
+/** A snapshot holds the reserve without its proposal: both had accepted it. */
+const fromSnapshot = (payload: Contract, node: Node) =>
+  opened(payload, node, {
+    state: payload.closing ? "closing" : "active",
+    acceptedBy: [...new Set([payload.issuer, payload.holder])],
+    proposalCid: null,
+    activatedAt: node.effectiveAt,
+    reserveCid: node.contractId,
+    ...countOf(payload),
+    pending: pendingOf(payload)
+  })
+
+const countOf = ({ outstanding, locked }: Contract) => ({ outstanding, locked })
+
+const pendingOf = ({ pending }: Contract): Reserve["pending"] =>
+  pending === null ? null : { ...pending, terms: fromLedger(pending.terms) }
+
+/**
+ * Records what the ledger counts in another contract of the reserve. Terms that differ from those that
+ * the amendments led to are the ledger's: they are kept, and the difference as a breach.
+ */
+const counted = Effect.fnUntraced(function* (self: Stored<Reserve>, payload: Contract, node: Node) {
+  const course = { terms: fromLedger(payload.terms), pending: pendingOf(payload) }
+  const isAsJudged =
+    Equal.equals(course.terms, self.terms) && Equal.equals(course.pending, self.pending)
+  const isAsCounted =
+    self.reserveCid === node.contractId && Equal.equals(countOf(payload), countedOf(self))
+  if (isAsJudged && isAsCounted) return
+  if (!isAsJudged) {
+    yield* reserve.keepBreach(node, self.reserveId, {
+      on: "renew",
+      detail: "The terms of the reserve are others than its amendments led to."
+    })
+  }
+  yield* reserve.record(self, node, {
+    on: "renew",
+    reserveCid: node.contractId,
+    ...countOf(payload),
+    course: isAsJudged ? null : { ...course, amendmentId: self.amendmentId }
+  })
+})
+
+const countedOf = ({ outstanding, locked }: Reserve) => ({ outstanding, locked })
+
+const renewed = (
+  self: Stored<Reserve>,
+  of: {
+    readonly reserveCid: string
+    readonly course: Pick<Reserve, "terms" | "pending" | "amendmentId">
+  },
+  node: Node
+) => reserve.record(self, node, { on: "renew", ...countedOf(self), ...of })

@@ -10,6 +10,7 @@ import { SqlClient } from "effect/sql"
 import { distributionContracts } from "#core/distributions/distribution/DistributionContract.ts"
 import { distributions } from "#core/distributions/distribution/Distribution.ts"
 import { distributionLines } from "#core/distributions/distribution/DistributionLine.ts"
+import { findings } from "#core/findings/Finding.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Executions from "../operations/executions.ts"
@@ -90,6 +91,10 @@ const opened = runsUntil(
     const found = yield* records.find(distributions, distributionId)
     if (Option.exists(found, ({ state }) => state === "held")) {
       return yield* Effect.die(new Error("a run found a difference"))
+    }
+    const [finding] = yield* records.list(findings, { where: { state: ["open"] }, limit: 1 })
+    if (finding !== undefined) {
+      return yield* Effect.die(new Error(`a run found ${finding.record.check}: it clears nothing`))
     }
     const contract = yield* records.find(distributionContracts, distributionId)
     return Option.exists(contract, ({ isOpen }) => isOpen)

@@ -4,10 +4,12 @@
  */
 import { Engine, Settings, type settingsDefaults } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
+import { Ledger } from "@bursar/engine-core/ports"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { Clock, Duration, Effect, Layer, type Scope } from "effect"
 import type { Database } from "./database.ts"
+import * as Seeded from "./seeded-register.ts"
 
 /** Milliseconds by which the clock of a scene is ahead of the machine's. */
 let ahead = 0
@@ -56,7 +58,9 @@ export const on = (
       Layer.mergeAll(
         storage,
         NodeCrypto.layer,
-        venue.pipe(Layer.provideMerge(node), Layer.orDie),
+        Layer.effect(Ledger.Ledger, Effect.map(Ledger.Ledger, Seeded.besides)).pipe(
+          Layer.provideMerge(venue.pipe(Layer.provideMerge(node), Layer.orDie))
+        ),
         Layer.succeed(Settings, settings)
       )
     )

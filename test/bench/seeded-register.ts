@@ -1,8 +1,9 @@
 /** A database with one instrument in many hands, written through the storage ports in bulk. */
 import { Decimal, Instant, Offset, type Party } from "@bursar/engine-core/kernel"
 import { Party as Parties } from "@bursar/engine-core/kernel"
-import { Atomically, Documents, Feed } from "@bursar/engine-core/ports"
-import { Effect } from "effect"
+import { Atomically, Documents, Feed, Ledger } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
+import { Effect, Option, Stream } from "effect"
 import { HolderId, holders } from "#core/holders/holder/Holder.ts"
 import { holderParties } from "#core/holders/holder/Holder.ts"
 import { admissions } from "#core/admissions/Admission.ts"
@@ -13,6 +14,7 @@ import { partyMovements } from "#core/instruments/register/Movement.ts"
 import { registerEntries } from "#core/instruments/register/RegisterEntry.ts"
 import { supplies } from "#core/instruments/register/Supply.ts"
 import type { Collection } from "#core/kernel/Collection.ts"
+import { contracts } from "#core/projection/Contract.ts"
 import * as Codecs from "#core/records/Codecs.ts"
 import * as Columns from "#core/records/Columns.ts"
 
@@ -118,14 +120,69 @@ const recordsOf = (n: number, of: Of) => {
   ]
 }
 
+/** A register whose holdings are on the ledger too. */
+interface OnLedger extends Of {
+  readonly venue: Party.Party
+}
+
+/** The contract of a holder's holding, as the ledger has it active and the projection keeps it. */
+const contractOf = (n: number, { instrumentId, registrar, venue }: OnLedger): Ledger.Active => {
+  const owner = partyOf(n)
+  return {
+    _tag: "Created",
+    nodeId: 0,
+    contractId: `00${n.toString(16).padStart(8, "0")}`,
+    template: Templates.Holding.typeRef,
+    packageId: "seeded",
+    payload: Templates.create(Templates.Holding, {
+      registrar,
+      owner,
+      provider: venue,
+      instrument: { admin: registrar, id: instrumentId },
+      amount: units,
+      restricted: false,
+      lock: null,
+      label: "",
+      meta: {}
+    }).args,
+    views: [],
+    signatories: [registrar, owner],
+    observers: [venue],
+    witnesses: [],
+    createdAt: at,
+    blob: Option.none(),
+    inAcs: true,
+    synchronizerId: "seeded"
+  }
+}
+
+/** Contracts that are active beside what the ledger of the scene has, which no update created. */
+let seeded: Stream.Stream<Ledger.Active> = Stream.empty
+
+/** The ledger with the seeded contracts among its active ones, for runs that compare it with the engine. */
+export const besides = (ledger: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
+  ...ledger,
+  acs: (query) => Stream.concat(seeded, ledger.acs(query))
+})
+
 /** Holding, movement and lot of a holder of the register: what reconciliation compares its units with. */
-const booksOf = (n: number, of: Of) => {
+const booksOf = (n: number, of: OnLedger) => {
   const party = partyOf(n)
   const asset = { registrar: of.registrar, instrumentId: of.instrumentId }
+  const { contractId, createdAt, observers, packageId, payload, signatories, template } =
+    contractOf(n, of)
   return [
+    drawn(contracts, {
+      ...{ contractId, packageId, signatories, observers },
+      payload: payload as never,
+      template: Templates.key(template),
+      contractCreatedAt: createdAt,
+      createdOffset: Offset.zero,
+      archivedOffset: null
+    }),
     drawn(holdings, {
       ...asset,
-      contractId: `00${n.toString(16).padStart(8, "0")}`,
+      contractId,
       owner: party,
       amount: units,
       lock: null,
@@ -189,9 +246,9 @@ const put = Effect.fnUntraced(function* (rows: ReadonlyArray<Row>) {
   )
 })
 
-const putEach = Effect.fnUntraced(function* (
-  of: Of & { readonly count: number },
-  rowsOf: (n: number, of: Of) => ReadonlyArray<Row>
+const putEach = Effect.fnUntraced(function* <O extends Of>(
+  of: O & { readonly count: number },
+  rowsOf: (n: number, of: O) => ReadonlyArray<Row>
 ) {
   for (let from = 0; from < of.count; from += perTransaction) {
     const count = Math.min(perTransaction, of.count - from)
@@ -216,6 +273,10 @@ export const register = Effect.fnUntraced(function* (of: Of & { readonly count: 
   ])
 })
 
-/** The same, with the holdings, movements and lots behind the units of each. */
-export const reconciled = (of: Of & { readonly count: number }) =>
-  Effect.andThen(register(of), putEach(of, booksOf))
+/** The same, with the holdings, movements and lots behind the units of each, and their contracts. */
+export const reconciled = Effect.fnUntraced(function* (of: Of & { readonly count: number }) {
+  const { venue } = yield* Ledger.Ledger
+  yield* register(of)
+  yield* putEach({ ...of, venue }, booksOf)
+  seeded = Stream.range(0, of.count - 1).pipe(Stream.map((n) => contractOf(n, { ...of, venue })))
+})

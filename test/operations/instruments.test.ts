@@ -1,5 +1,5 @@
 /** An instrument's way into the venue: configured, recorded, consented to, priced, held. */
-import { Catalogue, EventReads } from "@bursar/engine-core"
+import { Catalogue, EventReads, Records } from "@bursar/engine-core"
 import { Decimal, Duration, Instant, type Offset } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
@@ -9,6 +9,7 @@ import * as AdmissionConsentOperations from "#core/admissions/AdmissionConsentOp
 import * as AdmissionOperations from "#core/admissions/AdmissionOperations.ts"
 import * as AdmissionReads from "#core/admissions/AdmissionReads.ts"
 import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
+import { assetQuotes, quoteIdOf } from "#core/instruments/price/AssetQuote.ts"
 import * as PriceReads from "#core/instruments/price/PriceReads.ts"
 import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
 import * as RegisterReads from "#core/overviews/register/RegisterReads.ts"
@@ -401,6 +402,47 @@ describe("prices", () => {
         from: Instant.add(start, Duration.of("PT1S"))
       })
       assert.deepEqual(window.value, [])
+    }).pipe(engine())
+  )
+})
+
+describe("prices of assets", () => {
+  it.effect("of another registrar with the instrument's id price nothing of the instrument", () =>
+    Effect.gen(function* () {
+      const of = yield* cast
+      yield* recorded(of)
+      yield* published(of.oracle, of, "1.0437")
+      yield* published(of.oracle, { ...of, registrar: of.bob }, "99")
+      const { value } = yield* list(PriceReads.list, { instrumentId })
+      assert.deepEqual(
+        value.map(({ price }) => Decimal.formatPlain(price)),
+        ["1.0437"]
+      )
+      assert.deepEqual(yield* unexpected, [])
+      const records = yield* Records
+      const quoted = yield* Effect.forEach([of.registrar, of.bob], ({ party: admin }) =>
+        records.get(
+          assetQuotes,
+          quoteIdOf({ source: of.oracle.party, asset: { admin, id: instrumentId } })
+        )
+      )
+      assert.deepEqual(
+        quoted.map(({ price }) => Decimal.formatPlain(price)),
+        ["1.0437", "99"]
+      )
+      const [, strangers] = quoted
+      yield* act(
+        of.oracle,
+        Templates.exercise(Templates.OraclePoint, strangers?.contractId ?? "", "Correct", {
+          value: Decimal.of("98"),
+          valuationTime: start,
+          period: null,
+          withholdingRate: null,
+          statementRef: null
+        })
+      )
+      const corrected = yield* records.get(assetQuotes, strangers?.quoteId ?? "")
+      assert.strictEqual(Decimal.formatPlain(corrected.price), "98")
     }).pipe(engine())
   )
 })

@@ -17,7 +17,12 @@ type Published = Payload<typeof OraclePoint>
 
 const typed = TypedReading.of(OraclePoint, {
   created: Effect.fn("OraclePoint.created")(function* (payload, node) {
-    const figures = yield* statedOf(payload)
+    const records = yield* Records
+    const instrument = Option.getOrNull(yield* records.find(instruments, payload.instrumentId))
+    // Two registrars may use one id: a point of another's asset is no price of the instrument.
+    if (instrument !== null && instrument.registrar !== payload.registrar) return
+    const { metric, value } = payload
+    const figures = figuresOf({ metric, value }, instrument?.manifest ?? null)
     if (Result.isFailure(figures)) {
       return yield* keepBreach(payload, node, { on: "price", detail: figures.failure })
     }
@@ -64,12 +69,6 @@ const oraclePoint: Reading = {
 }
 
 export const readings = [oraclePoint] as const
-
-const statedOf = Effect.fnUntraced(function* ({ metric, value, instrumentId }: Published) {
-  const records = yield* Records
-  const instrument = Option.getOrUndefined(yield* records.find(instruments, instrumentId))
-  return figuresOf({ metric, value }, instrument?.manifest ?? null)
-})
 
 /**
  * Id of the point that this one corrects; null: none. A correction counts only where the earlier

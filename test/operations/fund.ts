@@ -90,8 +90,11 @@ export const surprises = Effect.gen(function* () {
 export const opened = (change: Readonly<Record<string, Calls.Json>> = {}, from = start) =>
   Effect.andThen(TestClock.setTime(Instant.toEpochMillis(Instant.of(from))), founded(change))
 
-/** The same, at whatever time it is. */
-export const founded = (change: Readonly<Record<string, Calls.Json>> = {}) =>
+/** The same, at whatever time it is; the registrar may issue the instrument itself. */
+export const founded = (
+  change: Readonly<Record<string, Calls.Json>> = {},
+  { issuer = "fund" }: { readonly issuer?: "fund" | "registrar" } = {}
+) =>
   Effect.gen(function* () {
     const participant = yield* SimulatedLedger.Participant
     const venue = (yield* participant.admin.parties).find(({ hint }) => hint === "venue")
@@ -113,7 +116,7 @@ export const founded = (change: Readonly<Record<string, Calls.Json>> = {}) =>
       Templates.create(Templates.InstrumentConfiguration, {
         registrar: registrar.party,
         provider: venue.party,
-        issuer: fund.party,
+        issuer: { fund, registrar }[issuer].party,
         instrument: asset,
         defaultIdentifier: { source: "venue", id: "fund-a", scheme: "internal" },
         additionalIdentifiers: [],

@@ -682,6 +682,7 @@ describe("the basis of a figure of a reserve", () => {
       currencyDecimals: 2
     }),
     ...basisOf(Formulas.reserveCap, {
+      value: d("997.5"),
       maxShare: d("0.4"),
       required: d("1530.01"),
       currencyDecimals: 2

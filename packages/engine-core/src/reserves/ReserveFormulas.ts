@@ -51,7 +51,10 @@ const countedOf = <T>(
   return add(free, capped)
 }
 
-/** `freshness` is `fresh` or `stale`; a stale asset is worth nothing. */
+/**
+ * `freshness` is `fresh` or `stale`; a stale asset is worth nothing. `counted` is what the asset counts
+ * where no cap limits it.
+ */
 export const reserveValue = Formula.declare({
   name: "reserve-value",
   doc: "Value of a locked asset: its units at its price less the haircut, and nothing where the price is stale.",
@@ -62,7 +65,7 @@ export const reserveValue = Formula.declare({
     freshness: "word",
     currencyDecimals: "places"
   },
-  figures: { value: "figure" },
+  figures: { value: "figure", counted: "figure" },
   work: (sheet) => {
     const { amount, number, round, whenWord } = sheet
     const term = whenWord({
@@ -72,17 +75,20 @@ export const reserveValue = Formula.declare({
       otherwise: () => number(0)
     })
     round({ figure: "value", term, places: "currencyDecimals", rounding: "floor" })
+    round({ figure: "counted", term, places: "currencyDecimals", rounding: "floor" })
   }
 })
 
 export const reserveCap = Formula.declare({
   name: "reserve-cap",
-  doc: "Most that an asset counts: its largest share of the requirement.",
-  inputs: { maxShare: "amount", required: "amount", currencyDecimals: "places" },
-  figures: { cap: "figure" },
-  work: ({ amount, multiply, round }) => {
-    const term = multiply(amount("maxShare"), amount("required"))
-    round({ figure: "cap", term, places: "currencyDecimals", rounding: "floor" })
+  doc: "Most that an asset counts, its largest share of the requirement, and what it counts.",
+  inputs: { value: "amount", maxShare: "amount", required: "amount", currencyDecimals: "places" },
+  figures: { cap: "figure", counted: "figure" },
+  work: ({ amount, min, multiply, round }) => {
+    const share = multiply(amount("maxShare"), amount("required"))
+    const places = "currencyDecimals"
+    const cap = round({ figure: "cap", term: share, places, rounding: "floor" })
+    round({ figure: "counted", term: min(amount("value"), cap), places, rounding: "floor" })
   }
 })
 

@@ -11,6 +11,7 @@ import { reserves } from "./reserve/Reserve.ts"
 import { reserveHoldings } from "./reserve/ReserveHolding.ts"
 import * as ReserveHoldingReadings from "./reserve/ReserveHoldingReadings.ts"
 import { ReserveMachine } from "./reserve/ReserveMachine.ts"
+import * as ReserveOperations from "./reserve/ReserveOperations.ts"
 import * as ReserveReadings from "./reserve/ReserveReadings.ts"
 import { mints } from "./reserve-order/Mint.ts"
 import * as MintReadings from "./reserve-order/MintReadings.ts"
@@ -33,6 +34,7 @@ export const collections = [
   amendments,
   reserveReports
 ] as const
+export const operations = [...ReserveOperations.operations] as const
 export const readings = [
   ...ReserveReadings.readings,
   ...LockAgreementReadings.readings,

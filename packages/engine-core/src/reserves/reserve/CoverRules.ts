@@ -146,7 +146,15 @@ export const coverOf = (books: ReserveBooks): Cover => {
   return { required, counted, ratio, state: isLow ? lowState : "covered" }
 }
 
-const coverFigures = (
+const coverFigures = (books: ReserveBooks, assets: ReadonlyArray<ReserveAsset>) => {
+  const of = coverGivenOf(books, assets)
+  return of.valuation === "par"
+    ? Formula.computeExact(Formulas.reserveCoverPar, of.given)
+    : Formula.computeExact(Formulas.reserveCoverAccumulating, of.given)
+}
+
+/** Inputs of the formula of the cover. */
+export const coverGivenOf = (
   { valuation, terms: { minCover }, outstanding, currencyDecimals }: ReserveBooks,
   assets: ReadonlyArray<ReserveAsset>
 ) => {
@@ -160,8 +168,8 @@ const coverFigures = (
     currencyDecimals
   }
   return valuation.mode === "par"
-    ? Formula.computeExact(Formulas.reserveCoverPar, { ...given, parValue: valuation.parValue })
-    : Formula.computeExact(Formulas.reserveCoverAccumulating, { ...given, ...grossGiven(priced) })
+    ? ({ valuation: "par", given: { ...given, parValue: valuation.parValue } } as const)
+    : ({ valuation: "accumulating", given: { ...given, ...grossGiven(priced) } } as const)
 }
 
 /** Figures of one asset, in the reserve's unit of account. */
@@ -174,20 +182,38 @@ export interface AssetFigures {
 
 /** Computes what an asset is worth and counts, for a requirement as `coverOf` computes it. */
 export const assetFiguresOf = (
-  { units, price, haircut, isFresh, maxShare }: ReserveAsset,
-  { required, currencyDecimals }: Pick<Cover, "required"> & Pick<ReserveBooks, "currencyDecimals">
+  asset: ReserveAsset,
+  of: Pick<Cover, "required"> & Pick<ReserveBooks, "currencyDecimals">
 ): AssetFigures => {
-  const { value } = Formula.compute(Formulas.reserveValue, {
+  const { value, counted } = Formula.compute(Formulas.reserveValue, valueGivenOf(asset, of))
+  const given = capGivenOf(asset, { ...of, value })
+  return given === null
+    ? { value, cap: null, counted }
+    : { value, ...Formula.compute(Formulas.reserveCap, given) }
+}
+
+/** Inputs of the formula of an asset's value. */
+export const valueGivenOf = (
+  { units, price, haircut, isFresh }: ReserveAsset,
+  { currencyDecimals }: Pick<ReserveBooks, "currencyDecimals">
+) =>
+  ({
     units,
     price: price ?? Decimal.zero,
     haircut,
     freshness: isFresh ? "fresh" : "stale",
     currencyDecimals
-  })
-  if (maxShare === null) return { value, cap: null, counted: value }
-  const { cap } = Formula.compute(Formulas.reserveCap, { maxShare, required, currencyDecimals })
-  return { value, cap, counted: Decimal.min(value, cap) }
-}
+  }) as const
+
+/** Inputs of the formula of an asset's cap; null: no cap limits it. */
+export const capGivenOf = (
+  { maxShare }: ReserveAsset,
+  {
+    value,
+    required,
+    currencyDecimals
+  }: Pick<AssetFigures, "value"> & Pick<Cover, "required"> & Pick<ReserveBooks, "currencyDecimals">
+) => (maxShare === null ? null : { value, maxShare, required, currencyDecimals })
 
 // ---- share price
 
@@ -207,13 +233,16 @@ export interface SharePrice {
 export const sharePriceOf = (books: ReserveBooks): SharePrice | null => {
   const { valuation } = books
   if (valuation.mode === "par") return { down: valuation.parValue, up: valuation.parValue }
-  const given = shareGiven(books)
+  const given = sharePriceGivenOf(books)
   if (given === null) return null
-  const { sharePrice: down, sharePriceUp: up } = Formula.compute(Formulas.sharePrice, {
-    ...given,
-    priceDecimals: books.priceDecimals
-  })
+  const { sharePrice: down, sharePriceUp: up } = Formula.compute(Formulas.sharePrice, given)
   return Decimal.isZero(down) ? null : { down, up }
+}
+
+/** Inputs of the formula of the share price; null where the formula does not give it. */
+export const sharePriceGivenOf = (books: ReserveBooks) => {
+  const given = shareGiven(books)
+  return given === null ? null : { ...given, priceDecimals: books.priceDecimals }
 }
 
 const shareGiven = (books: ReserveBooks) => {
@@ -272,6 +301,15 @@ const splitAtLargest = (fresh: ReadonlyArray<PricedAsset>) => {
  * and where there is no share price.
  */
 export const mintableOf = (books: ReserveBooks): Decimal.Decimal => {
+  const of = mintableGivenOf(books)
+  if (of === null) return Decimal.zero
+  return of.valuation === "par"
+    ? Formula.compute(Formulas.mintablePar, of.given).mintable
+    : Formula.compute(Formulas.mintableAccumulating, of.given).mintable
+}
+
+/** Inputs of the formula of what may be minted; null: nothing is minted without a share price. */
+export const mintableGivenOf = (books: ReserveBooks) => {
   const { valuation, terms, outstanding, decimals } = books
   const fresh = assetsOf(books)
     .filter(isPriced)
@@ -285,13 +323,12 @@ export const mintableOf = (books: ReserveBooks): Decimal.Decimal => {
     decimals
   }
   if (valuation.mode === "par") {
-    return Formula.compute(Formulas.mintablePar, { ...given, parValue: valuation.parValue })
-      .mintable
+    return { valuation: "par", given: { ...given, parValue: valuation.parValue } } as const
   }
   const share = shareGiven(books)
   return share === null || sharePriceOf(books) === null
-    ? Decimal.zero
-    : Formula.compute(Formulas.mintableAccumulating, { ...given, ...share }).mintable
+    ? null
+    : ({ valuation: "accumulating", given: { ...given, ...share } } as const)
 }
 
 // ---- orders

@@ -18,6 +18,9 @@ import { keyOf, StoredTerms } from "./ReserveTerms.ts"
 export const ReserveId = RecordId.make("ReserveId")
 export type ReserveId = typeof ReserveId.Type
 
+/** Longest id that a caller may give a reserve: ids of its scheduled reports are made of it. */
+export const reserveIdMax = 100
+
 const { NullOr, String: Text } = Schema
 
 /** An amount of an asset. */
@@ -67,6 +70,8 @@ export const Reserve = Schema.Struct({
   loosenDelay: Duration.schema,
   state: ReserveMachine.schema,
   acceptedBy: Schema.Array(Party.schema),
+  /** Terms that the reserve opened with; after a snapshot, those that it then had. */
+  openedWith: StoredTerms,
   ...course,
   ...count,
   /** Instant of the latest report; null before the first. */

@@ -2,7 +2,7 @@
  * Loads what the figures of reserves follow from, and the contracts by which the ledger judges a
  * reserve: one look-up of each kind for a whole page of reserves.
  */
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { assetQuotes, quoteIdOf } from "../../instruments/price/AssetQuote.ts"
 import { assetKeyOf } from "../../instruments/register/Holding.ts"
 import { supplies } from "../../instruments/register/Supply.ts"
@@ -11,11 +11,14 @@ import type * as Instant from "../../kernel/Instant.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import { Records } from "../../records/Records.ts"
 import type * as Field from "../../templates/Field.ts"
+import { amendments } from "../amendment/Amendment.ts"
+import { mints } from "../reserve-order/Mint.ts"
+import { reserveRedemptions } from "../reserve-order/ReserveRedemption.ts"
 import * as BooksRules from "./BooksRules.ts"
 import type { AssetPoint, ReserveBooks } from "./CoverRules.ts"
 import { type Reserve, reserves } from "./Reserve.ts"
 import { reserveHoldings } from "./ReserveHolding.ts"
-import { type AssetTerms, keyOf } from "./ReserveTerms.ts"
+import { type AssetTerms, keyOf, type StoredTerms } from "./ReserveTerms.ts"
 import { inForceAt } from "./TermsRules.ts"
 
 /** Point of an asset, with its contract. */
@@ -78,6 +81,67 @@ export const booksOf = (self: Reserve, of: At) =>
     if (loaded === undefined) throw new Error("a reserve has books")
     return loaded
   })
+
+/** A reserve's books, and what its view shows of other records. */
+export interface LoadedReserve extends LoadedBooks {
+  /** Terms in force. */
+  readonly terms: StoredTerms
+  /** The latest amendment that is proposed, or accepted and not yet in force; null: none. */
+  readonly liveAmendment: string | null
+  readonly openOrders: number
+}
+
+/** Loads what the views of a page of reserves show, in their order. */
+export const loadedOfAll = Effect.fnUntraced(function* (all: ReadonlyArray<Reserve>, of: At) {
+  const ids = all.map(({ reserveId }) => reserveId)
+  if (ids.length === 0) return []
+  const pin = of.pin === undefined ? {} : { pin: of.pin }
+  const books = yield* booksOfAll(all, of)
+  const openOrders = yield* openOrdersOf(ids, pin)
+  const liveAmendments = yield* liveAmendmentsOf(ids, pin)
+  return all.map((self, index): LoadedReserve => {
+    const loaded = books[index]
+    if (loaded === undefined) throw new Error("a reserve has books")
+    return {
+      ...loaded,
+      terms: inForceAt(self, of.at),
+      liveAmendment: liveAmendments.get(self.reserveId) ?? null,
+      openOrders: openOrders(self.reserveId)
+    }
+  })
+})
+
+/** Loads what the view of one reserve shows. */
+export const loadedOf = (self: Reserve, of: At) =>
+  Effect.map(loadedOfAll([self], of), ([loaded]) => {
+    if (loaded === undefined) throw new Error("a reserve has books")
+    return loaded
+  })
+
+interface Pinned {
+  readonly pin?: Pin.Resolved
+}
+
+const openOrdersOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, pin: Pinned) {
+  const records = yield* Records
+  const query = { where: { openOf: ids }, ...pin }
+  const minting = yield* records.countBy(mints, "openOf", query)
+  const redeeming = yield* records.countBy(reserveRedemptions, "openOf", query)
+  return (reserveId: string) => (minting.get(reserveId) ?? 0) + (redeeming.get(reserveId) ?? 0)
+})
+
+/** Latest amendments that are proposed or wait, by their reserve. */
+const liveAmendmentsOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, pin: Pinned) {
+  const records = yield* Records
+  const found = yield* Stream.runCollect(
+    records.stream(amendments, {
+      where: { reserveId: ids, state: ["proposed", "accepted"] },
+      ...pin
+    })
+  )
+  // In the order of their proposals: a later one replaces an earlier one.
+  return new Map(found.map(({ record }) => [record.reserveId, record.amendmentId] as const))
+})
 
 /** The reserve that backs an instrument: proposed, active or closing; null: none. */
 export const backingOf = Effect.fnUntraced(function* (instrumentId: string, pin?: Pin.Resolved) {

@@ -131,6 +131,7 @@ const opened = (
       parValue: payload.parValue,
       initialSharePrice: payload.initialSharePrice,
       loosenDelay: durationOf(payload.loosenDelay),
+      openedWith: fromLedger(payload.terms),
       terms: fromLedger(payload.terms),
       pending: null,
       amendmentId: null,

@@ -32,9 +32,9 @@ export interface ReserveTerms {
 }
 
 /** Terms of a reserve and those that wait out the delay of a loosening. */
-export interface TermsCourse {
-  readonly terms: ReserveTerms
-  readonly pending: { readonly terms: ReserveTerms; readonly effectiveAt: Instant.Instant } | null
+export interface TermsCourse<T extends ReserveTerms = ReserveTerms> {
+  readonly terms: T
+  readonly pending: { readonly terms: T; readonly effectiveAt: Instant.Instant } | null
 }
 
 /** Key of an asset, unlike that of every other. */

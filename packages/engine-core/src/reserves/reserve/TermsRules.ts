@@ -12,8 +12,10 @@ import * as TermChange from "../../writes/TermChange.ts"
 import { type AssetTerms, keyOf, type ReserveTerms, type TermsCourse } from "./ReserveTerms.ts"
 
 /** Terms in force: pending ones are in force from the instant they are effective, without an act. */
-export const inForceAt = ({ terms, pending }: TermsCourse, at: Instant.Instant): ReserveTerms =>
-  pending !== null && Instant.atOrAfter(at, pending.effectiveAt) ? pending.terms : terms
+export const inForceAt = <T extends ReserveTerms>(
+  { terms, pending }: TermsCourse<T>,
+  at: Instant.Instant
+): T => (pending !== null && Instant.atOrAfter(at, pending.effectiveAt) ? pending.terms : terms)
 
 // ---- direction
 

@@ -1,0 +1,110 @@
+/** Basis of the figures of a reserve: the formula and the inputs of each. */
+import * as Basis from "../../kernel/Basis.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import type * as Offset from "../../kernel/Offset.ts"
+import * as Formulas from "../ReserveFormulas.ts"
+import * as CoverRules from "./CoverRules.ts"
+import type { Reserve } from "./Reserve.ts"
+import type { LoadedBooks } from "./ReserveLookups.ts"
+
+/** Reserve that the figures are of, and the offset of the read. */
+export interface Of {
+  readonly reserve: Pick<Reserve, "reserveId" | "instrumentId" | "outstanding">
+  readonly offset: Offset.Offset | null
+}
+
+/**
+ * Returns the basis of each figure that a formula gives (docs/domain/figures.md#basis). The share price
+ * at par is a term of the reserve, and the ratio of nothing outstanding is none.
+ */
+export const basisOf = (loaded: LoadedBooks, of: Of): ReadonlyArray<Basis.Basis> => {
+  const { books } = loaded
+  const assets = CoverRules.assetsOf(books)
+  return [
+    ...assets.flatMap((asset, index) => ofAsset(loaded, asset, { ...of, index })),
+    ...ofCover(loaded, of),
+    ...ofSharePrice(loaded, of),
+    ...ofMintable(loaded, of)
+  ]
+}
+
+const ofAsset = (
+  loaded: LoadedBooks,
+  asset: CoverRules.ReserveAsset,
+  of: Of & { readonly index: number }
+): ReadonlyArray<Basis.Basis> => {
+  const { books } = loaded
+  const within = { ...CoverRules.coverOf(books), currencyDecimals: books.currencyDecimals }
+  const figures = CoverRules.assetFiguresOf(asset, within)
+  const field = (name: string) => `assets.${of.index}.${name}`
+  const source = (name: string) => sourceOf(loaded, of)(name, asset.key)
+  const cap = CoverRules.capGivenOf(asset, { ...within, ...figures })
+  const value = { [field("value")]: "value" } as const
+  const counted = { [field("counted")]: "counted" } as const
+  return [
+    ...Basis.of(Formulas.reserveValue, {
+      given: CoverRules.valueGivenOf(asset, within),
+      fields: cap === null ? { ...value, ...counted } : value,
+      source
+    }),
+    ...(cap === null
+      ? []
+      : Basis.of(Formulas.reserveCap, {
+          given: cap,
+          fields: { [field("cap")]: "cap", ...counted },
+          source
+        }))
+  ]
+}
+
+const ofCover = (loaded: LoadedBooks, of: Of): ReadonlyArray<Basis.Basis> => {
+  const { books } = loaded
+  const cover = CoverRules.coverGivenOf(books, CoverRules.assetsOf(books))
+  const exact = { required: "required", counted: "counted" } as const
+  const isRated = !Decimal.isZero(books.outstanding)
+  const fields = isRated ? ({ ...exact, "cover.ratio": "ratio" } as const) : exact
+  const source = sourceOf(loaded, of)
+  return cover.valuation === "par"
+    ? Basis.of(Formulas.reserveCoverPar, { given: cover.given, fields, source })
+    : Basis.of(Formulas.reserveCoverAccumulating, { given: cover.given, fields, source })
+}
+
+const ofSharePrice = (loaded: LoadedBooks, of: Of): ReadonlyArray<Basis.Basis> => {
+  const { books } = loaded
+  const given = CoverRules.sharePriceGivenOf(books)
+  return given === null || CoverRules.sharePriceOf(books) === null
+    ? []
+    : Basis.of(Formulas.sharePrice, {
+        given,
+        fields: { sharePrice: "sharePrice" },
+        source: sourceOf(loaded, of)
+      })
+}
+
+const ofMintable = (loaded: LoadedBooks, of: Of): ReadonlyArray<Basis.Basis> => {
+  const mintable = CoverRules.mintableGivenOf(loaded.books)
+  const fields = { mintable: "mintable" } as const
+  const source = sourceOf(loaded, of)
+  if (mintable === null) return []
+  return mintable.valuation === "par"
+    ? Basis.of(Formulas.mintablePar, { given: mintable.given, fields, source })
+    : Basis.of(Formulas.mintableAccumulating, { given: mintable.given, fields, source })
+}
+
+/** Inputs that a point gives, of one asset or of each. */
+const ofPoint: ReadonlySet<string> = new Set(["price", "freePrice", "cappedPrice", "freshness"])
+
+/** Source of an input: a point for prices, the supply where it is more than the count, else the reserve. */
+const sourceOf =
+  ({ books, points, supply }: LoadedBooks, { offset, reserve }: Of) =>
+  (name: string, id: string | null): Basis.Source => {
+    const point = id === null || !ofPoint.has(name) ? undefined : points.get(id)
+    if (point !== undefined) return { resourceKind: "contract", id: point.contractId, offset }
+    const isSupply =
+      name === "outstanding" &&
+      Decimal.equals(books.outstanding, supply) &&
+      !Decimal.equals(supply, reserve.outstanding)
+    return isSupply
+      ? { resourceKind: "instrument", id: reserve.instrumentId, offset }
+      : { resourceKind: "reserve", id: reserve.reserveId, offset }
+  }

@@ -1,0 +1,86 @@
+/** Checks of proposing a reserve: its instrument, its holder and its terms. */
+import {
+  isOnRegistry,
+  isRecorded,
+  type Instrument
+} from "../../instruments/instrument/Instrument.ts"
+import type { Manifest } from "../../instruments/instrument/Manifest.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import { check, type Objection } from "../../kernel/Gates.ts"
+import type * as Party from "../../kernel/Party.ts"
+import type { ReserveTerms } from "./ReserveTerms.ts"
+import * as TermsRules from "./TermsRules.ts"
+
+/** What gates the proposal of a reserve. */
+export interface Proposing {
+  readonly instrument: Instrument
+  /** Issuer that the registrar's configuration names; null: it has configured nothing. */
+  readonly issuer: Party.Party | null
+  /** Whether the instrument has no units, no open order and no market. */
+  readonly isUnused: boolean
+  /** Whether another reserve backs the instrument. */
+  readonly isBacked: boolean
+  readonly body: {
+    readonly holder: Party.Party
+    readonly unit: string
+    readonly decimals: number
+    readonly initialSharePrice: Decimal.Decimal | null
+    readonly terms: ReserveTerms
+  }
+  readonly venue: Party.Party
+}
+
+/** An instrument that a reserve may back: its terms are recorded, and its units are at par or accumulate. */
+export const isBackable = (instrument: Instrument): boolean =>
+  isRecorded(instrument) && isOnRegistry(instrument) && modeOf(instrument.manifest) !== null
+
+/** How units of a backed instrument are valued; null: no reserve backs such an instrument. */
+export const modeOf = ({
+  valuation
+}: Pick<Manifest, "valuation">): "par" | "accumulating" | null =>
+  valuation === "rebasing" ? null : valuation
+
+/** All checks of proposing a reserve, in the order in which they refuse. */
+export const againstProposal = (proposing: Proposing): ReadonlyArray<Objection> => {
+  const { body, instrument, issuer, venue } = proposing
+  if (!isRecorded(instrument) || !isBackable(instrument)) return [check("not-recorded", false)]
+  const { manifest, registrar } = instrument
+  const isPar = manifest.valuation === "par"
+  return [
+    check("not-recorded", true),
+    check("issuer-is-registrar", issuer === registrar, { party: registrar }),
+    check("unit-is-currency", body.unit === manifest.currency, {
+      recovery: `Name ${manifest.currency} as the unit.`
+    }),
+    check("nothing-outstanding", proposing.isUnused),
+    check("one-reserve", !proposing.isBacked),
+    check("holder-is-venue", body.holder !== venue),
+    check("own-asset", !isOwnAsset(body.terms, instrument)),
+    check("reserve-decimals", body.decimals <= manifest.unitDecimals, {
+      recovery: `Name at most ${manifest.unitDecimals} decimals.`
+    }),
+    check("initial-share-price", !isPar || body.initialSharePrice === null),
+    feasible(body.terms, { isAccumulating: !isPar })
+  ]
+}
+
+/** Whether the terms name the instrument that they are to back. */
+export const isOwnAsset = (
+  { assets }: ReserveTerms,
+  { instrumentId, registrar }: Pick<Instrument, "instrumentId" | "registrar">
+): boolean => assets.some(({ asset }) => asset.admin === registrar && asset.id === instrumentId)
+
+/** The check that some deposits meet the terms; its detail names the part that none would cover. */
+export const feasible = (
+  terms: ReserveTerms,
+  of: { readonly isAccumulating: boolean }
+): Objection => {
+  const infeasible = TermsRules.infeasible(terms, of)
+  if (infeasible === null) return check("feasible", true)
+  return check("feasible", false, {
+    detail:
+      infeasible.reason === "uncovered"
+        ? `The largest shares leave ${Decimal.formatPlain(infeasible.uncovered)} of the value outstanding uncovered.`
+        : `The assets would have to be worth ${Decimal.formatPlain(infeasible.worth)} times the units that own them.`
+  })
+}

@@ -1,0 +1,119 @@
+/** Writes of a reserve: propose. */
+import { Effect, Option, Schema, Struct } from "effect"
+import * as ProposalSteps from "../../agreements/ProposalSteps.ts"
+import { assetOf, InstrumentId } from "../../instruments/instrument/Instrument.ts"
+import { currency } from "../../instruments/instrument/Manifest.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Duration from "../../kernel/Duration.ts"
+import { judge } from "../../kernel/Gates.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as Party from "../../kernel/Party.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records } from "../../records/Records.ts"
+import * as Field from "../../templates/Field.ts"
+import { ReserveProposal } from "../../templates/Reserve.ts"
+import { create } from "../../templates/Template.ts"
+import * as Operation from "../../writes/Operation.ts"
+import { microsOf, toLedger } from "./LedgerTerms.ts"
+import { ReserveId, reserveIdMax, reserves } from "./Reserve.ts"
+import * as Gates from "./ReserveGates.ts"
+import * as ProposalLookups from "./ReserveProposalLookups.ts"
+import { loadedOf } from "./ReserveLookups.ts"
+import * as ReserveView from "./ReserveView.ts"
+import { durationUpTo, TermsBody } from "./TermsBody.ts"
+
+const places = Integer.between({ minimum: 0, maximum: Decimal.places })
+const priceBelow = Decimal.fromInteger(10_000_000_000n)
+
+const initialSharePrice = Decimal.plainOf({
+  expected: "a decimal above zero, of at most 10 digits before the point",
+  is: (price) => Decimal.isPositive(price) && Decimal.lessThan(price, priceBelow),
+  description:
+    "A price of one unit, above 0, with at most 10 digits before the point and 10 after it."
+})
+
+const Body = Schema.Struct({
+  reserveId: ReserveId.check(Schema.isMaxLength(reserveIdMax)),
+  instrumentId: InstrumentId,
+  /** Party that is to own every holding of the reserve. */
+  holder: Party.schema,
+  unit: currency,
+  /** Places that units of a mint and payouts round to. */
+  decimals: places,
+  terms: TermsBody,
+  initialSharePrice: Field.optional(initialSharePrice),
+  /** Places that an accumulating share price rounds to. */
+  priceDecimals: places.pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(Decimal.places))),
+  /** Wait after the acceptance before a loosening of the terms is in force. */
+  loosenDelay: durationUpTo("P365D").pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed(Duration.format(Duration.days(1))))
+  )
+}).annotate({
+  identifier: "ReserveBody",
+  description: "A reserve as the venue proposes it to its issuer and its holder."
+})
+type Body = typeof Body.Type
+
+const hrefOf = (reserveId: string): string => `/v1/reserves/${reserveId}`
+
+export const propose = Operation.defineOnLedger("reserve.propose", {
+  doc: "Proposes a backed instrument's reserve to its issuer and its holder.",
+  route: "POST /v1/reserves",
+  makers: ["operator"],
+  approvers: 1,
+  resource: {
+    kind: "reserve",
+    id: ({ reserveId }) => reserveId,
+    href: ({ reserveId }) => hrefOf(reserveId),
+    instrumentId: ({ instrumentId }) => instrumentId
+  },
+  input: Body,
+  result: ReserveView.ReserveView,
+  refuses: ["already-exists", "not-found", "rule-refused"],
+  gates: (body, act) => Effect.map(proposing(body, act), ({ rows }) => rows),
+  plan: Effect.fn("reserve.propose.plan")(function* (body, act) {
+    const { instrument, rows } = yield* proposing(body, act)
+    yield* Effect.fromResult(judge(rows))
+    const proposal = create(ReserveProposal, {
+      ...Struct.pick(body, [
+        "reserveId",
+        "holder",
+        "unit",
+        "decimals",
+        "priceDecimals",
+        "initialSharePrice"
+      ]),
+      venue: act.venue,
+      instrument: assetOf(instrument),
+      issuer: instrument.registrar,
+      parValue: instrument.manifest?.valuation === "par" ? instrument.manifest.parValue : null,
+      loosenDelay: microsOf(body.loosenDelay),
+      terms: toLedger(body.terms),
+      accepted: []
+    })
+    return { commands: [proposal], last: true }
+  }),
+  finish: ({ reserveId }, act) => shown(reserveId, act)
+})
+
+/** Loads and checks a proposal; refuses an id that exists before any gate. */
+const proposing = Effect.fnUntraced(function* (body: Body, { venue }: OperationAct) {
+  const records = yield* Records
+  if (Option.isSome(yield* records.find(reserves, body.reserveId))) {
+    return yield* Effect.fail(refused("already-exists", { detail: "A reserve of this id exists." }))
+  }
+  const loaded = yield* ProposalLookups.proposingOf(body.instrumentId)
+  return {
+    instrument: loaded.instrument,
+    rows: Gates.againstProposal({ ...loaded, body, venue })
+  }
+})
+
+/** View of a reserve after its operation. */
+const shown = Effect.fnUntraced(function* (reserveId: string, { now }: OperationAct) {
+  const record = yield* ProposalSteps.opened(reserves, reserveId)
+  return ReserveView.of(record, yield* loadedOf(record, { at: now }), null)
+})
+
+export const operations = [propose] as const

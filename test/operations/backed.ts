@@ -1,0 +1,259 @@
+/**
+ * Scene of tests of backed instruments: `fund-a`, whose registrar is its issuer, the custodian that
+ * holds its reserve, and a bank that registers cash and bills. Everybody acts from a wallet.
+ */
+import { Records } from "@bursar/engine-core"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { lockAgreements } from "#core/reserves/lock-agreement/LockAgreement.ts"
+import { reserves } from "#core/reserves/reserve/Reserve.ts"
+import * as Calls from "../engine/calls.ts"
+import * as Cycles from "./cycles.ts"
+import * as Fund from "./fund.ts"
+import * as Powers from "./powers.ts"
+
+export interface Scene extends Fund.Parties {
+  /** K: owns every holding of the reserve. */
+  readonly custodian: Fund.Outsider
+  /** Registers the assets of the reserve. */
+  readonly bank: Fund.Outsider
+  /** Prices the bills. */
+  readonly oracle: Fund.Outsider
+  readonly h1: Cycles.Holder
+  readonly h2: Cycles.Holder
+  /** Cash without a price source: a unit is worth 1. */
+  readonly usd: Templates.Asset
+  /** Bills that the oracle prices. */
+  readonly bill: Templates.Asset
+}
+
+/** The instrument recorded at par, issued by its registrar; the holders h1 and h2 admitted. */
+export const opened = (change: Readonly<Record<string, Calls.Json>> = {}) =>
+  Effect.gen(function* () {
+    yield* TestClock.setTime(Instant.toEpochMillis(Instant.of(Fund.start)))
+    const stage = yield* Fund.founded(
+      { valuation: "par", holderCap: 100, ...change },
+      { issuer: "registrar" }
+    )
+    const h1 = yield* Cycles.joins(stage, "h1")
+    const h2 = yield* Cycles.joins(stage, "h2")
+    const custodian = yield* Fund.outsider("custodian")
+    const admin = stage.bank.party
+    const scene: Scene = {
+      ...{ ...stage, custodian, h1, h2 },
+      usd: { admin, id: "USD" },
+      bill: { admin, id: "BILL" }
+    }
+    return scene
+  })
+
+type Terms = Readonly<Record<string, Calls.Json>>
+
+/** Terms of two assets: cash that counts whole, and bills with a haircut and a largest share. */
+export const termsOf = (
+  { bill, oracle, usd }: Pick<Scene, "bill" | "oracle" | "usd">,
+  {
+    minCover = 1,
+    ...ofBill
+  }: {
+    readonly minCover?: number
+    readonly haircut?: number
+    readonly maxShare?: number | null
+    readonly freshness?: string | null
+  } = {}
+): Terms => ({
+  minCover,
+  assets: [
+    { asset: { ...usd }, priceSource: null, freshness: null, haircut: 0, maxShare: null },
+    {
+      asset: { ...bill },
+      priceSource: oracle.party,
+      freshness: "PT1H",
+      haircut: 0.05,
+      maxShare: 0.4,
+      ...ofBill
+    }
+  ]
+})
+
+/** A body of reserve.propose that nothing is wrong with. */
+export const bodyOf = (
+  scene: Pick<Scene, "bill" | "custodian" | "oracle" | "usd">,
+  change: Readonly<Record<string, Calls.Json>> = {}
+) => ({
+  reserveId: "res-1",
+  instrumentId: "fund-a",
+  holder: scene.custodian.party,
+  unit: "USD",
+  decimals: 6,
+  terms: termsOf(scene),
+  ...change
+})
+
+export const proposes = (scene: Scene, change: Readonly<Record<string, Calls.Json>> = {}) =>
+  Calls.write("reserve.propose", {}, bodyOf(scene, change))
+
+/** The issuer or the custodian signs the reserve, or declines it. */
+export const answers = (
+  by: Fund.Outsider,
+  choice: "Accept" | "Decline" = "Accept",
+  reserveId = "res-1"
+) =>
+  Effect.flatMap(Powers.saying(Templates.ReserveProposal, { reserveId }), ({ cid }) =>
+    by.act(Templates.exercise(Templates.ReserveProposal, cid, choice, { party: by.party }))
+  )
+
+/** A reserve that its issuer and the custodian have accepted. */
+export const reserved = (scene: Scene, change: Readonly<Record<string, Calls.Json>> = {}) =>
+  Effect.gen(function* () {
+    const proposed = yield* proposes(scene, change)
+    if (proposed.state !== "succeeded") throw new Error(`no reserve: ${proposed.why}`)
+    const reserveId = String(bodyOf(scene, change).reserveId)
+    yield* answers(scene.registrar, "Accept", reserveId)
+    yield* answers(scene.custodian, "Accept", reserveId)
+  })
+
+/** The record of a reserve. */
+export const reserve = (reserveId = "res-1") =>
+  Effect.flatMap(Records, (records) => records.get(reserves, reserveId))
+
+export const lockAgreement = (lockAgreementId: string) =>
+  Effect.flatMap(Records, (records) => records.get(lockAgreements, lockAgreementId))
+
+/** The bank gives a party an amount of an asset that it registers; returns the holding. */
+export const gives = (
+  scene: Pick<Scene, "bank" | "venue">,
+  to: Fund.Outsider,
+  { amount, asset }: { readonly amount: string; readonly asset: Templates.Asset }
+) =>
+  Effect.gen(function* () {
+    const { bank, venue } = scene
+    yield* bank.act(
+      Templates.createAndExercise(
+        Templates.Holding,
+        {
+          registrar: bank.party,
+          owner: bank.party,
+          provider: venue,
+          instrument: asset,
+          amount: Decimal.of(amount),
+          restricted: false,
+          lock: null,
+          label: "",
+          meta: {}
+        },
+        "OfferTransfer",
+        { receiver: to.party, amount: Decimal.of(amount), executeBefore: later }
+      )
+    )
+    const offer = yield* Powers.saying(Templates.TransferOffer, { receiver: to.party })
+    yield* to.act(
+      Templates.exercise(Templates.TransferOffer, offer.cid, "Accept", { credentialCid: null })
+    )
+    return (yield* Fund.newestContract(Templates.Holding)).cid
+  })
+
+const later = Instant.of("2027-01-01T00:00:00Z")
+
+/** The custodian locks an amount of an asset under the agreement in force. */
+export const locks = (
+  scene: Scene,
+  { amount, asset, reserveId = "res-1" }: Locking & { readonly amount: string }
+) =>
+  Effect.gen(function* () {
+    const holdingCid = yield* gives(scene, scene.custodian, { amount, asset })
+    const { reserveCid } = yield* reserve(reserveId)
+    const agreements = yield* Cycles.active(Templates.LockAgreement)
+    const agreement = agreements.find(
+      ({ payload }) => payload.reserveId === reserveId && payload.asset.id === asset.id
+    )
+    if (agreement === undefined || reserveCid === null) throw new Error(`${asset.id}: no agreement`)
+    const lockedCid = yield* lockedOf({ asset, reserveId })
+    yield* scene.custodian.act(
+      Templates.exercise(Templates.LockAgreement, agreement.cid, "LockMore", {
+        ...{ reserveCid, holdingCid, lockedCid },
+        amount: Decimal.of(amount)
+      })
+    )
+  })
+
+interface Locking {
+  readonly asset: Templates.Asset
+  readonly reserveId?: string
+}
+
+/** The holding that is locked of an asset for a reserve, by the ledger; null: none. */
+export const lockedOf = ({ asset, reserveId = "res-1" }: Locking) =>
+  Effect.map(Cycles.active(Templates.Holding), (found) => {
+    const holding = found.find(
+      ({ payload: { instrument, lock } }) =>
+        lock !== null && lock.context === reserveId && instrument.id === asset.id
+    )
+    return holding?.cid ?? null
+  })
+
+/** The oracle publishes a price of the bills, or of another asset, as of now or an instant. */
+export const prices = (
+  scene: Scene,
+  value: string,
+  of: Partial<Templates.Payload<typeof Templates.OraclePoint>> = {}
+) =>
+  Effect.gen(function* () {
+    const now = yield* Instant.now
+    const { bill, fund, oracle, venue } = scene
+    yield* oracle.act(
+      Templates.create(Templates.OraclePoint, {
+        ...{ oracle: oracle.party, venue, fund: fund.party },
+        registrar: bill.admin,
+        attestors: [],
+        instrumentId: bill.id,
+        metric: "price",
+        value: Decimal.of(value),
+        valuationTime: now,
+        period: null,
+        withholdingRate: null,
+        statementRef: null,
+        corrects: null,
+        ...of
+      })
+    )
+  })
+
+/** The bank, which registers the asset, and then the custodian sign an agreement to lock it. */
+export const agrees = (
+  scene: Scene,
+  lockAgreementId: string,
+  holdingCids: ReadonlyArray<string> = []
+) =>
+  Effect.gen(function* () {
+    yield* signsLock(scene.bank, lockAgreementId)
+    yield* signsLock(scene.custodian, lockAgreementId, holdingCids)
+  })
+
+/** A party signs an agreement to lock an asset; its holder names the holdings that it locks at once. */
+export const signsLock = (
+  by: Fund.Outsider,
+  lockAgreementId: string,
+  holdingCids: ReadonlyArray<string> = []
+) =>
+  Effect.gen(function* () {
+    const { cid, payload } = yield* Powers.saying(Templates.LockAgreementProposal, {
+      lockAgreementId
+    })
+    const { reserveCid } = yield* reserve(payload.reserveId)
+    yield* by.act(
+      Templates.exercise(Templates.LockAgreementProposal, cid, "Accept", {
+        party: by.party,
+        reserveCid: holdingCids.length === 0 ? null : reserveCid,
+        holdingCids
+      })
+    )
+  })
+
+/** A party declines an agreement to lock an asset. */
+export const declinesLock = (by: Fund.Outsider, lockAgreementId: string) =>
+  Effect.flatMap(Powers.saying(Templates.LockAgreementProposal, { lockAgreementId }), ({ cid }) =>
+    by.act(Templates.exercise(Templates.LockAgreementProposal, cid, "Decline", { party: by.party }))
+  )

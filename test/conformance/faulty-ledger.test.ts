@@ -1,30 +1,57 @@
 /** Each planted fault is caught by the ledger's suite: a law that nothing can break says nothing. */
-import { FaultyLedger, asked, ledgerLaws } from "@bursar/storage-adapters/conformance"
+import {
+  FaultyChoices,
+  FaultyLedger,
+  asked,
+  type Law,
+  ledgerLaws,
+  type LedgerUnderTest,
+  ReserveLaws
+} from "@bursar/storage-adapters/conformance"
 import { describe, expect, it } from "@effect/vitest"
-import { Cause, Effect } from "effect"
+import { Cause, Effect, type Layer } from "effect"
 import * as Simulated from "./simulated-ledger.memory.ts"
 
-const names = Object.keys(FaultyLedger.faults).filter((name): name is FaultyLedger.FaultName =>
-  Object.hasOwn(FaultyLedger.faults, name)
+const catches = <E>(
+  breaks: string,
+  of: { readonly ledger: Layer.Layer<LedgerUnderTest, E>; readonly laws: ReadonlyArray<Law> }
+) =>
+  Effect.gen(function* () {
+    const broken: Array<string> = []
+    const told: Array<string> = []
+    for (const law of of.laws.filter((law) => asked(law, Simulated.supports))) {
+      const exit = yield* Effect.exit(Effect.provide(law.check, of.ledger))
+      if (exit._tag === "Failure") {
+        broken.push(law.id)
+        told.push(String(Cause.squash(exit.cause)))
+      }
+    }
+    expect(broken).toContain(breaks)
+    // Whoever writes an adapter reads what was looked at, before what was there.
+    expect(told.filter((message) => /^AssertionError: expected/u.test(message))).toEqual([])
+    return broken
+  })
+
+const ledgerFaults = Object.keys(FaultyLedger.faults).filter(
+  (name): name is FaultyLedger.FaultName => Object.hasOwn(FaultyLedger.faults, name)
+)
+const choiceFaults = Object.keys(FaultyChoices.faults).filter(
+  (name): name is FaultyChoices.FaultName => Object.hasOwn(FaultyChoices.faults, name)
 )
 
 describe("the ledger suite catches", () => {
-  it.effect.each(names)("%s", (name) =>
+  it.effect.each(ledgerFaults)("%s", (name) =>
+    catches(FaultyLedger.faults[name].breaks, {
+      ledger: FaultyLedger.layer(name, Simulated.memory),
+      laws: ledgerLaws.filter((law) => !ReserveLaws.laws.includes(law))
+    })
+  )
+  it.effect.each(choiceFaults)("%s, and names it", (name) =>
     Effect.gen(function* () {
-      const broken: Array<string> = []
-      const told: Array<string> = []
-      for (const law of ledgerLaws.filter((law) => asked(law, Simulated.supports))) {
-        const exit = yield* Effect.exit(
-          Effect.provide(law.check, FaultyLedger.layer(name, Simulated.memory))
-        )
-        if (exit._tag === "Failure") {
-          broken.push(law.id)
-          told.push(String(Cause.squash(exit.cause)))
-        }
-      }
-      expect(broken).toContain(FaultyLedger.faults[name].breaks)
-      // Whoever writes an adapter reads what was looked at, before what was there.
-      expect(told.filter((message) => /^AssertionError: expected/u.test(message))).toEqual([])
+      const { breaks, entities } = FaultyChoices.faults[name]
+      const { laws } = ReserveLaws
+      const broken = yield* catches(breaks, { ledger: Simulated.memoryWith(entities), laws })
+      expect(broken).toEqual([breaks])
     })
   )
 })

@@ -11,4 +11,11 @@ export const options = {
   entities: LedgerProbes.entities
 }
 
+/** The ledger with these entities in the place of its own. */
+export const memoryWith = (entities: ReadonlyArray<SimulatedLedger.Entity.Entity>) =>
+  Layer.provide(
+    SimulatedUnderTest.layer,
+    SimulatedLedger.layerMemory({ ...options, entities: [...options.entities, ...entities] })
+  )
+
 export const memory = Layer.provide(SimulatedUnderTest.layer, SimulatedLedger.layerMemory(options))

@@ -1,7 +1,9 @@
 /** The conformance suites for adapters, and the harness they need. */
 export * from "./ledger.ts"
+export * as FaultyChoices from "./faulty-choices.ts"
 export * as FaultyLedger from "./faulty-ledger.ts"
 export * as LedgerProbes from "./LedgerProbes.ts"
+export * as ReserveLaws from "./ledger-laws/reserves.ts"
 export * as SimulatedUnderTest from "./simulated-ledger.ts"
 export * as TestDatabase from "../embedded/TestDatabase.ts"
 export { Broken, type Check } from "./Check.ts"

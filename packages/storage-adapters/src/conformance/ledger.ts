@@ -6,6 +6,7 @@ import * as Authority from "./ledger-laws/authority.ts"
 import * as Dedup from "./ledger-laws/dedup.ts"
 import * as Distributions from "./ledger-laws/distributions.ts"
 import * as Privacy from "./ledger-laws/privacy.ts"
+import * as Reserves from "./ledger-laws/reserves.ts"
 import * as Time from "./ledger-laws/time.ts"
 import * as Updates from "./ledger-laws/updates.ts"
 import type { Law, LedgerUnderTest, Supports } from "./LedgerUnderTest.ts"
@@ -19,6 +20,7 @@ export const ledgerLaws: ReadonlyArray<Law> = [
   ...Authority.laws,
   ...Privacy.laws,
   ...Distributions.laws,
+  ...Reserves.laws,
   ...Dedup.laws,
   ...Time.laws
 ]

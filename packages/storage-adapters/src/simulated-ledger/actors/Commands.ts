@@ -14,6 +14,7 @@ import * as Orders from "./Orders.ts"
 import type * as Policy from "./Policy.ts"
 import * as Powers from "./Powers.ts"
 import * as RegistrarBot from "./RegistrarBot.ts"
+import * as Reserves from "./Reserves.ts"
 import * as Wallet from "./Wallet.ts"
 import type * as World from "./World.ts"
 
@@ -57,6 +58,11 @@ const holder: { readonly [command: string]: Read } = {
       const of = { ...(yield* orderOf(flags)), custodian }
       return make((party) => Wallet.redeem(party, of))
     }),
+  "accept-mint": byId("reference", (id) => Reserves.mints(only(id))),
+  "decline-mint": byId("reference", (id) => Reserves.mints(never(id))),
+  "accept-reserve-redemption": byId("reference", (id) => Reserves.redemptions(only(id))),
+  "decline-reserve-redemption": byId("reference", (id) => Reserves.redemptions(never(id))),
+  "withdraw-allocation": byId("reference", Reserves.withdrawAllocation),
   "hand-over": byId("redemption-id", (id) => Orders.units(only(id))),
   "request-burn": byId("redemption-id", (id) => Orders.burns(only(id), () => true)),
   allocate: (flags) =>
@@ -123,9 +129,34 @@ const powers: { readonly [command: string]: Read } = {
   "end-powers": byId("reference", Powers.endAgreement)
 }
 
+/** Commands of the issuer of a backed instrument, and of the reserve's holder, about the reserve. */
+const reserves: { readonly [command: string]: Read } = {
+  "accept-reserve": byId("reference", (id) => Reserves.proposals(only(id))),
+  "decline-reserve": byId("reference", (id) => Reserves.proposals(never(id)))
+}
+
+/** Commands of the registrar of an asset, and of the reserve's holder, about what is locked. */
+const locks: { readonly [command: string]: Read } = {
+  "accept-lock": byId("reference", (id) => Reserves.locks(only(id))),
+  "decline-lock": byId("reference", (id) => Reserves.locks(never(id)))
+}
+
+const issuing: { readonly [command: string]: Read } = {
+  ...reserves,
+  "accept-amendment": byId("reference", (id) => Reserves.amendments(only(id))),
+  "decline-amendment": byId("reference", (id) => Reserves.amendments(never(id))),
+  recount: (flags) =>
+    Result.gen(function* () {
+      const reserveId = yield* Flags.needed(flags, "reference")
+      return once(Reserves.recount({ reserveId, units: yield* Flags.decimal(flags, "units") }))
+    })
+}
+
 export const commands: { readonly [actor in Actor]: { readonly [command: string]: Read } } = {
   registrar: {
     ...powers,
+    ...issuing,
+    ...locks,
     "accept-burn": byId("reference", (id) => RegistrarBot.burns(only(id))),
     "reject-burn": byId("reference", (id) => RegistrarBot.burns(never(id))),
     deliver: (flags) =>
@@ -160,6 +191,7 @@ export const commands: { readonly [actor in Actor]: { readonly [command: string]
   },
   fund: {
     ...powers,
+    ...issuing,
     "accept-market": byId("reference", (id) => FundBot.markets(only(id))),
     "decline-market": byId("reference", (id) => FundBot.markets(never(id))),
     "accept-provision": byId("reference", (id) => FundBot.provisions(only(id))),
@@ -200,6 +232,19 @@ export const commands: { readonly [actor in Actor]: { readonly [command: string]
         return once(OracleBot.plan({ quotes: () => [quote], ...audience }))
       })
   },
-  custodian: holder,
+  custodian: {
+    ...holder,
+    ...reserves,
+    ...locks,
+    "lock-more": (flags) =>
+      Result.gen(function* () {
+        const of = {
+          lockAgreementId: yield* Flags.needed(flags, "reference"),
+          amount: yield* Flags.decimal(flags, "amount"),
+          reference: flags.text("order-id") ?? randomUUID()
+        }
+        return once(Reserves.lockMore(of))
+      })
+  },
   investor: holder
 }

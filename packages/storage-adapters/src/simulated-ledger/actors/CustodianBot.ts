@@ -1,7 +1,11 @@
-/** Bot of a custodian for a holder it hosts: accepts, pays, allocates units, requests burns. */
+/**
+ * Bot of a custodian for a party it hosts: accepts, pays, allocates units, requests burns; accepts
+ * reserves and locks their assets as their holder.
+ */
 import * as Agreements from "./Agreements.ts"
 import * as Orders from "./Orders.ts"
 import type * as Policy from "./Policy.ts"
+import * as Reserves from "./Reserves.ts"
 import type * as World from "./World.ts"
 
 export interface Options {
@@ -16,5 +20,8 @@ export const plan = ({ policy }: Options): World.Plan =>
     Orders.dues(policy),
     Orders.units(policy),
     Orders.burns(policy, (custodian) => custodian !== null),
-    Orders.strays
+    Orders.strays,
+    Reserves.proposals(policy),
+    Reserves.locks(policy),
+    Reserves.orders(policy)
   )

@@ -9,6 +9,7 @@ import * as Commitments from "./Commitments.ts"
 import * as Orders from "./Orders.ts"
 import * as Policy from "./Policy.ts"
 import * as Powers from "./Powers.ts"
+import * as Reserves from "./Reserves.ts"
 import * as World from "./World.ts"
 
 export interface Options {
@@ -20,6 +21,7 @@ export const plan = ({ policy }: Options): World.Plan =>
     markets(policy),
     provisions(policy),
     Powers.agreements(policy),
+    Reserves.issuing(policy),
     Agreements.transferOffers(policy),
     Agreements.legs(policy),
     Commitments.commitments(policy),

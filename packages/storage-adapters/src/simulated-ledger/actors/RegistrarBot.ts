@@ -9,6 +9,7 @@ import * as Agreements from "./Agreements.ts"
 import * as Deliveries from "./Deliveries.ts"
 import * as Policy from "./Policy.ts"
 import * as Powers from "./Powers.ts"
+import * as Reserves from "./Reserves.ts"
 import * as World from "./World.ts"
 
 const identifier = Schema.Struct({
@@ -50,6 +51,8 @@ export const plan = ({ instruments, policy, payments = [] }: Options): World.Pla
     consents(policy),
     Agreements.primaryMarkets(policy, ({ registrar }, party) => registrar === party),
     Powers.agreements(policy),
+    Reserves.issuing(policy),
+    Reserves.locks(policy),
     mints(policy),
     burns(policy),
     Deliveries.plan({ policy, payments })

@@ -6,6 +6,7 @@ import * as Commitments from "./Commitments.ts"
 import * as Orders from "./Orders.ts"
 import * as Policy from "./Policy.ts"
 import * as Powers from "./Powers.ts"
+import * as Reserves from "./Reserves.ts"
 import * as World from "./World.ts"
 
 export interface Options {
@@ -29,7 +30,8 @@ export const plan = ({ policy, terms }: Options): World.Plan =>
     Orders.dues(policy),
     Orders.units(policy),
     Orders.burns(policy, (custodian) => custodian === null),
-    Orders.strays
+    Orders.strays,
+    Reserves.orders(policy)
   )
 
 export const invitations =

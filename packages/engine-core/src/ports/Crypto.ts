@@ -11,6 +11,7 @@ export class Crypto extends Context.Service<
       readonly update: (bytes: Uint8Array) => void
       readonly digest: () => string
     }
+    /** HMAC-SHA-256 (RFC 2104) of the UTF-8 bytes of a text, or of bytes. */
     readonly hmacSha256: (key: Uint8Array, data: string | Uint8Array) => Uint8Array
     /** MUST take the same time whatever the bytes; false on unequal lengths. */
     readonly equal: (a: Uint8Array, b: Uint8Array) => boolean

@@ -7,6 +7,7 @@ import {
   createPrivateKey,
   createPublicKey,
   createSecretKey,
+  hash,
   type KeyObject,
   randomBytes,
   randomUUID,
@@ -33,10 +34,10 @@ const publicKeyOf = (bytes: Uint8Array): KeyObject =>
 
 /** Size of the cache of parsed keys: parsing a key costs more than signing with it. */
 const keysMax = 64
-const remembered = (make: (bytes: Uint8Array) => KeyObject) => {
-  const keysByName = new Map<string, KeyObject>()
-  return (bytes: Uint8Array): KeyObject => {
-    const name = Buffer.from(bytes).toString("base64")
+const remembered = <K>(make: (bytes: Uint8Array) => K) => {
+  const keysByName = new Map<string, K>()
+  return (bytes: Uint8Array): K => {
+    const name = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1")
     const found = keysByName.get(name)
     if (found !== undefined) return found
     if (keysByName.size >= keysMax) keysByName.clear()
@@ -49,6 +50,48 @@ const privateKey = remembered(privateKeyOf)
 const publicKey = remembered(publicKeyOf)
 const secretKey = remembered(createSecretKey)
 
+/** Bytes of a block of SHA-256, and of its digest. */
+const blockBytes = 64
+const digestBytes = 32
+
+/** Longest message of the fast path of `hmacSha256`, in bytes. */
+const shortMax = 1_024
+
+/** Inner and outer pads of a key, as HMAC (RFC 2104) defines them, each with room for what follows it. */
+interface Pads {
+  readonly inner: Buffer
+  readonly outer: Buffer
+}
+
+const pads = remembered((key): Pads => {
+  const block = Buffer.alloc(blockBytes)
+  block.set(key.length > blockBytes ? createHash("sha256").update(key).digest() : key)
+  const padded = (by: number, room: number) =>
+    Buffer.concat([block.map((byte) => byte ^ by), Buffer.alloc(room)])
+  return { inner: padded(0x36, shortMax), outer: padded(0x5c, digestBytes) }
+})
+
+/**
+ * HMAC-SHA-256 of a short message by two one-shot digests: a `Hmac` object of Node costs three times as
+ * much, of which each line of a statement would need one.
+ */
+const hmacOfShort = (key: Uint8Array, data: string | Uint8Array): Uint8Array => {
+  const { inner, outer } = pads(key)
+  let length = data.length
+  if (typeof data === "string") length = inner.write(data, blockBytes, "utf8")
+  else inner.set(data, blockBytes)
+  // Latin-1 ("binary") has a character for each byte, and no buffer to allocate.
+  outer.write(
+    hash("sha256", inner.subarray(0, blockBytes + length), "binary"),
+    blockBytes,
+    "latin1"
+  )
+  return Buffer.from(hash("sha256", outer, "binary"), "latin1")
+}
+
+/** Largest number of bytes of a UTF-16 unit in UTF-8. */
+const unitBytes = 3
+
 const tagBytes = 16
 
 export const layerCrypto = Layer.succeed(Crypto, {
@@ -57,7 +100,10 @@ export const layerCrypto = Layer.succeed(Crypto, {
     const hash = createHash("sha256")
     return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest("hex") }
   },
-  hmacSha256: (key, data) => createHmac("sha256", secretKey(key)).update(data).digest(),
+  hmacSha256: (key, data) =>
+    data.length * (typeof data === "string" ? unitBytes : 1) <= shortMax
+      ? hmacOfShort(key, data)
+      : createHmac("sha256", secretKey(key)).update(data).digest(),
   equal: (a, b) => a.length === b.length && timingSafeEqual(a, b),
   ed25519: {
     publicKey: (seed) =>

@@ -172,8 +172,8 @@ export const refusalOf = (
 /** Rows that are written at a time. */
 const rowsAtOnce = 1_000
 
-/** Parts of a file that are read while the ones before are written. */
-const partsAhead = 2
+/** Parts of a file whose rows are made while the ones before are written. */
+const partsAhead = 4
 
 /**
  * Write buffer of the rows of an owner: writes `rowsAtOnce` of them by one call, however few lines come
@@ -249,29 +249,29 @@ export const readFile = Effect.fnUntraced(function* (
   let references = 0
   const rowsOfLines = yield* appending(ownerOf(statement))
   const rowsOfReferences = yield* appending(LineRows.referencesOwnerOf(statement))
-  // A fiber reads on while the store writes what was read before.
+  const rowsOf = Effect.fnUntraced(function* (part: Port.Part) {
+    if (part.part === "header") {
+      header = part.header
+      return { ofLines: [], ofReferences: [] }
+    }
+    const from = lines + 1
+    lines += part.lines.length
+    if (lines > of.reading.linesMax) {
+      return yield* new Port.StatementTooLong({ linesMax: of.reading.linesMax })
+    }
+    const stored = yield* store(part.lines, from)
+    const ofReferences = stored.flatMap((line) =>
+      line.kind === "cash" ? LineRows.referenceRowsOf(line) : []
+    )
+    references += ofReferences.length
+    return { ofLines: stored.map(LineRows.rowOf), ofReferences }
+  })
+  // A fiber reads on and makes rows while the store writes those that were made before.
   const parts = reader
     .read(of.reading, StageSteps.bytesOf(of.staged))
-    .pipe(Stream.buffer({ capacity: partsAhead }))
-  yield* Stream.runForEach(parts, (part) =>
-    Effect.gen(function* () {
-      if (part.part === "header") {
-        header = part.header
-        return
-      }
-      const from = lines + 1
-      lines += part.lines.length
-      if (lines > of.reading.linesMax) {
-        return yield* new Port.StatementTooLong({ linesMax: of.reading.linesMax })
-      }
-      const stored = yield* store(part.lines, from)
-      yield* rowsOfLines.add(stored.map(LineRows.rowOf))
-      const indexed = stored.flatMap((line) =>
-        line.kind === "cash" ? LineRows.referenceRowsOf(line) : []
-      )
-      references += indexed.length
-      yield* rowsOfReferences.add(indexed)
-    })
+    .pipe(Stream.mapEffect(rowsOf), Stream.buffer({ capacity: partsAhead }))
+  yield* Stream.runForEach(parts, ({ ofLines, ofReferences }) =>
+    Effect.andThen(rowsOfLines.add(ofLines), rowsOfReferences.add(ofReferences))
   ).pipe(
     Effect.catchTags({
       StatementMalformed: (fault) => Effect.fail(refusalOf(fault)),

@@ -238,6 +238,9 @@ const make = Effect.gen(function* () {
             })
           )
         )
+      ).pipe(
+        // The lock went to another host; the item waits only as long as where another run has it.
+        Effect.catchTag("LeaseLost", () => Effect.succeedNone)
       )
       if (Option.isNone(made)) yield* orUnavailable(work.release(item, { delay: busyFor }))
     })

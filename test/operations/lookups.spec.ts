@@ -1,20 +1,25 @@
-/** Look-ups of the transaction that stores a run: as many for a dozen instruments as for three, but of new holds. */
+/** Look-ups of transactions over many records: as many for a dozen as for three, but of new holds. */
 import { Records } from "@bursar/engine-core"
-import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Date, Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Documents } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
+import { TestClock } from "effect/testing"
 import { registerEntries } from "#core/instruments/register/RegisterEntry.ts"
+import { cashTakings } from "#core/orders/order/CashTaking.ts"
 import { compare } from "#core/reconciliation/run/CompareSteps.ts"
 import * as RecordSteps from "#core/reconciliation/run/RecordSteps.ts"
 import { RunId, type Scope } from "#core/reconciliation/run/Run.ts"
+import { steps } from "#core/reconciliation/statement-retention/StatementRetentionSteps.ts"
 import { world } from "../engine/world.ts"
 import * as Calls from "../engine/calls.ts"
+import * as Bank from "./bank.ts"
 import { bodyOf, registrar } from "./instrumentBody.ts"
 import * as Reconciling from "./reconciling.ts"
+import * as Stating from "./stating.ts"
 
-/** Storage in memory that counts the look-ups of records by their ids. */
+/** Storage in memory that counts the look-ups of records by their ids, and of lists. */
 const counting = (counts: { lookUps: number }) =>
   Layer.effect(
     Documents,
@@ -23,6 +28,10 @@ const counting = (counts: { lookUps: number }) =>
       get: (of: Parameters<typeof documents.get>[0]) => {
         counts.lookUps++
         return documents.get(of)
+      },
+      list: (of: Parameters<typeof documents.list>[0]) => {
+        counts.lookUps++
+        return documents.list(of)
       }
     }))
   ).pipe(Layer.provideMerge(Memory.layer))
@@ -76,5 +85,67 @@ describe("the transaction that stores a run", () => {
         assert.deepStrictEqual(many, [opening + 12 - 3, joining])
         assert.isAbove(joining, 0)
       })
+  )
+})
+
+/** Look-ups of a correction of a bank statement of which so many orders took. */
+const lookUpsOfCorrection = (count: number) => {
+  const counts = { lookUps: 0 }
+  return Effect.gen(function* () {
+    const entries = Array.from({ length: count }, (_, n) => ({
+      amount: "100",
+      bankReference: `B-${n}`
+    }))
+    yield* Bank.states({ id: "st-1", entries })
+    yield* Effect.forEach(entries, (_, n) =>
+      Bank.reserves({
+        order: { kind: "subscription", orderId: `s${n}` },
+        named: { statementId: "st-1", line: n + 1, amount: "100" }
+      })
+    )
+    counts.lookUps = 0
+    yield* Bank.states({ id: "st-2", corrects: "st-1", entries: entries.toReversed() })
+    const { lookUps } = counts
+    const records = yield* Records
+    const moved = yield* records.countBy(cashTakings, "statementId", {})
+    assert.deepStrictEqual([...moved], [["st-2", count]])
+    return lookUps
+  }).pipe(Effect.provide(world({ storage: counting(counts) })))
+}
+
+/** Look-ups of a step of retention over two statements of each of so many sources. */
+const lookUpsOfRetention = (count: number) => {
+  const counts = { lookUps: 0 }
+  return Effect.gen(function* () {
+    const ids = Array.from({ length: count }, (_, n) => `admin-${n}`)
+    for (const businessDate of [Date.of("2026-03-02"), Date.of("2026-03-03")]) {
+      yield* Effect.forEach(ids, (id) =>
+        Effect.flatMap(Stating.source(id), (source) => Stating.states(source, { businessDate }))
+      )
+    }
+    yield* TestClock.adjust("4000 days")
+    const records = yield* Records
+    const [step] = steps
+    counts.lookUps = 0
+    if (step === undefined) throw new Error("retention has no step of statements")
+    const released = yield* records.transact(step({ now: yield* Instant.now, after: null }))
+    assert.deepStrictEqual(released.counts, { externalStatements: count })
+    return counts.lookUps
+  }).pipe(Effect.provide(world({ storage: counting(counts) })))
+}
+
+describe("a correction of a bank statement", () => {
+  it.effect("never looks up each line that orders took by itself", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* lookUpsOfCorrection(12), yield* lookUpsOfCorrection(3))
+    })
+  )
+})
+
+describe("retention of statements", () => {
+  it.effect("never looks for the newest statement of each source by itself", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* lookUpsOfRetention(12), yield* lookUpsOfRetention(3))
+    })
   )
 })

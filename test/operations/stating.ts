@@ -128,6 +128,9 @@ export const states = (
     yield* records.transact(
       Effect.gen(function* () {
         yield* bulk.seal({ owner, rows: rows.length })
+        const source = yield* records.get(externalSources, externalSourceId)
+        const received = { on: "receive", businessDate: date.businessDate } as const
+        yield* records.record(externalSources, source, received, by)
         const slot = yield* records.find(statementsOfDates, dateKeyOf(date))
         const corrects = Option.isSome(slot) ? slot.value.externalStatementId : null
         yield* records.open(

@@ -15,7 +15,7 @@ import {
 import * as StatementLookups from "../../statements/external-statement/StatementLookups.ts"
 import { redemptions } from "../redemption/Redemption.ts"
 import { type Subscription, subscriptions } from "../subscription/Subscription.ts"
-import type * as Cash from "./CashLine.ts"
+import * as Cash from "./CashLine.ts"
 import * as Rules from "./CashMoveRules.ts"
 import { giveTo, inTurn, merged, returned, takeOf } from "./CashSteps.ts"
 import * as Taking from "./CashTaking.ts"
@@ -144,10 +144,17 @@ const move = Effect.fnUntraced(function* (before: ExternalStatement, act: Act) {
   ]
   const placesOf = Map.groupBy(results, ({ taking }) => Taking.takingIdOf(taking))
   const statementId = after.externalStatementId
+  const placesIn = (taking: Taking.CashTaking): ReadonlyArray<Taking.Place> =>
+    (placesOf.get(Taking.takingIdOf(taking)) ?? []).flatMap(({ moved }) => moved?.places ?? [])
+  const touched = takings.flatMap((taking) => [
+    ...Taking.linesOf(taking),
+    ...Taking.linesOf({ statementId, places: placesIn(taking) })
+  ])
+  yield* records.prefetch(
+    touched.map((line) => ({ collection: Taking.cashLines, id: Cash.nameOf(line) }))
+  )
   for (const taking of takings) {
-    const places = (placesOf.get(Taking.takingIdOf(taking)) ?? []).flatMap(
-      ({ moved }) => moved?.places ?? []
-    )
+    const places = placesIn(taking)
     const lost = Decimal.subtract(taking.named.amount, Taking.heldBy({ places }))
     yield* Effect.forEach(Taking.linesOf(taking), (line) => giveTo(line, act), { discard: true })
     yield* Effect.forEach(

@@ -13,10 +13,11 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Part from "../../orders/order/CashLinePart.ts"
 import { inTurn } from "../../orders/order/CashSteps.ts"
-import { cashTakings } from "../../orders/order/CashTaking.ts"
+import { type CashTaking, cashTakings } from "../../orders/order/CashTaking.ts"
 import { redemptions } from "../../orders/redemption/Redemption.ts"
 import { subscriptions } from "../../orders/subscription/Subscription.ts"
 import { Records, type Stored } from "../../records/Records.ts"
+import { externalSources } from "../../statements/external-source/ExternalSource.ts"
 import {
   dateKeyOf,
   type ExternalStatement,
@@ -24,7 +25,11 @@ import {
   statementsOfDates
 } from "../../statements/external-statement/ExternalStatement.ts"
 import * as StageSteps from "../../statements/external-statement/StageSteps.ts"
-import { feedKeyOf, latestOf } from "../../statements/external-statement/StatementLookups.ts"
+import {
+  type Feed,
+  feedKeyOf,
+  latestOf
+} from "../../statements/external-statement/StatementLookups.ts"
 import * as Rules from "./StatementRetentionRules.ts"
 
 /** Statements that are judged in one transaction, which locks the lines of those of cash. */
@@ -47,12 +52,42 @@ const dated = Effect.fnUntraced(function* (statements: ReadonlyArray<Stored<Exte
   })
 })
 
+/**
+ * Finds the ids of the newest statements in force of sources and instruments. A source names the date of
+ * its newest statement of any instrument, so that only an instrument without one of that date needs a
+ * look-up of its own.
+ */
+const newestIdsOf = Effect.fnUntraced(function* (feeds: ReadonlyArray<Feed>) {
+  const records = yield* Records
+  const sources = yield* records.many(externalSources, [
+    ...new Set(feeds.map(({ externalSourceId }) => externalSourceId))
+  ])
+  const lastOf = new Map<string, Date.Date | null>(
+    sources.map(({ externalSourceId, lastBusinessDate }) => [externalSourceId, lastBusinessDate])
+  )
+  const slotIds = feeds.flatMap(({ externalSourceId, instrumentId }) => {
+    const businessDate = lastOf.get(externalSourceId) ?? null
+    return businessDate === null
+      ? []
+      : [dateKeyOf({ externalSourceId, instrumentId, businessDate })]
+  })
+  const slots = yield* records.many(statementsOfDates, slotIds)
+  const isFound = new Set(slots.map(feedKeyOf))
+  const others = yield* Effect.forEach(
+    feeds.filter((feed) => !isFound.has(feedKeyOf(feed))),
+    (feed) => latestOf(feed)
+  )
+  return new Set<string>([
+    ...slots.map(({ externalStatementId }) => externalStatementId),
+    ...others.flatMap((found) => (Option.isSome(found) ? [found.value.externalStatementId] : []))
+  ])
+})
+
 /** Leaves out the newest statement of a source and an instrument: every run compares it. */
 const olderThanNewest = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>) {
   const feeds = new Map(judged.map(({ inForce }) => [feedKeyOf(inForce), inForce]))
-  const newest = yield* Effect.forEach(feeds.values(), (feed) => latestOf(feed))
-  const ids = new Set(newest.map((found) => Option.getOrNull(found)?.externalStatementId))
-  return judged.filter(({ inForce }) => !ids.has(inForce.externalStatementId))
+  const newest = yield* newestIdsOf([...feeds.values()])
+  return judged.filter(({ inForce }) => !newest.has(inForce.externalStatementId))
 })
 
 /** Leaves out what findings of the instruments need. */
@@ -121,21 +156,13 @@ const matched = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>) {
   return judged.filter(({ inForce }) => !open.has(inForce.externalStatementId))
 })
 
-/**
- * Leaves out statements of cash whose lines have cash of an order that has not ended, or that lost
- * cash to a correction. Locks the others, so that no order takes of them meanwhile.
- */
-const untaken = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>) {
+/** Takings whose orders are looked up together. */
+const takingsMax = 500
+
+/** Statements that takings keep: of an order that has not ended, or that lost cash to a correction. */
+const owingOf = Effect.fnUntraced(function* (takings: ReadonlyArray<CashTaking>) {
   const records = yield* Records
-  const ofCash = judged.filter(({ statement }) => statement.kind === "cash")
-  if (ofCash.length === 0) return judged
-  const ids = [...new Set(ofCash.map(({ inForce }): string => inForce.externalStatementId))]
-  yield* inTurn(ids)
-  const takings = yield* records.stream(cashTakings, { where: { statementId: ids } }).pipe(
-    Stream.map(({ record }) => record),
-    Stream.runCollect
-  )
-  const idsOf = (kind: "subscription" | "redemption") => [
+  const idsOf = (kind: CashTaking["kind"]) => [
     ...new Set(takings.filter((taking) => taking.kind === kind).map(({ orderId }) => orderId))
   ]
   const bought = yield* records.many(subscriptions, idsOf("subscription"))
@@ -148,13 +175,34 @@ const untaken = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>) {
       .filter(({ endedAt }) => endedAt !== null)
       .map(({ redemptionId }) => `redemption/${redemptionId}`)
   ])
-  const owing = new Set(
-    takings
-      .filter(
-        ({ kind, lost, orderId, state }) =>
-          state === "reserved" || Decimal.isPositive(lost) || !ended.has(`${kind}/${orderId}`)
-      )
-      .map(({ statementId }): string => statementId)
+  return takings
+    .filter(
+      ({ kind, lost, orderId, state }) =>
+        state === "reserved" || Decimal.isPositive(lost) || !ended.has(`${kind}/${orderId}`)
+    )
+    .map(({ statementId }): string => statementId)
+})
+
+/**
+ * Leaves out statements of cash whose lines have cash of an order that has not ended, or that lost
+ * cash to a correction. Locks the others, so that no order takes of them meanwhile.
+ */
+const untaken = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>) {
+  const records = yield* Records
+  const ofCash = judged.filter(({ statement }) => statement.kind === "cash")
+  if (ofCash.length === 0) return judged
+  const ids = [...new Set(ofCash.map(({ inForce }): string => inForce.externalStatementId))]
+  yield* inTurn(ids)
+  const owing = new Set<string>()
+  yield* records.stream(cashTakings, { where: { statementId: ids } }).pipe(
+    Stream.map(({ record }) => record),
+    Stream.filter(({ statementId }) => !owing.has(statementId)),
+    Stream.grouped(takingsMax),
+    Stream.runForEach((takings) =>
+      Effect.map(owingOf(takings), (found) => {
+        for (const statementId of found) owing.add(statementId)
+      })
+    )
   )
   return judged.filter(({ inForce }) => !owing.has(inForce.externalStatementId))
 })

@@ -176,11 +176,22 @@ describe("the media type of a file", () => {
     expect([response.status, staging.opened]).toEqual([415, opened])
   })
 
-  it("that was compressed for its way is 415", async () => {
+  it.each(["gzip", "GZIP", "deflate", "br", "zstd", "identity, gzip", "gzip, gzip", "x"])(
+    "that was compressed for its way as %s is 415, and not a byte of it is staged",
+    async (encoding) => {
+      const { opened } = staging
+      // Packed twice: a megabyte in a few hundred bytes.
+      const bomb = gzipSync(gzipSync("a;b\n".repeat(262_144)))
+      const response = await post(bomb, { headers: { "content-encoding": encoding } })
+      expect(await slugOf(response)).toBe("unsupported-media-type")
+      expect([response.status, staging.opened]).toEqual([415, opened])
+    }
+  )
+
+  it("that says it was not compressed is taken as it is", async () => {
     const packed = gzipSync("a;b\n")
-    const response = await post(packed, { headers: { "content-encoding": "gzip" } })
-    expect(await slugOf(response)).toBe("unsupported-media-type")
-    expect(response.status).toBe(415)
+    expect((await post(packed, { headers: { "content-encoding": "identity" } })).status).toBe(201)
+    expect(staging.handed.map(({ bytes }) => bytes.equals(packed))).toEqual([true])
   })
 })
 

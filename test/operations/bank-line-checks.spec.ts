@@ -35,10 +35,11 @@ const account = Bank.accountOf("fund-a", at)
 
 const states = (of: Bank.Stated) => Bank.states({ ...at, ...of })
 
-/** Runs these checks: why each did not run, or null, and the findings that are open or accepted. */
+/** Runs these checks, or all: why each did not run, or null, and the findings that are open or accepted. */
 const ran = (...checks: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const body = { scope: { instrumentIds: ["fund-a"], checks } }
+    const instrumentIds = ["fund-a"]
+    const body = { scope: checks.length === 0 ? { instrumentIds } : { instrumentIds, checks } }
     const { value } = yield* Reconciling.run(JSON.stringify(body))
     const records = yield* Records
     const rows = yield* records.list(findings, {
@@ -388,6 +389,34 @@ describe("the cash of suspended lines", () => {
       assert.deepEqual(yield* check, [`warning ${apart} 0 ${net}`])
       yield* balance("st-4", "0", { businessDate: Date.of("2026-08-03"), corrects: "st-3" })
       assert.deepEqual(yield* check, [])
+    }).pipe(engine())
+  )
+
+  it.effect("that is off by a planted amount is found by itself among all checks, and clears", () =>
+    Effect.gen(function* () {
+      yield* suspended
+      const [line] = yield* Month.lines
+      const net = line!.net
+      const states = (id: string, closing: Decimal.Decimal, of: Partial<Bank.Stated> = {}) => {
+        const stated = Decimal.formatPlain(closing)
+        // Balanced in itself, so that the check of the balance finds nothing.
+        return balance(id, stated, { opening: stated, ...of })
+      }
+      yield* states("st-0", net)
+      const others = yield* ran()
+      const planted = fc.sample(
+        fc.bigInt({ min: -(10n ** 14n), max: 10n ** 14n }).filter((atoms) => atoms !== 0n),
+        6
+      )
+      for (const [nth, atoms] of planted.entries()) {
+        const closing = Decimal.add(net, Decimal.fromAtoms(atoms))
+        yield* states(`st-${2 * nth + 1}`, closing, { corrects: `st-${2 * nth}` })
+        const [found, ...more] = (yield* ran()).filter((text) => !others.includes(text))
+        const [expected, actual] = [net, closing].map(Decimal.formatPlain)
+        assert.deepEqual([found, more], [`warning ${apart} ${expected} ${actual}`, []])
+        yield* states(`st-${2 * nth + 2}`, net, { corrects: `st-${2 * nth + 1}` })
+        assert.deepEqual(yield* ran(), others)
+      }
     }).pipe(engine())
   )
 

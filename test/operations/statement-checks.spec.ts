@@ -327,3 +327,41 @@ describe("statements that do not come", () => {
       }).pipe(Effect.provide(world()))
     ))
 })
+
+describe("a source that the configuration names no more", () => {
+  it("leaves its difference to people, owes no dates, and is judged again once it is named again", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const { today } = yield* held
+        const admin = yield* Stating.source("admin")
+        const businessDate = today
+        yield* Stating.states(admin, { businessDate, lines: [{ ...h1, quantity: "101" }, h2] })
+        yield* TestClock.adjust("8 days")
+        yield* ran()
+        const [overdue, line] = (yield* Reconciling.found).toSorted().toReversed()
+        expect([overdue, line]).toEqual([
+          expect.stringMatching(/^statement-overdue admin open -[0-9]+$/u),
+          "register-line h1 open 1"
+        ])
+        yield* Stating.source("admin", { state: "inactive" })
+        expect(yield* ran()).toEqual(Object.fromEntries(checks.map((check) => [check, idle])))
+        const cleared = expect.stringMatching(/^statement-overdue admin cleared /u)
+        const shown = Effect.map(Reconciling.found, (found) => found.toSorted().toReversed())
+        expect(yield* shown).toEqual([cleared, "register-line h1 open 1"])
+        const [hold] = yield* Reconciling.openHolds
+        const { state } = yield* Calls.write(
+          "hold.release",
+          { holdId: hold!.holdId },
+          { accept: [...hold!.findings], reason: "the administrator has changed" }
+        )
+        expect(state).toBe("succeeded")
+        yield* ran()
+        expect(yield* shown).toEqual([cleared, "register-line h1 accepted 1"])
+        // The same source is compared again; its statement of today agrees.
+        const again = yield* Stating.source("admin")
+        yield* Stating.states(again, { businessDate: yield* Stating.today, lines: [h1, h2] })
+        yield* ran()
+        expect(yield* shown).toContain("register-line h1 cleared 1")
+      }).pipe(Effect.provide(world()))
+    ))
+})

@@ -22,7 +22,8 @@ export default defineConfig({
       "test/operations/distribution-years.prop.ts",
       "test/reads/distribution-pins.prop.ts",
       "test/operations/restatement.spec.ts",
-      "test/operations/explained-histories.prop.ts"
+      "test/operations/explained-histories.prop.ts",
+      "test/simulated-ledger/reserve-histories.prop.ts"
     ],
     env: {
       KILLS: process.env["KILLS"] ?? "many",
@@ -37,7 +38,8 @@ export default defineConfig({
       PLANTED_FAULTS: "40",
       SUPPOSED_VERDICTS: "80",
       RESTATEMENTS: "40",
-      EXPLAINED_HISTORIES: "80"
+      EXPLAINED_HISTORIES: "80",
+      RESERVE_HISTORIES: "400"
     },
     globalSetup: ["test/database.setup.ts"],
     pool: "forks",

@@ -1,0 +1,209 @@
+/**
+ * Books that tests of reserves keep by themselves, in fractions of whole numbers: what a reserve
+ * counts, what it must count, and the figures of its orders. Nothing here is read off the code under test.
+ */
+
+/** Ten-billionths, as the ledger counts amounts, prices and fractions. */
+export const unit = 10_000_000_000n
+
+export interface AssetTerms {
+  readonly asset: string
+  readonly isPriced: boolean
+  /** In nanoseconds; null: any age. */
+  readonly freshness: bigint | null
+  readonly haircut: bigint
+  readonly maxShare: bigint | null
+}
+
+export interface Terms {
+  readonly minCover: bigint
+  readonly assets: ReadonlyArray<AssetTerms>
+}
+
+export interface Point {
+  readonly value: bigint
+  /** In nanoseconds. */
+  readonly at: bigint
+}
+
+export interface Books {
+  readonly isPar: boolean
+  /** Places that units and payouts round to, and the share price. */
+  readonly decimals: bigint
+  readonly terms: Terms
+  readonly outstanding: bigint
+  readonly locked: ReadonlyMap<string, bigint>
+  readonly points: ReadonlyMap<string, Point>
+  readonly now: bigint
+}
+
+/** A fraction of whole numbers; its denominator is above 0. */
+interface Fraction {
+  readonly over: bigint
+  readonly under: bigint
+}
+const of = (over: bigint, under: bigint): Fraction => ({ over, under })
+const times = (left: Fraction, right: Fraction) =>
+  of(left.over * right.over, left.under * right.under)
+const plus = (left: Fraction, right: Fraction) =>
+  of(left.over * right.under + right.over * left.under, left.under * right.under)
+const isBelow = (left: Fraction, right: Fraction) =>
+  left.over * right.under < right.over * left.under
+const sum = (all: ReadonlyArray<Fraction>) => all.reduce(plus, of(0n, 1n))
+const plain = (units: bigint) => of(units, unit)
+const down = ({ over, under }: Fraction, places: bigint) => {
+  const step = unit / 10n ** places
+  return ((over * (unit / step)) / under) * step
+}
+const up = (fraction: Fraction, places: bigint) => {
+  const step = unit / 10n ** places
+  const floor = down(fraction, places)
+  return isBelow(plain(floor), fraction) ? floor + step : floor
+}
+
+const amountOf = ({ locked }: Books, asset: string) => locked.get(asset) ?? 0n
+
+/** Last price of an asset in the terms; null: its source has published none. */
+const priceOf = ({ points, terms }: Books, asset: string): Fraction | null => {
+  const found = terms.assets.find((one) => one.asset === asset)
+  if (found === undefined) return null
+  if (!found.isPriced) return of(1n, 1n)
+  const point = points.get(asset)
+  return point === undefined ? null : plain(point.value)
+}
+
+export const isFresh = (books: Books, asset: string): boolean => {
+  const found = books.terms.assets.find((one) => one.asset === asset)
+  if (found === undefined || !found.isPriced) return found !== undefined
+  const point = books.points.get(asset)
+  if (point === undefined || point.at > books.now) return false
+  return found.freshness === null || books.now - point.at <= found.freshness
+}
+
+const isUnpriced = (books: Books) =>
+  books.terms.assets.some(
+    ({ asset }) => amountOf(books, asset) > 0n && priceOf(books, asset) === null
+  )
+
+const grossOf = (books: Books, asset: string) =>
+  times(plain(amountOf(books, asset)), priceOf(books, asset) ?? of(0n, 1n))
+
+const worthOf = (books: Books): Fraction => {
+  if (books.outstanding === 0n) return of(0n, 1n)
+  if (books.isPar) return plain(books.outstanding)
+  return sum(books.terms.assets.map(({ asset }) => grossOf(books, asset)))
+}
+
+/** Whether what counts is at least what is required. */
+export const isCovered = (books: Books): boolean => {
+  if (books.outstanding === 0n) return true
+  const required = times(plain(books.terms.minCover), worthOf(books))
+  const counted = books.terms.assets.map(({ asset, haircut, maxShare }) => {
+    const value = isFresh(books, asset)
+      ? times(grossOf(books, asset), plain(unit - haircut))
+      : of(0n, 1n)
+    const most = maxShare === null ? value : times(plain(maxShare), required)
+    return isBelow(most, value) ? most : value
+  })
+  return !isBelow(sum(counted), required)
+}
+
+const sharePriceOf = (books: Books): Fraction | null => {
+  if (books.isPar) return of(1n, 1n)
+  if (isUnpriced(books)) return null
+  if (books.outstanding === 0n) return of(1n, 1n)
+  const exact = times(worthOf(books), of(unit, books.outstanding))
+  return down(exact, 10n) === 0n ? null : exact
+}
+
+/** Units that a deposit mints; null: there is no price. */
+export const unitsOf = (
+  books: Books,
+  { asset, amount }: { readonly asset: string; readonly amount: bigint }
+): bigint | null => {
+  const price = priceOf(books, asset)
+  const share = sharePriceOf(books)
+  if (price === null || share === null) return null
+  return down(times(times(plain(amount), price), of(unit, up(share, 10n))), books.decimals)
+}
+
+/** Amount of an asset that units are paid; null: there is no price. */
+export const payoutOf = (
+  books: Books,
+  { asset, units }: { readonly asset: string; readonly units: bigint }
+): bigint | null => {
+  const price = priceOf(books, asset)
+  const share = sharePriceOf(books)
+  if (price === null || share === null || price.over === 0n) return null
+  const worth = times(plain(units), plain(down(share, 10n)))
+  return down(times(worth, of(price.under, price.over)), books.decimals)
+}
+
+/** Whether orders have a price: of their asset and, where the units own assets, of every one locked. */
+const areFresh = (books: Books, asset: string) =>
+  isFresh(books, asset) &&
+  (books.isPar ||
+    books.terms.assets.every(
+      (one) => amountOf(books, one.asset) === 0n || isFresh(books, one.asset)
+    ))
+
+const moved = (
+  books: Books,
+  by: { readonly asset: string; readonly amount: bigint; readonly units: bigint }
+) => ({
+  ...books,
+  outstanding: books.outstanding + by.units,
+  locked: new Map(books.locked).set(by.asset, amountOf(books, by.asset) + by.amount)
+})
+
+interface Order {
+  readonly asset: string
+  readonly amount: bigint
+  readonly units: bigint
+}
+
+/** Whether a mint may settle: it would be covered, at prices that count, and gets no more than the formula gives. */
+export const mayMint = (books: Books, order: Order): boolean => {
+  const units = unitsOf(books, order)
+  return (
+    units !== null &&
+    units >= order.units &&
+    areFresh(books, order.asset) &&
+    isCovered(moved(books, order))
+  )
+}
+
+/** Whether a redemption may settle: it is there, at a price that counts, and no more than the formula gives. */
+export const mayRedeem = (books: Books, order: Order): boolean => {
+  const payout = payoutOf(books, order)
+  return (
+    payout !== null &&
+    payout >= order.amount &&
+    isFresh(books, order.asset) &&
+    order.amount <= amountOf(books, order.asset) &&
+    order.units <= books.outstanding
+  )
+}
+
+/** Whether what is locked of an asset may be released. */
+export const mayRelease = (books: Books, asset: string): boolean =>
+  books.outstanding === 0n ||
+  ((books.isPar || amountOf(books, asset) === 0n) &&
+    isCovered({ ...books, locked: new Map(books.locked).set(asset, 0n) }))
+
+const isWithin = (limit: bigint | null, before: bigint | null) =>
+  before === null || (limit !== null && limit <= before)
+
+/** Whether a change of terms permits nothing that the terms before did not. */
+export const onlyTightens = (before: Terms, after: Terms): boolean =>
+  after.minCover >= before.minCover &&
+  after.assets.every((one) => {
+    const old = before.assets.find(({ asset }) => asset === one.asset)
+    return (
+      old !== undefined &&
+      old.isPriced === one.isPriced &&
+      one.haircut >= old.haircut &&
+      isWithin(one.maxShare, old.maxShare) &&
+      isWithin(one.freshness, old.freshness)
+    )
+  })

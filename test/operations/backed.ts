@@ -5,7 +5,7 @@
 import { Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
-import { Effect } from "effect"
+import { Effect, Struct } from "effect"
 import { TestClock } from "effect/testing"
 import { lockAgreements } from "#core/reserves/lock-agreement/LockAgreement.ts"
 import { reserves } from "#core/reserves/reserve/Reserve.ts"
@@ -157,6 +157,35 @@ export const gives = (
 
 const later = Instant.of("2027-01-01T00:00:00Z")
 
+/** The venue asks for an agreement to lock an asset for the reserve, and how much of it at once. */
+export const proposesLock = ({
+  amount = 0,
+  asset,
+  id,
+  reserveId = "res-1"
+}: Locking & { readonly amount?: number; readonly id: string }) =>
+  Calls.write(
+    "lock-agreement.propose",
+    { reserveId },
+    { lockAgreementId: id, asset: { ...asset }, amount }
+  )
+
+export const releasesLock = (lockAgreementId: string, reserveId = "res-1") =>
+  Calls.write("lock-agreement.release", { reserveId, lockAgreementId }, {})
+
+/** An agreement `lock-<asset id>` in force, under which the custodian has locked an amount. */
+export const locked = (
+  scene: Scene,
+  of: Locking & { readonly amount?: string; readonly id?: string }
+) =>
+  Effect.gen(function* () {
+    const { amount, asset, id = `lock-${asset.id}` } = of
+    const proposed = yield* proposesLock({ ...Struct.omit(of, ["amount"]), id })
+    if (proposed.state !== "succeeded") throw new Error(`no lock agreement: ${proposed.why}`)
+    yield* agrees(scene, id)
+    if (amount !== undefined) yield* locks(scene, { ...of, amount })
+  })
+
 /** The custodian locks an amount of an asset under the agreement in force. */
 export const locks = (
   scene: Scene,
@@ -246,7 +275,7 @@ export const signsLock = (
     yield* by.act(
       Templates.exercise(Templates.LockAgreementProposal, cid, "Accept", {
         party: by.party,
-        reserveCid: holdingCids.length === 0 ? null : reserveCid,
+        reserveCid: by.party === payload.holder ? reserveCid : null,
         holdingCids
       })
     )

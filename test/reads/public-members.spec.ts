@@ -94,6 +94,28 @@ const decided: Readonly<Record<string, Decision>> = {
       "what the holder itself may know of its version": ["told"]
     }
   },
+  reserve: {
+    views: ["ReserveView"],
+    withheld: {
+      [contract]: ["proposalCid", "reserveCid"],
+      [dates]: ["proposedAt", "activatedAt", "endedAt"],
+      [instrument]: ["issuer"],
+      [search]: ["offset"],
+      "shown as sharePrice": ["parValue"],
+      "shown as terms": ["openedWith"],
+      "shown with the assets": ["locked"],
+      "the list of amendments shows it": ["amendmentId"]
+    }
+  },
+  "lock-agreement": {
+    views: ["LockAgreementView"],
+    withheld: {
+      [contract]: ["proposalCid", "agreementCid"],
+      [dates]: ["proposedAt", "activatedAt", "endedAt"],
+      [search]: ["offset"],
+      "members of its reserve": ["instrumentId", "issuer"]
+    }
+  },
   "external-account": { views: ["ExternalAccount"], withheld: { [secret]: ["sealed"] } },
   admission: {
     views: ["AdmissionView"],
@@ -255,9 +277,7 @@ const unshown = [
   "account-number",
   "amendment",
   "asset-quote",
-  "lock-agreement",
   "mint",
-  "reserve",
   "reserve-holding",
   "reserve-redemption",
   "reserve-report",

@@ -114,6 +114,11 @@ export const checks = {
   "reserve-decimals": { gate: "policy", sentence: "The reserve rounds to no more places than the instrument's units have.", recovery: "Name no more places than the instrument's unitDecimals." },
   "initial-share-price": { gate: "policy", sentence: "Only an accumulating reserve has an initial share price.", recovery: "Leave the initial share price out: a unit is worth its par value." },
   feasible: { gate: "policy", sentence: "Some deposits meet the terms of the reserve.", recovery: "Lower minCover or the haircuts, or raise the largest shares." },
+  "reserve-active": { gate: "policy", sentence: "The reserve is active: its issuer and its holder have accepted it, and it is not closing.", recovery: "Have the reserve accepted by its issuer and its holder." },
+  "asset-in-terms": { gate: "policy", sentence: "The asset is one of the terms in force, and of those that are to come.", recovery: "Name an asset of the reserve's terms." },
+  "one-agreement": { gate: "policy", sentence: "No other agreement to lock the asset for the reserve is proposed or active.", recovery: "Use the agreement that there is, or release it first." },
+  "asset-orders-ended": { gate: "policy", sentence: "No mint or redemption of the reserve in the asset is open.", recovery: "Wait until the asset's mints and redemptions have settled, or cancel them." },
+  "reserve-empty": { gate: "policy", sentence: "Of a reserve that is closing nothing is outstanding, open or locked, and no agreement to lock is live.", recovery: "Have the units redeemed, and release the lock agreements." },
   "statement-account": { gate: "policy", sentence: "The file has one statement of the source's account or instrument.", recovery: "Send the statement of the source's own account or instrument, once in a file." },
   "statement-complete": { gate: "policy", sentence: "The file is the whole statement: its first and last page, with all positions.", recovery: "Send the statement as one file that is complete." },
   "statement-field": { gate: "policy", sentence: "Each element or column that is read is there once, in its form.", recovery: "Have the sender correct the file at the line that is named." },
@@ -170,6 +175,8 @@ export const checks = {
   "orders-priced": { gate: "nav-feed", sentence: "All orders of the cycle have a price.", recovery: "Wait for the orders' price, or withdraw what gets none." },
   "one-point": { gate: "nav-feed", sentence: "One point of the price series priced all orders of the cycle.", recovery: "Release the orders that another point priced." },
   "price-of-cycle": { gate: "nav-feed", sentence: "All orders of the cycle have the price that its point and the dealing rules give.", recovery: "Release the orders that are priced otherwise." },
+
+  cover: { gate: "reserve-cover", sentence: "After the act the counted value of the reserve covers what is outstanding.", recovery: "Have more locked, or units redeemed." },
 
   "on-registry": { gate: "ledger", sentence: "The registrar has configured the instrument on the ledger.", recovery: "Have the registrar configure the instrument." },
   "history-whole": { gate: "ledger", sentence: "The history of the projection holds the register of every day of the period, and the distribution before.", recovery: "Execute the month with a projection that has read the ledger since before it." },

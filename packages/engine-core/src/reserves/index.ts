@@ -4,6 +4,8 @@ import { AmendmentMachine } from "./amendment/AmendmentMachine.ts"
 import * as AmendmentReadings from "./amendment/AmendmentReadings.ts"
 import { lockAgreements } from "./lock-agreement/LockAgreement.ts"
 import { LockAgreementMachine } from "./lock-agreement/LockAgreementMachine.ts"
+import * as LockAgreementOperations from "./lock-agreement/LockAgreementOperations.ts"
+import * as LockAgreementReads from "./lock-agreement/LockAgreementReads.ts"
 import * as LockAgreementReadings from "./lock-agreement/LockAgreementReadings.ts"
 import { reserveReports } from "./report/ReserveReport.ts"
 import * as ReserveReportReadings from "./report/ReserveReportReadings.ts"
@@ -12,6 +14,7 @@ import { reserveHoldings } from "./reserve/ReserveHolding.ts"
 import * as ReserveHoldingReadings from "./reserve/ReserveHoldingReadings.ts"
 import { ReserveMachine } from "./reserve/ReserveMachine.ts"
 import * as ReserveOperations from "./reserve/ReserveOperations.ts"
+import * as ReserveReads from "./reserve/ReserveReads.ts"
 import * as ReserveReadings from "./reserve/ReserveReadings.ts"
 import { mints } from "./reserve-order/Mint.ts"
 import * as MintReadings from "./reserve-order/MintReadings.ts"
@@ -34,7 +37,11 @@ export const collections = [
   amendments,
   reserveReports
 ] as const
-export const operations = [...ReserveOperations.operations] as const
+export const operations = [
+  ...ReserveOperations.operations,
+  ...LockAgreementOperations.operations
+] as const
+export const reads = [...ReserveReads.reads, ...LockAgreementReads.reads] as const
 export const readings = [
   ...ReserveReadings.readings,
   ...LockAgreementReadings.readings,

@@ -12,7 +12,7 @@ export const COLUMNS =
 
 /**
  * Filter columns that the lists of the API offer, and their expressions in the index that has each
- * together with the sort key (migrations 0004, 0007 and 0010 to 0016): the planner knows an index by its expression
+ * together with the sort key (migrations 0004, 0007 and 0010 to 0018): the planner knows an index by its expression
  * alone. The other columns are for look-ups of a few records, which the index of all filters finds.
  */
 const ORDERED: ReadonlyMap<string, string> = new Map([
@@ -33,6 +33,7 @@ const ORDERED: ReadonlyMap<string, string> = new Map([
   ["reason", "d.filters ->> 'reason'"],
   ["source", "d.filters ->> 'source'"],
   ["standingSettlementId", "d.filters ->> 'standingSettlementId'"],
+  ["reserveId", "d.filters ->> 'reserveId'"],
   ["distributionId", "d.filters ->> 'distributionId'"],
   ["shownState", "d.filters ->> 'shownState'"],
   ["month", "d.filters ->> 'month'"],

@@ -10,6 +10,7 @@ import * as Findings from "./migrations/0014-findings/up.ts"
 import * as OrdersOfAPoint from "./migrations/0016-orders-of-a-point/up.ts"
 import * as Statements from "./migrations/0015-statements/up.ts"
 import * as KeptStatements from "./migrations/0017-kept-statements/up.ts"
+import * as Reserves from "./migrations/0018-reserves/up.ts"
 import * as HeadMoves from "./migrations/0006-head-moves/up.ts"
 import * as ListFilters from "./migrations/0007-list-filters/up.ts"
 import * as ListIndexes from "./migrations/0004-list-indexes/up.ts"
@@ -44,7 +45,8 @@ const MIGRATIONS: ReadonlyArray<Migration> = [
   { id: 14, name: "findings", statements: Findings.statements },
   { id: 15, name: "statements", statements: Statements.statements },
   { id: 16, name: "orders-of-a-point", statements: OrdersOfAPoint.statements },
-  { id: 17, name: "kept-statements", statements: KeptStatements.statements }
+  { id: 17, name: "kept-statements", statements: KeptStatements.statements },
+  { id: 18, name: "reserves", statements: Reserves.statements }
 ]
 
 const folderOf = ({ id, name }: Migration): string => `${String(id).padStart(4, "0")}-${name}`

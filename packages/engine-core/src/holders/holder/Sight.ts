@@ -45,11 +45,13 @@ const unnamed = Effect.fail(
 export const demand = (
   asking: Asking,
   collection: { readonly name: string },
-  of: { readonly holderId: string; readonly registrar?: string }
+  of: { readonly holderId?: string; readonly registrar?: string }
 ) => {
   const isSeen =
     asking.sight === "all" ||
-    (asking.sight === "own" && asking.caller.holderId === of.holderId) ||
+    (asking.sight === "own" &&
+      asking.caller.holderId !== null &&
+      asking.caller.holderId === of.holderId) ||
     (asking.sight === "near" &&
       asking.caller.party !== null &&
       asking.caller.party === of.registrar)

@@ -1,5 +1,7 @@
 /** State machine of an agreement to lock holdings for a reserve. */
+import { Result } from "effect"
 import * as Machine from "../../kernel/Machine.ts"
+import { refuse, type Refused } from "../../kernel/Refusal.ts"
 
 export const LockAgreementMachine = Machine.declare("LockAgreementState", {
   doc: "An agreement to lock holdings for a reserve.",
@@ -35,3 +37,14 @@ export const LockAgreementMachine = Machine.declare("LockAgreementState", {
   },
   forward: ["activate"]
 })
+
+/** Decides whether an agreement may be released, or its proposal taken back: it has not ended. */
+export const decideRelease = (self: {
+  readonly state: Machine.State<typeof LockAgreementMachine>
+}): Result.Result<void, Refused<"state-conflict">> =>
+  Machine.isTerminal(LockAgreementMachine, self.state)
+    ? refuse("state-conflict", {
+        check: LockAgreementMachine.name,
+        detail: `The lock agreement is ${self.state}.`
+      })
+    : Result.void

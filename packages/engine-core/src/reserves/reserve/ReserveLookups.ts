@@ -159,11 +159,12 @@ export const backingOf = Effect.fnUntraced(function* (instrumentId: string, pin?
  * that is firmly locked and comes to the amount counted. A holding that somebody else locked in the
  * reserve's name is none of them.
  */
-export const countedHoldingsOf = Effect.fnUntraced(function* (self: Reserve) {
+export const countedHoldingsOf = Effect.fnUntraced(function* (self: Reserve, pin?: Pin.Resolved) {
   const records = yield* Records
   const found = yield* records.list(reserveHoldings, {
     where: { reserveId: [self.reserveId] },
-    limit: holdingsMax
+    limit: holdingsMax,
+    ...(pin === undefined ? {} : { pin })
   })
   const firm = found.map(({ record }) => record).filter(({ isFirm }) => isFirm)
   return new Map(

@@ -1,5 +1,7 @@
 /** State machine of the reserve of a backed instrument. */
+import { Result } from "effect"
 import * as Machine from "../../kernel/Machine.ts"
+import { refuse, type Refused } from "../../kernel/Refusal.ts"
 
 export const ReserveMachine = Machine.declare("ReserveState", {
   doc: "The reserve of a backed instrument. Its cover is no state of it, and is judged by itself.",
@@ -38,3 +40,14 @@ export const ReserveMachine = Machine.declare("ReserveState", {
   },
   forward: ["activate", "empty"]
 })
+
+/** Decides whether a reserve may be closed: it has not ended. */
+export const decideClose = (self: {
+  readonly state: Machine.State<typeof ReserveMachine>
+}): Result.Result<void, Refused<"state-conflict">> =>
+  Machine.isTerminal(ReserveMachine, self.state)
+    ? refuse("state-conflict", {
+        check: ReserveMachine.name,
+        detail: `The reserve is ${self.state}.`
+      })
+    : Result.void

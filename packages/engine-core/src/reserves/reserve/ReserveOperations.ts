@@ -1,23 +1,25 @@
-/** Writes of a reserve: propose. */
+/** Writes of a reserve: propose, and close, which also takes a proposal back. */
 import { Effect, Option, Schema, Struct } from "effect"
 import * as ProposalSteps from "../../agreements/ProposalSteps.ts"
 import { assetOf, InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import { currency } from "../../instruments/instrument/Manifest.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"
-import { judge } from "../../kernel/Gates.ts"
+import { check, judge } from "../../kernel/Gates.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Party from "../../kernel/Party.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
-import { ReserveProposal } from "../../templates/Reserve.ts"
-import { create } from "../../templates/Template.ts"
+import { Reserve as ReserveTemplate, ReserveProposal } from "../../templates/Reserve.ts"
+import { create, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { microsOf, toLedger } from "./LedgerTerms.ts"
-import { ReserveId, reserveIdMax, reserves } from "./Reserve.ts"
+import { type Reserve, ReserveId, reserveIdMax, reserves } from "./Reserve.ts"
 import * as Gates from "./ReserveGates.ts"
+import { decideClose } from "./ReserveMachine.ts"
+import { isLeftEmpty } from "./ReserveEndLookups.ts"
 import * as ProposalLookups from "./ReserveProposalLookups.ts"
 import { loadedOf } from "./ReserveLookups.ts"
 import * as ReserveView from "./ReserveView.ts"
@@ -116,4 +118,48 @@ const shown = Effect.fnUntraced(function* (reserveId: string, { now }: Operation
   return ReserveView.of(record, yield* loadedOf(record, { at: now }), null)
 })
 
-export const operations = [propose] as const
+const ById = Schema.Struct({ reserveId: ReserveId })
+type ById = typeof ById.Type
+
+export const close = Operation.defineOnLedger("reserve.close", {
+  doc: "Ends the mints of a reserve, and the reserve once nothing is outstanding; takes back one that is proposed.",
+  route: "POST /v1/reserves/{reserveId}:close",
+  makers: ["operator"],
+  approvers: 1,
+  resource: {
+    kind: "reserve",
+    id: ({ reserveId }) => reserveId,
+    href: ({ reserveId }) => hrefOf(reserveId)
+  },
+  input: ById,
+  result: ReserveView.ReserveView,
+  refuses: ["not-found", "state-conflict", "rule-refused"],
+  gates: (input, act) => Effect.map(closing(input, act), ({ rows }) => rows),
+  plan: Effect.fn("reserve.close.plan")(function* (input, act) {
+    const { self, isEmpty, rows } = yield* closing(input, act)
+    yield* Effect.fromResult(judge(rows))
+    return { commands: [closed(self, isEmpty)], last: true }
+  }),
+  finish: ({ reserveId }, act) => shown(reserveId, act)
+})
+
+/** Loads and checks a closing: a reserve that is closing ends once nothing of it is left. */
+const closing = Effect.fnUntraced(function* ({ reserveId }: ById, { now }: OperationAct) {
+  const records = yield* Records
+  const self = yield* records.get(reserves, reserveId)
+  yield* Effect.fromResult(decideClose(self))
+  const isEmpty = self.state !== "proposed" && (yield* isLeftEmpty(self, now))
+  const rows = self.state === "closing" ? [check("reserve-empty", isEmpty)] : []
+  return { self, isEmpty, rows }
+})
+
+const closed = (self: Reserve, empty: boolean) =>
+  self.state === "proposed"
+    ? exercise(ReserveProposal, self.proposalCid ?? missingContract(self), "Withdraw", {})
+    : exercise(ReserveTemplate, self.reserveCid ?? missingContract(self), "Close", { empty })
+
+const missingContract = ({ reserveId }: Reserve): never => {
+  throw new Error(`${reserveId} has not ended and has no contract`)
+}
+
+export const operations = [propose, close] as const

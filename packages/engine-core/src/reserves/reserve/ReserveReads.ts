@@ -1,0 +1,58 @@
+/** Reads of reserves: the list, and one, also at supposed prices. */
+import { Effect, Schema } from "effect"
+import * as Sight from "../../holders/holder/Sight.ts"
+import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
+import * as Read from "../../reads/Read.ts"
+import { ReserveId, reserves } from "./Reserve.ts"
+import { loadedOf, loadedOfAll } from "./ReserveLookups.ts"
+import { ReserveMachine } from "./ReserveMachine.ts"
+import { audience, reserveOf } from "./ReserveSight.ts"
+import * as ReserveView from "./ReserveView.ts"
+
+export const list = Read.list({
+  name: "reserves.list",
+  doc: "Lists reserves with their figures at the point of the read.",
+  route: "GET /v1/reserves",
+  audience,
+  pinned: true,
+  collection: reserves,
+  params: Schema.Struct({
+    state: Schema.optionalKey(Schema.Array(ReserveMachine.schema)),
+    instrumentId: Schema.optionalKey(InstrumentId)
+  }),
+  item: ReserveView.ReserveView,
+  direction: "asc",
+  order: "by id",
+  changes: false,
+  where: ({ state, instrumentId }) => ({
+    ...(state === undefined ? {} : { state }),
+    ...(instrumentId === undefined ? {} : { instrumentId: [instrumentId] })
+  }),
+  scope: (who) => Sight.scope(who),
+  view: Effect.fnUntraced(function* (records, { pin }) {
+    const loaded = yield* loadedOfAll(records, { at: pin.judgedAt, pin })
+    return records.map((record, index) => {
+      const of = loaded[index]
+      if (of === undefined) throw new Error("a reserve has figures")
+      return ReserveView.of(record, of, pin.offset)
+    })
+  })
+})
+
+export const get = Read.one({
+  name: "reserves.get",
+  doc: "A reserve with its figures and the basis of each.",
+  route: "GET /v1/reserves/{reserveId}",
+  audience,
+  pinned: true,
+  params: Schema.Struct({ reserveId: ReserveId }),
+  value: ReserveView.ReserveView,
+  refuses: ["not-found"],
+  run: Effect.fn("reserves.get")(function* ({ reserveId }, asking) {
+    const { pin } = asking
+    const record = yield* reserveOf(reserveId, asking)
+    return ReserveView.of(record, yield* loadedOf(record, { at: pin.judgedAt, pin }), pin.offset)
+  })
+})
+
+export const reads = [list, get] as const

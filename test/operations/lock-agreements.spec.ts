@@ -1,0 +1,169 @@
+/** Lock agreements through their operations: signed by an asset's registrar, then by the custodian, released. */
+import { Decimal } from "@bursar/engine-core/kernel"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as LockAgreementReads from "#core/reserves/lock-agreement/LockAgreementReads.ts"
+import * as ReserveReads from "#core/reserves/reserve/ReserveReads.ts"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+import * as Backed from "./backed.ts"
+import * as Fund from "./fund.ts"
+import * as Powers from "./powers.ts"
+import * as Venue from "./venue.ts"
+
+const engine = () => Effect.provide(world())
+
+const reserveId = "res-1"
+const view = Effect.map(Venue.read(ReserveReads.get, { reserveId } as never), ({ value }) => value)
+const lockView = (lockAgreementId: string) =>
+  Effect.map(
+    Venue.read(LockAgreementReads.get, { reserveId, lockAgreementId } as never),
+    ({ value }) => value
+  )
+const plain = Decimal.formatPlain
+
+describe("an asset is locked for a reserve", () => {
+  it.effect(
+    "by its registrar's consent and then the custodian's, who locks at once and later",
+    () =>
+      Effect.gen(function* () {
+        const scene = yield* Backed.opened()
+        yield* Backed.reserved(scene)
+        const { usd } = scene
+        const proposed = yield* Backed.proposesLock({ asset: usd, amount: 100, id: "lock-usd" })
+        assert.deepStrictEqual([proposed.state, proposed.why], ["succeeded", ""])
+        const holding = yield* Backed.gives(scene, scene.custodian, { amount: "100", asset: usd })
+        yield* Backed.signsLock(scene.bank, "lock-usd")
+        assert.deepInclude(yield* lockView("lock-usd"), {
+          state: "proposed",
+          acceptedBy: [scene.bank.party],
+          cids: []
+        })
+        yield* Backed.signsLock(scene.custodian, "lock-usd", [holding])
+        yield* Backed.locks(scene, { asset: usd, amount: "50.5" })
+        const locked = yield* lockView("lock-usd")
+        assert.deepInclude(locked, {
+          state: "active",
+          lockers: [scene.venue],
+          context: reserveId,
+          cids: [(yield* Backed.lockedOf({ asset: usd })) ?? "nothing is locked"]
+        })
+        assert.strictEqual(plain(locked.amount), "150.5")
+        const { assets, counted } = yield* view
+        assert.deepStrictEqual(
+          assets.map(({ counted: of, units, value }) => [units, value, of].map(plain)),
+          [
+            ["150.5", "150.5", "150.5"],
+            ["0", "0", "0"]
+          ]
+        )
+        assert.strictEqual(plain(counted), "150.5")
+        assert.deepStrictEqual(yield* Fund.surprises, [])
+      }).pipe(engine())
+  )
+
+  it.effect("only while the reserve is active, of its assets, and by one agreement an asset", () =>
+    Effect.gen(function* () {
+      const scene = yield* Backed.opened()
+      const { asset, usd } = scene
+      const why = (of: { readonly asset: typeof usd; readonly id: string }) =>
+        Effect.map(Backed.proposesLock(of), (ended) => ended.why)
+      yield* Backed.proposes(scene)
+      assert.strictEqual(
+        yield* why({ asset: usd, id: "l-1" }),
+        "rule-refused policy reserve-active"
+      )
+      yield* Backed.answers(scene.registrar)
+      yield* Backed.answers(scene.custodian)
+      assert.strictEqual(yield* why({ asset, id: "l-1" }), "rule-refused policy asset-in-terms")
+      assert.strictEqual(yield* why({ asset: usd, id: "l-1" }), "")
+      assert.strictEqual(yield* why({ asset: usd, id: "l-1" }), "already-exists")
+      assert.strictEqual(yield* why({ asset: usd, id: "l-2" }), "rule-refused policy one-agreement")
+      yield* Backed.declinesLock(scene.bank, "l-1")
+      assert.strictEqual((yield* lockView("l-1")).state, "declined")
+      assert.strictEqual(yield* why({ asset: usd, id: "l-2" }), "")
+    }).pipe(engine())
+  )
+})
+
+describe("a lock agreement is released", () => {
+  it.effect("to the custodian, as nothing is outstanding; a proposal is taken back", () =>
+    Effect.gen(function* () {
+      const scene = yield* Backed.opened()
+      yield* Backed.reserved(scene)
+      const { bill, custodian, usd } = scene
+      yield* Backed.locked(scene, { asset: usd, amount: "100" })
+      yield* Backed.proposesLock({ asset: bill, id: "lock-bill" })
+      assert.deepStrictEqual(
+        [
+          (yield* Backed.releasesLock("lock-USD")).why,
+          (yield* Backed.releasesLock("lock-bill")).why
+        ],
+        ["", ""]
+      )
+      assert.strictEqual((yield* lockView("lock-USD")).state, "released")
+      assert.strictEqual((yield* lockView("lock-bill")).state, "withdrawn")
+      assert.strictEqual(
+        (yield* Backed.releasesLock("lock-bill")).why,
+        "state-conflict LockAgreementState"
+      )
+      assert.isNull(yield* Backed.lockedOf({ asset: usd }))
+      assert.isNotNull(yield* Fund.freeHolding(custodian.party))
+      assert.deepStrictEqual((yield* Backed.reserve()).locked, [])
+      assert.deepStrictEqual(yield* Fund.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("never while the units would not be covered without it", () =>
+    Effect.gen(function* () {
+      const scene = yield* Backed.opened()
+      yield* Backed.reserved(scene)
+      yield* Backed.locked(scene, { asset: scene.usd, amount: "100" })
+      yield* Powers.mints(scene, scene.h1, "5")
+      assert.strictEqual(
+        (yield* Backed.releasesLock("lock-USD")).why,
+        "rule-refused reserve-cover cover"
+      )
+    }).pipe(engine())
+  )
+})
+
+describe("a reserve is closed", () => {
+  const closes = Calls.write("reserve.close", { reserveId }, {})
+
+  it.effect("by taking its proposal back", () =>
+    Effect.gen(function* () {
+      const scene = yield* Backed.opened()
+      yield* Backed.proposes(scene)
+      yield* Backed.answers(scene.registrar)
+      assert.strictEqual((yield* closes).result["state"], "withdrawn")
+      assert.strictEqual((yield* closes).why, "state-conflict ReserveState")
+      assert.strictEqual((yield* Backed.proposes(scene, { reserveId: "res-2" })).why, "")
+    }).pipe(engine())
+  )
+
+  it.effect("at once where there is nothing of it", () =>
+    Effect.gen(function* () {
+      const scene = yield* Backed.opened()
+      yield* Backed.reserved(scene)
+      assert.strictEqual((yield* closes).result["state"], "closed")
+      assert.deepStrictEqual(yield* Fund.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("by the last release, or by a second call, once its units are gone", () =>
+    Effect.gen(function* () {
+      const scene = yield* Backed.opened()
+      yield* Backed.reserved(scene)
+      yield* Backed.locked(scene, { asset: scene.usd, amount: "100" })
+      yield* Backed.locked(scene, { asset: scene.bill, amount: "100" })
+      assert.strictEqual((yield* closes).result["state"], "closing")
+      assert.strictEqual((yield* closes).why, "rule-refused policy reserve-empty")
+      yield* Backed.releasesLock("lock-USD")
+      assert.strictEqual((yield* Backed.reserve()).state, "closing")
+      yield* Backed.releasesLock("lock-BILL")
+      assert.strictEqual((yield* Backed.reserve()).state, "closed")
+      assert.deepStrictEqual(yield* Fund.surprises, [])
+    }).pipe(engine())
+  )
+})

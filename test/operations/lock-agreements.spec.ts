@@ -114,6 +114,22 @@ describe("a lock agreement is released", () => {
     }).pipe(engine())
   )
 
+  it.effect("never while an order in the asset is open", () =>
+    Effect.gen(function* () {
+      const scene = yield* Backed.opened()
+      yield* Backed.reserved(scene)
+      yield* Backed.locked(scene, { asset: scene.usd, amount: "100" })
+      yield* Backed.locked(scene, { asset: scene.bill, amount: "100" })
+      yield* Backed.startsMint(scene, { asset: scene.usd, deposit: "10", units: "10" })
+      assert.strictEqual(
+        (yield* Backed.releasesLock("lock-USD")).why,
+        "rule-refused policy asset-orders-ended"
+      )
+      assert.strictEqual((yield* Backed.releasesLock("lock-BILL")).why, "")
+      assert.strictEqual((yield* view).openOrders, 1)
+    }).pipe(engine())
+  )
+
   it.effect("never while the units would not be covered without it", () =>
     Effect.gen(function* () {
       const scene = yield* Backed.opened()

@@ -6,7 +6,7 @@ import * as Read from "../../reads/Read.ts"
 import { ReserveId, reserves } from "./Reserve.ts"
 import { loadedOf, loadedOfAll } from "./ReserveLookups.ts"
 import { ReserveMachine } from "./ReserveMachine.ts"
-import { audience, reserveOf } from "./ReserveSight.ts"
+import { audience, reserveOf } from "./ReserveSightLookups.ts"
 import * as ReserveView from "./ReserveView.ts"
 
 export const list = Read.list({

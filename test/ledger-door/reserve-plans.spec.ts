@@ -136,6 +136,24 @@ const mint = (other: Partial<Mint> = {}) =>
     allocationCid: null,
     ...other
   })
+/** The request for the deposit that the venue makes beside the order. */
+const request = contract("00c4", Templates.SettlementIntent, {
+  venue,
+  settlementId: "m-1",
+  reference: { kind: "mint", id: "m-1" },
+  legs: [
+    {
+      legId: "deposit",
+      sender: alice,
+      receiver: custodian,
+      instrument: eur,
+      amount: decimal("100")
+    }
+  ],
+  requestedAt: before,
+  allocateBefore: noon,
+  settleBefore: noon
+})
 type Allocation = Templates.Payload<typeof Templates.Allocation>
 const allocation = (other: Partial<Allocation> = {}) =>
   contract("00c2", Templates.Allocation, {
@@ -343,6 +361,23 @@ describe("a mint order", () => {
   ]
   it.each(others)("is never accepted with an allocation of another %s", (_, other) => {
     expect(acts(wallet, alice, mint(), allocation(other))).toEqual([])
+  })
+  it("is funded once where it is also requested, and a request without an order is not", () => {
+    expect(acts(wallet, alice, mint(), request, cash)).toMatchObject([{ name: "allocate" }])
+    expect(acts(wallet, alice, mint(), request, allocation())).toMatchObject([
+      { name: "accept-mint-order" }
+    ])
+    expect(acts(wallet, alice, request, cash)).toEqual([])
+  })
+  it("is declined together with the request for its deposit", () => {
+    const declines = Reserves.mints({ accept: [], reject: "all" })
+    expect(acts(declines, alice, mint(), request)[0]?.commands).toEqual([
+      Templates.exercise(Templates.MintOrder, "00c1", "Decline", {}),
+      Templates.exercise(Templates.SettlementIntent, "00c4", "AllocationRequest_Reject", {
+        actor: alice
+      })
+    ])
+    expect(acts(declines, alice, mint({ mintId: "m-2" }), request)[0]?.commands).toHaveLength(1)
   })
   it("is never answered by another, past its time, or for who only agreed to hold", () => {
     expect(acts(wallet, bob, mint(), cash)).toEqual([])

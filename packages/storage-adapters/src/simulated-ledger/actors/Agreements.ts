@@ -157,11 +157,17 @@ const join = (first: Found, others: ReadonlyArray<Found>): World.Act => ({
   details: { instrumentId: first.payload.instrument.id, holdings: String(others.length + 1) }
 })
 
+/** The settlements that request funding. A mint is funded by its order, so that none is paid for without one. */
+const requests = (world: World.World) =>
+  World.find(world, Templates.SettlementIntent).filter(
+    ({ payload }) => payload.reference.kind !== "mint"
+  )
+
 /** Allocates the legs of a settlement that the party pays and has not allocated. */
 export const legs =
   (policy: Policy.Policy): World.Plan =>
   (world) =>
-    World.find(world, Templates.SettlementIntent).flatMap(({ contractId, payload }) => {
+    requests(world).flatMap(({ contractId, payload }) => {
       const { reference, settlementId, venue, settleBefore } = payload
       if (Instant.atOrAfter(world.now, payload.allocateBefore)) return []
       if (Policy.judge(policy, [contractId, settlementId, reference.id]) !== "accept") return []
@@ -220,7 +226,7 @@ const allocated = World.remembered(
 const askedFor = World.remembered(
   (world) =>
     new Set(
-      World.find(world, Templates.SettlementIntent).flatMap(({ payload }) =>
+      requests(world).flatMap(({ payload }) =>
         payload.legs
           .filter(({ sender }) => sender === world.party)
           .map(({ instrument }) => legKey(payload.reference.id, instrument))

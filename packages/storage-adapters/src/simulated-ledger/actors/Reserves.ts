@@ -242,17 +242,44 @@ export const mints =
       const { contractId, payload } = order
       const { mintId, depositor, allocationCid } = payload
       if (depositor !== world.party || allocationCid !== null) return []
-      const to = { template: Templates.MintOrder, contractId } as const
       // Judged by the order's own ids: a policy that lists an instrumentId pays for no order of it.
       switch (Policy.judge(policy, [contractId, mintId])) {
         case "accept":
           return world.now < payload.executeBefore ? acceptMint(world, order) : []
         case "reject":
-          return [World.answer("decline-mint", { ...to, choice: "Decline" }, {}, { mintId })]
+          return [declineMint(world, order)]
         case "wait":
           return []
       }
     })
+
+/** Declines the order and, where the party is asked for the deposit, the request for it. */
+const declineMint = (world: World.World, { contractId, payload }: Mint): World.Act => {
+  const { mintId, venue } = payload
+  const request = World.find(world, Templates.SettlementIntent).find(
+    (intent) =>
+      intent.payload.venue === venue &&
+      intent.payload.reference.kind === "mint" &&
+      intent.payload.reference.id === mintId
+  )
+  return {
+    name: "decline-mint",
+    about: contractId,
+    change: {
+      commandId: `decline-mint:${contractId}`,
+      commands: [
+        Templates.exercise(Templates.MintOrder, contractId, "Decline", {}),
+        ...(request === undefined ? [] : [rejected(world, request.contractId)])
+      ]
+    },
+    details: { mintId }
+  }
+}
+
+const rejected = ({ party }: World.World, contractId: string) =>
+  Templates.exercise(Templates.SettlementIntent, contractId, "AllocationRequest_Reject", {
+    actor: party
+  })
 
 const acceptMint = (world: World.World, order: Mint): ReadonlyArray<World.Act> => {
   const { contractId, payload } = order

@@ -232,3 +232,42 @@ describe("the row of a transaction", () => {
     )
   })
 })
+
+describe("updates divided into transactions", () => {
+  const sized = fc
+    .array(fc.nat({ max: 7 }))
+    .map((sizes) =>
+      sizes.map((size, n) =>
+        transaction(n + 1, { events: Array.from({ length: size }, () => ({}) as Ledger.Event) })
+      )
+    )
+  const eventsOf = (batch: ReadonlyArray<Ledger.Transaction>): number =>
+    batch.reduce((sum, { events }) => sum + events.length, 0)
+
+  it("are all there, in their order, and no batch but one of a single update is too large", () => {
+    fc.assert(
+      fc.property(sized, fc.integer({ min: 1, max: 12 }), (updates, max) => {
+        const batches = LedgerBatch.divided(updates, max)
+        expect(batches.flat()).toEqual(updates)
+        for (const batch of batches) {
+          expect(batch.length).toBeGreaterThan(0)
+          expect(batch.length === 1 || eventsOf(batch) <= max).toBe(true)
+        }
+      })
+    )
+  })
+
+  it("fill each batch: the first update of the next one would have been too much", () => {
+    fc.assert(
+      fc.property(sized, fc.integer({ min: 1, max: 12 }), (updates, max) => {
+        const batches = LedgerBatch.divided(updates, max)
+        for (const [n, batch] of batches.entries()) {
+          const next = batches[n + 1]?.[0]
+          if (next !== undefined) {
+            expect(eventsOf(batch) + next.events.length).toBeGreaterThan(max)
+          }
+        }
+      })
+    )
+  })
+})

@@ -79,6 +79,18 @@ const fenced = <R>(effect: Effect.Effect<ProjectionHead, Unavailable | WriterFen
     Effect.fail(unavailable("not-ready", "Another instance projects the ledger.", 5))
   )
 
+/** Folds updates in transactions of a bounded number of events, and returns the head after the last. */
+const foldAll = Effect.fnUntraced(function* (
+  from: ProjectionHead,
+  updates: ReadonlyArray<Ledger.Update>
+) {
+  let head = from
+  for (const batch of LedgerBatch.divided(updates, LedgerBatch.eventsMax)) {
+    head = yield* fenced(foldBatch(head, batch))
+  }
+  return head
+})
+
 const catchUp = Effect.gen(function* () {
   const ledger = yield* Ledger.Ledger
   const { batchMax } = yield* Settings
@@ -90,7 +102,7 @@ const catchUp = Effect.gen(function* () {
     Stream.mapError(ledgerUnavailable),
     Stream.grouped(batchMax),
     Stream.runForEach((batch) =>
-      Effect.map(fenced(foldBatch(head, batch)), (next) => {
+      Effect.map(foldAll(head, batch), (next) => {
         head = next
       })
     )
@@ -115,7 +127,7 @@ const follow = Effect.scoped(
     return yield* Effect.forever(
       Effect.gen(function* () {
         const batch = yield* Effect.mapError(taken, ledgerUnavailable)
-        head = yield* fenced(foldBatch(head, batch))
+        head = yield* foldAll(head, batch)
       })
     )
   })

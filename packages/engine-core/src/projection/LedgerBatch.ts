@@ -26,6 +26,33 @@ export interface LedgerBatch extends Position {
 }
 
 /**
+ * Largest number of events of ledger updates that one transaction folds; a single update of more is
+ * folded whole. A transaction keeps each version that it writes in memory until it commits.
+ */
+export const eventsMax = 20_000
+
+/** Divides updates, in their order, into batches of at most so many events, or of one update. */
+export const divided = <U extends Ledger.Update>(
+  updates: ReadonlyArray<U>,
+  max: number
+): ReadonlyArray<ReadonlyArray<U>> => {
+  const batches: Array<Array<U>> = []
+  let room = 0
+  for (const update of updates) {
+    const events = update._tag === "Transaction" ? update.events.length : 0
+    const last = batches.at(-1)
+    if (last === undefined || events > room) {
+      batches.push([update])
+      room = max - events
+    } else {
+      last.push(update)
+      room -= events
+    }
+  }
+  return batches
+}
+
+/**
  * Plans a batch. What the projection has passed is not folded a second time: a resumed stream may
  * repeat updates. Throws where a contract moves to another synchronizer, since its further life is
  * not on this ledger.

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { contracts } from "../../projection/Contract.ts"
 import type { Reading } from "../../projection/Reading.ts"
+import type { Act } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import {
   DeliveredLine as DeliveredTemplate,
@@ -18,17 +19,23 @@ const choices: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   [key(DeliveredTemplate.typeRef), ["Roll"]]
 ])
 
+/** A distribution that an update moved, and the act of the update. */
+interface Moved {
+  readonly distributionId: string
+  readonly act: Act
+}
+
 const timers: Reading = {
   template: DistributionTemplate.typeRef,
   whole: Effect.fn("DistributionTimer.whole")(function* ({ act, events, from }) {
-    if (from === "snapshot") return
+    if (from === "snapshot") return []
     const ids = events.flatMap((event) =>
       event._tag === "Exercised" &&
       choices.get(key(event.template))?.includes(event.choice) === true
         ? [event.contractId]
         : []
     )
-    if (ids.length === 0) return
+    if (ids.length === 0) return []
     const records = yield* Records
     const moved = yield* records.many(contracts, ids)
     const distributionIds = moved.flatMap(({ payload }) =>
@@ -36,7 +43,14 @@ const timers: Reading = {
         ? [String(payload["distributionId"])]
         : []
     )
-    yield* setTimers(distributionIds, act)
+    return [...new Set(distributionIds)].map((distributionId): Moved => ({ distributionId, act }))
+  }),
+  // Once a batch: the lines that the transaction has written are looked through for each timer.
+  batch: Effect.fn("DistributionTimer.batch")(function* (findings) {
+    const last = new Map(
+      (findings as ReadonlyArray<Moved>).map(({ distributionId, act }) => [distributionId, act])
+    )
+    for (const [distributionId, act] of last) yield* setTimers([distributionId], act)
   })
 }
 

@@ -2,7 +2,7 @@
  * The law of repeating a read, by the client: an answer says with what it is asked for again, and
  * another instance on the same database answers it byte for byte, but for its `now`.
  */
-import { Catalogue, Engine, type Read } from "@bursar/engine-core"
+import { Catalogue, Engine, type Read, Records } from "@bursar/engine-core"
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Client from "@bursar/http-host/client"
@@ -14,6 +14,7 @@ import { TestClock } from "effect/testing"
 import { beforeAll, describe, expect, it } from "vitest"
 import * as Calls from "../engine/calls.ts"
 import { ports } from "../engine/world.ts"
+import * as Reserves from "../machines/reserves.ts"
 import * as Bank from "../operations/bank.ts"
 import * as Cycles from "../operations/cycles.ts"
 import * as Month from "../operations/distributions.ts"
@@ -102,6 +103,8 @@ const story = Effect.gen(function* () {
   ids["externalStatementId"] = yield* Navs.states({ businessDate, official: "1.05" })
   yield* restricts("x1")
   yield* pauses("p1")
+  const records = yield* Records
+  yield* records.transact(Reserves.plant({ issuer: stage.registrar.party, instrumentId }))
   return { holders, stage }
 })
 type Story = Effect.Success<typeof story>
@@ -156,6 +159,7 @@ const ids: Record<string, string> = {
   standingApprovalId: "sa1",
   restrictionId: "x1",
   holdId: "p1",
+  ...Reserves.ids,
   externalSourceId: Bank.sourceOf(instrumentId)
 }
 

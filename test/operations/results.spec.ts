@@ -14,6 +14,7 @@ import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Webhooks from "../feeds/webhooks.ts"
+import * as Backed from "./backed.ts"
 import * as Cycles from "./cycles.ts"
 import * as Executions from "./executions.ts"
 import * as Fund from "./fund.ts"
@@ -258,6 +259,25 @@ describe("what operations answer is their records", () => {
       const granted = { ...fundA, action: "distribution.execute", until: "2026-12-31T00:00:00Z" }
       yield* writes("standing-approval.grant", {}, { ...approval, ...granted })
       yield* writes("standing-approval.revoke", approval, {})
+      yield* compares
+    }).pipe(engine())
+  )
+
+  it.effect("of a reserve", () =>
+    Effect.gen(function* () {
+      const scene = yield* Backed.opened()
+      const of = { reserveId: "res-1" }
+      yield* writes("reserve.propose", {}, Backed.bodyOf(scene))
+      for (const by of [scene.registrar, scene.custodian]) yield* Backed.answers(by)
+      const lock = { lockAgreementId: "lock-1" }
+      yield* writes("lock-agreement.propose", of, { ...lock, asset: { ...scene.usd } })
+      yield* Backed.agrees(scene, "lock-1")
+      yield* writes("lock-agreement.release", { ...of, ...lock }, {})
+      const terms = Backed.termsOf(scene, { haircut: 0.1 })
+      yield* writes("amendment.propose", of, { amendmentId: "am-1", terms })
+      yield* writes("amendment.withdraw", { ...of, amendmentId: "am-1" }, {})
+      yield* writes("reserve-report.create", of, {})
+      yield* writes("reserve.close", of, {})
       yield* compares
     }).pipe(engine())
   )

@@ -37,7 +37,10 @@ export const places: Readonly<Record<string, Place>> = {
 /** Members of results that say what the operation did, and that no read of the record shows. */
 const ofOperation: Readonly<Record<string, ReadonlyArray<string>>> = {
   "distribution.instruct": ["lines"],
-  "distribution.roll": ["lines"]
+  "distribution.roll": ["lines"],
+  // A read also says at which offset it judged the cover.
+  "reserve.propose": ["cover"],
+  "reserve.close": ["cover"]
 }
 
 const patterns = Catalogue.reads.map((read) => {

@@ -260,6 +260,32 @@ const decided: Readonly<Record<string, Decision>> = {
       "the verdict says whether any did not": ["isReached", "isGrounded", "ran"]
     }
   },
+  amendment: {
+    views: ["AmendmentView"],
+    withheld: {
+      [contract]: ["proposalCid"],
+      [dates]: ["proposedAt", "until", "endedAt"],
+      [search]: ["offset"],
+      "a member of its reserve": ["issuer"]
+    }
+  },
+  "reserve-report": {
+    views: ["ReserveReportView"],
+    withheld: {
+      "a member of its reserve": ["issuer"],
+      "shown as view": [
+        "outstanding",
+        "required",
+        "counted",
+        "ratio",
+        "cover",
+        "sharePrice",
+        "assets",
+        "follows"
+      ],
+      "named by the assets of the view": ["pointCids"]
+    }
+  },
   "standing-settlement": {
     views: ["StandingSettlementView"],
     withheld: {
@@ -275,12 +301,10 @@ const decided: Readonly<Record<string, Decision>> = {
 const unshown = [
   "accepted-terms",
   "account-number",
-  "amendment",
   "asset-quote",
   "mint",
   "reserve-holding",
   "reserve-redemption",
-  "reserve-report",
   "admission-places",
   "cash-line",
   "cash-taking",

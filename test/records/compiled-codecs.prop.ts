@@ -105,8 +105,31 @@ const expectSame = (schema: AnySchema, values: ReadonlyArray<unknown>) => {
   }
 }
 
+const terms = {
+  minCover: 1.02,
+  assets: [
+    {
+      asset: { admin: "bank::1220aa", id: "USD" },
+      priceSource: "oracle::1220aa",
+      freshness: "PT1H",
+      haircut: 0.05,
+      maxShare: 0.4
+    },
+    { asset: { admin: "bank::1220aa", id: "EUR" }, haircut: 0 }
+  ]
+}
+
 /** Values that chance does not meet, because their members must agree with one another. */
 const given: Readonly<Record<string, object>> = {
+  "request reserve.propose": {
+    reserveId: "res-1",
+    instrumentId: "fund-a",
+    holder: "custodian::1220aa",
+    unit: "USD",
+    decimals: 6,
+    terms
+  },
+  "request amendment.propose": { reserveId: "res-1", terms },
   "request instrument.record": bodyOf(),
   "record policy-version": {
     instrumentId: "fund-a",

@@ -7,6 +7,7 @@ import * as Moves from "#core/powers/ForcedMoveGates.ts"
 import { judge, type Objection, shown } from "#core/kernel/Gates.ts"
 import { gates } from "#core/kernel/Refusal.ts"
 import type { Act, Check } from "./broken.ts"
+import * as BrokenAmendments from "./broken-amendments.ts"
 import * as BrokenCycles from "./broken-cycles.ts"
 import * as BrokenDistributions from "./broken-distributions.ts"
 import * as BrokenMoves from "./broken-moves.ts"
@@ -17,6 +18,7 @@ const acts: ReadonlyArray<Act> = [
   ...Object.values(BrokenOrders),
   ...Object.values(BrokenCycles),
   ...Object.values(BrokenDistributions),
+  ...Object.values(BrokenAmendments),
   ...moves
 ]
 
@@ -157,7 +159,7 @@ test("an act asks for holds first, and for restrictions where it is a holder's",
     "subscription.settle of a delivered order"
   ]
   // They move no units: what comes of them asks for holds itself.
-  const withoutHold = ["admission.offer", "standing-approval.grant"]
+  const withoutHold = ["admission.offer", "standing-approval.grant", "amendment.propose"]
   for (const { checks, name } of acts) {
     const asks = checks.map((check) => check.split(" ")[0])
     if (withoutHold.includes(name)) expect(asks).not.toContain("hold")

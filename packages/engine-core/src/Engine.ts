@@ -39,6 +39,7 @@ import type { Reading } from "./projection/Reading.ts"
 import * as ReadsLayer from "./reads/layer.ts"
 import type { Reads } from "./reads/Reads.ts"
 import * as LedgerReach from "./records/LedgerReach.ts"
+import { reserveReporting } from "./reserves/report/ReportRunner.ts"
 import { dailyRun } from "./reconciliation/run/DailyRunRunner.ts"
 import * as RunRunner from "./reconciliation/run/RunRunner.ts"
 import * as RecordsLayer from "./records/layer.ts"
@@ -174,6 +175,7 @@ const tasksOf = (of: {
   rescreenings,
   dueDistributions,
   dailyRun,
+  reserveReporting,
   indexing
 ]
 

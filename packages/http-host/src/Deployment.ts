@@ -247,6 +247,7 @@ const engineSettings = (config: KeeperConfig, keys: Keys) =>
     linesMax: config["distribution.linesMax"],
     standingApprovalLongest: config["standingApproval.longest"],
     reconciliationAt: config["reconciliation.at"],
+    reserveReportEvery: config["reserves.reportEvery"],
     statementSources: config["statements.sources"],
     statementLinesMax: config["statements.maxLines"],
     answersKept: config["reads.kept"],

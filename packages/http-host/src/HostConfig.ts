@@ -102,6 +102,17 @@ const keptFor: Kind.Kind<Duration.Duration> = Kind.text(
   }
 )
 
+/** A period between reports, of exact length. */
+const reportPeriod: Kind.Kind<Duration.Duration> = Kind.text(
+  "an ISO 8601 duration from PT1M to P366D, such as P1D",
+  (text) => {
+    const read = Kind.period.read(text)
+    if (Result.isFailure(read) || !Duration.isExact(read.success)) return undefined
+    const millis = Duration.toMillis(read.success)
+    return millis >= 60_000 && millis <= 366 * 86_400_000 ? read.success : undefined
+  }
+)
+
 /** A default of the engine as a variable would write it; empty for none. */
 const written = (period: Duration.Duration | null): string =>
   period === null ? "" : Duration.format(period)
@@ -296,6 +307,10 @@ export const settings = {
   "reconciliation.at": setting(Kind.maybe(dailyAt), {
     doc: "Time of day, and its zone, of the daily reconciliation run of the whole venue; one run a day, however many hosts run. Empty: none.",
     fallback: writtenAt(engine.reconciliationAt)
+  }),
+  "reserves.reportEvery": setting(Kind.maybe(reportPeriod), {
+    doc: "Period of the scheduled reports of reserves, counted from 1970 on, so that one of a day is due at midnight UTC. Empty: none is scheduled.",
+    fallback: written(engine.reserveReportEvery)
   }),
   "statements.sources": setting(Statements.sources, {
     doc: "Sources of statements; a source that is no longer named is inactive from the next start on.",

@@ -12,6 +12,7 @@ import * as Memory from "@bursar/storage-adapters/memory"
 import { Effect, Layer } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { contractSecretText, settings } from "../../feeds/webhooks.ts"
+import { ids as reserved } from "../../machines/reserves.ts"
 import { bodyOf } from "../../operations/instrumentBody.ts"
 import { bearer, json, open, type Problem, send, type Venue } from "../venue.ts"
 import {
@@ -34,6 +35,7 @@ const ids: Record<string, string> = {
   standingSettlementId,
   distributionId,
   lineId: lineIds.a,
+  ...reserved,
   restrictionId: "restriction-1",
   holdId: "hold-1"
 }

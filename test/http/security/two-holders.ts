@@ -10,6 +10,8 @@ import * as Codecs from "#core/records/Codecs.ts"
 import * as Calls from "../../engine/calls.ts"
 import { world } from "../../engine/world.ts"
 import * as Given from "../../machines/distributions.ts"
+import * as Reserves from "../../machines/reserves.ts"
+import { party } from "../../machines/subscriptions.ts"
 import * as Fund from "../../operations/fund.ts"
 import type { Venue } from "../venue.ts"
 
@@ -125,6 +127,7 @@ export const move = async (venue: Venue): Promise<ReadonlyArray<string>> => {
             const line = Given.line([], { lineId, number: nth + 1, holderId })
             yield* records.open(distributionLines, line, act)
           }
+          yield* Reserves.plant({ issuer: party("nobody"), instrumentId })
         })
       )
     })

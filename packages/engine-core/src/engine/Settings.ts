@@ -84,6 +84,8 @@ export interface Settings {
   readonly standingApprovalLongest: Duration
   /** Time of day of the daily reconciliation run of the venue; null: there is none. */
   readonly reconciliationAt: DailyAt | null
+  /** Period of the scheduled reports of reserves; null: none is scheduled. */
+  readonly reserveReportEvery: Duration | null
   /** Sources of statements; one that is no longer named becomes inactive at the next start. */
   readonly statementSources: ReadonlyArray<ConfiguredSource>
   /** Largest number of lines of a statement. */
@@ -117,6 +119,7 @@ export const defaults: Settings = {
   linesMax: 200_000,
   standingApprovalLongest: parseDuration("P400D"),
   reconciliationAt: { time: TimeOfDay.of("02:00"), zone: Zone.utc },
+  reserveReportEvery: parseDuration("P1D"),
   statementSources: [],
   statementLinesMax: 1_000_000
 }

@@ -1,12 +1,16 @@
 /** Declarations of the room reserves: assets that back issued units, and what moves them. */
 import { amendments } from "./amendment/Amendment.ts"
 import { AmendmentMachine } from "./amendment/AmendmentMachine.ts"
+import * as AmendmentOperations from "./amendment/AmendmentOperations.ts"
 import * as AmendmentReadings from "./amendment/AmendmentReadings.ts"
+import * as AmendmentReads from "./amendment/AmendmentReads.ts"
 import { lockAgreements } from "./lock-agreement/LockAgreement.ts"
 import { LockAgreementMachine } from "./lock-agreement/LockAgreementMachine.ts"
 import * as LockAgreementOperations from "./lock-agreement/LockAgreementOperations.ts"
 import * as LockAgreementReads from "./lock-agreement/LockAgreementReads.ts"
 import * as LockAgreementReadings from "./lock-agreement/LockAgreementReadings.ts"
+import * as ReportOperations from "./report/ReportOperations.ts"
+import * as ReportReads from "./report/ReportReads.ts"
 import { reserveReports } from "./report/ReserveReport.ts"
 import * as ReserveReportReadings from "./report/ReserveReportReadings.ts"
 import { reserves } from "./reserve/Reserve.ts"
@@ -39,9 +43,16 @@ export const collections = [
 ] as const
 export const operations = [
   ...ReserveOperations.operations,
-  ...LockAgreementOperations.operations
+  ...LockAgreementOperations.operations,
+  ...AmendmentOperations.operations,
+  ...ReportOperations.operations
 ] as const
-export const reads = [...ReserveReads.reads, ...LockAgreementReads.reads] as const
+export const reads = [
+  ...ReserveReads.reads,
+  ...LockAgreementReads.reads,
+  ...AmendmentReads.reads,
+  ...ReportReads.reads
+] as const
 export const readings = [
   ...ReserveReadings.readings,
   ...LockAgreementReadings.readings,

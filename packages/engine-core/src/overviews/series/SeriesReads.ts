@@ -22,6 +22,7 @@ import { supplies } from "../../instruments/register/Supply.ts"
 import { audience } from "../../instruments/price/PriceReads.ts"
 import { pricePoints } from "../../instruments/price/PricePoint.ts"
 import { official } from "../../instruments/price/PriceRules.ts"
+import { reserveReports } from "../../reserves/report/ReserveReport.ts"
 import * as SeriesRules from "./SeriesRules.ts"
 
 const { NullOr } = Schema
@@ -47,7 +48,7 @@ export const SeriesView = Schema.Struct({
 }).annotate({
   identifier: "SeriesView",
   description:
-    "An instrument over time. Supply, holders, subscriptions and redemptions are told by the ledger's time and in units, a rebasing instrument's in base units; price by the instant it was valued. Distributions are what was delivered in the form that the instrument pays: units by the ledger's time, and of cash the net amounts in its currency by the day that the evidence of each payment names. Cover has no points until an instrument's reserve reports it."
+    "An instrument over time. Supply, holders, subscriptions and redemptions are told by the ledger's time and in units, a rebasing instrument's in base units; price by the instant it was valued. Distributions are what was delivered in the form that the instrument pays: units by the ledger's time, and of cash the net amounts in its currency by the day that the evidence of each payment names. Cover is the ratio that the ledger reported of the instrument's reserve, by the instant of the report; a report of nothing outstanding has none, and ratios under different terms of the reserve do not compare."
 })
 
 interface Asked {
@@ -115,7 +116,7 @@ const pointsOf = Effect.fnUntraced(function* (
   pin: Pin.Resolved
 ) {
   if (asked.metric === "price") return yield* prices(instrument, asked, pin)
-  if (asked.metric === "cover") return []
+  if (asked.metric === "cover") return yield* covers(instrument, asked, pin)
   const series = { asset: assetKeyOf(instrument), asked, pin }
   const isCash = instrument.manifest?.distribution.payout === "cash"
   if (asked.metric === "distributions" && isCash) {
@@ -276,6 +277,29 @@ const prices = Effect.fnUntraced(function* (
   const tally = SeriesRules.tally(steps)
   yield* Stream.runForEach(points, ({ valuationTime, price }) =>
     Effect.sync(() => SeriesRules.add(tally, valuationTime, price))
+  )
+  return SeriesRules.levels(tally)
+})
+
+/** Points of the covers that the ledger reported of the instrument's reserve, by the reports' instants. */
+const covers = Effect.fnUntraced(function* (
+  { instrumentId }: Instrument,
+  asked: Asked,
+  pin: Pin.Resolved
+) {
+  const records = yield* Records
+  const where = { instrumentId: [instrumentId] }
+  const [first] =
+    asked.from === undefined ? yield* records.list(reserveReports, { pin, where, limit: 1 }) : []
+  const steps = yield* stepsOf(asked, first?.record.at, pin.judgedAt)
+  if (steps.length === 0) return []
+  const tally = SeriesRules.tally(steps)
+  yield* records.stream(reserveReports, { pin, where }).pipe(
+    Stream.runForEach(({ record: { at, ratio } }) =>
+      Effect.sync(() => {
+        if (ratio !== null) SeriesRules.add(tally, at, ratio)
+      })
+    )
   )
   return SeriesRules.levels(tally)
 })

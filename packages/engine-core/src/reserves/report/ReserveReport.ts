@@ -4,11 +4,13 @@ import * as events from "../events.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import * as Integer from "../../kernel/Integer.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as Field from "../../templates/Field.ts"
 import * as sets from "../../vocabulary/sets.ts"
+import { StoredTerms } from "../reserve/ReserveTerms.ts"
 
 export const ReportId = RecordId.make("ReportId")
 export type ReportId = typeof ReportId.Type
@@ -29,15 +31,31 @@ export const triggerOf = (of: {
 }): sets.ReportTrigger => (of.reportId.startsWith(`${of.reserveId}~`) ? "schedule" : "demand")
 
 /** Figures of one asset, in the reserve's unit of account unless said. */
-const Line = Schema.Struct({
+export const Line = Schema.Struct({
   asset: Field.asset,
   /** Units locked of the asset. */
   units: Decimal.schema,
   /** Null: its source has published no point. */
   price: NullOr(Decimal.schema),
+  /** Instant that the price is of; null: there is no point, or the asset has no price source. */
+  pricedAt: NullOr(Instant.schema),
+  pointCid: NullOr(Field.contractId),
   fresh: Schema.Boolean,
   value: Decimal.schema,
   counted: Decimal.schema
+}).annotate({
+  identifier: "ReportedAsset",
+  description: "What was locked of an asset of a reserve, and what the ledger counted of it."
+})
+export type Line = typeof Line.Type
+
+/** Members of the reserve, as it was at the report, that the figures follow from. */
+const Basis = Schema.Struct({
+  /** Terms in force at the report. */
+  terms: StoredTerms,
+  parValue: NullOr(Decimal.schema),
+  initialSharePrice: NullOr(Decimal.plain),
+  priceDecimals: Integer.schema
 })
 
 export const ReserveReport = Schema.Struct({
@@ -52,12 +70,14 @@ export const ReserveReport = Schema.Struct({
   outstanding: Decimal.schema,
   required: Decimal.schema,
   counted: Decimal.schema,
-  /** Counted by the value outstanding; null: nothing is outstanding. */
+  /** Counted by the value outstanding; null: nothing is outstanding, or it is worth nothing. */
   ratio: NullOr(Decimal.schema),
   cover: sets.CoverState.schema,
   /** Worth of one unit, rounded down; null: an asset has no price, or the units own nothing. */
   sharePrice: NullOr(Decimal.schema),
   assets: Schema.Array(Line),
+  /** Null: read off a snapshot of the ledger, which does not say what the reserve was then. */
+  follows: NullOr(Basis),
   pointCids: Schema.Array(Field.contractId),
   cid: Field.contractId
 }).annotate({
@@ -77,9 +97,7 @@ export const reserveReports = Collection.define<ReserveReport, never>("reserve-r
   filters: {
     reserveId: (self) => self.reserveId,
     instrumentId: (self) => self.instrumentId,
-    registrar: (self) => self.issuer,
-    /** Instant of the report, for the series of covers. */
-    at: (self) => Instant.sortable(self.at)
+    registrar: (self) => self.issuer
   },
   announce: (self, fact) =>
     fact === undefined
@@ -101,6 +119,6 @@ export const reserveReports = Collection.define<ReserveReport, never>("reserve-r
       : [],
   invariants: {
     "nothing outstanding has no ratio": ({ outstanding, ratio }) =>
-      Decimal.isZero(outstanding) === (ratio === null)
+      !Decimal.isZero(outstanding) || ratio === null
   }
 })

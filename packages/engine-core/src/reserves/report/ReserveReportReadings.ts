@@ -1,11 +1,16 @@
 /** Readings of reports that the ledger computed of a reserve. */
 import { Effect, Option, Schema } from "effect"
+import * as Instant from "../../kernel/Instant.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
+import * as Snapshot from "../../projection/Snapshot.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import * as Unexpected from "../../projection/Unexpected.ts"
 import { Records } from "../../records/Records.ts"
 import { ReserveReport as ReserveReportTemplate } from "../../templates/Reserve.ts"
+import { inForceAt } from "../amendment/AmendmentSteps.ts"
 import { reserves } from "../reserve/Reserve.ts"
+import { pointsOf } from "../reserve/PointLookups.ts"
+import { keyOf } from "../reserve/ReserveTerms.ts"
 import { ReportId, reserveReports, triggerOf } from "./ReserveReport.ts"
 
 const report = TypedReading.of(ReserveReportTemplate, {
@@ -21,6 +26,8 @@ const report = TypedReading.of(ReserveReportTemplate, {
       })
     }
     const { cover } = payload
+    const points = yield* pointsOf(payload.pointCids)
+    const isSnapshot = Snapshot.isOf(node)
     yield* LedgerRecord.open(
       reserveReports,
       {
@@ -37,13 +44,26 @@ const report = TypedReading.of(ReserveReportTemplate, {
         ratio: cover.ratio,
         cover: cover.state,
         sharePrice: payload.sharePrice,
-        assets: payload.lines.map(({ amount: units, ...line }) => ({ ...line, units })),
+        assets: payload.lines.map(({ amount: units, ...line }) => {
+          const point = points.get(keyOf(line.asset))
+          return {
+            ...line,
+            units,
+            pricedAt: point?.valuationTime ?? null,
+            pointCid: point?.contractId ?? null
+          }
+        }),
+        follows: isSnapshot ? null : { ...reserve, terms: inForceAt(reserve, payload.at).terms },
         pointCids: payload.pointCids,
         cid: node.contractId
       },
       node
     )
-    yield* records.record(reserves, reserve, { on: "report", at: payload.at }, node.act)
+    // A snapshot shows reports in any order.
+    const isLatest = reserve.reportedAt === null || Instant.isAfter(payload.at, reserve.reportedAt)
+    if (isLatest) {
+      yield* records.record(reserves, reserve, { on: "report", at: payload.at }, node.act)
+    }
   })
 })
 

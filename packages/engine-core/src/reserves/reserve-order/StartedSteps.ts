@@ -1,37 +1,19 @@
 /** Steps that open the record of an order as the ledger starts it: books it was judged by, and its holder. */
-import { Effect, Option, Result } from "effect"
+import { Effect, Option } from "effect"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import type * as Decimal from "../../kernel/Decimal.ts"
 import type * as Party from "../../kernel/Party.ts"
-import { contracts } from "../../projection/Contract.ts"
 import type { Node } from "../../projection/Reading.ts"
-import type { LfRecord } from "../../ports/Ledger.ts"
 import { Records } from "../../records/Records.ts"
 import type * as Field from "../../templates/Field.ts"
-import { OraclePoint } from "../../templates/Price.ts"
 import type { Reserve as ReserveTemplate } from "../../templates/Reserve.ts"
-import { decodePayload, type Payload } from "../../templates/Template.ts"
+import type { Payload } from "../../templates/Template.ts"
 import * as BooksRules from "../reserve/BooksRules.ts"
 import * as CoverRules from "../reserve/CoverRules.ts"
+import { pointsOf } from "../reserve/PointLookups.ts"
 import { keyOf } from "../reserve/ReserveTerms.ts"
 
 type Contract = Payload<typeof ReserveTemplate>
-
-/** Loads the points that the venue named, by the key of their asset, with their contracts. */
-const pointsOf = Effect.fnUntraced(function* (pointCids: ReadonlyArray<string>) {
-  const records = yield* Records
-  const found = yield* records.many(contracts, pointCids)
-  return new Map(
-    found.flatMap(({ contractId, payload }) =>
-      Result.match(decodePayload(OraclePoint, payload as LfRecord), {
-        onFailure: () => [],
-        onSuccess: ({ registrar, instrumentId, value: price, valuationTime }) => [
-          [keyOf({ admin: registrar, id: instrumentId }), { price, valuationTime, contractId }]
-        ]
-      })
-    )
-  )
-})
 
 /**
  * Loads the prices that an order was started at: the asset's, and the share's both ways. They follow

@@ -6,10 +6,11 @@ import * as Formulas from "../ReserveFormulas.ts"
 import * as CoverRules from "./CoverRules.ts"
 import type { Reserve } from "./Reserve.ts"
 import type { LoadedBooks } from "./ReserveLookups.ts"
+import { columnOf, keyOf } from "./ReserveTerms.ts"
 
 /** Reserve that the figures are of, and the offset of the read. */
 export interface Of {
-  readonly reserve: Pick<Reserve, "reserveId" | "instrumentId" | "outstanding">
+  readonly reserve: Pick<Reserve, "instrumentId" | "outstanding"> & { readonly reserveId: string }
   readonly offset: Offset.Offset | null
 }
 
@@ -63,7 +64,7 @@ const ofCover = (loaded: LoadedBooks, of: Of): ReadonlyArray<Basis.Basis> => {
   const exact = { required: "required", counted: "counted" } as const
   const isRated = !Decimal.isZero(books.outstanding)
   const fields = isRated ? ({ ...exact, "cover.ratio": "ratio" } as const) : exact
-  const source = sourceOf(loaded, of)
+  const source = ofListsOf(loaded, of)
   return cover.valuation === "par"
     ? Basis.of(Formulas.reserveCoverPar, { given: cover.given, fields, source })
     : Basis.of(Formulas.reserveCoverAccumulating, { given: cover.given, fields, source })
@@ -77,22 +78,22 @@ const ofSharePrice = (loaded: LoadedBooks, of: Of): ReadonlyArray<Basis.Basis> =
     : Basis.of(Formulas.sharePrice, {
         given,
         fields: { sharePrice: "sharePrice" },
-        source: sourceOf(loaded, of)
+        source: ofListsOf(loaded, of)
       })
 }
 
 const ofMintable = (loaded: LoadedBooks, of: Of): ReadonlyArray<Basis.Basis> => {
   const mintable = CoverRules.mintableGivenOf(loaded.books)
   const fields = { mintable: "mintable" } as const
-  const source = sourceOf(loaded, of)
+  const source = ofListsOf(loaded, of)
   if (mintable === null) return []
   return mintable.valuation === "par"
     ? Basis.of(Formulas.mintablePar, { given: mintable.given, fields, source })
     : Basis.of(Formulas.mintableAccumulating, { given: mintable.given, fields, source })
 }
 
-/** Inputs that a point gives, of one asset or of each. */
-const ofPoint: ReadonlySet<string> = new Set(["price", "freePrice", "cappedPrice", "freshness"])
+/** Inputs of one asset that its point gives. */
+const ofPoint: ReadonlySet<string> = new Set(["price", "freshness"])
 
 /** Source of an input: a point for prices, the supply where it is more than the count, else the reserve. */
 const sourceOf =
@@ -108,3 +109,21 @@ const sourceOf =
       ? { resourceKind: "instrument", id: reserve.instrumentId, offset }
       : { resourceKind: "reserve", id: reserve.reserveId, offset }
   }
+
+/**
+ * Source of an input of a formula over all assets: each list has the same ids, which are those of the
+ * reserve's assets, whatever gave the amount.
+ */
+const ofListsOf = (loaded: LoadedBooks, of: Of) => {
+  const { assets } = loaded.books.terms
+  const columns = new Map(assets.map(({ asset }) => [keyOf(asset), columnOf(asset)]))
+  const source = sourceOf(loaded, of)
+  return (name: string, key: string | null): Basis.Source =>
+    key === null
+      ? source(name, null)
+      : {
+          resourceKind: "reserve",
+          id: `${of.reserve.reserveId}:${columns.get(key) ?? key}`,
+          offset: of.offset
+        }
+}

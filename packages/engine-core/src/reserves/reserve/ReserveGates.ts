@@ -67,7 +67,7 @@ export const againstProposal = (proposing: Proposing): ReadonlyArray<Objection> 
 /** Whether the terms name the instrument that they are to back. */
 export const isOwnAsset = (
   { assets }: ReserveTerms,
-  { instrumentId, registrar }: Pick<Instrument, "instrumentId" | "registrar">
+  { instrumentId, registrar }: { readonly instrumentId: string; readonly registrar: string }
 ): boolean => assets.some(({ asset }) => asset.admin === registrar && asset.id === instrumentId)
 
 /** The check that some deposits meet the terms; its detail names the part that none would cover. */

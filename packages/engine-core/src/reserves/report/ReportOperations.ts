@@ -1,0 +1,91 @@
+/** Write of reserve reports: the ledger computes one, on demand or by schedule. */
+import { Effect, Option, Schema } from "effect"
+import * as ProposalSteps from "../../agreements/ProposalSteps.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records } from "../../records/Records.ts"
+import * as Field from "../../templates/Field.ts"
+import * as Templates from "../../templates/Reserve.ts"
+import { exercise } from "../../templates/Template.ts"
+import * as Operation from "../../writes/Operation.ts"
+import { ReserveId, reserves } from "../reserve/Reserve.ts"
+import * as ReserveLookups from "../reserve/ReserveLookups.ts"
+import { ReserveMachine } from "../reserve/ReserveMachine.ts"
+import { ReportId, reserveReports, triggerOf } from "./ReserveReport.ts"
+import * as ReportView from "./ReportView.ts"
+
+const Body = Schema.Struct({
+  reserveId: ReserveId,
+  /** Id of the report; the engine makes one when the caller names none. */
+  reportId: Field.optional(ReportId)
+})
+type Body = typeof Body.Type
+
+const idOf = ({ reportId }: Pick<Body, "reportId">): ReportId => {
+  if (reportId === null) throw new Error("a report is made under an id")
+  return reportId
+}
+
+/** Refuses an id that is taken, or that a caller gives as the schedule alone does. */
+const demandId = Effect.fnUntraced(function* (input: Body, { role }: OperationAct) {
+  const records = yield* Records
+  const of = { ...input, reportId: idOf(input) }
+  if (role !== null && triggerOf(of) === "schedule") {
+    return yield* Effect.fail(
+      refused("invalid-request", {
+        errors: [
+          {
+            pointer: "/body/reportId",
+            detail:
+              "Ids that begin with the reserve's id and a tilde are those of scheduled reports."
+          }
+        ]
+      })
+    )
+  }
+  if (Option.isSome(yield* records.find(reserveReports, of.reportId))) {
+    return yield* Effect.fail(refused("already-exists", { detail: "A report of this id exists." }))
+  }
+  return of.reportId
+})
+
+export const create = Operation.defineOnLedger("reserve-report.create", {
+  doc: "Has the ledger compute the figures of a reserve, and keep them as a report.",
+  route: "POST /v1/reserves/{reserveId}/reports",
+  makers: ["operator", "risk"],
+  approvers: 0,
+  resource: {
+    kind: "reserve",
+    prefix: "report",
+    id: ({ reserveId }) => reserveId,
+    href: (input) => `/v1/reserves/${input.reserveId}/reports/${idOf(input)}`
+  },
+  input: Body,
+  complete: (input, makeId) =>
+    input.reportId === null ? { ...input, reportId: Schema.decodeSync(ReportId)(makeId()) } : input,
+  result: ReportView.ReserveReportView,
+  refuses: ["invalid-request", "already-exists", "not-found", "state-conflict"],
+  plan: Effect.fn("reserve-report.create.plan")(function* (input, act) {
+    const records = yield* Records
+    const reportId = yield* demandId(input, act)
+    const reserve = yield* records.get(reserves, input.reserveId)
+    if (reserve.reserveCid === null) {
+      return yield* Effect.fail(
+        refused("state-conflict", {
+          check: ReserveMachine.name,
+          detail: `The reserve is ${reserve.state}.`
+        })
+      )
+    }
+    const loaded = yield* ReserveLookups.booksOf(reserve, { at: act.now })
+    const judging = yield* ReserveLookups.judgingOf(reserve, loaded)
+    const argument = { reportId, ...judging }
+    return {
+      commands: [exercise(Templates.Reserve, reserve.reserveCid, "ComputeReport", argument)],
+      last: true
+    }
+  }),
+  finish: (input) => Effect.map(ProposalSteps.opened(reserveReports, idOf(input)), ReportView.of)
+})
+
+export const operations = [create] as const

@@ -1,0 +1,84 @@
+/** Scene of tests of covers: a reserve at par with cash and bills locked, and units that its registrar issued. */
+import { Decimal } from "@bursar/engine-core/kernel"
+import { Ledger } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
+import { Effect } from "effect"
+import { type Fact, reserves } from "#core/reserves/reserve/Reserve.ts"
+import * as Calls from "../engine/calls.ts"
+import * as Backed from "./backed.ts"
+import { forge } from "./forging.ts"
+import * as Powers from "./powers.ts"
+
+let submissions = 0
+
+/** Submits commands of the venue itself, which the engine then reads. */
+export const asVenue = (...commands: readonly [Ledger.Command, ...ReadonlyArray<Ledger.Command>]) =>
+  Effect.gen(function* () {
+    const ledger = yield* Ledger.Ledger
+    yield* ledger.submit({
+      commandId: `covered:${++submissions}`,
+      commands,
+      dedup: { _tag: "Since", offset: yield* ledger.ledgerEnd }
+    })
+    yield* Calls.settle
+  })
+
+/** The bank and the custodian agree to lock an asset, of which the custodian locks an amount at once. */
+export const locked = (
+  scene: Backed.Scene,
+  of: { readonly asset: Templates.Asset; readonly amount: string }
+) =>
+  Effect.gen(function* () {
+    const { asset, amount } = of
+    const lockAgreementId = `lock-${asset.id}`
+    yield* asVenue(
+      Templates.create(Templates.LockAgreementProposal, {
+        venue: scene.venue,
+        lockAgreementId,
+        reserveId: "res-1",
+        asset,
+        holder: scene.custodian.party,
+        amount: Decimal.of(amount),
+        accepted: []
+      })
+    )
+    const holding = yield* Backed.gives(scene, scene.custodian, of)
+    yield* Backed.agrees(scene, lockAgreementId, [holding])
+  })
+
+/** A reserve with 1,000 of cash, and 500 bills at 2.10 that count 997.50, or 40 % of the requirement. */
+export const covered = (
+  change: Readonly<Record<string, Calls.Json>> = {},
+  terms: Parameters<typeof Backed.termsOf>[1] = {}
+) =>
+  Effect.gen(function* () {
+    const scene = yield* Backed.opened(change)
+    yield* Backed.reserved(scene, { terms: Backed.termsOf(scene, terms) })
+    yield* Backed.prices(scene, "2.1")
+    yield* locked(scene, { asset: scene.usd, amount: "1000" })
+    yield* locked(scene, { asset: scene.bill, amount: "500" })
+    return scene
+  })
+
+/** The registrar issues units to h1 by itself: the reserve's own count knows nothing of them. */
+export const issues = (scene: Backed.Scene, units: string) => Powers.mints(scene, scene.h1, units)
+
+const stands = (reserveCid: string) =>
+  forge(reserves, "res-1", { fact: renew(reserveCid), change: { reserveCid } })
+
+const renew = (reserveCid: string): Fact => ({
+  on: "renew",
+  reserveCid,
+  outstanding: Decimal.zero,
+  locked: [],
+  course: null
+})
+
+/** Has the engine believe that the reserve stands on a contract that the ledger does not have. */
+export const hides = stands("00")
+
+/** Has the engine know the reserve's contract again. */
+export const shows = Effect.gen(function* () {
+  const { cid } = yield* Powers.saying(Templates.Reserve, { reserveId: "res-1" })
+  yield* stands(cid)
+})

@@ -1,0 +1,30 @@
+/** Kit of planted faults: a record that is changed behind the engine's back. */
+import { Records } from "@bursar/engine-core"
+import { Instant } from "@bursar/engine-core/kernel"
+import { Effect } from "effect"
+import type { Collection } from "#core/kernel/Collection.ts"
+import * as Calls from "../engine/calls.ts"
+
+/** Changes a record behind the engine's back, by a fact that says nothing of it. */
+export const forge = <R, F>(
+  collection: Collection<R, F>,
+  id: string,
+  of: { readonly fact: F; readonly change: Partial<R> }
+) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const { offset } = yield* Calls.catchUp
+    const act = {
+      cause: { by: "run", runId: "fault" } as const,
+      now: yield* Instant.now,
+      offset: offset as never
+    }
+    const forged = {
+      ...collection,
+      announce: () => [],
+      evolve: (before: R): R => ({ ...before, ...of.change })
+    }
+    const before = yield* records.get(collection, id)
+    yield* records.transact(records.record(forged, before as never, of.fact as never, act))
+    return before
+  })

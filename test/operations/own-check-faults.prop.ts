@@ -7,7 +7,6 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { findings } from "#core/findings/Finding.ts"
 import { type Holding, holdings } from "#core/instruments/register/Holding.ts"
-import type { Collection } from "#core/kernel/Collection.ts"
 import { type Redemption, redemptions } from "#core/orders/redemption/Redemption.ts"
 import { type Subscription, subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { type Contract, contracts } from "#core/projection/Contract.ts"
@@ -16,6 +15,7 @@ import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import { type Dice, dice } from "../simulation/faults.ts"
 import * as Cycles from "./cycles.ts"
+import { forge } from "./forging.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
 import * as Reconciling from "./reconciling.ts"
@@ -33,30 +33,6 @@ const scene = (die: Dice) =>
     return { die, stage, h1, h2, h3 }
   })
 type Scene = Effect.Success<ReturnType<typeof scene>>
-
-/** Changes a record behind the engine's back, by a fact that says nothing of it. */
-const forge = <R, F>(
-  collection: Collection<R, F>,
-  id: string,
-  of: { readonly fact: F; readonly change: Partial<R> }
-) =>
-  Effect.gen(function* () {
-    const records = yield* Records
-    const { offset } = yield* Calls.catchUp
-    const act = {
-      cause: { by: "run", runId: "fault" } as const,
-      now: yield* Instant.now,
-      offset: offset as never
-    }
-    const forged = {
-      ...collection,
-      announce: () => [],
-      evolve: (before: R): R => ({ ...before, ...of.change })
-    }
-    const before = yield* records.get(collection, id)
-    yield* records.transact(records.record(forged, before as never, of.fact as never, act))
-    return before
-  })
 
 const match = { on: "match", lines: [] } as never
 

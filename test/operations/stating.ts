@@ -75,7 +75,7 @@ export const source = (externalSourceId: string, of: Partial<ExternalSource> = {
 
 /** A line as a test writes it; lines number from 1 in their order. */
 export type Line =
-  | { readonly account: string; readonly quantity: string }
+  | { readonly account: string; readonly quantity: string; readonly asset?: string }
   | { readonly amount: string; readonly direction: "credit" | "debit"; readonly currency?: string }
 
 export interface Stated extends Partial<Omit<ExternalStatement, "externalStatementId">> {
@@ -83,27 +83,27 @@ export interface Stated extends Partial<Omit<ExternalStatement, "externalStateme
   readonly lines?: ReadonlyArray<Line>
 }
 
-const lineOf = (line: Line, index: number, businessDate: Date.Date): StatementLine =>
-  "account" in line
-    ? {
-        kind: "holdings",
-        line: index + 1,
-        account: line.account,
-        quantity: Decimal.of(line.quantity),
-        locked: null
-      }
-    : {
-        kind: "cash",
-        line: index + 1,
-        bookingDate: businessDate,
-        valueDate: businessDate,
-        amount: Decimal.of(line.amount),
-        currency: line.currency ?? "USD",
-        direction: line.direction,
-        bankReference: null,
-        reference: null,
-        counterparty: null
-      }
+const lineOf = (line: Line, index: number, businessDate: Date.Date): StatementLine => {
+  if (!("account" in line)) {
+    return {
+      kind: "cash",
+      line: index + 1,
+      bookingDate: businessDate,
+      valueDate: businessDate,
+      amount: Decimal.of(line.amount),
+      currency: line.currency ?? "USD",
+      direction: line.direction,
+      bankReference: null,
+      reference: null,
+      counterparty: null
+    }
+  }
+  const { account, asset } = line
+  const quantity = Decimal.of(line.quantity)
+  return asset === undefined
+    ? { kind: "holdings", line: index + 1, account, quantity, locked: null }
+    : { kind: "custody", line: index + 1, account, asset, quantity }
+}
 
 let number = 0
 
@@ -204,16 +204,18 @@ interface OverduePayload {
   readonly businessDate: string
 }
 
-/** Maps an account to a holder, and its number under a keyed hash. */
-export const maps = (of: { readonly hash: string; readonly holderId: string }) =>
+/** Maps an account to a holder or an instrument, and its number under a keyed hash. */
+export const maps = ({
+  hash,
+  ...owner
+}: { readonly hash: string } & Partial<Pick<ExternalAccount, "holderId" | "instrumentId">>) =>
   Effect.gen(function* () {
     const records = yield* Records
     const by = yield* act
-    const externalAccountId = `account-${of.hash.slice(-4)}` as ExternalAccount["externalAccountId"]
-    const { hash, holderId } = of
+    const externalAccountId = `account-${hash.slice(-4)}` as ExternalAccount["externalAccountId"]
     yield* records.transact(
       Effect.gen(function* () {
-        yield* Accounts.plants({ externalAccountId, kind: "custody", holderId })
+        yield* Accounts.plants({ externalAccountId, kind: "custody", ...owner })
         yield* records.open(accountNumbers, { hash, currency: null, externalAccountId }, by)
       })
     )

@@ -59,7 +59,8 @@ export const toleranceDefaults: Readonly<Record<string, Decimal.Decimal | "deriv
   "nav-price": navPriceDefault,
   "nav-movement": "derived",
   "supply-outstanding": "derived",
-  "register-line": "derived"
+  "register-line": "derived",
+  "reserve-report": "derived"
 }
 
 /**

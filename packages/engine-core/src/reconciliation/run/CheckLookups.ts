@@ -9,6 +9,7 @@ import * as CashBalance from "./checks/CashBalance.ts"
 import * as CashSettlement from "./checks/CashSettlement.ts"
 import * as CashUnmatched from "./checks/CashUnmatched.ts"
 import * as ClaimAging from "./checks/ClaimAging.ts"
+import * as CustodyReserve from "./checks/CustodyReserve.ts"
 import * as DistributionIdentity from "./checks/DistributionIdentity.ts"
 import * as DistributionRecompute from "./checks/DistributionRecompute.ts"
 import * as DistributionUnpaid from "./checks/DistributionUnpaid.ts"
@@ -23,6 +24,9 @@ import * as RegisterLine from "./checks/RegisterLine.ts"
 import * as PolicyReplay from "./checks/PolicyReplay.ts"
 import * as ProjectionDrift from "./checks/ProjectionDrift.ts"
 import * as RegisterSupply from "./checks/RegisterSupply.ts"
+import * as ReserveCover from "./checks/ReserveCover.ts"
+import * as ReservePriceFresh from "./checks/ReservePriceFresh.ts"
+import * as ReserveReport from "./checks/ReserveReport.ts"
 import * as RestrictionEffect from "./checks/RestrictionEffect.ts"
 import * as StatementGap from "./checks/StatementGap.ts"
 import * as StatementOverdue from "./checks/StatementOverdue.ts"
@@ -31,6 +35,7 @@ import * as SupplyOutstanding from "./checks/SupplyOutstanding.ts"
 import * as SuspendedLines from "./checks/SuspendedLines.ts"
 import * as CashLookups from "./CashCheckLookups.ts"
 import * as CashUnmatchedLookups from "./CashUnmatchedLookups.ts"
+import * as CustodyLookups from "./CustodyCheckLookups.ts"
 import * as DistributionLookups from "./DistributionCheckLookups.ts"
 import * as SuspendedLineLookups from "./SuspendedLineLookups.ts"
 import * as NavLookups from "./NavCheckLookups.ts"
@@ -39,10 +44,8 @@ import * as DriftLookups from "./DriftLookups.ts"
 import * as HolderLookups from "./HolderCheckLookups.ts"
 import * as OrderLookups from "./OrderCheckLookups.ts"
 import * as PolicyReplayLookups from "./PolicyReplayLookups.ts"
+import * as ReserveLookups from "./ReserveCheckLookups.ts"
 import * as RegisterLookups from "./RegisterLookups.ts"
-
-/** A check of reserves, of which there are no records yet: nothing to compare. */
-const ofReserves = Check.define<never>({ facts: () => Stream.empty, differences: () => [] })
 import * as StatementLookups from "./StatementCheckLookups.ts"
 
 const table = {
@@ -114,10 +117,23 @@ const table = {
     facts: OrderLookups.waiting,
     differences: ClaimAging.differences
   }),
-  "custody-reserve": ofReserves,
-  "reserve-cover": ofReserves,
-  "reserve-report": ofReserves,
-  "reserve-price-fresh": ofReserves,
+  "custody-reserve": Check.define({
+    facts: CustodyLookups.stated,
+    differences: CustodyReserve.differences,
+    comparedAt: CustodyReserve.comparedAt
+  }),
+  "reserve-cover": Check.define({
+    facts: ReserveLookups.covers,
+    differences: ReserveCover.differences
+  }),
+  "reserve-report": Check.define({
+    facts: ReserveLookups.reports,
+    differences: (fact, _, { tolerance }) => ReserveReport.differences(fact, tolerance)
+  }),
+  "reserve-price-fresh": Check.define({
+    facts: ReserveLookups.prices,
+    differences: ReservePriceFresh.differences
+  }),
   "distribution-recompute": Check.define({
     facts: DistributionLookups.recomputed,
     differences: DistributionRecompute.differences
@@ -156,7 +172,8 @@ const table = {
     differences: ProjectionDrift.differences
   }),
   "orphan-locks": Check.define({
-    facts: HolderLookups.locks,
+    facts: (instrument, at) =>
+      Stream.concat(HolderLookups.locks(instrument, at), ReserveLookups.locks(instrument, at)),
     differences: OrphanLocks.differences
   }),
   "policy-replay": Check.define({

@@ -13,6 +13,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { holderOrders, nameOf } from "../../orders/order/HolderOrder.ts"
 import { redemptions } from "../../orders/redemption/Redemption.ts"
+import { reserveRedemptions } from "../../reserves/reserve-order/ReserveRedemption.ts"
 import { standingSettlements } from "../../orders/standing-settlement/StandingSettlement.ts"
 import { subscriptions } from "../../orders/subscription/Subscription.ts"
 import { type Query, Records } from "../../records/Records.ts"
@@ -317,6 +318,9 @@ const ownLocks = Effect.fnUntraced(function* (
   }
   for (const self of yield* records.many(standingSettlements, ids, pin)) {
     add(self.standingSettlementId, self.endedAt)
+  }
+  for (const self of yield* records.many(reserveRedemptions, ids, pin)) {
+    add(self.reserveRedemptionId, self.endedAt)
   }
   const signedBy = Map.groupBy(signed, ({ party, orderId }) => `${party}/${orderId}`)
   const holderIds = yield* holderIdsOf(

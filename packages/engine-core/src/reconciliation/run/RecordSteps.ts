@@ -10,12 +10,14 @@ import {
   type Seen
 } from "../../findings/Finding.ts"
 import { blocks, type Difference, foundAgain, idTextOf } from "../../findings/FindingRules.ts"
+import type * as Pin from "../../kernel/Pin.ts"
 import type { Refused, Unavailable } from "../../kernel/Refusal.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import type { Act } from "../../records/Act.ts"
-import { holds } from "../../restraints/hold/Hold.ts"
-import { openFor } from "../../restraints/hold/HoldOpeningSteps.ts"
+import { type Hold, holds } from "../../restraints/hold/Hold.ts"
+import { stopping } from "../../restraints/hold/HoldOpeningRules.ts"
+import { openFor, type Opening } from "../../restraints/hold/HoldOpeningSteps.ts"
 import { holdSlots, slotIdOf } from "../../restraints/hold/HoldSlot.ts"
 import type { RunTrigger } from "../../vocabulary/sets.ts"
 import { type InstrumentVerdict, instrumentVerdicts } from "../verdict/InstrumentVerdict.ts"
@@ -26,6 +28,7 @@ import { groundNames } from "./CheckLookups.ts"
 import { type Compared, outcomesOf } from "./CompareSteps.ts"
 import { mark } from "./MarkSteps.ts"
 import { noteOverdue } from "./OverdueSteps.ts"
+import { coverAt, inForceOf } from "./ReserveCheckLookups.ts"
 import { type Run, type RunId, runs, type Scope } from "./Run.ts"
 import { runInstruments } from "./RunInstrument.ts"
 import * as Rules from "./RunRules.ts"
@@ -58,10 +61,16 @@ export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
   yield* mark(of, act)
   const foundOf = Map.groupBy(found, ({ instrumentId }) => instrumentId)
   yield* prefetchHolds(found)
-  const held = yield* Effect.forEach(compared.covered, ({ instrument }) => {
-    const own = foundOf.get(instrument.instrumentId) ?? []
-    return openFor({ instrument, findings: own, runId, source: "reconciliation" }, act)
-  })
+  const held = yield* Effect.map(
+    Effect.forEach(compared.covered, ({ instrument }) => {
+      const own = foundOf.get(instrument.instrumentId) ?? []
+      return Effect.all([
+        openFor({ instrument, findings: own, runId, source: "reconciliation" }, act),
+        openForCover({ instrument, findings: own, runId, pin: compared.at.pin }, act)
+      ])
+    }),
+    (all) => all.flat()
+  )
   const holdsOpened = held.flatMap((hold) =>
     Option.isSome(hold) && hold.value.runId === runId ? [hold.value.holdId] : []
   )
@@ -129,14 +138,32 @@ const recordFound = Effect.fnUntraced(function* ({ runId, compared }: Recording,
   })
 })
 
+/**
+ * Opens a cover hold on an instrument whose reserve does not cover it, with the figures of the run, or
+ * adds the finding to the open one; none without a blocking finding of the cover.
+ */
+const openForCover = Effect.fnUntraced(function* (
+  of: Pick<Opening, "instrument" | "findings" | "runId"> & { readonly pin: Pin.Resolved },
+  act: Act
+) {
+  const { instrument, pin, ...opening } = of
+  const low = stopping(of.findings, { ...instrument, source: "cover" })
+  if (low.length === 0) return Option.none<Stored<Hold>>()
+  const reserve = yield* inForceOf(instrument, { pin })
+  if (reserve === null) throw new Error("a reserve whose cover was found low is in force")
+  const { minCover, ratio } = yield* coverAt(reserve, pin)
+  const cover = { reserveId: reserve.reserveId, ratio, minCover }
+  return yield* openFor({ ...opening, instrument, source: "cover", cover }, act)
+})
+
 /** Prefetches the open holds of the instruments that blocking findings stop, in two look-ups. */
 const prefetchHolds = Effect.fnUntraced(function* (found: ReadonlyArray<Finding>) {
   const records = yield* Records
   const stopped = new Set(
     found.flatMap((finding) => (blocks(finding) ? (finding.instrumentId ?? []) : []))
   )
-  const slotIds = [...stopped].map((instrumentId) =>
-    slotIdOf({ instrumentId, source: "reconciliation" })
+  const slotIds = [...stopped].flatMap((instrumentId) =>
+    (["reconciliation", "cover"] as const).map((source) => slotIdOf({ instrumentId, source }))
   )
   const slots = slotIds.map((id) => ({ collection: holdSlots, id }))
   yield* records.prefetch(slots)

@@ -1,5 +1,33 @@
 /**
- * Name of the check `reserve-price-fresh` (docs/domain/reconciliation.md#checks-of-reserves). There are no records
- * of reserves yet, so that it has nothing to compare. Will find assets of a reserve whose price is older than its terms allow: a warning.
+ * Check `reserve-price-fresh`, pure: counts the assets of a reserve without a price that counts
+ * (docs/domain/reconciliation.md#prices-of-reserves).
  */
+import * as Decimal from "../../../kernel/Decimal.ts"
+import { compare, type Difference } from "../../../findings/FindingRules.ts"
+
 export const check = "reserve-price-fresh"
+
+/** Assets of the terms in force at the run's pin. */
+export interface Prices {
+  readonly instrumentId: string
+  readonly reserveId: string
+  /** Number of assets whose price is past their freshness, of the future, or not there. */
+  readonly stale: number
+}
+
+/** Returns a warning where the price of an asset does not count. */
+export const differences = (
+  { instrumentId, reserveId, stale }: Prices,
+  tolerance: Decimal.Decimal
+): ReadonlyArray<Difference> =>
+  compare({
+    check,
+    instrumentId,
+    subject: { resourceKind: "reserve", id: reserveId },
+    holderId: null,
+    severity: "warning",
+    unit: "assets",
+    expected: Decimal.zero,
+    actual: Decimal.fromInteger(stale),
+    tolerance
+  })

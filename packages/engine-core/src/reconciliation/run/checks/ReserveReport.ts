@@ -1,5 +1,55 @@
 /**
- * Name of the check `reserve-report` (docs/domain/reconciliation.md#checks-of-reserves). There are no records
- * of reserves yet, so that it has nothing to compare. Will compare the ledger's report of a reserve with the figures computed again: blocking beyond one atom of its prices.
+ * Check `reserve-report`, pure: compares the figures that the ledger reported of a reserve with those
+ * that the engine computes (docs/domain/reconciliation.md#reports-of-reserves).
  */
+import * as Decimal from "../../../kernel/Decimal.ts"
+import { compare, type Difference, withoutAmounts } from "../../../findings/FindingRules.ts"
+
 export const check = "reserve-report"
+
+/** A figure as the engine computes it and as the ledger reported it; null: there is none. */
+export interface Figure {
+  /** What the figure counts: the unit of account, `units` or `ratio`. */
+  readonly unit: string
+  readonly computed: Decimal.Decimal | null
+  readonly reported: Decimal.Decimal | null
+}
+
+/** The newest report of a reserve. */
+export interface Reported {
+  readonly instrumentId: string
+  readonly reserveId: string
+  readonly priceDecimals: number
+  /** Whether ledger and engine judge the cover alike, and report the same assets. */
+  readonly isAlike: boolean
+  readonly figures: ReadonlyArray<Figure>
+}
+
+/** One atom of the share price: the tolerance where the policy names none. */
+export const atomOf = (places: number): Decimal.Decimal =>
+  Decimal.fromAtoms(10n ** BigInt(Decimal.places - places))
+
+/**
+ * Returns a blocking difference of the first figure that differs by more than the tolerance, or one
+ * without amounts where a figure is there on one side alone, or where the cover is judged otherwise.
+ */
+export const differences = (
+  { instrumentId, reserveId, priceDecimals, isAlike, figures }: Reported,
+  policy: Decimal.Decimal | null
+): ReadonlyArray<Difference> => {
+  const tolerance = policy ?? atomOf(priceDecimals)
+  const about = {
+    check,
+    instrumentId,
+    subject: { resourceKind: "reserve", id: reserveId },
+    holderId: null,
+    severity: "blocking"
+  } as const
+  for (const { unit, computed, reported } of figures) {
+    if (computed === null && reported === null) continue
+    if (computed === null || reported === null) return [withoutAmounts({ ...about, unit })]
+    const found = compare({ ...about, unit, expected: computed, actual: reported, tolerance })
+    if (found.length > 0) return found
+  }
+  return isAlike ? [] : [withoutAmounts({ ...about, unit: "cover" })]
+}

@@ -1,0 +1,137 @@
+/**
+ * Loads what the check of custody compares: positions that a custodian states of a reserve's accounts,
+ * and what is locked for the reserve at that moment (docs/domain/reconciliation.md#custody-of-reserves).
+ */
+import { Effect, Stream } from "effect"
+import { accountNumbers } from "../../holders/external-account/AccountNumber.ts"
+import { externalAccounts } from "../../holders/external-account/ExternalAccount.ts"
+import type { Instrument } from "../../instruments/instrument/Instrument.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import { Records } from "../../records/Records.ts"
+import type { Reserve } from "../../reserves/reserve/Reserve.ts"
+import { reserveHoldings } from "../../reserves/reserve/ReserveHolding.ts"
+import { columnOf, keyOf } from "../../reserves/reserve/ReserveTerms.ts"
+import { linesOf } from "../../statements/external-statement/StatementLookups.ts"
+import type { Point } from "./Check.ts"
+import type * as CustodyReserve from "./checks/CustodyReserve.ts"
+import * as ReserveCheckLookups from "./ReserveCheckLookups.ts"
+import {
+  countOfLines,
+  type Facts,
+  type Latest,
+  latestOfEach,
+  momentOf,
+  ofStatement
+} from "./StatementCheckLookups.ts"
+
+/** Keyed hashes of the numbers of the accounts in custody that are mapped to the instrument. */
+const hashesOf = Effect.fnUntraced(function* (
+  { instrumentId }: Pick<Instrument, "instrumentId">,
+  { pin }: Point
+) {
+  const records = yield* Records
+  const accounts = yield* records
+    .stream(externalAccounts, { pin, where: { kind: ["custody"], instrumentId: [instrumentId] } })
+    .pipe(
+      Stream.map(({ record }) => record.externalAccountId),
+      Stream.runCollect
+    )
+  if (accounts.length === 0) return new Set<string>()
+  const numbers = yield* records
+    .stream(accountNumbers, { pin, where: { externalAccountId: accounts } })
+    .pipe(
+      Stream.map(({ record }) => record.hash),
+      Stream.runCollect
+    )
+  return new Set<string>(numbers)
+})
+
+/** Sums of the statement's lines in these accounts, by the asset as the file names it. */
+const statedOf = ({ statement }: Latest, hashes: ReadonlySet<string>) =>
+  linesOf(statement).pipe(
+    Stream.runFold(
+      () => new Map<string, Decimal.Decimal>(),
+      (sums, line) => {
+        if (line.kind !== "custody" || !hashes.has(line.account)) return sums
+        const before = sums.get(line.asset) ?? Decimal.zero
+        return sums.set(line.asset, Decimal.add(before, line.quantity))
+      }
+    )
+  )
+
+/** Sums of what is locked for a reserve at a pin, by the key of the asset. */
+const lockedOf = Effect.fnUntraced(function* ({ reserveId }: Reserve, pin: Pin.Resolved) {
+  const records = yield* Records
+  const sums = new Map<string, Decimal.Decimal>()
+  yield* records.stream(reserveHoldings, { pin, where: { reserveId: [reserveId] } }).pipe(
+    Stream.runForEach(({ record: { asset, amount, isFirm } }) =>
+      Effect.sync(() => {
+        if (!isFirm) return
+        const key = keyOf(asset)
+        sums.set(key, Decimal.add(sums.get(key) ?? Decimal.zero, amount))
+      })
+    )
+  )
+  return sums
+})
+
+/**
+ * Makes the positions: each asset of the terms, or that is locked, which the source maps, and each asset
+ * in the file that it does not map. Several names in the file may be one asset on the ledger.
+ */
+const positionsOf = (of: {
+  readonly reserve: Pick<Reserve, "terms" | "pending">
+  readonly assets: NonNullable<Latest["source"]["assets"]>
+  readonly locked: ReadonlyMap<string, Decimal.Decimal>
+  readonly stated: ReadonlyMap<string, Decimal.Decimal>
+}): ReadonlyArray<CustodyReserve.Position> => {
+  const mapped = Map.groupBy(Object.entries(of.assets), ([, asset]) => keyOf(asset))
+  const known = [...mapped].flatMap(([key, names]): ReadonlyArray<CustodyReserve.Position> => {
+    const stated = Decimal.sum(names.map(([name]) => of.stated.get(name) ?? Decimal.zero))
+    const [first] = names
+    if (first === undefined) return []
+    const locked = of.locked.get(key) ?? Decimal.zero
+    return [{ asset: columnOf(first[1]), locked, stated }]
+  })
+  const unknown = [...of.stated].flatMap(
+    ([name, stated]): ReadonlyArray<CustodyReserve.Position> =>
+      Object.hasOwn(of.assets, name) ? [] : [{ asset: name, locked: null, stated }]
+  )
+  return [...known, ...unknown]
+}
+
+/**
+ * Streams, as one fact, the newest statement in force of each custodian of the instrument's reserve that
+ * has accounts of it; none where no account in custody is mapped to the instrument.
+ */
+export const stated = (
+  instrument: Instrument,
+  at: Point
+): Facts<ReadonlyArray<CustodyReserve.Stated>> =>
+  Stream.fromIterableEffect(
+    Effect.gen(function* () {
+      const reserve = yield* ReserveCheckLookups.inForceOf(instrument, at)
+      if (reserve === null) return []
+      const hashes = yield* hashesOf(instrument, at)
+      if (hashes.size === 0) return []
+      const latest = yield* latestOfEach(instrument, at, ["custody"])
+      const found = yield* Effect.forEach(latest, (each) =>
+        Effect.gen(function* () {
+          yield* countOfLines(each.statement)
+          const { pin, comparedAt } = yield* momentOf(each, at)
+          return {
+            ...ofStatement(each, comparedAt),
+            reserveId: reserve.reserveId,
+            positions: positionsOf({
+              reserve,
+              assets: each.source.assets ?? {},
+              locked: yield* lockedOf(reserve, pin),
+              stated: yield* statedOf(each, hashes)
+            })
+          } satisfies CustodyReserve.Stated
+        })
+      )
+      return found.length === 0 ? [] : [found]
+    })
+  )

@@ -1,0 +1,253 @@
+/**
+ * Loads what the checks of reserves compare: cover and prices at the run's pin, the newest report, and
+ * what is locked for reserves (docs/domain/reconciliation.md#cover-of-reserves).
+ */
+import { Effect, Stream } from "effect"
+import type { Instrument } from "../../instruments/instrument/Instrument.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Duration from "../../kernel/Duration.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import { Records } from "../../records/Records.ts"
+import * as ReportRules from "../../reserves/report/ReportRules.ts"
+import { type ReserveReport, reserveReports } from "../../reserves/report/ReserveReport.ts"
+import * as CoverRules from "../../reserves/reserve/CoverRules.ts"
+import { isBacking, type Reserve, reserves } from "../../reserves/reserve/Reserve.ts"
+import { type ReserveHolding, reserveHoldings } from "../../reserves/reserve/ReserveHolding.ts"
+import * as ReserveLookups from "../../reserves/reserve/ReserveLookups.ts"
+import { keyOf } from "../../reserves/reserve/ReserveTerms.ts"
+import type { Point } from "./Check.ts"
+import type * as OrphanLocks from "./checks/OrphanLocks.ts"
+import type * as ReserveCover from "./checks/ReserveCover.ts"
+import type * as ReservePriceFresh from "./checks/ReservePriceFresh.ts"
+import type * as ReserveReportCheck from "./checks/ReserveReport.ts"
+import type { Facts } from "./StatementCheckLookups.ts"
+import { pinAt } from "./StatementPinLookups.ts"
+
+type Of = Pick<Instrument, "instrumentId">
+
+/** Loads the reserve of an instrument that is in force on the ledger; null: there is none. */
+export const inForceOf = Effect.fnUntraced(function* (
+  { instrumentId }: Of,
+  { pin }: Pick<Point, "pin">
+) {
+  const found = yield* ReserveLookups.backingOf(instrumentId, pin)
+  return found === null || found.reserveCid === null ? null : found
+})
+
+const booksAt = (reserve: Reserve, pin: Pin.Resolved) =>
+  Effect.map(
+    ReserveLookups.booksOf(reserve, { at: pin.judgedAt, pin }),
+    ({ books }): CoverRules.ReserveBooks => books
+  )
+
+/** Streams one fact of the instrument's reserve in force; none without one. */
+const ofReserve = <F, E, R>(
+  instrument: Of,
+  at: Point,
+  factOf: (reserve: Reserve) => Effect.Effect<ReadonlyArray<F>, E, R>
+) =>
+  Stream.fromIterableEffect(
+    Effect.gen(function* () {
+      const reserve = yield* inForceOf(instrument, at)
+      return reserve === null ? [] : yield* factOf(reserve)
+    })
+  )
+
+/** Loads the cover of a reserve at a pin, with the least cover of its terms in force. */
+export const coverAt = Effect.fnUntraced(function* (reserve: Reserve, pin: Pin.Resolved) {
+  const books = yield* booksAt(reserve, pin)
+  return { ...CoverRules.coverOf(books), minCover: books.terms.minCover }
+})
+
+/** Streams the cover of the instrument's reserve. */
+export const covers = (
+  { instrumentId }: Of,
+  at: Point
+): Stream.Stream<ReserveCover.Covered, Unavailable, Records> =>
+  ofReserve({ instrumentId }, at, (reserve) =>
+    Effect.map(coverAt(reserve, at.pin), ({ state, required, counted }) => {
+      const { reserveId, unit } = reserve
+      return [{ instrumentId, reserveId, unit, state, required, counted }]
+    })
+  )
+
+/** Streams how many assets of the instrument's reserve have no price that counts. */
+export const prices = (
+  { instrumentId }: Of,
+  at: Point
+): Stream.Stream<ReservePriceFresh.Prices, Unavailable, Records> =>
+  ofReserve({ instrumentId }, at, (reserve) =>
+    Effect.map(booksAt(reserve, at.pin), (books) => {
+      const stale = CoverRules.assetsOf(books).filter(({ isFresh }) => !isFresh).length
+      return [{ instrumentId, reserveId: reserve.reserveId, stale }]
+    })
+  )
+
+// ---- reports
+
+/**
+ * Time for which a point, or a supply, that was replaced before a report may still be the one that it
+ * was computed with: the venue had named it by then.
+ */
+const plannedWithin = Duration.minutes(1)
+
+const pinOf = (pin: Pin.Resolved, { off }: ReserveReport): Pin.Resolved => ({
+  ...pin,
+  select: { by: "offset" },
+  offset: off
+})
+
+/** Loads the books a moment before a report; null: the history of the records begins later. */
+const booksBefore = (reserve: Reserve, report: ReserveReport, at: Point) => {
+  const instant = Instant.subtract(report.at, plannedWithin)
+  return pinAt(instant, at).pipe(
+    Effect.flatMap((pin) => ReserveLookups.booksOf(reserve, { at: report.at, pin })),
+    Effect.catchTag("CheckNotRun", () => Effect.succeed(null))
+  )
+}
+
+/** Chooses the figure that the report has, where it is one of a moment before. */
+const either = <A>(now: A, before: A | undefined, isReported: (figure: A) => boolean): A =>
+  before !== undefined && !isReported(now) && isReported(before) ? before : now
+
+/** Loads the books that the ledger should have computed a report with, as the engine keeps them. */
+const booksOfReport = Effect.fnUntraced(function* (report: ReserveReport, at: Point) {
+  const records = yield* Records
+  const pin = pinOf(at.pin, report)
+  const reserve = yield* records.get(reserves, report.reserveId, pin).pipe(Effect.orDie)
+  const loaded = yield* ReserveLookups.booksOf(reserve, { at: report.at, pin })
+  const before = yield* booksBefore(reserve, report, at)
+  const named = ReportRules.pointsOf(report)
+  const points = new Map(
+    [...loaded.points].map(([key, point]) => [
+      key,
+      either(
+        point,
+        before?.points.get(key),
+        ({ contractId }) => named.get(key)?.contractId === contractId
+      )
+    ])
+  )
+  const outstanding = either(
+    loaded.books.outstanding,
+    before?.books.outstanding,
+    (units: Decimal.Decimal) => Decimal.equals(units, report.outstanding)
+  )
+  const books = { ...loaded.books, points, outstanding }
+  return { reserve, books: { ...books, currencyDecimals: ReportRules.reportPlaces } }
+})
+
+/** Figures of an asset, of which each side may lack it. */
+const assetFiguresOf = (
+  report: ReserveReport,
+  books: CoverRules.ReserveBooks,
+  unit: string
+): ReadonlyArray<ReserveReportCheck.Figure> => {
+  const { required } = CoverRules.coverOf(books)
+  const within = { required, currencyDecimals: books.currencyDecimals }
+  return CoverRules.assetsOf(books).flatMap((asset) => {
+    const line = report.assets.find((one) => keyOf(one.asset) === asset.key)
+    const { value, counted } = CoverRules.assetFiguresOf(asset, within)
+    return [
+      { unit: "units", computed: asset.units, reported: line?.units ?? null },
+      { unit, computed: asset.price, reported: line?.price ?? null },
+      { unit, computed: value, reported: line?.value ?? null },
+      { unit, computed: counted, reported: line?.counted ?? null }
+    ]
+  })
+}
+
+const reported = (
+  report: ReserveReport,
+  { reserve, books }: { readonly reserve: Reserve; readonly books: CoverRules.ReserveBooks }
+): ReserveReportCheck.Reported => {
+  const { instrumentId, priceDecimals, reserveId, unit } = reserve
+  const cover = CoverRules.coverOf(books)
+  const share = CoverRules.sharePriceOf(books)?.down ?? null
+  return {
+    instrumentId,
+    reserveId,
+    priceDecimals,
+    isAlike: cover.state === report.cover && report.assets.length === books.terms.assets.length,
+    figures: [
+      { unit: "units", computed: books.outstanding, reported: report.outstanding },
+      { unit, computed: cover.required, reported: report.required },
+      { unit, computed: cover.counted, reported: report.counted },
+      // Units that are worth nothing have no ratio on the ledger.
+      { unit: "ratio", computed: cover.ratio, reported: report.ratio ?? noRatioOf(cover.ratio) },
+      { unit, computed: share, reported: report.sharePrice },
+      ...assetFiguresOf(report, books, unit)
+    ]
+  }
+}
+
+const noRatioOf = (ratio: Decimal.Decimal | null): Decimal.Decimal | null =>
+  ratio !== null && Decimal.isZero(ratio) ? ratio : null
+
+/**
+ * Streams the newest report of the instrument's reserve beside the figures that the engine computes at
+ * its offset. One from before the history that is kept was compared while it was the newest.
+ */
+export const reports = (
+  instrument: Of,
+  at: Point
+): Stream.Stream<ReserveReportCheck.Reported, never, never> | Facts<ReserveReportCheck.Reported> =>
+  ofReserve(instrument, at, ({ reserveId }) =>
+    Effect.gen(function* () {
+      const records = yield* Records
+      const [newest] = yield* records.list(reserveReports, {
+        pin: at.pin,
+        where: { reserveId: [reserveId] },
+        direction: "desc",
+        limit: 1
+      })
+      const report = newest?.record
+      if (report === undefined || report.follows === null) return []
+      if (report.off <= at.horizonOffset) return []
+      return [reported(report, yield* booksOfReport(report, at))]
+    })
+  )
+
+// ---- locks
+
+/** Holdings that are looked at together. */
+const batchMax = 500
+
+/** Streams the holdings that are locked for a reserve of the instrument, live or ended. */
+export const locks = (
+  { instrumentId }: Of,
+  { pin }: Point
+): Stream.Stream<OrphanLocks.Lock, Unavailable, Records> =>
+  Stream.unwrap(
+    Effect.map(Records, (records) =>
+      records.stream(reserves, { pin, where: { instrumentId: [instrumentId] } }).pipe(
+        Stream.map(({ record }) => record),
+        Stream.grouped(batchMax),
+        Stream.flatMap((found) => {
+          const ends = new Map(
+            found.map((reserve): readonly [string, Reserve] => [reserve.reserveId, reserve])
+          )
+          return records
+            .stream(reserveHoldings, { pin, where: { reserveId: [...ends.keys()] } })
+            .pipe(Stream.map(({ record }) => lockOf(instrumentId, record, ends)))
+        })
+      )
+    )
+  )
+
+const lockOf = (
+  instrumentId: string,
+  { contractId, amount, reserveId }: ReserveHolding,
+  all: ReadonlyMap<string, Reserve>
+): OrphanLocks.Lock => {
+  const reserve = all.get(reserveId)
+  return {
+    instrumentId,
+    contractId,
+    holderId: null,
+    units: amount,
+    isLive: reserve !== undefined && isBacking(reserve)
+  }
+}

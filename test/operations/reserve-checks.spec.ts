@@ -1,0 +1,390 @@
+/** Planted faults of reserves: each is found as the table of checks says, and nothing else; a low cover is held. */
+import { EventReads, Records } from "@bursar/engine-core"
+import { Date, Decimal, Instant, PlainJson } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { findings } from "#core/findings/Finding.ts"
+import { assetQuotes, quoteIdOf } from "#core/instruments/price/AssetQuote.ts"
+import { reserves } from "#core/reserves/reserve/Reserve.ts"
+import { reserveHoldings } from "#core/reserves/reserve/ReserveHolding.ts"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+import * as Backed from "./backed.ts"
+import * as Covered from "./covered.ts"
+import { forge } from "./forging.ts"
+import * as Reconciling from "./reconciling.ts"
+import * as Stating from "./stating.ts"
+
+const engine = () => Effect.provide(world())
+
+/** `check severity subject unexplained` of every open finding. */
+const open = Effect.gen(function* () {
+  const records = yield* Records
+  const rows = yield* records.list(findings, { where: { state: ["open"] }, limit: 100 })
+  return rows
+    .map(
+      ({ record: { check, severity, subject, unexplained } }) =>
+        `${check} ${severity} ${subject.id} ${Decimal.formatPlain(unexplained)}`
+    )
+    .toSorted()
+})
+
+/** Sources of the open holds with what they block. */
+const held = Effect.map(Reconciling.openHolds, (all) =>
+  all.map(({ blocks, source }) => `${source}: ${blocks.join(" ")}`).toSorted()
+)
+
+const runs = Effect.map(Reconciling.run(), ({ value }) => value.verdict)
+
+/** Units that leave the reserve covered, by cash alone. */
+const few = "900"
+
+/** A reserve with nothing wrong: a first run says so. */
+const scene = (units = few) =>
+  Effect.gen(function* () {
+    const of = yield* Covered.covered()
+    yield* Covered.issues(of, units)
+    assert.deepEqual([yield* runs, yield* open], ["clear", []])
+    return of
+  })
+
+/** Has the ledger compute a report with these of the reserve's points, as a venue may choose. */
+const reportsWith = (pointCids: ReadonlyArray<string>, supply: string, reportId = "rep-1") =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const { reserveCid } = yield* Backed.reserve()
+    const locked = yield* records.list(reserveHoldings, {
+      where: { reserveId: ["res-1"] },
+      limit: 10
+    })
+    yield* Covered.asVenue(
+      Templates.exercise(Templates.Reserve, reserveCid ?? "", "ComputeReport", {
+        reportId,
+        supply: Decimal.of(supply),
+        holdingCids: locked.map(({ record }) => record.contractId),
+        pointCids
+      })
+    )
+  })
+
+const pointOf = ({ bill, oracle }: Backed.Scene) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const quoteId = quoteIdOf({ source: oracle.party, asset: bill })
+    return (yield* records.get(assetQuotes, quoteId)).contractId
+  })
+
+describe("a cover that is low", () => {
+  it.effect("blocks, and holds mints and distributions apart from other holds", () =>
+    Effect.gen(function* () {
+      const of = yield* scene("1500")
+      yield* Backed.prices(of, "0.9")
+      assert.strictEqual(yield* runs, "blocked")
+      assert.deepEqual(yield* open, ["reserve-cover blocking res-1 -72.5"])
+      assert.deepEqual(yield* held, ["cover: mint distribution"])
+      const feed = yield* EventReads.EventReads
+      const page = yield* feed.page({ caller: Calls.operator, params: {}, limit: 1000 })
+      const [event, ...more] = page.value.filter(({ type }) => type === "reserve.cover-low")
+      const [hold] = yield* Reconciling.openHolds
+      assert.deepEqual(
+        [event?.resourceId, PlainJson.stringify(event?.payload ?? null), more.length],
+        [
+          "res-1",
+          `{"ratio":0.9516666666,"minCover":1,"holdId":"${hold?.holdId}","runId":"${hold?.runId}"}`,
+          0
+        ]
+      )
+    }).pipe(engine())
+  )
+
+  it.effect("is one hold however many runs find it, and its release stands once it is cured", () =>
+    Effect.gen(function* () {
+      const of = yield* scene("1500")
+      yield* Backed.prices(of, "0.9")
+      yield* runs
+      yield* Backed.prices(of, "0.8")
+      yield* runs
+      assert.deepEqual(yield* open, ["reserve-cover blocking res-1 -120"])
+      const [hold, ...others] = yield* Reconciling.openHolds
+      assert.deepEqual(others, [])
+      const holdId = String(hold?.holdId)
+      const release = Calls.write("hold.release", { holdId }, { reason: "cured" })
+      assert.strictEqual((yield* release).why, "rule-refused hold findings-cleared")
+      yield* Backed.prices(of, "2.1")
+      assert.strictEqual(yield* runs, "clear")
+      assert.strictEqual((yield* release).state, "succeeded")
+      yield* Calls.settle
+      assert.deepEqual([yield* open, yield* held], [[], []])
+    }).pipe(engine())
+  )
+
+  it.effect("is not found at its very edge, and is a hundredth of a cent below", () =>
+    Effect.gen(function* () {
+      const of = yield* scene("1475")
+      yield* Backed.prices(of, "1")
+      assert.deepEqual([yield* runs, yield* open], ["clear", []])
+      yield* Backed.prices(of, "0.9999999999")
+      assert.strictEqual(yield* runs, "blocked")
+      assert.deepEqual(yield* open, ["reserve-cover blocking res-1 -0.01"])
+    }).pipe(engine())
+  )
+
+  it.effect("stops like an unknown one, where a locked asset never had a price", () =>
+    Effect.gen(function* () {
+      const of = yield* Backed.opened()
+      yield* Backed.reserved(of)
+      yield* Covered.locked(of, { asset: of.usd, amount: "1000" })
+      yield* Covered.locked(of, { asset: of.bill, amount: "500" })
+      yield* Covered.issues(of, "1500")
+      assert.strictEqual(yield* runs, "blocked")
+      assert.deepEqual(yield* open, [
+        "reserve-cover blocking res-1 -500",
+        "reserve-price-fresh warning res-1 1"
+      ])
+      assert.deepEqual(yield* held, ["cover: mint distribution"])
+    }).pipe(engine())
+  )
+})
+
+describe("a price that does not count", () => {
+  it.effect("warns a moment after its freshness, and stops nothing while the rest covers", () =>
+    Effect.gen(function* () {
+      const of = yield* scene()
+      const now = yield* Instant.now
+      yield* Backed.prices(of, "2.1")
+      yield* TestClock.setTime(Instant.toEpochMillis(now) + 3_600_000)
+      assert.deepEqual([yield* runs, yield* open], ["clear", []])
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual(yield* runs, "findings")
+      assert.deepEqual(yield* open, ["reserve-price-fresh warning res-1 1"])
+      assert.deepEqual(yield* held, [])
+      yield* Backed.prices(of, "2.1")
+      assert.deepEqual([yield* runs, yield* open], ["clear", []])
+    }).pipe(engine())
+  )
+})
+
+describe("a report", () => {
+  it.effect("is what the engine computes, at whatever the prices were then", () =>
+    Effect.gen(function* () {
+      const of = yield* scene()
+      yield* Backed.prices(of, "2.07")
+      const made = yield* Calls.write("reserve-report.create", { reserveId: "res-1" }, {})
+      assert.strictEqual(made.state, "succeeded")
+      yield* TestClock.adjust("5 minutes")
+      yield* Backed.prices(of, "1.9")
+      assert.deepEqual([yield* runs, yield* open], ["clear", []])
+    }).pipe(engine())
+  )
+
+  it.effect("for which the venue left a point out blocks, and opens no cover hold", () =>
+    Effect.gen(function* () {
+      yield* scene()
+      yield* reportsWith([], few)
+      assert.strictEqual(yield* runs, "blocked")
+      // What the bills count, 0.4 of 900.
+      assert.deepEqual(yield* open, ["reserve-report blocking res-1 -360"])
+      assert.deepEqual(yield* held, ["reconciliation: distribution"])
+      yield* Calls.write("reserve-report.create", { reserveId: "res-1" }, {})
+      assert.deepEqual([yield* runs, yield* open], ["clear", []])
+    }).pipe(engine())
+  )
+
+  it.effect("by an old point blocks, unless the point was replaced while the venue asked", () =>
+    Effect.gen(function* () {
+      const of = yield* scene("1500")
+      const old = yield* pointOf(of)
+      yield* Backed.prices(of, "0.7")
+      yield* TestClock.adjust("30 seconds")
+      yield* Backed.prices(of, "2.1")
+      const just = yield* pointOf(of)
+      yield* TestClock.adjust("10 seconds")
+      yield* Backed.prices(of, "2.2")
+      yield* TestClock.adjust("59 seconds")
+      yield* reportsWith([just], "1500")
+      assert.deepEqual([yield* runs, yield* open], ["clear", []])
+      yield* TestClock.adjust("10 minutes")
+      yield* reportsWith([old], "1500", "rep-2")
+      assert.deepEqual(
+        [yield* runs, yield* open],
+        ["blocked", [`reserve-report blocking res-1 -0.1`]]
+      )
+    }).pipe(engine())
+  )
+
+  it.effect("of another supply than the register has blocks", () =>
+    Effect.gen(function* () {
+      const of = yield* scene()
+      yield* reportsWith([yield* pointOf(of)], "899")
+      assert.strictEqual(yield* runs, "blocked")
+      assert.deepEqual(yield* open, ["reserve-report blocking res-1 -1"])
+    }).pipe(engine())
+  )
+})
+
+describe("locks of a reserve that has ended", () => {
+  it.effect("warn, each of them", () =>
+    Effect.gen(function* () {
+      yield* scene()
+      const records = yield* Records
+      const locked = yield* records.list(reserveHoldings, {
+        where: { reserveId: ["res-1"] },
+        limit: 10
+      })
+      const now = yield* Instant.now
+      yield* forge(reserves, "res-1", {
+        fact: { on: "report", at: now },
+        change: { state: "closed", reserveCid: null, endedAt: now }
+      })
+      assert.strictEqual(yield* runs, "findings")
+      const amounts = new Map([
+        ["USD", "1000"],
+        ["BILL", "500"]
+      ])
+      assert.deepEqual(
+        yield* open,
+        locked
+          .map(
+            ({ record: { asset, contractId } }) =>
+              `orphan-locks warning ${contractId} ${amounts.get(asset.id)}`
+          )
+          .toSorted()
+      )
+    }).pipe(engine())
+  )
+})
+
+describe("a custodian's statement", () => {
+  const [mapped, other] = ["hash-0001", "hash-0002"] as const
+
+  /** The custodian states positions of the reserve's account, and others of one that nobody mapped. */
+  const states = (
+    of: Backed.Scene,
+    lines: ReadonlyArray<readonly [asset: string, quantity: string]>,
+    custodian = "custody"
+  ) =>
+    Effect.gen(function* () {
+      const assets = {
+        US0000000001: { ...of.usd },
+        XS0000000002: { ...of.bill }
+      }
+      const source = yield* Stating.source(custodian, {
+        kind: "custody",
+        accountIs: null,
+        assets
+      })
+      yield* Stating.states(source, {
+        businessDate: Date.of("2026-07-31"),
+        lines: [
+          ...lines.map(([asset, quantity]) => ({ account: mapped, asset, quantity })),
+          { account: other, asset: "US0000000001", quantity: "77" },
+          { account: other, asset: "DE0000000009", quantity: "5" }
+        ]
+      })
+      yield* TestClock.adjust("1 second")
+    })
+
+  const custody = Effect.gen(function* () {
+    const of = yield* scene()
+    yield* Stating.alone
+    yield* Stating.maps({ hash: mapped, instrumentId: "fund-a" })
+    return of
+  })
+
+  const usdOf = ({ usd }: Backed.Scene) => `res-1:${usd.admin}/USD`
+  const billOf = ({ bill }: Backed.Scene) => `res-1:${bill.admin}/BILL`
+
+  it.effect("of what is locked is no finding, whatever other accounts hold", () =>
+    Effect.gen(function* () {
+      const of = yield* custody
+      yield* states(of, [
+        ["US0000000001", "400"],
+        ["XS0000000002", "500"],
+        ["US0000000001", "600"]
+      ])
+      assert.deepEqual([yield* runs, yield* open], ["clear", []])
+    }).pipe(engine())
+  )
+
+  it.effect("of more, or of less, blocks; and clears once it is corrected", () =>
+    Effect.gen(function* () {
+      const of = yield* custody
+      yield* states(of, [["US0000000001", "1000.5"]])
+      assert.strictEqual(yield* runs, "blocked")
+      assert.deepEqual(
+        yield* open,
+        [
+          `custody-reserve blocking ${usdOf(of)} 0.5`,
+          `custody-reserve blocking ${billOf(of)} -500`
+        ].toSorted()
+      )
+      assert.deepEqual(yield* held, ["reconciliation: distribution"])
+      yield* states(of, [
+        ["US0000000001", "1000"],
+        ["XS0000000002", "500"]
+      ])
+      assert.deepEqual([yield* runs, yield* open], ["clear", []])
+    }).pipe(engine())
+  )
+
+  it.effect("of an asset that its source does not map warns", () =>
+    Effect.gen(function* () {
+      const of = yield* custody
+      yield* states(of, [
+        ["US0000000001", "1000"],
+        ["XS0000000002", "500"],
+        ["DE0000000009", "3"]
+      ])
+      assert.strictEqual(yield* runs, "findings")
+      assert.deepEqual(yield* open, ["custody-reserve warning custody:DE0000000009 3"])
+    }).pipe(engine())
+  )
+
+  it.effect("is compared with what was locked at its own moment", () =>
+    Effect.gen(function* () {
+      const of = yield* custody
+      yield* states(of, [
+        ["US0000000001", "1000"],
+        ["XS0000000002", "500"]
+      ])
+      yield* Backed.locks(of, { asset: of.usd, amount: "50" })
+      assert.deepEqual([yield* runs, yield* open], ["clear", []])
+      yield* states(of, [
+        ["US0000000001", "1000"],
+        ["XS0000000002", "500"]
+      ])
+      assert.deepEqual(
+        [yield* runs, yield* open],
+        ["blocked", [`custody-reserve blocking ${usdOf(of)} -50`]]
+      )
+    }).pipe(engine())
+  )
+
+  it.effect("of an asset that another custodian states too shows the larger difference", () =>
+    Effect.gen(function* () {
+      const of = yield* custody
+      yield* states(of, [["XS0000000002", "500"]], "custody-a")
+      yield* states(
+        of,
+        [
+          ["US0000000001", "999"],
+          ["XS0000000002", "500"]
+        ],
+        "custody-b"
+      )
+      yield* runs
+      assert.deepEqual(yield* open, [`custody-reserve blocking ${usdOf(of)} -1000`])
+    }).pipe(engine())
+  )
+
+  it.effect("says nothing where no account is mapped to the instrument", () =>
+    Effect.gen(function* () {
+      const of = yield* scene()
+      yield* Stating.alone
+      yield* states(of, [["US0000000001", "1"]])
+      assert.deepEqual([yield* runs, yield* open], ["clear", []])
+    }).pipe(engine())
+  )
+})

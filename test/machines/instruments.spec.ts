@@ -121,7 +121,8 @@ const instrument = (): Recorded => ({
   manifest: Schema.decodeUnknownSync(Manifest)(PlainJson.parseTrusted(JSON.stringify(bodyOf()))),
   policyVersion: 1,
   termsSince: null,
-  next: null
+  next: null,
+  backedBy: null
 })
 
 const attribute = (state: "valid" | "pending" | "revoked", validUntil: Instant.Instant | null) => ({

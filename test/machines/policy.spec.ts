@@ -99,7 +99,8 @@ describe("an instrument's terms", () => {
     manifest,
     policyVersion: 1,
     termsSince: at(1),
-    next: null
+    next: null,
+    backedBy: null
   }
 
   it("that are scheduled replace those in force at their instant, with their version", () => {

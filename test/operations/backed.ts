@@ -117,6 +117,8 @@ export const reserved = (scene: Scene, change: Readonly<Record<string, Calls.Jso
     yield* answers(scene.custodian, "Accept", reserveId)
   })
 
+export const closes = (reserveId = "res-1") => Calls.write("reserve.close", { reserveId }, {})
+
 /** The record of a reserve. */
 export const reserve = (reserveId = "res-1") =>
   Effect.flatMap(Records, (records) => records.get(reserves, reserveId))

@@ -158,7 +158,8 @@ const opened = Effect.gen(function* () {
         manifest: null,
         policyVersion: null,
         termsSince: null,
-        next: null
+        next: null,
+        backedBy: null
       },
       act
     )

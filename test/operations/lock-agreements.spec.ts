@@ -4,7 +4,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as LockAgreementReads from "#core/reserves/lock-agreement/LockAgreementReads.ts"
 import * as ReserveReads from "#core/reserves/reserve/ReserveReads.ts"
-import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Backed from "./backed.ts"
 import * as Fund from "./fund.ts"
@@ -145,7 +144,7 @@ describe("a lock agreement is released", () => {
 })
 
 describe("a reserve is closed", () => {
-  const closes = Calls.write("reserve.close", { reserveId }, {})
+  const closes = Backed.closes()
 
   it.effect("by taking its proposal back", () =>
     Effect.gen(function* () {

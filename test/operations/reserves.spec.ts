@@ -96,3 +96,64 @@ describe("a reserve is proposed", () => {
     }).pipe(engine())
   )
 })
+
+describe("a backed instrument", () => {
+  const fundA = { instrumentId: "fund-a" }
+  const order = { ...fundA, holderId: "h1", payment: "wire" }
+  const funding = ({ h1, usd }: Backed.Scene) => [{ party: h1.party, asset: { ...usd }, amount: 1 }]
+  const acts = (scene: Backed.Scene): ReadonlyArray<Parameters<typeof Calls.write>> => [
+    ["subscription.claim", {}, { ...order, subscriptionId: "s1", amount: 100 }],
+    ["redemption.claim", {}, { ...order, redemptionId: "r1", units: 1 }],
+    ["dealing-cycle.open", {}, fundA],
+    ["standing-settlement.open", {}, { ...fundA, funding: funding(scene) }],
+    [
+      "primary-market.propose",
+      fundA,
+      {
+        fund: scene.fund.party,
+        paymentAsset: { ...scene.usd },
+        terms: { attestors: [scene.attestor.party], required: 1 }
+      }
+    ]
+  ]
+  const refusals = (scene: Backed.Scene) =>
+    Effect.forEach(acts(scene), (act) => Effect.map(Calls.write(...act), ({ why }) => why))
+  const backed = "rule-refused policy backed"
+
+  it.effect("takes no order, cycle, settlement or market from the proposal of its reserve on", () =>
+    Effect.gen(function* () {
+      const scene = yield* Backed.opened()
+      yield* Backed.proposes(scene)
+      assert.deepStrictEqual([...new Set(yield* refusals(scene))], [backed])
+      yield* Backed.answers(scene.registrar)
+      yield* Backed.answers(scene.custodian)
+      assert.deepStrictEqual([...new Set(yield* refusals(scene))], [backed])
+    }).pipe(engine())
+  )
+
+  const ends: ReadonlyArray<
+    readonly [string, (scene: Backed.Scene) => Effect.Effect<unknown, unknown, Needs>]
+  > = [
+    ["declined", (scene) => Backed.answers(scene.custodian, "Decline")],
+    ["taken back", () => Backed.closes()],
+    [
+      "closed",
+      (scene) =>
+        Effect.gen(function* () {
+          yield* Backed.answers(scene.registrar)
+          yield* Backed.answers(scene.custodian)
+          yield* Backed.closes()
+        })
+    ]
+  ]
+  it.effect.each(ends)("takes orders again once its reserve is %s", ([_, end]) =>
+    Effect.gen(function* () {
+      const scene = yield* Backed.opened()
+      yield* Backed.proposes(scene)
+      yield* end(scene)
+      const whys = yield* refusals(scene)
+      assert.notInclude(whys, backed)
+      assert.deepStrictEqual([whys[0], whys[4]], ["", ""])
+    }).pipe(engine())
+  )
+})

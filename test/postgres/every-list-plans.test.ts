@@ -55,6 +55,7 @@ const narrowedBy: Readonly<Record<string, ReadonlyArray<string>>> = {
   "subscriptions.list": ["holderId", "registrar"],
   "redemptions.list": ["holderId", "registrar"],
   "open-orders.list": ["holderId", "registrar"],
+  "reserves.list": ["registrar"],
   "proposals.list": ["holderId", "registrar"],
   "dealing-cycles.list": ["cycleId"],
   "reconciliation-runs.list": ["covers"],

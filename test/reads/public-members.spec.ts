@@ -63,7 +63,8 @@ const decided: Readonly<Record<string, Decision>> = {
     withheld: {
       "shown term by term": ["manifest"],
       "shown as onRegistry": ["configurations"],
-      "the list of policy versions shows them": ["termsSince", "next"]
+      "the list of policy versions shows them": ["termsSince", "next"],
+      "the list of reserves names it": ["backedBy"]
     }
   },
   "policy-version": { views: ["PolicyVersion"], withheld: { "shown as body": ["manifest"] } },

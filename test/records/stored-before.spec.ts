@@ -241,6 +241,14 @@ describe("a collection", () => {
     expect(names.toSorted()).toEqual(
       [
         "accepted-terms",
+        "asset-quote",
+        "reserve-report",
+        "amendment",
+        "reserve-redemption",
+        "mint",
+        "lock-agreement",
+        "reserve-holding",
+        "reserve",
         "admission",
         "admission-consent",
         "admission-places",

@@ -38,6 +38,7 @@ export const cycleOpen = act<Opening>({
   rows: (of) => Cycles.againstOpening(of, openingOf(of.cut).rows),
   faults: {
     "hold not-held": (of) => ({ ...of, holds: [Broken.onAll] }),
+    "policy backed": Broken.backed,
     "policy primary-market": (of) => ({ ...of, market: null }),
     "window cut-off-to-come": (of) => ({ ...of, cut: { ...of.cut, cutOffAt: past } }),
     "window cut-off-in-reach": (of) => ({
@@ -246,6 +247,7 @@ export const standingOpen = act<Standing.Opening>({
   faults: {
     "hold not-held": (of) => ({ ...of, holds: [Broken.onAll] }),
     "admission holder-active": (of) => ({ ...of, holders: [] }),
+    "policy backed": Broken.backed,
     "policy primary-market": (of) => ({ ...of, market: null }),
     "window deadline-ahead": (of) => ({ ...of, deadline: past }),
     "units unit-decimals": (of) => ({

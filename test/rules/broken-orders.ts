@@ -110,6 +110,7 @@ export const subscriptionClaim = act<Subscribing>({
       ...of,
       terms: { ...of.terms, manifest: { ...of.terms.manifest, valuation: "rebasing" } }
     }),
+    "policy backed": Broken.backed,
     "policy primary-market": (of) => ({ ...of, market: { state: "ended" } }),
     "policy attestor-named": (of) => ({ ...of, attestors: [] }),
     "policy minimum-subscription": (of) => ({
@@ -348,6 +349,7 @@ export const redemptionClaim = act<Redeeming>({
         manifest: { ...of.instrument.manifest, valuation: "rebasing" }
       }
     }),
+    "policy backed": Broken.backed,
     "policy primary-market": (of) => ({ ...of, market: { state: "ended" } }),
     "policy oracle-named": (of) => ({ ...of, oracle: null }),
     "policy maximum-redemption": (of) => ({

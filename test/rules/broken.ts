@@ -64,6 +64,7 @@ export const instrument = (): Recorded => {
     policyVersion: 1,
     termsSince: null,
     next: null,
+    backedBy: null,
     configurations: ["00aa"]
   }
 }
@@ -109,6 +110,11 @@ export const frozen =
 export const offRegistry = <S extends { readonly instrument: Recorded }>(standing: S): S => ({
   ...standing,
   instrument: { ...standing.instrument, configurations: [] }
+})
+
+export const backed = <S extends { readonly instrument: Recorded }>(standing: S): S => ({
+  ...standing,
+  instrument: { ...standing.instrument, backedBy: "res-1" }
 })
 
 /** An order that its holder signed to the market, for what is asked. */

@@ -35,6 +35,7 @@ const instrument = (): Standing["instrument"] => {
     policyVersion: 1,
     termsSince: null,
     next: null,
+    backedBy: null,
     configurations: ["00aa"]
   }
 }

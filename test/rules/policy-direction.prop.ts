@@ -108,6 +108,7 @@ const standing = (manifest: Manifest, now: Instant.Instant) => ({
     policyVersion: 1,
     termsSince: null,
     next: null,
+    backedBy: null,
     configurations: ["00aa"]
   },
   terms: termsOf({ policyVersion: 1, manifest }),

@@ -127,7 +127,8 @@ const instrument: Setting["instrument"] = {
   manifest,
   policyVersion: 3,
   termsSince: null,
-  next: null
+  next: null,
+  backedBy: null
 }
 const sound: Setting = {
   instrument,

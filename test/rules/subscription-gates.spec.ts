@@ -21,6 +21,7 @@ const instrument = (change: object = {}): Gates.Claiming["instrument"] => {
     policyVersion: 1,
     termsSince: null,
     next: null,
+    backedBy: null,
     configurations: ["00aa"]
   }
 }

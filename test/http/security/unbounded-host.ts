@@ -64,7 +64,8 @@ const seed = Effect.gen(function* () {
     manifest: { ...terms, ...defaults },
     policyVersion: 1,
     termsSince: null,
-    next: null
+    next: null,
+    backedBy: null
   }
   const body = Codecs.of(instruments).encodeRecord(one)
   const filters = JSON.stringify(Columns.of(instruments, one))

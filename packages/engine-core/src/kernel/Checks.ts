@@ -105,6 +105,7 @@ export const checks = {
   priced: { gate: "policy", sentence: "The orders of the iteration are priced and not settled, with no burn requested.", recovery: "Name orders that are priced and not settled, with no burn requested." },
   "paid-by-wire": { gate: "policy", sentence: "The order is paid by wire.", recovery: "Settle it: an order paid on the ledger is delivered and paid in one." },
   "paid-on-ledger": { gate: "policy", sentence: "The order is paid on the ledger.", recovery: "Name orders that are paid on the ledger, to its fund." },
+  backed: { gate: "policy", sentence: "No reserve backs the instrument.", recovery: "Mint against its reserve, or redeem from it." },
   "not-recorded": { gate: "policy", sentence: "The instrument that a reserve is to back is recorded, at par or accumulating, and its registrar has configured it.", recovery: "Record the instrument, and have its registrar configure it." },
   "issuer-is-registrar": { gate: "policy", sentence: "The registrar of a backed instrument is its issuer.", recovery: "Have the registrar configure the instrument with itself as its issuer." },
   "unit-is-currency": { gate: "policy", sentence: "The reserve counts in the currency of its instrument.", recovery: "Name the instrument's currency as the unit." },

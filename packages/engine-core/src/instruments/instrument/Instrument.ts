@@ -35,7 +35,9 @@ export const Instrument = Schema.Struct({
   /** Start of the terms in force. */
   termsSince: Field.optional(Instant.schema),
   /** Scheduled terms, and their start. */
-  next: Field.optional(Next)
+  next: Field.optional(Next),
+  /** Reserve that backs it, which is proposed, active or closing. */
+  backedBy: Field.optional(Schema.String)
 })
 export type Instrument = typeof Instrument.Type
 
@@ -89,7 +91,22 @@ const Reconfigure = Schema.Struct({
 })
 const Retire = Schema.Struct({ on: Schema.Literal("retire"), contractId: Field.contractId })
 
-export const Fact = Schema.Union([Record, Amend, Schedule, Begin, Configure, Reconfigure, Retire])
+/** A reserve of it was proposed; null: the last one ended. */
+const Back = Schema.Struct({
+  on: Schema.Literal("back"),
+  reserveId: Schema.NullOr(Schema.String)
+})
+
+export const Fact = Schema.Union([
+  Record,
+  Amend,
+  Schedule,
+  Begin,
+  Configure,
+  Reconfigure,
+  Retire,
+  Back
+])
 export type Fact = typeof Fact.Type
 
 /** Fold: the instrument after `fact`. */
@@ -109,6 +126,7 @@ export const evolve = (self: Instrument, fact: Fact): Instrument => ({
     .with({ on: "retire" }, ({ contractId }) => ({
       configurations: self.configurations.filter((cid) => cid !== contractId)
     }))
+    .with({ on: "back" }, ({ reserveId }) => ({ backedBy: reserveId }))
     .exhaustive()
 })
 

@@ -25,6 +25,12 @@ export const recorded = <I extends Instrument>(
     ? Result.succeed(instrument)
     : Result.flatMap(judge(before), () => refuse("rule-refused", notRecorded.refusal))
 
+/** The check that no reserve backs the instrument: its units come and go by mints and reserve redemptions alone. */
+export const notBacked = ({ backedBy }: Pick<Instrument, "backedBy">): Objection =>
+  check("backed", backedBy === null, {
+    detail: backedBy === null ? null : `The reserve ${backedBy} backs the instrument.`
+  })
+
 /** The check that the instrument's registrar has configured it on the ledger. */
 export const onRegistry = (instrument: Recorded): Objection =>
   check("on-registry", isOnRegistry(instrument), { party: instrument.registrar })

@@ -74,7 +74,11 @@ export const record = Operation.define("instrument.record", {
       act
     )
     const after = Option.isNone(configured)
-      ? yield* records.open(instruments, { instrumentId, next: null, ...recorded }, act)
+      ? yield* records.open(
+          instruments,
+          { instrumentId, next: null, backedBy: null, ...recorded },
+          act
+        )
       : yield* records.record(instruments, configured.value, { on: "record", ...recorded }, act)
     return InstrumentView.recorded(after)
   })

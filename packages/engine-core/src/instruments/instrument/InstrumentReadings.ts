@@ -46,7 +46,8 @@ const typed = TypedReading.of(InstrumentConfiguration, {
         manifest: null,
         policyVersion: null,
         termsSince: null,
-        next: null
+        next: null,
+        backedBy: null
       },
       node
     )

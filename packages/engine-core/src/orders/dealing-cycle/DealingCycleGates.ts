@@ -1,6 +1,6 @@
 /** Checks of opening and settling a dealing cycle on records outside it, by gate. */
 import type { Recorded } from "../../instruments/instrument/Instrument.ts"
-import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
+import { notBacked, onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
@@ -33,6 +33,7 @@ export const againstOpening = (
 ): ReadonlyArray<Objection> =>
   inOrder([
     ControlGates.held({ holds }),
+    notBacked(instrument),
     check("primary-market", market?.state === "agreed", {
       policyVersion: instrument.policyVersion
     }),

@@ -1,4 +1,6 @@
 /** Checks that the claims of subscriptions and redemptions share, by gate. */
+import type { Instrument } from "../../instruments/instrument/Instrument.ts"
+import { notBacked } from "../../instruments/instrument/InstrumentGates.ts"
 import type { Manifest } from "../../instruments/instrument/Manifest.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -9,6 +11,7 @@ import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 
 /** Members of a claim that the checks of both kinds of order read. */
 export interface Claiming {
+  readonly instrument: Pick<Instrument, "backedBy">
   readonly payment: PaymentMode
   /** The cash ordered; null for an order in units. */
   readonly amount: Decimal.Decimal | null
@@ -22,11 +25,12 @@ export interface Claiming {
 
 /** Checks valuation, market, window and decimal places; the order of rows within a gate counts. */
 export const againstClaim = (
-  { amount, cashDecimals, market, now, payment, units }: Claiming,
+  { amount, cashDecimals, instrument, market, now, payment, units }: Claiming,
   { policyVersion, window }: Pick<Terms, "policyVersion" | "window">,
   { currency, unitDecimals, valuation }: Pick<Manifest, "currency" | "unitDecimals" | "valuation">
 ): ReadonlyArray<Objection> => [
   check("valuation", valuation !== "rebasing", { policyVersion }),
+  notBacked(instrument),
   check("primary-market", payment !== "ledger" || market?.state === "agreed", {
     policyVersion,
     recovery: "Propose a primary market and have it agreed, or pay by wire."

@@ -7,7 +7,7 @@ import {
   instruments,
   type Recorded
 } from "../../instruments/instrument/Instrument.ts"
-import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import { notBacked, recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { check, judge, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
@@ -98,6 +98,7 @@ const against = (
   const { manifest, policyVersion } = of.instrument
   const oracle = terms.oracle ?? manifest.oracle
   return [
+    notBacked(of.instrument),
     check("oracle-named", oracle !== null, { policyVersion, recovery: "Name the oracle." }),
     check("oracle-of-instrument", manifest.oracle === null || oracle === manifest.oracle, {
       policyVersion

@@ -24,6 +24,7 @@ export interface Context extends ControlGates.Controls {
 
 /** Records and figures that gate a claim. */
 export interface Claiming extends Context, OrderGates.Claiming {
+  readonly instrument: Recorded
   readonly now: Instant.Instant
   readonly terms: Terms
   /** The party that would price the order; null: no oracle is named. */

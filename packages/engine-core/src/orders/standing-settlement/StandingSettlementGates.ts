@@ -1,6 +1,7 @@
 /** Checks of opening a standing settlement, by gate. */
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { assetOf, type Recorded } from "../../instruments/instrument/Instrument.ts"
+import { notBacked } from "../../instruments/instrument/InstrumentGates.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -38,6 +39,7 @@ export const againstOpening = (opening: Opening): ReadonlyArray<Objection> => {
   )
   return inOrder([
     ControlGates.held(opening),
+    notBacked(instrument),
     check("primary-market", agreed !== null, { policyVersion }),
     check("holder-active", agreed === null || stranger === undefined, {
       party: stranger?.party,

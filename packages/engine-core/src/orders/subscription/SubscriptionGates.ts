@@ -22,6 +22,7 @@ export interface Context extends ControlGates.Controls {
 
 /** Records and figures that gate a claim. */
 export interface Claiming extends Context, OrderGates.Claiming {
+  readonly instrument: Recorded
   readonly now: Instant.Instant
   /** The policy's terms in force at the claim. */
   readonly terms: Pick<Terms, "policyVersion" | "window" | "limits" | "manifest">

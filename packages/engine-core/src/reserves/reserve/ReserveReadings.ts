@@ -11,6 +11,7 @@ import type { Payload } from "../../templates/Template.ts"
 import * as AmendmentSteps from "../amendment/AmendmentSteps.ts"
 import * as MintReadings from "../reserve-order/MintReadings.ts"
 import * as ReserveRedemptionReadings from "../reserve-order/ReserveRedemptionReadings.ts"
+import * as InstrumentBackingSteps from "./InstrumentBackingSteps.ts"
 import { durationOf, fromLedger } from "./LedgerTerms.ts"
 import { type Reserve, ReserveId, reserves } from "./Reserve.ts"
 import { ReserveMachine } from "./ReserveMachine.ts"
@@ -37,6 +38,7 @@ const proposal = TypedReading.of(ReserveProposal, {
       acceptedBy: payload.accepted,
       proposalCid: node.contractId
     })
+    yield* InstrumentBackingSteps.begun(payload, node)
   }),
   exercised: {
     Accept: ({ payload, argument: { party }, result }, node) => {
@@ -55,9 +57,15 @@ const proposal = TypedReading.of(ReserveProposal, {
       return reserve.moveBy(payload.reserveId, node, { on: "accept", party, proposalCid })
     },
     Decline: ({ payload }, node) =>
-      reserve.moveBy(payload.reserveId, node, { on: "decline", at: node.effectiveAt }),
+      Effect.andThen(
+        reserve.moveBy(payload.reserveId, node, { on: "decline", at: node.effectiveAt }),
+        InstrumentBackingSteps.ended(payload, node)
+      ),
     Withdraw: ({ payload }, node) =>
-      reserve.moveBy(payload.reserveId, node, { on: "withdraw", at: node.effectiveAt })
+      Effect.andThen(
+        reserve.moveBy(payload.reserveId, node, { on: "withdraw", at: node.effectiveAt }),
+        InstrumentBackingSteps.ended(payload, node)
+      )
   }
 })
 
@@ -101,7 +109,9 @@ const contract = TypedReading.of(ReserveTemplate, {
           const at = { at: node.effectiveAt } as const
           if (self.state !== "closing")
             yield* reserve.moveBy(reserveId, node, { on: "close", ...at })
-          if (reserveCid === null) yield* reserve.moveBy(reserveId, node, { on: "empty", ...at })
+          if (reserveCid !== null) return
+          yield* reserve.moveBy(reserveId, node, { on: "empty", ...at })
+          yield* InstrumentBackingSteps.ended(payload, node)
         })
       )
   }
@@ -150,15 +160,18 @@ const opened = (
 
 /** A snapshot holds the reserve without its proposal: both had accepted it. */
 const fromSnapshot = (payload: Contract, node: Node) =>
-  opened(payload, node, {
-    state: payload.closing ? "closing" : "active",
-    acceptedBy: [...new Set([payload.issuer, payload.holder])],
-    proposalCid: null,
-    activatedAt: node.effectiveAt,
-    reserveCid: node.contractId,
-    ...countOf(payload),
-    pending: pendingOf(payload)
-  })
+  Effect.andThen(
+    opened(payload, node, {
+      state: payload.closing ? "closing" : "active",
+      acceptedBy: [...new Set([payload.issuer, payload.holder])],
+      proposalCid: null,
+      activatedAt: node.effectiveAt,
+      reserveCid: node.contractId,
+      ...countOf(payload),
+      pending: pendingOf(payload)
+    }),
+    InstrumentBackingSteps.begun(payload, node)
+  )
 
 const countOf = ({ outstanding, locked }: Contract) => ({ outstanding, locked })
 

@@ -8,8 +8,11 @@ import * as AdmissionEffect from "#core/reconciliation/run/checks/AdmissionEffec
 import * as BurnedUnpaid from "#core/reconciliation/run/checks/BurnedUnpaid.ts"
 import * as CashSettlement from "#core/reconciliation/run/checks/CashSettlement.ts"
 import * as ClaimAging from "#core/reconciliation/run/checks/ClaimAging.ts"
+import * as DistributionIdentity from "#core/reconciliation/run/checks/DistributionIdentity.ts"
+import * as DistributionRecompute from "#core/reconciliation/run/checks/DistributionRecompute.ts"
 import * as DistributionUnpaid from "#core/reconciliation/run/checks/DistributionUnpaid.ts"
 import * as HolderCap from "#core/reconciliation/run/checks/HolderCap.ts"
+import * as MovementsBalance from "#core/reconciliation/run/checks/MovementsBalance.ts"
 import * as OrphanLocks from "#core/reconciliation/run/checks/OrphanLocks.ts"
 import * as PolicyReplay from "#core/reconciliation/run/checks/PolicyReplay.ts"
 import * as ProjectionDrift from "#core/reconciliation/run/checks/ProjectionDrift.ts"
@@ -368,5 +371,83 @@ describe("a replay of policies", () => {
       `policy-replay blocking ${subject} 0 2 facts`
     ])
     expect(PolicyReplay.differences(fact, d("2"))).toEqual([])
+  })
+})
+
+describe("a difference within the tolerance of the policy", () => {
+  const of = { instrumentId: "f", holderId: "h" }
+  const late = terms("2026-04-02T18:00:00Z")
+  const sums = {
+    ...{ entitlement: d("5"), gross: d("4"), equalisation: none, withheld: d("1"), net: d("3") },
+    ...{ carryOut: d("1"), payoutUnits: none, lines: 2 }
+  }
+  const line = { ...sums, units: d("10"), carryIn: none, rate: none, payoutUnits: null }
+  const distribution = { ...of, distributionId: "f.2026-03", currency: "USD" }
+
+  /** A fact of each check whose difference is 2, judged by a tolerance. */
+  const ofTwo: Readonly<Record<string, (by: Decimal.Decimal) => ReadonlyArray<Difference>>> = {
+    "movements-balance": (by) =>
+      MovementsBalance.differences(
+        { ...of, party: "p", opening: d("5"), moved: d("1"), closing: d("8") },
+        by
+      ),
+    "claim-aging": (by) =>
+      ClaimAging.differences(
+        {
+          ...{ ...of, kind: "subscription", orderId: "s1", ordered: d("2"), unit: "USD" },
+          since: burnedAt
+        },
+        by,
+        late
+      ),
+    "distribution-unpaid": (by) =>
+      DistributionUnpaid.differences(
+        { ...distribution, payableFrom: burnedAt, due: 1, delivered: 1 },
+        by,
+        late
+      ),
+    "admission-effect": (by) =>
+      AdmissionEffect.differences(
+        {
+          ...{ ...of, party: "p", units: d("2"), isAdmitted: false, byForce: none },
+          isNew: true
+        },
+        by
+      ),
+    "holder-cap": (by) => HolderCap.differences({ ...of, holderCap: 3, taken: 5 }, by),
+    "orphan-locks": (by) =>
+      OrphanLocks.differences({ ...of, contractId: "c1", units: d("2"), isLive: false }, by),
+    "policy-replay": (by) =>
+      PolicyReplay.differences(
+        {
+          ...{ ...of, of: "order", kind: "redemption", orderId: "r1", policyVersion: 3 },
+          claimedAt: burnedAt,
+          versions: [{ policyVersion: 1, effectiveFrom: burnedAt }]
+        },
+        by
+      ),
+    "distribution-recompute": (by) =>
+      DistributionRecompute.differences(
+        {
+          ...{ ...distribution, of: "line", lineId: "f.2026-03.1", expected: line },
+          actual: { ...line, net: d("5") }
+        },
+        by
+      ),
+    "distribution-identity": (by) =>
+      DistributionIdentity.differences(
+        {
+          ...{ ...distribution, sealed: sums, accrued: null },
+          stored: { ...sums, equalisation: d("2"), carryIn: none, lost: none }
+        },
+        by
+      )
+  }
+
+  it.each(Object.entries(ofTwo))("is none of %s, its edge included", (check, differences) => {
+    expect(differences(d("2"))).toEqual([])
+    const beyond = differences(d("1.9999999999"))
+    expect(beyond.map(({ difference }) => Decimal.abs(difference ?? none))).toEqual([d("2")])
+    expect(beyond.map((found) => found.check)).toEqual([check])
   })
 })

@@ -262,7 +262,7 @@ describe("movements-balance", () => {
     expect(MovementsBalance.changeOf(movement("lock", "both"))).toBe(d("0"))
   })
 
-  it("reports a party whose opening and movements are not its units", () => {
+  it("blocks for a party whose opening and movements are not its units", () => {
     fc.assert(
       fc.property(
         fc.tuple(fc.integer(), fc.integer(), fc.integer()),
@@ -280,6 +280,7 @@ describe("movements-balance", () => {
           )
           const off = closing - opening - moved
           expect(found.map(text)).toEqual(off === 0 ? [] : [String(off)])
+          expect(found.every(({ severity }) => severity === "blocking")).toBe(true)
         }
       )
     )
@@ -319,6 +320,7 @@ describe("distribution-recompute", () => {
     const changed = Decimal.add(figures[member] ?? d("0"), d("0.0000000001"))
     const found = Recompute.differences(line({ ...figures, [member]: changed }), d("0"))
     expect(found.map(text)).toEqual(["0.0000000001"])
+    expect(found[0]?.severity).toBe("blocking")
     expect(found[0]?.subject).toEqual({ resourceKind: "distribution", id: "d-1.1" })
     expect(found[0]?.unit).toBe(
       member === "rate" ? "rate" : member.toLowerCase().includes("units") ? "units" : "USD"
@@ -340,7 +342,9 @@ describe("distribution-recompute", () => {
         currency: "USD"
       } as const
       const counted = { ...of, expectedCount: expected, actualCount: actual, isHashed }
-      expect(Recompute.differences(counted, d("0")).map(text)).toEqual(found)
+      const differences = Recompute.differences(counted, d("0"))
+      expect(differences.map(text)).toEqual(found)
+      expect(differences.every(({ severity }) => severity === "blocking")).toBe(true)
     }
   )
 })
@@ -364,7 +368,11 @@ describe("distribution-identity", () => {
     stored: { ...sums, carryIn: d("0.5"), lost: d("0") },
     accrued: { least: d("4.9999999998"), most: d("5") }
   }
-  const found = (of: Identity.Fact) => Identity.differences(of, d("0")).map(text)
+  const found = (of: Identity.Fact) =>
+    Identity.differences(of, d("0")).map((difference) => {
+      expect(difference.severity).toBe("blocking")
+      return text(difference)
+    })
 
   it("finds nothing where every identity holds, and for instruments whose units do not say", () => {
     expect(found(fact)).toEqual([])

@@ -1,0 +1,190 @@
+/**
+ * Kit of instances that die while they take a statement in, while retention marks statements, and while a
+ * sweep deletes what was marked: at each call to the store, over storage of any kind.
+ */
+import { Engine, Records } from "@bursar/engine-core"
+import { Date, Instant } from "@bursar/engine-core/kernel"
+import { Blobs, Bulk, Feed, Keys, StatementSource, WorkQueue } from "@bursar/engine-core/ports"
+import { assert } from "@effect/vitest"
+import { Deferred, Effect, Layer, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { steps } from "#core/reconciliation/statement-retention/StatementRetentionSteps.ts"
+import { externalStatements } from "#core/statements/external-statement/ExternalStatement.ts"
+import { StageSweeper } from "#core/statements/external-statement/IntakeRunner.ts"
+import * as StageSteps from "#core/statements/external-statement/StageSteps.ts"
+import * as Calls from "../engine/calls.ts"
+import * as Intakes from "./intakes.ts"
+import * as Story from "./story.ts"
+
+export interface Death {
+  /** Number of the call, from 1. */
+  readonly at: number
+  readonly side: "before" | "after"
+}
+
+export const settings = { ...Intakes.sealing, statementSources: [Intakes.source()] }
+
+/** Files that any engine began to write. */
+const files = new Set<string>()
+
+/** An engine that dies at a call to the store: none of its calls is made from then on. */
+const engineOf = (death?: Death) => {
+  const dead = Deferred.makeUnsafe<void>()
+  let calls = 0
+  const gone = Effect.andThen(Deferred.succeed(dead, undefined), Effect.interrupt)
+  const dying = (effect: Effect.Effect<unknown, unknown, unknown>) =>
+    Effect.suspend(() => {
+      if (Deferred.isDoneUnsafe(dead)) return Effect.interrupt
+      calls += 1
+      if (calls !== death?.at) return effect
+      return death.side === "before" ? gone : Effect.andThen(effect, gone)
+    })
+  const counted = <S extends object>(service: S): S =>
+    new Proxy(service, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name)
+        if (typeof member !== "function") return member
+        return (...given: ReadonlyArray<unknown>) => {
+          if (name === "append" && typeof given[0] === "object" && given[0] !== null) {
+            if ("file" in given[0]) files.add(String(given[0].file))
+          }
+          const answer: unknown = Reflect.apply(member, target, given)
+          return Effect.isEffect(answer) ? dying(answer) : answer
+        }
+      }
+    })
+  const storage = Layer.mergeAll(
+    Layer.effect(Blobs, Effect.map(Blobs, counted)),
+    Layer.effect(Bulk, Effect.map(Bulk, counted)),
+    Layer.effect(Feed, Effect.map(Feed, counted)),
+    Layer.effect(Keys, Effect.map(Keys, counted)),
+    Layer.effect(WorkQueue, Effect.map(WorkQueue, counted))
+  )
+  const reader = Layer.succeed(StatementSource.StatementSource, Intakes.reader)
+  const engine = Layer.fresh(Engine.layer.pipe(Layer.provide(Layer.merge(storage, reader))))
+  return { engine, calls: () => calls }
+}
+
+/** Everything that is asked of an engine that does not die. */
+const alive = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.scoped(effect.pipe(Effect.provide(engineOf().engine)))
+
+const received = Effect.gen(function* () {
+  const feed = yield* Feed
+  const { events } = yield* feed.read({ order: "asc", limit: 1_000 })
+  return events.filter(({ type }) => type === "statement.received").length
+})
+
+const begins = alive(
+  Effect.gen(function* () {
+    yield* Story.recorded(yield* Story.cast)
+    yield* TestClock.setTime(Date.epochDay(Date.of("2026-07-02")) * 86_400_000)
+  })
+)
+
+/** What passes until a stage that nobody dropped is swept, and until the lease of a dead host has ended. */
+export interface Passing {
+  readonly hour: Effect.Effect<void, unknown>
+}
+
+const sweeps = Effect.flatMap(StageSweeper, ({ runOnce }) =>
+  Effect.repeat(runOnce, { while: (count) => count > 0 })
+)
+
+const lines = [{ account: "h1", quantity: "10.5" }]
+/** Two chunks of bytes. */
+const note = "x".repeat(1_100_000)
+
+/** Instances die at every call of the intake of a file, which is then handed in again under its key. */
+export const intakes = Effect.fnUntraced(function* (side: Death["side"], { hour }: Passing) {
+  yield* begins
+  files.clear()
+  let calls = Number.POSITIVE_INFINITY
+  let times = 0
+  for (let at = 0; at <= calls; at++, times++) {
+    const businessDate = Date.addDays(Date.of("2020-01-01"), times)
+    const bytes = Intakes.file({ businessDate, lines, note })
+    const key = `key-${at}`
+    // The first one lives, and says how many calls there are to die at.
+    const life = engineOf({ at: at === 0 ? Number.POSITIVE_INFINITY : at, side })
+    yield* Effect.exit(
+      Effect.scoped(Intakes.receive(bytes, { key }).pipe(Effect.provide(life.engine)))
+    )
+    if (at === 0) calls = life.calls()
+    yield* alive(
+      Effect.gen(function* () {
+        const again = yield* Intakes.receive(bytes, { key })
+        const caller = Calls.person("felix", "feed")
+        const other = yield* Intakes.receive(bytes, { key: `felix-${at}`, caller })
+        assert.deepEqual([other.id, other.replayed], [again.id, true], `at ${at}`)
+        yield* hour
+        yield* sweeps
+        yield* demandWhole(times + 1, `at ${at}`)
+        assert.strictEqual(yield* received, times + 1, `at ${at}`)
+      })
+    )
+  }
+  assert.isAtLeast(calls, 12)
+})
+
+/** Asserts that nothing waits to be swept, and that files and lines are those of so many statements. */
+const demandWhole = Effect.fnUntraced(function* (count: number, when: string) {
+  const work = yield* WorkQueue
+  const { leased, waiting } = yield* work.depth(StageSteps.queue)
+  assert.deepEqual([waiting, leased], [0, 0], when)
+  const records = yield* Records
+  const rows = yield* records.list(externalStatements, { limit: 1_000 })
+  const kept = rows.filter(({ record }) => record.prunedAt === undefined)
+  assert.strictEqual(kept.length, count, when)
+  const ids = new Set(kept.map(({ record }) => StageSteps.fileOf(record.externalStatementId)))
+  const blobs = yield* Blobs
+  const bulk = yield* Bulk
+  for (const file of files) {
+    const chunks = yield* Effect.forEach([0, 1], (chunk) => blobs.chunk({ file, chunk }))
+    const rowCount = yield* bulk.count(file)
+    assert.deepEqual(
+      [...chunks.map(Option.isSome), Option.isSome(rowCount)],
+      [0, 1, 2].map(() => ids.has(file)),
+      `${when}: ${file}`
+    )
+  }
+})
+
+const retains = Effect.gen(function* () {
+  const records = yield* Records
+  const now = yield* Instant.now
+  for (const step of steps) yield* records.transactAlone(step({ now, after: null }))
+})
+
+/**
+ * Instances die at every call of a retention step and of the sweep that follows it; another one ends
+ * what they began. Of each pair of statements the older one alone goes.
+ */
+export const retentions = Effect.fnUntraced(function* (side: Death["side"], { hour }: Passing) {
+  yield* begins
+  files.clear()
+  const first = Date.of("2020-01-01")
+  const hands = (nth: number) =>
+    Intakes.receive(Intakes.file({ businessDate: Date.addDays(first, nth), lines, note }))
+  yield* alive(hands(0))
+  yield* TestClock.setTime(Date.epochDay(Date.of("2037-01-01")) * 86_400_000)
+  let [retention, sweep] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+  for (let at = 0; at <= Math.max(retention, sweep); at++) {
+    const when = `at ${at}`
+    // The statement of before is not the newest any more, and is past its period.
+    yield* alive(hands(at + 1))
+    yield* TestClock.adjust("4000 days")
+    const death = { at: at === 0 ? Number.POSITIVE_INFINITY : at, side }
+    const marking = engineOf(death)
+    yield* Effect.exit(Effect.scoped(retains.pipe(Effect.provide(marking.engine))))
+    yield* alive(retains)
+    yield* hour
+    const sweeping = engineOf(death)
+    yield* Effect.exit(Effect.scoped(sweeps.pipe(Effect.provide(sweeping.engine))))
+    if (at === 0) [retention, sweep] = [marking.calls(), sweeping.calls()]
+    yield* hour
+    yield* alive(Effect.andThen(sweeps, demandWhole(1, when)))
+  }
+  assert.isAtLeast(retention, 3)
+  assert.isAtLeast(sweep, 8)
+})

@@ -2,6 +2,7 @@
 import { Date, Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
+import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { world } from "../engine/world.ts"
 import * as Calls from "../engine/calls.ts"
@@ -364,4 +365,50 @@ describe("a source that the configuration names no more", () => {
         expect(yield* shown).toContain("register-line h1 cleared 1")
       }).pipe(Effect.provide(world()))
     ))
+})
+
+describe("statements that arrive in another order", () => {
+  /** Findings of a run over statements of four sources, sent in this order. */
+  const foundIn = (order: ReadonlyArray<number>) =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const { today } = yield* held
+        const asOf = yield* Instant.now
+        const admin = yield* Stating.source("admin")
+        const other = yield* Stating.source("other")
+        const nav = yield* Stating.source("nav", { kind: "nav" })
+        const bank = yield* Stating.source("bank", { kind: "cash", account: "acc-1" })
+        const of = { asOf, businessDate: today }
+        const files = [
+          [admin, { ...of, businessDate: Date.addDays(today, -1), lines: [h2] }],
+          [admin, { ...of, lines: [{ ...h1, quantity: "101" }, h2], statedLines: 3 }],
+          [other, { ...of, lines: [h1, { ...h2, quantity: "18" }] }],
+          [nav, { ...of, totalQuantity: Decimal.of("120") }],
+          [bank, { ...of, opening: Decimal.of("10"), closing: Decimal.of("14") }]
+        ] as const
+        for (const nth of order) {
+          const [source, stated] = files[nth]!
+          yield* Stating.states(source, stated)
+          yield* TestClock.adjust("1 minute")
+        }
+        yield* ran()
+        return yield* Reconciling.found
+      }).pipe(Effect.provide(world()))
+    )
+
+  it("never give other findings", async () => {
+    const inOrder = [0, 1, 2, 3, 4]
+    const expected = await foundIn(inOrder)
+    expect(expected.toSorted()).toEqual([
+      "cash-balance bank open 4",
+      "register-line h1 open 1",
+      "register-line h2 open -2.5",
+      "statement-total admin open 1",
+      "supply-outstanding nav open -0.5"
+    ])
+    const others = fc.sample(fc.shuffledSubarray(inOrder, { minLength: 5 }), 3)
+    for (const order of [inOrder.toReversed(), ...others]) {
+      expect([order, await foundIn(order)]).toEqual([order, expected])
+    }
+  })
 })

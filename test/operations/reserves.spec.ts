@@ -1,11 +1,17 @@
 /** Reserves through their operations: proposed by the venue, signed in wallets, closed. */
+import { Reads, verify } from "@bursar/engine-core"
+import { Decimal } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Result, Schema } from "effect"
+import * as ProposalReads from "#core/overviews/ProposalReads.ts"
+import * as ReserveReads from "#core/reserves/reserve/ReserveReads.ts"
+import * as SupposedPrices from "#core/reserves/reserve/SupposedPrices.ts"
 import * as Backed from "./backed.ts"
 import { world } from "../engine/world.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
+import * as Venue from "./venue.ts"
 
 type Needs = Effect.Services<ReturnType<typeof Backed.proposes>>
 
@@ -154,6 +160,116 @@ describe("a backed instrument", () => {
       const whys = yield* refusals(scene)
       assert.notInclude(whys, backed)
       assert.deepStrictEqual([whys[0], whys[4]], ["", ""])
+    }).pipe(engine())
+  )
+})
+
+describe("what-if figures of a reserve", () => {
+  const ask = (price: ReadonlyArray<string>, more: object = {}) =>
+    Effect.flatMap(Reads, (reads) =>
+      reads.one(ReserveReads.get, {
+        caller: Venue.auditor,
+        params: Schema.decodeUnknownSync(ReserveReads.get.params)({
+          reserveId: "res-1",
+          ...(price.length === 0 ? {} : { price }),
+          ...more
+        }),
+        point: {}
+      })
+    )
+  const figures = (price: ReadonlyArray<string>) =>
+    Effect.map(ask(price), ({ value: { assets, basis, counted, cover, mintable } }) => {
+      const [, bill] = assets
+      if (bill === undefined) throw new Error("no bill")
+      const { fresh, pointCid } = bill
+      for (const one of basis) assert.isTrue(Result.isSuccess(verify(one)), one.field)
+      return {
+        figures: [bill.value, counted, mintable].map(Decimal.formatPlain),
+        state: cover.state,
+        ...{ fresh, isSupposed: pointCid === null }
+      }
+    })
+
+  it.effect("are those that a published price gives, and change nothing", () =>
+    Effect.gen(function* () {
+      const scene = yield* Backed.opened()
+      yield* Backed.reserved(scene)
+      const { bill, bank, usd } = scene
+      yield* Backed.locked(scene, { asset: usd, amount: "100" })
+      yield* Backed.locked(scene, { asset: bill, amount: "100" })
+      const named = `${bank.party}/BILL=`
+      const nothing = yield* figures([])
+      assert.deepInclude(nothing, { figures: ["0", "100", "100"], fresh: false })
+      const supposed = yield* figures([`${named}0.5`])
+      // 50 less the haircut of 5 %; the cap is a share of what is required, and nothing is.
+      assert.deepStrictEqual(supposed, {
+        figures: ["47.5", "100", "147.5"],
+        state: "covered",
+        ...{ fresh: true, isSupposed: true }
+      })
+      assert.deepStrictEqual(yield* figures([]), nothing)
+      yield* Backed.prices(scene, "0.5")
+      assert.deepStrictEqual(yield* figures([]), { ...supposed, isSupposed: false })
+      assert.deepStrictEqual((yield* figures([`${named}0.25`])).figures, ["23.75", "100", "123.75"])
+    }).pipe(engine())
+  )
+
+  it.effect(
+    "are refused for an asset that no point prices, for one named twice, and for no version",
+    () =>
+      Effect.gen(function* () {
+        const scene = yield* Backed.opened()
+        yield* Backed.reserved(scene)
+        const admin = scene.bank.party
+        const bill = `${admin}/BILL=1`
+        for (const price of [[`${admin}/USD=1`], [`${admin}/GOLD=1`], [bill, bill]]) {
+          assert.strictEqual(yield* Venue.refusal(ask(price)), "invalid-request")
+        }
+        assert.strictEqual(yield* Venue.refusal(ask([], { policyVersion: "7" })), "not-found")
+        assert.strictEqual(yield* Venue.refusal(ask([bill], { policyVersion: "1" })), "no refusal")
+      }).pipe(engine())
+  )
+  for (const text of ["BILL=1", "/BILL=1", "bank/=1", "bank/BILL", "bank/BILL=0", "bank/BILL=x"]) {
+    it(`are never asked by ${text}`, () => {
+      const decoded = Schema.decodeUnknownResult(SupposedPrices.schema)([text])
+      assert.isTrue(Result.isFailure(decoded))
+    })
+  }
+})
+
+describe("the list of proposals", () => {
+  const waiting = Effect.map(
+    Venue.list(ProposalReads.list, { kind: ["reserve", "lock-agreement", "amendment"] }),
+    ({ value }) =>
+      value.map(({ awaiting, instrumentId, kind, resource }) => [
+        `${kind} ${resource.kind} ${resource.id} ${instrumentId ?? "-"}`,
+        ...awaiting
+      ])
+  )
+
+  it.effect("names those who have still to sign a reserve, a lock agreement, an amendment", () =>
+    Effect.gen(function* () {
+      const scene = yield* Backed.opened()
+      const { bank, custodian, registrar, usd } = scene
+      yield* Backed.proposes(scene)
+      const reserve = "reserve reserve res-1 fund-a"
+      assert.deepStrictEqual(yield* waiting, [[reserve, registrar.party, custodian.party]])
+      yield* Backed.answers(custodian)
+      assert.deepStrictEqual(yield* waiting, [[reserve, registrar.party]])
+      yield* Backed.answers(registrar)
+      assert.deepStrictEqual(yield* waiting, [])
+      yield* Backed.proposesLock({ asset: usd, id: "res-1" })
+      const lock = "lock-agreement lock-agreement res-1 fund-a"
+      assert.deepStrictEqual(yield* waiting, [[lock, bank.party]])
+      yield* Backed.signsLock(bank, "res-1")
+      assert.deepStrictEqual(yield* waiting, [[lock, custodian.party]])
+      yield* Backed.releasesLock("res-1")
+      assert.deepStrictEqual(yield* waiting, [])
+      const terms = Backed.termsOf(scene, { haircut: 0.1 })
+      const body = { amendmentId: "am-1", terms }
+      const proposed = yield* Calls.write("amendment.propose", { reserveId: "res-1" }, body)
+      assert.strictEqual(proposed.why, "")
+      assert.deepStrictEqual(yield* waiting, [["amendment amendment am-1 fund-a", registrar.party]])
     }).pipe(engine())
   )
 })

@@ -18,6 +18,7 @@ import { reserveHoldings } from "./reserve/ReserveHolding.ts"
 import * as ReserveHoldingReadings from "./reserve/ReserveHoldingReadings.ts"
 import { ReserveMachine } from "./reserve/ReserveMachine.ts"
 import * as ReserveOperations from "./reserve/ReserveOperations.ts"
+import * as ReserveProposalReadings from "./ReserveProposalReadings.ts"
 import * as ReserveReads from "./reserve/ReserveReads.ts"
 import * as ReserveReadings from "./reserve/ReserveReadings.ts"
 import { mints } from "./reserve-order/Mint.ts"
@@ -60,6 +61,8 @@ export const readings = [
   ...ReserveRedemptionReadings.readings,
   ...AmendmentReadings.readings,
   ...ReserveReportReadings.readings,
+  // After those of the reserves, which name the instruments.
+  ...ReserveProposalReadings.readings,
   // After the orders' own readings: a settlement ends its order before the holding that it takes.
   ...ReserveHoldingReadings.readings
 ] as const

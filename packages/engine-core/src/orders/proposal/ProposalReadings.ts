@@ -22,7 +22,7 @@ import type { WaitingAction } from "../../vocabulary/WaitingAction.ts"
 import { type Ending, type Proposal, proposals } from "./Proposal.ts"
 
 /** Members of a proposal that its contract states. */
-interface Proposed {
+export interface Proposed {
   readonly from: Party.Party
   readonly awaiting: ReadonlyArray<Party.Party>
   readonly expiresAt: Instant.Instant | null
@@ -43,6 +43,10 @@ interface Declared<T extends Template> {
   readonly of: (payload: Payload<T>, node: Node) => Proposed | undefined
   /** Id of a proposal whose contract each signature replaces; without it, the contract id. */
   readonly idOf?: (payload: Payload<T>) => string
+  /** Finds the instrument that the proposal is about, where its contract does not name it; null: none. */
+  readonly instrumentOf?: (
+    payload: Payload<T>
+  ) => Effect.Effect<Pick<Proposed, "instrumentId" | "registrar"> | null, Unavailable, Records>
 }
 
 const endings: Readonly<Record<string, Ending>> = {
@@ -57,7 +61,7 @@ const endings: Readonly<Record<string, Ending>> = {
  * Makes the reading of a template: every consuming choice ends the proposal, except a signature that
  * creates its next contract. That contract is read after the choice.
  */
-const reading = <T extends Template>(template: T, declared: Declared<T>): Reading => {
+export const reading = <T extends Template>(template: T, declared: Declared<T>): Reading => {
   const { created } = TypedReading.of(template, {
     created: (payload, node) => proposed(declared, payload, node)
   })
@@ -78,13 +82,16 @@ const Signature = Schema.Struct({ proposal: Schema.String })
 const isSignature = Schema.is(Signature)
 
 const proposed = Effect.fnUntraced(function* <T extends Template>(
-  { kind, action, of, idOf }: Declared<T>,
+  { kind, action, of, idOf, instrumentOf }: Declared<T>,
   payload: Payload<T>,
   node: Node
 ) {
   const records = yield* Records
-  const members = of(payload, node)
-  if (members === undefined) return
+  const stating = of(payload, node)
+  if (stating === undefined) return
+  const instrument = instrumentOf === undefined ? {} : yield* instrumentOf(payload)
+  if (instrument === null) return
+  const members: Proposed = { ...stating, ...instrument }
   const { holder, holderId: _, instrumentId, registrar, ...stated } = members
   const proposalId = idOf?.(payload) ?? node.contractId
   const existing = yield* records.find(proposals, proposalId)

@@ -100,7 +100,8 @@ const sourceOf =
   ({ books, points, supply }: LoadedBooks, { offset, reserve }: Of) =>
   (name: string, id: string | null): Basis.Source => {
     const point = id === null || !ofPoint.has(name) ? undefined : points.get(id)
-    if (point !== undefined) return { resourceKind: "contract", id: point.contractId, offset }
+    const contractId = point?.contractId ?? null
+    if (contractId !== null) return { resourceKind: "contract", id: contractId, offset }
     const isSupply =
       name === "outstanding" &&
       Decimal.equals(books.outstanding, supply) &&

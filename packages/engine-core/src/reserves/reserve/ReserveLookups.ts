@@ -21,9 +21,9 @@ import { reserveHoldings } from "./ReserveHolding.ts"
 import { type AssetTerms, keyOf, type StoredTerms } from "./ReserveTerms.ts"
 import { inForceAt } from "./TermsRules.ts"
 
-/** Point of an asset, with its contract. */
+/** Point of an asset, with its contract; null: a read supposes it. */
 export interface LoadedPoint extends AssetPoint {
-  readonly contractId: string
+  readonly contractId: string | null
 }
 
 /** A reserve's books at an instant, and the points in them by the key of their asset. */
@@ -193,7 +193,7 @@ export const judgingOf = Effect.fnUntraced(function* (
   const left = without === null ? null : keyOf(without)
   return {
     holdingCids: [...holdings].flatMap(([key, cid]) => (key === left ? [] : [cid])),
-    pointCids: [...points.values()].map(({ contractId }) => contractId),
+    pointCids: [...points.values()].flatMap(({ contractId }) => contractId ?? []),
     supply
   }
 })

@@ -2,12 +2,15 @@
 import { Effect, Schema } from "effect"
 import * as Sight from "../../holders/holder/Sight.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
+import * as Counterfactual from "../../instruments/policy/Counterfactual.ts"
+import { versionAsked } from "../../orders/SuppositionLookups.ts"
 import * as Read from "../../reads/Read.ts"
 import { ReserveId, reserves } from "./Reserve.ts"
 import { loadedOf, loadedOfAll } from "./ReserveLookups.ts"
 import { ReserveMachine } from "./ReserveMachine.ts"
 import { audience, reserveOf } from "./ReserveSightLookups.ts"
 import * as ReserveView from "./ReserveView.ts"
+import * as SupposedPrices from "./SupposedPrices.ts"
 
 export const list = Read.list({
   name: "reserves.list",
@@ -41,17 +44,27 @@ export const list = Read.list({
 
 export const get = Read.one({
   name: "reserves.get",
-  doc: "A reserve with its figures and the basis of each.",
+  doc: "A reserve with its figures and the basis of each; with prices of its assets, what they would be under those.",
   route: "GET /v1/reserves/{reserveId}",
   audience,
   pinned: true,
-  params: Schema.Struct({ reserveId: ReserveId }),
+  params: Schema.Struct({
+    reserveId: ReserveId,
+    policyVersion: Counterfactual.fields.policyVersion,
+    price: Schema.optionalKey(SupposedPrices.schema)
+  }),
   value: ReserveView.ReserveView,
-  refuses: ["not-found"],
-  run: Effect.fn("reserves.get")(function* ({ reserveId }, asking) {
+  refuses: ["not-found", "invalid-request"],
+  run: Effect.fn("reserves.get")(function* ({ policyVersion, price = [], reserveId }, asking) {
     const { pin } = asking
     const record = yield* reserveOf(reserveId, asking)
-    return ReserveView.of(record, yield* loadedOf(record, { at: pin.judgedAt, pin }), pin.offset)
+    // No term of a policy moves a figure of a reserve, whose own terms are on the ledger.
+    if (policyVersion !== undefined) {
+      yield* versionAsked(Schema.decodeSync(InstrumentId)(record.instrumentId), policyVersion)
+    }
+    const loaded = yield* loadedOf(record, { at: pin.judgedAt, pin })
+    const supposed = yield* Effect.fromResult(SupposedPrices.supposing(loaded, price))
+    return ReserveView.of(record, supposed, pin.offset)
   })
 })
 

@@ -334,9 +334,30 @@ describe("a host that is killed as it makes a run", () => {
     await down()
     expect(await Whole.wrong(venue.databaseUrl)).toEqual([])
   })
+
+  it.each<Death>([
+    { says: "reconciliation.run", at: 1, when: "before" },
+    { says: "reconciliation.run", at: 3, when: "after" }
+  ])(
+    "never loses the run that a statement queued, nor makes it twice: message $at $when it says $says",
+    async (of) => {
+      const date = nextDate()
+      const before = await queued()
+      await dies(of, (host) => upload(host, file(date), { key: date }))
+      expect(await statementsOf(date)).toHaveLength(1)
+      await up()
+      await settled()
+      const made = (await queued()).filter((id) => !before.includes(id))
+      expect(made).toHaveLength(1)
+      await down()
+      expect(await Whole.wrong(venue.databaseUrl)).toEqual([])
+    }
+  )
 })
 
-/** Ids of the runs that were called for. */
-const manual = () =>
+/** Ids of the runs with this trigger. */
+const runsBy = (trigger: string) =>
   textsOf(`select record_id as text from bursar.document
-    where collection = 'reconciliation-run' and body::json ->> 'trigger' = 'manual'`)
+    where collection = 'reconciliation-run' and body::json ->> 'trigger' = '${trigger}'`)
+const manual = () => runsBy("manual")
+const queued = () => runsBy("statement")

@@ -7,9 +7,11 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as AmendmentReads from "#core/reserves/amendment/AmendmentReads.ts"
 import { amendments } from "#core/reserves/amendment/Amendment.ts"
+import { reserves } from "#core/reserves/reserve/Reserve.ts"
 import { approvals } from "#core/writes/Approval.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
+import * as Given from "../machines/reserves.ts"
 import * as Backed from "./backed.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
@@ -232,6 +234,20 @@ describe("an amendment that the issuer has not answered", () => {
         reserveId: "res-2" as never,
         amendmentId: "am-1" as never
       })
+      assert.strictEqual(yield* Venue.refusal(read), "not-found")
+      // Nor while the other reserve is there.
+      const records = yield* Records
+      const { registrar } = scene
+      yield* records.transact(
+        records.open(
+          reserves,
+          {
+            ...Given.reserve({ issuer: registrar.party, instrumentId: "fund-b" }),
+            reserveId: "res-2" as never
+          },
+          { cause: { by: "request", requestId: "r" }, now: yield* Instant.now }
+        )
+      )
       assert.strictEqual(yield* Venue.refusal(read), "not-found")
       const seen = { reserveId: "res-1" as never, amendmentId: "am-1" as never }
       const as = (party: string) => Venue.person("rosa", ["registrar"], { party: party as never })

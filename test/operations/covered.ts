@@ -23,29 +23,6 @@ export const asVenue = (...commands: readonly [Ledger.Command, ...ReadonlyArray<
     yield* Calls.settle
   })
 
-/** The bank and the custodian agree to lock an asset, of which the custodian locks an amount at once. */
-export const locked = (
-  scene: Backed.Scene,
-  of: { readonly asset: Templates.Asset; readonly amount: string }
-) =>
-  Effect.gen(function* () {
-    const { asset, amount } = of
-    const lockAgreementId = `lock-${asset.id}`
-    yield* asVenue(
-      Templates.create(Templates.LockAgreementProposal, {
-        venue: scene.venue,
-        lockAgreementId,
-        reserveId: "res-1",
-        asset,
-        holder: scene.custodian.party,
-        amount: Decimal.of(amount),
-        accepted: []
-      })
-    )
-    const holding = yield* Backed.gives(scene, scene.custodian, of)
-    yield* Backed.agrees(scene, lockAgreementId, [holding])
-  })
-
 /** A reserve with 1,000 of cash, and 500 bills at 2.10 that count 997.50, or 40 % of the requirement. */
 export const covered = (
   change: Readonly<Record<string, Calls.Json>> = {},
@@ -55,8 +32,8 @@ export const covered = (
     const scene = yield* Backed.opened(change)
     yield* Backed.reserved(scene, { terms: Backed.termsOf(scene, terms) })
     yield* Backed.prices(scene, "2.1")
-    yield* locked(scene, { asset: scene.usd, amount: "1000" })
-    yield* locked(scene, { asset: scene.bill, amount: "500" })
+    yield* Backed.locked(scene, { asset: scene.usd, amount: "1000" })
+    yield* Backed.locked(scene, { asset: scene.bill, amount: "500" })
     return scene
   })
 

@@ -1,6 +1,6 @@
 /** Planted faults of reserves: each is found as the table of checks says, and nothing else; a low cover is held. */
 import { EventReads, Records } from "@bursar/engine-core"
-import { Date, Decimal, Instant, PlainJson } from "@bursar/engine-core/kernel"
+import { Date, Decimal, Duration, Instant, PlainJson } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -9,11 +9,14 @@ import { findings } from "#core/findings/Finding.ts"
 import { assetQuotes, quoteIdOf } from "#core/instruments/price/AssetQuote.ts"
 import { reserves } from "#core/reserves/reserve/Reserve.ts"
 import { reserveHoldings } from "#core/reserves/reserve/ReserveHolding.ts"
+import { reserveRedemptions } from "#core/reserves/reserve-order/ReserveRedemption.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Backed from "./backed.ts"
 import * as Covered from "./covered.ts"
 import { forge } from "./forging.ts"
+import * as Fund from "./fund.ts"
+import * as Powers from "./powers.ts"
 import * as Reconciling from "./reconciling.ts"
 import * as Stating from "./stating.ts"
 
@@ -50,21 +53,24 @@ const scene = (units = few) =>
     return of
   })
 
+/** What the ledger judges the reserve by, with these of its points. */
+const judgingOf = (pointCids: ReadonlyArray<string>, supply: string) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const where = { reserveId: ["res-1"] }
+    const locked = yield* records.list(reserveHoldings, { where, limit: 10 })
+    const holdingCids = locked.map(({ record }) => record.contractId)
+    return { supply: Decimal.of(supply), holdingCids, pointCids }
+  })
+
 /** Has the ledger compute a report with these of the reserve's points, as a venue may choose. */
 const reportsWith = (pointCids: ReadonlyArray<string>, supply: string, reportId = "rep-1") =>
   Effect.gen(function* () {
-    const records = yield* Records
     const { reserveCid } = yield* Backed.reserve()
-    const locked = yield* records.list(reserveHoldings, {
-      where: { reserveId: ["res-1"] },
-      limit: 10
-    })
     yield* Covered.asVenue(
       Templates.exercise(Templates.Reserve, reserveCid ?? "", "ComputeReport", {
         reportId,
-        supply: Decimal.of(supply),
-        holdingCids: locked.map(({ record }) => record.contractId),
-        pointCids
+        ...(yield* judgingOf(pointCids, supply))
       })
     )
   })
@@ -135,8 +141,8 @@ describe("a cover that is low", () => {
     Effect.gen(function* () {
       const of = yield* Backed.opened()
       yield* Backed.reserved(of)
-      yield* Covered.locked(of, { asset: of.usd, amount: "1000" })
-      yield* Covered.locked(of, { asset: of.bill, amount: "500" })
+      yield* Backed.locked(of, { asset: of.usd, amount: "1000" })
+      yield* Backed.locked(of, { asset: of.bill, amount: "500" })
       yield* Covered.issues(of, "1500")
       assert.strictEqual(yield* runs, "blocked")
       assert.deepEqual(yield* open, [
@@ -252,6 +258,48 @@ describe("locks of a reserve that has ended", () => {
           )
           .toSorted()
       )
+    }).pipe(engine())
+  )
+})
+
+describe("units that are locked for a reserve redemption", () => {
+  it.effect("warn once it has ended, and not before", () =>
+    Effect.gen(function* () {
+      const of = yield* scene()
+      const { reserveCid } = yield* Backed.reserve()
+      const now = yield* Instant.now
+      yield* Covered.asVenue(
+        Templates.exercise(Templates.Reserve, reserveCid ?? "", "StartRedemption", {
+          reserveRedemptionId: "rr-1",
+          owner: of.h1.party,
+          units: Decimal.of("100"),
+          asset: of.usd,
+          payout: Decimal.of("100"),
+          executeBefore: Instant.add(now, Duration.hours(24)),
+          ...(yield* judgingOf([yield* pointOf(of)], few))
+        })
+      )
+      const order = yield* Powers.saying(Templates.ReserveRedemptionOrder, { reserveId: "res-1" })
+      const { cid: holdingCid } = yield* Fund.freeHolding(of.h1.party)
+      yield* of.h1.act(
+        Templates.exercise(Templates.ReserveRedemptionOrder, order.cid, "Accept", { holdingCid })
+      )
+      assert.deepEqual([yield* runs, yield* open], ["clear", []])
+      const { heldCid } = yield* Effect.flatMap(Records, (records) =>
+        records.get(reserveRedemptions, "rr-1")
+      )
+      yield* forge(reserveRedemptions, "rr-1", {
+        fact: { on: "lose" },
+        change: {
+          state: "cancelled",
+          endedAs: "cancelled",
+          endedAt: now,
+          orderCid: null,
+          heldCid: null
+        }
+      })
+      assert.strictEqual(yield* runs, "findings")
+      assert.deepEqual(yield* open, [`orphan-locks warning ${heldCid} 100`])
     }).pipe(engine())
   )
 })

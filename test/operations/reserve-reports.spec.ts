@@ -93,6 +93,11 @@ describe("a report on demand", () => {
           ])
         )
       })
+      // Each amount of a sum over assets names its asset.
+      const counted = read.basis.find(({ field }) => field === "view.counted")
+      const ids = counted?.inputs.filter(({ name }) => name.endsWith("Price")).map(({ id }) => id)
+      const { bill, usd } = scene
+      assert.deepEqual(ids, [`res-1:${usd.admin}/USD`, `res-1:${bill.admin}/BILL`])
       assert.deepEqual((yield* Backed.reserve()).reportedAt, read.at)
       assert.deepEqual(yield* Fund.surprises, [])
     }).pipe(engine())
@@ -180,6 +185,17 @@ describe("scheduled reports", () => {
         (yield* reports).map(({ trigger }) => trigger),
         ["schedule", "schedule"]
       )
+    }).pipe(engine())
+  )
+
+  it.effect("are never made for an instant before the schedule was first looked at", () =>
+    Effect.gen(function* () {
+      yield* active
+      yield* TestClock.adjust("20 hours")
+      yield* passes(2)
+      assert.deepEqual(yield* ids, [])
+      yield* passes(15)
+      assert.deepEqual(yield* ids, [midnight("2026-08-02")])
     }).pipe(engine())
   )
 

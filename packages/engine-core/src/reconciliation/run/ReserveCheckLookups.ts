@@ -2,7 +2,7 @@
  * Loads what the checks of reserves compare: cover and prices at the run's pin, the newest report, and
  * what is locked for reserves (docs/domain/reconciliation.md#cover-of-reserves).
  */
-import { Effect, Stream } from "effect"
+import { Effect, Option, Stream } from "effect"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"
@@ -112,11 +112,15 @@ const booksBefore = (reserve: Reserve, report: ReserveReport, at: Point) => {
 const either = <A>(now: A, before: A | undefined, isReported: (figure: A) => boolean): A =>
   before !== undefined && !isReported(now) && isReported(before) ? before : now
 
-/** Loads the books that the ledger should have computed a report with, as the engine keeps them. */
+/**
+ * Loads the books that the ledger should have computed a report with, as the engine keeps them; null:
+ * the history of the records does not have the reserve then.
+ */
 const booksOfReport = Effect.fnUntraced(function* (report: ReserveReport, at: Point) {
   const records = yield* Records
   const pin = pinOf(at.pin, report)
-  const reserve = yield* records.get(reserves, report.reserveId, pin).pipe(Effect.orDie)
+  const reserve = Option.getOrNull(yield* records.find(reserves, report.reserveId, pin))
+  if (reserve === null) return null
   const loaded = yield* ReserveLookups.booksOf(reserve, { at: report.at, pin })
   const before = yield* booksBefore(reserve, report, at)
   const named = ReportRules.pointsOf(report)
@@ -206,7 +210,8 @@ export const reports = (
       const report = newest?.record
       if (report === undefined || report.follows === null) return []
       if (report.off <= at.horizonOffset) return []
-      return [reported(report, yield* booksOfReport(report, at))]
+      const computed = yield* booksOfReport(report, at)
+      return computed === null ? [] : [reported(report, computed)]
     })
   )
 

@@ -1,5 +1,5 @@
 /** Steps of amendments that the ledger reports: accepted, and withdrawn while they wait. */
-import { Effect, Option } from "effect"
+import { Effect, Option, Schema } from "effect"
 import * as events from "../events.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Direction } from "../../kernel/Direction.ts"
@@ -10,7 +10,7 @@ import * as TermChange from "../../writes/TermChange.ts"
 import type { Reserve } from "../reserve/Reserve.ts"
 import type { StoredTerms } from "../reserve/ReserveTerms.ts"
 import * as TermsRules from "../reserve/TermsRules.ts"
-import { amendments } from "./Amendment.ts"
+import { AmendmentId, amendments } from "./Amendment.ts"
 import { AmendmentMachine } from "./AmendmentMachine.ts"
 
 export const amendment = LedgerRecord.transitionsOf({
@@ -54,6 +54,38 @@ export const accepted = Effect.fnUntraced(function* (
   yield* ended(waits ? pending.amendmentId : null, "overtake", node)
   yield* announced(self, { amendmentId, direction, effectiveAt: at })
   return { terms, amendmentId, pending: null }
+})
+
+/**
+ * Opens the amendment whose terms wait in a reserve that a snapshot shows: it was accepted `loosenDelay`
+ * before they come into force. Nothing says when it was proposed.
+ */
+export const waiting = Effect.fnUntraced(function* (self: Reserve, node: Node) {
+  const { issuer, instrumentId, loosenDelay, pending, reserveId, terms: from } = self
+  if (pending === null) return
+  const { amendmentId, effectiveAt, terms } = pending
+  const acceptedAt = Instant.subtract(effectiveAt, loosenDelay)
+  yield* LedgerRecord.open(
+    amendments,
+    {
+      amendmentId: Schema.decodeSync(AmendmentId)(amendmentId),
+      reserveId,
+      instrumentId,
+      issuer,
+      state: "accepted",
+      terms,
+      change: TermsRules.shownChangesOf({ from, to: terms }),
+      loosens: true,
+      proposedAt: acceptedAt,
+      offset: node.offset,
+      acceptedAt,
+      effectiveAt,
+      until: null,
+      endedAt: null,
+      proposalCid: null
+    },
+    node
+  )
 })
 
 /** Ends an amendment whose terms the venue took back, and lets those in force go on. */

@@ -51,7 +51,7 @@ export const ReserveReportView = RecordView.schemaOf(
 )
 export type ReserveReportView = typeof ReserveReportView.Type
 
-export const of = (self: Stored<ReserveReport>): ReserveReportView => {
+export const of = RecordView.remembered((self: Stored<ReserveReport>): ReserveReportView => {
   const { outstanding, sharePrice, assets, required, counted, ratio, cover, follows, off } = self
   return {
     ...RecordView.of(reserveReports, shown, self),
@@ -66,4 +66,4 @@ export const of = (self: Stored<ReserveReport>): ReserveReportView => {
     },
     basis: basisOf(self)
   }
-}
+})

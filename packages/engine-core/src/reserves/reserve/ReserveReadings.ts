@@ -159,19 +159,19 @@ const opened = (
   )
 
 /** A snapshot holds the reserve without its proposal: both had accepted it. */
-const fromSnapshot = (payload: Contract, node: Node) =>
-  Effect.andThen(
-    opened(payload, node, {
-      state: payload.closing ? "closing" : "active",
-      acceptedBy: [...new Set([payload.issuer, payload.holder])],
-      proposalCid: null,
-      activatedAt: node.effectiveAt,
-      reserveCid: node.contractId,
-      ...countOf(payload),
-      pending: pendingOf(payload)
-    }),
-    InstrumentBackingSteps.begun(payload, node)
-  )
+const fromSnapshot = Effect.fnUntraced(function* (payload: Contract, node: Node) {
+  const self = yield* opened(payload, node, {
+    state: payload.closing ? "closing" : "active",
+    acceptedBy: [...new Set([payload.issuer, payload.holder])],
+    proposalCid: null,
+    activatedAt: node.effectiveAt,
+    reserveCid: node.contractId,
+    ...countOf(payload),
+    pending: pendingOf(payload)
+  })
+  yield* InstrumentBackingSteps.begun(payload, node)
+  yield* AmendmentSteps.waiting(self, node)
+})
 
 const countOf = ({ outstanding, locked }: Contract) => ({ outstanding, locked })
 

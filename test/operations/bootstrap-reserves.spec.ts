@@ -1,0 +1,125 @@
+/** A venue that begins again on a ledger that has forgotten: its reserve, what waits for it, and its reports. */
+import { Records } from "@bursar/engine-core"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { amendments } from "#core/reserves/amendment/Amendment.ts"
+import * as ReportReads from "#core/reserves/report/ReportReads.ts"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+import { again, forgets } from "./again.ts"
+import * as Backed from "./backed.ts"
+import * as Covered from "./covered.ts"
+import * as Fund from "./fund.ts"
+import * as Powers from "./powers.ts"
+import * as Venue from "./venue.ts"
+
+const proposes = (scene: Backed.Scene, amendmentId: string, haircut: number) =>
+  Calls.write(
+    "amendment.propose",
+    { reserveId: "res-1" },
+    { amendmentId, terms: Backed.termsOf(scene, { haircut }) }
+  )
+
+const accepts = (scene: Backed.Scene, amendmentId: string) =>
+  Effect.gen(function* () {
+    const { cid } = yield* Powers.saying(Templates.AmendmentProposal, { amendmentId })
+    const reserveCid = (yield* Backed.reserve()).reserveCid ?? ""
+    yield* scene.registrar.act(
+      Templates.exercise(Templates.AmendmentProposal, cid, "Accept", { reserveCid })
+    )
+  })
+
+/** What stands of the reserve, of what it counts, and of the terms that are to come. */
+const standing = Effect.gen(function* () {
+  const records = yield* Records
+  const { locked, outstanding, pending, reserveCid, state, terms } = yield* Backed.reserve()
+  const rows = yield* records.list(amendments, { where: { reserveId: ["res-1"] }, limit: 10 })
+  return {
+    ...{ locked, outstanding, pending, reserveCid, state, terms },
+    amendments: rows
+      .map(({ record: self }) => ({
+        id: self.amendmentId as string,
+        ...{ state: self.state, change: self.change, loosens: self.loosens },
+        effectiveAt: self.effectiveAt === null ? null : Instant.format(self.effectiveAt)
+      }))
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  }
+})
+
+/** A reserve with terms that wait, others that are proposed, and a report; then the ledger forgets. */
+const forgotten = Effect.gen(function* () {
+  const scene = yield* Covered.covered()
+  yield* Covered.issues(scene, "900")
+  yield* proposes(scene, "am-1", 0.01)
+  yield* accepts(scene, "am-1")
+  yield* proposes(scene, "am-2", 0.1)
+  yield* Calls.write("reserve-report.create", { reserveId: "res-1" }, { reportId: "rep-1" })
+  const before = yield* standing
+  assert.deepEqual(
+    before.amendments.map(({ id, state }) => `${id} ${state}`),
+    ["am-1 accepted", "am-2 proposed"]
+  )
+  yield* forgets
+  return { scene, before }
+})
+
+describe("a venue that begins on a ledger with a reserve", () => {
+  it.effect("finds its terms, those that wait and those that are proposed, and its report", () =>
+    Effect.gen(function* () {
+      const { before } = yield* forgotten
+      yield* Effect.gen(function* () {
+        yield* Calls.settle
+        assert.deepEqual(yield* standing, before)
+        const { value } = yield* Venue.read(ReportReads.get, {
+          reserveId: "res-1" as never,
+          reportId: "rep-1" as never
+        })
+        assert.deepEqual(
+          [Decimal.formatPlain(value.view.counted), value.view.termsInForce, value.basis],
+          ["1360", null, []]
+        )
+        assert.deepEqual(yield* Fund.surprises, [])
+      }).pipe(Effect.provide(yield* again))
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("goes on with them: one is withdrawn, the other accepted", () =>
+    Effect.gen(function* () {
+      const { scene } = yield* forgotten
+      yield* Effect.gen(function* () {
+        yield* Calls.settle
+        const withdrawn = yield* Calls.write(
+          "amendment.withdraw",
+          { reserveId: "res-1", amendmentId: "am-1" },
+          {}
+        )
+        assert.strictEqual(withdrawn.why, "")
+        yield* accepts(scene, "am-2")
+        const { amendments: all, pending } = yield* standing
+        assert.deepEqual(
+          [pending, ...all.map(({ id, state }) => `${id} ${state}`)],
+          [null, "am-1 withdrawn", "am-2 effective"]
+        )
+        assert.deepEqual(yield* Fund.surprises, [])
+      }).pipe(Effect.provide(yield* again))
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("has the terms that waited in force at their instant", () =>
+    Effect.gen(function* () {
+      yield* forgotten
+      yield* Effect.gen(function* () {
+        yield* Calls.settle
+        yield* TestClock.adjust("25 hours")
+        const { amendments: all } = yield* standing
+        assert.deepEqual(
+          all.map(({ id, state }) => `${id} ${state}`),
+          ["am-1 effective", "am-2 proposed"]
+        )
+      }).pipe(Effect.provide(yield* again))
+    }).pipe(Effect.provide(world()))
+  )
+})

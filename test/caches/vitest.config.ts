@@ -10,6 +10,8 @@ export default defineConfig({
   plugins: [switching(process.env["BURSAR_TEST_CACHES"] === "one" ? "one entry" : "off")],
   test: {
     ...tests.test,
+    // Vite's runner edits the sources as it loads them; Node does not.
+    experimental: { viteModuleRunner: true },
     include: [
       "feeds",
       "four-eyes",

@@ -200,8 +200,8 @@ describe("a finding over HTTP", () => {
     "is never read by %s",
     async (role) => {
       const as = await Venue.bearer([role], { holder: "h1", party: "p::12" })
-      for (const of of [path, `${path}/fnd_0`]) {
-        expect(await Venue.slugOf(await Venue.send(venue, { path: of, as }))).toBe(
+      for (const forbidden of [path, `${path}/fnd_0`]) {
+        expect(await Venue.slugOf(await Venue.send(venue, { path: forbidden, as }))).toBe(
           "permission-denied"
         )
       }

@@ -523,8 +523,8 @@ describe("a precheck that is asked amiss", () => {
   })
 
   it("never is of a size that no order has, and the order itself is placed", async () => {
-    for (const of of [{ units: 1e15 }, { amount: 1e15 }]) {
-      const [[name, size] = []] = Object.entries(of)
+    for (const absurd of [{ units: 1e15 }, { amount: 1e15 }]) {
+      const [[name, size] = []] = Object.entries(absurd)
       const body = JSON.stringify({ instrumentId: "fund-a", holderId: "h1" }).replace(
         "}",
         `,"${name}":${String(size)}}`

@@ -479,10 +479,10 @@ describe("what the venue is only a witness of", () => {
 
   it.effect("archives a contract never, unless a consuming choice removes it from the venue", () =>
     Effect.gen(function* () {
-      for (const of of [{ consuming: false }, { inAcs: false }, {}]) {
-        const seen = yield* folded(({ events }) => [...events, ...exercised(events[0], of)])
+      for (const change of [{ consuming: false }, { inAcs: false }, {}]) {
+        const seen = yield* folded(({ events }) => [...events, ...exercised(events[0], change)])
         assert.strictEqual(seen.contracts.length, 1)
-        assert.strictEqual(seen.contracts[0] === null, Object.keys(of).length > 0)
+        assert.strictEqual(seen.contracts[0] === null, Object.keys(change).length > 0)
       }
     })
   )

@@ -48,8 +48,8 @@ describe("income of a holder's units of an instrument is", () => {
 
   it("its successor's, of whatever instrument, once it is succeeded altogether", () => {
     const holder = { state: "succeeded", successor: named } as const
-    for (const of of [null, recovery("5", "0")]) {
-      expect(successorOf({ holder, recovery: of })).toEqual({ by: "party", party })
+    for (const carried of [null, recovery("5", "0")]) {
+      expect(successorOf({ holder, recovery: carried })).toEqual({ by: "party", party })
     }
   })
 })

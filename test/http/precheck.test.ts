@@ -429,7 +429,12 @@ describe("a precheck that is asked amiss", () => {
   it.each([
     ["act is missing", "holderId=h1", ["/query/act"]],
     ["act is none", "act=holder.close&holderId=h1", ["/query/act"]],
-    ["act is of a later release", "act=mint.start", ["/query/act"]],
+    ["no asset is named", "act=mint.start&holderId=h1&deposit=1", ["/query/asset"]],
+    [
+      "an asset without its registrar",
+      "act=mint.start&holderId=h1&deposit=1&asset=BILL",
+      ["/query/asset"]
+    ],
     ["nobody is named", "act=admission.offer", ["/query/holderId"]],
     ["no order is named", "act=subscription.settle", ["/query/subscriptionId"]],
     ["no cycle is named", "act=dealing-cycle.settle", ["/query/cycleId"]],

@@ -1,10 +1,13 @@
-/** A reserve in force with an amendment, a lock agreement and a report, for the tests that read them. */
+/** A reserve in force with a record of each kind that belongs to it, for the tests that read them. */
 import { Records } from "@bursar/engine-core"
 import { Decimal, Duration, Instant, Offset } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
 import { type Amendment, amendments } from "#core/reserves/amendment/Amendment.ts"
 import { type LockAgreement, lockAgreements } from "#core/reserves/lock-agreement/LockAgreement.ts"
 import { type ReserveReport, reserveReports } from "#core/reserves/report/ReserveReport.ts"
+import { mints } from "#core/reserves/reserve-order/Mint.ts"
+import type { Members } from "#core/reserves/reserve-order/ReserveOrder.ts"
+import { reserveRedemptions } from "#core/reserves/reserve-order/ReserveRedemption.ts"
 import { type Reserve, reserves } from "#core/reserves/reserve/Reserve.ts"
 import type { StoredTerms } from "#core/reserves/reserve/ReserveTerms.ts"
 import { at, id, party } from "./subscriptions.ts"
@@ -14,7 +17,9 @@ export const ids = {
   reserveId: "res-1",
   amendmentId: "amendment-1",
   lockAgreementId: "lock-1",
-  reportId: "report-1"
+  reportId: "report-1",
+  mintId: "mint-1",
+  reserveRedemptionId: "reserve-redemption-1"
 } as const
 
 const usd = { admin: party("bank"), id: "USD" }
@@ -122,6 +127,32 @@ const report = ({ issuer, instrumentId }: Of): ReserveReport => ({
   cid: "00ad"
 })
 
+const order = ({ issuer, instrumentId }: Of): Members => ({
+  reserveId: ids.reserveId,
+  instrumentId: id<"InstrumentId">(instrumentId),
+  registrar: issuer,
+  holder: party("custodian"),
+  state: "settled",
+  endedAs: "settled",
+  holderId: id<"HolderId">("holder-of-orders"),
+  party: party("orders"),
+  asset: usd,
+  units: Decimal.of("10"),
+  price: Decimal.one,
+  pointCid: null,
+  sharePrice: Decimal.one,
+  decimals: 6,
+  unit: "USD",
+  coverBefore: Decimal.of("1.2"),
+  coverAfter: Decimal.of("1.2"),
+  deadline: at,
+  readyAt: at,
+  endedAt: at,
+  updateId: "update-1",
+  orderCid: null,
+  heldCid: null
+})
+
 /** Opens the records as a request would; must run inside a transaction. */
 export const plant = (of: Of) =>
   Effect.gen(function* () {
@@ -131,4 +162,10 @@ export const plant = (of: Of) =>
     yield* records.open(amendments, amendment(of), act)
     yield* records.open(lockAgreements, lockAgreement(of), act)
     yield* records.open(reserveReports, report(of), act)
+    const deposit = Decimal.of("10")
+    const mintId = id<"MintId">(ids.mintId)
+    yield* records.open(mints, { ...order(of), mintId, deposit, intentCid: null }, act)
+    const reserveRedemptionId = id<"ReserveRedemptionId">(ids.reserveRedemptionId)
+    const redemption = { ...order(of), reserveRedemptionId, payout: deposit }
+    yield* records.open(reserveRedemptions, redemption, act)
   })

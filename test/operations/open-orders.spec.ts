@@ -16,7 +16,9 @@ import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { SubscriptionMachine } from "#core/orders/subscription/SubscriptionMachine.ts"
 import { SubscriptionOrder } from "#core/orders/subscription/SubscriptionOrder.ts"
 import * as SubscriptionReads from "#core/orders/subscription/SubscriptionReads.ts"
+import { openStates } from "#core/orders/OpenOrder.ts"
 import { contracts } from "#core/projection/Contract.ts"
+import { ReserveOrderMachine } from "#core/reserves/reserve-order/ReserveOrderMachine.ts"
 import { OpenOrderState } from "#core/vocabulary/sets.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
@@ -26,6 +28,7 @@ import { claims, ordered, type Play, playOf, price, valued, walk } from "./workl
 
 const engine = () => Effect.provide(world())
 const auditor = Calls.person("aida", "auditor")
+const ofFund = openStates.subscription
 type Point = { readonly at?: Offset.Offset; readonly asOf?: Instant.Instant }
 type Asked = Parameters<typeof OpenOrderReads.list.where>[0]
 
@@ -82,7 +85,7 @@ const expected = (point: Point) =>
       ...sold.value.map((order) => ({ ...order, kind: "redemption", id: order.redemptionId }))
     ]
     return rows
-      .filter(({ orderState }) => OpenOrderState.has(orderState))
+      .filter(({ orderState }) => ofFund.has(orderState as OpenOrderState))
       .toSorted((a, b) => {
         if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? -1 : 1
         return a.id < b.id ? -1 : 1
@@ -118,7 +121,20 @@ describe("open orders", () => {
     const members = [...first(SubscriptionOrder.states, 3), ...first(RedemptionOrder.states, 5)]
     // A closed order that owes its refund is listed for that alone.
     members.push("awaiting-refund")
-    assert.sameMembers([...new Set(members)], [...OpenOrderState.members])
+    assert.sameMembers([...new Set(members)], [...ofFund])
+    assert.deepStrictEqual(openStates.redemption, openStates.subscription)
+  })
+
+  it("of a reserve are those that have not ended, past their deadline too", () => {
+    const { moves, states } = ReserveOrderMachine
+    const left = Object.keys(states).filter(
+      (state) => Object.keys(moves[state as keyof typeof moves]).length > 0
+    )
+    for (const kind of ["mint", "reserve-redemption"] as const) {
+      assert.sameMembers([...openStates[kind]], left)
+    }
+    const all = Object.values(openStates).flatMap((of) => [...of])
+    assert.sameMembers([...new Set(all)], [...OpenOrderState.members])
   })
 
   it.effect("are those of the orders at every offset of a history, in pages and in one", () =>
@@ -131,7 +147,7 @@ describe("open orders", () => {
         assert.deepStrictEqual(rows, yield* expected({ at }))
         for (const row of rows) states.add(row.split(" ").slice(2).join(" "))
       }
-      assert.sameMembers([...states], [...OpenOrderState.members])
+      assert.sameMembers([...states], [...ofFund])
       // Two of the cycle are left, both ready.
       assert.deepStrictEqual(shown(yield* open({})), [
         "subscription s-cycle ready",

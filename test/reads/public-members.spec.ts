@@ -226,6 +226,26 @@ const decided: Readonly<Record<string, Decision>> = {
       "an order that is in no cycle settles by itself": ["formerCycle"]
     }
   },
+  mint: {
+    views: ["MintView"],
+    withheld: {
+      [instrument]: ["registrar"],
+      "the reserve names them": ["holder", "decimals", "unit"],
+      [dates]: ["readyAt", "endedAt"],
+      [contract]: ["orderCid", "intentCid"],
+      "shown as allocationCid": ["heldCid"]
+    }
+  },
+  "reserve-redemption": {
+    views: ["ReserveRedemptionView"],
+    withheld: {
+      [instrument]: ["registrar"],
+      "the reserve names them": ["holder", "decimals", "unit"],
+      [dates]: ["readyAt", "endedAt"],
+      [contract]: ["orderCid"],
+      "shown as lockedUnitsCid": ["heldCid"]
+    }
+  },
   "dealing-cycle": {
     views: ["DealingCycleDetail", "DealingCycleView"],
     withheld: {
@@ -303,9 +323,7 @@ const unshown = [
   "accepted-terms",
   "account-number",
   "asset-quote",
-  "mint",
   "reserve-holding",
-  "reserve-redemption",
   "admission-places",
   "cash-line",
   "cash-taking",

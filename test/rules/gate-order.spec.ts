@@ -12,6 +12,7 @@ import * as BrokenCycles from "./broken-cycles.ts"
 import * as BrokenDistributions from "./broken-distributions.ts"
 import * as BrokenMoves from "./broken-moves.ts"
 import * as BrokenOrders from "./broken-orders.ts"
+import * as BrokenReserveOrders from "./broken-reserve-orders.ts"
 
 const moves: ReadonlyArray<Act> = [BrokenMoves.forceTransfer, BrokenMoves.recovery]
 const acts: ReadonlyArray<Act> = [
@@ -19,6 +20,7 @@ const acts: ReadonlyArray<Act> = [
   ...Object.values(BrokenCycles),
   ...Object.values(BrokenDistributions),
   ...Object.values(BrokenAmendments),
+  ...Object.values(BrokenReserveOrders),
   ...moves
 ]
 
@@ -49,7 +51,10 @@ const limits: ReadonlySet<Check> = new Set([
   "units units-free",
   "units too-small",
   "cash cash-over",
-  "cash cash-matched"
+  "cash cash-matched",
+  "reserve-cover price-moved",
+  "reserve-cover cover",
+  "reserve-cover asset-available"
 ])
 const limited = acts.flatMap((act) =>
   act.checks.filter((check) => limits.has(check)).map((check) => ({ act, name: act.name, check }))

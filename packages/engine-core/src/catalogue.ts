@@ -112,7 +112,8 @@ const close = CloseOperations.closing({
   ...admissions.holderTies,
   ...restraints.holderTies,
   ...orders.holderTies,
-  ...distributions.holderTies
+  ...distributions.holderTies,
+  ...reserves.holderTies
 })
 
 /** Pausing an instrument, with what follows in the rooms above. */
@@ -148,7 +149,11 @@ export type DeclaredRead = ReadsOf<(typeof declaring)[number]>
 /** Readings of all rooms; the movements are read with what the acts of every room say units cost. */
 export const readings: ReadonlyArray<Reading> = [
   ...rooms.flatMap((room) => room.readings ?? []),
-  ...instruments.movementReadings({ ...orders.acquisitions, ...distributions.acquisitions })
+  ...instruments.movementReadings({
+    ...orders.acquisitions,
+    ...distributions.acquisitions,
+    ...reserves.acquisitions
+  })
 ]
 
 /** Collections of all rooms: every kind of record. */

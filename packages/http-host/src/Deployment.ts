@@ -246,6 +246,7 @@ const engineSettings = (config: KeeperConfig, keys: Keys) =>
     partialDistribution: config["distribution.partial"],
     linesMax: config["distribution.linesMax"],
     standingApprovalLongest: config["standingApproval.longest"],
+    reserveOrderDeadline: config["reserves.orderDeadline"],
     reconciliationAt: config["reconciliation.at"],
     reserveReportEvery: config["reserves.reportEvery"],
     statementSources: config["statements.sources"],

@@ -102,16 +102,29 @@ const keptFor: Kind.Kind<Duration.Duration> = Kind.text(
   }
 )
 
-/** A period between reports, of exact length. */
-const reportPeriod: Kind.Kind<Duration.Duration> = Kind.text(
-  "an ISO 8601 duration from PT1M to P366D, such as P1D",
-  (text) => {
+/** A period of exact length between two others. */
+const exactPeriod = (
+  expected: string,
+  { from, to }: { readonly from: Duration.Duration; readonly to: Duration.Duration }
+): Kind.Kind<Duration.Duration> =>
+  Kind.text(expected, (text) => {
     const read = Kind.period.read(text)
     if (Result.isFailure(read) || !Duration.isExact(read.success)) return undefined
-    const millis = Duration.toMillis(read.success)
-    return millis >= 60_000 && millis <= 366 * 86_400_000 ? read.success : undefined
-  }
-)
+    const nanos = Duration.nanos(read.success)
+    return nanos >= Duration.nanos(from) && nanos <= Duration.nanos(to) ? read.success : undefined
+  })
+
+/** A period between reports. */
+const reportPeriod = exactPeriod("an ISO 8601 duration from PT1M to P366D, such as P1D", {
+  from: Duration.minutes(1),
+  to: Duration.days(366)
+})
+
+/** Time for which an order with a reserve stands. */
+const orderDeadline = exactPeriod("an ISO 8601 duration from PT1M to P7D, such as PT24H", {
+  from: Duration.minutes(1),
+  to: Duration.days(7)
+})
 
 /** A default of the engine as a variable would write it; empty for none. */
 const written = (period: Duration.Duration | null): string =>
@@ -303,6 +316,10 @@ export const settings = {
   "standingApproval.longest": setting(keptFor, {
     doc: "Longest period for which a standing approval may be granted.",
     fallback: written(engine.standingApprovalLongest)
+  }),
+  "reserves.orderDeadline": setting(orderDeadline, {
+    doc: "Time from the start of a mint or a reserve redemption to its deadline, where the caller names none.",
+    fallback: written(engine.reserveOrderDeadline)
   }),
   "reconciliation.at": setting(Kind.maybe(dailyAt), {
     doc: "Time of day, and its zone, of the daily reconciliation run of the whole venue; one run a day, however many hosts run. Empty: none.",

@@ -82,6 +82,8 @@ export interface Settings {
   readonly linesMax: number
   /** Longest period for which a standing approval may be granted. */
   readonly standingApprovalLongest: Duration
+  /** Time from the start of a mint or a reserve redemption to its deadline, where the caller names none. */
+  readonly reserveOrderDeadline: Duration
   /** Time of day of the daily reconciliation run of the venue; null: there is none. */
   readonly reconciliationAt: DailyAt | null
   /** Period of the scheduled reports of reserves; null: none is scheduled. */
@@ -118,6 +120,7 @@ export const defaults: Settings = {
   partialDistribution: "carry",
   linesMax: 200_000,
   standingApprovalLongest: parseDuration("P400D"),
+  reserveOrderDeadline: parseDuration("PT24H"),
   reconciliationAt: { time: TimeOfDay.of("02:00"), zone: Zone.utc },
   reserveReportEvery: parseDuration("P1D"),
   statementSources: [],

@@ -17,9 +17,31 @@ export const untimed = Instant.fromNanos(0n)
 /** Sorts after every instant in a filter column. */
 const never = "~"
 
+/** Open states of an order with a reserve: also one past its deadline is open, until it is cancelled. */
+const ofReserve = new Set<OpenOrderState>(["started", "ready", "expired"])
+
+/** Open states of a subscription or a redemption, which is not open any more once it has expired. */
+const ofFund = new Set(
+  OpenOrderState.members.filter((state) => state === "ready" || !ofReserve.has(state))
+)
+
+/** Open states of each kind of order. */
+export const openStates: Readonly<Record<OpenOrderKind, ReadonlySet<OpenOrderState>>> = {
+  subscription: ofFund,
+  redemption: ofFund,
+  mint: ofReserve,
+  "reserve-redemption": ofReserve
+}
+
+/** The state of an order as the list of open orders shows it; null for one that is not open. */
+export const openState = ({ kind, state }: Pick<Entry, "kind" | "state">): OpenOrderState | null =>
+  OpenOrderState.has(state) && openStates[kind].has(state) ? state : null
+
 /** Filter value of an open order; null for one that is not open. */
-export const open = ({ kind, state }: Entry): string | null =>
-  OpenOrderState.has(state) ? openAs({ kind, state }) : null
+export const open = ({ kind, state }: Pick<Entry, "kind" | "state">): string | null => {
+  const shown = openState({ kind, state })
+  return shown === null ? null : openAs({ kind, state: shown })
+}
 
 export const openAs = (of: {
   readonly kind: OpenOrderKind

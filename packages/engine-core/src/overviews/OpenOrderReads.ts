@@ -11,9 +11,9 @@ import type { Stored } from "../records/Records.ts"
 import { OpenOrderKind, OpenOrderState } from "../vocabulary/sets.ts"
 import * as OpenOrder from "../orders/OpenOrder.ts"
 import * as Redemption from "../orders/redemption/Redemption.ts"
-import { RedemptionOrder } from "../orders/redemption/RedemptionOrder.ts"
 import * as Subscription from "../orders/subscription/Subscription.ts"
-import { SubscriptionOrder } from "../orders/subscription/SubscriptionOrder.ts"
+import * as Mint from "../reserves/reserve-order/Mint.ts"
+import * as ReserveRedemption from "../reserves/reserve-order/ReserveRedemption.ts"
 
 const { NullOr } = Schema
 
@@ -39,7 +39,11 @@ export const OpenOrderView = Schema.Struct({
 })
 export type OpenOrderView = typeof OpenOrderView.Type
 
-type Order = Subscription.Subscription | Redemption.Redemption
+type Order =
+  | Subscription.Subscription
+  | Redemption.Redemption
+  | Mint.Mint
+  | ReserveRedemption.ReserveRedemption
 
 export const list = Read.list<Order, unknown, Asked, OpenOrderView, "open-orders.list">({
   name: "open-orders.list",
@@ -48,7 +52,7 @@ export const list = Read.list<Order, unknown, Asked, OpenOrderView, "open-orders
   audience: OrderList.audience,
   pinned: true,
   collection: Subscription.subscriptions,
-  beside: [Redemption.redemptions],
+  beside: [Redemption.redemptions, Mint.mints, ReserveRedemption.reserveRedemptions],
   params: Schema.Struct({
     kind: Schema.optionalKey(Schema.Array(OpenOrderKind.schema)),
     state: Schema.optionalKey(Schema.Array(OpenOrderState.schema)),
@@ -59,7 +63,11 @@ export const list = Read.list<Order, unknown, Asked, OpenOrderView, "open-orders
   order: "by the instant they were recorded, then by id",
   changes: false,
   where: ({ kind = OpenOrderKind.members, state = OpenOrderState.members, ...of }) => ({
-    open: kind.flatMap((kind) => state.map((state) => OpenOrder.openAs({ kind, state }))),
+    open: kind.flatMap((kind) =>
+      state
+        .filter((state) => OpenOrder.openStates[kind].has(state))
+        .map((state) => OpenOrder.openAs({ kind, state }))
+    ),
     ...OrderList.columns(of)
   }),
   judged: (judgedAt) => ({ openUntil: OpenOrder.stillOpenAt(judgedAt) }),
@@ -74,8 +82,11 @@ export interface Asked {
   readonly holderId?: HolderId
 }
 
-const viewOf = (order: Stored<Order>, now: Instant.Instant): OpenOrderView =>
-  "subscriptionId" in order ? ofSubscription(order, now) : ofRedemption(order, now)
+const viewOf = (order: Stored<Order>, now: Instant.Instant): OpenOrderView => {
+  if ("subscriptionId" in order) return ofSubscription(order, now)
+  if ("redemptionId" in order) return ofRedemption(order, now)
+  return "mintId" in order ? ofMint(order) : ofReserveRedemption(order)
+}
 
 const ofSubscription = (
   order: Stored<Subscription.Subscription>,
@@ -84,7 +95,7 @@ const ofSubscription = (
   ...common(order, RecordView.waitingOn(Subscription.subscriptions, order)),
   orderId: order.subscriptionId,
   kind: "subscription",
-  state: openState(SubscriptionOrder, Subscription.openStateAt(order, now)),
+  state: openState("subscription", Subscription.openStateAt(order, now)),
   cash: order.cash.expected ?? order.amount
 })
 
@@ -95,8 +106,30 @@ const ofRedemption = (
   ...common(order, RecordView.waitingOn(Redemption.redemptions, order)),
   orderId: order.redemptionId,
   kind: "redemption",
-  state: openState(RedemptionOrder, Redemption.orderStateAt(order, now)),
+  state: openState("redemption", Redemption.orderStateAt(order, now)),
   cash: order.proceeds ?? order.amount
+})
+
+/** No cash moves by an order with a reserve: its asset does. */
+const ofReserve = <R extends Mint.Mint | ReserveRedemption.ReserveRedemption>(
+  order: Stored<R>,
+  waitingOn: OpenOrderView["waitingOn"]
+) => ({ ...common({ ...order, currency: order.unit, cycleId: null }, waitingOn), cash: null })
+
+const ofMint = (order: Stored<Mint.Mint>): OpenOrderView => ({
+  ...ofReserve(order, RecordView.waitingOn(Mint.mints, order)),
+  orderId: order.mintId,
+  kind: "mint",
+  state: openState("mint", order.state)
+})
+
+const ofReserveRedemption = (
+  order: Stored<ReserveRedemption.ReserveRedemption>
+): OpenOrderView => ({
+  ...ofReserve(order, RecordView.waitingOn(ReserveRedemption.reserveRedemptions, order)),
+  orderId: order.reserveRedemptionId,
+  kind: "reserve-redemption",
+  state: openState("reserve-redemption", order.state)
 })
 
 const common = (
@@ -109,7 +142,10 @@ const common = (
     createdAt,
     updatedAt,
     version
-  }: Stored<Order>,
+  }: Pick<
+    OpenOrderView,
+    "instrumentId" | "holderId" | "currency" | "cycleId" | "createdAt" | "updatedAt" | "version"
+  > & { readonly units: Decimal.Decimal | null },
   waitingOn: OpenOrderView["waitingOn"]
 ) => ({
   instrumentId,
@@ -130,9 +166,10 @@ const common = (
 /**
  * Narrows a state to the open ones; the list filters by open states, so another one is a defect.
  */
-const openState = ({ name }: { readonly name: string }, state: string): OpenOrderState => {
-  if (OpenOrderState.has(state)) return state
-  throw new Error(`${name}: an order listed as open is ${state}`)
+const openState = (kind: OpenOrderKind, state: string): OpenOrderState => {
+  const open = OpenOrder.openState({ kind, state })
+  if (open === null) throw new Error(`${kind}: an order listed as open is ${state}`)
+  return open
 }
 
 export const reads = [list] as const

@@ -14,21 +14,39 @@ const waitMax = 30 * 24 * 3_600_000
 export const until = (now: Instant.Instant, then: Instant.Instant): number =>
   Math.min(waitMax, Math.max(0, Instant.toEpochMillis(then) - Instant.toEpochMillis(now)))
 
-/** The instant of the record's next clock move or `Timely` write; undefined: none comes. */
-export const next = <R, F>(
+/** The instants of the record's next clock move and of each `Timely` write. */
+const instantsOf = <R, F>(
   collection: Collection<R, F>,
   record: R,
   timely: ReadonlyArray<Timely>
-): Instant.Instant | undefined =>
+): ReadonlyArray<Instant.Instant> =>
   [
     collection.due(record)?.at,
     ...timely.map((write) =>
       write.collection.name === collection.name ? write.at(record) : undefined
     )
-  ].reduce(
-    (first, at) => (at === undefined ? first : first === undefined || at < first ? at : first),
+  ].filter((at) => at !== undefined)
+
+const firstOf = (instants: ReadonlyArray<Instant.Instant>): Instant.Instant | undefined =>
+  instants.reduce<Instant.Instant | undefined>(
+    (first, at) => (first === undefined || at < first ? at : first),
     undefined
   )
+
+/** The instant of the record's next clock move or `Timely` write; undefined: none comes. */
+export const next = <R, F>(
+  collection: Collection<R, F>,
+  record: R,
+  timely: ReadonlyArray<Timely>
+): Instant.Instant | undefined => firstOf(instantsOf(collection, record, timely))
+
+/** The first of these instants that is still to come; undefined: all have come. */
+export const nextAfter = <R, F>(
+  collection: Collection<R, F>,
+  record: R,
+  { timely, now }: { readonly timely: ReadonlyArray<Timely>; readonly now: Instant.Instant }
+): Instant.Instant | undefined =>
+  firstOf(instantsOf(collection, record, timely).filter((at) => at > now))
 
 /** Id of the queue item of a version; each version is queued at most once. */
 export const itemId = (collection: string, recordId: string, version: number): string =>

@@ -25,8 +25,16 @@ import { mints } from "./reserve-order/Mint.ts"
 import * as MintReadings from "./reserve-order/MintReadings.ts"
 import { reserveRedemptions } from "./reserve-order/ReserveRedemption.ts"
 import * as ReserveRedemptionReadings from "./reserve-order/ReserveRedemptionReadings.ts"
+import * as MintLotLookups from "./reserve-order/MintLotLookups.ts"
+import * as MintOperations from "./reserve-order/MintOperations.ts"
+import { openOrderOf } from "./reserve-order/ReserveOrderLookups.ts"
 import { ReserveOrderMachine } from "./reserve-order/ReserveOrderMachine.ts"
+import * as ReserveOrderReads from "./reserve-order/ReserveOrderReads.ts"
+import * as ReserveRedemptionOperations from "./reserve-order/ReserveRedemptionOperations.ts"
 
+export const acquisitions = { mint: MintLotLookups.acquisitionsOf } as const
+/** Contribution to the ties of a holder: an open order with a reserve keeps the holder from being closed. */
+export const holderTies = { openReserveOrder: openOrderOf } as const
 export const machines = [
   ReserveMachine,
   AmendmentMachine,
@@ -46,14 +54,18 @@ export const operations = [
   ...ReserveOperations.operations,
   ...LockAgreementOperations.operations,
   ...AmendmentOperations.operations,
-  ...ReportOperations.operations
+  ...ReportOperations.operations,
+  ...MintOperations.operations,
+  ...ReserveRedemptionOperations.operations
 ] as const
 export const reads = [
   ...ReserveReads.reads,
   ...LockAgreementReads.reads,
   ...AmendmentReads.reads,
-  ...ReportReads.reads
+  ...ReportReads.reads,
+  ...ReserveOrderReads.reads
 ] as const
+export const timely = [...MintOperations.timely, ...ReserveRedemptionOperations.timely] as const
 export const readings = [
   ...ReserveReadings.readings,
   ...LockAgreementReadings.readings,

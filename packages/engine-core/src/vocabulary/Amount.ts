@@ -115,6 +115,16 @@ const orderCashKind = {
   description: `Cash of an order, above 0, with ${orderDigits}; ${ofCash}.`
 }
 
+const depositKind = {
+  ...ofOrder,
+  description: `Amount of an asset that is put in, above 0, with ${orderDigits}.`
+}
+
+/** Amount of an asset that is put into a reserve. */
+export const deposit = Decimal.plainOf(depositKind)
+/** The same in a query. */
+export const depositText = Decimal.textOf(depositKind)
+
 /** Units that an order is for; the order's gates judge their places. */
 export const orderUnits = Decimal.plainOf(orderUnitsKind)
 /** Cash that an order is for; the order's gates judge its places. */

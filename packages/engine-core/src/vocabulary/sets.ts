@@ -204,7 +204,7 @@ export type OpenOrderKind = ValueSet.Member<typeof OpenOrderKind>
 
 export const OpenOrderState = extensible(
   "OpenOrderState",
-  "What an open order still needs before its value date; a refund is awaited after it.",
+  "What an open order still needs before its value date; a refund is awaited after it. A mint or a reserve redemption is started, ready, or expired until it is cancelled.",
   [
     "awaiting-price",
     "awaiting-cash",
@@ -212,7 +212,9 @@ export const OpenOrderState = extensible(
     "awaiting-registrar",
     "awaiting-payment",
     "ready",
-    "awaiting-refund"
+    "awaiting-refund",
+    "started",
+    "expired"
   ]
 )
 export type OpenOrderState = ValueSet.Member<typeof OpenOrderState>

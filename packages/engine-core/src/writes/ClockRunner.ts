@@ -71,11 +71,18 @@ const unprojected = Effect.fnUntraced(function* (
     : { delay: projectedFor, payload: `end:${end}` }
 })
 
-/** Decodes an item's payload: the ledger's end to wait for, or the number of writes opened. */
+/** Decodes an item's payload: the ledger's end to wait for. */
 const endOf = (payload: string): number | undefined =>
   payload.startsWith("end:") ? Number(payload.slice(4)) : undefined
-const timesOf = (payload: string): number =>
-  payload.startsWith("times:") ? Number(payload.slice(6)) : 0
+
+/**
+ * Number of earlier tries of a write, from an item's payload: 0 where it counts those of another write,
+ * since a record that has come to another instant begins anew.
+ */
+const timesOf = (payload: string, about: string): number => {
+  const [, times, counted] = /^times:(\d+):(.*)$/su.exec(payload) ?? []
+  return counted === about ? Number(times) : 0
+}
 
 /** Appends a notice for each clock move that is due; reads compute the moves without notices. */
 const noted = Effect.fnUntraced(function* <R, F>(
@@ -100,7 +107,7 @@ const noted = Effect.fnUntraced(function* <R, F>(
 const opened = Effect.fnUntraced(function* <R, F>(
   collection: Collection<R, F>,
   record: R,
-  of: { readonly now: Instant.Instant; readonly times: number }
+  of: { readonly now: Instant.Instant; readonly payload: string }
 ) {
   const fourEyes = yield* FourEyes
   const records = yield* Records
@@ -111,14 +118,15 @@ const opened = Effect.fnUntraced(function* <R, F>(
     const at = write.at(record)
     if (at === undefined || at > of.now) continue
     const about = `${write.name}:${collection.id(record)}@${Instant.sortable(at)}`
+    const before = timesOf(of.payload, about)
     const answer = yield* fourEyes
-      .open(write.operation, write.request(record), `${about}#${of.times}`)
+      .open(write.operation, write.request(record), `${about}#${before}`)
       .pipe(Effect.catchTag("Refused", broken(about)))
     const id = answer.location.slice(answer.location.lastIndexOf("/") + 1)
     const operation = yield* records.find(operations, id)
     const failed = Option.exists(operation, ({ state }) => state === "failed")
-    const times = failed ? of.times + 1 : of.times
-    wait = { delay: againAfter(times), payload: `times:${times}` }
+    const times = failed ? before + 1 : before
+    wait = { delay: againAfter(times), payload: `times:${times}:${about}` }
   }
   return wait
 })
@@ -154,12 +162,18 @@ const look = Effect.fnUntraced(function* (
     if (wait !== undefined) return yield* release(wait)
   }
   const after = yield* noted(collection, kept.value, now)
-  const again = yield* opened(collection, after, { now, times: timesOf(lease.payload) })
+  const again = yield* opened(collection, after, { now, payload: lease.payload })
   const next = ClockQueue.next(collection, after, timely)
   // The written version has an item of its own, unless it waits for the same instant.
   const waits = next !== undefined && (after.version === kept.value.version || next === before)
   if (!waits) return yield* orUnavailable(work.finish(lease))
-  yield* release(again ?? { delay: Math.max(1, ClockQueue.until(now, next)), payload: "" })
+  if (again === undefined) {
+    return yield* release({ delay: Math.max(1, ClockQueue.until(now, next)), payload: "" })
+  }
+  // A refused write is tried ever more rarely; what comes at another instant does not wait for it.
+  const later = ClockQueue.nextAfter(collection, after, { timely, now })
+  const until = later === undefined ? again.delay : ClockQueue.until(now, later)
+  yield* release({ ...again, delay: Math.max(1, Math.min(again.delay, until)) })
 })
 
 /** Takes the lock that signatures take, so that an action is decided or lapses, never both. */

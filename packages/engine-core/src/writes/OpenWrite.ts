@@ -109,7 +109,7 @@ export const open = Effect.fnUntraced(function* (of: ToOpen) {
     {
       queue: QueuedOperation.queue,
       itemId: operationId,
-      resource: `${resource.kind}:${resource.id}`,
+      resource: operation.resource.turnOf?.(input) ?? `${resource.kind}:${resource.id}`,
       payload: QueuedOperation.encode({ kind: operation.kind, answeredAttempt: null }),
       delay: 0
     }

@@ -38,6 +38,11 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
     id(input: NoInfer<I>): string
     /** Path at which the record is read, or the record that shows it. */
     href(input: NoInfer<I>): string
+    /**
+     * Key of the queue whose operations run one after another: that of a record which several of
+     * them change, such as a reserve. Absent: the record that the write acts on.
+     */
+    turnOf?(input: NoInfer<I>): string
     /** The instrument and holder that the write concerns, for scopes and the feed. */
     instrumentId?(input: NoInfer<I>): string | null
     holderId?(input: NoInfer<I>): string | null

@@ -24,6 +24,10 @@ export interface HolderTies {
   readonly restriction: (holderId: HolderId) => Effect.Effect<string | null, Unavailable, Records>
   /** Id of an order of the holder that has not ended; null: none. */
   readonly openOrder: (holderId: HolderId) => Effect.Effect<string | null, Unavailable, Records>
+  /** Id of a mint or a reserve redemption of the holder that has not ended; null: none. */
+  readonly openReserveOrder: (
+    holderId: HolderId
+  ) => Effect.Effect<string | null, Unavailable, Records>
   /** Id of a distribution line of the holder that is due, suspended or delivered; null: none. */
   readonly openLine: (holderId: HolderId) => Effect.Effect<string | null, Unavailable, Records>
   /** Id of an instrument that left the holder a carry that pays something; null: none. */
@@ -69,7 +73,7 @@ export const closing = (ties: HolderTies) =>
       const closing = {
         restriction: yield* ties.restriction(holderId),
         holds: Option.getOrNull(yield* Stream.runHead(instrumentsOf(holder))),
-        openOrder: yield* ties.openOrder(holderId),
+        openOrder: (yield* ties.openOrder(holderId)) ?? (yield* ties.openReserveOrder(holderId)),
         openLine: yield* ties.openLine(holderId),
         carry: yield* ties.carry(holder),
         accrual: yield* ties.accrual(holder)

@@ -16,7 +16,14 @@ import {
   Holding,
   TransferOffer
 } from "../../templates/Registry.ts"
-import { decodeArgument, decodePayload, key, type Template } from "../../templates/Template.ts"
+import { MintOrder, ReserveRedemptionOrder } from "../../templates/Reserve.ts"
+import {
+  decodeArgument,
+  decodePayload,
+  key,
+  type Payload,
+  type Template
+} from "../../templates/Template.ts"
 import { ResourceKind } from "../../vocabulary/ResourceKind.ts"
 import type { Movement } from "./Movement.ts"
 import { type Claim, type Kinds, plain } from "./MovementRules.ts"
@@ -47,12 +54,15 @@ const acts: {
       onSuccess: ({ reference }) => byReference(reference)
     }),
   [named(BurnRequest, "Accept")]: (_, payload) =>
-    payload === undefined
-      ? unnamed
-      : Result.match(decodePayload(BurnRequest, payload), {
-          onFailure: () => unnamed,
-          onSuccess: ({ reference }) => byReference(reference)
-        }),
+    ofOrder(payload, BurnRequest, ({ reference }) => reference),
+  // The deposit that moves and is locked, and the units minted for it, are parts of the order's act.
+  [named(MintOrder, "Settle")]: (_, payload) =>
+    ofOrder(payload, MintOrder, ({ mintId: id }) => ({ kind: "mint", id })),
+  [named(ReserveRedemptionOrder, "Settle")]: (_, payload) =>
+    ofOrder(payload, ReserveRedemptionOrder, ({ reserveRedemptionId: id }) => ({
+      kind: "reserve-redemption",
+      id
+    })),
   [named(PrimaryMarket, "BurnFor")]: ({ arg }) =>
     Result.match(decodeArgument(PrimaryMarket, "BurnFor", arg), {
       onFailure: () => unnamed,
@@ -66,18 +76,36 @@ const acts: {
 /** Choices of holdings are acts too: a holding that is split or merged did not move. */
 const holdings = key(Holding.typeRef)
 
-const readsPayload = named(BurnRequest, "Accept")
+/** Acts whose reference is in the contract that they consume. */
+const readPayload: ReadonlySet<string> = new Set([
+  named(BurnRequest, "Accept"),
+  named(MintOrder, "Settle"),
+  named(ReserveRedemptionOrder, "Settle")
+])
 
 const unnamed: Named = { kinds: plain, reference: null }
+
+/** Names an act by the reference that its contract gives. */
+function ofOrder<T extends Template>(
+  payload: LfRecord | undefined,
+  template: T,
+  referenceOf: (payload: Payload<T>) => Reference
+): Named {
+  if (payload === undefined) return unnamed
+  return Result.match(decodePayload(template, payload), {
+    onFailure: () => unnamed,
+    onSuccess: (order) => byReference(referenceOf(order))
+  })
+}
 
 function named(template: Template, choice: string): string {
   return `${key(template.typeRef)}:${choice}`
 }
 
-/** Loads the acts of an update; a burn has the reference of the request that it accepts. */
+/** Loads the acts of an update; a burn has the reference of the request or the order that it consumes. */
 export const of = Effect.fnUntraced(function* (update: Whole) {
   const exercises = update.events.filter((event) => event._tag === "Exercised")
-  const requests = exercises.filter((event) => actOf(event) === readsPayload)
+  const requests = exercises.filter((event) => readPayload.has(actOf(event)))
   const records = yield* Records
   const found = yield* records.many(
     contracts,

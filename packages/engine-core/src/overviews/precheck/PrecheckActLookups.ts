@@ -17,12 +17,15 @@ import * as Redemption from "../../orders/redemption/RedemptionOperations.ts"
 import { claim as claimSubscription } from "../../orders/subscription/SubscriptionClaimOperations.ts"
 import { subscriptions } from "../../orders/subscription/Subscription.ts"
 import * as Subscription from "../../orders/subscription/SubscriptionOperations.ts"
+import { start as startMint } from "../../reserves/reserve-order/MintOperations.ts"
+import { start as startReserveRedemption } from "../../reserves/reserve-order/ReserveRedemptionOperations.ts"
+import { backingOf } from "../../reserves/reserve/ReserveLookups.ts"
 import type { Asking } from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
 import type { Operation } from "../../writes/Operation.ts"
 import { offerAdmission } from "../../admissions/AdmissionOperations.ts"
 import { type InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
-import { type Act, acts, type Asked, membersOf } from "./PrecheckRules.ts"
+import { type Act, acts, type Asked } from "./PrecheckRules.ts"
 
 /** The operation of each act, whose gates a precheck shows. */
 export const operations: Readonly<Record<Act, Operation>> = {
@@ -35,7 +38,9 @@ export const operations: Readonly<Record<Act, Operation>> = {
   "dealing-cycle.settle": settleCycle,
   "distribution.execute": executeDistribution,
   "instrument.force-transfer": forceTransfer,
-  "instrument.recover": recover
+  "instrument.recover": recover,
+  "mint.start": startMint,
+  "reserve-redemption.start": startReserveRedemption
 }
 
 const decoders = new Map<Act, Shape.Decoder<unknown>>()
@@ -49,18 +54,36 @@ const takesInstrument = (act: Act): boolean =>
   acts[act].about === "holder" || acts[act].about === "instrument"
 
 /**
- * Decodes the act's input from the query by the operation's own codec. Refuses `invalid-request`.
+ * Loads the member of the act's input that follows from the instrument: the instrument itself, or the
+ * reserve that backs it. The record of an order or a cycle names its own. Refuses `not-found` where
+ * nothing backs the instrument.
  */
-export const inputOf = (act: Act, given: Asked, instrumentId: InstrumentId) =>
-  Result.flatMap(membersOf(act, given), (members) =>
-    decoderOf(act)
-      .decode(
-        // The record of an order or a cycle names its instrument.
-        takesInstrument(act) ? { ...members, instrumentId } : members,
-        (member) => (member === "instrumentId" ? "/path" : "/query")
-      )
-      .pipe(Result.mapError(ofParameters))
-  )
+export const namedBy = Effect.fnUntraced(function* (
+  act: Act,
+  of: { readonly instrumentId: InstrumentId; readonly pin: Asking["pin"] }
+) {
+  const { instrumentId, pin } = of
+  if (takesInstrument(act)) return { instrumentId }
+  if (acts[act].about !== "reserve") return {}
+  const reserve = yield* backingOf(instrumentId, pin)
+  if (reserve !== null) return { reserveId: reserve.reserveId }
+  return yield* Effect.fail(refused("not-found", { detail: "No reserve backs the instrument." }))
+})
+
+/**
+ * Decodes the act's input by the operation's own codec; `named` is what follows from the instrument, and
+ * `members` are the parameters. Refuses `invalid-request`.
+ */
+export const inputOf = (
+  act: Act,
+  members: Readonly<Record<string, unknown>>,
+  named: Readonly<Record<string, string>>
+) =>
+  decoderOf(act)
+    .decode({ ...members, ...named }, (member) =>
+      member !== undefined && member in named ? "/path" : "/query"
+    )
+    .pipe(Result.mapError(ofParameters))
 
 /** Shortens the pointers of faults to the query parameter, whose value has no members. */
 const ofParameters = ({ slug, details }: Refused<"invalid-request">): Refused<"invalid-request"> =>
@@ -90,6 +113,7 @@ const named = Effect.fnUntraced(function* (
   const { instrumentId, pin } = of
   switch (acts[act].about) {
     case "holder":
+    case "reserve":
       return { instrumentId, holderId: given.holderId ?? null, cutOffAt: null } satisfies Subject
     case "subscription":
       return yield* records.get(subscriptions, given.subscriptionId ?? "", pin)
@@ -107,7 +131,8 @@ const collections = {
   subscription: subscriptions,
   redemption: redemptions,
   "dealing-cycle": dealingCycles,
-  instrument: instruments
+  instrument: instruments,
+  reserve: holders
 } as const
 
 /**

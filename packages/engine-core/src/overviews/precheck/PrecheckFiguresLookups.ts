@@ -1,7 +1,7 @@
 /** Loads the figures of an act whose operation derives none, as far as the records have them. */
 import { Effect, Option } from "effect"
 import { holders } from "../../holders/holder/Holder.ts"
-import type * as Decimal from "../../kernel/Decimal.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import * as Currency from "../../kernel/Currency.ts"
 import { isSized } from "../../orders/OrderSize.ts"
@@ -14,6 +14,9 @@ import { attestingOf } from "../../orders/subscription/SubscriptionRules.ts"
 import { subscriptions } from "../../orders/subscription/Subscription.ts"
 import * as SubscriptionRules from "../../orders/subscription/SubscriptionRules.ts"
 import { Records } from "../../records/Records.ts"
+import * as CoverRules from "../../reserves/reserve/CoverRules.ts"
+import { backingOf, booksOf } from "../../reserves/reserve/ReserveLookups.ts"
+import { keyOf } from "../../reserves/reserve/ReserveTerms.ts"
 import type * as Figures from "../../writes/Figures.ts"
 import {
   type InstrumentId,
@@ -40,6 +43,10 @@ export const figuresOf = (
       return ofSubscription(given.subscriptionId ?? "")
     case "redemption.settle":
       return ofRedemption(given.redemptionId ?? "")
+    case "mint.start":
+      return ofMint(given, of)
+    case "reserve-redemption.start":
+      return ofReserveRedemption(given, of)
     case "admission.offer":
     case "dealing-cycle.settle":
     case "distribution.execute":
@@ -124,4 +131,61 @@ const ofRedemption = Effect.fnUntraced(function* (redemptionId: string) {
   const { price, units, fee, proceeds, policyVersion } = self
   const version = String(policyVersion)
   return { price, units, cash: proceeds, fee, policyVersion: version } satisfies Derived
+})
+
+/** Figures of a move, with the cover before and after it; a ratio of nothing outstanding is left out. */
+const coverOf = (before: CoverRules.ReserveBooks, after: CoverRules.ReserveBooks) => {
+  const { ratio: coverBefore } = CoverRules.coverOf(before)
+  const { counted, ratio: coverAfter, required } = CoverRules.coverOf(after)
+  return {
+    ...(coverBefore === null ? {} : { coverBefore }),
+    ...(coverAfter === null ? {} : { coverAfter }),
+    ...{ counted, required }
+  }
+}
+
+/** Loads the books of the reserve that backs the instrument, and the price of an asset in them. */
+const backedBooks = Effect.fnUntraced(function* (
+  { asset }: Asked,
+  of: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
+) {
+  const reserve = yield* backingOf(of.instrumentId)
+  if (reserve === null || asset === undefined) return null
+  const { books } = yield* booksOf(reserve, { at: of.now })
+  const key = keyOf(asset)
+  const price = CoverRules.assetsOf(books).find((one) => one.key === key)?.price ?? null
+  const sharePrice = CoverRules.sharePriceOf(books)
+  return price === null || sharePrice === null ? null : { asset, books, price, sharePrice }
+})
+
+/** Units of a mint and the cover once it has settled, at the prices of now; null without a price. */
+const ofMint = Effect.fnUntraced(function* (
+  given: Asked,
+  of: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
+) {
+  const loaded = yield* backedBooks(given, of)
+  const { deposit } = given
+  if (loaded === null || deposit === undefined) return null
+  const { asset, books, price, sharePrice } = loaded
+  const units = CoverRules.mintUnitsOf(books, { asset, deposit })
+  if (units === null) return null
+  const after = CoverRules.afterMint(books, { asset, amount: deposit, units })
+  return { price, sharePrice: sharePrice.up, units, ...coverOf(books, after) } satisfies Derived
+})
+
+/** Payout of a redemption and the cover once it has settled, at the prices of now; null without a price. */
+const ofReserveRedemption = Effect.fnUntraced(function* (
+  given: Asked,
+  of: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
+) {
+  const loaded = yield* backedBooks(given, of)
+  const { units } = given
+  if (loaded === null || units === undefined) return null
+  const { asset, books, price, sharePrice } = loaded
+  const payout = CoverRules.redeemPayoutOf(books, { asset, units })
+  // No cover is told of what could not be paid.
+  if (payout === null || Decimal.greaterThan(units, books.outstanding)) return null
+  if (Decimal.greaterThan(payout, books.locked.get(keyOf(asset)) ?? Decimal.zero)) return null
+  const after = CoverRules.afterRedemption(books, { asset, amount: payout, units })
+  return { price, sharePrice: sharePrice.down, payout, ...coverOf(books, after) } satisfies Derived
 })

@@ -19,9 +19,9 @@ import { PrecheckAct } from "../../vocabulary/sets.ts"
 import * as Figures from "../../writes/Figures.ts"
 import type { Operation } from "../../writes/Operation.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
-import { inputOf, operations, subjectOf } from "./PrecheckActLookups.ts"
+import { inputOf, namedBy, operations, subjectOf } from "./PrecheckActLookups.ts"
 import { figuresOf } from "./PrecheckFiguresLookups.ts"
-import { actSchema, asked } from "./PrecheckRules.ts"
+import { actSchema, asked, membersOf } from "./PrecheckRules.ts"
 
 export const PrecheckView = Schema.Struct({
   act: PrecheckAct.schema,
@@ -62,7 +62,9 @@ export const get = Read.one({
   run: Effect.fn("instruments.precheck")(function* ({ instrumentId, act, ...given }, asking) {
     const { pin, role } = asking
     const operation = operations[act]
-    const input = yield* Effect.fromResult(inputOf(act, given, instrumentId))
+    const members = yield* Effect.fromResult(membersOf(act, given))
+    const named = yield* namedBy(act, { instrumentId, pin })
+    const input = yield* Effect.fromResult(inputOf(act, members, named))
     const subject = yield* subjectOf(act, given, { instrumentId, asking })
     const supposed = yield* suppositionsOf({ ...subject, asked: given, pin })
     const records = PinnedRecords.at(yield* Records, pin, supposed)

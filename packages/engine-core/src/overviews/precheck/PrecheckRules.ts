@@ -6,12 +6,15 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Month from "../../kernel/Month.ts"
+import * as Party from "../../kernel/Party.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import { type Fault, refuse, type Refused } from "../../kernel/Refusal.ts"
 import { CycleId } from "../../orders/dealing-cycle/DealingCycle.ts"
 import { RedemptionId } from "../../orders/redemption/Redemption.ts"
 import { CashLine, CashLines, nameOf } from "../../orders/order/CashLine.ts"
 import { SubscriptionId } from "../../orders/subscription/Subscription.ts"
+import { MintId } from "../../reserves/reserve-order/Mint.ts"
+import { ReserveRedemptionId } from "../../reserves/reserve-order/ReserveRedemption.ts"
 import * as Field from "../../templates/Field.ts"
 import { PaymentMode, type PrecheckAct } from "../../vocabulary/sets.ts"
 import * as Counterfactual from "../../instruments/policy/Counterfactual.ts"
@@ -68,6 +71,23 @@ const move = Codec.make({
   description: "A move of one holder's units, as holderId:toHolderId:units; without units, of all."
 })
 
+/** An asset in a query: a party has no slash, so the first one ends it. */
+const asset = Codec.make({
+  from: Schema.String,
+  to: Schema.toType(Field.asset),
+  parse: (text: string) => {
+    const at = text.indexOf("/")
+    const admin = Party.parse(text.slice(0, at))
+    const id = text.slice(at + 1)
+    return at > 0 && Result.isSuccess(admin) && id.length > 0 && id.length <= RecordId.lengthMax
+      ? Result.succeed({ admin: admin.success, id })
+      : Codec.fault("an asset is admin/id: the party that registers it, and its id there")
+  },
+  print: ({ admin, id }: Field.Asset) => `${admin}/${id}`
+}).annotate({
+  description: "An asset, as admin/id: the party that registers it, and its id there."
+})
+
 /**
  * Parameters of the acts, by their names in the act's own body or path. `policyVersion` and `price`
  * suppose other terms or another price.
@@ -77,6 +97,8 @@ export const asked = {
   subscriptionId: Schema.optionalKey(SubscriptionId),
   redemptionId: Schema.optionalKey(RedemptionId),
   cycleId: Schema.optionalKey(CycleId),
+  mintId: Schema.optionalKey(MintId),
+  reserveRedemptionId: Schema.optionalKey(ReserveRedemptionId),
   payment: Schema.optionalKey(PaymentMode.schema),
   amount: Schema.optionalKey(Amount.orderCashText),
   units: Schema.optionalKey(Amount.orderUnitsText),
@@ -90,6 +112,8 @@ export const asked = {
   holderIds: Schema.optionalKey(Schema.Array(HolderId)),
   month: Schema.optionalKey(Month.schema),
   acknowledgedRate: Schema.optionalKey(Amount.rateText),
+  asset: Schema.optionalKey(asset),
+  deposit: Schema.optionalKey(Amount.depositText),
   /** Hash of the cited order's document, the only member of it that is judged. */
   documentHash: Schema.optionalKey(Field.digest),
   ...Counterfactual.fields
@@ -100,7 +124,13 @@ type Name = keyof Asked
 
 /** Record that an act is about, and its required and optional parameters. */
 interface Taking {
-  readonly about: "holder" | "subscription" | "redemption" | "dealing-cycle" | "instrument"
+  readonly about:
+    | "holder"
+    | "subscription"
+    | "redemption"
+    | "dealing-cycle"
+    | "instrument"
+    | "reserve"
   readonly needs: ReadonlyArray<Name>
   readonly may: ReadonlyArray<Name>
 }
@@ -148,7 +178,14 @@ export const acts = {
     needs: ["moves", "documentHash"],
     may: []
   },
-  "instrument.recover": { about: "instrument", needs: ["holderIds"], may: ["documentHash"] }
+  "instrument.recover": { about: "instrument", needs: ["holderIds"], may: ["documentHash"] },
+  // The reserve is the one that backs the instrument.
+  "mint.start": { about: "reserve", needs: ["holderId", "asset", "deposit"], may: ["mintId"] },
+  "reserve-redemption.start": {
+    about: "reserve",
+    needs: ["holderId", "asset", "units"],
+    may: ["reserveRedemptionId"]
+  }
 } as const satisfies { readonly [A in PrecheckAct]?: Taking }
 export type Act = keyof typeof acts
 
@@ -181,11 +218,13 @@ export const membersOf = (
   const [first] = errors
   if (first !== undefined) return refuse("invalid-request", { detail: first.detail, errors })
   const { documentHash, policyVersion: _, price: __, ...members } = encode(given)
-  const { acknowledgedRate, amount, cash, moves, refunds, units } = given
+  const { acknowledgedRate, amount, asset, cash, deposit, moves, refunds, units } = given
   return Result.succeed({
     ...members,
     ...(amount === undefined ? {} : { amount: number(amount) }),
     ...(units === undefined ? {} : { units: number(units) }),
+    ...(deposit === undefined ? {} : { deposit: number(deposit) }),
+    ...(asset === undefined ? {} : { asset }),
     ...(acknowledgedRate === undefined ? {} : { acknowledgedRate: number(acknowledgedRate) }),
     ...(cash === undefined ? {} : { cash: lines(cash) }),
     ...(refunds === undefined ? {} : { refunds: lines(refunds) }),

@@ -35,8 +35,8 @@ export const mints = Collection.define<Mint, ReserveOrder.Fact>("mint", {
       : ReserveOrder.evolve(self, fact),
   keptBy: "ledger",
   sortKey: (self, createdAt) => `${Instant.sortable(createdAt)} ${self.mintId} mint`,
-  filters: ReserveOrder.filters,
-  ripens: ["state"],
+  filters: ReserveOrder.filtersOf("mint"),
+  ripens: ReserveOrder.ripens,
   due: ReserveOrder.due,
   waitingOn: ({ state, party, heldCid, deadline }) => {
     if (state === "started" || (state === "ready" && heldCid === null)) {

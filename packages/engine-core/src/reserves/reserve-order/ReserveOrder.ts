@@ -9,6 +9,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Party from "../../kernel/Party.ts"
+import * as OpenOrder from "../../orders/OpenOrder.ts"
 import * as Field from "../../templates/Field.ts"
 import { ReserveOrderMachine } from "./ReserveOrderMachine.ts"
 
@@ -131,7 +132,7 @@ export const isOpen = ({ state }: Pick<Members, "state">): boolean =>
 export const assetKeyOf = (of: Pick<Members, "reserveId" | "asset">): string =>
   `${of.reserveId}/${of.asset.admin}/${of.asset.id}`
 
-export const filters = {
+const filters = {
   reserveId: (self: Members) => self.reserveId,
   instrumentId: (self: Members) => self.instrumentId,
   registrar: (self: Members) => self.registrar,
@@ -144,6 +145,16 @@ export const filters = {
   /** Allocation or locked units of a ready order, to see when they end. */
   heldCid: (self: Members) => self.heldCid
 } as const
+
+/** Filter columns of the orders of a kind; an order is in the list of open orders until it has ended. */
+export const filtersOf = (kind: "mint" | "reserve-redemption") => ({
+  ...filters,
+  open: ({ state }: Members) => OpenOrder.open({ kind, state }),
+  openUntil: ({ state }: Members) => OpenOrder.openUntil({ kind, state, until: null })
+})
+
+/** Filter columns that the clock moves: past its deadline an order is still open. */
+export const ripens: ReadonlyArray<string> = ["state", "open"]
 
 /** The clock expires an order that has not settled by its deadline. */
 export const due = ({

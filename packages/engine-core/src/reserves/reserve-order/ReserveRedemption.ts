@@ -35,8 +35,8 @@ export const reserveRedemptions = Collection.define<ReserveRedemption, ReserveOr
     keptBy: "ledger",
     sortKey: (self, createdAt) =>
       `${Instant.sortable(createdAt)} ${self.reserveRedemptionId} reserve-redemption`,
-    filters: ReserveOrder.filters,
-    ripens: ["state"],
+    filters: ReserveOrder.filtersOf("reserve-redemption"),
+    ripens: ReserveOrder.ripens,
     due: ReserveOrder.due,
     waitingOn: ({ state, party, deadline }) => {
       if (state === "started") {

@@ -1,0 +1,47 @@
+/** Basis of the figures of mints and reserve redemptions: the formula and the inputs of each. */
+import * as Basis from "../../kernel/Basis.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Formula from "../../kernel/Formula.ts"
+import type * as Offset from "../../kernel/Offset.ts"
+import * as Formulas from "../ReserveFormulas.ts"
+import type { Mint } from "./Mint.ts"
+import type { Members } from "./ReserveOrder.ts"
+import type { ReserveRedemption } from "./ReserveRedemption.ts"
+
+/**
+ * Source of an input: the price is that of the point it was published by, everything else is in the
+ * order (docs/domain/figures.md#basis).
+ */
+const sourceOf =
+  (
+    { pointCid }: Pick<Members, "pointCid">,
+    of: { readonly resourceKind: "mint" | "reserve-redemption"; readonly id: string },
+    offset: Offset.Offset | null
+  ) =>
+  (name: string): Basis.Source =>
+    name === "price" && pointCid !== null
+      ? { resourceKind: "contract", id: pointCid, offset }
+      : { ...of, offset }
+
+/** Basis of the units of a mint; none where its prices are not told, as after a snapshot. */
+export const ofMint = (self: Mint, offset: Offset.Offset | null): ReadonlyArray<Basis.Basis> => {
+  const { deposit, price, sharePrice, decimals, mintId: id, units } = self
+  if (price === null || sharePrice === null) return []
+  const given = { deposit, price, sharePrice, decimals }
+  if (!Decimal.equals(Formula.compute(Formulas.mintUnits, given).units, units)) return []
+  const source = sourceOf(self, { resourceKind: "mint", id }, offset)
+  return Basis.of(Formulas.mintUnits, { given, fields: { units: "units" }, source })
+}
+
+/** Basis of the payout of a redemption; none where its prices are not told. */
+export const ofRedemption = (
+  self: ReserveRedemption,
+  offset: Offset.Offset | null
+): ReadonlyArray<Basis.Basis> => {
+  const { units, price, sharePrice, decimals, payout, reserveRedemptionId: id } = self
+  if (price === null || sharePrice === null) return []
+  const given = { units, price, sharePrice, decimals }
+  if (!Decimal.equals(Formula.compute(Formulas.redeemPayout, given).payout, payout)) return []
+  const source = sourceOf(self, { resourceKind: "reserve-redemption", id }, offset)
+  return Basis.of(Formulas.redeemPayout, { given, fields: { payout: "payout" }, source })
+}

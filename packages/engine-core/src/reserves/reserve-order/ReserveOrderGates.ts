@@ -1,0 +1,332 @@
+/** Checks of a mint's and a reserve redemption's acts, by gate; the order of rows within a gate counts. */
+import type { Admission } from "../../admissions/Admission.ts"
+import * as AttributeRules from "../../holders/attribute/AttributeRules.ts"
+import type { Holder } from "../../holders/holder/Holder.ts"
+import { isScreened } from "../../holders/holder/HolderMachine.ts"
+import type { Recorded } from "../../instruments/instrument/Instrument.ts"
+import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type * as HoldRules from "../../restraints/hold/HoldRules.ts"
+import { against as againstHolds } from "../../restraints/hold/HoldRules.ts"
+import * as RestrictionRules from "../../restraints/restriction/RestrictionRules.ts"
+import type * as Field from "../../templates/Field.ts"
+import * as CoverRules from "../reserve/CoverRules.ts"
+import type { Reserve } from "../reserve/Reserve.ts"
+import { keyOf } from "../reserve/ReserveTerms.ts"
+import type { Mint } from "./Mint.ts"
+import type { ReserveRedemption } from "./ReserveRedemption.ts"
+
+/** Records and figures that gate every act of a mint or a reserve redemption. */
+interface Context {
+  readonly holds: ReadonlyArray<HoldRules.Holding>
+  readonly restrictions: ReadonlyArray<RestrictionRules.Restricting>
+  readonly instrument: Recorded
+  readonly holder: Pick<Holder, "holderId" | "state" | "screening" | "party" | "attributes">
+  readonly reserve: Pick<Reserve, "state" | "holder" | "pending">
+  /** Books of the reserve, at the instant at which the act is judged. */
+  readonly books: CoverRules.ReserveBooks
+  /** Asset that is put in or paid out. */
+  readonly asset: Field.Asset
+  /** `missing`: whoever receives the asset needs a credential of the venue for it, and has none. */
+  readonly assetCredential: "given" | "missing"
+  readonly now: Instant.Instant
+}
+
+/** Records that gate a mint alone. */
+interface MintContext extends Context {
+  /** The depositor's latest admission to the instrument; null: there never was one. */
+  readonly admission: Pick<Admission, "state" | "validFrom" | "credentialCid"> | null
+  /** Holder requirements of the registrar. */
+  readonly required: ReadonlyArray<AttributeRules.Required>
+  /** The live agreement to lock the asset; null: none. */
+  readonly agreement: { readonly state: string } | null
+}
+
+export interface StartingMint extends MintContext {
+  readonly deposit: Decimal.Decimal
+  readonly deadline: Instant.Instant
+}
+
+export interface SettlingMint extends MintContext {
+  readonly order: Pick<Mint, "deposit" | "units" | "heldCid">
+}
+
+export interface StartingRedemption extends Context {
+  readonly units: Decimal.Decimal
+  readonly deadline: Instant.Instant
+  /** Units of the instrument that the owner has free. */
+  readonly free: Decimal.Decimal
+  /** Payouts of the open redemptions in the same asset. */
+  readonly promised: Decimal.Decimal
+}
+
+export interface SettlingRedemption extends Context {
+  readonly order: Pick<ReserveRedemption, "payout" | "units">
+  /** `gone`: what locked the owner's units has ended without the order. */
+  readonly lockedUnits: "live" | "gone"
+}
+
+// ---- the holder
+
+const ofControls = (
+  { holds, restrictions, holder, instrument }: Context,
+  of: { readonly act: HoldRules.Act; readonly passing: RestrictionRules.ActPassing }
+): ReadonlyArray<Objection> => [
+  againstHolds(holds, of.act),
+  RestrictionRules.against(
+    restrictions,
+    {
+      holderId: holder.holderId,
+      instrumentId: instrument.instrumentId,
+      passing: of.passing
+    },
+    holder.party
+  )
+]
+
+const assetCredential = ({ asset, ...of }: Context): Objection =>
+  check("asset-credential", of.assetCredential === "given", {
+    detail: `Who receives ${asset.id} needs the venue's credential for it.`
+  })
+
+const ofDepositor = (context: MintContext, passing: "order-in" | "units-in") => {
+  const { admission, holder, instrument, now, required } = context
+  return [
+    ...ofControls(context, { act: "mint", passing }),
+    check("holder-active", holder.state === "active"),
+    check("admitted", admission?.state === "admitted", { party: holder.party }),
+    check(
+      "credential-in-force",
+      admission === null ||
+        admission.validFrom === null ||
+        Instant.atOrBefore(admission.validFrom, now)
+    ),
+    assetCredential(context),
+    check("attributes-valid", AttributeRules.areValid(holder.attributes, required, now)),
+    check("screening-clear", isScreened(holder)),
+    onRegistry(instrument)
+  ]
+}
+
+const ofOwner = (context: Context): ReadonlyArray<Objection> => {
+  const { holder, instrument } = context
+  return [
+    ...ofControls(context, { act: "deal", passing: "units-back" }),
+    check("holder-active", holder.state === "active" || holder.state === "lapsed"),
+    assetCredential(context),
+    check("screening-clear", isScreened(holder)),
+    onRegistry(instrument)
+  ]
+}
+
+// ---- the reserve and its terms
+
+const inTerms = ({ books, asset }: Context): boolean => {
+  const key = keyOf(asset)
+  return books.terms.assets.some((one) => keyOf(one.asset) === key)
+}
+
+/** Pending terms that leave out an asset stop what would lock more of it. */
+const staysInTerms = (context: Context): boolean => {
+  const { asset, reserve } = context
+  const key = keyOf(asset)
+  return (
+    inTerms(context) &&
+    (reserve.pending === null ||
+      reserve.pending.terms.assets.some((one) => keyOf(one.asset) === key))
+  )
+}
+
+const ofMintTerms = (context: MintContext): ReadonlyArray<Objection> => {
+  const { agreement, asset, reserve } = context
+  return [
+    check("reserve-active", reserve.state === "active", {
+      detail: `The reserve is ${reserve.state}.`
+    }),
+    check("asset-in-terms", staysInTerms(context), { detail: `The asset is ${asset.id}.` }),
+    check("lock-agreement", agreement?.state === "active", { detail: `The asset is ${asset.id}.` })
+  ]
+}
+
+const ofRedemptionTerms = (context: Context): ReadonlyArray<Objection> => {
+  const { asset, reserve } = context
+  return [
+    check("reserve-active", reserve.state === "active" || reserve.state === "closing", {
+      detail: `The reserve is ${reserve.state}.`
+    }),
+    check("asset-in-terms", inTerms(context), { detail: `The asset is ${asset.id}.` })
+  ]
+}
+
+// ---- prices and cover
+
+const isSame = (key: string) => (asset: CoverRules.ReserveAsset) => asset.key === key
+
+/** Whether the order's figure can be computed: its asset and the share have a price. */
+const priceKnown = ({ asset, books }: Context): Objection => {
+  const assets = CoverRules.assetsOf(books)
+  const own = assets.find(isSame(keyOf(asset)))
+  const unpriced =
+    own?.price === null
+      ? own
+      : assets.find(({ price, units }) => price === null && Decimal.isPositive(units))
+  return check(
+    "price-known",
+    own === undefined || (own.price !== null && CoverRules.sharePriceOf(books) !== null),
+    {
+      detail:
+        unpriced === undefined
+          ? "The units own nothing that has a worth."
+          : `No price of ${unpriced.asset.id} was published.`
+    }
+  )
+}
+
+/** `assets`: those whose prices must be fresh; one that has no price is judged by `price-known`. */
+const priceFresh = (assets: ReadonlyArray<CoverRules.ReserveAsset>): Objection => {
+  const stale = assets.find(({ isFresh, price }) => price !== null && !isFresh)
+  return check("price-fresh", stale === undefined, {
+    detail: stale === undefined ? null : `The price of ${stale.asset.id} is stale.`
+  })
+}
+
+/** The units of an accumulating reserve own every asset of which something is locked. */
+const pricingOf = ({ asset, books }: Context): ReadonlyArray<CoverRules.ReserveAsset> => {
+  const key = keyOf(asset)
+  return CoverRules.assetsOf(books).filter(
+    (one) =>
+      one.key === key || (books.valuation.mode === "accumulating" && Decimal.isPositive(one.units))
+  )
+}
+
+const cover = (
+  { books }: Context,
+  mint: CoverRules.ReserveMove | null,
+  { unit }: { readonly unit: string }
+): Objection => {
+  if (mint === null) return check("cover", true)
+  const { counted, required, state } = CoverRules.coverOf(CoverRules.afterMint(books, mint))
+  return check("cover", state === "covered", {
+    detail: `With the mint ${Decimal.formatPlain(required)} ${unit} would be required, and ${Decimal.formatPlain(counted)} ${unit} counted.`
+  })
+}
+
+const priceMoved = (
+  fixed: Decimal.Decimal,
+  computed: Decimal.Decimal | null,
+  of: { readonly named: string }
+): Objection =>
+  check("price-moved", CoverRules.settlementFault(fixed, computed) !== "price-moved", {
+    detail:
+      computed === null
+        ? null
+        : `The order is for ${Decimal.formatPlain(fixed)} ${of.named}, and the prices now give ${Decimal.formatPlain(computed)}.`
+  })
+
+/** Computes the units that a deposit mints; null: the asset is not in the terms, or a price is missing. */
+export const unitsOf = (of: Pick<StartingMint, "asset" | "books" | "deposit">) =>
+  CoverRules.mintUnitsOf(of.books, of)
+
+/** Computes the amount of the asset that units are paid; null as for `unitsOf`. */
+export const payoutOf = (of: Pick<StartingRedemption, "asset" | "books" | "units">) =>
+  CoverRules.redeemPayoutOf(of.books, of)
+
+const deadlineAhead = ({ deadline, now }: Pick<StartingMint, "deadline" | "now">): Objection =>
+  check("deadline-ahead", Instant.isAfter(deadline, now))
+
+// ---- acts
+
+/** All checks of starting a mint, in the order of the gates. */
+export const againstMint = (context: StartingMint): ReadonlyArray<Objection> => {
+  const { asset, deposit, books, holder, instrument, reserve } = context
+  const units = unitsOf(context)
+  return inOrder([
+    ...ofDepositor(context, "order-in"),
+    ...ofMintTerms(context),
+    check("own-reserve", holder.party !== reserve.holder, { party: holder.party }),
+    deadlineAhead(context),
+    check("too-small", units === null || Decimal.isPositive(units), {
+      detail: `The deposit mints less than one unit of ${books.decimals} places.`,
+      recovery: "Deposit more of the asset."
+    }),
+    priceKnown(context),
+    priceFresh(pricingOf(context)),
+    cover(context, units === null ? null : { asset, amount: deposit, units }, {
+      unit: instrument.manifest.currency
+    })
+  ])
+}
+
+/** All checks of settling a mint; its units and its deposit stand as they were fixed at its start. */
+export const againstMintSettlement = (context: SettlingMint): ReadonlyArray<Objection> => {
+  const { asset, books, instrument, order } = context
+  const { deposit, units } = order
+  return inOrder([
+    ...ofDepositor(context, "units-in"),
+    ...ofMintTerms(context),
+    check("allocation-live", order.heldCid !== null),
+    priceKnown(context),
+    priceFresh(pricingOf(context)),
+    priceMoved(units, CoverRules.mintUnitsOf(books, { asset, deposit }), { named: "units" }),
+    cover(context, { asset, amount: deposit, units }, { unit: instrument.manifest.currency })
+  ])
+}
+
+/** Checks that as much of the asset is locked as the redemption pays, after what others are paid first. */
+const assetAvailable = (
+  { asset, books, promised }: Pick<StartingRedemption, "asset" | "books" | "promised">,
+  payout: Decimal.Decimal | null
+): Objection => {
+  const locked = books.locked.get(keyOf(asset)) ?? Decimal.zero
+  const available = Decimal.max(Decimal.zero, Decimal.subtract(locked, promised))
+  return check("asset-available", payout === null || Decimal.atMost(payout, available), {
+    detail: `${Decimal.formatPlain(available)} of ${asset.id} are locked and not promised to open redemptions.`
+  })
+}
+
+/** All checks of starting a redemption. It needs no cover, and may lower it. */
+export const againstRedemption = (context: StartingRedemption): ReadonlyArray<Objection> => {
+  const { asset, books, free, instrument, units } = context
+  const { unitDecimals } = instrument.manifest
+  const payout = payoutOf(context)
+  return inOrder([
+    ...ofOwner(context),
+    ...ofRedemptionTerms(context),
+    deadlineAhead(context),
+    check("unit-decimals", Decimal.fits(units, unitDecimals), {
+      detail: `Units of the instrument have at most ${unitDecimals} places.`,
+      recovery: `Redeem units with at most ${unitDecimals} places.`
+    }),
+    check("units-free", Decimal.atMost(units, free), {
+      detail: `${Decimal.formatPlain(free)} units are free.`
+    }),
+    check("too-small", payout === null || Decimal.isPositive(payout), {
+      detail: `The units are paid less than one atom of ${books.decimals} places of ${asset.id}.`,
+      recovery: "Redeem more units."
+    }),
+    priceKnown(context),
+    priceFresh(CoverRules.assetsOf(books).filter(isSame(keyOf(asset)))),
+    assetAvailable(context, payout)
+  ])
+}
+
+/** All checks of settling a redemption; its payout stands as it was fixed at its start. */
+export const againstRedemptionSettlement = (
+  context: SettlingRedemption
+): ReadonlyArray<Objection> => {
+  const { asset, books, lockedUnits, order } = context
+  const computed = CoverRules.redeemPayoutOf(books, { asset, units: order.units })
+  return inOrder([
+    ...ofOwner(context),
+    ...ofRedemptionTerms(context),
+    check("units-allocated", lockedUnits === "live", {
+      recovery: "Cancel the redemption: the units that it locked are not locked any more."
+    }),
+    priceKnown(context),
+    priceFresh(CoverRules.assetsOf(books).filter(isSame(keyOf(asset)))),
+    priceMoved(order.payout, computed, { named: asset.id }),
+    assetAvailable({ ...context, promised: Decimal.zero }, order.payout)
+  ])
+}

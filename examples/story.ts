@@ -36,6 +36,15 @@ export const instrument = (terms: Terms) => ({
   residual: "refund"
 })
 
+/** Terms of an instrument whose units exist only against assets that are locked for it. */
+export const backed = (
+  terms: Omit<Terms, "oracle" | "valuation"> & { readonly oracle: Party.Party }
+) => ({
+  ...instrument({ ...terms, valuation: "par" }),
+  legalName: "Example Reserve Note",
+  display: { displayName: "Example Reserve Note", symbol: "ERN" }
+})
+
 export const consent = (of: { readonly fund: Party.Party }) => ({
   ...of,
   terms: "The venue may admit holders whose identity it has verified."

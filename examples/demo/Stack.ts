@@ -16,6 +16,8 @@ export interface Instrument {
   readonly unitDecimals: number
   /** Fixed value of a unit of a par instrument. */
   readonly parValue?: string
+  /** Whether its registrar issues it, as a backed instrument's does; the fund where absent. */
+  readonly issuer?: "fund" | "registrar"
 }
 
 export interface Options {
@@ -182,14 +184,17 @@ const wallets = async (
   const prices = file("prices.jsonl")
   await writeFile(prices, "", { flag: "a" })
   await write(file("registrar.json"), {
-    instruments: instruments.map(({ instrumentId }) => ({
+    instruments: instruments.map(({ instrumentId, issuer = "fund" }) => ({
       instrumentId,
       provider: parties.venue,
-      issuer: parties.fund
+      issuer: parties[issuer]
     }))
   })
   await write(file("attestor.json"), {
-    instruments: instruments.map((instrument) => ({ ...instrument, pricing: "historic" }))
+    instruments: instruments.map(({ issuer: _, ...instrument }) => ({
+      ...instrument,
+      pricing: "historic"
+    }))
   })
   await write(file("investor.json"), { terms: termsHash })
   const holder = (signer: Parties.Signer) =>
@@ -198,7 +203,12 @@ const wallets = async (
     registrar: ["--policy", file("registrar.json")],
     fund: [],
     attestor: ["--policy", file("attestor.json")],
-    oracle: ["--prices", prices, "--policy", file("attestor.json")],
+    oracle: [
+      ...["--prices", prices, "--policy", file("attestor.json")],
+      // Points of an asset without a market are seen by these.
+      ...["--venue", parties.venue, "--fund", parties.fund, "--registrar", parties.registrar]
+    ],
+    custodian: [],
     investor: holder("investor"),
     successor: holder("successor")
   } as const

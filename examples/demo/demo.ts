@@ -4,6 +4,8 @@
  */
 import { parseArgs } from "node:util"
 import { Decimal } from "@bursar/engine-core/kernel"
+import { backed } from "./backed.ts"
+import type { Instrument } from "./Stack.ts"
 import { withTemporaryVenue } from "./temporaryVenue.ts"
 import { isExpected } from "./failures.ts"
 import { replay } from "./replay.ts"
@@ -13,13 +15,15 @@ import { nothingStated } from "./statements.ts"
 import { desks, type Walk } from "./steps.ts"
 
 const usage = `npm run demo -- [--amount 100000] [--price 1.0437] [--unit-decimals 6] [--json]
-npm run demo -- --replay [--json]`
+npm run demo -- --replay [--json]
+npm run demo -- --backed [--json]`
 
 const options = {
   amount: { type: "string", default: "100000" },
   price: { type: "string", default: "1.0437" },
   "unit-decimals": { type: "string", default: "6" },
   replay: { type: "boolean", default: false },
+  backed: { type: "boolean", default: false },
   json: { type: "boolean", default: false },
   help: { type: "boolean", default: false }
 } as const
@@ -34,6 +38,25 @@ const asked = (values: Readonly<Record<"amount" | "price" | "unit-decimals", str
   price: matching("price", values.price, /^(?=.*[1-9])[0-9]{1,15}(\.[0-9]{1,10})?$/),
   unitDecimals: Number(matching("unit-decimals", values["unit-decimals"], /^([0-9]|10)$/))
 })
+
+/** Instrument of the walk, with what its outside parties must know of it. */
+const instrumentOf = (
+  { replay, backed }: { readonly replay: boolean; readonly backed: boolean },
+  { unitDecimals }: Asked
+): { readonly walked: Walk["instrument"]; readonly known: Instrument } => {
+  if (backed) {
+    const walked = { instrumentId: "ern-usd", unitDecimals: 6, valuation: "par" } as const
+    return {
+      walked,
+      known: { instrumentId: "ern-usd", unitDecimals: 6, parValue: "1", issuer: "registrar" }
+    }
+  }
+  const walked: Walk["instrument"] = replay
+    ? { instrumentId: "buidl-i", unitDecimals: 2, valuation: "par" }
+    : { instrumentId: "elf-usd", unitDecimals, valuation: "accumulating" }
+  const { valuation, ...known } = walked
+  return { walked, known: { ...known, ...(valuation === "par" ? { parValue: "1" } : {}) } }
+}
 
 /** Half of the units is redeemed and the rest recovered, so the amount must buy enough for both. */
 const buying = (of: Asked): Asked => {
@@ -65,16 +88,17 @@ const main = async (): Promise<void> => {
     if (!values.json) console.log(`${seconds().toFixed(1).padStart(6)} s  ${said}`)
   }
   const of = buying(asked(values))
-  const instrument: Walk["instrument"] = values.replay
-    ? { instrumentId: "buidl-i", unitDecimals: 2, valuation: "par" }
-    : { instrumentId: "elf-usd", unitDecimals: of.unitDecimals, valuation: "accumulating" }
-  const { valuation, ...known } = instrument
+  const { walked: instrument, known } = instrumentOf(values, of)
   tell("starting a venue in a folder that is thrown away")
-  const instruments = [{ ...known, ...(valuation === "par" ? { parValue: "1" } : {}) }]
+  const instruments = [known]
   const outcome = await withTemporaryVenue({ instruments, successorCooling }, async (stack) => {
     tell(`the venue is up: ${stack.venue.api}, the ledger's door at ${stack.ledgerDoor}`)
     const walk: Walk = { stack, desks: desks(stack), instrument, stated: nothingStated(), tell }
-    const outcome = await (values.replay ? replay(walk) : subscription(walk, of))
+    const outcome = await (values.backed
+      ? backed(walk)
+      : values.replay
+        ? replay(walk)
+        : subscription(walk, of))
     for (const [check, held] of Object.entries(outcome.checks)) {
       tell(`${held ? "right" : "WRONG"}: ${check}`)
     }

@@ -11,7 +11,7 @@ import { SigningKey } from "@bursar/storage-adapters/simulated-ledger/actors"
 import { Effect, Layer, Redacted } from "effect"
 import { write } from "./secretFiles.ts"
 
-export type Hint = "venue" | "registrar" | "fund" | "attestor" | "oracle" | Signer
+export type Hint = "venue" | "registrar" | "fund" | "attestor" | "oracle" | "custodian" | Signer
 /** External parties, which sign with a key of their own; the others act by token. */
 export type Signer = (typeof signers)[number]
 export type Parties = Readonly<Record<Hint, Party.Party>>
@@ -43,6 +43,7 @@ export const make = (of: { readonly url: string; readonly folder: string }): Pro
       fund: named("fund"),
       attestor: named("attestor"),
       oracle: named("oracle"),
+      custodian: named("custodian"),
       investor: named("investor"),
       successor: named("successor")
     })

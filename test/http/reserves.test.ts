@@ -1,0 +1,427 @@
+/** A backed instrument over HTTP: reserve, locks, mints, redemptions, amendments and reports, answered from wallets alone. */
+import { ScheduleRunner } from "@bursar/engine-core"
+import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import {
+  CustodianBot,
+  RegistrarBot,
+  Reserves,
+  Wallet as InvestorWallet,
+  type World
+} from "@bursar/storage-adapters/simulated-ledger/actors"
+import { Effect } from "effect"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { bodyOf } from "../operations/instrumentBody.ts"
+import * as WallClock from "./wallClock.ts"
+import * as Wallets from "./wallets.ts"
+
+const policy = { accept: "all" } as const
+const refusing = { accept: [], reject: "all" } as const
+const documentHash = "ab".repeat(32)
+
+type Row = Readonly<Record<string, unknown>>
+
+const clock = WallClock.start("2026-08-03T12:00:00Z")
+let venue: Wallets.WholeVenue
+let registrar: Wallets.Wallet
+let custodian: Wallets.Wallet
+let bank: Wallets.Wallet
+let oracle: Wallets.Wallet
+const wallets = new Map<string, Wallets.Wallet>()
+const walletOf = (holderId: string): Wallets.Wallet => {
+  const wallet = wallets.get(holderId)
+  if (wallet === undefined) throw new Error(`${holderId} has no wallet`)
+  return wallet
+}
+
+const succeeds = async (path: string, body: object, as = "operator"): Promise<Row> => {
+  const ended = await venue.write(path, body, as)
+  expect(ended, JSON.stringify(ended)).toMatchObject({ state: "succeeded" })
+  return ended["result"] as Row
+}
+const refusedBy = async (path: string, body: object, as = "operator"): Promise<string> => {
+  const ended = await venue.write(path, body, as)
+  const { type, gate, check } = (ended["problem"] ?? ended) as Readonly<Record<string, string>>
+  return [type?.split(":").at(-1), gate, check].filter((one) => one != null).join(" ")
+}
+const read = async (path: string, as = "auditor") => (await venue.read(path, as)).value as Row
+const rows = async (path: string, as = "auditor") =>
+  (await venue.read(path, as)).value as ReadonlyArray<Row>
+const events = async (type: string) =>
+  (await rows(`/v1/events?type=${type}`, "operator")).map(({ payload }) => payload as Row)
+
+/** Half a minute later the engine has opened what is due by itself, and done it. */
+const turn = async () => {
+  for (const _ of ["what is due", "what follows"]) {
+    clock.set(new Date(Date.now() + 15_000).toISOString())
+    await venue.run(Effect.flatMap(ScheduleRunner, ({ runOnce }) => runOnce))
+    await venue.settle()
+  }
+}
+
+const reserve = () => read("/v1/reserves/res-1")
+const coverOf = async () => {
+  const { cover, mintable, outstanding, required, counted } = await reserve()
+  const { ratio, state } = cover as Row
+  return { ratio, state, mintable, outstanding, required, counted }
+}
+
+const asset = (id: string) => ({ admin: bank.party, id })
+
+const terms = (minCover: number, ofBill: object = {}) => ({
+  minCover,
+  assets: [
+    { asset: asset("USD"), priceSource: null, freshness: null, haircut: 0, maxShare: null },
+    {
+      asset: asset("BILL"),
+      priceSource: oracle.party,
+      freshness: "PT1H",
+      haircut: 0.05,
+      maxShare: 0.4,
+      ...ofBill
+    }
+  ]
+})
+
+const gives = async (to: Wallets.Wallet, id: string, amount: string) => {
+  await bank.does(() => [
+    RegistrarBot.issue(bank.party, {
+      instrumentId: id,
+      provider: venue.party,
+      receiver: to.party,
+      amount: Decimal.of(amount),
+      executeBefore: Instant.add(Instant.of(new Date().toISOString()), Duration.days(1)),
+      reference: `${to.party}-${id}-${amount}`
+    })
+  ])
+  expect(await to.does(InvestorWallet.plan({ policy }))).toBe("accept-transfer")
+}
+
+const prices = async (value: string) =>
+  oracle.acts(
+    Templates.create(Templates.OraclePoint, {
+      oracle: oracle.party,
+      venue: venue.party,
+      fund: registrar.party,
+      registrar: bank.party,
+      attestors: [],
+      instrumentId: "BILL",
+      metric: "price",
+      value: Decimal.of(value),
+      valuationTime: Instant.of(new Date(Date.now() - 1000).toISOString()),
+      period: null,
+      withholdingRate: null,
+      statementRef: null,
+      corrects: null
+    })
+  )
+
+const joins = async (holderId: string) => {
+  const wallet = await venue.wallet(holderId)
+  wallets.set(holderId, wallet)
+  await succeeds("/v1/holders", { holderId, party: wallet.party }, "app")
+  expect(await wallet.does(InvestorWallet.invitations(policy))).toBe("accept-invitation")
+  expect(await wallet.does(InvestorWallet.signTerms({ documentHash }))).toBe("sign-terms")
+  await succeeds(`/v1/holders/${holderId}/accepted-terms:accept`, {})
+  await succeeds(`/v1/holders/${holderId}/admissions`, { instrumentId: "fund-a" })
+  expect(await wallet.does(InvestorWallet.offers(policy))).toBe("accept-offer")
+}
+
+const mintBody = (mintId: string, id: string, deposit: number, holderId = "h1") => ({
+  mintId,
+  holderId,
+  asset: asset(id),
+  deposit
+})
+
+/** Starts a mint, which its depositor's wallet funds and accepts; the engine settles it by itself. */
+const mints = async (mintId: string, id: string, deposit: number, holderId = "h1") => {
+  await succeeds("/v1/reserves/res-1/mints", mintBody(mintId, id, deposit, holderId))
+  const wallet = walletOf(holderId)
+  await gives(wallet, id, String(deposit))
+  expect(await wallet.does(InvestorWallet.plan({ policy }))).toBe("allocate")
+  expect(await wallet.does(InvestorWallet.plan({ policy }))).toBe("accept-mint-order")
+  await turn()
+  return read(`/v1/reserves/res-1/mints/${mintId}`)
+}
+
+/** Has a wallet do what it is asked for, after it has merged the holdings that it takes. */
+const does = async (wallet: Wallets.Wallet, plan: World.Plan): Promise<string> => {
+  const name = await wallet.does(plan)
+  return name === "join" ? wallet.does(plan) : name
+}
+
+beforeAll(async () => {
+  venue = await Wallets.open({ plugged: clock.plugged })
+  registrar = await venue.wallet("registrar")
+  custodian = await venue.wallet("custodian")
+  bank = await venue.wallet("bank")
+  oracle = await venue.wallet("oracle")
+  const configured = {
+    instrumentId: "fund-a",
+    provider: venue.party,
+    issuer: registrar.party
+  }
+  const bot = RegistrarBot.plan({ policy, instruments: [configured] })
+  await succeeds("/v1/instruments", {
+    ...bodyOf(),
+    valuation: "par",
+    registrar: registrar.party,
+    oracle: null,
+    holderCap: 100
+  })
+  expect(await registrar.does(bot)).toBe("configure-instrument")
+  await succeeds("/v1/instruments/fund-a/admission-consent:propose", {
+    fund: registrar.party,
+    terms: "terms"
+  })
+  expect(await registrar.does(bot)).toBe("accept-consent")
+  for (const holderId of ["h1", "h2"]) await joins(holderId)
+})
+afterAll(async () => {
+  await venue.close()
+  clock.stop()
+})
+
+describe("a backed instrument over HTTP", () => {
+  it("has a reserve that its issuer and the custodian accept, each from its own wallet", async () => {
+    await succeeds("/v1/reserves", {
+      reserveId: "res-1",
+      instrumentId: "fund-a",
+      holder: custodian.party,
+      unit: "USD",
+      decimals: 6,
+      terms: terms(1.02),
+      loosenDelay: "PT0S"
+    })
+    expect(await reserve()).toMatchObject({ state: "proposed" })
+    expect(await custodian.does(CustodianBot.plan({ policy }))).toBe("accept-reserve")
+    expect(await registrar.does(Reserves.proposals(policy))).toBe("accept-reserve")
+    expect(await reserve()).toMatchObject({ state: "active", outstanding: 0, mintable: 0 })
+    const path = "/v1/instruments/fund-a/primary-market:propose"
+    const market = {
+      fund: registrar.party,
+      paymentAsset: asset("USD"),
+      terms: { attestors: [oracle.party], required: 1, oracle: oracle.party }
+    }
+    expect(await refusedBy(path, market)).toBe("rule-refused policy backed")
+  })
+
+  it("has nothing of its holder locked by the venue and the asset's registrar alone", async () => {
+    await gives(custodian, "BILL", "70")
+    await succeeds("/v1/reserves/res-1/lock-agreements", {
+      lockAgreementId: "lk-early",
+      asset: asset("BILL"),
+      amount: 70
+    })
+    expect(await bank.does(Reserves.locks(policy))).toBe("accept-lock")
+    const [proposal] = await bank.sees(Templates.LockAgreementProposal)
+    const [held] = await custodian.sees(Templates.Holding)
+    const [found] = await custodian.sees(Templates.Reserve)
+    const accept = (party: typeof bank.party) =>
+      Templates.exercise(Templates.LockAgreementProposal, proposal?.contractId ?? "", "Accept", {
+        party,
+        reserveCid: found?.contractId ?? "",
+        holdingCids: [held?.contractId ?? ""]
+      })
+    for (const by of [bank, registrar]) {
+      await expect(by.acts(accept(custodian.party))).rejects.toThrow()
+      await expect(by.acts(accept(by.party))).rejects.toThrow()
+    }
+    const free = await custodian.sees(Templates.Holding)
+    expect(free.map(({ payload }) => payload.lock)).toEqual([null])
+    expect(await custodian.does(Reserves.locks(refusing))).toBe("decline-lock")
+    expect(await read("/v1/reserves/res-1/lock-agreements/lk-early")).toMatchObject({
+      state: "declined"
+    })
+  })
+
+  it("locks assets by agreement of their registrar and the custodian, and counts them", async () => {
+    for (const [id, amount] of [
+      ["USD", 550],
+      ["BILL", 0]
+    ] as const) {
+      await succeeds("/v1/reserves/res-1/lock-agreements", {
+        lockAgreementId: `lk-${id}`,
+        asset: asset(id),
+        amount
+      })
+      expect(await custodian.does(Reserves.locks(policy))).toBe("nothing")
+      expect(await bank.does(Reserves.locks(policy))).toBe("accept-lock")
+      if (amount > 0) {
+        await gives(custodian, id, "600")
+        expect(await custodian.does(Reserves.locks(policy))).toBe("divide")
+      }
+      expect(await custodian.does(Reserves.locks(policy))).toBe("accept-lock")
+    }
+    const agreements = await rows("/v1/reserves/res-1/lock-agreements")
+    expect(agreements.map(({ state }) => state).toSorted()).toEqual([
+      "active",
+      "active",
+      "declined"
+    ])
+    await prices("2.1")
+    expect(await coverOf()).toMatchObject({ ratio: null, state: "covered", counted: 550 })
+  })
+
+  it("mints against deposits as the golden vectors have it, settled by the engine itself", async () => {
+    expect(await mints("m-1", "USD", 450)).toMatchObject({ state: "settled", units: 450 })
+    expect(await mints("m-2", "BILL", 500)).toMatchObject({ state: "settled", units: 1050 })
+    expect(await coverOf()).toEqual({
+      outstanding: 1500,
+      required: 1530,
+      counted: 1612,
+      ratio: 1.0746666666,
+      state: "covered",
+      mintable: 133.986928
+    })
+    expect((await events("reserve.minted")).length).toBe(2)
+    const settles = (await rows("/v1/operations?kind=mint.settle")).map(
+      ({ state, role, actorName }) => ({ state, role, actorName })
+    )
+    expect(settles).toEqual(
+      Array.from({ length: 2 }, () => ({ state: "succeeded", role: null, actorName: null }))
+    )
+    const portfolio = await rows("/v1/holders/h1/portfolio")
+    expect(portfolio).toMatchObject([{ instrumentId: "fund-a", units: 1500 }])
+    const refused = await refusedBy("/v1/reserves/res-1/mints", mintBody("m-3", "BILL", 100))
+    expect(refused).toBe("rule-refused reserve-cover cover")
+  })
+
+  it("ends an order that its holder declines, or the venue cancels, and gives back what was allocated", async () => {
+    await succeeds("/v1/reserves/res-1/mints", mintBody("m-4", "USD", 10))
+    expect(await walletOf("h1").does(Reserves.mints(refusing))).toBe("decline-mint")
+    expect(await read("/v1/reserves/res-1/mints/m-4")).toMatchObject({
+      state: "cancelled",
+      endedAs: "declined"
+    })
+    await gives(walletOf("h1"), "USD", "11")
+    await succeeds("/v1/reserves/res-1/mints", mintBody("m-5", "USD", 11))
+    expect(await walletOf("h1").does(InvestorWallet.plan({ policy }))).toBe("allocate")
+    expect(await walletOf("h1").does(InvestorWallet.plan({ policy }))).toBe("accept-mint-order")
+    await succeeds("/v1/reserves/res-1/mints/m-5:cancel", {}, "risk")
+    expect(await read("/v1/reserves/res-1/mints/m-5")).toMatchObject({ state: "cancelled" })
+    expect(await walletOf("h1").sees(Templates.Allocation)).toEqual([])
+  })
+
+  it("redeems no units of another holder, by whoever acts", async () => {
+    const path = "/v1/reserves/res-1/redemptions"
+    const of = { asset: asset("USD"), units: 100 }
+    // A redemption for who has no units is refused, and one of h1 is accepted by h1 alone.
+    expect(await refusedBy(path, { ...of, reserveRedemptionId: "r-none", holderId: "h2" })).toBe(
+      "rule-refused units units-free"
+    )
+    await succeeds(path, { ...of, reserveRedemptionId: "r-taken", holderId: "h1" })
+    const [order] = await walletOf("h1").sees(Templates.ReserveRedemptionOrder)
+    const held = await walletOf("h1").sees(Templates.Holding)
+    const units = held.find(({ payload }) => payload.instrument.id === "fund-a")
+    const accept = Templates.exercise(
+      Templates.ReserveRedemptionOrder,
+      order?.contractId ?? "",
+      "Accept",
+      { holdingCid: units?.contractId ?? "" }
+    )
+    expect(await walletOf("h2").sees(Templates.ReserveRedemptionOrder)).toEqual([])
+    expect(await walletOf("h2").does(InvestorWallet.plan({ policy }))).toBe("nothing")
+    for (const by of [walletOf("h2"), registrar, custodian, bank]) {
+      await expect(by.acts(accept)).rejects.toThrow()
+    }
+    await turn()
+    expect(await read(`${path}/r-taken`)).toMatchObject({ state: "started" })
+    expect(await coverOf()).toMatchObject({ outstanding: 1500 })
+    await succeeds(`${path}/r-taken:cancel`, {})
+    expect((await venue.read(`${path}/r-taken`, "investor", { holder: "h2" })).status).toBe(403)
+  })
+
+  it("pays units from what is locked", async () => {
+    const path = "/v1/reserves/res-1/redemptions"
+    await succeeds(path, {
+      reserveRedemptionId: "r-1",
+      holderId: "h1",
+      asset: asset("USD"),
+      units: 100
+    })
+    expect(await walletOf("h1").does(Reserves.redemptions(policy))).toBe(
+      "accept-reserve-redemption"
+    )
+    await turn()
+    expect(await read(`${path}/r-1`)).toMatchObject({ state: "settled", units: 100, payout: 100 })
+    expect(await coverOf()).toMatchObject({ outstanding: 1400 })
+    expect(await events("reserve.redeemed")).toMatchObject([{ reserveId: "res-1", quantity: 100 }])
+  })
+
+  it("takes other terms that its issuer accepts, at once where they only tighten", async () => {
+    const path = "/v1/reserves/res-1/amendments"
+    await succeeds(path, { amendmentId: "am-1", terms: terms(1.05) })
+    expect(await registrar.does(Reserves.amendments(policy))).toBe("accept-amendment")
+    expect(await read(`${path}/am-1`)).toMatchObject({ state: "effective", loosens: false })
+    expect(await reserve()).toMatchObject({ termsInForce: { minCover: 1.05 } })
+    await succeeds(path, { amendmentId: "am-2", terms: terms(1.06) })
+    expect(await registrar.does(Reserves.amendments(refusing))).toBe("decline-amendment")
+    expect(await read(`${path}/am-2`)).toMatchObject({ state: "declined" })
+    expect(await events("reserve.amended")).toMatchObject([
+      { amendmentId: "am-1", direction: "tighten" }
+    ])
+  })
+
+  it("reports what the ledger computes, which is what the view shows", async () => {
+    await succeeds("/v1/reserves/res-1/reports", { reportId: "rep-1" }, "risk")
+    const report = await read("/v1/reserves/res-1/reports/rep-1")
+    const { ratio, state, outstanding, required, counted } = await coverOf()
+    expect(report["view"]).toMatchObject({
+      outstanding,
+      required,
+      counted,
+      cover: { ratio, state }
+    })
+    expect(await events("reserve.reported")).toMatchObject([{ reportId: "rep-1" }])
+  })
+
+  it("shows the monitor no id of a lock agreement, a mint or a redemption", async () => {
+    const ids = /\b(lk-[A-Za-z]+|m-\d|r-(1|taken|none))\b/
+    // Somebody who may read them finds the ids in these answers.
+    expect((await venue.read("/v1/operations?limit=1000")).text).toMatch(ids)
+    for (const path of ["events", "operations", "approvals", "proposals", "findings"]) {
+      const { status, text } = await venue.read(`/v1/${path}?limit=1000`, "monitor")
+      expect([200, 403], path).toContain(status)
+      expect(text, path).not.toMatch(ids)
+    }
+    for (const path of ["", "/lock-agreements", "/mints", "/redemptions", "/mints/m-1"]) {
+      const { status } = await venue.read(`/v1/reserves/res-1${path}`, "monitor")
+      expect(status, path).toBe(403)
+    }
+    expect((await venue.read("/v1/events?type=reserve.minted", "monitor")).status).toBe(200)
+  })
+
+  it("closes once nothing is outstanding or locked", async () => {
+    await succeeds("/v1/reserves/res-1:close", {})
+    expect(await reserve()).toMatchObject({ state: "closing" })
+    const refused = await refusedBy("/v1/reserves/res-1/mints", mintBody("m-9", "USD", 1))
+    expect(refused).toBe("rule-refused policy reserve-active")
+    const path = "/v1/reserves/res-1/redemptions"
+    for (const [index, [id, units]] of [
+      ["USD", 900],
+      ["BILL", 500]
+    ].entries()) {
+      await succeeds(path, {
+        reserveRedemptionId: `r-end-${index}`,
+        holderId: "h1",
+        asset: asset(String(id)),
+        units
+      })
+      expect(await does(walletOf("h1"), Reserves.redemptions(policy))).toBe(
+        "accept-reserve-redemption"
+      )
+      await turn()
+      expect(await read(`${path}/r-end-${index}`)).toMatchObject({ state: "settled" })
+    }
+    expect(await coverOf()).toMatchObject({ outstanding: 0, ratio: null, state: "covered" })
+    for (const id of ["BILL", "USD"]) {
+      await succeeds(`/v1/reserves/res-1/lock-agreements/lk-${id}:release`, {})
+    }
+    expect(await reserve()).toMatchObject({ state: "closed" })
+    expect(await custodian.sees(Templates.Reserve)).toEqual([])
+    const held = await custodian.sees(Templates.Holding)
+    expect(held.filter(({ payload }) => payload.lock !== null)).toEqual([])
+  })
+})

@@ -1,0 +1,403 @@
+/**
+ * Random histories of a backed instrument through the engine: mints, redemptions, locks, prices,
+ * amendments and clocks, judged by books that the test keeps by itself.
+ */
+import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
+import { Effect, type Layer } from "effect"
+import { TestClock } from "effect/testing"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import * as ReportReads from "#core/reserves/report/ReportReads.ts"
+import * as ReserveReads from "#core/reserves/reserve/ReserveReads.ts"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+import * as Books from "../simulated-ledger/reserve-books.ts"
+import * as Backed from "../operations/backed.ts"
+import * as Cycles from "../operations/cycles.ts"
+import * as Minting from "../operations/minting.ts"
+import * as Powers from "../operations/powers.ts"
+import * as Venue from "../operations/venue.ts"
+
+const whats = [
+  "wait",
+  "price",
+  "lock",
+  "mint",
+  "mint",
+  "mint",
+  "redeem",
+  "redeem",
+  "amend"
+] as const
+type What = (typeof whats)[number]
+
+interface Step {
+  readonly what: What
+  readonly which: number
+  readonly much: number
+}
+
+const steps = fc.array(
+  fc.record({
+    what: fc.constantFrom(...whats),
+    which: fc.nat(20),
+    much: fc.integer({ min: 1, max: 400 })
+  }),
+  { minLength: 8, maxLength: 16 }
+)
+
+const opening = fc.record({
+  isPar: fc.boolean(),
+  /** The price of the bills never moves. */
+  isStill: fc.boolean(),
+  terms: fc.nat(5)
+})
+
+interface Opening {
+  readonly isPar: boolean
+  readonly isStill: boolean
+  readonly terms: number
+}
+
+const delayHours = 2n
+const hour = 3_600_000_000_000n
+
+/** Terms that a reserve has at its start, or is amended to; all of them could be met. */
+const choices = [
+  { minCover: 0.9, haircut: 0, maxShare: null, freshness: null },
+  { minCover: 0.95, haircut: 0.05, maxShare: 0.5, freshness: "PT1H" },
+  { minCover: 0.9, haircut: 0.02, maxShare: 0.4, freshness: "PT1H" },
+  { minCover: 0.9, haircut: 0, maxShare: 0.6, freshness: "PT2H" },
+  { minCover: 0.97, haircut: 0.01, maxShare: 0.3, freshness: "PT1H" },
+  { minCover: 0.92, haircut: 0.05, maxShare: null, freshness: "PT3H" }
+] as const
+
+const choiceAt = (index: number) => choices[index % choices.length] ?? choices[0]
+
+const atomsOf = (figure: number) => Decimal.atoms(Decimal.of(String(figure)))
+
+/** The terms as the books have them. */
+const booked = (index: number): Books.Terms => {
+  const { minCover, haircut, maxShare, freshness } = choiceAt(index)
+  return {
+    minCover: atomsOf(minCover),
+    assets: [
+      { asset: "USD", isPriced: false, freshness: null, haircut: 0n, maxShare: null },
+      {
+        asset: "BILL",
+        isPriced: true,
+        freshness: freshness === null ? null : BigInt(freshness.slice(2, -1)) * hour,
+        haircut: atomsOf(haircut),
+        maxShare: maxShare === null ? null : atomsOf(maxShare)
+      }
+    ]
+  }
+}
+
+interface Order {
+  readonly id: string
+  readonly kind: "mint" | "redemption"
+  readonly holder: "h1" | "h2"
+  readonly asset: "USD" | "BILL"
+  readonly amount: bigint
+  readonly units: bigint
+}
+
+interface Game {
+  readonly scene: Backed.Scene
+  readonly opening: Opening
+  readonly owned: Map<string, bigint>
+  readonly given: Map<string, bigint>
+  readonly locked: Map<string, bigint>
+  readonly open: Array<Order>
+  points: ReadonlyMap<string, Books.Point>
+  terms: number
+  pending: { readonly terms: number; readonly at: bigint } | null
+  outstanding: bigint
+  readonly done: Array<string>
+}
+
+const inForce = (game: Game, now: bigint) =>
+  game.pending !== null && game.pending.at <= now ? game.pending.terms : game.terms
+
+/** The books at an instant. */
+const booksAt = (game: Game, now: bigint): Books.Books => ({
+  isPar: game.opening.isPar,
+  decimals: 6n,
+  terms: booked(inForce(game, now)),
+  outstanding: game.outstanding,
+  locked: game.locked,
+  points: game.points,
+  now
+})
+
+const books = (game: Game) => Effect.map(Instant.now, (now) => booksAt(game, now))
+
+const plus = (map: Map<string, bigint>, key: string, amount: bigint) =>
+  map.set(key, (map.get(key) ?? 0n) + amount)
+
+const text = (atoms: bigint) => Decimal.formatPlain(Decimal.fromAtoms(atoms))
+
+const assetOf = ({ scene }: Game, id: "USD" | "BILL") => (id === "USD" ? scene.usd : scene.bill)
+
+/** The engine does what is due; what settles must be what the books permit, before or after. */
+const turn = (game: Game) =>
+  Effect.gen(function* () {
+    const before = yield* books(game)
+    yield* Minting.turn
+    for (const order of [...game.open]) {
+      const { asset, amount, units, holder, kind } = order
+      const record =
+        kind === "mint" ? yield* Minting.mint(order.id) : yield* Minting.redemption(order.id)
+      if (record.state !== "settled") continue
+      game.open.splice(game.open.indexOf(order), 1)
+      const judge = kind === "mint" ? Books.mayMint : Books.mayRedeem
+      // What settled before it in this turn is in the books by now.
+      const now = yield* books(game)
+      const held = judge({ ...now, now: before.now }, order) || judge(now, order)
+      expect(held, `${kind} of ${text(units)} settled by the books`).toBe(true)
+      const sign = kind === "mint" ? 1n : -1n
+      plus(game.owned, `${holder} ${asset}`, -sign * amount)
+      plus(game.owned, `${holder} fund-a`, sign * units)
+      plus(game.locked, asset, sign * amount)
+      game.outstanding += sign * units
+      game.done.push(`settled ${kind}`)
+    }
+  })
+
+/** A start succeeds exactly where the books permit it. */
+const starts = (game: Game, started: Calls.Ended, holds: boolean) => {
+  expect(started.state === "succeeded", `${started.why}`).toBe(holds)
+  if (!holds) game.done.push("refused")
+  return holds
+}
+
+const deadline = Effect.map(Instant.now, (now) =>
+  Instant.format(Instant.add(now, Duration.days(6)))
+)
+
+type Played = Effect.Effect<void, unknown, Layer.Success<ReturnType<typeof world>>>
+
+const acts: {
+  readonly [K in What]: (game: Game, step: Step, name: string) => Played
+} = {
+  wait: (_, { much }) => TestClock.adjust(`${much % 3 === 0 ? much % 150 : much % 20} minutes`),
+  price: (game, { much }) =>
+    Effect.gen(function* () {
+      const value = game.opening.isStill ? "2.1" : `${1 + (much % 3)}.${much}`
+      yield* Backed.prices(game.scene, value)
+      const at = Instant.toMicros(yield* Instant.now)
+      game.points = new Map([["BILL", { value: Decimal.atoms(Decimal.of(value)), at }]])
+    }),
+  lock: (game, { which, much }) =>
+    Effect.gen(function* () {
+      const id = which % 2 === 0 ? "USD" : "BILL"
+      yield* Backed.locks(game.scene, { amount: String(much), asset: assetOf(game, id) })
+      plus(game.locked, id, atomsOf(much))
+    }),
+  mint: (game, { which, much }, name) =>
+    Effect.gen(function* () {
+      const asset = which % 2 === 0 ? "USD" : "BILL"
+      const holder = which % 3 === 0 ? "h2" : "h1"
+      const amount = atomsOf(much)
+      const now = yield* books(game)
+      const units = Books.unitsOf(now, { asset, amount }) ?? 0n
+      const holds = units > 0n && Books.mayMint(now, { asset, amount, units })
+      const of = {
+        mintId: name,
+        asset: assetOf(game, asset),
+        deposit: much,
+        holder: game.scene[holder]
+      }
+      const started = yield* Minting.starts(game.scene, of, { deadline: yield* deadline })
+      if (!starts(game, started, holds)) return
+      game.open.push({ id: name, kind: "mint", holder, asset, amount, units })
+      const { units: fixed } = yield* Minting.mint(name)
+      expect(text(Decimal.atoms(fixed)), "units of the mint").toBe(text(units))
+      // Some orders are never accepted.
+      if (much % 7 === 0) return
+      yield* Minting.accepts(game.scene, of)
+      plus(game.owned, `${holder} ${asset}`, amount)
+      plus(game.given, `${holder} ${asset}`, amount)
+      if (much % 5 !== 0) yield* turn(game)
+    }),
+  redeem: (game, { which, much }, name) =>
+    Effect.gen(function* () {
+      yield* turn(game)
+      const asset = which % 2 === 0 ? "USD" : "BILL"
+      const holder = which % 3 === 0 ? "h2" : "h1"
+      const units = atomsOf(1 + (much % 60))
+      const now = yield* books(game)
+      const amount = Books.payoutOf(now, { asset, units }) ?? 0n
+      const free = game.owned.get(`${holder} fund-a`) ?? 0n
+      const holds = amount > 0n && free >= units && Books.mayRedeem(now, { asset, amount, units })
+      const of = {
+        reserveRedemptionId: name,
+        asset: assetOf(game, asset),
+        units: 1 + (much % 60),
+        holder: game.scene[holder]
+      }
+      const started = yield* Minting.startsRedemption(game.scene, of, { deadline: yield* deadline })
+      if (!starts(game, started, holds)) return
+      const { payout } = yield* Minting.redemption(name)
+      expect(text(Decimal.atoms(payout)), "payout").toBe(text(amount))
+      const held = yield* Cycles.active(Templates.Holding)
+      const isWhole = held.some(
+        ({ payload }) =>
+          payload.owner === game.scene[holder].party &&
+          payload.instrument.id === "fund-a" &&
+          payload.lock === null &&
+          Decimal.atoms(Decimal.of(String(payload.amount))) >= units
+      )
+      if (isWhole) {
+        game.open.push({ id: name, kind: "redemption", holder, asset, amount, units })
+        yield* Minting.acceptsRedemption(game.scene, of)
+        yield* turn(game)
+      }
+      const left = game.open.findIndex(({ id }) => id === name)
+      if (left < 0 && isWhole) return
+      if (left >= 0) game.open.splice(left, 1)
+      yield* Calls.write(
+        "reserve-redemption.cancel",
+        { reserveId: "res-1", reserveRedemptionId: name },
+        {}
+      )
+      game.done.push("cancelled")
+    }),
+  amend: (game, { which }, name) =>
+    Effect.gen(function* () {
+      yield* turn(game)
+      const now = yield* Instant.now
+      const before = inForce(game, now)
+      const after = which % choices.length
+      const isTightening = Books.onlyTightens(booked(before), booked(after))
+      const isWaiting = game.pending !== null && now < game.pending.at
+      const holds = before !== after && (isTightening || !isWaiting)
+      const terms = Backed.termsOf(game.scene, choiceAt(after))
+      const proposed = yield* Calls.write(
+        "amendment.propose",
+        { reserveId: "res-1" },
+        { amendmentId: name, terms }
+      )
+      if (!starts(game, proposed, holds)) return
+      const { cid } = yield* Powers.saying(Templates.AmendmentProposal, { amendmentId: name })
+      const { reserveCid } = yield* Backed.reserve()
+      yield* game.scene.registrar.act(
+        Templates.exercise(Templates.AmendmentProposal, cid, "Accept", {
+          reserveCid: reserveCid ?? ""
+        })
+      )
+      const at = Instant.toMicros(yield* Instant.now)
+      game.terms = isTightening ? after : before
+      game.pending = isTightening ? null : { terms: after, at: at + delayHours * hour }
+      game.done.push(isTightening ? "tightened" : "loosened")
+    })
+}
+
+const view = Effect.map(
+  Venue.read(ReserveReads.get, { reserveId: "res-1" as never }),
+  ({ value }) => value
+)
+
+/** What the engine shows and what the ledger holds is what the books have. */
+const agrees = (game: Game) =>
+  Effect.gen(function* () {
+    const now = yield* books(game)
+    const shown = yield* view
+    expect(text(Decimal.atoms(shown.outstanding)), "outstanding").toBe(text(game.outstanding))
+    for (const { asset, units } of shown.assets) {
+      expect(text(Decimal.atoms(units)), asset.id).toBe(text(game.locked.get(asset.id) ?? 0n))
+    }
+    expect(shown.cover.state === "covered", "covered").toBe(Books.isCovered(now))
+    for (const holder of ["h1", "h2"] as const) {
+      for (const asset of ["USD", "BILL", "fund-a"]) {
+        const held = yield* Cycles.holds(game.scene[holder], asset)
+        expect(held, `${holder} ${asset}`).toBe(text(game.owned.get(`${holder} ${asset}`) ?? 0n))
+      }
+    }
+    if (game.opening.isPar) {
+      const mintable = Decimal.atoms(shown.mintable)
+      const minted = (more: bigint) => ({ ...now, outstanding: game.outstanding + more })
+      if (mintable > 0n) expect(Books.isCovered(minted(mintable)), "mintable").toBe(true)
+      const one = Books.unit / 1_000_000n
+      expect(Books.isCovered(minted(mintable + one)), "one atom more").toBe(false)
+    }
+    if (game.opening.isPar && game.opening.isStill) {
+      for (const holder of ["h1", "h2"]) {
+        const worth = (of: ReadonlyMap<string, bigint>) =>
+          10n * ((of.get(`${holder} USD`) ?? 0n) + (of.get(`${holder} fund-a`) ?? 0n)) +
+          21n * (of.get(`${holder} BILL`) ?? 0n)
+        expect(worth(game.owned) <= worth(game.given), `${holder} gained`).toBe(true)
+      }
+    }
+  })
+
+/** The ledger's own report has the figures of the view. */
+const reported = Effect.gen(function* () {
+  const shown = yield* view
+  const made = yield* Calls.write(
+    "reserve-report.create",
+    { reserveId: "res-1" },
+    { reportId: "rep" }
+  )
+  expect(made.state, made.why).toBe("succeeded")
+  const { value } = yield* Venue.read(ReportReads.get, {
+    reserveId: "res-1" as never,
+    reportId: "rep" as never
+  })
+  expect(value.view.outstanding).toBe(shown.outstanding)
+  expect(value.view.cover.state).toBe(shown.cover.state)
+  expect(value.view.cover.ratio).toBe(shown.cover.ratio)
+})
+
+const play = (of: Opening, script: ReadonlyArray<Step>) =>
+  Effect.gen(function* () {
+    const scene = yield* Minting.opened({
+      terms: choiceAt(of.terms),
+      body: { loosenDelay: "PT2H" },
+      instrument: of.isPar ? {} : { valuation: "accumulating" },
+      price: null
+    })
+    const game: Game = {
+      ...{ scene, opening: of, terms: of.terms % choices.length, pending: null, outstanding: 0n },
+      owned: new Map(),
+      given: new Map(),
+      locked: new Map(),
+      open: [],
+      points: new Map(),
+      done: []
+    }
+    for (const [index, step] of script.entries()) {
+      yield* acts[step.what](game, step, `n${index}`)
+      game.done.push(step.what)
+      yield* agrees(game)
+    }
+    yield* turn(game)
+    yield* agrees(game)
+    yield* reported
+    return game.done
+  })
+
+const run = (of: Opening, script: ReadonlyArray<Step>): Promise<ReadonlyArray<string>> =>
+  Effect.runPromise(
+    play(of, script).pipe(Effect.provide(world()), Effect.provide(TestClock.layer()))
+  )
+
+describe("after any history of a backed instrument", () => {
+  it("orders settle, figures are shown and terms are in force as the test's own books have them", () =>
+    fc.assert(
+      fc.asyncProperty(opening, steps, async (of, script) => void (await run(of, script))),
+      { numRuns: Number(process.env["BACKED_HISTORIES"] ?? 60) }
+    ))
+
+  it("these histories do enough to prove something", async () => {
+    const done = new Map<string, number>()
+    for (const [of, script] of fc.sample(fc.tuple(opening, steps), { numRuns: 8, seed: 3 })) {
+      for (const what of await run(of, script)) done.set(what, (done.get(what) ?? 0) + 1)
+    }
+    for (const what of ["settled mint", "settled redemption", "refused", "tightened", "loosened"]) {
+      expect(done.get(what) ?? 0, what).toBeGreaterThan(0)
+    }
+  })
+})

@@ -1079,3 +1079,23 @@ describe("an amendment", () => {
       }).pipe(Effect.provide(ledger))
   )
 })
+
+describe("what a settlement takes", () => {
+  it.effect("is as much after twenty mints as after one", () =>
+    Effect.gen(function* () {
+      const scene = yield* Reserves.open()
+      const agreement = yield* Reserves.lock(scene, scene.eur, "1000")
+      const sizes = new Set<string>()
+      for (let nth = 0; nth < 20; nth++) {
+        const order = { asset: scene.eur, amount: "10", units: "10", points: [] }
+        const supply = String(10 * nth)
+        const minted = yield* Reserves.mint(scene, agreement, { ...order, id: `m-${nth}`, supply })
+        const nodes = yield* World.nodes(scene.of("venue"), minted)
+        const consumed = nodes.filter((node) => node._tag === "Exercised" && node.consuming)
+        if (nth > 0) sizes.add(`${nodes.length} ${consumed.length}`)
+        expect(yield* Reserves.locked(scene)).toHaveLength(1)
+      }
+      expect(sizes.size, [...sizes].join(", ")).toBe(1)
+    }).pipe(Effect.provide(ledger))
+  )
+})

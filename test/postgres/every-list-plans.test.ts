@@ -56,6 +56,8 @@ const narrowedBy: Readonly<Record<string, ReadonlyArray<string>>> = {
   "redemptions.list": ["holderId", "registrar"],
   "open-orders.list": ["holderId", "registrar"],
   "reserves.list": ["registrar"],
+  "reserves.amendments": ["registrar"],
+  "reserves.reports": ["registrar"],
   "proposals.list": ["holderId", "registrar"],
   "dealing-cycles.list": ["cycleId"],
   "reconciliation-runs.list": ["covers"],

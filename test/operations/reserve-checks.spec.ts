@@ -410,6 +410,20 @@ describe("a custodian's statement", () => {
     }).pipe(engine())
   )
 
+  it.effect("is not compared with what somebody else locked in the reserve's name", () =>
+    Effect.gen(function* () {
+      const of = yield* custody
+      const records = yield* Records
+      const where = { reserveId: ["res-1"] }
+      const rows = yield* records.list(reserveHoldings, { where, limit: 10 })
+      const cash = rows.find(({ record: { asset } }) => asset.id === "USD")?.record.contractId ?? ""
+      const fact = { on: "end", offset: 1 } as never
+      yield* forge(reserveHoldings, cash, { fact, change: { isFirm: false } })
+      yield* states(of, [["XS0000000002", "500"]])
+      assert.deepEqual([yield* runs, yield* open], ["clear", []])
+    }).pipe(engine())
+  )
+
   it.effect("of an asset that another custodian states too shows the larger difference", () =>
     Effect.gen(function* () {
       const of = yield* custody

@@ -1,0 +1,143 @@
+/** Checks of reserves: what each blocks or warns for, its tolerance, and the figure that it shows. */
+import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
+import { describe, expect, it } from "vitest"
+import type { Difference } from "#core/findings/FindingRules.ts"
+import * as CustodyReserve from "#core/reconciliation/run/checks/CustodyReserve.ts"
+import * as ReserveCover from "#core/reconciliation/run/checks/ReserveCover.ts"
+import * as ReservePriceFresh from "#core/reconciliation/run/checks/ReservePriceFresh.ts"
+import * as ReserveReport from "#core/reconciliation/run/checks/ReserveReport.ts"
+
+const d = Decimal.of
+const none = Decimal.zero
+const of = { instrumentId: "fund-a", reserveId: "res-1" }
+
+/** `check severity subject unit difference` of what was found. */
+const shown = (found: ReadonlyArray<Difference>): ReadonlyArray<string> =>
+  found.map(({ check, difference, severity, subject, unit }) =>
+    [check, severity, `${subject.resourceKind}/${subject.id}`, unit]
+      .concat(difference === null ? "-" : Decimal.formatPlain(difference))
+      .join(" ")
+  )
+
+const cover = { ...of, unit: "USD", state: "low", required: d("10"), counted: d("8") } as const
+const figure = { unit: "USD", computed: d("10"), reported: d("8") }
+const report = { ...of, priceDecimals: 6, isAlike: true, figures: [figure] }
+const at = (text: string) => ({ offset: Offset.of(1), instant: Instant.of(text) })
+const statement = {
+  instrumentId: "fund-a",
+  externalSourceId: "custody",
+  statementId: "sta-1",
+  comparedAt: at("2026-07-31T12:00:00Z"),
+  reserveId: "res-1"
+}
+const position = { asset: "bank/USD", locked: d("10"), stated: d("8") }
+
+/** A fact of each check whose difference is 2, judged by a tolerance, and how it is found. */
+const ofTwo: ReadonlyArray<
+  readonly [string, string, (by: Decimal.Decimal) => ReadonlyArray<Difference>]
+> = [
+  [
+    "reserve-cover",
+    "reserve-cover blocking reserve/res-1 USD -2",
+    (by) => ReserveCover.differences(cover, by)
+  ],
+  [
+    "reserve-price-fresh",
+    "reserve-price-fresh warning reserve/res-1 assets 2",
+    (by) => ReservePriceFresh.differences({ ...of, stale: 2 }, by)
+  ],
+  [
+    "reserve-report",
+    "reserve-report blocking reserve/res-1 USD -2",
+    (by) => ReserveReport.differences(report, by)
+  ],
+  [
+    "custody-reserve",
+    "custody-reserve blocking reserve/res-1:bank/USD units -2",
+    (by) => CustodyReserve.differences([{ ...statement, positions: [position] }], by)
+  ],
+  [
+    "custody-reserve of an asset that no source maps",
+    "custody-reserve warning external-source/custody:XS1 units 2",
+    (by) =>
+      CustodyReserve.differences(
+        [{ ...statement, positions: [{ asset: "XS1", locked: null, stated: d("2") }] }],
+        by
+      )
+  ]
+]
+
+describe("a difference of a reserve", () => {
+  it.each(ofTwo)("is none within the tolerance of %s, its edge included", (_, found, differs) => {
+    expect(differs(d("2"))).toEqual([])
+    expect(shown(differs(d("1.9999999999")))).toEqual([found])
+  })
+})
+
+describe("the cover", () => {
+  it("is no difference where it is covered, however its figures are rounded", () => {
+    const rounded = { ...cover, required: d("10"), counted: d("9.99") }
+    expect(ReserveCover.differences({ ...rounded, state: "covered" }, none)).toEqual([])
+    expect(shown(ReserveCover.differences({ ...rounded, state: "unknown" }, none))).toEqual([
+      "reserve-cover blocking reserve/res-1 USD -0.01"
+    ])
+  })
+})
+
+describe("a report", () => {
+  it("may be off by one atom of the share price, where the policy names no tolerance", () => {
+    const off = (by: string) => ({ ...figure, reported: Decimal.add(figure.computed, d(by)) })
+    const judged = (by: string) =>
+      ReserveReport.differences({ ...report, figures: [off(by)] }, null)
+    expect(judged("0.000001")).toEqual([])
+    expect(shown(judged("0.0000010001"))).toEqual([
+      "reserve-report blocking reserve/res-1 USD 0.0000010001"
+    ])
+    expect(ReserveReport.atomOf(10)).toEqual(d("0.0000000001"))
+    expect(ReserveReport.atomOf(0)).toEqual(Decimal.one)
+  })
+
+  it("shows the first figure that differs, and one that a side lacks without amounts", () => {
+    const same = { unit: "ratio", computed: null, reported: null }
+    const lacking = { unit: "ratio", computed: d("1"), reported: null }
+    const judged = (figures: ReadonlyArray<ReserveReport.Figure>) =>
+      shown(ReserveReport.differences({ ...report, figures }, none))
+    expect(judged([same, lacking, figure])).toEqual([
+      "reserve-report blocking reserve/res-1 ratio -"
+    ])
+    expect(judged([same, figure, lacking])).toEqual([
+      "reserve-report blocking reserve/res-1 USD -2"
+    ])
+    expect(judged([{ ...lacking, computed: null, reported: d("1") }])).toEqual([
+      "reserve-report blocking reserve/res-1 ratio -"
+    ])
+  })
+
+  it("that judges the cover otherwise is a difference without amounts", () => {
+    const alike = { ...report, figures: [{ ...figure, reported: figure.computed }] }
+    expect(ReserveReport.differences(alike, none)).toEqual([])
+    expect(shown(ReserveReport.differences({ ...alike, isAlike: false }, none))).toEqual([
+      "reserve-report blocking reserve/res-1 cover -"
+    ])
+  })
+})
+
+describe("statements of custodians", () => {
+  it("of one asset show the largest difference, and are of the newest moment", () => {
+    const stated = (text: string, instant: string) => ({
+      ...statement,
+      comparedAt: at(instant),
+      positions: [{ ...position, stated: d(text) }]
+    })
+    const all = [
+      stated("11", "2026-07-31T12:00:00Z"),
+      stated("7", "2026-08-01T12:00:00Z"),
+      stated("12", "2026-07-30T12:00:00Z")
+    ]
+    expect(shown(CustodyReserve.differences(all, none))).toEqual([
+      "custody-reserve blocking reserve/res-1:bank/USD units -3"
+    ])
+    expect(CustodyReserve.comparedAt(all)).toEqual(at("2026-08-01T12:00:00Z"))
+    expect(CustodyReserve.comparedAt([])).toBeNull()
+  })
+})

@@ -33,7 +33,9 @@ export const reserveHoldings = Collection.define<ReserveHolding, Fact>("reserve-
   keptBy: "ledger",
   filters: {
     /** Null after the holding's end: an archived holding is found by its id alone. */
-    reserveId: (self) => (self.endedOffset === null ? self.reserveId : null)
+    reserveId: (self) => (self.endedOffset === null ? self.reserveId : null),
+    /** The reserve of a holding that it may count, which only the reserve's holder can make. */
+    firmOf: (self) => (self.endedOffset === null && self.isFirm ? self.reserveId : null)
   },
   invariants: { "a holding holds something": ({ amount }) => Decimal.isPositive(amount) }
 })

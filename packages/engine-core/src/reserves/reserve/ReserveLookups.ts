@@ -162,11 +162,11 @@ export const backingOf = Effect.fnUntraced(function* (instrumentId: string, pin?
 export const countedHoldingsOf = Effect.fnUntraced(function* (self: Reserve, pin?: Pin.Resolved) {
   const records = yield* Records
   const found = yield* records.list(reserveHoldings, {
-    where: { reserveId: [self.reserveId] },
+    where: { firmOf: [self.reserveId] },
     limit: holdingsMax,
     ...(pin === undefined ? {} : { pin })
   })
-  const firm = found.map(({ record }) => record).filter(({ isFirm }) => isFirm)
+  const firm = found.map(({ record }) => record)
   return new Map(
     self.locked.flatMap(({ asset, amount }) => {
       const holding = firm.find(
@@ -177,7 +177,10 @@ export const countedHoldingsOf = Effect.fnUntraced(function* (self: Reserve, pin
   )
 })
 
-/** Most holdings of a reserve that are looked at; the ledger locks one an asset, others are strays. */
+/**
+ * Most holdings of a reserve that are looked at: the ledger locks one an asset, and only the reserve's
+ * own holder can lock others in such a way.
+ */
 const holdingsMax = 500
 
 /**

@@ -18,6 +18,7 @@ import * as Backed from "./backed.ts"
 import * as Cycles from "./cycles.ts"
 import * as Executions from "./executions.ts"
 import * as Fund from "./fund.ts"
+import * as Minting from "./minting.ts"
 import * as Powers from "./powers.ts"
 import * as Restricting from "./restricting.ts"
 import * as Results from "./results.ts"
@@ -278,6 +279,27 @@ describe("what operations answer is their records", () => {
       yield* writes("amendment.withdraw", { ...of, amendmentId: "am-1" }, {})
       yield* writes("reserve-report.create", of, {})
       yield* writes("reserve.close", of, {})
+      yield* compares
+    }).pipe(engine())
+  )
+
+  it.effect("of mints and of redemptions from a reserve", () =>
+    Effect.gen(function* () {
+      const scene = yield* Minting.opened()
+      const { usd: asset } = scene
+      const of = { reserveId: "res-1" }
+      const { holderId } = scene.h1
+      yield* Minting.mintsFor(scene, { mintId: "m-0", asset, deposit: 100 })
+      yield* writes("mint.start", of, { mintId: "m-1", holderId, asset: { ...asset }, deposit: 10 })
+      yield* writes("mint.cancel", { ...of, mintId: "m-1" }, {})
+      const id = { reserveRedemptionId: "r-1" }
+      yield* writes("reserve-redemption.start", of, {
+        ...id,
+        holderId,
+        asset: { ...asset },
+        units: 5
+      })
+      yield* writes("reserve-redemption.cancel", { ...of, ...id }, {})
       yield* compares
     }).pipe(engine())
   )

@@ -20,16 +20,49 @@ const isWellFormed = (value: unknown): boolean =>
     ? value.isWellFormed() && !value.includes("\0")
     : typeof value !== "object" || value === null || Object.values(value).every(isWellFormed)
 
-/** What a schema takes, by chance, and by the same chance every time. */
-const some = <A>(schema: Schema.Codec<A, unknown>, seed: string): ReadonlyArray<A> =>
+const samplesMax = 10
+
+interface Composite {
+  readonly fields?: Readonly<Record<string, Schema.Codec<unknown, unknown>>>
+  readonly schema?: Schema.Codec<unknown, unknown>
+}
+
+/**
+ * What a schema takes, by chance, and by the same chance every time. A body of many figures, each in a
+ * range of its own, is hardly ever drawn at once: then its members, and the items of its lists, are
+ * drawn by themselves, and what they make is kept where the whole is taken.
+ */
+const drawn = (schema: Schema.Codec<unknown, unknown>, seed: string): ReadonlyArray<unknown> =>
   Effect.runSync(
     Arbitrary.sampleEffect(Arbitrary.schema(schema), {
-      count: 10,
+      count: samplesMax,
       size: 4,
       seed,
-      maxDiscards: 10_000
-    })
-  ).filter(isWellFormed)
+      maxDiscards: 2_000
+    }).pipe(Effect.catchTag("SampleError", () => Effect.sync(() => composed(schema, seed))))
+  )
+
+const composed = (schema: Schema.Codec<unknown, unknown>, seed: string): ReadonlyArray<unknown> => {
+  const { fields, schema: item } = schema as Composite
+  const count = Array.from({ length: samplesMax }, (_, n) => n)
+  const sound = Schema.is(schema)
+  if (fields !== undefined) {
+    const members = Object.entries(fields).map(
+      ([name, field]) => [name, drawn(field, `${seed} ${name}`)] as const
+    )
+    return count
+      .map((n) => Object.fromEntries(members.map(([name, of]) => [name, of[n % of.length]])))
+      .filter(sound)
+  }
+  if (item !== undefined && schema.ast._tag === "Arrays") {
+    const items = drawn(item, seed)
+    return count.map((n) => items.slice(n, n + 1 + (n % 3))).filter(sound)
+  }
+  throw new Error(`nothing of ${schema.ast._tag} is drawn`)
+}
+
+const some = <A>(schema: Schema.Codec<A, unknown>, seed: string): ReadonlyArray<A> =>
+  (drawn(schema as Schema.Codec<unknown, unknown>, seed) as ReadonlyArray<A>).filter(isWellFormed)
 
 /** The write as it is declared, judged by nothing but its shape: what it is asked is what counts. */
 const unjudged = (operation: Operation.Operation): Operation.Operation => {

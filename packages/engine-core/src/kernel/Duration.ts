@@ -137,3 +137,42 @@ export const schema: Schema.Codec<Duration, string> = Codec.make({
 function counted(maximum: number) {
   return Schema.Int.check(Schema.isBetween({ minimum: 0, maximum }))
 }
+
+const NANOS_PER_MICRO = 1_000n
+
+/**
+ * A duration as a ledger counts it: of exact length, in whole microseconds, and of at most `longest`,
+ * which is exact too.
+ */
+export const inMicros = (longest: Duration): Schema.Codec<Duration, string> => {
+  const most = nanos(longest)
+  const expected = `at most ${format(longest)}, in days or less and in whole microseconds`
+  const is = (value: unknown): value is Duration =>
+    isDuration(value) &&
+    isExact(value) &&
+    nanos(value) <= most &&
+    nanos(value) % NANOS_PER_MICRO === 0n
+  return Codec.make({
+    from: Schema.String.annotate({ format: "duration" }),
+    to: Schema.declare(is, {
+      expected,
+      toCodecArbitrary: () =>
+        Schema.link<Duration>()(
+          Schema.BigInt.check(
+            Schema.isBetweenBigInt({ minimum: 0n, maximum: most / NANOS_PER_MICRO })
+          ),
+          {
+            decode: SchemaGetter.transform((micros: bigint) => fromNanos(micros * NANOS_PER_MICRO)),
+            encode: SchemaGetter.transform(
+              (duration: Duration) => nanos(duration) / NANOS_PER_MICRO
+            )
+          }
+        )
+    }),
+    parse: (text) =>
+      Result.flatMap(parse(text), (duration) =>
+        is(duration) ? Result.succeed(duration) : Codec.fault(expected)
+      ),
+    print: format
+  }).annotate({ title: "Duration", description: `A length of time in ISO 8601: ${expected}.` })
+}

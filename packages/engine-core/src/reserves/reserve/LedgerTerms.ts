@@ -13,10 +13,6 @@ export const durationOf = (micros: number): Duration.Duration =>
 export const microsOf = (duration: Duration.Duration): number =>
   Number(Duration.nanos(duration) / NANOS_PER_MICRO)
 
-/** Whether the ledger has the duration: its length never depends on a calendar, in whole microseconds. */
-export const isOnLedger = (duration: Duration.Duration): boolean =>
-  Duration.isExact(duration) && Duration.nanos(duration) % NANOS_PER_MICRO === 0n
-
 /** Terms as records store them. */
 export const fromLedger = ({ assets, minCover }: Templates.ReserveTerms): StoredTerms => ({
   assets: assets.map(({ freshness, ...asset }) => ({

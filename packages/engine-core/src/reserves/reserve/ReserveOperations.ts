@@ -23,7 +23,7 @@ import { isLeftEmpty } from "./ReserveEndLookups.ts"
 import * as ProposalLookups from "./ReserveProposalLookups.ts"
 import { loadedOf } from "./ReserveLookups.ts"
 import * as ReserveView from "./ReserveView.ts"
-import { durationUpTo, TermsBody } from "./TermsBody.ts"
+import { longest, TermsBody } from "./TermsBody.ts"
 
 const places = Integer.between({ minimum: 0, maximum: Decimal.places })
 const priceBelow = Decimal.fromInteger(10_000_000_000n)
@@ -48,7 +48,7 @@ const Body = Schema.Struct({
   /** Places that an accumulating share price rounds to. */
   priceDecimals: places.pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(Decimal.places))),
   /** Wait after the acceptance before a loosening of the terms is in force. */
-  loosenDelay: durationUpTo("P365D").pipe(
+  loosenDelay: Duration.inMicros(longest).pipe(
     Schema.withDecodingDefaultKey(Effect.succeed(Duration.format(Duration.days(1))))
   )
 }).annotate({

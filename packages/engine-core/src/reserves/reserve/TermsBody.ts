@@ -6,7 +6,6 @@ import * as Party from "../../kernel/Party.ts"
 import * as Field from "../../templates/Field.ts"
 import { reserveAssetsMax } from "../../templates/Reserve.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
-import { isOnLedger } from "./LedgerTerms.ts"
 import { keyOf } from "./ReserveTerms.ts"
 
 /** An asset as a caller names it; keys of records contain its id. */
@@ -22,34 +21,25 @@ const coverMost = Decimal.fromInteger(1_000)
 
 /** Least counted value by the value outstanding. */
 const minCover = Decimal.plainOf({
-  expected: "a decimal above zero, of at most 1000",
+  expected: "a decimal above zero, at most 1000, of at most 4 digits before the point",
   is: (cover) => Decimal.isPositive(cover) && Decimal.atMost(cover, coverMost),
-  description: "A part of another figure, 1 being all of it: above 0, at most 1000."
+  description:
+    "A part of another figure, 1 being all of it: above 0, at most 1000, with at most 4 digits before the point and 10 after it."
 })
 
 const maxShare = Decimal.plainOf({
-  expected: "a rate above 0, at most 1",
+  expected: "a rate from 0 to 1, above 0, of at most 1 digit before the point",
   is: (share) => Decimal.isPositive(share) && Decimal.atMost(share, Decimal.one),
-  description: "A rate above 0, at most 1, with at most 10 digits after the point."
+  description: "A rate above 0, at most 1, with at most 1 digit before the point and 10 after it."
 })
 
-/** A duration of the ledger: in days or less, in whole microseconds, of at most this length. */
-export const durationUpTo = (longest: string) => {
-  const expected = `at most ${longest}, in days or less and in whole microseconds`
-  const most = Duration.nanos(Duration.of(longest))
-  return Duration.schema.check(
-    Schema.makeFilter(
-      (duration) =>
-        isOnLedger(duration) && Duration.nanos(duration) <= most ? undefined : expected,
-      { expected }
-    )
-  )
-}
+/** Longest age of a point that counts, and longest wait of a loosening. */
+export const longest = Duration.of("P365D")
 
 const AssetBody = Schema.Struct({
   asset,
   priceSource: Field.optional(Party.schema),
-  freshness: Field.optional(durationUpTo("P365D")),
+  freshness: Field.optional(Duration.inMicros(longest)),
   haircut: Amount.part,
   maxShare: Field.optional(maxShare)
 }).check(

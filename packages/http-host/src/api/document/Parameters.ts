@@ -129,6 +129,16 @@ const descriptions: Readonly<Record<string, Description>> = {
       "The units that the order would be for, above 0, with at most 15 digits before the point and " +
       "10 after it; no more after it than the instrument's unitDecimals."
   },
+  asset: {
+    description: "The asset that would be put in or paid, as the party that registers it/its id."
+  },
+  deposit: {
+    description:
+      "The amount of the asset that would be put in, above 0, with at most 15 digits before the point " +
+      "and 10 after it."
+  },
+  mintId: { description: "The id that the mint would have." },
+  reserveRedemptionId: { description: "The id that the redemption would have." },
   acknowledgedRate: {
     description:
       "The latest withholding rate of the month's points, where they state several and the act would " +

@@ -26,7 +26,7 @@ const reachedSoon: Readonly<Record<string, number>> = {
   "refused permission-denied": 20,
   faults: 12,
   "records folded": 1_000,
-  "answers repeated": 1_800
+  "answers repeated": 1_400
 }
 
 /** Smallest counts of acts in the first two towns of 1,500 steps each: guards that the walk reaches what it tests. */

@@ -240,8 +240,19 @@ const inQuery = (name: string, required: boolean, schema: object): Parameter => 
   description: `Only what is of that ${words(name)}.`,
   ...descriptions[name],
   ...(jsonOf(schema).format === "date" ? inDays[name] : {}),
-  ...(isMonth(jsonOf(schema)) ? inMonths[name] : {})
+  ...(isMonth(jsonOf(schema)) ? inMonths[name] : {}),
+  ...(isObject(jsonOf(schema).items) ? inLists[name] : {})
 })
+
+/** Parameters that are lists in some routes, and one value in others. */
+const inLists: Readonly<Record<string, Description>> = {
+  price: {
+    description:
+      "A supposed price of an asset of the reserve, as admin/assetId=price, above 0, with at most " +
+      "10 digits before the point and 10 after it; repeated, each of another asset. Nothing is written.",
+    example: ["bank::1220ab/BILL=1.0437"]
+  }
+}
 
 /** Descriptions of the query of a file, which says what the file is. */
 const ofFile: Readonly<Record<string, Description>> = {

@@ -8,8 +8,12 @@ import * as CalendarReads from "#core/distributions/period/CalendarReads.ts"
 import { InstrumentId } from "#core/instruments/instrument/Manifest.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
+import * as Cycles from "./cycles.ts"
+import * as Lines from "./distributions.ts"
+import * as Executions from "./executions.ts"
 import * as Fund from "./fund.ts"
 import { bodyOf } from "./instrumentBody.ts"
+import * as Powers from "./powers.ts"
 import { auditor, list, offsetNow, person, refusal } from "./venue.ts"
 
 const engine = () => Effect.provide(world())
@@ -107,6 +111,34 @@ describe("the calendar", () => {
         "fund-a 2026-09 blocked"
       ])
     }).pipe(engine())
+  )
+
+  it.effect.each(["carry", "refuse"] as const)(
+    "shows a month that paid nobody as nil, and blocks one by earlier lines as the policy says: %s",
+    (partialDistribution) =>
+      Effect.gen(function* () {
+        const { stage, holders } = yield* Executions.founded(["h1"])
+        yield* Cycles.changes(1, { partialDistribution })
+        const executes = (month: string) =>
+          Calls.write("distribution.execute", {}, { instrumentId: "fund-a", month })
+        yield* Executions.publishes(stage, "0.01", "2026-06-30T11:00:00Z")
+        yield* Cycles.at("2026-07-01T00:02:00Z")
+        assert.strictEqual((yield* executes("2026-06")).why, "")
+        yield* Powers.mints(stage, holders[0]!, "100")
+        yield* Executions.publishes(stage, "0.01", "2026-07-20T11:00:00Z")
+        yield* Cycles.at("2026-08-01T00:02:00Z")
+        assert.strictEqual((yield* executes("2026-07")).why, "")
+        yield* Executions.publishes(stage, "0.01", "2026-08-20T11:00:00Z")
+        yield* Cycles.at("2026-09-01T00:02:00Z")
+        const states = Effect.map(
+          rows({ from: Month.of("2026-06"), to: Month.of("2026-08") }),
+          (found) => found.map(({ periodState }) => periodState)
+        )
+        const august = partialDistribution === "refuse" ? "blocked" : "due"
+        assert.deepEqual(yield* states, ["nil", "executed", august])
+        yield* Lines.voids("fund-a.2026-07.1")
+        assert.deepEqual(yield* states, ["nil", "executed", "due"])
+      }).pipe(engine())
   )
 
   it.effect("reads accruing until 60 seconds after the end of the record date", () =>

@@ -20,6 +20,7 @@ import * as Month from "./distributions.ts"
 import * as Executions from "./executions.ts"
 import * as Powers from "./powers.ts"
 import * as Reconciling from "./reconciling.ts"
+import * as Restricting from "./restricting.ts"
 import { read } from "./venue.ts"
 
 const horizon = Effect.map(
@@ -202,6 +203,41 @@ describe("retention", () => {
         [false, "before-horizon"],
         [false, "before-horizon"]
       ])
+    }).pipe(engine)
+  )
+
+  it.effect(
+    "never deletes the register of a distribution that is not paid, though nothing is owed",
+    () =>
+      Effect.gen(function* () {
+        const fund = yield* accrued
+        assert.strictEqual(yield* executes("2026-07"), "succeeded")
+        const asked = { reason: "looked into" }
+        const paused = yield* Calls.write("instrument.pause", { instrumentId: "fund-a" }, asked)
+        yield* voidsAll(july)
+        const { recordOffset, state } = yield* Executions.distributionOf(july)
+        assert.strictEqual(state, "held")
+        yield* Cycles.changes(1, withoutSchedule)
+        yield* moved(fund)
+        assert.isAtMost(yield* pruned, recordOffset ?? 0)
+        yield* Calls.write("hold.release", { holdId: String(paused.result["holdId"]) }, {})
+        assert.strictEqual((yield* Executions.distributionOf(july)).state, "paid")
+        assert.strictEqual(yield* pruned, yield* end)
+      }).pipe(engine)
+  )
+
+  it.effect("never deletes the register of a paid distribution while a line of it waits", () =>
+    Effect.gen(function* () {
+      const fund = yield* accrued
+      for (const holderId of ["h1", "h2"]) yield* Restricting.restricts(holderId, `r-${holderId}`)
+      assert.strictEqual(yield* executes("2026-07"), "succeeded")
+      const { recordOffset, state } = yield* Executions.distributionOf(july)
+      assert.strictEqual(state, "paid")
+      yield* Cycles.changes(1, withoutSchedule)
+      yield* moved(fund)
+      assert.isAtMost(yield* pruned, recordOffset ?? 0)
+      yield* voidsAll(july)
+      assert.strictEqual(yield* pruned, yield* end)
     }).pipe(engine)
   )
 

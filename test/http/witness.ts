@@ -143,13 +143,22 @@ const telling = [
 
 const always = ["x-request-id", "cache-control", "x-content-type-options"]
 
+const documentOf = (routes: ReadonlyArray<Route>) => {
+  const document: Json = JSON.parse(Document.text(routes))
+  const find = RawPath.compile(routes, ({ path }) => path)
+  return { document, find, shapes: shapesOf(document) }
+}
+
+/** Memo of the parsed document of a table of routes: many hosts of a run serve the same one. */
+const documents = new WeakMap<ReadonlyArray<Route>, ReturnType<typeof documentOf>>()
+
 /** Says what an exchange has that its document does not allow. */
 export const judgeOf = (
   routes: ReadonlyArray<Route>
 ): ((exchange: Exchange) => ReadonlyArray<string>) => {
-  const document: Json = JSON.parse(Document.text(routes))
-  const find = RawPath.compile(routes, ({ path }) => path)
-  const shapes = shapesOf(document)
+  const memo = documents.get(routes) ?? documentOf(routes)
+  documents.set(routes, memo)
+  const { document, find, shapes } = memo
 
   /** The answer itself, and the pointer at which it lies in the document. */
   const answerAt = (route: Route, status: number) => {

@@ -10,7 +10,19 @@ import { extensible, sets } from "./Sets.ts"
 /** The version of the interface, not of the package that serves it. */
 export const version = "1.0.0"
 
+/** Memo of the document of a table of routes, by the table: it is served, shown at /docs and judged. */
+const made = new WeakMap<ReadonlyArray<Route.Route>, Corrections.Document>()
+
+/** Document of a table of routes, built once; nobody changes it. */
 export const make = (routes: ReadonlyArray<Route.Route>): Corrections.Document => {
+  const memo = made.get(routes)
+  if (memo !== undefined) return memo
+  const document = corrected(routes)
+  made.set(routes, document)
+  return document
+}
+
+const corrected = (routes: ReadonlyArray<Route.Route>): Corrections.Document => {
   const api = Interface.make(routes, shown)
     .annotate(HttpApi.AdditionalSchemas, [Problem.Problem, ...sets.map(({ schema }) => schema)])
     .annotateMerge(

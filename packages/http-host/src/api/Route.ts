@@ -189,8 +189,19 @@ const ofServed = (served: Served): Route => {
   return { ...served, path, group: grouped(path), answers: { with: "hand", served } }
 }
 
-/** All routes, generated and hand-written, in the order of their paths. */
+/** Memo of the routes of declared operations and reads, by both lists. */
+const made = new WeakMap<object, WeakMap<object, ReadonlyArray<Route>>>()
+
+/** All routes, generated and hand-written, in the order of their paths; built once. */
 export const table = (tables: Tables): ReadonlyArray<Route> => {
+  const byReads = made.get(tables.operations) ?? new WeakMap<object, ReadonlyArray<Route>>()
+  made.set(tables.operations, byReads)
+  const routes = byReads.get(tables.reads) ?? sorted(tables)
+  byReads.set(tables.reads, routes)
+  return routes
+}
+
+const sorted = (tables: Tables): ReadonlyArray<Route> => {
   const shared = tables.operations.filter(({ approvers }) => approvers > 0)
   const fourEyes = {
     makers: [...new Set(shared.flatMap(({ makers }) => makers))],

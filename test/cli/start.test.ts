@@ -9,6 +9,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as DatabaseProxy from "../database-proxy.ts"
 import { run, start } from "./Bin.ts"
+import { isLong } from "../long-run.ts"
 
 const scope = Effect.runSync(Scope.make())
 let folder = ""
@@ -109,18 +110,21 @@ describe.concurrent("bursar start", () => {
     ])
   })
 
-  it("that cannot have its port, or its database, ends with 1 and says why in a line", async () => {
-    const other = await venueOf("three")
-    const taken = (provider.address() as AddressInfo).port
-    const [port, database] = await Promise.all([
-      run(["start"], { ...other, BURSAR_PORT: String(taken) }),
-      run(["start"], { ...other, DATABASE_URL: "postgres://bursar:planted-secret@127.0.0.1:1/x" })
-    ])
-    expect([port.code, database.code]).toEqual([1, 1])
-    for (const { err } of [port, database]) {
-      expect(err.split("\n").filter((line) => line.startsWith("bursar: "))).toHaveLength(1)
+  it.runIf(isLong)(
+    "that cannot have its port, or its database, ends with 1 and says why in a line",
+    async () => {
+      const other = await venueOf("three")
+      const taken = (provider.address() as AddressInfo).port
+      const [port, database] = await Promise.all([
+        run(["start"], { ...other, BURSAR_PORT: String(taken) }),
+        run(["start"], { ...other, DATABASE_URL: "postgres://bursar:planted-secret@127.0.0.1:1/x" })
+      ])
+      expect([port.code, database.code]).toEqual([1, 1])
+      for (const { err } of [port, database]) {
+        expect(err.split("\n").filter((line) => line.startsWith("bursar: "))).toHaveLength(1)
+      }
+      expect(port.err).toContain(`127.0.0.1:${taken}`)
+      expect(database.err).not.toContain("planted-secret")
     }
-    expect(port.err).toContain(`127.0.0.1:${taken}`)
-    expect(database.err).not.toContain("planted-secret")
-  })
+  )
 })

@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { firstOf } from "../long-run.ts"
 import { run } from "./Bin.ts"
 
 const scope = Effect.runSync(Scope.make())
@@ -49,22 +50,33 @@ interface Unusable {
   readonly beside?: Readonly<Record<string, string>>
 }
 
+/** The first are played beside the other tests, the others in the long run. */
 const table: Readonly<Record<string, Unusable>> = {
   "a data folder that nobody can write to": {
     setting: "data",
     variable: "BURSAR_DATA",
     value: underFile
   },
+  "a database that nobody runs": {
+    setting: "database.url",
+    variable: "DATABASE_URL",
+    value: () => "postgres://bursar:planted-secret@127.0.0.1:1/x"
+  },
+  "a token that the ledger does not know": {
+    setting: "ledger.token",
+    variable: "BURSAR_LEDGER_TOKEN",
+    value: () => "planted-secret"
+  },
+  "a script of screening that is not there": {
+    setting: "screening.script",
+    variable: "BURSAR_SCREENING_SCRIPT",
+    value: () => join(folder, "none.json")
+  },
   "a data folder for the embedded database that nobody can write to": {
     setting: "data",
     variable: "BURSAR_DATA",
     value: underFile,
     beside: { DATABASE_URL: "" }
-  },
-  "a database that nobody runs": {
-    setting: "database.url",
-    variable: "DATABASE_URL",
-    value: () => "postgres://bursar:planted-secret@127.0.0.1:1/x"
   },
   "a database that is not there": {
     setting: "database.url",
@@ -86,25 +98,15 @@ const table: Readonly<Record<string, Unusable>> = {
     variable: "BURSAR_LEDGER_DOOR_PORT",
     value: takenPort
   },
-  "a token that the ledger does not know": {
-    setting: "ledger.token",
-    variable: "BURSAR_LEDGER_TOKEN",
-    value: () => "planted-secret"
-  },
   "a file of checkpoints that cannot be made": {
     setting: "audit.anchors",
     variable: "BURSAR_AUDIT_ANCHORS",
     value: underFile
-  },
-  "a script of screening that is not there": {
-    setting: "screening.script",
-    variable: "BURSAR_SCREENING_SCRIPT",
-    value: () => join(folder, "none.json")
   }
 }
 
 describe("bursar start", () => {
-  it.each(Object.keys(table))("names the setting in one line: %s", async (what) => {
+  it.each(firstOf(4, Object.keys(table)))("names the setting in one line: %s", async (what) => {
     const { setting, variable, value, beside } = table[what] ?? expect.unreachable()
     const { code, err, out } = await run(["start"], { ...usable(), ...beside, [variable]: value() })
     expect([code, out]).toEqual([1, ""])

@@ -9,13 +9,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, it } from "vitest"
 import { until } from "../waiting.ts"
+import { isLong } from "../long-run.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "bursar-durable-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const now = "2026-01-01T00:00:00.000000000Z"
 const WRITERS = 16
-const ROUNDS = 7
+const ROUNDS = isLong ? 7 : 3
 
 /** Kills the database and all its processes at once: what it had only in memory is gone. */
 const crash = (): void => {

@@ -22,6 +22,7 @@ import { networkInterfaces, tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { until } from "../waiting.ts"
+import { isLong } from "../long-run.ts"
 
 // Real processes that really write to the disk, on a machine that may be busy.
 const isRoot = process.getuid?.() === 0
@@ -148,7 +149,7 @@ describe("the embedded database", () => {
     expect(await query(second.url, "select n from kept")).toEqual([{ n: 42 }])
   })
 
-  it("is stopped by the next host when it outlived a killed one", async () => {
+  it.runIf(isLong)("is stopped by the next host when it outlived a killed one", async () => {
     const folder = madeFolder()
     const first = await start(folder)
     const pid = postmaster(folder)
@@ -172,7 +173,7 @@ describe("the embedded database", () => {
     expect(await query(first.url, "select 1 as n")).toEqual([{ n: 1 }])
   })
 
-  it("comes up for one of two hosts that start at once on a new folder", async () => {
+  it.runIf(isLong)("comes up for one of two hosts that start at once on a new folder", async () => {
     const folder = newFolder()
     const both = await Promise.all([start(folder), start(folder)])
     expect(both.filter((host) => host.said.startsWith("up"))).toHaveLength(1)
@@ -180,19 +181,22 @@ describe("the embedded database", () => {
     expect(lost?.said).toMatch(/Another host|did not start: .*postmaster.pid/s)
   })
 
-  it("starts although a stranger now has the number of a database that is gone", async () => {
-    const folder = madeFolder()
-    await end((await start(folder)).child, "SIGTERM")
-    const stranger = spawn("sleep", ["60"], { stdio: "ignore" })
-    const cluster = join(folder, "cluster")
-    writeFileSync(join(cluster, "postmaster.pid"), `${stranger.pid}\n${cluster}\n1\n5432\n\n\n`)
-    try {
-      expect((await start(folder)).said).toMatch(/^up /)
-      expect(await isAlive(Number(stranger.pid)), "the stranger").toBe(true)
-    } finally {
-      stranger.kill("SIGKILL")
+  it.runIf(isLong)(
+    "starts although a stranger now has the number of a database that is gone",
+    async () => {
+      const folder = madeFolder()
+      await end((await start(folder)).child, "SIGTERM")
+      const stranger = spawn("sleep", ["60"], { stdio: "ignore" })
+      const cluster = join(folder, "cluster")
+      writeFileSync(join(cluster, "postmaster.pid"), `${stranger.pid}\n${cluster}\n1\n5432\n\n\n`)
+      try {
+        expect((await start(folder)).said).toMatch(/^up /)
+        expect(await isAlive(Number(stranger.pid)), "the stranger").toBe(true)
+      } finally {
+        stranger.kill("SIGKILL")
+      }
     }
-  })
+  )
 
   it("says that its port is taken, and takes the one it is told", async () => {
     const folder = madeFolder()
@@ -222,18 +226,21 @@ describe("the embedded database", () => {
     expect(await query(url, "show synchronous_commit")).toEqual([{ synchronous_commit: "on" }])
   })
 
-  it("leaves nothing half-made when its host is killed while it makes the database", async () => {
-    const folder = newFolder()
-    const first = spawn(process.execPath, [program, folder], { stdio: "ignore" })
-    await until(() => existsSync(folder) && isMaking(folder))
-    first.kill("SIGKILL")
-    await new Promise((resolve) => first.once("exit", resolve))
-    const second = await start(folder)
-    expect(await query(second.url, "select 1 as n")).toEqual([{ n: 1 }])
-    await end(second.child, "SIGTERM")
-    await end((await start(folder)).child, "SIGTERM")
-    expect(isMaking(folder), "what the killed host left").toBe(false)
-  })
+  it.runIf(isLong)(
+    "leaves nothing half-made when its host is killed while it makes the database",
+    async () => {
+      const folder = newFolder()
+      const first = spawn(process.execPath, [program, folder], { stdio: "ignore" })
+      await until(() => existsSync(folder) && isMaking(folder))
+      first.kill("SIGKILL")
+      await new Promise((resolve) => first.once("exit", resolve))
+      const second = await start(folder)
+      expect(await query(second.url, "select 1 as n")).toEqual([{ n: 1 }])
+      await end(second.child, "SIGTERM")
+      await end((await start(folder)).child, "SIGTERM")
+      expect(isMaking(folder), "what the killed host left").toBe(false)
+    }
+  )
 })
 
 const isMaking = (folder: string): boolean =>
@@ -247,7 +254,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded database of root", () => {
     expect(Number(/^Uid:\s+(\d+)/m.exec(status)?.[1])).not.toBe(0)
   })
 
-  it("runs in a folder that only root can enter, started from there", async () => {
+  it.runIf(isLong)("runs in a folder that only root can enter, started from there", async () => {
     const closed = newFolder()
     chmodSync(closed, 0o700)
     const folder = join(closed, "checkout", ".data")
@@ -277,7 +284,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded database of root", () => {
   const [command = "", ...args] = asNobody
   const canRun = isRoot && spawnSync(command, [...args, process.execPath, "--version"]).status === 0
 
-  it.skipIf(!canRun)(
+  it.runIf(canRun && isLong)(
     "runs for an ordinary user, and goes on under that user for root",
     async () => {
       const folder = newFolder()

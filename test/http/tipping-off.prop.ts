@@ -10,6 +10,7 @@ import * as Cycles from "../operations/cycles.ts"
 import * as Fund from "../operations/fund.ts"
 import * as Powers from "../operations/powers.ts"
 import * as Twins from "./twins.ts"
+import { isLong } from "../long-run.ts"
 
 // ---- a history by chance
 
@@ -339,8 +340,8 @@ const compare = async (
 
 const playedBy = (...people: readonly [Who, ...Who[]]): fc.Arbitrary<Played> =>
   fc.record({
-    before: fc.array(stepBy("h1", "h2"), { maxLength: 4 }),
-    after: fc.array(stepBy(...people), { maxLength: 3 })
+    before: fc.array(stepBy("h1", "h2"), { maxLength: isLong ? 4 : 2 }),
+    after: fc.array(stepBy(...people), { maxLength: isLong ? 3 : 2 })
   })
 
 /** Twins of each law; the long run plays more of them. */

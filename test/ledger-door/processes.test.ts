@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { dig } from "./opened.ts"
 import * as Story from "./story.ts"
 import { until } from "../waiting.ts"
+import { isLong } from "../long-run.ts"
 
 const main = fileURLToPath(
   new URL("../../packages/storage-adapters/src/simulated-ledger/actors/main.ts", import.meta.url)
@@ -195,196 +196,207 @@ describe("outside parties as processes", () => {
     }
   })
 
-  it("agree to powers, grant a consent that units move under, and take their word back", async () => {
-    const { venue, fund, registrar } = scene.parties
-    const { party: holder } = scene.holder
-    const heir = await scene.door.add("heir")
-    scene.tokens["heir"] = heir.token
-    const heirs = await scene.session("heir")
-    const admissions = await scene.await(Templates.AdmissionConsent)
-    await scene.act(
-      Templates.create(Templates.IssuerPowersAgreementProposal, {
-        venue,
-        issuerPowersAgreementId: "P1",
-        instrument: Story.instrument(scene),
-        issuer: fund,
-        registrar,
-        powers: ["force-transfer", "recover"],
-        consentRevocable: true,
-        until: null,
-        accepted: []
-      }),
-      Templates.create(Templates.IssuerPowersConsentOffer, {
-        venue,
-        issuerPowersConsentId: "G1",
-        holderId: "H1",
-        holder,
-        instrument: Story.instrument(scene),
-        issuers: [fund],
-        registrars: [registrar],
-        powers: ["recover"],
-        revocable: true,
-        validUntil: null,
-        expiresAt: null
-      }),
-      Templates.exercise(Templates.AdmissionConsent, admissions.contractId, "Offer", {
-        holder: heir.party,
-        credentialId: "K3",
-        claims: [],
-        validFrom: null,
-        validUntil: null,
-        expiresAt: null
-      })
-    )
-    const acted = async (...args: ReadonlyArray<string>) => {
-      const { code, lines } = await run(...args)
-      expect(code, JSON.stringify(lines)).toBe(0)
-      return dig(lines.at(-1), "act")
-    }
-    const powers = ["--reference", "P1"]
-    expect(await acted("fund", "accept-powers", ...powers, ...as("fund"))).toBe("accept-powers")
-    expect(await acted("registrar", "accept-powers", ...powers, ...as("registrar"))).toBe(
-      "accept-powers"
-    )
-    const consent = ["--reference", "G1", ...wallet()]
-    expect(await acted("investor", "grant-consent", ...consent)).toBe("grant-consent")
-    const offered = await scene.await(Templates.AdmissionOffer, (one) => one.holder === heir.party)
-    const accept = Templates.exercise(Templates.AdmissionOffer, offered.contractId, "Accept", {})
-    await Effect.runPromise(heirs.submit({ commandId: "heir:1", commands: [accept] }))
-    const agreement = await scene.await(Templates.IssuerPowersAgreement)
-    const granted = await scene.await(Templates.IssuerPowersConsent)
-    const credential = await scene.await(
-      Templates.Credential,
-      (payload) => payload.holder === heir.party
-    )
-    const held = await scene.await(Templates.Holding, ({ owner }) => owner === holder)
-    await scene.act(
-      Templates.exercise(Templates.IssuerPowersAgreement, agreement.contractId, "ForceMove", {
-        consentCid: granted.contractId,
-        holdingCids: [held.contractId],
-        amounts: [held.payload.amount],
-        receiverCredentialCid: credential.contractId,
-        cause: { kind: "recovery", orderRef: null, successor: heir.party },
-        releases: []
-      })
-    )
-    const received = await scene.await(Templates.Holding, ({ owner }) => owner === heir.party)
-    expect(received.payload.amount).toBe(held.payload.amount)
-    expect(await acted("investor", "revoke-consent", ...consent)).toBe("revoke-consent")
-    expect(await acted("registrar", "end-powers", ...powers, ...as("registrar"))).toBe("end-powers")
-  })
-
-  it("burn what a custodian keeps for its client, and sign what a holder redeems", async () => {
-    const { venue, fund, registrar, oracle } = scene.parties
-    const client = await scene.door.add("client")
-    const custodian = await scene.door.run(
-      Effect.flatMap(Participant, ({ admin }) =>
-        admin.addParty({
-          hint: "custodian",
-          kind: "local",
-          rights: [{ kind: "CanActAs", party: client.party }]
+  it.runIf(isLong)(
+    "agree to powers, grant a consent that units move under, and take their word back",
+    async () => {
+      const { venue, fund, registrar } = scene.parties
+      const { party: holder } = scene.holder
+      const heir = await scene.door.add("heir")
+      scene.tokens["heir"] = heir.token
+      const heirs = await scene.session("heir")
+      const admissions = await scene.await(Templates.AdmissionConsent)
+      await scene.act(
+        Templates.create(Templates.IssuerPowersAgreementProposal, {
+          venue,
+          issuerPowersAgreementId: "P1",
+          instrument: Story.instrument(scene),
+          issuer: fund,
+          registrar,
+          powers: ["force-transfer", "recover"],
+          consentRevocable: true,
+          until: null,
+          accepted: []
+        }),
+        Templates.create(Templates.IssuerPowersConsentOffer, {
+          venue,
+          issuerPowersConsentId: "G1",
+          holderId: "H1",
+          holder,
+          instrument: Story.instrument(scene),
+          issuers: [fund],
+          registrars: [registrar],
+          powers: ["recover"],
+          revocable: true,
+          validUntil: null,
+          expiresAt: null
+        }),
+        Templates.exercise(Templates.AdmissionConsent, admissions.contractId, "Offer", {
+          holder: heir.party,
+          credentialId: "K3",
+          claims: [],
+          validFrom: null,
+          validUntil: null,
+          expiresAt: null
         })
       )
-    )
-    writeFileSync(path("custodian.token"), custodian.token, { mode: 0o600 })
-    const instruments = [{ instrumentId: Story.instrumentId, unitDecimals: 6 }]
-    writeFileSync(path("oracle.json"), JSON.stringify({ instruments }))
-    writeFileSync(path("prices.jsonl"), "")
-    const consent = await scene.await(Templates.AdmissionConsent)
-    await scene.act(
-      Templates.exercise(Templates.AdmissionConsent, consent.contractId, "Offer", {
-        holder: client.party,
-        credentialId: "K2",
-        claims: [],
-        validFrom: null,
-        validUntil: null,
-        expiresAt: null
-      })
-    )
-    const asClient = ["--party", client.party, ...as("custodian")]
-    const offered = ["--instrument", Story.instrumentId]
-    expect((await run("custodian", "accept-offer", ...offered, ...asClient)).code).toBe(0)
-    const bots = await Promise.all([
-      start("registrar", ...as("registrar"), "--policy", path("registrar.json")),
-      start("custodian", ...as("custodian")),
-      start(
-        "oracle",
-        ...as("oracle"),
-        "--prices",
-        path("prices.jsonl"),
-        "--policy",
-        path("oracle.json")
+      const acted = async (...args: ReadonlyArray<string>) => {
+        const { code, lines } = await run(...args)
+        expect(code, JSON.stringify(lines)).toBe(0)
+        return dig(lines.at(-1), "act")
+      }
+      const powers = ["--reference", "P1"]
+      expect(await acted("fund", "accept-powers", ...powers, ...as("fund"))).toBe("accept-powers")
+      expect(await acted("registrar", "accept-powers", ...powers, ...as("registrar"))).toBe(
+        "accept-powers"
       )
-    ])
-    started.push(...bots)
-    await scene.act(
-      Templates.create(Templates.MintRequest, {
-        requester: venue,
-        holder: client.party,
-        instrument: Story.instrument(scene),
-        amount: Decimal.of("100"),
-        reference: { kind: "subscription", id: "opening" },
-        executeBefore: null
-      }),
-      Templates.create(Templates.RedemptionClaim, {
-        venue,
-        redemptionId: "R1",
-        orderId: null,
-        instrument: Story.instrument(scene),
-        holder: client.party,
-        custodian: custodian.party,
-        fund: null,
-        mode: "wire",
-        currency: "EUR",
-        paymentAsset: null,
-        orderedUnits: Decimal.of("40"),
-        orderedAmount: null,
-        oracle,
-        cycleId: null,
-        remainderOf: null,
-        cutOffAt: null
-      })
-    )
-    const acts = () =>
-      bots.flatMap(({ lines }) => lines.map((line) => dig(line, "act"))).filter(Boolean)
-    // Each process prints its act after the ledger has it: the lines arrive in any order.
-    await expect
-      .poll(() => acts().toSorted())
-      .toEqual(["accept-burn", "accept-mint", "price-redemption", "request-burn"])
-    const held = await run("custodian", "holdings", ...asClient)
-    expect(dig(held.lines[0], "sees", 0, "amount")).toBe("60")
-    const ordered = await run(
-      "investor",
-      "redeem",
-      "--venue",
-      venue,
-      "--fund",
-      fund,
-      "--order-id",
-      "O2",
-      "--instrument",
-      Story.instrumentId,
-      "--instrument-admin",
-      registrar,
-      "--payment-instrument",
-      Story.cashId,
-      "--payment-admin",
-      registrar,
-      "--units",
-      "5",
-      ...wallet()
-    )
-    expect(ordered.code).toBe(0)
-    const { payload } = await scene.await(Templates.RedemptionOrder)
-    expect(payload).toMatchObject({ holder: scene.holder.party, orderId: "O2", amount: null })
-    const gone = await run("investor", "withdraw-order", "--order-id", "O2", ...wallet())
-    expect(gone.code).toBe(0)
-    for (const { child, ended, lines } of started.splice(0)) {
-      child.kill("SIGTERM")
-      expect(await ended).toBe(0)
-      expect(lines.filter((line) => dig(line, "error") !== undefined)).toEqual([])
+      const consent = ["--reference", "G1", ...wallet()]
+      expect(await acted("investor", "grant-consent", ...consent)).toBe("grant-consent")
+      const offered = await scene.await(
+        Templates.AdmissionOffer,
+        (one) => one.holder === heir.party
+      )
+      const accept = Templates.exercise(Templates.AdmissionOffer, offered.contractId, "Accept", {})
+      await Effect.runPromise(heirs.submit({ commandId: "heir:1", commands: [accept] }))
+      const agreement = await scene.await(Templates.IssuerPowersAgreement)
+      const granted = await scene.await(Templates.IssuerPowersConsent)
+      const credential = await scene.await(
+        Templates.Credential,
+        (payload) => payload.holder === heir.party
+      )
+      const held = await scene.await(Templates.Holding, ({ owner }) => owner === holder)
+      await scene.act(
+        Templates.exercise(Templates.IssuerPowersAgreement, agreement.contractId, "ForceMove", {
+          consentCid: granted.contractId,
+          holdingCids: [held.contractId],
+          amounts: [held.payload.amount],
+          receiverCredentialCid: credential.contractId,
+          cause: { kind: "recovery", orderRef: null, successor: heir.party },
+          releases: []
+        })
+      )
+      const received = await scene.await(Templates.Holding, ({ owner }) => owner === heir.party)
+      expect(received.payload.amount).toBe(held.payload.amount)
+      expect(await acted("investor", "revoke-consent", ...consent)).toBe("revoke-consent")
+      expect(await acted("registrar", "end-powers", ...powers, ...as("registrar"))).toBe(
+        "end-powers"
+      )
     }
-  })
+  )
+
+  it.runIf(isLong)(
+    "burn what a custodian keeps for its client, and sign what a holder redeems",
+    async () => {
+      const { venue, fund, registrar, oracle } = scene.parties
+      const client = await scene.door.add("client")
+      const custodian = await scene.door.run(
+        Effect.flatMap(Participant, ({ admin }) =>
+          admin.addParty({
+            hint: "custodian",
+            kind: "local",
+            rights: [{ kind: "CanActAs", party: client.party }]
+          })
+        )
+      )
+      writeFileSync(path("custodian.token"), custodian.token, { mode: 0o600 })
+      const instruments = [{ instrumentId: Story.instrumentId, unitDecimals: 6 }]
+      writeFileSync(path("oracle.json"), JSON.stringify({ instruments }))
+      writeFileSync(path("prices.jsonl"), "")
+      const consent = await scene.await(Templates.AdmissionConsent)
+      await scene.act(
+        Templates.exercise(Templates.AdmissionConsent, consent.contractId, "Offer", {
+          holder: client.party,
+          credentialId: "K2",
+          claims: [],
+          validFrom: null,
+          validUntil: null,
+          expiresAt: null
+        })
+      )
+      const asClient = ["--party", client.party, ...as("custodian")]
+      const offered = ["--instrument", Story.instrumentId]
+      expect((await run("custodian", "accept-offer", ...offered, ...asClient)).code).toBe(0)
+      const bots = await Promise.all([
+        start("registrar", ...as("registrar"), "--policy", path("registrar.json")),
+        start("custodian", ...as("custodian")),
+        start(
+          "oracle",
+          ...as("oracle"),
+          "--prices",
+          path("prices.jsonl"),
+          "--policy",
+          path("oracle.json")
+        )
+      ])
+      started.push(...bots)
+      await scene.act(
+        Templates.create(Templates.MintRequest, {
+          requester: venue,
+          holder: client.party,
+          instrument: Story.instrument(scene),
+          amount: Decimal.of("100"),
+          reference: { kind: "subscription", id: "opening" },
+          executeBefore: null
+        }),
+        Templates.create(Templates.RedemptionClaim, {
+          venue,
+          redemptionId: "R1",
+          orderId: null,
+          instrument: Story.instrument(scene),
+          holder: client.party,
+          custodian: custodian.party,
+          fund: null,
+          mode: "wire",
+          currency: "EUR",
+          paymentAsset: null,
+          orderedUnits: Decimal.of("40"),
+          orderedAmount: null,
+          oracle,
+          cycleId: null,
+          remainderOf: null,
+          cutOffAt: null
+        })
+      )
+      const acts = () =>
+        bots.flatMap(({ lines }) => lines.map((line) => dig(line, "act"))).filter(Boolean)
+      // Each process prints its act after the ledger has it: the lines arrive in any order.
+      await expect
+        .poll(() => acts().toSorted())
+        .toEqual(["accept-burn", "accept-mint", "price-redemption", "request-burn"])
+      const held = await run("custodian", "holdings", ...asClient)
+      expect(dig(held.lines[0], "sees", 0, "amount")).toBe("60")
+      const ordered = await run(
+        "investor",
+        "redeem",
+        "--venue",
+        venue,
+        "--fund",
+        fund,
+        "--order-id",
+        "O2",
+        "--instrument",
+        Story.instrumentId,
+        "--instrument-admin",
+        registrar,
+        "--payment-instrument",
+        Story.cashId,
+        "--payment-admin",
+        registrar,
+        "--units",
+        "5",
+        ...wallet()
+      )
+      expect(ordered.code).toBe(0)
+      const { payload } = await scene.await(Templates.RedemptionOrder)
+      expect(payload).toMatchObject({ holder: scene.holder.party, orderId: "O2", amount: null })
+      const gone = await run("investor", "withdraw-order", "--order-id", "O2", ...wallet())
+      expect(gone.code).toBe(0)
+      for (const { child, ended, lines } of started.splice(0)) {
+        child.kill("SIGTERM")
+        expect(await ended).toBe(0)
+        expect(lines.filter((line) => dig(line, "error") !== undefined)).toEqual([])
+      }
+    }
+  )
 
   it("with nothing to do, say so and end with 3", async () => {
     const nothing = await run(

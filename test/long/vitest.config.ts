@@ -6,9 +6,29 @@ export default defineConfig({
   test: {
     root: new URL("../..", import.meta.url).pathname,
     include: [
-      "test/long/**/*.long.ts",
+      "test/**/*.long.ts",
       // At more points, with more records and for longer than beside the other tests.
       "test/kill/*.test.ts",
+      "test/processes/instances.test.ts",
+      "test/demo/start.test.ts",
+      "test/cli/commands.test.ts",
+      "test/cli/keeper.test.ts",
+      "test/cli/unusable-settings.test.ts",
+      "test/package/browser.test.ts",
+      "test/cli/refused-writes.test.ts",
+      "test/cli/start.test.ts",
+      "test/embedded/durability.test.ts",
+      "test/embedded/embedded.test.ts",
+      "test/http/security/13-cursors.test.ts",
+      "test/http/security/29-health.test.ts",
+      "test/ledger-door/processes.test.ts",
+      "test/postgres/list-plans.test.ts",
+      "test/postgres/replica.test.ts",
+      "test/records/compiled-codecs.prop.ts",
+      "test/storage/audit.test.ts",
+      "test/http/security/27-audit-tamper.test.ts",
+      "test/reads/keeper.test.ts",
+      "test/reads/paging.test.ts",
       "test/http/security/10-unbounded-list.test.ts",
       "test/postgres/every-list-plans.test.ts",
       "test/simulation/town.test.ts",
@@ -26,6 +46,7 @@ export default defineConfig({
       "test/simulated-ledger/reserve-histories.prop.ts"
     ],
     env: {
+      LONG_RUN: "yes",
       KILLS: process.env["KILLS"] ?? "many",
       LIST_COUNT: "200000",
       // Of each of 18 collections: more than 1,000,000 rows.
@@ -44,6 +65,7 @@ export default defineConfig({
     globalSetup: ["test/database.setup.ts"],
     pool: "forks",
     maxWorkers: 2,
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     testTimeout: 3 * hangs,
     hookTimeout: hangs,
     expect: { poll: { timeout: pollLimit } },

@@ -14,6 +14,7 @@ import { rolldown } from "rolldown"
 import { describe, expect, it } from "vitest"
 import { root } from "../architecture/sources.ts"
 import { bearer, open } from "../http/venue.ts"
+import { isLong } from "../long-run.ts"
 
 const page = join(root, "test/package/browser/page.ts")
 
@@ -82,7 +83,7 @@ describe("a bundle for a browser", () => {
     }
   })
 
-  it("is of a program that type-checks without Node's types", () => {
+  it.runIf(isLong)("is of a program that type-checks without Node's types", () => {
     const tsc = join(root, "node_modules/.bin/tsc")
     const config = join(root, "test/package/browser/tsconfig.json")
     const { stdout, status } = spawnSync(tsc, ["-p", config], { encoding: "utf8" })

@@ -6,7 +6,7 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { expect } from "vitest"
 import * as Plans from "./plans.ts"
 
-const sizes = [400, 4_000, 40_000] as const
+const sizes = [400, 8_000] as const
 const now = "2026-01-01T00:00:00.000000000Z"
 
 const idsOf = (collection: string, count: number) =>
@@ -75,7 +75,7 @@ const batch = Effect.fnUntraced(function* (
 
 const tables = ["fact", "document", "work", "event"] as const
 
-it.live("costs as much a row at 40,000 rows as at 400, in one statement a table", () =>
+it.live("costs as much a row at 8,000 rows as at 400, in one statement a table", () =>
   Effect.gen(function* () {
     const { url, statements } = yield* Plans.server
     const store = yield* Layer.build(Postgres.layer({ url: Redacted.make(url) }))
@@ -94,7 +94,7 @@ it.live("costs as much a row at 40,000 rows as at 400, in one statement a table"
         })
       )
     }
-    const [small = [], , large = []] = costs
+    const [small = [], large = []] = costs
     for (const [n, { table, statements: count, rows, pages }] of large.entries()) {
       expect({ table, statements: count }).toEqual({ table, statements: 1 })
       expect(rows, `rows a row of ${table}`).toBeLessThan(1.5 * (small[n]?.rows ?? 0))

@@ -8,6 +8,7 @@ import { expect } from "vitest"
 import { until } from "../waiting.ts"
 import * as DatabaseProxy from "../database-proxy.ts"
 import * as Replica from "./replica.ts"
+import { isLong } from "../long-run.ts"
 
 const now = "2026-01-01T00:00:00.000000000Z"
 const record = { collection: "c", recordId: "r" }
@@ -124,7 +125,7 @@ it.live("answers as the primary does: while it follows, lags, is away and was pr
   }).pipe(Effect.scoped)
 )
 
-it.live(
+it.live.runIf(isLong)(
   "never takes a standby of a former primary, with commits that the failover lost, for a replica",
   () =>
     Effect.gen(function* () {
@@ -147,23 +148,25 @@ it.live(
     }).pipe(Effect.scoped)
 )
 
-it.live("reads a pin of another host from the primary while the replica lacks it", () =>
-  Effect.gen(function* () {
-    const servers = yield* Replica.start
-    const own = yield* openedOn(servers)
-    const other = yield* openedOn(servers, "of the other host ")
-    yield* own.write
-    yield* own.answersAlone
-    yield* own.onReplica("select pg_wal_replay_pause()")
-    other.versions.push(...own.versions)
-    yield* other.write
-    // As a cursor brings it: this host has seen no head of the primary since its own write.
-    own.versions.push(...other.versions.slice(1))
-    yield* own.check
-  }).pipe(Effect.scoped)
+it.live.runIf(isLong)(
+  "reads a pin of another host from the primary while the replica lacks it",
+  () =>
+    Effect.gen(function* () {
+      const servers = yield* Replica.start
+      const own = yield* openedOn(servers)
+      const other = yield* openedOn(servers, "of the other host ")
+      yield* own.write
+      yield* own.answersAlone
+      yield* own.onReplica("select pg_wal_replay_pause()")
+      other.versions.push(...own.versions)
+      yield* other.write
+      // As a cursor brings it: this host has seen no head of the primary since its own write.
+      own.versions.push(...other.versions.slice(1))
+      yield* own.check
+    }).pipe(Effect.scoped)
 )
 
-it.live("starts without the replica, and asks it once it is there", () =>
+it.live.runIf(isLong)("starts without the replica, and asks it once it is there", () =>
   Effect.gen(function* () {
     const { write, check, answersAlone, proxy } = yield* opened
     proxy.close()

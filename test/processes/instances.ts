@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Embedded from "@bursar/storage-adapters/embedded"
+import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import { Ledger } from "@bursar/engine-core/ports"
 import { Effect, Exit, Option, Scope, Stream } from "effect"
 import * as Host from "../kill/host.ts"
@@ -10,7 +10,7 @@ import * as LedgerThere from "./ledger-there.ts"
 import * as Signing from "../http/signing.ts"
 import { wanted } from "../waiting.ts"
 
-/** Multiplies how much the tests of processes do: a longer run. */
+/** Multiplies how much the tests of processes do in the long run. */
 export const times = Number(process.env["PROCESSES"] ?? 1)
 
 export interface Instances {
@@ -26,16 +26,14 @@ export interface Instances {
 
 const preload = new URL("./elsewhere.ts", import.meta.url).pathname
 
-/** Starts so many hosts; the first one alone, since it makes the schema and the deployment's keys. */
+/** Starts so many hosts; the first one alone, since it makes the deployment's keys. */
 export const start = async (of: {
   readonly count: number
   readonly settings?: Readonly<Record<string, string>>
 }): Promise<Instances> => {
   const scope = Effect.runSync(Scope.make())
   const folder = await mkdtemp(join(tmpdir(), "bursar-processes-"))
-  const { url } = await Effect.runPromise(
-    Scope.provide(Embedded.start({ dataFolder: join(folder, "db") }), scope)
-  )
+  const url = await Effect.runPromise(Scope.provide(TestDatabase.url, scope))
   const identity = await Host.identity()
   const ledger = LedgerThere.start()
   const more = (settings: Readonly<Record<string, string>> = {}) =>

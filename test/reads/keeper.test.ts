@@ -6,9 +6,10 @@ import { describe, expect, it } from "vitest"
 import { engine, stores } from "../engine/stores.ts"
 import { timer, timers } from "../engine/timers.ts"
 import * as ToyReads from "../engine/toy-reads.ts"
+import { isLong } from "../long-run.ts"
 
 const writers = 8
-const each = 25
+const each = isLong ? 25 : 9
 
 const act = Effect.map(Instant.now, (now) => ({
   cause: { by: "request" as const, requestId: "r" },

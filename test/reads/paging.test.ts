@@ -1,4 +1,4 @@
-/** Ten thousand records, page by page, while others insert and change: the pinned set, each once. */
+/** Thousands of records, page by page, while others insert and change: the pinned set, each once. */
 import { Reads, Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Deferred, Effect, Fiber, Layer, Option, Ref, Stream } from "effect"
@@ -7,8 +7,9 @@ import { seed } from "../engine/seed.ts"
 import { engine, stores } from "../engine/stores.ts"
 import { timer, timers } from "../engine/timers.ts"
 import * as ToyReads from "../engine/toy-reads.ts"
+import { isLong } from "../long-run.ts"
 
-const count = 10_000
+const count = isLong ? 10_000 : 2_500
 const idOf = (index: number) => `t${String(index).padStart(6, "0")}`
 const before = Array.from({ length: count }, (_, index) => idOf(index * 2))
 
@@ -51,11 +52,11 @@ const sizes: Readonly<Record<string, ReadonlyArray<Sizes>>> = {
   // A page costs the database a few statements: small ones are read for some hundred pages only.
   PostgreSQL: [
     [
-      [1, 200],
+      [1, isLong ? 200 : 60],
       [1_000, Infinity]
     ],
     [
-      [7, 150],
+      [7, isLong ? 150 : 50],
       [1_000, Infinity]
     ],
     [[1_000, Infinity]]

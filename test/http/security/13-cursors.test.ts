@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { tables } from "../tables.ts"
 import { bearer, json, type Listed, open, type Problem, send, type Venue } from "../venue.ts"
+import { isLong } from "../../long-run.ts"
 
 const lists = [
   "/v1/holders?limit=1",
@@ -71,12 +72,13 @@ describe("a cursor over the wire", () => {
   })
 
   it.each(["/v1/holders?limit=1", "/v1/events?limit=1"])(
-    "of %s with any byte flipped, cut short or made longer is refused",
+    "of %s with a byte flipped, cut short or made longer is refused",
     async (path) => {
       const after = issued.get(path) ?? ""
       const bytes = Buffer.from(after, "base64url")
       expect(bytes.length).toBeGreaterThan(40)
-      for (let at = 0; at < bytes.length; at++) {
+      // The long run does so to each of its bytes.
+      for (let at = 0; at < bytes.length; at += isLong ? 1 : 5) {
         const forged = Buffer.from(bytes)
         forged.writeUInt8(forged.readUInt8(at) ^ (1 << (at % 8)), at)
         await refused(path, forged.toString("base64url"), `byte ${at}`)
@@ -92,7 +94,7 @@ describe("a cursor over the wire", () => {
     const json = Buffer.from(JSON.stringify({ list: "holders.list", after: "a" }))
     const forged = Buffer.concat([Buffer.from([1, 0]), json, Buffer.alloc(16)])
     // Deterministic texts: the ten thousand random ones are in the core's own test of cursors.
-    const texts = Array.from({ length: 300 }, (_, index) =>
+    const texts = Array.from({ length: isLong ? 300 : 40 }, (_, index) =>
       Buffer.from(`${index * 7_919}:${"x".repeat(index % 90)}`).toString("base64url")
     )
     for (const path of ["/v1/holders?limit=1", "/v1/events?limit=1"]) {

@@ -11,6 +11,7 @@ import { Effect, Exit, Layer, Redacted, Result, Scope } from "effect"
 import { createHash } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { bearer, json, open, send, slugOf, type Venue } from "../venue.ts"
+import { isLong } from "../../long-run.ts"
 
 const auditKey = {
   keyId: "au-1",
@@ -67,7 +68,7 @@ const following = (row: AuditRow, prevHash: string, changes: object = {}) => {
   return { text, hash: createHash("sha256").update(Audit.hashed("venue-1", text)).digest("hex") }
 }
 
-const writers = 64
+const writers = isLong ? 64 : 24
 const approver = () => bearer(["approver"], { sub: "ann", name: planted.name })
 const operator = () =>
   bearer(["operator"], { sub: "olga", name: planted.name, email: planted.email })
@@ -122,8 +123,8 @@ afterAll(async () => {
   await Effect.runPromise(Scope.close(scope, Exit.void))
 })
 
-// Seen red in a copy whose PgFeed.ts does not lock the head: a write of the 64 is answered 500.
-describe("the log of 64 writers on two instances", () => {
+// Seen red in a copy whose PgFeed.ts does not lock the head: one of the writes is answered 500.
+describe(`the log of ${writers} writers on two instances`, () => {
   it("never has a fork, a gap, or a fault", async () => {
     const found = await verify()
     expect(found.fault).toBeNull()

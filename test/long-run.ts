@@ -1,0 +1,6 @@
+/** Switch of the long run, in which a test that is slow by its nature does all of what it holds. */
+export const isLong = process.env["LONG_RUN"] !== undefined
+
+/** All cases of a table in the long run, and otherwise the first of them. */
+export const firstOf = <A>(count: number, cases: ReadonlyArray<A>): ReadonlyArray<A> =>
+  isLong ? cases : cases.slice(0, count)

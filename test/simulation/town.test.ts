@@ -154,11 +154,23 @@ describe("a town by chance", () => {
       const [first, second] = summaries
       const often = (what: string) => (first?.seen[what] ?? 0) + (second?.seen[what] ?? 0)
       const never = pinned.filter(({ name }) => often(`answered ${name}`) === 0)
-      // No town opens a standing settlement; another one distributes and grants standing approvals.
+      // No town has a reserve or opens a standing settlement; another one distributes and grants
+      // standing approvals.
       expect(never.map(({ name }) => name)).toEqual([
         "distributions.get",
         "distributions.line",
         "distributions.lines",
+        "reserves.amendment",
+        "reserves.amendments",
+        "reserves.get",
+        "reserves.lockAgreement",
+        "reserves.lockAgreements",
+        "reserves.mint",
+        "reserves.mints",
+        "reserves.redemption",
+        "reserves.redemptions",
+        "reserves.report",
+        "reserves.reports",
         "standingApprovals.get",
         "standingSettlements.get"
       ])

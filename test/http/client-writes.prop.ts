@@ -28,7 +28,7 @@ interface Composite {
 }
 
 /**
- * What a schema takes, by chance, and by the same chance every time. A body of many figures, each in a
+ * Random values that a schema takes, the same for a seed every time. A body of many figures, each in a
  * range of its own, is hardly ever drawn at once: then its members, and the items of its lists, are
  * drawn by themselves, and what they make is kept where the whole is taken.
  */

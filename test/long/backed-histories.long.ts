@@ -153,7 +153,7 @@ const turn = (game: Game) =>
       if (record.state !== "settled") continue
       game.open.splice(game.open.indexOf(order), 1)
       const judge = kind === "mint" ? Books.mayMint : Books.mayRedeem
-      // What settled before it in this turn is in the books by now.
+      // Orders that settled before it in this turn are in the books by now.
       const now = yield* books(game)
       const held = judge({ ...now, now: before.now }, order) || judge(now, order)
       expect(held, `${kind} of ${text(units)} settled by the books`).toBe(true)
@@ -300,7 +300,7 @@ const view = Effect.map(
   ({ value }) => value
 )
 
-/** What the engine shows and what the ledger holds is what the books have. */
+/** Asserts that the engine's views and the ledger's contracts agree with the test's books. */
 const agrees = (game: Game) =>
   Effect.gen(function* () {
     const now = yield* books(game)

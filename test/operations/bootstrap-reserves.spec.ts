@@ -32,7 +32,7 @@ const accepts = (scene: Backed.Scene, amendmentId: string) =>
     )
   })
 
-/** What stands of the reserve, of what it counts, and of the terms that are to come. */
+/** Contracts of the reserve that are active: its own, those it counts, and terms that are to come. */
 const standing = Effect.gen(function* () {
   const records = yield* Records
   const { locked, outstanding, pending, reserveCid, state, terms } = yield* Backed.reserve()

@@ -82,7 +82,7 @@ const begins = alive(
   })
 )
 
-/** What passes until a stage that nobody dropped is swept, and until the lease of a dead host has ended. */
+/** Time until a stage that nobody dropped is swept, and the lease of a dead host has ended. */
 export interface Passing {
   readonly hour: Effect.Effect<void, unknown>
 }

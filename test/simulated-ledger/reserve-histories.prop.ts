@@ -122,7 +122,7 @@ interface Order {
 interface Game {
   readonly scene: Reserves.Scene
   readonly opening: Opening
-  /** What each party owns and the reserve holds, by `owner asset`. */
+  /** Amounts that each party owns and the reserve holds, by `owner asset`. */
   readonly owned: Map<string, bigint>
   readonly locked: Map<string, bigint>
   readonly agreements: Map<string, string>
@@ -536,7 +536,7 @@ const begin = (of: Opening) =>
     return game
   })
 
-/** What the ledger has, by `owner asset` and of the reserve by asset. */
+/** Amounts on the ledger, by `owner asset` and of the reserve by asset. */
 const onLedger = ({ scene }: Game) =>
   Effect.gen(function* () {
     const hints = new Map<Party.Party, string>(owners.map((hint) => [scene.of(hint).party, hint]))

@@ -81,7 +81,7 @@ export const redemption = (
   basis: ReserveOrderBasis.ofRedemption(record, offset)
 })
 
-/** What a settled order came to: its figures, and the cover before and after it. */
+/** Result of a settled order: its figures, and the cover before and after it. */
 const settled = {
   units: Decimal.schema,
   asset: Field.asset,

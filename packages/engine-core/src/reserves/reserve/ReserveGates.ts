@@ -11,7 +11,7 @@ import type * as Party from "../../kernel/Party.ts"
 import type { ReserveTerms } from "./ReserveTerms.ts"
 import * as TermsRules from "./TermsRules.ts"
 
-/** What gates the proposal of a reserve. */
+/** Records and facts that gate the proposal of a reserve. */
 export interface Proposing {
   readonly instrument: Instrument
   /** Issuer that the registrar's configuration names; null: it has configured nothing. */
@@ -34,7 +34,7 @@ export interface Proposing {
 export const isBackable = (instrument: Instrument): boolean =>
   isRecorded(instrument) && isOnRegistry(instrument) && modeOf(instrument.manifest) !== null
 
-/** How units of a backed instrument are valued; null: no reserve backs such an instrument. */
+/** Valuation of the units of a backed instrument; null: no reserve backs such an instrument. */
 export const modeOf = ({
   valuation
 }: Pick<Manifest, "valuation">): "par" | "accumulating" | null =>

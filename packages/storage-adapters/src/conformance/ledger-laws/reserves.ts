@@ -233,7 +233,7 @@ const settleMint = (begun: Begun, state: State, orderCid: string) =>
     })
   )
 
-/** What a settled mint has left: the reserve, and the holding that is locked for it. */
+/** Contracts that a settled mint leaves: the reserve, and the holding that is locked for it. */
 const stateAfter = (begun: Begun, settled: Made): State => {
   const locked = Scene.createdIn(settled).findLast(
     ({ template, payload, inAcs }) =>

@@ -377,10 +377,10 @@ export const withdrawAllocation =
         )
       )
 
-/** What an investor's wallet answers. */
+/** Contracts of reserves that an investor's wallet answers. */
 export const orders = (policy: Policy.Policy): World.Plan =>
   Agreements.all(mints(policy), redemptions(policy))
 
-/** What the issuer of a backed instrument answers. */
+/** Contracts of reserves that the issuer of a backed instrument answers. */
 export const issuing = (policy: Policy.Policy): World.Plan =>
   Agreements.all(proposals(policy), amendments(policy))

@@ -9,7 +9,7 @@ export const check = "reserve-report"
 
 /** A figure as the engine computes it and as the ledger reported it; null: there is none. */
 export interface Figure {
-  /** What the figure counts: the unit of account, `units` or `ratio`. */
+  /** Unit of the figure: the unit of account, `units` or `ratio`. */
   readonly unit: string
   readonly computed: Decimal.Decimal | null
   readonly reported: Decimal.Decimal | null

@@ -40,6 +40,16 @@ export const covered = (
 /** The registrar issues units to h1 by itself: the reserve's own count knows nothing of them. */
 export const issues = (scene: Backed.Scene, units: string) => Powers.mints(scene, scene.h1, units)
 
+/** The issuer corrects the ledger's own count of the units outstanding. */
+export const recounts = (scene: Backed.Scene, outstanding: string) =>
+  Effect.flatMap(Backed.reserve(), ({ reserveCid }) =>
+    scene.registrar.act(
+      Templates.exercise(Templates.Reserve, reserveCid ?? "", "Recount", {
+        outstanding: Decimal.of(outstanding)
+      })
+    )
+  )
+
 const stands = (reserveCid: string) =>
   forge(reserves, "res-1", { fact: renew(reserveCid), change: { reserveCid } })
 

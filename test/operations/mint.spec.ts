@@ -152,32 +152,6 @@ describe("a mint", () => {
     }).pipe(engine())
   )
 
-  // G51 of the golden vectors.
-  it.effect("never starts where the reserve would not cover its units", () =>
-    Effect.gen(function* () {
-      const scene = yield* Minting.base
-      assert.strictEqual(
-        (yield* Minting.starts(scene, bills(scene, "m-b", 100))).why,
-        "rule-refused reserve-cover cover"
-      )
-      yield* Minting.mintsFor(scene, cash(scene, "m-a", 100))
-      assert.deepInclude(yield* Minting.mint("m-a"), {
-        state: "settled",
-        coverBefore: d("1.0746666666"),
-        coverAfter: d("1.0955")
-      })
-      // G52, of the same reserve: bills that are worth less stop a mint that was started before.
-      yield* Minting.starts(scene, cash(scene, "m-c", 100))
-      yield* Backed.prices(scene, "1.11")
-      yield* Minting.accepts(scene, cash(scene, "m-c", 100))
-      yield* Minting.turn
-      assert.deepStrictEqual((yield* Minting.endings("mint.settle")).slice(-1), [
-        "reserve-cover cover"
-      ])
-      assert.strictEqual((yield* Minting.mint("m-c")).state, "ready")
-    }).pipe(engine())
-  )
-
   // G53.
   it.effect("of an empty reserve needs what its holder has locked beyond the deposit", () =>
     Effect.gen(function* () {

@@ -28,8 +28,12 @@ export interface Point {
 
 export interface Books {
   readonly isPar: boolean
-  /** Places that units and payouts round to, and the share price. */
+  /** Par value, or the share price while nothing is outstanding; absent: 1. */
+  readonly unitPrice?: bigint
+  /** Places that units and payouts round to. */
   readonly decimals: bigint
+  /** Places that the share price rounds to; absent: 10. */
+  readonly priceDecimals?: bigint
   readonly terms: Terms
   readonly outstanding: bigint
   readonly locked: ReadonlyMap<string, bigint>
@@ -90,30 +94,97 @@ const grossOf = (books: Books, asset: string) =>
 
 const worthOf = (books: Books): Fraction => {
   if (books.outstanding === 0n) return of(0n, 1n)
-  if (books.isPar) return plain(books.outstanding)
+  if (books.isPar) return times(plain(books.outstanding), unitPriceOf(books))
   return sum(books.terms.assets.map(({ asset }) => grossOf(books, asset)))
 }
 
-/** Whether what counts is at least what is required. */
-export const isCovered = (books: Books): boolean => {
-  if (books.outstanding === 0n) return true
-  const required = times(plain(books.terms.minCover), worthOf(books))
-  const counted = books.terms.assets.map(({ asset, haircut, maxShare }) => {
-    const value = isFresh(books, asset)
-      ? times(grossOf(books, asset), plain(unit - haircut))
-      : of(0n, 1n)
-    const most = maxShare === null ? value : times(plain(maxShare), required)
-    return isBelow(most, value) ? most : value
-  })
-  return !isBelow(sum(counted), required)
+const unitPriceOf = ({ unitPrice = unit }: Books) => plain(unitPrice)
+const priceDecimalsOf = ({ priceDecimals = 10n }: Books) => priceDecimals
+
+const requiredOf = (books: Books): Fraction => times(plain(books.terms.minCover), worthOf(books))
+
+const valueOf = (books: Books, { asset, haircut }: AssetTerms): Fraction =>
+  isFresh(books, asset) ? times(grossOf(books, asset), plain(unit - haircut)) : of(0n, 1n)
+
+/** What an asset counts where so much is required. */
+const countedAt = (books: Books, terms: AssetTerms, required: Fraction): Fraction => {
+  const value = valueOf(books, terms)
+  const most = terms.maxShare === null ? value : times(plain(terms.maxShare), required)
+  return isBelow(most, value) ? most : value
 }
 
+const allCountedAt = (books: Books, required: Fraction): Fraction =>
+  sum(books.terms.assets.map((terms) => countedAt(books, terms, required)))
+
+const isMet = (books: Books, required: Fraction): boolean =>
+  !isBelow(allCountedAt(books, required), required)
+
+/** Whether what counts is at least what is required. */
+export const isCovered = (books: Books): boolean =>
+  books.outstanding === 0n || isMet(books, requiredOf(books))
+
+/** Exact price of one unit; null: a locked asset has none, or the units own nothing. */
 const sharePriceOf = (books: Books): Fraction | null => {
-  if (books.isPar) return of(1n, 1n)
+  if (books.isPar) return unitPriceOf(books)
   if (isUnpriced(books)) return null
-  if (books.outstanding === 0n) return of(1n, 1n)
-  const exact = times(worthOf(books), of(unit, books.outstanding))
-  return down(exact, 10n) === 0n ? null : exact
+  const exact =
+    books.outstanding === 0n
+      ? unitPriceOf(books)
+      : times(worthOf(books), of(unit, books.outstanding))
+  return down(exact, priceDecimalsOf(books)) === 0n ? null : exact
+}
+
+/** Whether so many units more would be covered by what is locked, each at the price of one unit of now. */
+export const wouldCover = (books: Books, more: bigint): boolean => {
+  const share = sharePriceOf(books)
+  if (share === null) return false
+  const worth = times(share, plain(books.outstanding + more))
+  return isMet(books, times(plain(books.terms.minCover), worth))
+}
+
+/** Figures of a reserve, in ten-billionths, and worths cut at so many places. */
+export interface Figures {
+  readonly assets: ReadonlyArray<{
+    readonly asset: string
+    readonly isFresh: boolean
+    readonly value: bigint
+    /** The largest share of the exact requirement; null: no limit. */
+    readonly cap: bigint | null
+    readonly counted: bigint
+  }>
+  readonly required: bigint
+  readonly counted: bigint
+  /** Null: nothing is outstanding, or it is worth nothing. */
+  readonly ratio: bigint | null
+  readonly state: "covered" | "low" | "unknown"
+  /** Price of one unit, rounded down and up. */
+  readonly share: readonly [bigint, bigint] | null
+}
+
+export const figuresOf = (books: Books, places: bigint): Figures => {
+  const required = requiredOf(books)
+  const counted = allCountedAt(books, required)
+  const worth = worthOf(books)
+  const share = sharePriceOf(books)
+  const ratio = times(counted, of(worth.under, worth.over === 0n ? 1n : worth.over))
+  const lowState = isUnpriced(books) ? "unknown" : "low"
+  return {
+    assets: books.terms.assets.map((terms) => ({
+      asset: terms.asset,
+      isFresh: isFresh(books, terms.asset),
+      value: down(valueOf(books, terms), places),
+      cap: terms.maxShare === null ? null : down(times(plain(terms.maxShare), required), places),
+      counted: down(countedAt(books, terms, required), places)
+    })),
+    required: up(required, places),
+    counted: down(counted, places),
+    ratio: worth.over === 0n ? null : down(ratio, 10n),
+    state: isCovered(books) ? "covered" : lowState,
+    share:
+      share === null
+        ? null
+        : [down(share, priceDecimalsOf(books)), up(share, priceDecimalsOf(books))]
+  }
 }
 
 /** Units that a deposit mints; null: there is no price. */
@@ -124,7 +195,10 @@ export const unitsOf = (
   const price = priceOf(books, asset)
   const share = sharePriceOf(books)
   if (price === null || share === null) return null
-  return down(times(times(plain(amount), price), of(unit, up(share, 10n))), books.decimals)
+  return down(
+    times(times(plain(amount), price), of(unit, up(share, priceDecimalsOf(books)))),
+    books.decimals
+  )
 }
 
 /** Amount of an asset that units are paid; null: there is no price. */
@@ -135,7 +209,7 @@ export const payoutOf = (
   const price = priceOf(books, asset)
   const share = sharePriceOf(books)
   if (price === null || share === null || price.over === 0n) return null
-  const worth = times(plain(units), plain(down(share, 10n)))
+  const worth = times(plain(units), plain(down(share, priceDecimalsOf(books))))
   return down(times(worth, of(price.under, price.over)), books.decimals)
 }
 
@@ -147,7 +221,8 @@ const areFresh = (books: Books, asset: string) =>
       (one) => amountOf(books, one.asset) === 0n || isFresh(books, one.asset)
     ))
 
-const moved = (
+/** The books once an order has settled: its asset and units more, or fewer. */
+export const moved = (
   books: Books,
   by: { readonly asset: string; readonly amount: bigint; readonly units: bigint }
 ) => ({

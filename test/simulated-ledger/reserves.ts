@@ -341,7 +341,8 @@ export const settleRedemption = (
       Templates.exercise(Templates.ReserveRedemptionOrder, of.orderCid, "Settle", {
         reserveCid,
         payoutCredentialCid: null,
-        lockedCid: (yield* lockedOf(scene, of.order.asset)) ?? "",
+        // A contract that is not there: nothing is locked of the asset.
+        lockedCid: (yield* lockedOf(scene, of.order.asset)) ?? "00",
         ...(yield* judging(scene, of.order.points, of.order.supply)),
         ...change
       })

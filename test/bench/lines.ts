@@ -10,6 +10,7 @@ import { instruments } from "#core/instruments/instrument/Instrument.ts"
 import * as Decimal from "#core/kernel/Decimal.ts"
 import * as Point from "#core/reads/Point.ts"
 import { checks } from "#core/reconciliation/run/CheckLookups.ts"
+import { pointOf } from "#core/reconciliation/run/ReserveBatchLookups.ts"
 import { Records } from "#core/records/Records.ts"
 import { type Database, withDatabase } from "./database.ts"
 import { type Bench, inTurns, type Options, timed } from "./measure.ts"
@@ -34,7 +35,7 @@ const recomputed = Effect.gen(function* () {
   const pin = yield* Point.newest({ feed, log }, yield* Instant.now)
   const terms = { tolerance: null, grace: null, now: pin.judgedAt }
   const differences = check
-    .facts(instrument, { pin, horizonOffset: 0 }, terms)
+    .facts(instrument, yield* pointOf([instrument], { pin, horizonOffset: 0 }), terms)
     .pipe(Stream.map((fact) => check.differences(fact, Decimal.zero, terms).length))
   return yield* Stream.runSum(differences)
 })

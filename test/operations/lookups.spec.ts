@@ -1,16 +1,18 @@
 /** Look-ups of transactions over many records: as many for a dozen as for three, but of new holds. */
 import { Records } from "@bursar/engine-core"
-import { Date, Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Date, Decimal, Duration, Instant, Offset } from "@bursar/engine-core/kernel"
 import { Documents } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import { type AssetQuote, assetQuotes, quoteIdOf } from "#core/instruments/price/AssetQuote.ts"
 import { registerEntries } from "#core/instruments/register/RegisterEntry.ts"
 import { cashTakings } from "#core/orders/order/CashTaking.ts"
 import { compare } from "#core/reconciliation/run/CompareSteps.ts"
 import * as RecordSteps from "#core/reconciliation/run/RecordSteps.ts"
 import { RunId, type Scope } from "#core/reconciliation/run/Run.ts"
+import { type Reserve, reserves } from "#core/reserves/reserve/Reserve.ts"
 import { steps } from "#core/reconciliation/statement-retention/StatementRetentionSteps.ts"
 import { world } from "../engine/world.ts"
 import * as Calls from "../engine/calls.ts"
@@ -19,7 +21,7 @@ import { bodyOf, registrar } from "./instrumentBody.ts"
 import * as Reconciling from "./reconciling.ts"
 import * as Stating from "./stating.ts"
 
-/** Storage in memory that counts the look-ups of records by their ids, and of lists. */
+/** Storage in memory that counts the look-ups of records by their ids, of lists, and of counts. */
 const counting = (counts: { lookUps: number }) =>
   Layer.effect(
     Documents,
@@ -32,6 +34,14 @@ const counting = (counts: { lookUps: number }) =>
       list: (of: Parameters<typeof documents.list>[0]) => {
         counts.lookUps++
         return documents.list(of)
+      },
+      stream: (of: Parameters<typeof documents.stream>[0]) => {
+        counts.lookUps++
+        return documents.stream(of)
+      },
+      countBy: (of: Parameters<typeof documents.countBy>[0]) => {
+        counts.lookUps++
+        return documents.countBy(of)
       }
     }))
   ).pipe(Layer.provideMerge(Memory.layer))
@@ -84,6 +94,130 @@ describe("the transaction that stores a run", () => {
         const many = yield* lookUpsOf(12)
         assert.deepStrictEqual(many, [opening + 12 - 3, joining])
         assert.isAbove(joining, 0)
+      })
+  )
+})
+
+const fault = Effect.map(
+  Instant.now,
+  (now) => ({ cause: { by: "run", runId: "fault" }, now }) as const
+)
+
+const source = registrar as Reserve["holder"]
+const bill = { admin: source, id: "BILL" }
+
+/** A price of the asset of every reserve: a unit is worth 1. */
+const priced = Effect.gen(function* () {
+  const records = yield* Records
+  const act = yield* fault
+  const quote = {
+    quoteId: quoteIdOf({ source, asset: bill }),
+    ...{ contractId: "00aa" as AssetQuote["contractId"], price: Decimal.one },
+    ...{ valuationTime: act.now, isLive: true }
+  }
+  yield* records.transact(Effect.orDie(records.open(assetQuotes, quote, act)))
+})
+
+/** An instrument of whose reserve 60 are locked, with units outstanding. */
+const backed = Effect.fnUntraced(function* (instrumentId: string, outstanding: string) {
+  yield* Calls.write("instrument.record", {}, { ...bodyOf(), instrumentId })
+  const records = yield* Records
+  const act = yield* fault
+  const reserve = reserveOf({ instrumentId, outstanding, now: act.now })
+  yield* records.transact(Effect.orDie(records.open(reserves, reserve, act)))
+})
+
+const reserveOf = (of: {
+  readonly instrumentId: string
+  readonly outstanding: string
+  readonly now: Instant.Instant
+}): Reserve => {
+  const { instrumentId, now } = of
+  const asset = { priceSource: source, freshness: null, haircut: Decimal.zero, maxShare: null }
+  const terms = { minCover: Decimal.one, assets: [{ asset: bill, ...asset }] }
+  return {
+    reserveId: `res-${instrumentId}` as Reserve["reserveId"],
+    ...{ instrumentId, issuer: source, holder: source, unit: "USD", state: "active" },
+    ...{ decimals: 6, priceDecimals: 6, parValue: Decimal.one, initialSharePrice: null },
+    loosenDelay: Duration.hours(48),
+    acceptedBy: [source],
+    ...{ terms, openedWith: terms, pending: null, amendmentId: null },
+    reserveCid: "00ab" as NonNullable<Reserve["reserveCid"]>,
+    outstanding: Decimal.of(of.outstanding),
+    locked: [{ asset: bill, amount: Decimal.of("60") }],
+    ...{ reportedAt: null, proposedAt: now, offset: Offset.of(1), activatedAt: now },
+    ...{ endedAt: null, proposalCid: null }
+  }
+}
+
+const ofReserves = [
+  "custody-reserve",
+  "reserve-cover",
+  "reserve-report",
+  "reserve-price-fresh"
+] as const
+
+/** Look-ups of a run's checks over instruments, and of the transaction that stores what they found. */
+const lookUpsOfChecks = (
+  count: number,
+  of: { readonly checks: ReadonlyArray<string>; readonly outstanding: string | null }
+) => {
+  const counts = { lookUps: 0 }
+  return Effect.gen(function* () {
+    const ids = Array.from({ length: count }, (_, n) => `fund-${n}`)
+    yield* priced
+    yield* Effect.forEach(ids, (instrumentId) =>
+      of.outstanding === null
+        ? Calls.write("instrument.record", {}, { ...bodyOf(), instrumentId })
+        : backed(instrumentId, of.outstanding)
+    )
+    const records = yield* Records
+    const scope = { instrumentIds: ids, checks: of.checks } as unknown as Scope
+    counts.lookUps = 0
+    const compared = yield* compare(scope)
+    const comparing = counts.lookUps
+    const runId = Schema.decodeSync(RunId)("run_1")
+    const act = { cause: { by: "run", runId } as const, now: yield* Instant.now }
+    const recording = { runId, trigger: "manual", scope, compared } as const
+    counts.lookUps = 0
+    yield* records.transactAlone(RecordSteps.record(recording, act))
+    const storing = counts.lookUps
+    const opened = (yield* Reconciling.openHolds).length
+    return { comparing, storing, opened }
+  }).pipe(Effect.scoped, Effect.provide(world({ storage: counting(counts) })))
+}
+
+describe("the checks of reserves", () => {
+  it.effect("look up no reserve, price, supply or account of each instrument by itself", () =>
+    Effect.gen(function* () {
+      for (const outstanding of [null, "50"]) {
+        const few = yield* lookUpsOfChecks(3, { checks: ofReserves, outstanding })
+        const many = yield* lookUpsOfChecks(12, { checks: ofReserves, outstanding })
+        assert.strictEqual(many.comparing, few.comparing)
+        assert.isAbove(few.comparing, 0)
+      }
+    })
+  )
+
+  it.effect("never look for the ended reserves of each instrument by itself", () =>
+    Effect.gen(function* () {
+      const checks = ["orphan-locks"]
+      const few = yield* lookUpsOfChecks(3, { checks, outstanding: "100" })
+      const many = yield* lookUpsOfChecks(12, { checks, outstanding: "100" })
+      // One stream of the register's holdings for each.
+      assert.strictEqual(many.comparing, few.comparing + 12 - 3)
+    })
+  )
+
+  it.effect(
+    "are stored with one look-up for the new id of each hold that they open, and no more",
+    () =>
+      Effect.gen(function* () {
+        const checks = ["reserve-cover"]
+        const few = yield* lookUpsOfChecks(3, { checks, outstanding: "100" })
+        const many = yield* lookUpsOfChecks(12, { checks, outstanding: "100" })
+        assert.deepStrictEqual([few.opened, many.opened], [3, 12])
+        assert.strictEqual(many.storing, few.storing + 12 - 3)
       })
   )
 })

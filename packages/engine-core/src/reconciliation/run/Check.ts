@@ -14,6 +14,7 @@ import type { Bulk } from "../../ports/storage/Bulk.ts"
 import type { Feed } from "../../ports/storage/Feed.ts"
 import type { ProjectionLog } from "../../ports/storage/ProjectionLog.ts"
 import type { Records, Stored } from "../../records/Records.ts"
+import type { BatchPoint } from "./ReserveBatchLookups.ts"
 
 /** Point of a run: everything that the run reads was written by then. */
 export interface Point {
@@ -51,7 +52,7 @@ export interface Check<F = unknown> {
   /** Streams the facts of an instrument at the point, in flat memory; none: nothing to compare. */
   facts(
     instrument: Stored<Instrument>,
-    at: Point,
+    at: BatchPoint,
     terms: Terms
   ): Stream.Stream<F, CheckNotRun | Unavailable, Services>
   /**

@@ -19,11 +19,15 @@ import * as Point from "../../reads/Point.ts"
 import type * as Check from "./Check.ts"
 import { checks, type Row } from "./CheckLookups.ts"
 import { checkMarks, idOf } from "./CheckMark.ts"
+import { type BatchPoint, pointOf } from "./ReserveBatchLookups.ts"
 import type { Scope } from "./Run.ts"
 import * as Rules from "./RunRules.ts"
 
 /** Facts that are compared, and looked up among the findings, together. */
 const batchMax = 500
+
+/** Instruments for which a run prefetches together. */
+const instrumentsMax = 500
 
 /** `why` of checks of a run that found the ledger unreachable. */
 const ledgerUnreachable = "ledger-unreachable"
@@ -95,19 +99,25 @@ export const compareAt = Effect.fnUntraced(function* (scope: Scope, { at, isReac
       ? records.stream(instruments, { pin: at.pin }).pipe(Stream.map(({ record }) => record))
       : Stream.fromIterable(yield* records.many(instruments, instrumentIds, at.pin))
   const covered = yield* all.pipe(
-    Stream.mapEffect((instrument) =>
-      Effect.map(
-        Effect.forEach(chosen, (check) =>
-          isReached
-            ? outcomeOf(check, instrument, at)
-            : Effect.succeed(unread(check, instrument.instrumentId, ledgerUnreachable))
-        ),
-        (outcomes): Covered => {
-          const { instrumentId, registrar } = instrument
-          return { instrument: { instrumentId, registrar }, outcomes }
-        }
+    Stream.grouped(instrumentsMax),
+    Stream.mapEffect((batch) =>
+      Effect.flatMap(pointOf(batch, at), (batchAt) =>
+        Effect.forEach(batch, (instrument) =>
+          Effect.map(
+            Effect.forEach(chosen, (check) =>
+              isReached
+                ? outcomeOf(check, instrument, batchAt)
+                : Effect.succeed(unread(check, instrument.instrumentId, ledgerUnreachable))
+            ),
+            (outcomes): Covered => {
+              const { instrumentId, registrar } = instrument
+              return { instrument: { instrumentId, registrar }, outcomes }
+            }
+          )
+        )
       )
     ),
+    Stream.flatMap((covers) => Stream.fromIterable(covers)),
     Stream.runCollect
   )
   return { at, isReached, checks: chosen.map(({ name }) => name), covered }
@@ -133,7 +143,7 @@ const unread = (check: Row, instrumentId: string | null, why: string): Rules.Out
 
 /** Runs one check of one instrument, in memory that grows with its differences alone. */
 const outcomeOf = Effect.fnUntraced(
-  function* (check: Row, instrument: Stored<Instrument>, at: Check.Point) {
+  function* (check: Row, instrument: Stored<Instrument>, at: BatchPoint) {
     const { instrumentId, manifest } = instrument
     const terms = termsAt(check, manifest ?? PolicyTerms.defaults, at)
     const gathered = yield* gather(check, check.facts(instrument, at, terms), terms)

@@ -3,8 +3,6 @@
  * and what is locked for the reserve at that moment (docs/domain/reconciliation.md#custody-of-reserves).
  */
 import { Effect, Stream } from "effect"
-import { accountNumbers } from "../../holders/external-account/AccountNumber.ts"
-import { externalAccounts } from "../../holders/external-account/ExternalAccount.ts"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Pin from "../../kernel/Pin.ts"
@@ -13,9 +11,8 @@ import type { Reserve } from "../../reserves/reserve/Reserve.ts"
 import { reserveHoldings } from "../../reserves/reserve/ReserveHolding.ts"
 import { columnOf, keyOf } from "../../reserves/reserve/ReserveTerms.ts"
 import { linesOf } from "../../statements/external-statement/StatementLookups.ts"
-import type { Point } from "./Check.ts"
 import type * as CustodyReserve from "./checks/CustodyReserve.ts"
-import * as ReserveCheckLookups from "./ReserveCheckLookups.ts"
+import type { BatchPoint } from "./ReserveBatchLookups.ts"
 import {
   countOfLines,
   type Facts,
@@ -24,28 +21,6 @@ import {
   momentOf,
   ofStatement
 } from "./StatementCheckLookups.ts"
-
-/** Keyed hashes of the numbers of the accounts in custody that are mapped to the instrument. */
-const hashesOf = Effect.fnUntraced(function* (
-  { instrumentId }: Pick<Instrument, "instrumentId">,
-  { pin }: Point
-) {
-  const records = yield* Records
-  const accounts = yield* records
-    .stream(externalAccounts, { pin, where: { kind: ["custody"], instrumentId: [instrumentId] } })
-    .pipe(
-      Stream.map(({ record }) => record.externalAccountId),
-      Stream.runCollect
-    )
-  if (accounts.length === 0) return new Set<string>()
-  const numbers = yield* records
-    .stream(accountNumbers, { pin, where: { externalAccountId: accounts } })
-    .pipe(
-      Stream.map(({ record }) => record.hash),
-      Stream.runCollect
-    )
-  return new Set<string>(numbers)
-})
 
 /** Sums of the statement's lines in these accounts, by the asset as the file names it. */
 const statedOf = ({ statement }: Latest, hashes: ReadonlySet<string>) =>
@@ -107,14 +82,14 @@ const positionsOf = (of: {
  */
 export const stated = (
   instrument: Instrument,
-  at: Point
+  at: BatchPoint
 ): Facts<ReadonlyArray<CustodyReserve.Stated>> =>
   Stream.fromIterableEffect(
     Effect.gen(function* () {
-      const reserve = yield* ReserveCheckLookups.inForceOf(instrument, at)
-      if (reserve === null) return []
-      const hashes = yield* hashesOf(instrument, at)
-      if (hashes.size === 0) return []
+      const { instrumentId } = instrument
+      const reserve = (yield* at.reserves.backed).get(instrumentId)?.reserve
+      const hashes = (yield* at.reserves.custodyHashes).get(instrumentId)
+      if (reserve === undefined || hashes === undefined) return []
       const latest = yield* latestOfEach(instrument, at, ["custody"])
       const found = yield* Effect.forEach(latest, (each) =>
         Effect.gen(function* () {

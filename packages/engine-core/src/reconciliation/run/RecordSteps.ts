@@ -10,7 +10,6 @@ import {
   type Seen
 } from "../../findings/Finding.ts"
 import { blocks, type Difference, foundAgain, idTextOf } from "../../findings/FindingRules.ts"
-import type * as Pin from "../../kernel/Pin.ts"
 import type { Refused, Unavailable } from "../../kernel/Refusal.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import { Records, type Stored } from "../../records/Records.ts"
@@ -19,6 +18,7 @@ import { type Hold, holds } from "../../restraints/hold/Hold.ts"
 import { stopping } from "../../restraints/hold/HoldOpeningRules.ts"
 import { openFor, type Opening } from "../../restraints/hold/HoldOpeningSteps.ts"
 import { holdSlots, slotIdOf } from "../../restraints/hold/HoldSlot.ts"
+import * as CoverRules from "../../reserves/reserve/CoverRules.ts"
 import type { RunTrigger } from "../../vocabulary/sets.ts"
 import { type InstrumentVerdict, instrumentVerdicts } from "../verdict/InstrumentVerdict.ts"
 import * as Verdict from "../verdict/VerdictRules.ts"
@@ -28,7 +28,7 @@ import { groundNames } from "./CheckLookups.ts"
 import { type Compared, outcomesOf } from "./CompareSteps.ts"
 import { mark } from "./MarkSteps.ts"
 import { noteOverdue } from "./OverdueSteps.ts"
-import { coverAt, inForceOf } from "./ReserveCheckLookups.ts"
+import { type Backed, backedOf } from "./ReserveBatchLookups.ts"
 import { type Run, type RunId, runs, type Scope } from "./Run.ts"
 import { runInstruments } from "./RunInstrument.ts"
 import * as Rules from "./RunRules.ts"
@@ -61,12 +61,13 @@ export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
   yield* mark(of, act)
   const foundOf = Map.groupBy(found, ({ instrumentId }) => instrumentId)
   yield* prefetchHolds(found)
+  const backed = yield* lowAmong(compared, foundOf)
   const held = yield* Effect.map(
     Effect.forEach(compared.covered, ({ instrument }) => {
-      const own = foundOf.get(instrument.instrumentId) ?? []
+      const opening = { instrument, findings: foundOf.get(instrument.instrumentId) ?? [], runId }
       return Effect.all([
-        openFor({ instrument, findings: own, runId, source: "reconciliation" }, act),
-        openForCover({ instrument, findings: own, runId, pin: compared.at.pin }, act)
+        openFor({ ...opening, source: "reconciliation" }, act),
+        openForCover({ ...opening, backed }, act)
       ])
     }),
     (all) => all.flat()
@@ -138,21 +139,39 @@ const recordFound = Effect.fnUntraced(function* ({ runId, compared }: Recording,
   })
 })
 
+/** Loads, by the instrument, the reserves whose cover the run found low, together. */
+const lowAmong = (
+  { at, covered }: Compared,
+  foundOf: ReadonlyMap<string | null, ReadonlyArray<Finding>>
+) =>
+  backedOf(
+    covered.flatMap(({ instrument }) => {
+      const own = foundOf.get(instrument.instrumentId) ?? []
+      const isLow = stopping(own, { ...instrument, source: "cover" }).length > 0
+      return isLow ? [instrument.instrumentId] : []
+    }),
+    at.pin
+  )
+
 /**
  * Opens a cover hold on an instrument whose reserve does not cover it, with the figures of the run, or
  * adds the finding to the open one; none without a blocking finding of the cover.
  */
 const openForCover = Effect.fnUntraced(function* (
-  of: Pick<Opening, "instrument" | "findings" | "runId"> & { readonly pin: Pin.Resolved },
+  of: Pick<Opening, "instrument" | "findings" | "runId"> & {
+    readonly backed: ReadonlyMap<string, Backed>
+  },
   act: Act
 ) {
-  const { instrument, pin, ...opening } = of
+  const { instrument, backed, ...opening } = of
   const low = stopping(of.findings, { ...instrument, source: "cover" })
   if (low.length === 0) return Option.none<Stored<Hold>>()
-  const reserve = yield* inForceOf(instrument, { pin })
-  if (reserve === null) throw new Error("a reserve whose cover was found low is in force")
-  const { minCover, ratio } = yield* coverAt(reserve, pin)
-  const cover = { reserveId: reserve.reserveId, ratio, minCover }
+  const found = backed.get(instrument.instrumentId)
+  if (found === undefined) throw new Error("a reserve whose cover was found low is in force")
+  const { reserve, books } = found
+  const { reserveId } = reserve
+  const { minCover } = books.terms
+  const cover = { reserveId, ratio: CoverRules.coverOf(books).ratio, minCover }
   return yield* openFor({ ...opening, instrument, source: "cover", cover }, act)
 })
 

@@ -13,8 +13,8 @@ import { Records } from "../../records/Records.ts"
 import * as ReportRules from "../../reserves/report/ReportRules.ts"
 import { type ReserveReport, reserveReports } from "../../reserves/report/ReserveReport.ts"
 import * as CoverRules from "../../reserves/reserve/CoverRules.ts"
-import { isBacking, type Reserve, reserves } from "../../reserves/reserve/Reserve.ts"
-import { type ReserveHolding, reserveHoldings } from "../../reserves/reserve/ReserveHolding.ts"
+import { type Reserve, reserves } from "../../reserves/reserve/Reserve.ts"
+import { reserveHoldings } from "../../reserves/reserve/ReserveHolding.ts"
 import * as ReserveLookups from "../../reserves/reserve/ReserveLookups.ts"
 import { keyOf } from "../../reserves/reserve/ReserveTerms.ts"
 import type { Point } from "./Check.ts"
@@ -22,68 +22,44 @@ import type * as OrphanLocks from "./checks/OrphanLocks.ts"
 import type * as ReserveCover from "./checks/ReserveCover.ts"
 import type * as ReservePriceFresh from "./checks/ReservePriceFresh.ts"
 import type * as ReserveReportCheck from "./checks/ReserveReport.ts"
+import type { Backed, BatchPoint } from "./ReserveBatchLookups.ts"
 import type { Facts } from "./StatementCheckLookups.ts"
 import { pinAt } from "./StatementPinLookups.ts"
 
 type Of = Pick<Instrument, "instrumentId">
 
-/** Loads the reserve of an instrument that is in force on the ledger; null: there is none. */
-export const inForceOf = Effect.fnUntraced(function* (
-  { instrumentId }: Of,
-  { pin }: Pick<Point, "pin">
-) {
-  const found = yield* ReserveLookups.backingOf(instrumentId, pin)
-  return found === null || found.reserveCid === null ? null : found
-})
-
-const booksAt = (reserve: Reserve, pin: Pin.Resolved) =>
-  Effect.map(
-    ReserveLookups.booksOf(reserve, { at: pin.judgedAt, pin }),
-    ({ books }): CoverRules.ReserveBooks => books
-  )
-
 /** Streams one fact of the instrument's reserve in force; none without one. */
 const ofReserve = <F, E, R>(
-  instrument: Of,
-  at: Point,
-  factOf: (reserve: Reserve) => Effect.Effect<ReadonlyArray<F>, E, R>
+  { instrumentId }: Of,
+  at: BatchPoint,
+  factOf: (backed: Backed) => Effect.Effect<ReadonlyArray<F>, E, R>
 ) =>
   Stream.fromIterableEffect(
-    Effect.gen(function* () {
-      const reserve = yield* inForceOf(instrument, at)
-      return reserve === null ? [] : yield* factOf(reserve)
+    Effect.flatMap(at.reserves.backed, (all) => {
+      const backed = all.get(instrumentId)
+      return backed === undefined ? Effect.succeed([]) : factOf(backed)
     })
   )
-
-/** Loads the cover of a reserve at a pin, with the least cover of its terms in force. */
-export const coverAt = Effect.fnUntraced(function* (reserve: Reserve, pin: Pin.Resolved) {
-  const books = yield* booksAt(reserve, pin)
-  return { ...CoverRules.coverOf(books), minCover: books.terms.minCover }
-})
 
 /** Streams the cover of the instrument's reserve. */
 export const covers = (
   { instrumentId }: Of,
-  at: Point
+  at: BatchPoint
 ): Stream.Stream<ReserveCover.Covered, Unavailable, Records> =>
-  ofReserve({ instrumentId }, at, (reserve) =>
-    Effect.map(coverAt(reserve, at.pin), ({ state, required, counted }) => {
-      const { reserveId, unit } = reserve
-      return [{ instrumentId, reserveId, unit, state, required, counted }]
-    })
-  )
+  ofReserve({ instrumentId }, at, ({ reserve: { reserveId, unit }, books }) => {
+    const { state, required, counted } = CoverRules.coverOf(books)
+    return Effect.succeed([{ instrumentId, reserveId, unit, state, required, counted }])
+  })
 
 /** Streams how many assets of the instrument's reserve have no price that counts. */
 export const prices = (
   { instrumentId }: Of,
-  at: Point
+  at: BatchPoint
 ): Stream.Stream<ReservePriceFresh.Prices, Unavailable, Records> =>
-  ofReserve({ instrumentId }, at, (reserve) =>
-    Effect.map(booksAt(reserve, at.pin), (books) => {
-      const stale = CoverRules.assetsOf(books).filter(({ isFresh }) => !isFresh).length
-      return [{ instrumentId, reserveId: reserve.reserveId, stale }]
-    })
-  )
+  ofReserve({ instrumentId }, at, ({ reserve: { reserveId }, books }) => {
+    const stale = CoverRules.assetsOf(books).filter(({ isFresh }) => !isFresh).length
+    return Effect.succeed([{ instrumentId, reserveId, stale }])
+  })
 
 // ---- reports
 
@@ -192,14 +168,16 @@ const noRatioOf = (ratio: Decimal.Decimal | null): Decimal.Decimal | null =>
 
 /**
  * Streams the newest report of the instrument's reserve beside the figures that the engine computes at
- * its offset. One from before the history that is kept was compared while it was the newest.
+ * its offset. One from before the history that is kept was compared while it was the newest. Each report
+ * has an offset of its own, so that its books are looked up by themselves.
  */
 export const reports = (
   instrument: Of,
-  at: Point
+  at: BatchPoint
 ): Stream.Stream<ReserveReportCheck.Reported, never, never> | Facts<ReserveReportCheck.Reported> =>
-  ofReserve(instrument, at, ({ reserveId }) =>
+  ofReserve(instrument, at, ({ reserve: { reportedAt, reserveId } }) =>
     Effect.gen(function* () {
+      if (reportedAt === null) return []
       const records = yield* Records
       const [newest] = yield* records.list(reserveReports, {
         pin: at.pin,
@@ -217,42 +195,26 @@ export const reports = (
 
 // ---- locks
 
-/** Holdings that are looked at together. */
-const batchMax = 500
-
-/** Streams the holdings that are locked for a reserve of the instrument, live or ended. */
+/** Streams the holdings that are locked for reserves of the instrument that have ended. */
 export const locks = (
   { instrumentId }: Of,
-  { pin }: Point
+  { pin, reserves: { orphaned } }: BatchPoint
 ): Stream.Stream<OrphanLocks.Lock, Unavailable, Records> =>
   Stream.unwrap(
-    Effect.map(Records, (records) =>
-      records.stream(reserves, { pin, where: { instrumentId: [instrumentId] } }).pipe(
-        Stream.map(({ record }) => record),
-        Stream.grouped(batchMax),
-        Stream.flatMap((found) => {
-          const ends = new Map(
-            found.map((reserve): readonly [string, Reserve] => [reserve.reserveId, reserve])
-          )
-          return records
-            .stream(reserveHoldings, { pin, where: { reserveId: [...ends.keys()] } })
-            .pipe(Stream.map(({ record }) => lockOf(instrumentId, record, ends)))
-        })
+    Effect.gen(function* () {
+      const records = yield* Records
+      const reserveId = (yield* orphaned).get(instrumentId) ?? []
+      if (reserveId.length === 0) return Stream.empty
+      return records.stream(reserveHoldings, { pin, where: { reserveId } }).pipe(
+        Stream.map(
+          ({ record: { amount, contractId } }): OrphanLocks.Lock => ({
+            instrumentId,
+            contractId,
+            holderId: null,
+            units: amount,
+            isLive: false
+          })
+        )
       )
-    )
+    })
   )
-
-const lockOf = (
-  instrumentId: string,
-  { contractId, amount, reserveId }: ReserveHolding,
-  all: ReadonlyMap<string, Reserve>
-): OrphanLocks.Lock => {
-  const reserve = all.get(reserveId)
-  return {
-    instrumentId,
-    contractId,
-    holderId: null,
-    units: amount,
-    isLive: reserve !== undefined && isBacking(reserve)
-  }
-}

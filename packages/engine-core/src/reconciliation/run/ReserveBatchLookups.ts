@@ -1,0 +1,129 @@
+/**
+ * Prefetch of what the checks of reserves compare: one look-up of each kind for a batch of instruments,
+ * made when the first check asks for it. An instrument without a reserve costs no look-up of its own.
+ */
+import { Effect, Stream } from "effect"
+import { accountNumbers } from "../../holders/external-account/AccountNumber.ts"
+import { externalAccounts } from "../../holders/external-account/ExternalAccount.ts"
+import type { Instrument } from "../../instruments/instrument/Instrument.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import { Records } from "../../records/Records.ts"
+import type { ReserveBooks } from "../../reserves/reserve/CoverRules.ts"
+import { isBacking, type Reserve, reserves } from "../../reserves/reserve/Reserve.ts"
+import { reserveHoldings } from "../../reserves/reserve/ReserveHolding.ts"
+import * as ReserveLookups from "../../reserves/reserve/ReserveLookups.ts"
+import type { Point } from "./Check.ts"
+
+/** A reserve in force on the ledger, with its books at the run's pin. */
+export interface Backed {
+  readonly reserve: Reserve
+  readonly books: ReserveBooks
+}
+
+type ByInstrument<A> = Effect.Effect<ReadonlyMap<string, A>, Unavailable, Records>
+
+/** What is known of the reserves of a batch's instruments, by the instrument; each is loaded once. */
+export interface ReservesOfBatch {
+  readonly backed: ByInstrument<Backed>
+  /** Keyed hashes of the numbers of the accounts in custody that are mapped to a backed instrument. */
+  readonly custodyHashes: ByInstrument<ReadonlySet<string>>
+  /** Ids of the reserves that have ended and for which holdings are locked all the same. */
+  readonly orphaned: ByInstrument<ReadonlyArray<string>>
+}
+
+/** A run's point with what is prefetched for a batch of its instruments. */
+export interface BatchPoint extends Point {
+  readonly reserves: ReservesOfBatch
+}
+
+type Of = Pick<Instrument, "instrumentId">
+
+/** Adds the prefetch of a batch of instruments to a run's point; nothing is looked up yet. */
+export const pointOf = Effect.fnUntraced(function* (instruments: ReadonlyArray<Of>, at: Point) {
+  const instrumentIds = instruments.map(({ instrumentId }) => instrumentId)
+  const backed = yield* Effect.cached(backedOf(instrumentIds, at.pin))
+  const custodyHashes = yield* Effect.cached(
+    Effect.flatMap(backed, (found) => custodyHashesOf([...found.keys()], at.pin))
+  )
+  const orphaned = yield* Effect.cached(orphanedOf(instrumentIds, at.pin))
+  return { ...at, reserves: { backed, custodyHashes, orphaned } } satisfies BatchPoint
+})
+
+/** Loads the reserves in force of instruments with their books at a pin; an instrument may have none. */
+export const backedOf = Effect.fnUntraced(function* (
+  instrumentIds: ReadonlyArray<string>,
+  pin: Pin.Resolved
+) {
+  if (instrumentIds.length === 0) return new Map<string, Backed>()
+  const records = yield* Records
+  const found = yield* records.stream(reserves, { pin, where: { backing: instrumentIds } }).pipe(
+    Stream.map(({ record }) => record),
+    Stream.filter(({ reserveCid }) => reserveCid !== null),
+    Stream.runCollect
+  )
+  if (found.length === 0) return new Map<string, Backed>()
+  const loaded = yield* ReserveLookups.booksOfAll(found, { at: pin.judgedAt, pin })
+  return new Map(
+    loaded.flatMap(({ books }, n) => {
+      const reserve = found[n]
+      return reserve === undefined ? [] : [[reserve.instrumentId, { reserve, books }] as const]
+    })
+  )
+})
+
+const custodyHashesOf = Effect.fnUntraced(function* (
+  instrumentIds: ReadonlyArray<string>,
+  pin: Pin.Resolved
+) {
+  const records = yield* Records
+  const hashes = new Map<string, Set<string>>()
+  if (instrumentIds.length === 0) return hashes
+  const accounts = yield* records
+    .stream(externalAccounts, { pin, where: { kind: ["custody"], instrumentId: instrumentIds } })
+    .pipe(
+      Stream.map(({ record }) => [record.externalAccountId, record.instrumentId] as const),
+      Stream.runCollect
+    )
+  if (accounts.length === 0) return hashes
+  const instrumentOf = new Map<string, string | null>(accounts)
+  yield* records
+    .stream(accountNumbers, { pin, where: { externalAccountId: [...instrumentOf.keys()] } })
+    .pipe(
+      Stream.runForEach(({ record: { externalAccountId, hash } }) =>
+        Effect.sync(() => {
+          const instrumentId = instrumentOf.get(externalAccountId) ?? null
+          if (instrumentId === null) return
+          hashes.set(instrumentId, (hashes.get(instrumentId) ?? new Set()).add(hash))
+        })
+      )
+    )
+  return hashes
+})
+
+/** Reserves whose locked holdings are counted together. */
+const reservesMax = 500
+
+const orphanedOf = Effect.fnUntraced(function* (
+  instrumentIds: ReadonlyArray<string>,
+  pin: Pin.Resolved
+) {
+  const records = yield* Records
+  const orphaned = new Map<string, Array<string>>()
+  yield* records.stream(reserves, { pin, where: { instrumentId: instrumentIds } }).pipe(
+    Stream.map(({ record }) => record),
+    Stream.filter((reserve) => !isBacking(reserve)),
+    Stream.grouped(reservesMax),
+    Stream.runForEach((ended) =>
+      Effect.gen(function* () {
+        const where = { reserveId: ended.map(({ reserveId }) => reserveId) }
+        const locked = yield* records.countBy(reserveHoldings, "reserveId", { pin, where })
+        for (const { instrumentId, reserveId } of ended) {
+          if (!locked.has(reserveId)) continue
+          orphaned.set(instrumentId, [...(orphaned.get(instrumentId) ?? []), reserveId])
+        }
+      })
+    )
+  )
+  return orphaned
+})

@@ -85,6 +85,9 @@ const distributingSeed = isLong ? 28 : 25
 const distributedSoon: Readonly<Record<string, number>> = {
   "month recomputed": 4,
   "line recomputed": 15,
+  "month of prices recomputed": 1,
+  "line by price recomputed": 5,
+  "line equalised": 1,
   "line rolled": 8,
   "engine distribution.execute": 1,
   "engine distribution.instruct": 3

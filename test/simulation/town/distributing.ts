@@ -12,6 +12,7 @@ import { atoms, plain } from "./figures.ts"
 import * as Joining from "./joining.ts"
 import type { Contract } from "./ledger-observer.ts"
 import * as People from "./people.ts"
+import { priceOf } from "./pricing.ts"
 import * as Town from "./town.ts"
 import type { Fund } from "./town.ts"
 import * as Wallets from "./wallets.ts"
@@ -34,32 +35,70 @@ const distributing = (town: Town.Town): Fund & { readonly distribution: Town.Dis
   return fund
 }
 
-/** The oracle states what a unit earned a day: seldom less than nothing, seldom for a day long past. */
+/**
+ * The oracle states what a unit earned a day, seldom less than nothing, or the price of a fund that
+ * accumulates; seldom for a day long past.
+ */
 const publishes = Effect.fnUntraced(function* (town: Town.Town) {
   const { die } = town
   const fund = distributing(town)
   const now = yield* millisNow
   const ago = die.once(6) ? die.roll(30) * day : die.roll(36) * hour
-  const income = BigInt(1 + die.roll(3_000_000)) * (die.once(8) ? -1n : 1n)
-  const text = plain(income < 0n ? -income : income, 10)
+  const valuationTime = Instant.fromEpochMillis(now - ago)
+  const isPar = fund.valuation === "par"
+  const value = isPar ? incomeOf(town) : plain(priceOf(town, fund, valuationTime), 4)
   yield* Wallets.act(
     town,
     fund.oracle,
-    "states income",
+    isPar ? "states income" : "states a price",
     Templates.create(Templates.OraclePoint, {
       oracle: fund.oracle.party,
       venue: town.venue,
       fund: fund.fund.party,
       registrar: fund.registrar.party,
-      attestors: [],
+      attestors: isPar ? [] : [fund.attestor.party],
       instrumentId: fund.instrumentId,
-      metric: "income",
-      value: Decimal.of(income < 0n ? `-${text}` : text),
-      valuationTime: Instant.fromEpochMillis(now - ago),
+      metric: isPar ? "income" : "price",
+      value: Decimal.of(value),
+      valuationTime,
       period: null,
       withholdingRate: die.once(5) ? Decimal.of(die.pick(["0.15", "0.2", "0.305"])) : null,
       statementRef: null,
       corrects: null
+    })
+  )
+})
+
+const incomeOf = (town: Town.Town): string => {
+  const { die } = town
+  const text = plain(BigInt(1 + die.roll(3_000_000)), 10)
+  return die.once(8) ? `-${text}` : text
+}
+
+/** The oracle takes a point of its own back, and states another one in its place. */
+const corrects = Effect.fnUntraced(function* (town: Town.Town) {
+  const { die } = town
+  const fund = distributing(town)
+  const points = [...town.observer.all("OraclePoint").values()].filter(
+    (one) => Wallets.member(one, "instrumentId") === fund.instrumentId
+  )
+  // Mostly one of those that the next month reads.
+  const point = die.once(3) ? pick(town, points) : points.at(-1 - die.roll(4))
+  if (point === undefined) return
+  const valuationTime = Instant.of(Wallets.member(point, "valuationTime"))
+  const isIncome = Wallets.member(point, "metric") === "income"
+  const value = isIncome ? incomeOf(town) : plain(priceOf(town, fund, valuationTime), 4)
+  const rate = point.payload["withholdingRate"]
+  yield* Wallets.act(
+    town,
+    fund.oracle,
+    "corrects",
+    Templates.exercise(Templates.OraclePoint, point.cid, "Correct", {
+      value: Decimal.of(value),
+      valuationTime,
+      period: null,
+      withholdingRate: typeof rate === "string" ? Decimal.of(rate) : null,
+      statementRef: null
     })
   )
 })
@@ -309,7 +348,8 @@ const meets = (town: Town.Town) => {
 }
 
 const acts = [
-  [70, publishes],
+  [100, publishes],
+  [6, corrects],
   [80, passes],
   [10, opensAccount],
   [25, executes],

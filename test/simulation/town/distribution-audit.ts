@@ -41,37 +41,41 @@ const firstDay = midnight("2026-07-31")
 interface Point {
   readonly cid: string
   readonly date: bigint
-  readonly income: bigint
+  /** Income of a unit for a day of a par fund, the price of a unit of an accumulating one. */
+  readonly value: bigint
   readonly rate: bigint | null
 }
 
-/** The points of income that an offset of the ledger shows, each date's last one. */
+const pointOf = (one: Contract): Point => {
+  const rate = one.payload["withholdingRate"]
+  return {
+    cid: one.cid,
+    date: dayOf(Instant.of(member(one, "valuationTime"))),
+    value: signed(member(one, "value")),
+    rate: typeof rate === "string" ? atoms(rate) : null
+  }
+}
+
+/** Points of a fund's income or price that stood at an offset of the ledger, each date's last one. */
 const pointsOf = (
   town: Town.Town,
-  instrumentId: string,
+  { instrumentId, valuation }: Town.Fund,
   through: Offset.Offset
 ): ReadonlyArray<Point> => {
+  const metric = valuation === "par" ? "income" : "price"
   const byDate = new Map<bigint, Contract>()
   const valued = (one: Contract) => Instant.of(member(one, "valuationTime"))
-  for (const one of town.observer.all("OraclePoint").values()) {
-    if (member(one, "instrumentId") !== instrumentId || member(one, "metric") !== "income") continue
+  for (const one of town.observer.every("OraclePoint").values()) {
+    if (member(one, "instrumentId") !== instrumentId || member(one, "metric") !== metric) continue
     if (one.createdOffset > through) continue
+    // One that was corrected by then does not count.
+    if (one.endedOffset !== null && one.endedOffset <= through) continue
     const date = dayOf(valued(one))
     const other = byDate.get(date)
     // Of those last valued the last published: contracts come in the order of the ledger.
     if (other === undefined || valued(other) <= valued(one)) byDate.set(date, one)
   }
-  return [...byDate]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([date, one]) => {
-      const rate = one.payload["withholdingRate"]
-      return {
-        cid: one.cid,
-        date,
-        income: signed(member(one, "value")),
-        rate: typeof rate === "string" ? atoms(rate) : null
-      }
-    })
+  return [...byDate].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => pointOf(one))
 }
 
 /** Expected figures of a payee's line of a month, by plain integers; null: it gets no line. */
@@ -79,6 +83,7 @@ interface Expected {
   readonly entitlement: bigint
   readonly carryIn: bigint
   readonly gross: bigint
+  readonly equalisation: bigint
   readonly withheld: bigint
   readonly net: bigint
   readonly carryOut: bigint
@@ -92,30 +97,37 @@ const expectedOf = (of: {
   readonly rate: bigint
   readonly units: bigint
   readonly isUnrolled: boolean
-  /** Smallest part of a unit that is paid; null: cash is. */
-  readonly atom: bigint | null
+  /** Income that the payee paid for when it bought units, in currency. */
+  readonly bought: bigint
+  /** Smallest part of a unit that is paid, and the price of a unit; null: cash is paid. */
+  readonly paidIn: { readonly atom: bigint; readonly price: bigint } | null
 }): Expected | null => {
-  const { atom, carryIn, entitlement, isUnrolled, rate, units } = of
+  const { carryIn, entitlement, isUnrolled, paidIn, rate, units } = of
   if (entitlement === 0n && carryIn === 0n) return null
   const due = entitlement + carryIn
   const cents = floorOf(due, cent) * cent
   const paid = isUnrolled || cents < 0n ? 0n : cents
+  const given = least(floorOf(of.bought, cent) * cent, paid)
   const half = whole / 2n
-  const tax = (gross: bigint) => floorOf((gross / cent) * rate + half, whole) * cent
-  const units0 = atom === null ? 0n : floorOf(paid - tax(paid), atom) * atom
-  const buysNothing = atom !== null && paid - tax(paid) > 0n && units0 === 0n
+  const tax = (taxed: bigint) => floorOf((taxed / cent) * rate + half, whole) * cent
+  const netOf = paid - tax(paid - given)
+  const bought =
+    paidIn === null ? null : floorOf((netOf * whole) / paidIn.price, paidIn.atom) * paidIn.atom
+  const buysNothing = netOf > 0n && bought === 0n
   const carried = isUnrolled ? "unrolled" : paid === 0n || buysNothing ? "below-smallest" : null
   const gross = carried === null ? paid : 0n
-  const withheld = tax(gross)
+  const equalisation = carried === null ? given : 0n
+  const withheld = tax(gross - equalisation)
   const isKept = units > 0n || (carried !== null && due >= cent)
   return {
     entitlement,
     carryIn,
     gross,
+    equalisation,
     withheld,
     net: gross - withheld,
     carryOut: isKept ? due - gross : 0n,
-    payoutUnits: atom === null ? null : carried === null ? units0 : 0n,
+    payoutUnits: bought === null ? null : carried === null ? bought : 0n,
     carried
   }
 }
@@ -138,88 +150,207 @@ const isUnrolledAt = (
         books.headOf(month.instrumentId, party, of.through) === of.head
     )
 
+/** A month that is recomputed, and what it is recomputed from. */
+interface Month {
+  readonly month: BookedMonth
+  readonly fund: Town.Fund & { readonly distribution: Town.Distributing }
+  /** First instant of the period, and the end of its record date. */
+  readonly from: bigint
+  readonly end: bigint
+  readonly points: ReadonlyArray<Point>
+  /** Points that are dated in the period. */
+  readonly dated: ReadonlyArray<Point>
+  /** Payee to the parties whose units count for it: it, and those that it succeeded. */
+  readonly members: ReadonlyMap<string, ReadonlyArray<string>>
+  readonly through: Offset.Offset
+}
+
+/** What a payee earned by its units, and which part of that it paid for when it bought them. */
+interface Earning {
+  /** Contracts of the points that this is computed from. */
+  readonly pointCids: ReadonlyArray<string>
+  /** Twenty places. */
+  readonly earnedOf: (head: string) => bigint
+  /** Ten places, below nothing cut. */
+  readonly boughtOf: (head: string) => bigint
+  /** Price of a unit that is paid out. */
+  readonly payoutPrice: bigint
+}
+
+const unitsOf = (town: Town.Town, { fund, members }: Month, head: string, end: bigint): bigint =>
+  (members.get(head) ?? []).reduce(
+    (sum, party) => sum + town.observer.unitsBefore(fund.instrumentId, party, end),
+    0n
+  )
+
+/** Income of a par fund: a day's on the units at the end of each point's date. */
+const earningOfPar = (town: Town.Town, of: Month): Earning => {
+  const { dated, end, from, points } = of
+  const before = points.filter(({ date }) => date < from)
+  // The last point before lends the period its first days, unless a point is dated on the first.
+  const reaching = [...(dated[0]?.date === from ? [] : before.slice(-1)), ...dated]
+  return {
+    pointCids: reaching.map(({ cid }) => cid),
+    earnedOf: (head) =>
+      reaching.reduce((sum, { date, value }, index) => {
+        const until = reaching[index + 1]?.date ?? end
+        const days = (until - (date < from ? from : date)) / day
+        return sum + unitsOf(town, of, head, date + day) * value * days
+      }, 0n),
+    boughtOf: () => 0n,
+    payoutPrice: whole
+  }
+}
+
+/** Income of an accumulating fund: what its price rose above the one that it returns to after each payout. */
+const earningOfPrice = (town: Town.Town, books: DistributionBooks, of: Month): Earning => {
+  const { dated, end, fund, month, points, through } = of
+  const { distributionId, instrumentId } = month
+  const all = books.monthsOf(instrumentId)
+  const earlier = all.slice(0, all.indexOf(month))
+  const started = earlier[0] === undefined ? undefined : books.prices.get(earlier[0])
+  const first = points.findLast(({ date }) => date < firstDay) ?? points[0]
+  const exPoint = started?.exPoint ?? first?.cid ?? ""
+  const ex = started?.ex ?? first?.value ?? 0n
+  const cum = dated.at(-1)?.value ?? 0n
+  const prices = { exPoint, ex, cum }
+  books.prices.set(month, prices)
+  const paid = earlier.findLast(({ lines }) => lines.some(({ gross }) => gross > 0n))
+  if (paid !== undefined) {
+    const paidEnd = midnight(paid.recordDate) + day
+    const after = points.find(({ date }) => date >= paidEnd)
+    const before = books.prices.get(paid)
+    const went =
+      after === undefined ||
+      before === undefined ||
+      before.cum <= before.ex ||
+      distance(after.value, before.ex) < distance(after.value, before.cum)
+    holds(went, `${distributionId} pays the income of ${paid.month} again`)
+    Town.note(town, "price gone ex")
+  }
+  const rise = most(0n, cum - ex)
+  const lots = books.lots.before(instrumentId, end)
+  const boughtOf = (head: string): bigint => {
+    const since = earlier.findLast(({ lines }) =>
+      lines.some(
+        ({ gross, party }) => gross > 0n && books.headOf(instrumentId, party, through) === head
+      )
+    )
+    const from = since === undefined ? 0n : midnight(since.recordDate) + day
+    const counted = (of.members.get(head) ?? [])
+      .flatMap((party) => lots.get(party) ?? [])
+      .filter(({ at }) => at >= from)
+    const exact = counted.reduce(
+      (sum, { base, left }) =>
+        base === null ? sum : sum + left * (least(most(base, ex), cum) - ex),
+      0n
+    )
+    return most(0n, floorOf(exact, whole))
+  }
+  for (const [party, held] of lots) {
+    const left = held.reduce((sum, lot) => sum + lot.left, 0n)
+    same(left, town.observer.unitsBefore(fund.instrumentId, party, end), `the lots of ${party}`)
+  }
+  return {
+    pointCids: [...new Set([exPoint, ...dated.map(({ cid }) => cid)])],
+    earnedOf: (head) => unitsOf(town, of, head, end) * rise,
+    boughtOf,
+    payoutPrice: ex
+  }
+}
+
+const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
+const most = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+const distance = (a: bigint, b: bigint): bigint => (a > b ? a - b : b - a)
+
 /** Recomputes every line of a sealed month, and what it leaves to the next. */
 const figures = (
   town: Town.Town,
   books: DistributionBooks,
-  of: { readonly month: BookedMonth; readonly through: Offset.Offset }
+  { month, through }: { readonly month: BookedMonth; readonly through: Offset.Offset }
 ) => {
-  const { month, through } = of
   const { distributionId, instrumentId } = month
-  const fund = town.funds.find((one) => one.instrumentId === instrumentId)
-  if (fund?.distribution == null) throw new Error(`audit: ${instrumentId} distributes`)
+  const found = town.funds.find((one) => one.instrumentId === instrumentId)
+  if (found?.distribution == null) throw new Error(`audit: ${instrumentId} distributes`)
+  const fund = { ...found, distribution: found.distribution }
   const all = books.monthsOf(instrumentId)
   const previous = all[all.indexOf(month) - 1]
   const from = previous === undefined ? firstDay : midnight(previous.recordDate) + day
   const end = midnight(month.recordDate) + day
-  const points = pointsOf(town, instrumentId, through)
-  const before = points.filter(({ date }) => date < from)
+  const points = pointsOf(town, fund, through)
   const dated = points.filter(({ date }) => date >= from && date < end)
-  // The last point before lends the period its first days, unless a point is dated on the first.
-  const reaching = [...(dated[0]?.date === from ? [] : before.slice(-1)), ...dated]
   holds(dated.length > 0, `${distributionId} has no point of its own`)
+  const members = Map.groupBy(town.observer.owners(instrumentId), (party) =>
+    books.headOf(instrumentId, party, through)
+  )
+  const of: Month = { month, fund, from, end, points, dated, members, through }
+  const isPar = fund.valuation === "par"
+  const earning = isPar ? earningOfPar(town, of) : earningOfPrice(town, books, of)
+  const { boughtOf, earnedOf, payoutPrice, pointCids } = earning
+  const paysUnits = fund.distribution.payout === "units"
   const dateOf = (cid: string) => {
-    const valued = town.observer.standing(cid)
+    const valued = town.observer.every("OraclePoint").get(cid)
     return `${valued === undefined ? "" : member(valued, "valuationTime")} ${cid.slice(0, 12)}`
   }
   same(
     month.pointCids.map(dateOf).toSorted(),
-    reaching.map(({ cid }) => dateOf(cid)).toSorted(),
+    pointCids.map(dateOf).toSorted(),
     `the points of ${distributionId}`
   )
   const rates = dated.flatMap(({ rate }) => (rate === null ? [] : [rate]))
   const rate = rates.at(-1) ?? (15n * whole) / 100n
   same(month.rate, rate, `the rate of ${distributionId}`)
+  same(month.payoutPrice, paysUnits ? payoutPrice : null, `the price of ${distributionId}`)
   const carriedOver = new Map<string, bigint>()
   for (const [party, carry] of books.carries.get(instrumentId) ?? []) {
     add(carriedOver, books.headOf(instrumentId, party, through), carry)
   }
-  const members = Map.groupBy(town.observer.owners(instrumentId), (party) =>
-    books.headOf(instrumentId, party, through)
-  )
-  const unitsOf = (head: string, before: bigint): bigint =>
-    (members.get(head) ?? []).reduce(
-      (sum, party) => sum + town.observer.unitsBefore(instrumentId, party, before),
-      0n
-    )
   const left = new Map<string, bigint>()
   const byParty = new Map(month.lines.map((line) => [line.party, line]))
   let exact = 0n
   let rests = 0n
   for (const head of new Set([...members.keys(), ...carriedOver.keys()])) {
-    let earned = 0n
-    for (const [index, { date, income }] of reaching.entries()) {
-      const until = reaching[index + 1]?.date ?? end
-      const days = (until - (date < from ? from : date)) / day
-      earned += unitsOf(head, date + day) * income * days
-    }
+    const earned = earnedOf(head)
     exact += earned
     const expected = expectedOf({
       entitlement: floorOf(earned, whole),
       carryIn: carriedOver.get(head) ?? 0n,
       rate,
-      units: unitsOf(head, end),
+      units: unitsOf(town, of, head, end),
       isUnrolled: isUnrolledAt(books, month, { head, through }),
-      atom: fund.distribution.payout === "units" ? fund.atom * 10_000n : null
+      bought: boughtOf(head),
+      paidIn: paysUnits ? { atom: fund.atom * 10_000n, price: payoutPrice } : null
     })
     const line = byParty.get(head)
     byParty.delete(head)
     const got = line === undefined ? null : figuresOf(line)
     same(got, expected, `the line of ${head} in ${distributionId}`)
     if (expected === null) continue
+    if (expected.equalisation > 0n) Town.note(town, "line equalised")
     rests += expected.entitlement + expected.carryIn - expected.gross - expected.carryOut
     if (expected.carryOut !== 0n) left.set(head, expected.carryOut)
   }
   same([...byParty.keys()], [], `lines of ${distributionId} that nobody earned`)
   books.carries.set(instrumentId, left)
   conserves({ month, exact, rests, carriedOver })
-  Town.note(town, "month recomputed")
-  Town.note(town, "line recomputed", month.lines.length)
+  Town.note(town, isPar ? "month recomputed" : "month of prices recomputed")
+  Town.note(town, isPar ? "line recomputed" : "line by price recomputed", month.lines.length)
 }
 
 const figuresOf = (line: BookedLine): Expected => {
-  const { carried, carryIn, carryOut, entitlement, gross, net, payoutUnits, withheld } = line
-  return { entitlement, carryIn, gross, withheld, net, carryOut, payoutUnits, carried }
+  const { carried, carryIn, carryOut, entitlement, equalisation, gross, net, payoutUnits } = line
+  const { withheld } = line
+  return {
+    entitlement,
+    carryIn,
+    gross,
+    equalisation,
+    withheld,
+    net,
+    carryOut,
+    payoutUnits,
+    carried
+  }
 }
 
 /** The identities of a month, exactly: nothing is lost between the points, the lines and the next month. */

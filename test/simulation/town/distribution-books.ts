@@ -3,6 +3,7 @@ import type { Offset } from "@bursar/engine-core/kernel"
 import { holds, same } from "../books.ts"
 import { add, type Atoms, atoms } from "./figures.ts"
 import { inside, type Exercise, type LedgerObserver, type Payload } from "./ledger-observer.ts"
+import * as LotBooks from "./lot-books.ts"
 
 export type LineState = "owed" | "delivered" | "rolled" | "void" | "carried"
 
@@ -15,6 +16,7 @@ export interface BookedLine {
   readonly entitlement: Atoms
   readonly carryIn: Atoms
   readonly gross: Atoms
+  readonly equalisation: Atoms
   readonly rate: Atoms
   readonly withheld: Atoms
   readonly net: Atoms
@@ -39,9 +41,18 @@ export interface BookedMonth {
   readonly pointCids: ReadonlyArray<string>
   readonly rate: Atoms
   readonly payout: string
+  /** Price at which units are paid out; null where none are. */
+  readonly payoutPrice: Atoms | null
   readonly lines: Array<BookedLine>
   isSealed: boolean
   isOpen: boolean
+}
+
+/** Contract and price of the point that income is counted from, and the price that a month closes with. */
+export interface Prices {
+  readonly exPoint: string
+  readonly ex: Atoms
+  readonly cum: Atoms
 }
 
 /** Units of an instrument that a recovery took to a successor, so that none were left. */
@@ -62,6 +73,9 @@ export interface DistributionBooks {
   /** Carries that each instrument's last recomputed month left, by the party of the line. */
   readonly carries: Map<string, ReadonlyMap<string, Atoms>>
   readonly recomputed: Set<BookedMonth>
+  /** Prices of each recomputed month of an accumulating fund. */
+  readonly prices: Map<BookedMonth, Prices>
+  readonly lots: LotBooks.LotBooks
   /** Units of each instrument that no order made: those that accounts were opened with, and paid ones. */
   readonly minted: ReadonlyMap<string, Atoms>
   /** Units that were minted in the name of each distribution. */
@@ -74,7 +88,15 @@ const signed = (value: string): Atoms =>
   value.startsWith("-") ? -atoms(value.slice(1)) : atoms(value)
 
 /** Figures that the ledger sums up to when a month is sealed. */
-const totalled = ["entitlement", "carryIn", "gross", "withheld", "net", "carryOut"] as const
+const totalled = [
+  "entitlement",
+  "carryIn",
+  "gross",
+  "equalisation",
+  "withheld",
+  "net",
+  "carryOut"
+] as const
 
 /** Opens books of the venue's instruments that hear everything the ledger shows from now on. */
 export const make = (
@@ -118,6 +140,7 @@ export const make = (
       pointCids: arg["pointCids"] as ReadonlyArray<string>,
       rate: atoms(text(arg["rate"])),
       payout: text(arg["payout"]),
+      payoutPrice: arg["payoutPrice"] === null ? null : atoms(text(arg["payoutPrice"])),
       lines: [],
       isSealed: false,
       isOpen: false
@@ -137,6 +160,7 @@ export const make = (
         entitlement: figure(line, "entitlement"),
         carryIn: figure(line, "carryIn"),
         gross: figure(line, "gross"),
+        equalisation: figure(line, "equalisation"),
         rate: figure(line, "rate"),
         withheld: figure(line, "withheld"),
         net: figure(line, "net"),
@@ -243,6 +267,10 @@ export const make = (
   }
   observer.hears((exercise) => hears[`${exercise.entity}.${exercise.choice}`]?.(exercise))
   observer.hearsEnds(recovered)
+  const lots = LotBooks.make(observer, {
+    assets: instrumentIds,
+    payoutPriceOf: (distributionId) => months.get(distributionId)?.payoutPrice ?? null
+  })
 
   const headOf = (instrumentId: string, party: string, through?: Offset.Offset): string => {
     const ofParty = recoveries.filter(
@@ -262,6 +290,8 @@ export const make = (
     headOf,
     carries: new Map(),
     recomputed: new Set(),
+    prices: new Map(),
+    lots,
     minted,
     paid
   }

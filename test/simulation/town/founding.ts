@@ -50,8 +50,10 @@ export const foundings: ReadonlyArray<Founding> = [
   }
 ]
 
-/** Funds of a town that distributes: par funds that pay cash and units, and one that pays nothing. */
-export const distributingFoundings: ReadonlyArray<Founding> = [
+/** Funds of a town that distributes: par funds that pay cash and units, and one that accumulates and pays either. */
+export const distributingFoundings = (
+  payout: Town.Distributing["payout"]
+): ReadonlyArray<Founding> => [
   {
     instrumentId: "fund-p",
     valuation: "par",
@@ -71,13 +73,13 @@ export const distributingFoundings: ReadonlyArray<Founding> = [
     distribution: { payout: "units", recordDay: 20, paymentLagDays: 0 }
   },
   {
-    instrumentId: "fund-b",
+    instrumentId: "fund-x",
     valuation: "accumulating",
-    marketed: false,
+    marketed: true,
     atom: 10_000n,
     residual: "refund",
-    fees: { subscription: 0n, redemption: 0n },
-    distribution: null
+    fees: { subscription: 50n, redemption: 0n },
+    distribution: { payout, recordDay: 28, paymentLagDays: 1 }
   }
 ]
 

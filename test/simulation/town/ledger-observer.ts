@@ -17,6 +17,8 @@ export interface Contract {
   /** Steps at which it was first seen to stand, and to have ended. */
   readonly from: number
   until: number
+  /** Offset of the transaction that ended it; null: it stands. */
+  endedOffset: Offset.Offset | null
 }
 
 /** A choice that somebody exercised, for whoever follows more than holdings. */
@@ -29,6 +31,14 @@ export interface Exercise {
   readonly offset: Offset.Offset
 }
 
+/** A whole transaction, once all of it is read. */
+export interface Ended {
+  /** Ledger time in nanoseconds: the latest effective time so far, so that it never decreases. */
+  readonly at: bigint
+  /** `asset owner` to what it gained by the transaction, or with a minus lost. */
+  readonly gained: ReadonlyMap<string, Atoms>
+}
+
 const text = (value: unknown): string => (typeof value === "string" ? value : "")
 export const inside = (value: unknown, member: string): string =>
   typeof value === "object" && value !== null ? text((value as Payload)[member]) : ""
@@ -39,6 +49,9 @@ const abouts = ["holder", "owner", "sender", "receiver"] as const
 /** Contracts that an act is judged by afterwards, when they may have ended. */
 const remembered = new Set(["Credential", "IssuerPowersConsent"])
 
+/** Entities of which every contract is kept, also once it has ended. */
+const kept = new Set(["OraclePoint"])
+
 export const make = (readers: ReadonlyArray<Party.Party>) => {
   const standing = new Map<string, Contract>()
   /** `party entity` to every contract there ever was of the entities that are judged by afterwards. */
@@ -48,10 +61,13 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
   /** `asset owner` to what it holds, locked or not; and what nothing locks. */
   const held = new Map<string, Atoms>()
   const supply = new Map<string, Atoms>()
-  /** `asset owner` to every change of what it holds, with the ledger's own time in nanoseconds. */
+  /** `asset owner` to every change of what it holds, with the ledger time in nanoseconds. */
   const changes = new Map<string, Array<{ readonly at: bigint; readonly amount: Atoms }>>()
   const listeners: Array<(exercise: Exercise) => void> = []
-  const endListeners: Array<() => void> = []
+  const endListeners: Array<(ended: Ended) => void> = []
+  const everByEntity = new Map<string, Map<string, Contract>>()
+  let gained = new Map<string, Atoms>()
+  let ledgerTime = 0n
   let offset: Offset.Offset = Offset.zero
   let transactions = 0
 
@@ -76,6 +92,7 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
   const moves = (contract: Contract, at: bigint, sign: 1n | -1n) => {
     const { amount, key } = holdingOf(contract)
     add(held, key, sign * amount)
+    add(gained, key, sign * amount)
     const earlier = changes.get(key) ?? []
     changes.set(key, earlier)
     earlier.push({ at, amount: sign * amount })
@@ -86,6 +103,7 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
     holds(!standing.has(contract.cid), `${contract.cid} was created twice`)
     standing.set(contract.cid, contract)
     among(byEntity, contract.entity).set(contract.cid, contract)
+    if (kept.has(contract.entity)) among(everByEntity, contract.entity).set(contract.cid, contract)
     for (const party of about(contract)) {
       among(byParty, party).set(contract.cid, contract)
       if (!remembered.has(contract.entity)) continue
@@ -102,13 +120,14 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
 
   const ends = (
     cid: string,
-    of: { readonly step: number; readonly at: bigint },
+    of: { readonly step: number; readonly at: bigint; readonly offset: Offset.Offset },
     delta: Map<string, Atoms>
   ) => {
     const contract = standing.get(cid)
     holds(contract !== undefined, `${cid} ended and did not stand`)
     if (contract === undefined) return
     contract.until = of.step
+    contract.endedOffset = of.offset
     standing.delete(cid)
     byEntity.get(contract.entity)?.delete(cid)
     for (const party of about(contract)) byParty.get(party)?.delete(cid)
@@ -118,7 +137,10 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
 
   const read = (one: SimulatedLedger.SeenTransaction, step: number) => {
     transactions += 1
-    const { effectiveAt: at, offset } = one
+    const { effectiveAt, offset } = one
+    if (effectiveAt > ledgerTime) ledgerTime = effectiveAt
+    const at = ledgerTime
+    gained = new Map()
     const delta = new Map<string, Atoms>()
     const said = new Map<string, Atoms>()
     let exercised = -1
@@ -128,10 +150,11 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
           cid: event.contractId,
           entity: event.template.entity,
           payload: event.payload as Payload,
-          createdAt: Number(at / 1_000_000n),
+          createdAt: Number(effectiveAt / 1_000_000n),
           createdOffset: offset,
           from: step,
-          until: Number.POSITIVE_INFINITY
+          until: Number.POSITIVE_INFINITY,
+          endedOffset: null
         }
         begins(contract, at, delta)
         // Nobody but an asset's own registrar makes it out of nothing, and then holds it itself.
@@ -154,11 +177,11 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
       for (const hear of listeners) {
         hear({ entity: event.template.entity, choice: event.choice, contract, arg, step, offset })
       }
-      if (event.consuming) ends(event.contractId, { step, at }, delta)
+      if (event.consuming) ends(event.contractId, { step, at, offset }, delta)
     }
     same(listed(delta), listed(said), `what ${one.updateId} made and burned`)
     for (const [asset, amount] of delta) add(supply, asset, amount)
-    for (const hearEnd of endListeners) hearEnd()
+    for (const hearEnd of endListeners) hearEnd({ at, gained })
   }
 
   const byParties = new Map(readers.map((party) => [party, SimulatedLedger.Views.everything]))
@@ -205,8 +228,10 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
     look,
     hears: (hear: (exercise: Exercise) => void) => listeners.push(hear),
     /** Calls back once all of a transaction is read. */
-    hearsEnds: (hearEnd: () => void) => endListeners.push(hearEnd),
+    hearsEnds: (hearEnd: (ended: Ended) => void) => endListeners.push(hearEnd),
     standing: (cid: string) => standing.get(cid),
+    /** Every contract there ever was of an entity of which all are kept, in the order of the ledger. */
+    every: (entity: string): ReadonlyMap<string, Contract> => everByEntity.get(entity) ?? none,
     /** The contracts of a template that stand, oldest first. */
     all: (entity: string): ReadonlyMap<string, Contract> => byEntity.get(entity) ?? none,
     /** The contracts that name a party as holder, owner, sender or receiver. */

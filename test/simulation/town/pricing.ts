@@ -4,7 +4,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
 import * as B from "../books.ts"
 import { parts, plain } from "./figures.ts"
-import type { Order, Town } from "./town.ts"
+import type { Fund, Order, Town } from "./town.ts"
 import { moves } from "./paying.ts"
 import * as Wallets from "./wallets.ts"
 
@@ -14,9 +14,43 @@ const pointOf = (town: Town, order: Order) => {
   if (cutOffAt === null) return undefined
   for (const one of town.observer.all("OraclePoint").values()) {
     if (Wallets.member(one, "instrumentId") !== fund.instrumentId) continue
+    if (Wallets.member(one, "metric") !== "price") continue
     if (Instant.of(Wallets.member(one, "valuationTime")) === cutOffAt) return one
   }
   return undefined
+}
+
+/** A price in ten-thousandths by chance. */
+const anyPrice = (town: Town): bigint => BigInt(9_000 + town.die.roll(2_000))
+
+const day = 86_400_000
+
+/**
+ * Price in ten-thousandths of an accumulating fund that distributes: after each record date it goes ex,
+ * and later it rises; now and then it does as it likes.
+ */
+const priceGoingEx = (
+  town: Town,
+  { recordDay }: { readonly recordDay: number },
+  at: Instant.Instant
+): bigint => {
+  const { die } = town
+  if (die.once(12)) return anyPrice(town)
+  const date = new Date(Number(at / 1_000_000n))
+  const isAfter = date.getUTCDate() > recordDay
+  const record = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - (isAfter ? 0 : 1), recordDay)
+  const days = Math.floor((date.getTime() - record) / day)
+  return BigInt(10_000 + Math.max(0, days - 12) * 40 + die.roll(81) - 40)
+}
+
+/** What a unit of a fund is worth at an instant, in ten-thousandths. */
+export const priceOf = (
+  town: Town,
+  { distribution, valuation }: Fund,
+  at: Instant.Instant
+): bigint => {
+  if (valuation === "par") return 10_000n
+  return distribution === null ? anyPrice(town) : priceGoingEx(town, distribution, at)
 }
 
 /** The oracle publishes what a day's orders deal at; their cut-off has come, or it waits. */
@@ -26,8 +60,7 @@ const publishes = Effect.fnUntraced(function* (town: Town, order: Order) {
   // An oracle knows what it has published, whoever sees it when.
   const day = `${fund.instrumentId} ${cutOffAt}`
   if (cutOffAt === null || cutOffAt > now || town.published.has(day)) return
-  const par = fund.valuation === "par"
-  const price = par ? 10_000n : BigInt(9_000 + town.die.roll(2_000))
+  const price = priceOf(town, fund, Instant.fromNanos(cutOffAt))
   const done = yield* Wallets.act(
     town,
     fund.oracle,
@@ -66,7 +99,7 @@ export const corrects = Effect.fnUntraced(function* (town: Town) {
     fund.oracle,
     "corrects",
     Templates.exercise(Templates.OraclePoint, point.cid, "Correct", {
-      value: Decimal.of(plain(BigInt(9_000 + die.roll(2_000)), 4)),
+      value: Decimal.of(plain(anyPrice(town), 4)),
       valuationTime: Instant.of(Wallets.member(point, "valuationTime")),
       period: null,
       withholdingRate: null,

@@ -70,7 +70,8 @@ const story = Effect.fnUntraced(function* (
   const bankParty = yield* Wallets.party("bank")
   // One town in three lives through months in which its funds distribute.
   const distributes = of.seed % 3 === 1
-  const founded = distributes ? distributingFoundings : foundings
+  const payout = of.seed % 2 === 0 ? "cash" : "units"
+  const founded = distributes ? distributingFoundings(payout) : foundings
   const fundIds = founded.map(({ instrumentId }) => instrumentId)
   const registrars = fundIds.map((instrumentId) =>
     SimulatedLedger.Identifiers.party({

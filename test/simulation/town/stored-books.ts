@@ -124,11 +124,12 @@ interface Kept {
 
 /** Cent of every currency of the town, in atoms. */
 const cent = 10n ** 8n
+const whole = 10n ** 10n
 
 const halfUp = (amount: bigint): bigint => ((2n * amount + cent) / (2n * cent)) * cent
 
 /** Lots by hand, oldest first, from the movements and from what each subscription was paid. */
-const keptLots = Effect.fnUntraced(function* () {
+const keptLots = Effect.fnUntraced(function* (town: Town) {
   const records = yield* Records
   const limit = 1_000_000
   const paid = new Map<string, bigint>()
@@ -154,8 +155,10 @@ const keptLots = Effect.fnUntraced(function* () {
     let wanted = atoms(Decimal.formatPlain(units))
     if (from === null) {
       const bought = kind === "subscription" ? (reference?.id ?? "") : ""
-      // Units of a par fund's distribution cost the income that they are paid for, at par.
-      const cost = kind === "distribution" ? halfUp(wanted) : (paid.get(bought) ?? null)
+      // Units of a distribution cost the income that they are paid for: at par, or at the ex price.
+      const price = town.distributions?.months.get(reference?.id ?? "")?.payoutPrice ?? whole
+      const cost =
+        kind === "distribution" ? halfUp((wanted * price) / whole) : (paid.get(bought) ?? null)
       const id = paid.has(bought) ? bought : idOf(0)
       bookOf(to ?? "").push({ id, at: ledgerTime, left: wanted, cost })
       continue
@@ -186,7 +189,7 @@ const keptLots = Effect.fnUntraced(function* () {
 const lotsKept = Effect.fnUntraced(function* (town: Town) {
   const records = yield* Records
   const text = (key: string, { at, cost, id, left }: Kept) => `${key} ${id} ${at} ${left} ${cost}`
-  const expected = [...(yield* keptLots())].flatMap(([key, book]) =>
+  const expected = [...(yield* keptLots(town))].flatMap(([key, book]) =>
     book.filter(({ left }) => left > 0n).map((lot) => text(key, lot))
   )
   const stored = (yield* records.list(lots, { limit: 1_000_000 }))

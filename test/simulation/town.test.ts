@@ -93,8 +93,11 @@ const distributedSoon: Readonly<Record<string, number>> = {
   "engine distribution.instruct": 3
 }
 const distributed: Readonly<Record<string, number>> = {
-  "month recomputed": 12,
-  "line recomputed": 80,
+  "month recomputed": 4,
+  "line recomputed": 18,
+  "month of prices recomputed": 2,
+  "line by price recomputed": 6,
+  "line equalised": 1,
   "line carried": 20,
   "line rolled": 80,
   "line void": 1,

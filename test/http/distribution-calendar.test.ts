@@ -20,7 +20,8 @@ beforeAll(async () => {
       "fund-a": Distributing.par,
       "los-angeles": termsOf("America/Los_Angeles", 31, 2),
       auckland: termsOf("Pacific/Auckland", 30, 5),
-      zurich: termsOf("Europe/Zurich", 31, 1)
+      zurich: termsOf("Europe/Zurich", 31, 1),
+      "month-end": termsOf("UTC", 31, 2)
     },
     holders: ["h1"],
     admissions: { h1: ["fund-a"] }
@@ -76,6 +77,16 @@ describe("the calendar of distributions over HTTP", () => {
         expect.objectContaining({ ...dates, on, zone: zone === "" ? "UTC" : zone })
       ])
     }
+  })
+
+  it("G22: the record date is a shorter month's last day, and a payment is never on a weekend", async () => {
+    const datesOf = async (month: string) => {
+      const [row] = await rows(`instrumentId=month-end&from=${month}&to=${month}`)
+      return [row?.["recordDate"], row?.["exDate"], row?.["paymentDate"]]
+    }
+    expect(await datesOf("2026-07")).toEqual(["2026-07-31", "2026-08-03", "2026-08-03"])
+    expect(await datesOf("2027-02")).toEqual(["2027-02-28", "2027-03-01", "2027-03-02"])
+    expect(await datesOf("2028-02")).toEqual(["2028-02-29", "2028-03-01", "2028-03-02"])
   })
 
   it("refuses malformed months, unknown zones and members, and months beyond its end, by name", async () => {

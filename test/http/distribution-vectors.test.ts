@@ -1,4 +1,4 @@
-/** Golden vectors of distributions over HTTP: months of six funds at one venue, from points to paid lines, digit by digit. */
+/** Golden vectors of distributions over HTTP: months of nine funds at one venue, from points to paid lines, digit by digit. */
 import { Decimal, Duration } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -29,13 +29,16 @@ beforeAll(async () => {
       frozen: inCash,
       recovered: inCash,
       successor: par,
-      "mid-month": midMonth
+      "mid-month": midMonth,
+      "two-of-three": par,
+      "over-limit": par,
+      "at-limit": par
     },
     holders: ["h1", "h2", "h3", "h4"],
     admissions: {
-      h1: ["dust", "not-rolled", "mid-month"],
-      h2: ["dust", "mid-month"],
-      h3: ["frozen"],
+      h1: ["dust", "not-rolled", "mid-month", "two-of-three", "over-limit", "at-limit"],
+      h2: ["dust", "mid-month", "two-of-three"],
+      h3: ["frozen", "two-of-three"],
       h4: ["recovered", "successor"]
     },
     settings: { successorCooling: Duration.of("PT0S") }
@@ -47,6 +50,18 @@ beforeAll(async () => {
   await fund.mints("h4", "12345.678901", "recovered")
   await fund.mints("h4", "250.5", "successor")
   await fund.mints("h1", "1000000", "mid-month")
+  for (const holderId of ["h1", "h2", "h3"]) {
+    await fund.mints(holderId, "333333.333333", "two-of-three")
+  }
+  for (const instrumentId of ["over-limit", "at-limit"]) {
+    await fund.mints("h1", "1000000", instrumentId)
+    await fund.writes("/v1/standing-approvals", {
+      standingApprovalId: instrumentId,
+      instrumentId,
+      until: "2027-01-01T00:00:00Z",
+      maxNet: 1000
+    })
+  }
   for (const instrumentId of ["recovered", "successor"]) {
     await fund.writes(`/v1/instruments/${instrumentId}/issuer-powers-agreement:propose`, {
       issuer: fund.wallet("fund").party,
@@ -101,17 +116,26 @@ const paysOn = async (date: string) => {
 /** Registrar's program delivers the lines of every fund but these. */
 const deliversAllBut = (...kept: ReadonlyArray<string>) =>
   fund.delivers({
-    accept: ["dust", "not-rolled", "frozen", "recovered", "successor", "mid-month"].filter(
-      (instrumentId) => !kept.includes(instrumentId)
-    )
+    accept: [
+      ...["dust", "not-rolled", "frozen", "recovered", "successor", "mid-month"],
+      ...["two-of-three", "over-limit", "at-limit"]
+    ].filter((instrumentId) => !kept.includes(instrumentId))
   })
 
+const announcements = (type: string) =>
+  fund.reads<ReadonlyArray<{ readonly resourceId: string; readonly payload: Distributing.Json }>>(
+    `/v1/events?type=${type}`
+  )
+
 const announced = async (type: string, distributionId: string) =>
-  (
-    await fund.reads<ReadonlyArray<Distributing.Json>>(
-      `/v1/events?resourceKind=distribution&type=${type}`
-    )
-  ).filter(({ resourceId }) => resourceId === distributionId).length
+  (await announcements(type)).filter(({ resourceId }) => resourceId === distributionId).length
+
+/** State of a distribution and of its roll, and how many of its lines have which state. */
+const rollOf = async (distributionId: string) => {
+  const { counts, rollState, state } = await distribution(distributionId)
+  const { delivered, due, rolled, suspended } = counts as Readonly<Record<string, number>>
+  return { state, rollState, counts: { due, suspended, delivered, rolled } }
+}
 
 const g16 = {
   entitlement: "54.3209871644",
@@ -122,12 +146,13 @@ const g16 = {
 }
 
 describe("vectors of distributions over HTTP", () => {
-  let restrictionId = ""
+  const restrictionIds: Array<unknown> = []
 
   it("G16: July, with G35's holder frozen before the execution and G39's recovered", async () => {
     await fund.at("2026-07-01T12:00:00Z")
     await income("dust", "2026-07-01", "0.00009")
     await income("successor", "2026-07-01", "0.0001")
+    await income("two-of-three", "2026-07-01", "0")
     for (const id of ["not-rolled", "frozen", "recovered"]) await price(id, "2026-07-01", "1.0437")
     await fund.at("2026-07-16T12:00:00Z")
     await fund.writes("/v1/holders/h4:recover", { instruments: ["successor"] })
@@ -136,15 +161,19 @@ describe("vectors of distributions over HTTP", () => {
     // Thirty days of income: the last day of the month earns nothing.
     await income("dust", "2026-07-31", "0")
     for (const id of ["not-rolled", "frozen", "recovered"]) await price(id, "2026-07-31", "1.0481")
-    const frozen = await fund.writes(
-      "/v1/holders/h3:restrict",
-      { mode: "freeze", reason: "pledge", instrumentId: "frozen" },
-      "compliance"
-    )
-    restrictionId = String(frozen["restrictionId"])
+    await income("two-of-three", "2026-07-31", "0.000383036")
+    for (const id of ["over-limit", "at-limit"]) await income(id, "2026-07-31", "0.00075306")
+    for (const instrumentId of ["frozen", "two-of-three"]) {
+      const frozen = await fund.writes(
+        "/v1/holders/h3:restrict",
+        { mode: "freeze", reason: "pledge", instrumentId },
+        "compliance"
+      )
+      restrictionIds.push(frozen["restrictionId"])
+    }
     await fund.at("2026-08-01T00:02:00Z")
     deliversAllBut("not-rolled")
-    for (const id of ["dust", "not-rolled", "frozen", "recovered", "successor"]) {
+    for (const id of ["dust", "not-rolled", "frozen", "recovered", "successor", "two-of-three"]) {
       await executes(id, "2026-07")
     }
     await fund.at("2026-08-01T00:05:00Z")
@@ -156,6 +185,14 @@ describe("vectors of distributions over HTTP", () => {
     expect(await distribution("frozen.2026-07")).toMatchObject({
       state: "paid",
       rollState: "waiting"
+    })
+  })
+
+  it("G38: two of three lines may be paid, and nothing is delivered or rolled yet", async () => {
+    expect(await rollOf("two-of-three.2026-07")).toEqual({
+      state: "payable",
+      rollState: "waiting",
+      counts: { due: 2, suspended: 1, delivered: 0, rolled: 0 }
     })
   })
 
@@ -174,7 +211,13 @@ describe("vectors of distributions over HTTP", () => {
     await fund.at("2026-08-02T12:00:00Z")
     await fund.writes("/v1/holders/h4:recover", { instruments: ["recovered"] })
     await fund.at("2026-08-02T12:01:00Z")
-    await paysOn("2026-08-03")
+    await fund.at("2026-08-03T00:00:01Z")
+    expect(await rollOf("two-of-three.2026-07")).toEqual({
+      state: "payable",
+      rollState: "ready",
+      counts: { due: 0, suspended: 1, delivered: 2, rolled: 0 }
+    })
+    await fund.at("2026-08-03T01:05:00Z")
     expect(Object.keys(await fund.lines("recovered.2026-07"))).toEqual(["h5"])
     await lineOf("recovered.2026-07", "h5", { ...g16, state: "rolled", predecessor: "h4" })
     for (const holderId of ["h4", "h5"]) {
@@ -184,9 +227,18 @@ describe("vectors of distributions over HTTP", () => {
     }
   })
 
+  it("G38: the roll of the two pays the distribution, though the third line waits", async () => {
+    expect(await rollOf("two-of-three.2026-07")).toEqual({
+      state: "paid",
+      rollState: "rolled",
+      counts: { due: 0, suspended: 1, delivered: 0, rolled: 2 }
+    })
+  })
+
   it("G41: two points before a Saturday's record date, the second with the Saturday", async () => {
     await income("dust", "2026-08-01", "0.00009")
-    await price("not-rolled", "2026-08-03", "1.0437")
+    for (const id of ["not-rolled", "recovered"]) await price(id, "2026-08-03", "1.0437")
+    for (const id of ["over-limit", "at-limit"]) await income(id, "2026-08-01", "0")
     await fund.mints("h1", "48777.777888", "not-rolled")
     await fund.at("2026-08-14T12:00:00Z")
     await income("mid-month", "2026-08-13", "0.0001")
@@ -205,8 +257,11 @@ describe("vectors of distributions over HTTP", () => {
     await fund.at("2026-08-31T12:00:00Z")
     await income("dust", "2026-08-31", "0")
     await price("not-rolled", "2026-08-31", "1.0447")
+    await price("recovered", "2026-08-31", "1.0481")
+    await income("over-limit", "2026-08-31", "0.00042342")
+    await income("at-limit", "2026-08-31", "0.00042341")
     await fund.at("2026-09-01T00:02:00Z")
-    for (const instrumentId of ["dust", "not-rolled"]) await executes(instrumentId, "2026-08")
+    for (const id of ["dust", "not-rolled", "recovered"]) await executes(id, "2026-08")
     await lineOf("not-rolled.2026-08", "h1", {
       entitlement: "61.1234567890",
       carryIn: "0.0009871644",
@@ -220,6 +275,34 @@ describe("vectors of distributions over HTTP", () => {
     deliversAllBut()
     await paysOn("2026-09-03")
     await lineOf("not-rolled.2026-07", "h1", { state: "rolled", net: "46.17" })
+  })
+
+  it("G17: the same income again, with what the cents of July left over", async () => {
+    await lineOf("recovered.2026-08", "h5", {
+      ...g16,
+      carryIn: "0.0009871644",
+      carriedFrom: "2026-07",
+      carryOut: "0.0019743288"
+    })
+  })
+
+  it("G37: an approval is used up to its limit, and a net that is a cent above it is refused and announced", async () => {
+    const used = async (id: string) => {
+      const { state, usedNet, uses } = await fund.reads(`/v1/standing-approvals/${id}`)
+      return { state, usedNet, uses }
+    }
+    expect(await used("over-limit")).toEqual({ state: "active", usedNet: 640.1, uses: 1 })
+    expect(await used("at-limit")).toEqual({ state: "exhausted", usedNet: 1000, uses: 2 })
+    expect(await fund.lines("at-limit.2026-08")).toMatchObject({ h1: { net: "359.9" } })
+    const { status } = await fund.venue.read("/v1/distributions/over-limit.2026-08")
+    expect(status).toBe(404)
+    const due = await announcements("distribution.due")
+    const refusals = (month: string) =>
+      due
+        .filter(({ resourceId }) => resourceId === month)
+        .map(({ payload }) => (payload["refused"] as Distributing.Json | null)?.["problem"] ?? null)
+    expect(refusals("over-limit:2026-08")).toEqual([null, "rule-refused"])
+    expect(refusals("at-limit:2026-08")).toEqual([null])
   })
 
   it("G41: what a Sunday after the record date earns is Friday's income on Friday's units", async () => {
@@ -251,11 +334,23 @@ describe("vectors of distributions over HTTP", () => {
 
   it("G35: lifted two months later, the line is paid its amount, and announced no second time", async () => {
     expect(await announced("distribution.paid", "frozen.2026-07")).toBe(1)
-    await fund.writes(`/v1/restrictions/${restrictionId}:lift`, { reason: "the pledge has ended" })
+    for (const id of restrictionIds) {
+      await fund.writes(`/v1/restrictions/${String(id)}:lift`, { reason: "the pledge has ended" })
+    }
+    expect(await rollOf("two-of-three.2026-07")).toEqual({
+      state: "paid",
+      rollState: "rolled",
+      counts: { due: 1, suspended: 0, delivered: 0, rolled: 2 }
+    })
     await lineOf("frozen.2026-07", "h3", { ...g16, state: "due", reason: "null" })
     await fund.at("2026-10-02T12:00:00Z")
     expect(await distribution("frozen.2026-07")).toMatchObject({ rollState: "ready" })
     await lineOf("frozen.2026-07", "h3", { ...g16, state: "delivered", paidOn: "2026-10-02" })
+    expect(await rollOf("two-of-three.2026-07")).toEqual({
+      state: "paid",
+      rollState: "partial",
+      counts: { due: 0, suspended: 0, delivered: 1, rolled: 2 }
+    })
     await paysOn("2026-10-05")
     await lineOf("frozen.2026-07", "h3", { ...g16, state: "rolled" })
     expect(await distribution("frozen.2026-07")).toMatchObject({
@@ -263,6 +358,18 @@ describe("vectors of distributions over HTTP", () => {
       rollState: "rolled"
     })
     expect(await announced("distribution.paid", "frozen.2026-07")).toBe(1)
+  })
+
+  it("G38: the third line is paid in a distribution that stays paid, and is announced no second time", async () => {
+    expect(await rollOf("two-of-three.2026-07")).toEqual({
+      state: "paid",
+      rollState: "rolled",
+      counts: { due: 0, suspended: 0, delivered: 0, rolled: 3 }
+    })
+    const paid = (await announcements("distribution.paid")).filter(
+      ({ resourceId }) => resourceId === "two-of-three.2026-07"
+    )
+    expect(paid.map(({ payload }) => payload)).toMatchObject([{ rolled: 2 }])
   })
 
   it("G32, the dust of ERC-1726: it is carried until it is a cent, and none of five months is lost", async () => {

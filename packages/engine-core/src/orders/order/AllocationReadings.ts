@@ -4,7 +4,7 @@
  * the holder's units and the fund's cash.
  */
 import { Effect, Option } from "effect"
-import * as events from "../events.ts"
+import * as SettlementEvent from "../SettlementEvent.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import * as Unexpected from "../../projection/Unexpected.ts"
@@ -28,7 +28,13 @@ const intent = TypedReading.of(SettlementIntent, {
     if (payload.reference.kind === "mint") return
     const records = yield* Records
     const order = yield* requestedFor(payload)
-    yield* records.announce([proposed(payload, order, node)])
+    const event = SettlementEvent.proposed(node, {
+      reference: payload.reference.id,
+      instrumentId: order?.instrumentId ?? null,
+      party: order?.party ?? null,
+      holderIds: order === null ? [] : [order.holderId]
+    })
+    yield* records.announce([event])
     if (order !== null && isOpen(order)) yield* requested(order, node.contractId, node)
   }),
   exercised: {
@@ -81,20 +87,6 @@ const find = Effect.fnUntraced(function* (kind: Kind, id: string) {
 /** Finds the order that a cash request refers to; null: the request settles something else. */
 const requestedFor = ({ reference: { kind, id } }: Intent) =>
   kind === "subscription" || kind === "redemption" ? find(kind, id) : Effect.succeed(null)
-
-const proposed = ({ reference }: Intent, order: Order | null, node: Node) => ({
-  ...events.make("settlement.proposed", { contractId: node.contractId, reference: reference.id }),
-  resourceKind: "contract" as const,
-  resourceId: node.contractId,
-  instrumentId: order?.instrumentId ?? null,
-  party: order?.party ?? null,
-  holderIds: order === null ? [] : [order.holderId],
-  journal: {
-    at: node.effectiveAt,
-    offset: node.offset,
-    source: `${node.offset}:${node.nodeId}:settlement.proposed`
-  }
-})
 
 const requestEnded = Effect.fnUntraced(function* (payload: Intent, node: Node) {
   const order = yield* requestedFor(payload)

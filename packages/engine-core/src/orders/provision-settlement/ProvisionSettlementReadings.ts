@@ -1,9 +1,8 @@
 /** Readings of provision settlements: the fund's answer, and the consent's end. */
 import { Effect, Schema } from "effect"
 import * as AgreementSteps from "../../agreements/AgreementSteps.ts"
-import * as events from "../events.ts"
+import * as SettlementEvent from "../SettlementEvent.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
-import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import { Records } from "../../records/Records.ts"
 import {
@@ -33,7 +32,9 @@ const proposal = TypedReading.of(ProvisionSettlementProposal, {
   created: Effect.fn("ProvisionSettlementProposal.created")(function* (payload, node) {
     const records = yield* Records
     yield* provision.proposed(payload, node)
-    yield* records.announce([announced(payload, node)])
+    const { fund: party, instrumentId, provisionId: reference } = payload
+    const about = { reference, instrumentId, party, holderIds: [] }
+    yield* records.announce([SettlementEvent.proposed(node, about)])
   }),
   exercised: {
     Accept: ({ payload, result: { contractId: contract } }, node) =>
@@ -49,17 +50,3 @@ const agreed = TypedReading.of(ProvisionSettlementTemplate, {
 })
 
 export const readings = [proposal, agreed] as const
-
-const announced = ({ fund, instrumentId, provisionId }: Terms, node: Node) => ({
-  ...events.make("settlement.proposed", { contractId: node.contractId, reference: provisionId }),
-  resourceKind: "contract" as const,
-  resourceId: node.contractId,
-  instrumentId,
-  party: fund,
-  holderIds: [],
-  journal: {
-    at: node.effectiveAt,
-    offset: node.offset,
-    source: `${node.offset}:${node.nodeId}:settlement.proposed`
-  }
-})

@@ -1,6 +1,5 @@
 /** Record and collection of standing settlements: repeated settlements that draw on commitments made once. */
 import { Schema } from "effect"
-import * as events from "../events.ts"
 import { HolderId } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as Collection from "../../kernel/Collection.ts"
@@ -106,18 +105,6 @@ export const standingSettlements = Collection.define<StandingSettlement, Fact>(
     }
   }
 )
-
-/** Makes the event of its proposal, without the holders it concerns. */
-export const proposed = (self: StandingSettlement, cid: string) => ({
-  ...events.make("settlement.proposed", {
-    contractId: cid,
-    reference: self.standingSettlementId
-  }),
-  resourceKind: "contract" as const,
-  resourceId: cid,
-  instrumentId: self.instrumentId,
-  party: self.fund
-})
 
 /** Index entry: a holder is a party of a standing settlement. */
 export const StandingParty = Schema.Struct({

@@ -1,5 +1,6 @@
 /** Readings of the ledger about a standing settlement: opened, committed to, settled, paused, ended. */
 import { Effect, Option, Schema } from "effect"
+import * as SettlementEvent from "../SettlementEvent.ts"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
@@ -12,7 +13,6 @@ import {
 } from "../../templates/Standing.ts"
 import type { Payload } from "../../templates/Template.ts"
 import {
-  proposed,
   standingParties,
   type StandingSettlement,
   StandingSettlementId,
@@ -116,17 +116,13 @@ const opened = Effect.fnUntraced(function* (payload: Standing, node: Node) {
   for (const { holderId } of found) {
     yield* LedgerRecord.open(standingParties, { standingSettlementId, holderId }, node)
   }
-  yield* records.announce([
-    {
-      ...proposed(self, node.contractId),
-      holderIds: found.map(({ holderId }) => holderId),
-      journal: {
-        at: node.effectiveAt,
-        offset: node.offset,
-        source: `${node.offset}:${node.nodeId}:settlement.proposed`
-      }
-    }
-  ])
+  const event = SettlementEvent.proposed(node, {
+    reference: self.standingSettlementId,
+    instrumentId: self.instrumentId,
+    party: self.fund,
+    holderIds: found.map(({ holderId }) => holderId)
+  })
+  yield* records.announce([event])
 })
 
 /** Records a party's first commitment of an asset, or the rest of it that an iteration left. */

@@ -1,8 +1,15 @@
-/** Steps that open the record of an order as the ledger starts it: books it was judged by, and its holder. */
-import { Effect, Option } from "effect"
+/**
+ * Steps of an order that the ledger reports: started at the prices that its reserve was judged by,
+ * settled, ended, and left without what its party had set aside for it.
+ */
+import { Effect, Option, Schema } from "effect"
 import { holderParties } from "../../holders/holder/Holder.ts"
+import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
+import type { Collection } from "../../kernel/Collection.ts"
 import type * as Decimal from "../../kernel/Decimal.ts"
+import type * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node } from "../../projection/Reading.ts"
 import { Records } from "../../records/Records.ts"
 import type * as Field from "../../templates/Field.ts"
@@ -11,21 +18,152 @@ import type { Payload } from "../../templates/Template.ts"
 import * as BooksRules from "../reserve/BooksRules.ts"
 import * as CoverRules from "../reserve/CoverRules.ts"
 import { pointsOf } from "../reserve/PointLookups.ts"
+import { reserves } from "../reserve/Reserve.ts"
 import { keyOf } from "../reserve/ReserveTerms.ts"
+import type { Fact, Members } from "./ReserveOrder.ts"
+import { ReserveOrderMachine } from "./ReserveOrderMachine.ts"
 
-type Contract = Payload<typeof ReserveTemplate>
+/** An order as its contract states it, in the words of its record. */
+interface Stated {
+  readonly id: string
+  readonly reserveId: string
+  readonly party: Party.Party
+  readonly asset: Field.Asset
+  readonly units: Decimal.Decimal
+  readonly deadline: Instant.Instant
+  /** What the party has set aside for it; null: nothing yet. */
+  readonly heldCid: string | null
+}
+
+/** A choice of the reserve's contract by which an order starts. */
+interface Starting {
+  readonly payload: Payload<typeof ReserveTemplate>
+  readonly argument: {
+    readonly asset: Field.Asset
+    readonly pointCids: ReadonlyArray<string>
+    readonly supply: Decimal.Decimal
+  }
+  readonly result: { readonly contractId: string }
+}
+
+/** Ratio of counted value to value outstanding before and after a settlement, as the ledger found it. */
+interface Covers {
+  readonly coverBefore: { readonly ratio: Decimal.Decimal | null }
+  readonly coverAfter: { readonly ratio: Decimal.Decimal | null }
+}
+
+type Prices = Pick<Members, "price" | "pointCid" | "sharePrice">
+
+/** An order after a snapshot: nothing says at which prices it was started. */
+const unpriced: Prices = { price: null, pointCid: null, sharePrice: null }
+
+/**
+ * Handlers for the typed readings of a kind of order: its readings bind them to the choices of its own
+ * template. `O` is what a contract of the kind states.
+ */
+export const of = <R extends Members, O>(kind: {
+  readonly collection: Collection<R, Fact>
+  readonly resourceKind: "mint" | "reserve-redemption"
+  /** Name that the contract gives the order's party. */
+  readonly partyName: "depositor" | "owner"
+  /** Side to which the share price of such an order is rounded. */
+  readonly side: "up" | "down"
+  stated(order: O): Stated
+  record(order: O, members: Members): R
+}) => {
+  const { collection } = kind
+  const follow = LedgerRecord.transitionsOf({
+    collection,
+    machine: ReserveOrderMachine,
+    resourceKind: kind.resourceKind
+  })
+
+  /** Opens the record; an order of no reserve, or of a party that is no holder, is kept as a breach. */
+  const opened = Effect.fnUntraced(function* (
+    order: O,
+    of: Prices & Pick<Members, "orderCid">,
+    node: Node
+  ) {
+    const records = yield* Records
+    const { deadline, id, ...stated } = kind.stated(order)
+    const reserve = Option.getOrNull(yield* records.find(reserves, stated.reserveId))
+    const holderId = yield* holderOf(stated.party)
+    if (reserve === null || holderId === null) {
+      return yield* follow.keepBreach(node, id, {
+        on: "open",
+        detail:
+          reserve === null ? "There is no such reserve." : `The ${kind.partyName} is no holder.`
+      })
+    }
+    const isReady = stated.heldCid !== null
+    const members: Members = {
+      ...stated,
+      instrumentId: Schema.decodeSync(InstrumentId)(reserve.instrumentId),
+      registrar: reserve.issuer,
+      holder: reserve.holder,
+      state: isReady ? "ready" : "started",
+      endedAs: null,
+      holderId,
+      decimals: reserve.decimals,
+      unit: reserve.unit,
+      coverBefore: null,
+      coverAfter: null,
+      deadline,
+      readyAt: isReady ? node.effectiveAt : null,
+      endedAt: null,
+      updateId: null,
+      ...of
+    }
+    yield* LedgerRecord.open(collection, kind.record(order, members), node)
+  })
+
+  /** Opens the order that the reserve starts, at the prices that the ledger judged it by. */
+  const started = Effect.fnUntraced(function* (
+    order: O,
+    { payload, argument, result }: Starting,
+    node: Node
+  ) {
+    const { price, pointCid, sharePrice } = yield* pricesOf(payload, argument, node)
+    const prices = { price, pointCid, sharePrice: sharePrice?.[kind.side] ?? null }
+    yield* opened(order, { ...prices, orderCid: result.contractId }, node)
+  })
+
+  /** Opens the order whose contract a snapshot holds. */
+  const fromSnapshot = (order: O, node: Node): LedgerRecord.Reads =>
+    opened(order, { ...unpriced, orderCid: node.contractId }, node)
+
+  const settled = (id: string, { coverBefore, coverAfter }: Covers, node: Node) =>
+    follow.moveBy(id, node, {
+      on: "settle",
+      at: node.effectiveAt,
+      coverBefore: coverBefore.ratio,
+      coverAfter: coverAfter.ratio,
+      updateId: node.updateId
+    })
+
+  /** Ends the order; one that is past its deadline ends as expired, whoever ends it. */
+  const ended = (id: string, on: "decline" | "cancel", node: Node): LedgerRecord.Reads =>
+    follow.withRecord(id, node, on, ({ state }) =>
+      follow.moveBy(id, node, { on: state === "expired" ? "release" : on, at: node.effectiveAt })
+    )
+
+  /** Records that what its party had set aside has ended without the order, if it is this contract. */
+  const lost = Effect.fnUntraced(function* (id: string, node: Node) {
+    const records = yield* Records
+    const self = Option.getOrNull(yield* records.find(collection, id))
+    if (self?.heldCid === node.contractId) yield* follow.record(self, node, { on: "lose" })
+  })
+
+  return { ...follow, ended, fromSnapshot, lost, settled, started }
+}
 
 /**
  * Loads the prices that an order was started at: the asset's, and the share's both ways. They follow
  * from the reserve's contract and the points that the venue named, as the ledger judged them.
  */
-export const pricesOf = Effect.fnUntraced(function* (
-  payload: Contract,
-  of: {
-    readonly asset: Field.Asset
-    readonly pointCids: ReadonlyArray<string>
-    readonly supply: Decimal.Decimal
-  },
+const pricesOf = Effect.fnUntraced(function* (
+  payload: Starting["payload"],
+  of: Starting["argument"],
   node: Node
 ) {
   const points = yield* pointsOf(of.pointCids)
@@ -43,7 +181,7 @@ export const pricesOf = Effect.fnUntraced(function* (
 })
 
 /** Finds the holder of a party; null: it is none. */
-export const holderOf = Effect.fnUntraced(function* (party: Party.Party) {
+const holderOf = Effect.fnUntraced(function* (party: Party.Party) {
   const records = yield* Records
   const found = yield* records.find(holderParties, party)
   return Option.match(found, { onNone: () => null, onSome: ({ holderId }) => holderId })

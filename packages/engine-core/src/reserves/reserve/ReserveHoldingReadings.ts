@@ -6,7 +6,7 @@ import type { LfRecord } from "../../ports/Ledger.ts"
 import { Records } from "../../records/Records.ts"
 import { Holding } from "../../templates/Registry.ts"
 import { decodePayload } from "../../templates/Template.ts"
-import { reserveRedemptions } from "../reserve-order/ReserveRedemption.ts"
+import * as ReserveRedemptionReadings from "../reserve-order/ReserveRedemptionReadings.ts"
 import { reserves } from "./Reserve.ts"
 import { reserveHoldings } from "./ReserveHolding.ts"
 
@@ -62,10 +62,7 @@ const holding: Reading = {
       yield* records.record(reserveHoldings, ended, { on: "end", offset: node.offset }, node.act)
       return
     }
-    const order = Option.getOrNull(yield* records.find(reserveRedemptions, locked.lock.context))
-    if (order?.heldCid === node.contractId) {
-      yield* records.record(reserveRedemptions, order, { on: "lose" }, node.act)
-    }
+    yield* ReserveRedemptionReadings.unlocked(locked.lock.context, node)
   })
 }
 

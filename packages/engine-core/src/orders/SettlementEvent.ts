@@ -1,0 +1,23 @@
+/** Journal event of a settlement that was proposed on the ledger: whose it is, and what it settles. */
+import type { Announcement } from "../kernel/Announcement.ts"
+import type { Node } from "../projection/Reading.ts"
+import * as events from "./events.ts"
+
+/** Makes the event of the contract that a node created; `reference` is the id of what it settles. */
+export const proposed = (
+  { contractId, effectiveAt, nodeId, offset }: Node,
+  {
+    reference,
+    ...concerned
+  }: Pick<Announcement, "instrumentId" | "party" | "holderIds"> & { readonly reference: string }
+): Announcement => ({
+  ...events.make("settlement.proposed", { contractId, reference }),
+  resourceKind: "contract",
+  resourceId: contractId,
+  ...concerned,
+  journal: {
+    at: effectiveAt,
+    offset,
+    source: `${offset}:${nodeId}:settlement.proposed`
+  }
+})

@@ -4,13 +4,11 @@
  */
 import { Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
-import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Struct } from "effect"
 import { TestClock } from "effect/testing"
 import { lockAgreements } from "#core/reserves/lock-agreement/LockAgreement.ts"
 import { reserves } from "#core/reserves/reserve/Reserve.ts"
-import { booksOf, judgingOf } from "#core/reserves/reserve/ReserveLookups.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
@@ -225,33 +223,6 @@ export const lockedOf = ({ asset, reserveId = "res-1" }: Locking) =>
         lock !== null && lock.context === reserveId && instrument.id === asset.id
     )
     return holding?.cid ?? null
-  })
-
-/** Starts a mint of h1 on the ledger itself, as the venue: no operation has judged it. */
-export const startsMint = (
-  scene: Scene,
-  of: { readonly asset: Templates.Asset; readonly deposit: string; readonly units: string }
-) =>
-  Effect.gen(function* () {
-    const ledger = yield* Ledger.Ledger
-    const self = yield* reserve()
-    const loaded = yield* booksOf(self, { at: yield* Instant.now })
-    yield* ledger.submit({
-      commandId: `mint-${of.asset.id}`,
-      dedup: { _tag: "Since", offset: yield* ledger.ledgerEnd },
-      commands: [
-        Templates.exercise(Templates.Reserve, self.reserveCid ?? "", "StartMint", {
-          mintId: `mint-${of.asset.id}`,
-          depositor: scene.h1.party,
-          asset: of.asset,
-          deposit: Decimal.of(of.deposit),
-          units: Decimal.of(of.units),
-          executeBefore: later,
-          ...(yield* judgingOf(self, loaded))
-        })
-      ]
-    })
-    yield* Calls.settle
   })
 
 /** The oracle publishes a price of the bills, or of another asset, as of now or an instant. */

@@ -12,7 +12,9 @@ import { world } from "../engine/world.ts"
 import { again, forgets } from "./again.ts"
 import * as Backed from "./backed.ts"
 import * as Covered from "./covered.ts"
+import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
+import * as Minting from "./minting.ts"
 import * as Powers from "./powers.ts"
 import * as Venue from "./venue.ts"
 
@@ -119,6 +121,51 @@ describe("a venue that begins on a ledger with a reserve", () => {
           all.map(({ id, state }) => `${id} ${state}`),
           ["am-1 effective", "am-2 proposed"]
         )
+      }).pipe(Effect.provide(yield* again))
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("cancels its orders, whose deposit or units their parties have taken back before", () =>
+    Effect.gen(function* () {
+      const scene = yield* Minting.opened({ price: null })
+      const { h1, h2, usd } = scene
+      yield* Minting.mintsFor(scene, { mintId: "m-first", asset: usd, deposit: 100 })
+      const redeeming = { reserveRedemptionId: "r-1", asset: usd, units: 10 }
+      yield* Minting.startsRedemption(scene, redeeming)
+      yield* Minting.acceptsRedemption(scene, redeeming)
+      const minting = { mintId: "m-1", asset: usd, deposit: 20, holder: h2 }
+      yield* Minting.starts(scene, minting)
+      yield* Minting.accepts(scene, minting)
+      const allocation = yield* Powers.saying(Templates.Allocation, { reference: "m-1" })
+      yield* h2.act(
+        Templates.exercise(Templates.Allocation, allocation.cid, "Allocation_Withdraw", {})
+      )
+      // Past the deadline of its order, a day after the start, the owner unlocks its units by itself.
+      yield* TestClock.adjust("25 hours")
+      const [units] = (yield* Cycles.active(Templates.Holding)).filter(
+        ({ payload: { lock } }) => lock?.context === "r-1"
+      )
+      yield* h1.act(
+        Templates.exercise(Templates.Holding, units?.cid ?? "", "Unlock", {
+          releasers: [h1.party]
+        })
+      )
+      yield* forgets
+      yield* Effect.gen(function* () {
+        yield* Minting.turn
+        yield* Minting.retry
+        const { heldCid, intentCid, state } = yield* Minting.mint("m-1")
+        assert.deepEqual([state, heldCid], ["cancelled", null])
+        assert.isNull(intentCid)
+        assert.strictEqual((yield* Minting.redemption("r-1")).state, "cancelled")
+        for (const template of [
+          Templates.MintOrder,
+          Templates.ReserveRedemptionOrder,
+          Templates.SettlementIntent
+        ]) {
+          assert.deepEqual(yield* Cycles.active(template), [])
+        }
+        assert.deepEqual(yield* Fund.surprises, [])
       }).pipe(Effect.provide(yield* again))
     }).pipe(Effect.provide(world()))
   )

@@ -7,6 +7,7 @@ import * as ReserveReads from "#core/reserves/reserve/ReserveReads.ts"
 import { world } from "../engine/world.ts"
 import * as Backed from "./backed.ts"
 import * as Fund from "./fund.ts"
+import * as Minting from "./minting.ts"
 import * as Powers from "./powers.ts"
 import * as Venue from "./venue.ts"
 
@@ -119,7 +120,7 @@ describe("a lock agreement is released", () => {
       yield* Backed.reserved(scene)
       yield* Backed.locked(scene, { asset: scene.usd, amount: "100" })
       yield* Backed.locked(scene, { asset: scene.bill, amount: "100" })
-      yield* Backed.startsMint(scene, { asset: scene.usd, deposit: "10", units: "10" })
+      yield* Minting.starts(scene, { mintId: "m-1", asset: scene.usd, deposit: 10 })
       assert.strictEqual(
         (yield* Backed.releasesLock("lock-USD")).why,
         "rule-refused policy asset-orders-ended"

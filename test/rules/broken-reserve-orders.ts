@@ -247,7 +247,7 @@ export const reserveRedemptionStart = act<Parameters<typeof Gates.againstRedempt
 export const reserveRedemptionSettle = act<Parameters<typeof Gates.againstRedemptionSettlement>[0]>(
   {
     name: "reserve-redemption.settle",
-    sound: { ...sound, order: { units: d("10"), payout: d("5") }, lockedUnits: "live" },
+    sound: { ...sound, order: { units: d("10"), payout: d("5"), heldCid: "00ee" } },
     rows: Gates.againstRedemptionSettlement,
     faults: {
       "hold not-held": held,
@@ -257,7 +257,7 @@ export const reserveRedemptionSettle = act<Parameters<typeof Gates.againstRedemp
       "screening screening-clear": reviewed,
       "policy reserve-active": inState("closed"),
       "policy asset-in-terms": outOfTerms,
-      "units units-allocated": (of) => ({ ...of, lockedUnits: "gone" }),
+      "units units-allocated": (of) => ({ ...of, order: { ...of.order, heldCid: null } }),
       "reserve-cover price-known": unpriced,
       "reserve-cover price-fresh": stale,
       "reserve-cover price-moved": (of) => pointing(of, { price: d("2.0000001") }),

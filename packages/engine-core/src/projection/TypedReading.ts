@@ -14,7 +14,7 @@ import {
   type Payload,
   type Template
 } from "../templates/Template.ts"
-import type { Node, Reading } from "./Reading.ts"
+import type { Node, Reading, Whole } from "./Reading.ts"
 import * as Unexpected from "./Unexpected.ts"
 
 /** An exercise, decoded: the contract's payload, and the choice's argument and result. */
@@ -66,8 +66,29 @@ export const of = <T extends Template>(template: T, on: Of<T>): Reading => ({
       })
 })
 
+/** A contract that an update created, decoded, and its node. */
+export interface Made<T extends Template> {
+  readonly payload: Payload<T>
+  readonly node: Node
+}
+
+/**
+ * Finds the contracts of a template that an update created, for facts that follow from the whole of
+ * it. Contracts that do not decode or name another venue are left out: `of` has kept them as breaches.
+ */
+export const madeIn = <T extends Template>(template: T, update: Whole): ReadonlyArray<Made<T>> =>
+  update.events.flatMap((event) => {
+    if (event._tag !== "Created" || key(event.template) !== key(template.typeRef)) return []
+    const { contractId, nodeId, payload } = event
+    if (!isOurs(payload, update)) return []
+    return Result.match(decodePayload(template, payload), {
+      onFailure: () => [],
+      onSuccess: (typed) => [{ payload: typed, node: { ...update, contractId, nodeId } }]
+    })
+  })
+
 /** Checks whether a contract names this venue: anybody may create one that names another. */
-const isOurs = (payload: LfRecord, node: Node): boolean =>
+const isOurs = (payload: LfRecord, node: Pick<Node, "venue">): boolean =>
   payload.venue === undefined || payload.venue === node.venue
 
 interface Exercise {

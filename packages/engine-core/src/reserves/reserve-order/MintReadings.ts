@@ -1,7 +1,7 @@
 /** Readings of mints: started, accepted with an allocation, settled, ended; and the deposit's request. */
 import { Effect, Option, Schema } from "effect"
 import * as SettlementEvent from "../../orders/SettlementEvent.ts"
-import type { Node, Reading } from "../../projection/Reading.ts"
+import type { Node, Reading, Whole } from "../../projection/Reading.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import { Records } from "../../records/Records.ts"
@@ -65,20 +65,31 @@ const order = TypedReading.of(MintOrder, {
 })
 
 const intent = TypedReading.of(SettlementIntent, {
-  created: Effect.fn("SettlementIntent.ofMint")(function* (payload, node) {
-    const found = yield* requestedFor(payload)
-    if (found === null) return
-    const records = yield* Records
-    yield* records.record(mints, found, { on: "request", intentCid: node.contractId }, node.act)
-    const { holderId, instrumentId, mintId: reference, party } = found
-    const about = { reference, instrumentId, party, holderIds: [holderId] }
-    yield* records.announce([SettlementEvent.proposed(node, about)])
-  }),
+  // The order that it is for may come after it in a snapshot.
+  created: (payload, node) => (Snapshot.isOf(node) ? Effect.void : requested(payload, node)),
   exercised: {
     Complete: ({ payload }, node) => requestEnded(payload, node),
     AllocationRequest_Withdraw: ({ payload }, node) => requestEnded(payload, node),
     AllocationRequest_Reject: ({ payload }, node) => requestEnded(payload, node)
   }
+})
+
+/** Reads the requests of a snapshot once all of its orders have been opened. */
+const requestedInSnapshot = Effect.fnUntraced(function* (update: Whole) {
+  if (update.from !== "snapshot") return
+  for (const { payload, node } of TypedReading.madeIn(SettlementIntent, update)) {
+    yield* requested(payload, node)
+  }
+})
+
+const requested = Effect.fnUntraced(function* (payload: Intent, node: Node) {
+  const found = yield* requestedFor(payload)
+  if (found === null) return
+  const records = yield* Records
+  yield* records.record(mints, found, { on: "request", intentCid: node.contractId }, node.act)
+  const { holderId, instrumentId, mintId: reference, party } = found
+  const about = { reference, instrumentId, party, holderIds: [holderId] }
+  yield* records.announce([SettlementEvent.proposed(node, about)])
 })
 
 /** Finds the mint whose deposit is requested; null: the request settles something else. */
@@ -112,9 +123,10 @@ const allocation = TypedReading.of(Allocation, {
 export const readings: ReadonlyArray<Reading> = [
   {
     ...order,
-    looks: ({ mintId }) => (typeof mintId === "string" ? [{ collection: mints, id: mintId }] : [])
+    looks: ({ mintId }) => (typeof mintId === "string" ? [{ collection: mints, id: mintId }] : []),
+    whole: (update) => mint.lostBefore(TypedReading.madeIn(MintOrder, update), update)
   },
-  intent,
+  { ...intent, whole: requestedInSnapshot },
   {
     ...allocation,
     looks: ({ reference }) =>

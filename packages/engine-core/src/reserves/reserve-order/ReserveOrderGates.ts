@@ -63,9 +63,7 @@ export interface StartingRedemption extends Context {
 }
 
 export interface SettlingRedemption extends Context {
-  readonly order: Pick<ReserveRedemption, "payout" | "units">
-  /** `gone`: what locked the owner's units has ended without the order. */
-  readonly lockedUnits: "live" | "gone"
+  readonly order: Pick<ReserveRedemption, "payout" | "units" | "heldCid">
 }
 
 // ---- the holder
@@ -316,12 +314,12 @@ export const againstRedemption = (context: StartingRedemption): ReadonlyArray<Ob
 export const againstRedemptionSettlement = (
   context: SettlingRedemption
 ): ReadonlyArray<Objection> => {
-  const { asset, books, lockedUnits, order } = context
+  const { asset, books, order } = context
   const computed = CoverRules.redeemPayoutOf(books, { asset, units: order.units })
   return inOrder([
     ...ofOwner(context),
     ...ofRedemptionTerms(context),
-    check("units-allocated", lockedUnits === "live", {
+    check("units-allocated", order.heldCid !== null, {
       recovery: "Cancel the redemption: the units that it locked are not locked any more."
     }),
     priceKnown(context),

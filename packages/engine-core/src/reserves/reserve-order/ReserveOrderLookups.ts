@@ -11,7 +11,6 @@ import * as Machine from "../../kernel/Machine.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
 import { controlsOf } from "../../orders/ControlLookups.ts"
-import { contracts } from "../../projection/Contract.ts"
 import { Records } from "../../records/Records.ts"
 import type * as Field from "../../templates/Field.ts"
 import { liveKeyOf, lockAgreements } from "../lock-agreement/LockAgreement.ts"
@@ -20,7 +19,7 @@ import * as ReserveLookups from "../reserve/ReserveLookups.ts"
 import { keyOf } from "../reserve/ReserveTerms.ts"
 import { mints } from "./Mint.ts"
 import { ReserveOrderMachine } from "./ReserveOrderMachine.ts"
-import { type ReserveRedemption, reserveRedemptions } from "./ReserveRedemption.ts"
+import { reserveRedemptions } from "./ReserveRedemption.ts"
 
 /** A holder's order with a reserve in an asset. */
 interface Ordering {
@@ -97,7 +96,7 @@ export const ofMint = Effect.fnUntraced(function* (
 export type MintContext = Effect.Success<ReturnType<typeof ofMint>>
 
 /** Loads what a redemption is checked against, at its start and again at its settlement. */
-const ofRedemption = Effect.fnUntraced(function* (
+export const ofRedemption = Effect.fnUntraced(function* (
   reserve: Reserve,
   of: Ordering,
   now: Instant.Instant
@@ -144,25 +143,6 @@ export const ofStartingRedemption = Effect.fnUntraced(function* (
       orders.filter((order) => keyOf(order.asset) === key).map(({ payout }) => payout)
     )
   }
-})
-
-/** Loads what the settlement of a redemption is checked against: also whether its units are still locked. */
-export const ofSettlingRedemption = Effect.fnUntraced(function* (
-  reserve: Reserve,
-  order: ReserveRedemption,
-  now: Instant.Instant
-) {
-  const context = yield* ofRedemption(reserve, order, now)
-  const isLive = (yield* liveOf(order.heldCid)) !== null
-  return { ...context, order, lockedUnits: isLive ? ("live" as const) : ("gone" as const) }
-})
-
-/** The contract, where it is active; null: it has ended, or there is none. */
-export const liveOf = Effect.fnUntraced(function* (contractId: string | null) {
-  if (contractId === null) return null
-  const records = yield* Records
-  const found = Option.getOrNull(yield* records.find(contracts, contractId))
-  return found === null || found.archivedOffset !== null ? null : contractId
 })
 
 /**

@@ -112,11 +112,10 @@ export const cancel = Operation.defineOnLedger("reserve-redemption.cancel", {
     reserveRedemptionId: id
   }) {
     const self = yield* Steps.cancelling(reserveRedemptions, { reserveId, id })
-    // Past the deadline the owner may have unlocked its units by itself.
-    const lockedUnitsCid = yield* Lookups.liveOf(self.heldCid)
-    const orderCid = Steps.orderCidOf(self)
+    // Past the deadline the owner may have unlocked its units by itself: none are named then.
+    const argument = { lockedUnitsCid: self.heldCid }
     return {
-      commands: [exercise(ReserveRedemptionOrder, orderCid, "Cancel", { lockedUnitsCid })],
+      commands: [exercise(ReserveRedemptionOrder, Steps.orderCidOf(self), "Cancel", argument)],
       last: true
     }
   }),
@@ -129,7 +128,7 @@ const settling = Effect.fnUntraced(function* (
   { now }: Pick<OperationAct, "now">
 ) {
   const { self, reserve } = yield* Steps.settling(reserveRedemptions, { reserveId, id })
-  const loaded = yield* Lookups.ofSettlingRedemption(reserve, self, now)
+  const loaded = { ...(yield* Lookups.ofRedemption(reserve, self, now)), order: self }
   return { ...loaded, rows: Gates.againstRedemptionSettlement(loaded) }
 })
 

@@ -72,6 +72,8 @@ export const readings: ReadonlyArray<Reading> = [
   {
     ...order,
     looks: ({ reserveRedemptionId: id }) =>
-      typeof id === "string" ? [{ collection: reserveRedemptions, id }] : []
+      typeof id === "string" ? [{ collection: reserveRedemptions, id }] : [],
+    whole: (update) =>
+      redemption.lostBefore(TypedReading.madeIn(ReserveRedemptionOrder, update), update)
   }
 ]

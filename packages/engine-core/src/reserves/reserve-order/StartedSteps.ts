@@ -10,7 +10,7 @@ import type * as Decimal from "../../kernel/Decimal.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
-import type { Node } from "../../projection/Reading.ts"
+import type { Node, Whole } from "../../projection/Reading.ts"
 import { Records } from "../../records/Records.ts"
 import type * as Field from "../../templates/Field.ts"
 import type { Reserve as ReserveTemplate } from "../../templates/Reserve.ts"
@@ -154,7 +154,24 @@ export const of = <R extends Members, O>(kind: {
     if (self?.heldCid === node.contractId) yield* follow.record(self, node, { on: "lose" })
   })
 
-  return { ...follow, ended, fromSnapshot, lost, settled, started }
+  /**
+   * Records that what the orders of a snapshot name had ended before it, which is known once all of the
+   * snapshot has been read.
+   */
+  const lostBefore = Effect.fnUntraced(function* (
+    orders: ReadonlyArray<{ readonly payload: O; readonly node: Node }>,
+    { events, from }: Whole
+  ) {
+    if (from !== "snapshot") return
+    const active = new Set(events.map(({ contractId }) => contractId))
+    for (const { payload, node } of orders) {
+      const { heldCid: contractId, id } = kind.stated(payload)
+      if (contractId === null || active.has(contractId)) continue
+      yield* lost(id, { ...node, contractId })
+    }
+  })
+
+  return { ...follow, ended, fromSnapshot, lost, lostBefore, settled, started }
 }
 
 /**

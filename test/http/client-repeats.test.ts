@@ -263,6 +263,7 @@ const ofLedger = [
   "instruments.movements",
   "holders.movements",
   "holders.portfolio",
+  "holders.statements",
   "holders.admissions",
   "subscriptions.get",
   "redemptions.get"

@@ -193,7 +193,8 @@ const play = (scene: Scene, { does, ...of }: Step) =>
 type Role = "investor" | "app"
 
 /** Reads that draw on distributions, and those of the holds on their instrument. */
-const near = /^(?:distribution|holds|instruments\.(?:precheck|series)|holders\.movements)/u
+const near =
+  /^(?:distribution|holds|instruments\.(?:precheck|series)|holders\.(?:movements|statements))/u
 
 /** Every path of every read of a role, with the windows between the marks and each filter. */
 const pathsOf = (

@@ -12,6 +12,7 @@ import * as Date from "#core/kernel/Date.ts"
 import * as Decimal from "#core/kernel/Decimal.ts"
 import * as Instant from "#core/kernel/Instant.ts"
 import * as Invariant from "#core/kernel/Invariant.ts"
+import * as Offset from "#core/kernel/Offset.ts"
 import * as PlainJson from "#core/kernel/PlainJson.ts"
 import fc from "fast-check"
 import * as Given from "./distributions.ts"
@@ -98,7 +99,8 @@ const deliver: Line.Fact = {
   uid: "u3",
   cid: "00cc",
   evidence: { reference: "wire 1", paidOn: Date.of("2026-08-03") },
-  paidOn: Date.of("2026-08-03")
+  paidOn: Date.of("2026-08-03"),
+  delivery: { offset: Offset.of(9), ledgerTime: at(3) }
 }
 const roll: Line.Fact = { on: "roll", at: at(4), uid: "u4" }
 const voids: Line.Fact = { on: "void", at: at(4), uid: "u4", orderRef: "0".repeat(64) }

@@ -106,6 +106,7 @@ export const line = (
     deliveredAt: null,
     paidOn: null,
     deliveredUid: null,
+    delivery: null,
     rolledUid: null,
     number: 1,
     computedFor: { holderId: "h1", party: holder },

@@ -264,6 +264,7 @@ const decided: Readonly<Record<string, Decision>> = {
     withheld: {
       [instrument]: ["registrar"],
       [search]: ["number"],
+      "deliveredAt says when it was; statements count by the ledger's time": ["delivery"],
       [contract]: ["lineCid"],
       "a member of its distribution": ["payout"],
       "a member of its holder": ["custodian"],

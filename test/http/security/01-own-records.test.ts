@@ -49,6 +49,7 @@ const ids: Readonly<Record<string, Readonly<Record<"a" | "b" | "never", string>>
  */
 const unnamed = [
   "holders.movements",
+  "holders.statements",
   "dealing-cycles.list",
   "standingSettlements.list",
   "distributions.list",

@@ -1,4 +1,5 @@
 /** Declarations of the room overviews: answers that draw on several rooms. */
+import * as HolderStatementReads from "./holder-statement/HolderStatementReads.ts"
 import * as InstrumentReads from "./instrument/InstrumentReads.ts"
 import * as OpenOrderReads from "./OpenOrderReads.ts"
 import * as PortfolioReads from "./portfolio/PortfolioReads.ts"
@@ -16,6 +17,7 @@ export const reads = [
   ...RegisterReads.reads,
   ...MovementReads.reads,
   ...PortfolioReads.reads,
+  ...HolderStatementReads.reads,
   ...OpenOrderReads.reads,
   ...ProposalReads.reads,
   ...StatementReads.reads

@@ -111,6 +111,8 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
     asking: Asking,
     params: P
   ): Effect.Effect<ReadonlyArray<Computed<R>>, Unavailable, RowServices>
+  /** Computed rows that are held together while a whole list is streamed; absent: 500. */
+  readonly rowsAtOnce?: number
   readonly params: Schema.Codec<P, unknown>
   readonly item: Schema.Codec<V, unknown>
   /** Direction of the collection's sort key; `order` describes it in the docs. */

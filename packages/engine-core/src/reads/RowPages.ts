@@ -24,8 +24,8 @@ const unstored: Kept = {
   updatedAt: Instant.fromNanos(0n)
 }
 
-/** Rows that are computed together while a whole list is streamed. */
-const step = 500
+/** Rows that are computed together while a whole list is streamed, where the list says no other number. */
+const stepMax = 500
 
 /** At most `limit` rows in the order of their sort keys. */
 export const page = <R, F, P, V>(
@@ -55,6 +55,7 @@ export const stream = <R, F, P, V>(
 ): Stream.Stream<MergedPages.Row<R>, Unavailable> => {
   const { read, records, asking } = source
   if (read.rows !== undefined) {
+    const step = read.rowsAtOnce ?? stepMax
     return Stream.paginate(query.after, (after) =>
       Effect.map(
         page(source, { ...query, ...(after === undefined ? {} : { after }), limit: step }),

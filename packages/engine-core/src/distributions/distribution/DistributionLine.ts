@@ -11,7 +11,13 @@ import * as Party from "../../kernel/Party.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as Field from "../../templates/Field.ts"
 import * as sets from "../../vocabulary/sets.ts"
-import { DistributionLineMachine, evolve, Evidence, Fact } from "./DistributionLineMachine.ts"
+import {
+  Delivery,
+  DistributionLineMachine,
+  evolve,
+  Evidence,
+  Fact
+} from "./DistributionLineMachine.ts"
 import { DistributionId } from "./DistributionTerms.ts"
 import { causes, firstOf, shownOf } from "./LineCauseRules.ts"
 
@@ -54,6 +60,8 @@ export const DistributionLine = Schema.Struct({
   /** Cash: the day that the evidence names. Units: the day of the delivery in the business zone. */
   paidOn: NullOr(Date.schema),
   deliveredUid: NullOr(Text),
+  /** Null before the delivery, and of lines that were delivered before this member, or before a snapshot. */
+  delivery: Field.optional(Delivery),
   rolledUid: NullOr(Text),
 
   /** Number within the distribution, from 1 in the order of holders, parties that are none after them. */

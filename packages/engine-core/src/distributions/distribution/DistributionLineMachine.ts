@@ -4,6 +4,7 @@ import { match } from "ts-pattern"
 import * as Date from "../../kernel/Date.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
+import * as Offset from "../../kernel/Offset.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as Field from "../../templates/Field.ts"
 import * as sets from "../../vocabulary/sets.ts"
@@ -72,6 +73,10 @@ export const Evidence = Schema.Struct({ reference: Schema.String, paidOn: Date.s
 })
 export type Evidence = typeof Evidence.Type
 
+/** Place of a delivery on the ledger; its time is the running maximum, which never decreases. */
+export const Delivery = Schema.Struct({ offset: Offset.schema, ledgerTime: Instant.schema })
+export type Delivery = typeof Delivery.Type
+
 const { Literal, NullOr, String: Text } = Schema
 const at = Instant.schema
 const causes = Schema.Array(sets.LineReason.schema)
@@ -110,7 +115,9 @@ const Deliver = Schema.Struct({
   /** Contract of the delivered line. */
   cid: Field.contractId,
   evidence: NullOr(Evidence),
-  paidOn: Date.schema
+  paidOn: Date.schema,
+  /** Null in facts that were recorded before this member. */
+  delivery: Field.optional(Delivery)
 })
 const Roll = Schema.Struct({ on: Literal("roll"), at, uid: Text })
 const Void = Schema.Struct({ on: Literal("void"), at, uid: Text, orderRef: Field.digest })
@@ -161,7 +168,7 @@ const step = (self: DistributionLine, fact: Fact): DistributionLine =>
       reason: firstOf(causes)
     }))
     .with({ on: "cure" }, ({ on }) => ({ ...moved(self, on), causes: [], reason: null }))
-    .with({ on: "deliver" }, ({ on, at, uid, cid, evidence, paidOn }) => ({
+    .with({ on: "deliver" }, ({ on, at, uid, cid, evidence, paidOn, delivery }) => ({
       ...moved(self, on),
       causes: [],
       reason: null,
@@ -170,7 +177,8 @@ const step = (self: DistributionLine, fact: Fact): DistributionLine =>
       deliveredAt: at,
       deliveredUid: uid,
       evidence,
-      paidOn
+      paidOn,
+      delivery
     }))
     .with({ on: "roll" }, ({ on, uid }) => ({ ...moved(self, on), lineCid: null, rolledUid: uid }))
     .with({ on: "void" }, ({ on }) => ({

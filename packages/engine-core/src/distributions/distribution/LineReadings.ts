@@ -119,6 +119,7 @@ const unpaid = {
   deliveredAt: null,
   paidOn: null,
   deliveredUid: null,
+  delivery: null,
   rolledUid: null
 } as const
 
@@ -226,7 +227,8 @@ const deliver = Effect.fnUntraced(function* (
     cid,
     evidence,
     // Ledger time never decreases, and the effective time of an update may: no day is paid on twice.
-    paidOn: evidence?.paidOn ?? Zone.dateAt(distribution.zone, node.ledgerTime)
+    paidOn: evidence?.paidOn ?? Zone.dateAt(distribution.zone, node.ledgerTime),
+    delivery: { offset: node.offset, ledgerTime: node.ledgerTime }
   })
 })
 

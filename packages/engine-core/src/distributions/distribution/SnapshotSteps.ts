@@ -206,6 +206,7 @@ const linedOf = (
     deliveredAt: null,
     paidOn: null,
     deliveredUid: null,
+    delivery: null,
     rolledUid: null,
     number,
     computedFor: { holderId, party },

@@ -1,0 +1,95 @@
+/**
+ * Pure rules of the price points of a closed month: which were official when the month's price was
+ * settled, so that what is final never changes (docs/domain/reports.md#price).
+ */
+import { inForceAt } from "../../distributions/period/PeriodTermsRules.ts"
+import type { PolicyVersion } from "../../instruments/policy/PolicyVersion.ts"
+import type { PricePoint } from "../../instruments/price/PricePoint.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type * as Offset from "../../kernel/Offset.ts"
+
+export type Point = Pick<
+  PricePoint,
+  | "contractId"
+  | "price"
+  | "valuationTime"
+  | "publishedAt"
+  | "source"
+  | "offset"
+  | "nodeId"
+  | "correctedBy"
+  | "isLive"
+>
+
+/** Points of one instrument, and what ended those that are no longer official. */
+export interface Points {
+  readonly versions: ReadonlyArray<Pick<PolicyVersion, "effectiveFrom" | "manifest">>
+  /** In the order of their publication on the ledger. */
+  readonly points: ReadonlyArray<Point>
+  /** The correction or withdrawal of a point, by the contract that it ended. */
+  readonly ends: ReadonlyMap<string, End>
+}
+
+/** Place and time of a correction or withdrawal on the ledger. */
+export interface End {
+  readonly offset: Offset.Offset
+  readonly at: Instant.Instant
+}
+
+/** Instants that settle the price of a month. */
+export interface Settling {
+  /** End of the month. */
+  readonly end: Instant.Instant
+  /** Instant before which a point must be published at the latest. */
+  readonly graceEnd: Instant.Instant
+}
+
+/** Official points as a month knows them, by valuation time. */
+export interface Known {
+  readonly points: ReadonlyArray<Point>
+  /** True: a point valued after the month is published, which settles the month's price. */
+  readonly isSettled: boolean
+}
+
+const byPlace = (a: Point, b: Point): number =>
+  a.offset < b.offset ? -1 : a.offset > b.offset ? 1 : a.nodeId - b.nodeId
+
+export const inOrder = (points: ReadonlyArray<Point>): ReadonlyArray<Point> =>
+  points.toSorted(byPlace)
+
+/**
+ * Returns the points that price a month: of the oracle that the policy named when they were published,
+ * valued before its end, published before the first point that is valued after it, and at the latest
+ * before the end of the grace. A point that was corrected or withdrawn by then is left out.
+ */
+export const knownOf = ({ versions, points, ends }: Points, { end, graceEnd }: Settling): Known => {
+  const inTime = points.filter(
+    ({ publishedAt, source }) =>
+      Instant.isBefore(publishedAt, graceEnd) &&
+      inForceAt(versions, publishedAt)?.manifest.oracle === source
+  )
+  const settling = inTime.find(({ valuationTime }) => Instant.atOrAfter(valuationTime, end))
+  const isEnded = ({ contractId, correctedBy, isLive }: Point): boolean => {
+    if (correctedBy === null && isLive) return false
+    const ended = ends.get(contractId)
+    if (ended === undefined) return true
+    return settling === undefined
+      ? Instant.isBefore(ended.at, graceEnd)
+      : ended.offset <= settling.offset
+  }
+  return {
+    isSettled: settling !== undefined,
+    points: inTime
+      .filter((point) => Instant.isBefore(point.valuationTime, end))
+      .filter((point) => settling === undefined || byPlace(point, settling) < 0)
+      .filter((point) => !isEnded(point))
+      .toSorted((a, b) => Instant.compare(a.valuationTime, b.valuationTime) || byPlace(a, b))
+  }
+}
+
+/** Returns the last of the points that is valued at an instant or earlier. */
+export const lastAt = (
+  { points }: Pick<Known, "points">,
+  instant: Instant.Instant
+): Point | undefined =>
+  points.findLast(({ valuationTime }) => Instant.atOrBefore(valuationTime, instant))

@@ -1,0 +1,111 @@
+/** Holder statements over HTTP: rows, pages, roles, and what bad input gets. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import * as Distributing from "./distributing.ts"
+import type * as Venue from "./venue.ts"
+
+let fund: Distributing.Fund
+
+beforeAll(async () => {
+  fund = await Distributing.open({ holders: ["h1", "h2"] })
+  await fund.mints("h1", "100")
+  await fund.at("2026-07-31T23:30:00Z")
+  await fund.publishes({ value: "0.0001", valuationTime: "2026-07-31T16:00:00Z" })
+  await fund.moves({ from: "h1", to: "h2", units: "40" })
+  await fund.at("2026-08-20T12:00:00Z")
+  await fund.mints("h2", "2.5")
+})
+afterAll(() => fund.close())
+
+const path = "/v1/holders/h1/statements"
+
+const refusedAs = async (target: string, as?: string, claims?: Distributing.Json) => {
+  const { status, text } = await fund.venue.read(target, as ?? "operator", claims)
+  const { errors } = JSON.parse(text) as Venue.Problem
+  return [status, ...(errors ?? []).map(({ pointer }) => pointer)]
+}
+
+describe("holder statements over HTTP", () => {
+  it("show each month with all of its members, decimals with ten places", async () => {
+    const { text } = await fund.venue.read(`${path}?zone=Europe/Zurich`)
+    expect(text).toContain('"opening":100.0000000000')
+    const { value, next } = JSON.parse(text) as { readonly value: unknown; readonly next: unknown }
+    expect(next).toBeNull()
+    const none = { price: 1, currency: "USD", paid: [] }
+    const moved = { at: expect.any(String), ledgerTime: expect.any(String), reference: null }
+    expect(value).toEqual([
+      {
+        ...{ month: "2026-06", zone: "Europe/Zurich", final: true },
+        instruments: [
+          {
+            ...{ ...none, instrumentId: "fund-a", opening: 0, closing: 100, value: 100 },
+            ...{ priceAt: null, movementCount: 1 },
+            movements: [{ ...moved, seq: 1, kind: "mint", units: 100, balanceAfter: 100 }]
+          }
+        ]
+      },
+      expect.objectContaining({ month: "2026-07", final: false }),
+      {
+        ...{ month: "2026-08", zone: "Europe/Zurich", final: false },
+        instruments: [
+          {
+            ...{ ...none, instrumentId: "fund-a", opening: 100, closing: 60, value: 60 },
+            ...{ priceAt: "2026-07-31T16:00:00.000000Z", movementCount: 1 },
+            movements: [{ ...moved, seq: 4, kind: "transfer", units: -40, balanceAfter: 60 }]
+          }
+        ]
+      }
+    ])
+  })
+
+  it("page by month, by a cursor that holds for the same question alone", async () => {
+    const months: Array<string> = []
+    let after = ""
+    for (let pages = 0; pages < 5; pages++) {
+      const { text } = await fund.venue.read(`${path}?limit=1${after}`)
+      const { value, next } = JSON.parse(text) as {
+        readonly value: ReadonlyArray<{ readonly month: string }>
+        readonly next: string | null
+      }
+      months.push(...value.map(({ month }) => month))
+      if (next === null) break
+      after = `&after=${next}`
+    }
+    expect(months).toEqual(["2026-06", "2026-07", "2026-08"])
+    const { text } = await fund.venue.read(`${path}?limit=1`)
+    const { next } = JSON.parse(text) as { readonly next: string }
+    const elsewhere = ["zone=Asia/Tokyo", "to=2026-07", "instrumentId=fund-a"]
+    for (const other of elsewhere) {
+      expect(await refusedAs(`${path}?limit=1&after=${next}&${other}`)).toEqual([
+        400,
+        "/query/after"
+      ])
+    }
+  })
+
+  it.each([
+    ["month=2026-13", "/query/month"],
+    ["from=2026", "/query/from"],
+    ["to=nothing", "/query/to"],
+    ["zone=Atlantis/Capital", "/query/zone"],
+    ["month=2026-07&from=2026-07", "/query/from"],
+    ["month=2026-07&to=2026-07", "/query/to"],
+    ["from=2026-08&to=2026-07", "/query/to"],
+    ["format=csv", "/query/format"]
+  ])("refuses %s", async (query, pointer) => {
+    expect(await refusedAs(`${path}?${query}`)).toEqual([400, pointer])
+  })
+
+  it("answers a holder its own, another's as if it were none, and no outside program", async () => {
+    for (const role of ["operator", "approver", "risk", "compliance", "auditor", "app"]) {
+      expect((await fund.venue.read(path, role)).status, role).toBe(200)
+    }
+    for (const role of ["registrar", "feed", "monitor"]) {
+      expect((await fund.venue.read(path, role)).status, role).toBe(403)
+    }
+    const own = await fund.venue.read(path, "investor", { holder: "h1" })
+    const { value } = JSON.parse((await fund.venue.read(path)).text) as { readonly value: unknown }
+    expect((JSON.parse(own.text) as { readonly value: unknown }).value).toEqual(value)
+    expect(await refusedAs(path, "investor", { holder: "h2" })).toEqual([404])
+    expect(await refusedAs("/v1/holders/h9/statements")).toEqual([404])
+  })
+})

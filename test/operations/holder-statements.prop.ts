@@ -1,0 +1,50 @@
+/**
+ * Holder statements over months by chance, of funds whose holders buy, sell, give, are paid late,
+ * frozen and succeeded: they add up in every zone, and no final month is ever another one.
+ */
+import { Offset } from "@bursar/engine-core/kernel"
+import { Ledger } from "@bursar/engine-core/ports"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { world } from "../engine/world.ts"
+import * as Years from "./distribution-years.ts"
+import * as Reports from "./reports.ts"
+
+/** One pays in cash and one in units; SEEDS takes so many more, others each day. */
+const today = Math.floor(Date.now() / 86_400_000)
+const seeds = [
+  7,
+  8,
+  ...Array.from({ length: Number(process.env["SEEDS"] ?? 0) }, (_, nth) => 200 * today + nth)
+]
+
+/** Both changes at midnight, days of 23 and 25 hours, a date that never was, a half hour. */
+const zones = [
+  "UTC",
+  "America/Sao_Paulo",
+  "Asia/Beirut",
+  "Australia/Lord_Howe",
+  "Pacific/Apia",
+  "America/New_York"
+]
+
+/** Points of the history at which every statement is read again. */
+const points = 12
+
+describe("holder statements over months by chance", () => {
+  it.effect.each(seeds)(
+    "never lose a unit, a payment, or the word of a final month: seed %i",
+    (seed) =>
+      Effect.gen(function* () {
+        yield* Years.play({ seed, months: 3 })
+        for (const zone of zones) assert.isAbove(yield* Reports.keepLaws(zone), 0)
+        const ledger = yield* Ledger.Ledger
+        const end = yield* ledger.ledgerEnd
+        const offsets = Array.from({ length: points }, (_, nth) =>
+          Offset.of(Math.floor((end * (nth + 1)) / points))
+        )
+        const zone = zones[seed % zones.length]!
+        assert.isAbove(yield* Reports.keepFinal(zone, offsets), 0)
+      }).pipe(Effect.provide(world()))
+  )
+})

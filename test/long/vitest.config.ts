@@ -42,7 +42,8 @@ export default defineConfig({
       "test/reads/distribution-pins.prop.ts",
       "test/operations/restatement.spec.ts",
       "test/operations/explained-histories.prop.ts",
-      "test/simulated-ledger/reserve-histories.prop.ts"
+      "test/simulated-ledger/reserve-histories.prop.ts",
+      "test/operations/reserve-figures.prop.ts"
     ],
     env: {
       LONG_RUN: "yes",
@@ -59,7 +60,8 @@ export default defineConfig({
       SUPPOSED_VERDICTS: "80",
       RESTATEMENTS: "40",
       EXPLAINED_HISTORIES: "80",
-      RESERVE_HISTORIES: "400"
+      RESERVE_HISTORIES: "400",
+      RESERVE_FIGURES: "100"
     },
     globalSetup: ["test/database.setup.ts"],
     pool: "forks",

@@ -192,7 +192,10 @@ export const agreed = Effect.gen(function* () {
   const told = yield* report
   const shown = yield* viewAt(told.off)
   assert.deepStrictEqual(shownBy(told.view), shownBy(shown))
-  return { view: shown, report: told.view, at: told.off }
+  return {
+    ...{ view: shown, report: told.view, at: told.off },
+    now: Instant.toEpochMicros(told.at) * 1_000n
+  }
 })
 
 /** An hour as the age of a price: the freshness of assets that name none. */

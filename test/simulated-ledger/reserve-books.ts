@@ -68,12 +68,10 @@ const up = (fraction: Fraction, places: bigint) => {
 const amountOf = ({ locked }: Books, asset: string) => locked.get(asset) ?? 0n
 
 /** Last price of an asset in the terms; null: its source has published none. */
-const priceOf = ({ points, terms }: Books, asset: string): Fraction | null => {
+export const priceOf = ({ points, terms }: Books, asset: string): bigint | null => {
   const found = terms.assets.find((one) => one.asset === asset)
   if (found === undefined) return null
-  if (!found.isPriced) return of(1n, 1n)
-  const point = points.get(asset)
-  return point === undefined ? null : plain(point.value)
+  return found.isPriced ? (points.get(asset)?.value ?? null) : unit
 }
 
 export const isFresh = (books: Books, asset: string): boolean => {
@@ -90,7 +88,7 @@ const isUnpriced = (books: Books) =>
   )
 
 const grossOf = (books: Books, asset: string) =>
-  times(plain(amountOf(books, asset)), priceOf(books, asset) ?? of(0n, 1n))
+  times(plain(amountOf(books, asset)), plain(priceOf(books, asset) ?? 0n))
 
 const worthOf = (books: Books): Fraction => {
   if (books.outstanding === 0n) return of(0n, 1n)
@@ -99,7 +97,8 @@ const worthOf = (books: Books): Fraction => {
 }
 
 const unitPriceOf = ({ unitPrice = unit }: Books) => plain(unitPrice)
-const priceDecimalsOf = ({ priceDecimals = 10n }: Books) => priceDecimals
+/** A par value is never rounded. */
+const priceDecimalsOf = ({ isPar, priceDecimals = 10n }: Books) => (isPar ? 10n : priceDecimals)
 
 const requiredOf = (books: Books): Fraction => times(plain(books.terms.minCover), worthOf(books))
 
@@ -196,7 +195,7 @@ export const unitsOf = (
   const share = sharePriceOf(books)
   if (price === null || share === null) return null
   return down(
-    times(times(plain(amount), price), of(unit, up(share, priceDecimalsOf(books)))),
+    times(times(plain(amount), plain(price)), of(unit, up(share, priceDecimalsOf(books)))),
     books.decimals
   )
 }
@@ -208,9 +207,9 @@ export const payoutOf = (
 ): bigint | null => {
   const price = priceOf(books, asset)
   const share = sharePriceOf(books)
-  if (price === null || share === null || price.over === 0n) return null
+  if (price === null || share === null || price === 0n) return null
   const worth = times(plain(units), plain(down(share, priceDecimalsOf(books))))
-  return down(times(worth, of(price.under, price.over)), books.decimals)
+  return down(times(worth, of(unit, price)), books.decimals)
 }
 
 /** Whether orders have a price: of their asset and, where the units own assets, of every one locked. */

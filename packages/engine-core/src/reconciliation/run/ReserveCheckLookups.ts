@@ -155,16 +155,12 @@ const reported = (
       { unit: "units", computed: books.outstanding, reported: report.outstanding },
       { unit, computed: cover.required, reported: report.required },
       { unit, computed: cover.counted, reported: report.counted },
-      // Units that are worth nothing have no ratio on the ledger.
-      { unit: "ratio", computed: cover.ratio, reported: report.ratio ?? noRatioOf(cover.ratio) },
+      { unit: "ratio", computed: cover.ratio, reported: report.ratio },
       { unit, computed: share, reported: report.sharePrice },
       ...assetFiguresOf(report, books, unit)
     ]
   }
 }
-
-const noRatioOf = (ratio: Decimal.Decimal | null): Decimal.Decimal | null =>
-  ratio !== null && Decimal.isZero(ratio) ? ratio : null
 
 /**
  * Streams the newest report of the instrument's reserve beside the figures that the engine computes at

@@ -126,7 +126,7 @@ export type CoverState = "covered" | "low" | "unknown"
 export interface Cover {
   readonly required: Decimal.Decimal
   readonly counted: Decimal.Decimal
-  /** Counted by the value outstanding, cut to 10 places; null where nothing is outstanding. */
+  /** Counted by the value outstanding, cut to 10 places; null: nothing is, or it is worth nothing. */
   readonly ratio: Decimal.Decimal | null
   /** `low` is judged on the exact figures. `unknown`: it is low, and a locked asset has no price. */
   readonly state: CoverState
@@ -137,11 +137,10 @@ export const coverOf = (books: ReserveBooks): Cover => {
   const assets = assetsOf(books)
   const { figures, terms } = coverFigures(books, assets)
   const { required, counted, ratio } = figures
-  if (Decimal.isZero(books.outstanding)) return { required, counted, ratio: null, state: "covered" }
-  const isLow = Rational.lessThan(
-    terms.counted ?? Rational.of(counted),
-    terms.required ?? Rational.of(required)
-  )
+  const exact = terms.required ?? Rational.of(required)
+  // Nothing is outstanding, or the units of an accumulating reserve own nothing.
+  if (Rational.isZero(exact)) return { required, counted, ratio: null, state: "covered" }
+  const isLow = Rational.lessThan(terms.counted ?? Rational.of(counted), exact)
   const lowState = assets.some(isUnpriced) ? "unknown" : "low"
   return { required, counted, ratio, state: isLow ? lowState : "covered" }
 }

@@ -16,7 +16,7 @@ export interface Of {
 
 /**
  * Returns the basis of each figure that a formula gives (docs/domain/figures.md#basis). The share price
- * at par is a term of the reserve, and the ratio of nothing outstanding is none.
+ * at par is a term of the reserve, and the ratio of nothing outstanding, or of what is worth nothing, is none.
  */
 export const basisOf = (loaded: LoadedBooks, of: Of): ReadonlyArray<Basis.Basis> => {
   const { books } = loaded
@@ -62,7 +62,7 @@ const ofCover = (loaded: LoadedBooks, of: Of): ReadonlyArray<Basis.Basis> => {
   const { books } = loaded
   const cover = CoverRules.coverGivenOf(books, CoverRules.assetsOf(books))
   const exact = { required: "required", counted: "counted" } as const
-  const isRated = !Decimal.isZero(books.outstanding)
+  const isRated = CoverRules.coverOf(books).ratio !== null
   const fields = isRated ? ({ ...exact, "cover.ratio": "ratio" } as const) : exact
   const source = ofListsOf(loaded, of)
   return cover.valuation === "par"

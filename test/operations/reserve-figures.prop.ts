@@ -1,0 +1,354 @@
+/**
+ * Figures of random reserves: the view, the ledger's report and prechecks never differ from one another,
+ * nor from books that the test keeps in fractions of whole numbers.
+ */
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { world } from "../engine/world.ts"
+import * as Books from "../simulated-ledger/reserve-books.ts"
+import type * as Backed from "./backed.ts"
+import * as Backing from "./backed.ts"
+import * as Covered from "./covered.ts"
+import * as Stated from "./stated-reserves.ts"
+
+const text = (atoms: bigint) => Decimal.formatPlain(Decimal.fromAtoms(atoms))
+const atomsOf = (decimal: string) => Decimal.atoms(Decimal.of(decimal))
+const between = (min: bigint, max: bigint) => fc.bigInt({ min, max }).map(text)
+const one = Books.unit
+
+/** Amounts of few or many places, from a hundredth of a unit. */
+const amount = fc.oneof(
+  fc.bigInt({ min: 1n, max: 2000n }).map((n) => text(n * one)),
+  between(one / 100n, 2000n * one)
+)
+const price = fc.oneof(fc.constant("1"), between(one / 10_000n, 3n * one))
+/** Parts of a whole, by twentieths or of ten places. */
+const part = fc.oneof(
+  fc.bigInt({ min: 1n, max: 19n }).map((n) => text((n * one) / 20n)),
+  between(one / 1_000n, one - 1n)
+)
+const coverOf = (most: bigint) =>
+  fc.oneof(
+    fc.bigInt({ min: 1n, max: most }).map((n) => text((n * one) / 20n)),
+    between(one / 20n, (most * one) / 20n)
+  )
+/** Ages around the hour that terms allow, at this instant, and of the future. */
+const age = fc.constantFrom(0, 1, Stated.hour - 1, Stated.hour, Stated.hour + 1, -1)
+
+const asset = fc.record({
+  units: fc.oneof({ weight: 1, arbitrary: fc.constant("0") }, { weight: 5, arbitrary: amount }),
+  source: fc.constantFrom("none", "unpublished", "priced", "priced", "priced", "priced"),
+  price,
+  age,
+  freshness: fc.constantFrom("PT1H", "PT1H", null),
+  haircut: fc.option(part, { nil: "0" }),
+  maxShare: fc.option(part)
+})
+type Asset = typeof asset extends fc.Arbitrary<infer A> ? A : never
+
+/** A later moment: other prices, and more locked or outstanding. */
+const moment = fc.record({
+  prices: fc.array(fc.option(fc.record({ price, age })), { minLength: 4, maxLength: 4 }),
+  locks: fc.option(fc.record({ which: fc.nat(3), amount })),
+  issues: fc.option(between(1n, 500_000_000n).map((n) => text(atomsOf(n) * 10_000n)))
+})
+
+const reserve = fc.boolean().chain((isPar) =>
+  fc.record({
+    isPar: fc.constant(isPar),
+    assets: fc.array(asset, { minLength: 1, maxLength: 4 }),
+    minCover: coverOf(isPar ? 30n : 20n),
+    unitPrice: between(one / 2n, 5n * one),
+    outstanding: fc.oneof(fc.constant("0"), between(1n, 200_000n).map(millions)),
+    counted: fc.option(between(1n, 200_000n).map(millions), { freq: 3 }),
+    decimals: fc.constantFrom(0, 2, 6, 6, 10),
+    priceDecimals: fc.constantFrom(1, 6, 10, 10),
+    moments: fc.array(moment, { minLength: 1, maxLength: 3 }),
+    asks: fc.array(fc.record({ which: fc.nat(3), amount: between(one / 10_000n, 300n * one) }), {
+      minLength: 2,
+      maxLength: 3
+    })
+  })
+)
+type Random = typeof reserve extends fc.Arbitrary<infer A> ? A : never
+
+/** An amount of units of at most six places: atoms of a millionth in steps of a hundredth. */
+function millions(of: string): string {
+  return text(atomsOf(of) * 10_000n * 10_000n)
+}
+
+const nameOf = (index: number) => `A${index}`
+
+const priceOf = ({ source, price: published }: Asset) => {
+  if (source === "none") return {}
+  return { price: source === "priced" ? published : null }
+}
+
+/** The first asset counts whole, so that some deposits always meet the terms. */
+const whole = (of: Asset, index: number): Asset =>
+  index === 0 ? { ...of, haircut: "0", maxShare: null } : of
+
+const statedAs = (of: Random): Stated.Stated => ({
+  assets: Object.fromEntries(
+    of.assets.map(whole).map(({ source: _, ...rest }, index) => {
+      const given = of.assets[index]
+      const priced = given === undefined ? {} : priceOf(given)
+      const { price: __, ...terms } = rest
+      return [nameOf(index), { ...terms, ...priced }]
+    })
+  ),
+  minCover: of.minCover,
+  outstanding: of.outstanding,
+  ...(of.counted === null ? {} : { counted: of.counted }),
+  ...(of.isPar ? { parValue: of.unitPrice } : { accumulating: of.unitPrice }),
+  decimals: of.decimals,
+  priceDecimals: of.priceDecimals
+})
+
+/** The books of the test, but for the instant. */
+interface Kept {
+  readonly of: Random
+  readonly locked: Map<string, bigint>
+  readonly points: Map<string, Books.Point>
+  supply: bigint
+}
+
+const booksAt = ({ of, locked, points, supply }: Kept, now: bigint): Books.Books => ({
+  isPar: of.isPar,
+  unitPrice: atomsOf(of.unitPrice),
+  decimals: BigInt(of.decimals),
+  priceDecimals: BigInt(of.priceDecimals),
+  terms: {
+    minCover: atomsOf(of.minCover),
+    assets: of.assets.map(whole).map(({ freshness, haircut, maxShare, source }, index) => ({
+      asset: nameOf(index),
+      isPriced: source !== "none",
+      freshness: freshness === null || source === "none" ? null : BigInt(Stated.hour) * 1_000n,
+      haircut: atomsOf(haircut),
+      maxShare: maxShare === null ? null : atomsOf(maxShare)
+    }))
+  },
+  outstanding: supply > atomsOf(of.counted ?? "0") ? supply : atomsOf(of.counted ?? "0"),
+  ...{ locked, points, now }
+})
+
+const shown = (atoms: bigint | null) => (atoms === null ? "null" : text(atoms))
+const told = (decimal: Decimal.Decimal | null) =>
+  decimal === null ? "null" : Decimal.formatPlain(decimal)
+
+const least = (left: bigint, right: bigint) => (left < right ? left : right)
+const cent = one / 100n
+
+/** The view cuts a cap off the requirement that it shows, and the counted part off both. */
+const asViewed = (books: Books.Books) => {
+  const figures = Books.figuresOf(books, 2n)
+  return figures.assets.map(({ asset: name, isFresh, value }, index) => {
+    const share = books.terms.assets[index]?.maxShare ?? null
+    const cap = share === null ? null : ((share * figures.required) / one / cent) * cent
+    const counted = cap === null ? value : least(value, cap)
+    return [name, isFresh, shown(value), shown(cap), shown(counted)].join(" ")
+  })
+}
+const asReported = (books: Books.Books) =>
+  Books.figuresOf(books, 10n).assets.map(({ asset: name, isFresh, value, counted }) =>
+    [name, isFresh, shown(value), shown(counted)].join(" ")
+  )
+
+const totals = ({ required, counted, ratio, state, share }: Books.Figures) => [
+  shown(required),
+  shown(counted),
+  shown(ratio),
+  state,
+  shown(share?.[0] ?? null)
+]
+
+type Agreed = Effect.Success<typeof Stated.agreed>
+
+/** Asserts what the view and the report say, and that just as much as they say may be minted. */
+const figuresAgree = (books: Books.Books, { report, view }: Agreed) => {
+  expect(
+    view.assets.map(({ asset: { id }, fresh, value, cap, counted }) =>
+      [id, fresh, told(value), told(cap), told(counted)].join(" ")
+    )
+  ).toEqual(asViewed(books))
+  expect(
+    report.assets.map(({ asset: { id }, fresh, value, counted }) =>
+      [id, fresh, told(value), told(counted)].join(" ")
+    )
+  ).toEqual(asReported(books))
+  for (const [read, places] of [[view, 2n] as const, [report, 10n] as const]) {
+    const { required, counted, cover, sharePrice } = read
+    expect([...[required, counted, cover.ratio].map(told), cover.state, told(sharePrice)]).toEqual(
+      totals(Books.figuresOf(books, places))
+    )
+  }
+  const mintable = Decimal.atoms(view.mintable)
+  const { share, state } = Books.figuresOf(books, 10n)
+  if (share === null || state !== "covered") {
+    expect(mintable, "mintable").toBe(0n)
+    return
+  }
+  const atom = one / 10n ** BigInt(books.decimals)
+  expect(Books.wouldCover(books, mintable), "what may be minted").toBe(true)
+  expect(Books.wouldCover(books, mintable + atom), "one atom more").toBe(false)
+}
+
+/** Figures of a move and the cover once it is done; a ratio of nothing is left out. */
+const coverText = (before: Books.Books, after: Books.Books) => {
+  const { counted, ratio: coverAfter, required } = Books.figuresOf(after, 2n)
+  const { ratio: coverBefore } = Books.figuresOf(before, 2n)
+  return {
+    ...(coverBefore === null ? {} : { coverBefore: text(coverBefore) }),
+    ...(coverAfter === null ? {} : { coverAfter: text(coverAfter) }),
+    ...{ counted: text(counted), required: text(required) }
+  }
+}
+
+interface Asking {
+  readonly asset: string
+  readonly amount: bigint
+}
+
+/** Asserts the answer of a mint's precheck: its figures, and which checks of prices and cover refuse it. */
+const mintAgrees = (
+  books: Books.Books,
+  { asset: name, amount: deposit }: Asking,
+  { figures, refused }: Effect.Success<ReturnType<typeof Stated.precheck>>
+) => {
+  const units = Books.unitsOf(books, { asset: name, amount: deposit })
+  const isStale = books.terms.assets.some(
+    ({ asset: id }) =>
+      Books.priceOf(books, id) !== null &&
+      !Books.isFresh(books, id) &&
+      (id === name || (!books.isPar && (books.locked.get(id) ?? 0n) > 0n))
+  )
+  const after = Books.moved(books, { asset: name, amount: deposit, units: units ?? 0n })
+  const checks = [
+    ...(units === 0n ? ["too-small"] : []),
+    ...(units === null ? ["price-known"] : []),
+    ...(isStale ? ["price-fresh"] : []),
+    ...(units !== null && !Books.isCovered(after) ? ["cover"] : [])
+  ]
+  expect(refused).toEqual(checks)
+  if (units === null) {
+    expect(figures).toBeNull()
+    return
+  }
+  const { share } = Books.figuresOf(books, 10n)
+  expect(figures).toEqual({
+    price: text(Books.priceOf(books, name) ?? 0n),
+    sharePrice: shown(share?.[1] ?? null),
+    units: text(units),
+    ...coverText(books, after)
+  })
+}
+
+/** Asserts the answer of a redemption's precheck. */
+const redemptionAgrees = (
+  books: Books.Books,
+  { asset: name, amount: units, free }: Asking & { readonly free: bigint },
+  { figures, refused }: Effect.Success<ReturnType<typeof Stated.precheck>>
+) => {
+  const payout = Books.payoutOf(books, { asset: name, units })
+  const isStale = Books.priceOf(books, name) !== null && !Books.isFresh(books, name)
+  const available = books.locked.get(name) ?? 0n
+  const checks = [
+    ...(units > free ? ["units-free"] : []),
+    ...(payout === 0n ? ["too-small"] : []),
+    ...(payout === null ? ["price-known"] : []),
+    ...(isStale ? ["price-fresh"] : []),
+    ...(payout !== null && payout > available ? ["asset-available"] : [])
+  ]
+  expect(refused).toEqual(checks)
+  if (payout === null || units > books.outstanding || payout > available) {
+    expect(figures).toBeNull()
+    return
+  }
+  const { share } = Books.figuresOf(books, 10n)
+  expect(figures).toEqual({
+    price: text(Books.priceOf(books, name) ?? 0n),
+    sharePrice: shown(share?.[0] ?? null),
+    payout: text(payout),
+    ...coverText(books, Books.moved(books, { asset: name, amount: -payout, units: -units }))
+  })
+}
+
+const agrees = (scene: Backed.Scene, kept: Kept) =>
+  Effect.gen(function* () {
+    const { of } = kept
+    const agreed = yield* Stated.agreed
+    const books = booksAt(kept, agreed.now)
+    figuresAgree(books, agreed)
+    for (const { which, amount: atoms } of of.asks) {
+      const name = nameOf(which % of.assets.length)
+      const ask = { asset: name, amount: atomsOf(atoms) }
+      const { at } = agreed
+      mintAgrees(books, ask, yield* Stated.precheck(scene, { asset: name, deposit: atoms, at }))
+      const units = text((ask.amount / 10_000n) * 10_000n)
+      redemptionAgrees(
+        books,
+        { asset: name, amount: atomsOf(units), free: kept.supply },
+        yield* Stated.precheck(scene, { asset: name, units, at })
+      )
+    }
+  })
+
+const notes = (kept: Kept, index: number, of: { readonly price: string; readonly age: number }) =>
+  Effect.map(Instant.now, (now) => {
+    const at = (Instant.toEpochMicros(now) - BigInt(of.age)) * 1_000n
+    kept.points.set(nameOf(index), { value: atomsOf(of.price), at })
+  })
+
+/** Three hours on: the oracle prices assets again, and more is locked or issued. */
+const moves = (scene: Backed.Scene, kept: Kept, later: Random["moments"][number]) =>
+  Effect.gen(function* () {
+    yield* TestClock.adjust("3 hours")
+    for (const [index, one] of kept.of.assets.entries()) {
+      const next = later.prices[index] ?? null
+      if (next === null || one.source !== "priced") continue
+      yield* Stated.publishes(scene, nameOf(index), next)
+      yield* notes(kept, index, next)
+    }
+    if (later.locks !== null) {
+      const name = nameOf(later.locks.which % kept.of.assets.length)
+      const of = { asset: Stated.assetOf(scene, name), amount: later.locks.amount }
+      yield* Backing.locks(scene, of)
+      kept.locked.set(name, (kept.locked.get(name) ?? 0n) + atomsOf(of.amount))
+    }
+    if (later.issues !== null) {
+      yield* Covered.issues(scene, later.issues)
+      kept.supply += atomsOf(later.issues)
+    }
+  })
+
+const play = (of: Random) =>
+  Effect.gen(function* () {
+    const scene = yield* Stated.stands(statedAs(of))
+    const kept: Kept = {
+      of,
+      locked: new Map(of.assets.map(({ units }, index) => [nameOf(index), atomsOf(units)])),
+      points: new Map(),
+      supply: atomsOf(of.outstanding)
+    }
+    for (const [index, one] of of.assets.entries()) {
+      if (one.source === "priced") yield* notes(kept, index, one)
+    }
+    yield* agrees(scene, kept)
+    for (const later of of.moments) {
+      yield* moves(scene, kept, later)
+      yield* agrees(scene, kept)
+    }
+  })
+
+describe("of a random reserve", () => {
+  it("the view, the ledger's report and prechecks have the figures of the test's own books", () =>
+    fc.assert(
+      fc.asyncProperty(reserve, (of) =>
+        Effect.runPromise(play(of).pipe(Effect.provide(world()), Effect.provide(TestClock.layer())))
+      ),
+      { numRuns: Number(process.env["RESERVE_FIGURES"] ?? 5) }
+    ))
+})

@@ -124,12 +124,12 @@ const day = (stage: Fund.Parties, holder: Cycles.Holder, { date, flow }: Point) 
 /** What the register holds in all, as the API answers it. */
 const total = Effect.gen(function* () {
   const reads = yield* Reads
-  const { value } = yield* reads.one(RegisterReads.register, {
+  const { record } = yield* reads.streamed(RegisterReads.register, {
     caller: Calls.operator,
     params: { instrumentId: "fund-a" as never },
     point: {}
   })
-  const { head } = value
+  const { head } = record
   assert.isTrue(Decimal.isZero(head.difference))
   return text(head.totalUnits)
 })

@@ -257,6 +257,120 @@ describe("an instrument's movements", () => {
   })
 })
 
+describe("movements as a table", () => {
+  const table = async (
+    path: string,
+    as: string,
+    headers: Readonly<Record<string, string>> = {}
+  ) => {
+    const answer = await Venue.send(venue, { path, as, headers })
+    return { answer, text: await answer.text() }
+  }
+  const paths = [movements, "/v1/holders/alice/movements"]
+
+  it.each(paths)("have a line for each of %s, a cell for each member", async (path) => {
+    const as = await Venue.bearer(["auditor"])
+    const { answer, text } = await table(`${path}?format=csv`, as)
+    expect(answer.headers.get("content-type")).toBe("text/csv; charset=utf-8")
+    expect(answer.headers.get("etag")).toBeNull()
+    const listed = rows((await venue.read(path)).value)
+    // Units have ten places in a cell, where JSON as it is read here has a number.
+    const cell = (value: unknown): string => {
+      if (value === null) return ""
+      if (typeof value === "object") return `"${JSON.stringify(value).replaceAll('"', '""')}"`
+      return typeof value === "string" ? `"${value}"` : String(value)
+    }
+    const lineOf = (cells: ReadonlyArray<string>) => `${cells.join(",")}\r\n`
+    const head = lineOf(Object.keys(listed[0] ?? {}).map(cell))
+    const plain = text.replaceAll(/,(\d+)\.(\d*?)0*(?=,)/gu, (_, whole, part) =>
+      part === "" ? `,${whole}` : `,${whole}.${part}`
+    )
+    expect(listed.length).toBeGreaterThan(3)
+    expect(plain).toBe(head + listed.map((row) => lineOf(Object.values(row).map(cell))).join(""))
+    const some = await table(`${path}?format=csv&kind=mint&at=${listed[1]?.["offset"]}`, as)
+    expect(some.text.split("\r\n").length).toBe(
+      2 + listed.slice(0, 2).filter(({ kind }) => kind === "mint").length
+    )
+  })
+
+  it("have no pages, no other form than is accepted, and nothing for whom the list has nothing", async () => {
+    const as = await Venue.bearer(["auditor"])
+    const { next } = JSON.parse((await venue.read(`${movements}?limit=5`)).text) as {
+      readonly next: string
+    }
+    for (const [query, pointers] of [
+      ["limit=5", ["/query/limit"]],
+      [`after=${next}`, ["/query/after"]],
+      [`limit=5&after=${next}`, ["/query/limit", "/query/after"]]
+    ] as const) {
+      const { answer, text } = await table(`${movements}?format=csv&${query}`, as)
+      expect([query, answer.status]).toEqual([query, 400])
+      const { errors } = JSON.parse(text) as { errors: ReadonlyArray<{ pointer: string }> }
+      expect(errors.map(({ pointer }) => pointer)).toEqual(pointers)
+    }
+    for (const path of [...paths, "/v1/instruments/fund-a/register"]) {
+      for (const [query, accept, status] of [
+        ["?format=csv", "text/csv", 200],
+        ["?format=csv", "application/json", 406],
+        ["", "text/csv", 406],
+        ["?format=xml", "*/*", 400]
+      ] as const) {
+        const { answer } = await table(`${path}${query}`, as, { accept })
+        expect([path, query, accept, answer.status]).toEqual([path, query, accept, status])
+      }
+      const head = await Venue.send(venue, { method: "HEAD", path: `${path}?format=csv`, as })
+      expect([head.status, await head.text()]).toEqual([200, ""])
+    }
+    const own = async (
+      path: string,
+      claims: { readonly holder?: string; readonly party?: string }
+    ) =>
+      (
+        await table(
+          path,
+          await Venue.bearer(["holder" in claims ? "investor" : "registrar"], claims)
+        )
+      ).answer.status
+    const bobs = { holder: "bob" }
+    expect(await own("/v1/holders/alice/movements?format=csv", bobs)).toBe(404)
+    expect(await own("/v1/holders/bob/movements?format=csv", bobs)).toBe(200)
+    expect(await own(`${movements}?format=csv`, bobs)).toBe(403)
+    const far = { party: wallet("bob").party }
+    expect(await own(`${movements}?format=csv`, far)).toBe(404)
+  })
+
+  it("are logged as an export, and lists of movements are not", async () => {
+    const as = await Venue.bearer(["auditor"])
+    const logged = async () => {
+      const { value } = await venue.read("/v1/audit-log?action=export.read&limit=1000")
+      return rows(value).map(({ resourceId, resourceKind, detail, route }) => ({
+        resourceId,
+        resourceKind,
+        detail,
+        route
+      }))
+    }
+    const before = (await logged()).length
+    for (const path of paths) await table(path, as)
+    for (const path of paths) await table(`${path}?format=csv`, as)
+    const csv = { detail: { format: "csv" } }
+    expect((await logged()).slice(before)).toEqual([
+      {
+        ...csv,
+        resourceKind: "instrument",
+        resourceId: "fund-a",
+        route: "/v1/instruments/{instrumentId}/movements"
+      },
+      {
+        ...csv,
+        resourceKind: "holder",
+        resourceId: "alice",
+        route: "/v1/holders/{holderId}/movements"
+      }
+    ])
+  })
+})
+
 describe("a holder's movements", () => {
   it("never are another's, or leave the holder another balance than they say", async () => {
     const bobs = await venue.read("/v1/holders/bob/movements")
@@ -363,11 +477,46 @@ describe("the register and a portfolio", () => {
     expect(more).toEqual([])
   })
 
+  it("never are sent again where the caller has them, and are once anything in them has changed", async () => {
+    const as = await Venue.bearer(["auditor"])
+    const path = "/v1/instruments/fund-a/register"
+    const first = await Venue.send(venue, { path, as })
+    const etag = first.headers.get("etag") ?? ""
+    expect(etag).toMatch(/^W\/"/u)
+    expect(first.headers.get("cache-control")).toBe("private, no-cache")
+    const again = await Venue.send(venue, { path, as, headers: { "if-none-match": etag } })
+    expect([again.status, await again.text()]).toEqual([304, ""])
+    const other = await Venue.send(venue, {
+      path: "/v1/instruments/index-r/register",
+      as,
+      headers: { "if-none-match": etag }
+    })
+    expect(other.status).toBe(200)
+    const body = { mode: "freeze", reason: "pledge", instrumentId: "fund-a" }
+    const made = await venue.write("/v1/holders/alice:restrict", body, "risk")
+    const changed = await Venue.send(venue, { path, as, headers: { "if-none-match": etag } })
+    expect(changed.status).toBe(200)
+    // An app is shown no restriction, and its tag tells of none.
+    const tagOf = async () =>
+      (await Venue.send(venue, { path, as: await Venue.bearer(["app"]) })).headers.get("etag")
+    const restricted = await tagOf()
+    const { restrictionId } = made["result"] as { readonly restrictionId: string }
+    await venue.write(`/v1/restrictions/${restrictionId}:lift`, { reason: "over" }, "compliance")
+    expect(await tagOf()).toBe(restricted)
+    expect(restricted).not.toBeNull()
+  })
+
   it("never show a rebasing instrument in base units, or lose an atom to its index", async () => {
     const { value } = await venue.read("/v1/instruments/index-r/register")
     const found = value as { readonly head: Row; readonly lines: ReadonlyArray<Row> }
     expect(found.head).toEqual({ totalUnits: 500, supplyOnLedger: 500, difference: 0, holders: 1 })
     expect(found.lines[0]).toMatchObject({ units: 500, share: 1 })
+    const csv = await Venue.send(venue, {
+      path: "/v1/instruments/index-r/register?format=csv",
+      as: await Venue.bearer(["auditor"])
+    })
+    const [, line = ""] = (await csv.text()).split("\r\n")
+    expect(line.startsWith(`"alice","${wallet("alice").party}",500`), line).toBe(true)
     const portfolio = rows((await venue.read("/v1/holders/alice/portfolio")).value)
     const usual = { currency: "USD", restricted: false, locked: 0 }
     expect(portfolio).toMatchObject([

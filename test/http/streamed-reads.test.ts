@@ -2,14 +2,15 @@
  * Answers that are streamed: a record, its rows, and a text or the sums of the rows as one JSON value,
  * whatever the text is.
  */
-import { Read, Refusal } from "@bursar/engine-core"
+import { Export, Read, Refusal } from "@bursar/engine-core"
+import { Integer } from "@bursar/engine-core/kernel"
 import { Effect, Schema, Stream } from "effect"
 import fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { tables } from "./tables.ts"
 import { bearer, json, open, send, slugOf, type Venue } from "./venue.ts"
 
-const Row = Schema.Struct({ line: Schema.Int })
+const Row = Schema.Struct({ line: Integer.schema })
 const Head = Schema.Struct({ externalStatementId: Schema.String })
 
 /** What the next call answers. */
@@ -81,11 +82,35 @@ const report = Read.streamed({
   }
 })
 
+const smallUpTo = 3
+
+/** A register: small ones are printed whole, and any is a table too. */
+const register = Read.streamed({
+  name: "instruments.register",
+  doc: "A head with its lines.",
+  route: "GET /v1/instruments/{instrumentId}/register",
+  audience: { operator: "all" },
+  pinned: true,
+  params: Schema.Struct({ instrumentId: Schema.String, ...Export.parameters }),
+  value: Schema.Struct({ holders: Schema.Int, lines: Schema.Array(Row) }),
+  refuses: [],
+  record: Schema.Struct({ holders: Schema.Int }),
+  rowsIn: "lines",
+  row: Row,
+  csv: Export.of({ row: Row, rows: (lines: ReadonlyArray<typeof Row.Type>) => lines }),
+  isSmall: ({ holders }) => holders <= smallUpTo,
+  run: () =>
+    Effect.succeed({
+      record: { holders: rows ?? 0 },
+      rows: Stream.map(Stream.range(1, rows ?? 0), (line) => ({ line }))
+    })
+})
+
 let venue: Venue
 let as: string
 beforeAll(async () => {
   venue = await open({
-    tables: { ...tables, reads: [...tables.reads, file, report] },
+    tables: { ...tables, reads: [...tables.reads, file, report, register] },
     // No call is given back while a slow machine runs the file.
     rateLimit: { limit: 1_000, window: 86_400_000 }
   })
@@ -177,6 +202,44 @@ describe("an answer that is streamed", () => {
     await (await get()).arrayBuffer()
     // The two calls themselves, three for the rows, two for the text.
     expect(before - (await remaining())).toBe(2 + 3 + 2)
+  })
+
+  it("has a tag where its rows are few, and the same members where they are not", async () => {
+    const path = "/v1/instruments/fund-a/register"
+    for (const count of [0, smallUpTo, smallUpTo + 1, 2_500]) {
+      rows = count
+      const answer = await send(venue, { path, as })
+      const tag = answer.headers.get("etag")
+      const text = await answer.text()
+      expect(JSON.parse(text).value).toEqual({
+        holders: count,
+        lines: Array.from({ length: count }, (_, at) => ({ line: at + 1 }))
+      })
+      expect([count, tag === null]).toEqual([count, count > smallUpTo])
+      if (tag === null) continue
+      const copy = await send(venue, { path, as, headers: { "if-none-match": tag } })
+      expect([copy.status, await copy.text()]).toEqual([304, ""])
+      rows = count + 1
+      const changed = await send(venue, { path, as, headers: { "if-none-match": tag } })
+      expect(changed.status).toBe(200)
+      await changed.text()
+    }
+  })
+
+  it("is a table of its rows alone, charged as they are", async () => {
+    const path = "/v1/instruments/fund-a/register?format=csv"
+    const remaining = async () => Number((await get("absent")).headers.get("x-ratelimit-remaining"))
+    for (const count of [0, 2, 3_000]) {
+      rows = count
+      const before = await remaining()
+      const answer = await send(venue, { path, as })
+      expect(answer.headers.get("content-type")).toBe("text/csv; charset=utf-8")
+      const lines = Array.from({ length: count }, (_, at) => `${at + 1}\r\n`)
+      expect(await answer.text()).toBe(`"line"\r\n${lines.join("")}`)
+      expect(before - (await remaining())).toBe(2 + Math.floor(count / 1_000))
+    }
+    const headers = { accept: "application/json" }
+    expect(await slugOf(await send(venue, { path, as, headers }))).toBe("not-acceptable")
   })
 
   it("is read no faster than its caller takes it, and no further than it takes it", async () => {

@@ -12,7 +12,6 @@ import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
 import { assetQuotes, quoteIdOf } from "#core/instruments/price/AssetQuote.ts"
 import * as PriceReads from "#core/instruments/price/PriceReads.ts"
 import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
-import * as RegisterReads from "#core/overviews/register/RegisterReads.ts"
 import * as PrimaryMarketOperations from "#core/orders/primary-market/PrimaryMarketOperations.ts"
 import {
   admitted,
@@ -41,6 +40,7 @@ import {
   type Outsider,
   person,
   read,
+  register,
   refusal,
   settle,
   start,
@@ -463,7 +463,7 @@ describe("the register", () => {
       yield* published(of.oracle, of, "1.0437")
       const at = yield* offsetNow
       const shown = (point: object = {}) =>
-        Effect.map(read(RegisterReads.register, { instrumentId }, { point }), ({ value }) => ({
+        Effect.map(register({ instrumentId }, { point }), ({ value }) => ({
           head: Object.values(value.head).map(String),
           lines: value.lines
             .map(({ holderId, units, locked, share, admissionState }) =>
@@ -609,7 +609,7 @@ describe("the register", () => {
           meta: {}
         })
       )
-      const { value } = yield* read(RegisterReads.register, { instrumentId })
+      const { value } = yield* register({ instrumentId })
       assert.deepEqual(value.lines, [])
       assert.strictEqual(value.head.supplyOnLedger, Decimal.zero)
     }).pipe(engine())

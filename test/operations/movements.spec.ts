@@ -8,7 +8,6 @@ import { TestClock } from "effect/testing"
 import { pricePoints } from "#core/instruments/price/PricePoint.ts"
 import * as SeriesReads from "#core/overviews/series/SeriesReads.ts"
 import * as MovementReads from "#core/overviews/register/MovementReads.ts"
-import * as RegisterReads from "#core/overviews/register/RegisterReads.ts"
 import { type Redemption, redemptions } from "#core/orders/redemption/Redemption.ts"
 import * as Redemptions from "../machines/redemptions.ts"
 import * as Story from "./story.ts"
@@ -176,7 +175,7 @@ describe("a register", () => {
           })
         ])
       )
-      const { value } = yield* Venue.read(RegisterReads.register, id)
+      const { value } = yield* Venue.register(id)
       const [line] = value.lines
       assert.strictEqual(line?.pendingOut, Decimal.of("14"))
       assert.strictEqual(line?.pendingIn, Decimal.zero)

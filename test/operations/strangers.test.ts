@@ -15,7 +15,6 @@ import * as PolicyOperations from "#core/instruments/policy/PolicyOperations.ts"
 import * as PriceReads from "#core/instruments/price/PriceReads.ts"
 import { holdings } from "#core/instruments/register/Holding.ts"
 import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
-import * as RegisterReads from "#core/overviews/register/RegisterReads.ts"
 import * as HolderOperations from "#core/holders/holder/HolderOperations.ts"
 import type { Collection } from "#core/kernel/Collection.ts"
 import { type PrimaryMarket, primaryMarkets } from "#core/orders/primary-market/PrimaryMarket.ts"
@@ -45,6 +44,7 @@ import {
   list,
   person,
   read,
+  register,
   refusal,
   start,
   write
@@ -486,8 +486,7 @@ describe("a portfolio", () => {
         assert.strictEqual(yield* refusal(as("alice")), "not-found")
         assert.strictEqual(
           yield* refusal(
-            read(
-              RegisterReads.register,
+            register(
               { instrumentId },
               { caller: person("r", ["registrar"], { party: of.bob.party }) }
             )

@@ -6,6 +6,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { Participant, Views } from "@bursar/storage-adapters/simulated-ledger"
 import { Effect, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import * as RegisterReads from "#core/overviews/register/RegisterReads.ts"
 import * as Calls from "../engine/calls.ts"
 import type { Outsider } from "../engine/outsiders.ts"
 import { world } from "../engine/world.ts"
@@ -73,6 +74,26 @@ export const read = <P, V>(
   Effect.flatMap(Reads, (reads) =>
     reads.one(of, { caller: as.caller ?? auditor, params, point: as.point ?? {} })
   )
+
+/** A register with all its lines, as a caller reads it. */
+export const register = (
+  params: (typeof RegisterReads.register.params)["Type"],
+  as: {
+    readonly caller?: Caller.Caller
+    readonly point?: { readonly at?: Offset.Offset; readonly asOf?: Instant.Instant }
+  } = {}
+) =>
+  Effect.gen(function* () {
+    const reads = yield* Reads
+    const { caller = auditor, point = {} } = as
+    const { record, rows, ...around } = yield* reads.streamed(RegisterReads.register, {
+      caller,
+      params,
+      point
+    })
+    const lines = yield* Stream.runCollect(rows ?? Stream.die("a register has lines"))
+    return { ...around, value: { ...record, lines } }
+  })
 
 /** A whole list, as a caller reads it. */
 export const list = <R, F, P, V>(

@@ -13,7 +13,6 @@ import * as HoldingLookups from "#core/instruments/register/HoldingLookups.ts"
 import { holdings } from "#core/instruments/register/Holding.ts"
 import * as MovementClaims from "#core/instruments/register/MovementClaimLookups.ts"
 import * as MovementReads from "#core/overviews/register/MovementReads.ts"
-import * as RegisterReads from "#core/overviews/register/RegisterReads.ts"
 import { contracts } from "#core/projection/Contract.ts"
 import type { Whole } from "#core/projection/Reading.ts"
 import * as Story from "../operations/story.ts"
@@ -192,7 +191,7 @@ describe("a projection that began from a snapshot", () => {
         ...found.values()
       ])
       const supply = (point: { readonly at?: Offset.Offset }) =>
-        Effect.map(Venue.read(RegisterReads.register, id, { point }), ({ value }) =>
+        Effect.map(Venue.register(id, { point }), ({ value }) =>
           [value.head.supplyOnLedger, value.head.difference].map(Decimal.formatPlain)
         )
       assert.deepEqual((yield* Venue.list(MovementReads.ofInstrument, id)).value, [])

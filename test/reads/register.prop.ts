@@ -12,7 +12,6 @@ import * as LotLookups from "#core/instruments/lot/LotLookups.ts"
 import * as SeriesReads from "#core/overviews/series/SeriesReads.ts"
 import * as MovementReads from "#core/overviews/register/MovementReads.ts"
 import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
-import * as RegisterReads from "#core/overviews/register/RegisterReads.ts"
 import type { MovementView } from "#core/overviews/register/MovementReads.ts"
 import * as Calls from "../engine/calls.ts"
 import { transactions } from "../engine/ledger-toys.ts"
@@ -318,7 +317,7 @@ const check = Effect.fnUntraced(function* ({ of, staged }: Stage) {
   for (const [offset, books] of expected) {
     const point = { at: offset as Offset.Offset }
     last = books
-    const { value: register } = yield* Venue.read(RegisterReads.register, id, { point })
+    const { value: register } = yield* Venue.register(id, { point })
     const lines = register.lines.map(({ party, units, locked }) => [
       party,
       { units: Decimal.atoms(units), locked: Decimal.atoms(locked) }

@@ -23,8 +23,15 @@ describe("head", () => {
         fc.array(units, { maxLength: 20 }),
         fc.bigInt({ min: -5n, max: 5n }),
         (held, off) => {
+          const sum = Decimal.sum(held)
           const supply = Decimal.fromAtoms(held.reduce((a, b) => a + b, 0n) + off)
-          const head = headOf({ lines: held, supply, show: (units) => units })
+          const head = headOf({
+            holders: held.length,
+            units: sum,
+            totalUnits: sum,
+            supply,
+            show: (units) => units
+          })
           expect(Decimal.atoms(head.difference)).toBe(-off)
           expect(head.holders).toBe(held.length)
           expect(head.totalUnits).toBe(Decimal.add(supply, head.difference))

@@ -34,7 +34,14 @@ export * as Reading from "./projection/Reading.ts"
 export * as Export from "./reads/Export.ts"
 export * as Read from "./reads/Read.ts"
 export type * as KeptAnswers from "./reads/KeptAnswers.ts"
-export { type Around, type PageAsked, type PointAsked, Reads, type Shown } from "./reads/Reads.ts"
+export {
+  type Around,
+  type PageAsked,
+  type PointAsked,
+  Reads,
+  type Shown,
+  type Whole
+} from "./reads/Reads.ts"
 export { reconciliationRun } from "./reconciliation/run/RunCall.ts"
 export type { DailyAt } from "./reconciliation/run/DailyRunRules.ts"
 export { RunRequest } from "./reconciliation/run/RunRequest.ts"

@@ -14,6 +14,7 @@ import type { Bulk } from "../ports/storage/Bulk.ts"
 import type { LedgerReach } from "../records/LedgerReach.ts"
 import type { Range, Records, Stored } from "../records/Records.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
+import type { ResponseFormat } from "../vocabulary/sets.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import type { Caller } from "../writes/Caller.ts"
 import type { Export as Table } from "./Export.ts"
@@ -51,8 +52,15 @@ interface Declared {
   readonly doc: string
   readonly route: ReadRoute
   readonly audience: Audience
-  /** Present where each answer is logged in the audit log: the record that its path names. */
-  readonly audited?: { readonly resourceKind: ResourceKind; readonly named: string }
+  /**
+   * Present where each answer is logged in the audit log, or with `only` each answer in that format:
+   * the record that its path names.
+   */
+  readonly audited?: {
+    readonly resourceKind: ResourceKind
+    readonly named: string
+    readonly only?: ResponseFormat
+  }
   /** True: the read takes at and asOf and answers with the ledger time; else its offset is 0. */
   readonly pinned: boolean
 }
@@ -115,6 +123,8 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
   readonly rowsAtOnce?: number
   readonly params: Schema.Codec<P, unknown>
   readonly item: Schema.Codec<V, unknown>
+  /** Present where the whole list can be exported as a table. */
+  readonly csv?: Table<NoInfer<P>, ReadonlyArray<NoInfer<V>>>
   /** Direction of the collection's sort key; `order` describes it in the docs. */
   readonly direction: "asc" | "desc"
   readonly order: string
@@ -218,6 +228,13 @@ export interface Streamed<
   readonly textIn?: string
   /** Member of the answer that holds the totals of the rows; absent: it has none. */
   readonly totalsIn?: { readonly member: string; readonly value: Schema.Codec<T, unknown> }
+  /** Present where the rows can be exported as a table. */
+  readonly csv?: Table<NoInfer<P>, ReadonlyArray<NoInfer<V>>>
+  /**
+   * True: the rows are so few that an answer without text and totals is printed whole and has a
+   * validator, as that of one value has. Absent: no answer has one.
+   */
+  isSmall?(record: H): boolean
   run(
     params: P,
     asking: Asking

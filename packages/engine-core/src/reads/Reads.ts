@@ -40,6 +40,12 @@ export interface Shown {
   readonly validator: string | undefined
 }
 
+/** A record with all its rows. */
+export interface Whole<H, V> {
+  readonly record: H
+  readonly rows: ReadonlyArray<V>
+}
+
 export class Reads extends Context.Service<
   Reads,
   {
@@ -100,6 +106,18 @@ export class Reads extends Context.Service<
       read: Streamed<P, H, V, A, S, T>,
       of: { readonly caller: Caller; readonly params: P; readonly point: PointAsked }
     ) => Effect.Effect<Around & StreamedParts<H, V, T>, Refused | Unavailable>
+    /**
+     * As `streamed`; printed whole, with a validator, where the read says that its rows are few.
+     */
+    readonly streamedPrinted: <P, H, V, A, S extends Slug, T>(
+      read: Streamed<P, H, V, A, S, T>,
+      of: {
+        readonly caller: Caller
+        readonly params: P
+        readonly point: PointAsked
+        readonly print: (whole: Whole<H, V>) => Effect.Effect<Printed>
+      }
+    ) => Effect.Effect<Around & (StreamedParts<H, V, T> | Shown), Refused | Unavailable>
     /** Every record at a point, as a stream in constant memory. */
     readonly all: <R, F, P, V>(
       read: List<R, F, P, V>,

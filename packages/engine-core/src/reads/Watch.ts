@@ -86,9 +86,11 @@ export const make = (
           Effect.sync(() => rows.forEach(({ record }) => noted(collection, record)))
         ),
       stream: (collection, query) =>
-        Stream.tap(records.stream(collection, queried(collection, query)), ({ record }) =>
-          Effect.sync(() => noted(collection, record))
-        ),
+        // In arrays as they arrive: an effect for each of a million records would be felt.
+        Stream.mapArray(records.stream(collection, queried(collection, query)), (rows) => {
+          for (const { record } of rows) noted(collection, record)
+          return rows
+        }),
       ids: (collection, query) => records.ids(collection, queried(collection, query)),
       countBy: (collection, column, query) =>
         records.countBy(collection, column, queried(collection, query)),

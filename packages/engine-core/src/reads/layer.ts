@@ -377,6 +377,27 @@ const inParts = (services: Prepared.Services): Reads["Service"]["streamed"] =>
     return { ...around(read, asking.pin, asking.now), ...parts }
   })
 
+/** As `inParts`; a small answer is collected under watch and printed. */
+const inPartsOrPrinted = (services: Prepared.Services): Reads["Service"]["streamedPrinted"] =>
+  Effect.fnUntraced(function* (read, of) {
+    const { askingAt, locate } = yield* located(services)(read, of)
+    const pin = yield* locate("answered")
+    const asking = askingAt(pin)
+    const watch = Watch.make(services.records, { ...asking, pin })
+    const watched = { ...services, records: watch.records }
+    const parts = yield* Prepared.provided(watched)(read.run(of.params, watch.asking))
+    const answer = around(read, pin, asking.now)
+    const { record, rows, text, totals } = parts
+    const isRecordWithRows = rows !== null && text === undefined && totals === undefined
+    if (!isRecordWithRows || read.isSmall?.(record) !== true) return { ...answer, ...parts }
+    const printed = yield* of.print({ record, rows: yield* Stream.runCollect(rows) })
+    const { role } = asking
+    const validator = watch.isTimeless()
+      ? Validator.of(services, { read, role, pin, printed, after: null })
+      : undefined
+    return { ...answer, printed, validator }
+  })
+
 const make = Effect.gen(function* () {
   const records = yield* Records
   const bulk = yield* Bulk
@@ -420,7 +441,8 @@ const make = Effect.gen(function* () {
     // A stream settles what it reads; the reading scope is that of its preparation.
     all: (read, of) => orUnavailable(reading(all(read, of))),
     exported: (read, of) => orUnavailable(reading(exported(read, of))),
-    streamed: (read, of) => orUnavailable(reading(inParts(services)(read, of)))
+    streamed: (read, of) => orUnavailable(reading(inParts(services)(read, of))),
+    streamedPrinted: (read, of) => orUnavailable(reading(inPartsOrPrinted(services)(read, of)))
   })
 })
 

@@ -37,7 +37,7 @@ export interface Route {
 
 /** Media types of a route's answers; an export's parameters choose one of them. */
 export const formsOf = ({ answers }: Route): ReadonlyArray<string> =>
-  answers.with === "export" || (answers.with === "one" && answers.read.csv !== undefined)
+  "read" in answers && answers.read.csv !== undefined
     ? [Body.mediaType, Csv.mediaType]
     : [Body.mediaType]
 
@@ -45,6 +45,7 @@ export const formsOf = ({ answers }: Route): ReadonlyArray<string> =>
 export const isConditional = ({ answers, name }: Pick<Route, "answers" | "name">): boolean =>
   answers.with === "list" ||
   (answers.with === "one" && answers.read.lookAgain === undefined) ||
+  (answers.with === "streamed" && answers.read.isSmall !== undefined) ||
   name === "openapi.one"
 
 export interface Tables {

@@ -2,11 +2,13 @@
 import {
   type Around,
   type Caller,
+  type Export,
   type KeptAnswers,
   type Read,
   Refusal,
   type Reads,
-  type Shown
+  type Shown,
+  type Whole
 } from "@bursar/engine-core"
 import { CompiledCodec, Instant, PlainJson, Shape } from "@bursar/engine-core/kernel"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
@@ -143,9 +145,7 @@ export const one = (read: Read.One, reads: Reads["Service"]) => {
     const { requestId } = arrival.identity
     const { csv } = read
     const table = csv?.format(params) === "csv" ? csv : undefined
-    const form = table === undefined ? Body.mediaType : Csv.mediaType
-    const unacceptable = Limits.acceptable(arrival.request.headers.accept, [form])
-    if (unacceptable !== undefined) return yield* Effect.fail(unacceptable)
+    yield* acceptable(arrival, table)
     const asked = { caller, params, point: standard }
     if (table === undefined && read.lookAgain === undefined) {
       const { target } = arrival
@@ -182,10 +182,15 @@ export const list = (read: Read.List, reads: Reads["Service"]) => {
     const { standard, params } = yield* Effect.fromResult(ask(arrival))
     const { limit, ...page } = standard
     const { requestId } = arrival.identity
+    const { csv } = read
+    const table = csv?.format(params) === "csv" ? csv : undefined
+    if (table !== undefined) yield* Effect.fromResult(unpaged(standard))
+    yield* acceptable(arrival, table)
     if (limit === undefined) {
       const asked = { caller, params, point: standard, page }
       const { value, ...around } = yield* inTime(reads.all(read, asked))
       yield* dropWhenNotTaken(arrival)
+      if (table !== undefined) return tableOf(arrival, table, charged(value, charge))
       const bytes = inChunks(charged(value, charge), {
         before: `${opening(around)}[`,
         print: (chunk) => chunk.map(printOnce).join(","),
@@ -214,22 +219,12 @@ export const exported = (read: Read.Export, reads: Reads["Service"]) => {
   ) {
     const { standard, params } = yield* Effect.fromResult(ask(arrival))
     const { requestId } = arrival.identity
-    const isTable = csv.format(params) === "csv"
-    const form = isTable ? Csv.mediaType : Body.mediaType
-    const unacceptable = Limits.acceptable(arrival.request.headers.accept, [form])
-    if (unacceptable !== undefined) return yield* Effect.fail(unacceptable)
+    const table = csv.format(params) === "csv" ? csv : undefined
+    yield* acceptable(arrival, table)
     const answer = yield* inTime(reads.exported(read, { caller, params, point: standard }))
     yield* dropWhenNotTaken(arrival)
     const rows = charged(answer.rows, charge)
-    if (isTable) {
-      const bytes = inChunks(rows, {
-        before: Csv.head(csv),
-        print: (chunk) => Csv.body(csv, chunk),
-        between: "",
-        after: ""
-      })
-      return Answer.stream({ requestId, bytes, mediaType: `${Csv.mediaType}; charset=utf-8` })
-    }
+    if (table !== undefined) return tableOf(arrival, table, rows)
     const record = `${PlainJson.stringify(recordIn)}:${printRecord(answer.record)}`
     const bytes = inChunks(rows, {
       before: `${opening(answer)}{${record},${PlainJson.stringify(rowsIn)}:[`,
@@ -248,12 +243,17 @@ export const streamed = (read: Read.Streamed, reads: Reads["Service"]) => {
   const printRow = plainPrinter(read.row)
   const printTotals = read.totalsIn === undefined ? null : plainPrinter(read.totalsIn.value)
   const named = (member = "") => PlainJson.stringify(member)
-  const { recordIn, rowsIn, textIn, totalsIn } = read
+  const { csv, recordIn, rowsIn, textIn, totalsIn } = read
   // Without its brackets, a record's members are members of the answer.
   const membersOf = (record: unknown): string =>
     recordIn === undefined
       ? printRecord(record).slice(1, -1)
       : `${named(recordIn)}:${printRecord(record)}`
+  const printRows = inSlices((row) => Buffer.from(printRow(row)))
+  const print = ({ record, rows }: Whole<unknown, unknown>) =>
+    Effect.map(printRows(rows), ({ bytes }) =>
+      printed([Buffer.from(`{${membersOf(record)},${named(rowsIn)}:`), bytes, Buffer.from("}")])
+    )
   return Effect.fnUntraced(function* (
     arrival: Arrival["Service"],
     caller: Caller.Caller,
@@ -261,7 +261,16 @@ export const streamed = (read: Read.Streamed, reads: Reads["Service"]) => {
   ) {
     const { standard, params } = yield* Effect.fromResult(ask(arrival))
     const { requestId } = arrival.identity
-    const answer = yield* inTime(reads.streamed(read, { caller, params, point: standard }))
+    const table = csv?.format(params) === "csv" ? csv : undefined
+    yield* acceptable(arrival, table)
+    const asked = { caller, params, point: standard }
+    if (table !== undefined) {
+      const { rows } = yield* inTime(reads.streamed(read, asked))
+      yield* dropWhenNotTaken(arrival)
+      return tableOf(arrival, table, charged(rows ?? Stream.empty, charge))
+    }
+    const answer = yield* inTime(reads.streamedPrinted(read, { ...asked, print }))
+    if ("printed" in answer) return answered(arrival, answer, "}")
     yield* dropWhenNotTaken(arrival)
     const [first, last] = answer.rows === null ? ["null", ""] : ["[", "]"]
     const rows = inChunks(charged(answer.rows ?? Stream.empty, charge), {
@@ -297,6 +306,40 @@ export const streamed = (read: Read.Streamed, reads: Reads["Service"]) => {
     return Answer.stream({ requestId, bytes })
   })
 }
+
+/** Refuses a call whose Accept excludes the format of its answer. */
+const acceptable = ({ request }: Arrival["Service"], table: object | undefined) => {
+  const form = table === undefined ? Body.mediaType : Csv.mediaType
+  const unacceptable = Limits.acceptable(request.headers.accept, [form])
+  return unacceptable === undefined ? Effect.void : Effect.fail(unacceptable)
+}
+
+/** Refuses the parameters of a page: a table holds all records, and has no place for `next`. */
+const unpaged = (standard: { readonly limit?: number; readonly after?: string }) => {
+  const errors = (["limit", "after"] as const).flatMap((name) =>
+    standard[name] === undefined
+      ? []
+      : [{ pointer: Query.pointer(name), detail: "a table has no pages: format csv takes all" }]
+  )
+  return errors.length === 0 ? Result.void : Refusal.refuse("invalid-request", { errors })
+}
+
+/** Streams rows as a table, chunk by chunk. */
+const tableOf = <V, E>(
+  { identity }: Arrival["Service"],
+  csv: Export.Export<never, ReadonlyArray<V>>,
+  rows: Stream.Stream<V, E>
+) =>
+  Answer.stream({
+    requestId: identity.requestId,
+    bytes: inChunks(rows, {
+      before: Csv.head(csv),
+      print: (chunk) => Csv.body(csv, chunk),
+      between: "",
+      after: ""
+    }),
+    mediaType: `${Csv.mediaType}; charset=utf-8`
+  })
 
 /** Answers with a printed value in its envelope, whose members are those of this request. */
 const answered = ({ identity, request }: Arrival["Service"], answer: Around & Shown, end: string) =>

@@ -110,9 +110,10 @@ export const make = Effect.gen(function* () {
     const { answers } = arrival.route
     const audited = "read" in answers ? answers.read.audited : undefined
     if (audited === undefined) return answering
-    return Effect.tap(answering, (response) =>
+    return Effect.tap(answering, (response) => {
+      const format = response.headers["content-type"]?.includes("csv") ? "csv" : "json"
       // A copy that is current (304) is read as an answer is.
-      response.status >= 400
+      return response.status >= 400 || (audited.only ?? format) !== format
         ? Effect.void
         : auditLog.log(
             Audit.entry({
@@ -122,10 +123,10 @@ export const make = Effect.gen(function* () {
               resourceKind: audited.resourceKind,
               resourceId: arrival.params[audited.named] ?? null,
               status: response.status,
-              detail: { format: response.headers["content-type"]?.includes("csv") ? "csv" : "json" }
+              detail: { format }
             })
           )
-    )
+    })
   }
 
   return (pass: Pass): Pass =>

@@ -18,22 +18,27 @@ export interface Head {
 }
 
 /**
- * Head of a register, from the stored units of its lines and their conversion. The total sums the
- * converted lines, so that rounding a rebasing register adds no difference.
+ * Head of a register, from the sums of its lines. The total sums the converted lines, so that
+ * rounding a rebasing register adds no difference.
  */
 export const headOf = (of: {
-  /** Stored units of each line. */
-  readonly lines: ReadonlyArray<Decimal.Decimal>
+  /** Number of lines. */
+  readonly holders: number
+  /** Sum of the stored units of the lines. */
+  readonly units: Decimal.Decimal
+  /** Sum of the converted units of the lines, each rounded. */
+  readonly totalUnits: Decimal.Decimal
+  /** Stored units of the supply. */
   readonly supply: Decimal.Decimal
   readonly show: (units: Decimal.Decimal) => Decimal.Decimal
 }): Head => {
-  const totalUnits = Decimal.sum(of.lines.map(of.show))
-  const difference = of.show(Decimal.subtract(Decimal.sum(of.lines), of.supply))
+  const { holders, totalUnits } = of
+  const difference = of.show(Decimal.subtract(of.units, of.supply))
   return {
     totalUnits,
     supplyOnLedger: Decimal.subtract(totalUnits, difference),
     difference,
-    holders: of.lines.length
+    holders
   }
 }
 

@@ -5,6 +5,7 @@ import { audience as ofHolders } from "../../holders/holder/HolderReads.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
 import type { Collection } from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import * as Export from "../../reads/Export.ts"
 import * as Read from "../../reads/Read.ts"
 import * as RecordView from "../../records/RecordView.ts"
 import { Records, type Stored } from "../../records/Records.ts"
@@ -21,12 +22,20 @@ export const MovementView = RecordView.schemaOf(View.fields, {
     "A movement of units. balanceAfter is the instrument's supply among its instrument's movements, and what the holder has of the instrument among a holder's. The units of a rebasing instrument are base units, which no new index moves."
 })
 
+/** Table of movements: a cell for each member, that of the reference its JSON text. */
+const table = Export.of({
+  row: MovementView,
+  rows: (found: ReadonlyArray<typeof MovementView.Type>) => found,
+  nested: ["reference", "waitingOn"]
+})
+
 const asked = {
   kind: Schema.optionalKey(Schema.Array(MovementKind.schema)),
   /** At this instant or later, by the ledger's time. */
   from: Schema.optionalKey(Instant.schema),
   /** Before this instant. */
-  to: Schema.optionalKey(Instant.schema)
+  to: Schema.optionalKey(Instant.schema),
+  ...Export.parameters
 } as const
 
 interface Between {
@@ -54,10 +63,12 @@ export const ofInstrument = Read.list({
   doc: "Lists the movements of an instrument's units, each with the supply it left.",
   route: "GET /v1/instruments/{instrumentId}/movements",
   audience: ofRegister,
+  audited: { resourceKind: "instrument", named: "instrumentId", only: "csv" },
   pinned: true,
   collection: movements,
   params: Schema.Struct({ instrumentId: InstrumentId, ...asked }),
   item: MovementView,
+  csv: table,
   direction: "asc",
   order: "by offset",
   changes: false,
@@ -82,6 +93,7 @@ export const ofHolder = Read.list({
   doc: "Lists the movements of a holder's units, each with what it left the holder of the instrument.",
   route: "GET /v1/holders/{holderId}/movements",
   audience: ofHolders,
+  audited: { resourceKind: "holder", named: "holderId", only: "csv" },
   pinned: true,
   collection: partyMovements,
   params: Schema.Struct({
@@ -90,6 +102,7 @@ export const ofHolder = Read.list({
     ...asked
   }),
   item: MovementView,
+  csv: table,
   direction: "asc",
   order: "by offset",
   changes: false,

@@ -1,34 +1,23 @@
-/** Read of an instrument's register. */
-import { Effect, Option, Schema, Stream } from "effect"
-import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
-import { isRestricted } from "../../restraints/restriction/RestrictionRules.ts"
+/** Read of an instrument's register: its head, and then its lines as a stream. */
+import { Effect, Schema, Stream } from "effect"
 import { isConcealedFrom } from "../../writes/Concealment.ts"
-import { holderParties } from "../../holders/holder/Holder.ts"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Party from "../../kernel/Party.ts"
-import type * as Pin from "../../kernel/Pin.ts"
-import { type Redemption, redemptions } from "../../orders/redemption/Redemption.ts"
-import { subscriptions } from "../../orders/subscription/Subscription.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
 import * as Export from "../../reads/Export.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
-import { type Admission, admissions } from "../../admissions/Admission.ts"
 import { AdmissionMachine } from "../../admissions/AdmissionMachine.ts"
-import {
-  type Instrument,
-  InstrumentId,
-  isRecorded
-} from "../../instruments/instrument/Instrument.ts"
+import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import { instrumentInSight } from "../../instruments/instrument/InstrumentLookups.ts"
-import { quotes } from "../../instruments/price/PricePoint.ts"
-import { priceOf, quoteIdsOf } from "../../instruments/price/QuoteRules.ts"
-import { assetKeyOf, holdings } from "../../instruments/register/Holding.ts"
-import { registerEntries } from "../../instruments/register/RegisterEntry.ts"
-import { supplies } from "../../instruments/register/Supply.ts"
-import { headOf, shareOf, shownUnits } from "../../instruments/register/RegisterRules.ts"
+import { assetKeyOf } from "../../instruments/register/Holding.ts"
+import { type RegisterEntry, registerEntries } from "../../instruments/register/RegisterEntry.ts"
+import { type Head, shareOf } from "../../instruments/register/RegisterRules.ts"
+import * as HeadLookups from "./RegisterHeadLookups.ts"
+import * as LineLookups from "./RegisterLineLookups.ts"
 
 const { NullOr } = Schema
 
@@ -53,7 +42,7 @@ const Line = Schema.Struct({
   since: Date.schema
 })
 
-export const RegisterView = Schema.Struct({
+const headed = {
   instrumentId: InstrumentId,
   head: Schema.Struct({
     totalUnits: Decimal.schema,
@@ -62,99 +51,19 @@ export const RegisterView = Schema.Struct({
     /** Units of the lines less the supply; 0 by the law of the register. */
     difference: Decimal.schema,
     holders: Integer.schema
-  }),
+  })
+} as const
+
+export const RegisterView = Schema.Struct({
+  ...headed,
   lines: Schema.Array(Line)
 }).annotate({ identifier: "RegisterView", description: "Who holds an instrument, and how much." })
 
-/** Concurrent queries of one register: the store answers one while another is decoded. */
-const atOnce = 2
+/** Lines whose holders, admissions, orders and restrictions are looked up together. */
+const chunkLines = 500
 
-/** States of a redemption whose units are not burned. */
-const unburned: ReadonlyArray<Redemption["state"]> = ["claimed", "priced", "funded"]
-
-/** Collects a stream into a map by key; the latest row of a key wins. */
-const gathered = <A, E, R>(
-  stream: Stream.Stream<{ readonly record: A }, E, R>,
-  key: (record: A) => string
-) =>
-  Effect.map(
-    Stream.runCollect(stream),
-    (rows) => new Map(rows.map(({ record }) => [key(record), record]))
-  )
-
-/** Sums units by key. */
-const summed = <A, E, R>(
-  stream: Stream.Stream<{ readonly record: A }, E, R>,
-  of: (record: A) => readonly [key: string, units: Decimal.Decimal]
-) =>
-  Stream.runFold(
-    stream,
-    () => new Map<string, Decimal.Decimal>(),
-    (sums, { record }) => {
-      const [key, units] = of(record)
-      if (!Decimal.isZero(units)) sums.set(key, Decimal.add(sums.get(key) ?? Decimal.zero, units))
-      return sums
-    }
-  )
-
-/**
- * Loads pending units by holder: incoming (priced, not delivered) and outgoing (redeemed, not
- * burned).
- */
-const pendingAt = Effect.fnUntraced(function* (instrumentId: string, pin: Pin.Resolved) {
-  const records = yield* Records
-  const where = { instrumentId: [instrumentId] }
-  const bought = records.stream(subscriptions, { pin, where: { ...where, state: ["priced"] } })
-  const given = records.stream(redemptions, { pin, where: { ...where, state: unburned } })
-  return yield* Effect.all({
-    incoming: summed(bought, ({ holderId, lot }) => [holderId, lot?.units ?? Decimal.zero]),
-    outgoing: summed(given, ({ holderId, units }) => [holderId, units ?? Decimal.zero])
-  })
-})
-
-/**
- * Loads the supply of an instrument on the ledger, a fold of its movements that is independent of
- * the register's lines. A projection from before movements were recorded sums the holdings instead.
- */
-const supplyAt = Effect.fnUntraced(function* (asset: string, pin: Pin.Resolved) {
-  const records = yield* Records
-  const supply = yield* records.find(supplies, asset, pin)
-  if (Option.isSome(supply)) return supply.value.units
-  return yield* records.stream(holdings, { pin, where: { asset: [asset] } }).pipe(
-    Stream.runFold(
-      () => Decimal.zero,
-      (sum, { record }) => Decimal.add(sum, record.amount)
-    )
-  )
-})
-
-/** Converts base units of a rebasing instrument to units at the latest index of its oracle. */
-const showing = Effect.fnUntraced(function* (instrument: Instrument, pin: Pin.Resolved) {
-  if (!isRecorded(instrument) || instrument.manifest.valuation !== "rebasing") {
-    return (units: Decimal.Decimal) => units
-  }
-  const records = yield* Records
-  const [quote] = yield* records.many(quotes, quoteIdsOf(instrument), pin)
-  const { valuation, unitDecimals } = instrument.manifest
-  const { price: index } = priceOf(instrument, quote)
-  return (units: Decimal.Decimal) => shownUnits({ units, valuation, index, unitDecimals })
-})
-
-/** Finds the holder of each party: by its admission, else by the index of holders by party. */
-const holdersOf = Effect.fnUntraced(function* (
-  parties: ReadonlyArray<string>,
-  admitted: ReadonlyMap<string, Admission>,
-  pin: Pin.Resolved
-) {
-  const records = yield* Records
-  const others = yield* records.many(
-    holderParties,
-    parties.filter((party) => !admitted.has(party)),
-    pin
-  )
-  const byParty = new Map(others.map(({ party, holderId }): [string, string] => [party, holderId]))
-  return (party: string) => admitted.get(party)?.holderId ?? byParty.get(party) ?? null
-})
+/** Lines from which a register has no validator; one of fewer is printed whole. */
+const largeFrom = 1_000
 
 /** Roles that read a register: no investor, and a registrar those of its own instruments. */
 export const ofRegister = {
@@ -167,7 +76,24 @@ export const ofRegister = {
   registrar: "near"
 } as const satisfies Read.Audience
 
-export const register = Read.one({
+const lineOf = (
+  { party, units, locked, since }: RegisterEntry,
+  { holderId, pendingIn, pendingOut, admissionState, restricted }: LineLookups.Beside,
+  { head, show }: { readonly head: Head; readonly show: HeadLookups.Showing["show"] }
+): typeof Line.Type => ({
+  holderId,
+  party,
+  units: show(units),
+  locked: show(locked),
+  pendingIn,
+  pendingOut,
+  share: shareOf(show(units), head.totalUnits),
+  admissionState,
+  restricted,
+  since: Instant.date(since)
+})
+
+export const register = Read.streamed({
   name: "instruments.register",
   doc: "Answers who holds an instrument, and whether the lines add up to the supply on the ledger.",
   route: "GET /v1/instruments/{instrumentId}/register",
@@ -179,57 +105,42 @@ export const register = Read.one({
     ...Export.parameters
   }),
   value: RegisterView,
-  csv: Export.of({ row: Line, rows: ({ lines }: typeof RegisterView.Type) => lines }),
+  csv: Export.of({ row: Line, rows: (lines: ReadonlyArray<typeof Line.Type>) => lines }),
   refuses: ["not-found"],
+  record: Schema.Struct(headed),
+  rowsIn: "lines",
+  row: Line,
+  isSmall: ({ head }) => head.holders < largeFrom,
   run: Effect.fn("instruments.register")(function* ({ instrumentId }, asking) {
     const records = yield* Records
-    const { pin } = asking
+    const { pin, role } = asking
     const instrument = yield* instrumentInSight(instrumentId, asking)
-    const asset = assetKeyOf(instrument)
-    const where = { instrumentId: [instrumentId] }
-    const { entries, admitted, pending, supply, show, restrictions } = yield* Effect.all(
-      {
-        entries: Stream.runCollect(
-          records.stream(registerEntries, { pin, where: { asset: [asset] } })
-        ),
-        // Sorted by offer: the latest admission of a party wins.
-        admitted: gathered(records.stream(admissions, { pin, where }), ({ party }) => party),
-        pending: pendingAt(instrumentId, pin),
-        supply: supplyAt(asset, pin),
-        show: showing(instrument, pin),
-        restrictions: isConcealedFrom(asking.role)
-          ? Effect.succeed(null)
-          : inForce({ instrumentId }, pin)
-      },
-      { concurrency: atOnce }
-    )
-    const holderOf = yield* holdersOf(
-      entries.map(({ record }) => record.party),
-      admitted,
-      pin
-    )
-    const head = headOf({ lines: entries.map(({ record }) => record.units), supply, show })
-    const lines = entries.map(({ record: { party, units, locked, since } }) => {
-      const holderId = holderOf(party)
-      const pendingOf = (units: ReadonlyMap<string, Decimal.Decimal>) =>
-        (holderId === null ? undefined : units.get(holderId)) ?? Decimal.zero
-      return {
-        holderId,
-        party,
-        units: show(units),
-        locked: show(locked),
-        pendingIn: pendingOf(pending.incoming),
-        pendingOut: pendingOf(pending.outgoing),
-        share: shareOf(show(units), head.totalUnits),
-        admissionState: admitted.get(party)?.state ?? null,
-        restricted:
-          restrictions === null
-            ? null
-            : holderId !== null && isRestricted(restrictions, { holderId, instrumentId }),
-        since: Instant.date(since)
-      }
+    const showing = yield* HeadLookups.showing(instrument, pin)
+    const head = yield* HeadLookups.headAt(instrument, showing, pin)
+    const linesOf = Effect.fnUntraced(function* (
+      besideOf: LineLookups.BesideOf,
+      entries: ReadonlyArray<RegisterEntry>
+    ) {
+      const beside = yield* besideOf(entries)
+      return entries.map((entry, index) =>
+        lineOf(entry, beside[index]!, { head, show: showing.show })
+      )
     })
-    return { instrumentId: instrument.instrumentId, head, lines }
+    const asset = assetKeyOf(instrument)
+    const rows: Stream.Stream<typeof Line.Type, Unavailable> = Stream.unwrap(
+      Effect.map(
+        LineLookups.besideOf({ instrumentId }, { pin, isConcealed: isConcealedFrom(role) }),
+        (besideOf) =>
+          records.stream(registerEntries, { pin, where: { asset: [asset] } }).pipe(
+            Stream.map(({ record }): RegisterEntry => record),
+            Stream.grouped(chunkLines),
+            // The next chunk is looked up while this one is printed and sent.
+            Stream.mapEffect((entries) => linesOf(besideOf, entries), { concurrency: 2 }),
+            Stream.flatMap((lines) => Stream.fromIterable(lines))
+          )
+      )
+    ).pipe(Stream.provideService(Records, records))
+    return { record: { instrumentId: instrument.instrumentId, head }, rows }
   })
 })
 

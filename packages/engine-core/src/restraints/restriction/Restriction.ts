@@ -75,6 +75,7 @@ export const restrictions = Collection.define<Restriction, Fact>("restriction", 
     supersedes: (self) => self.supersedes
   },
   ripens: ["state"],
+  ripensTo: { state: ["lapsed"] },
   due: ({ state, autoReleaseAt: at }) =>
     state === "active" && at !== null ? { at, fact: { on: "lapse", at } } : undefined,
   // No move of a restriction is forward: it waits for nobody

@@ -19,6 +19,9 @@ const firstPage = 1_000
 /** Largest number of holders in one query. */
 const holdersMax = 1_000
 
+/** Filters of the restrictions in force of all holders, that cover the instrument. */
+export const whereInForce = (of: Required<Pick<Of, "instrumentId">>) => whereOf(of, undefined)
+
 const whereOf = ({ instrumentId }: Of, holderIds: ReadonlyArray<string> | undefined) => ({
   state: ["active"],
   ...(instrumentId === undefined ? {} : { reach: [instrumentId, everything] }),

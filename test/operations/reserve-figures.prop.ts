@@ -276,18 +276,31 @@ const redemptionAgrees = (
   })
 }
 
+/** Least deposits of an asset that mint as much as the view says may be, and one atom more. */
+const nearMost = (books: Books.Books, name: string, { view }: Agreed): ReadonlyArray<bigint> => {
+  const mintable = Decimal.atoms(view.mintable)
+  const worth = Books.priceOf(books, name)
+  const { share } = Books.figuresOf(books, 10n)
+  if (mintable === 0n || worth === null || share === null) return []
+  const atom = one / 10n ** BigInt(books.decimals)
+  return [mintable, mintable + atom].map((units) => (units * share[1] + worth - 1n) / worth)
+}
+
 const agrees = (scene: Backed.Scene, kept: Kept) =>
   Effect.gen(function* () {
     const { of } = kept
     const agreed = yield* Stated.agreed
     const books = booksAt(kept, agreed.now)
     figuresAgree(books, agreed)
-    for (const { which, amount: atoms } of of.asks) {
+    for (const { which, amount: given } of of.asks) {
       const name = nameOf(which % of.assets.length)
-      const ask = { asset: name, amount: atomsOf(atoms) }
       const { at } = agreed
-      mintAgrees(books, ask, yield* Stated.precheck(scene, { asset: name, deposit: atoms, at }))
-      const units = text((ask.amount / 10_000n) * 10_000n)
+      for (const amount of [atomsOf(given), ...nearMost(books, name, agreed)]) {
+        const ask = { asset: name, amount }
+        const deposit = text(amount)
+        mintAgrees(books, ask, yield* Stated.precheck(scene, { asset: name, deposit, at }))
+      }
+      const units = text((atomsOf(given) / 10_000n) * 10_000n)
       redemptionAgrees(
         books,
         { asset: name, amount: atomsOf(units), free: kept.supply },

@@ -21,6 +21,7 @@ import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Minting from "./minting.ts"
 import * as Powers from "./powers.ts"
+import * as Stated from "./stated-reserves.ts"
 import * as Venue from "./venue.ts"
 
 const d = Decimal.of
@@ -755,6 +756,69 @@ describe("reads and prechecks of orders", () => {
       })
       assert.deepStrictEqual(checksOf(rows), checksOf(good.gates))
     }).pipe(engine())
+  )
+})
+
+describe("the precheck of an order at a supposed price of its asset", () => {
+  const base: Stated.Stated = {
+    assets: {
+      A: { units: "5000" },
+      B: { units: "500", price: "2.1", haircut: "0.05", maxShare: "0.4" },
+      C: { units: "0", price: null }
+    },
+    outstanding: "1500",
+    minCover: "1.02"
+  }
+  const mint = { asset: "B", deposit: "500" }
+  const redemption = { asset: "B", units: "100" }
+
+  it.effect("answers as it does once the source has published it, and writes nothing", () =>
+    Effect.gen(function* () {
+      const scene = yield* Stated.stands(base)
+      const asks = (price?: string) =>
+        Effect.forEach([mint, redemption], (ask) =>
+          Stated.precheck(scene, { ...ask, ...(price === undefined ? {} : { price }) })
+        )
+      const before = yield* asks()
+      const supposed = yield* asks("2.09")
+      assert.deepStrictEqual(
+        supposed.map(({ figures }) => [
+          figures?.["price"],
+          figures?.["units"] ?? figures?.["payout"]
+        ]),
+        [
+          ["2.09", "1045"],
+          ["2.09", "47.846889"]
+        ]
+      )
+      assert.deepStrictEqual(yield* asks(), before)
+      yield* Stated.publishes(scene, "B", { price: "2.09" })
+      assert.deepStrictEqual(yield* asks(), supposed)
+      // It is of the instant of the read: a stale price stands in no order's way.
+      yield* TestClock.adjust("2 hours")
+      assert.include(
+        (yield* asks()).flatMap(({ refused }) => refused),
+        "price-fresh"
+      )
+      assert.deepStrictEqual(yield* asks("2.09"), supposed)
+      assert.deepStrictEqual(yield* Fund.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect(
+    "has a price where none was published, and is refused for an asset without a source",
+    () =>
+      Effect.gen(function* () {
+        const scene = yield* Stated.stands(base)
+        const unpriced = { asset: "C", deposit: "10" }
+        assert.deepStrictEqual((yield* Stated.precheck(scene, unpriced)).refused, ["price-known"])
+        const priced = yield* Stated.precheck(scene, { ...unpriced, price: "3" })
+        assert.deepStrictEqual([priced.refused, priced.figures?.["units"]], [[], "30"])
+        for (const asset of ["A", "D"]) {
+          const refused = Stated.precheck(scene, { asset, deposit: "10", price: "3" })
+          assert.strictEqual(yield* Venue.refusal(refused), "invalid-request")
+        }
+      }).pipe(engine())
   )
 })
 

@@ -137,7 +137,7 @@ export type Ask =
 /** Answer of a precheck at an offset: the checks that refuse, by name, and the figures. */
 export const precheck = (
   scene: Pick<Backed.Scene, "bank">,
-  of: Ask & { readonly at?: Offset.Offset }
+  of: Ask & { readonly at?: Offset.Offset; readonly price?: string }
 ) =>
   Effect.map(
     Venue.read(
@@ -146,6 +146,7 @@ export const precheck = (
         instrumentId,
         holderId: id<"HolderId">("h1"),
         asset: assetOf(scene, of.asset),
+        ...(of.price === undefined ? {} : { price: Decimal.of(of.price) }),
         ...("deposit" in of
           ? { act: "mint.start" as const, deposit: Decimal.of(of.deposit) }
           : { act: "reserve-redemption.start" as const, units: Decimal.of(of.units) })

@@ -5,7 +5,6 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import * as Gates from "../../kernel/Gates.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import type { Gate, Refused, Unavailable } from "../../kernel/Refusal.ts"
-import { suppositionsOf } from "../../orders/SuppositionLookups.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import type { Bulk } from "../../ports/storage/Bulk.ts"
 import * as Read from "../../reads/Read.ts"
@@ -22,6 +21,7 @@ import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import { inputOf, namedBy, operations, subjectOf } from "./PrecheckActLookups.ts"
 import { figuresOf } from "./PrecheckFiguresLookups.ts"
 import { actSchema, asked, membersOf } from "./PrecheckRules.ts"
+import { supposedBy } from "./PrecheckSuppositionLookups.ts"
 
 export const PrecheckView = Schema.Struct({
   act: PrecheckAct.schema,
@@ -66,7 +66,7 @@ export const get = Read.one({
     const named = yield* namedBy(act, { instrumentId, pin })
     const input = yield* Effect.fromResult(inputOf(act, members, named))
     const subject = yield* subjectOf(act, given, { instrumentId, asking })
-    const supposed = yield* suppositionsOf({ ...subject, asked: given, pin })
+    const supposed = yield* supposedBy(act, given, { subject, pin })
     const records = PinnedRecords.at(yield* Records, pin, supposed)
     const then = actOf(asking)
     const judged = yield* Effect.gen(function* () {

@@ -180,11 +180,15 @@ export const acts = {
   },
   "instrument.recover": { about: "instrument", needs: ["holderIds"], may: ["documentHash"] },
   // The reserve is the one that backs the instrument.
-  "mint.start": { about: "reserve", needs: ["holderId", "asset", "deposit"], may: ["mintId"] },
+  "mint.start": {
+    about: "reserve",
+    needs: ["holderId", "asset", "deposit"],
+    may: ["mintId", "price"]
+  },
   "reserve-redemption.start": {
     about: "reserve",
     needs: ["holderId", "asset", "units"],
-    may: ["reserveRedemptionId"]
+    may: ["reserveRedemptionId", "price"]
   }
 } as const satisfies { readonly [A in PrecheckAct]?: Taking }
 export type Act = keyof typeof acts

@@ -164,7 +164,12 @@ const movesOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   "issuer-powers-consent.offer": ["IssuerPowersConsent opens", "IssuerPowersConsent replace"],
   "lock-agreement.propose": ["LockAgreement opens"],
-  "lock-agreement.release": ["LockAgreement withdraw", "LockAgreement release", "Reserve empty"],
+  "lock-agreement.release": [
+    "LockAgreement withdraw",
+    "Amendment withdraw",
+    "LockAgreement release",
+    "Reserve empty"
+  ],
   "mint.cancel": ["ReserveOrder cancel", "ReserveOrder release"],
   "mint.settle": ["ReserveOrder settle"],
   "mint.start": ["ReserveOrder opens"],
@@ -178,7 +183,7 @@ const movesOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   "reserve-redemption.cancel": ["ReserveOrder cancel", "ReserveOrder release"],
   "reserve-redemption.settle": ["ReserveOrder settle"],
   "reserve-redemption.start": ["ReserveOrder opens"],
-  "reserve.close": ["Reserve withdraw", "Reserve close", "Reserve empty"],
+  "reserve.close": ["Reserve withdraw", "Amendment withdraw", "Reserve close", "Reserve empty"],
   "reserve.propose": ["Reserve opens"],
   "restriction.lift": ["DistributionLine suspend", "DistributionLine cure", "Restriction lift"],
   "standing-settlement.close": ["StandingSettlement close"],

@@ -198,6 +198,32 @@ describe("terms that loosen", () => {
   )
 })
 
+describe("terms that wait when their reserve ends", () => {
+  it.effect.each(["its close", "the release that leaves nothing"] as const)(
+    "are withdrawn by %s, and never in force",
+    (end) =>
+      Effect.gen(function* () {
+        const scene = yield* active
+        const isReleased = end !== "its close"
+        if (isReleased) yield* Backed.locked(scene, { asset: scene.usd, amount: "10" })
+        yield* amends(scene, "am-1", { haircut: 0.07 })
+        yield* amends(scene, "am-2", looser)
+        assert.strictEqual((yield* Backed.closes()).why, "")
+        if (isReleased) {
+          assert.deepEqual(yield* states, ["am-1 effective", "am-2 accepted"])
+          assert.strictEqual((yield* Backed.releasesLock("lock-USD")).why, "")
+        }
+        for (const hours of [0, 25]) {
+          yield* TestClock.adjust(`${hours} hours`)
+          const { pending, state } = yield* Backed.reserve()
+          assert.deepEqual([state, pending, yield* haircut], ["closed", null, "0.07"])
+          assert.deepEqual(yield* states, ["am-1 effective", "am-2 withdrawn"])
+        }
+        assert.deepEqual(yield* Fund.surprises, [])
+      }).pipe(engine())
+  )
+})
+
 describe("an amendment that the issuer has not answered", () => {
   it.effect("changes nothing once it is declined or taken back", () =>
     Effect.gen(function* () {

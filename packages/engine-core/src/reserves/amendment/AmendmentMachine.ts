@@ -9,14 +9,15 @@ export const AmendmentMachine = Machine.declare("AmendmentState", {
     effective: "In force.",
     superseded: "Another one took effect: after it, or instead of it while it waited.",
     declined: "The issuer declined it.",
-    withdrawn: "The venue took it back before it took effect."
+    withdrawn: "The venue took it back before it took effect, or the reserve ended first."
   },
   triggers: {
     decline: { by: ["ledger"] },
     tighten: { by: ["ledger"], announces: ["reserve.amended"] },
     loosen: { by: ["ledger"], announces: ["reserve.amended"] },
     begin: { by: ["clock"] },
-    withdraw: { by: ["amendment.withdraw"] },
+    // A reserve that ends takes the terms with it that wait.
+    withdraw: { by: ["amendment.withdraw", "reserve.close", "lock-agreement.release"] },
     overtake: { by: ["ledger"] },
     supersede: { by: ["ledger", "clock"] }
   },

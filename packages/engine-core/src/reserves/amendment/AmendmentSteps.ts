@@ -26,6 +26,10 @@ export const inForceAt = (
 ): { readonly terms: StoredTerms; readonly amendmentId: string | null } =>
   pending !== null && Instant.atOrAfter(at, pending.effectiveAt) ? pending : { terms, amendmentId }
 
+/** Terms that wait at an instant; null: none. */
+const waitingAt = ({ pending }: Pick<Reserve, "pending">, at: Instant.Instant) =>
+  pending !== null && Instant.isBefore(at, pending.effectiveAt) ? pending : null
+
 /**
  * Moves the amendments of a reserve as one of them is accepted, and returns the terms that the reserve
  * has from then on. What only tightens is in force at once, ends the terms in force and drops those
@@ -48,10 +52,8 @@ export const accepted = Effect.fnUntraced(function* (
     return { ...inForce, pending: { amendmentId, terms, effectiveAt } }
   }
   yield* amendment.moveBy(amendmentId, node, { on: "tighten", change, at })
-  const { pending } = self
-  const waits = pending !== null && Instant.isBefore(at, pending.effectiveAt)
   yield* ended(inForce.amendmentId, "supersede", node)
-  yield* ended(waits ? pending.amendmentId : null, "overtake", node)
+  yield* ended(waitingAt(self, at)?.amendmentId ?? null, "overtake", node)
   yield* announced(self, { amendmentId, direction, effectiveAt: at })
   return { terms, amendmentId, pending: null }
 })
@@ -96,6 +98,16 @@ export const withdrawn = Effect.fnUntraced(function* (
 ) {
   yield* amendment.moveBy(amendmentId, node, { on: "withdraw", at: node.effectiveAt })
   yield* limited(inForceAt(self, node.effectiveAt).amendmentId, null, node)
+})
+
+/**
+ * Ends the amendment whose terms wait in a reserve that ends: the clock has nothing to bring into force.
+ * Returns whether any waited.
+ */
+export const reserveEnded = Effect.fnUntraced(function* (self: Reserve, node: Node) {
+  const waiting = waitingAt(self, node.effectiveAt)
+  if (waiting !== null) yield* withdrawn(self, waiting.amendmentId, node)
+  return waiting !== null
 })
 
 /** Ends an amendment as others take its place; one that a snapshot did not hold has no record. */

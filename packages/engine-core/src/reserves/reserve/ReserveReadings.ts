@@ -97,9 +97,7 @@ const contract = TypedReading.of(ReserveTemplate, {
       reserve.withRecord(payload.reserveId, node, "renew", (self) =>
         Effect.gen(function* () {
           yield* AmendmentSteps.withdrawn(self, amendmentId, node)
-          const { terms, amendmentId: inForce } = self
-          const course = { terms, pending: null, amendmentId: inForce }
-          yield* renewed(self, { reserveCid: result.contractId, course }, node)
+          yield* withoutPending(self, result.contractId, node)
         })
       ),
     Close: ({ payload, result: { reserve: reserveCid } }, node) =>
@@ -107,6 +105,9 @@ const contract = TypedReading.of(ReserveTemplate, {
         Effect.gen(function* () {
           const { reserveId } = payload
           const at = { at: node.effectiveAt } as const
+          if (reserveCid === null && (yield* AmendmentSteps.reserveEnded(self, node))) {
+            yield* withoutPending(self, self.reserveCid, node)
+          }
           if (self.state !== "closing")
             yield* reserve.moveBy(reserveId, node, { on: "close", ...at })
           if (reserveCid !== null) return
@@ -208,8 +209,14 @@ const countedOf = ({ outstanding, locked }: Reserve) => ({ outstanding, locked }
 const renewed = (
   self: Stored<Reserve>,
   of: {
-    readonly reserveCid: string
+    readonly reserveCid: string | null
     readonly course: Pick<Reserve, "terms" | "pending" | "amendmentId">
   },
   node: Node
 ) => reserve.record(self, node, { on: "renew", ...countedOf(self), ...of })
+
+/** Records that no terms wait any more: those in force go on. */
+const withoutPending = (self: Stored<Reserve>, reserveCid: string | null, node: Node) => {
+  const { terms, amendmentId } = self
+  return renewed(self, { reserveCid, course: { terms, pending: null, amendmentId } }, node)
+}

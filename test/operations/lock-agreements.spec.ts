@@ -1,8 +1,11 @@
 /** Lock agreements through their operations: signed by an asset's registrar, then by the custodian, released. */
-import { Decimal } from "@bursar/engine-core/kernel"
+import { Records } from "@bursar/engine-core"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Array, Effect } from "effect"
 import * as LockAgreementReads from "#core/reserves/lock-agreement/LockAgreementReads.ts"
+import { reserveHoldings } from "#core/reserves/reserve/ReserveHolding.ts"
+import { countedHoldingsOf } from "#core/reserves/reserve/ReserveLookups.ts"
 import * as ReserveReads from "#core/reserves/reserve/ReserveReads.ts"
 import { world } from "../engine/world.ts"
 import * as Backed from "./backed.ts"
@@ -111,6 +114,37 @@ describe("a lock agreement is released", () => {
       assert.isNotNull(yield* Fund.freeHolding(custodian.party))
       assert.deepStrictEqual((yield* Backed.reserve()).locked, [])
       assert.deepStrictEqual(yield* Fund.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("with all that is counted, however many holdings its holder has locked beside it", () =>
+    Effect.gen(function* () {
+      const scene = yield* Backed.opened()
+      yield* Backed.reserved(scene)
+      yield* Backed.locked(scene, { asset: scene.usd, amount: "100" })
+      const counted = yield* Backed.lockedOf({ asset: scene.usd })
+      const records = yield* Records
+      const { asset, endedOffset, isFirm, owner } = yield* records.get(
+        reserveHoldings,
+        counted ?? ""
+      )
+      const act = { cause: { by: "run", runId: "others" } as const, now: yield* Instant.now }
+      yield* records.transact(
+        Effect.forEach(Array.range(1, 600), (number) =>
+          records.open(
+            reserveHoldings,
+            {
+              ...{ reserveId, asset, owner, isFirm, endedOffset },
+              contractId: `00${String(number).padStart(8, "0")}`,
+              amount: Decimal.of(String(number + 100))
+            },
+            { ...act, offset: 1 as never }
+          )
+        )
+      )
+      assert.deepEqual([...(yield* countedHoldingsOf(yield* Backed.reserve())).values()], [counted])
+      assert.strictEqual((yield* Backed.releasesLock("lock-USD")).why, "")
+      assert.deepEqual([...(yield* countedHoldingsOf(yield* Backed.reserve()))], [])
     }).pipe(engine())
   )
 

@@ -161,27 +161,33 @@ export const backingOf = Effect.fnUntraced(function* (instrumentId: string, pin?
  */
 export const countedHoldingsOf = Effect.fnUntraced(function* (self: Reserve, pin?: Pin.Resolved) {
   const records = yield* Records
-  const found = yield* records.list(reserveHoldings, {
-    where: { firmOf: [self.reserveId] },
-    limit: holdingsMax,
-    ...(pin === undefined ? {} : { pin })
-  })
-  const firm = found.map(({ record }) => record)
-  return new Map(
-    self.locked.flatMap(({ asset, amount }) => {
-      const holding = firm.find(
-        (one) => keyOf(one.asset) === keyOf(asset) && Decimal.equals(one.amount, amount)
+  const counted = new Map(self.locked.map(({ asset, amount }) => [keyOf(asset), amount]))
+  const found = yield* records
+    .stream(reserveHoldings, {
+      where: { firmOf: [self.reserveId] },
+      ...(pin === undefined ? {} : { pin })
+    })
+    .pipe(
+      Stream.filter(({ record: { asset, amount } }) => {
+        const due = counted.get(keyOf(asset))
+        return due !== undefined && Decimal.equals(due, amount)
+      }),
+      // The holder can lock as many others as it likes: all are passed over, page by page.
+      Stream.runFold(
+        () => new Map<string, string>(),
+        (made, { record: { asset, contractId } }) => {
+          const key = keyOf(asset)
+          return made.has(key) ? made : made.set(key, contractId)
+        }
       )
-      return holding === undefined ? [] : [[keyOf(asset), holding.contractId] as const]
+    )
+  return new Map(
+    [...counted.keys()].flatMap((key) => {
+      const cid = found.get(key)
+      return cid === undefined ? [] : [[key, cid] as const]
     })
   )
 })
-
-/**
- * Most holdings of a reserve that are looked at: the ledger locks one an asset, and only the reserve's
- * own holder can lock others in such a way.
- */
-const holdingsMax = 500
 
 /**
  * Contracts by which the ledger judges a reserve: what is locked, less an asset that is left out, the

@@ -34,8 +34,9 @@ export const act = <S>(of: {
   readonly rows: (standing: S) => ReadonlyArray<Objection>
   readonly faults: Faults<S>
   readonly never?: ReadonlyArray<readonly [Check, Check]>
-}): Act => ({
+}): Act & { readonly sound: S } => ({
   name: of.name,
+  sound: of.sound,
   checks: Object.keys(of.faults),
   never: of.never ?? [],
   broken: (checks) =>

@@ -185,7 +185,7 @@ export const checks = {
   "one-point": { gate: "nav-feed", sentence: "One point of the price series priced all orders of the cycle.", recovery: "Release the orders that another point priced." },
   "price-of-cycle": { gate: "nav-feed", sentence: "All orders of the cycle have the price that its point and the dealing rules give.", recovery: "Release the orders that are priced otherwise." },
 
-  "price-known": { gate: "reserve-cover", sentence: "The asset and the share of the reserve have a price.", recovery: "Have the asset's source publish a price." },
+  "price-known": { gate: "reserve-cover", sentence: "The asset and the share of the reserve have a price, at which the order is within the limit of one.", recovery: "Have the asset's source publish a price." },
   "price-fresh": { gate: "reserve-cover", sentence: "Each price that the order rests on is no older than the terms allow, and not of the future.", recovery: "Have the asset's source publish a new price." },
   "price-moved": { gate: "reserve-cover", sentence: "The prices still give as much as the order is for.", recovery: "Cancel the order and start another one at the prices of now." },
   cover: { gate: "reserve-cover", sentence: "After the act the counted value of the reserve covers what is outstanding.", recovery: "Have more locked, or units redeemed." },

@@ -101,6 +101,13 @@ export const isPositive = (self: Rational): boolean => self.numerator > 0n
 export const isNegative = (self: Rational): boolean => self.numerator < 0n
 export const order: Order.Order<Rational> = Order.make(compare)
 
+/** Most digits of a decimal before its point, as the largest whole number of them. */
+const LARGEST = 10n ** 28n - 1n
+
+/** Checks that the fraction still has the digits of a decimal once it is rounded, to any places. */
+export const fits = ({ numerator, denominator }: Rational): boolean =>
+  (numerator < 0n ? -numerator : numerator) <= denominator * LARGEST
+
 /** Rounds the fraction to a decimal: the only rounding of a computation. */
 export const round = (self: Rational, to: RoundTo): Decimal.Decimal =>
   Decimal.fromAtoms(

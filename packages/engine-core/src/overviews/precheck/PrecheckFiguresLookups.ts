@@ -14,6 +14,7 @@ import { attestingOf } from "../../orders/subscription/SubscriptionRules.ts"
 import { subscriptions } from "../../orders/subscription/Subscription.ts"
 import * as SubscriptionRules from "../../orders/subscription/SubscriptionRules.ts"
 import { Records } from "../../records/Records.ts"
+import { payoutOf, unitsOf } from "../../reserves/reserve-order/ReserveOrderGates.ts"
 import * as CoverRules from "../../reserves/reserve/CoverRules.ts"
 import { backingOf, booksOf } from "../../reserves/reserve/ReserveLookups.ts"
 import { keyOf } from "../../reserves/reserve/ReserveTerms.ts"
@@ -167,7 +168,7 @@ const ofMint = Effect.fnUntraced(function* (
   const { deposit } = given
   if (loaded === null || deposit === undefined) return null
   const { asset, books, price, sharePrice } = loaded
-  const units = CoverRules.mintUnitsOf(books, { asset, deposit })
+  const units = unitsOf({ asset, books, deposit })
   if (units === null) return null
   const after = CoverRules.afterMint(books, { asset, amount: deposit, units })
   return { price, sharePrice: sharePrice.up, units, ...coverOf(books, after) } satisfies Derived
@@ -182,7 +183,7 @@ const ofReserveRedemption = Effect.fnUntraced(function* (
   const { units } = given
   if (loaded === null || units === undefined) return null
   const { asset, books, price, sharePrice } = loaded
-  const payout = CoverRules.redeemPayoutOf(books, { asset, units })
+  const payout = payoutOf({ asset, books, units })
   // No cover is told of what could not be paid.
   if (payout === null || Decimal.greaterThan(units, books.outstanding)) return null
   if (Decimal.greaterThan(payout, books.locked.get(keyOf(asset)) ?? Decimal.zero)) return null

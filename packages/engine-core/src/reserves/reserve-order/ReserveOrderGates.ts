@@ -12,6 +12,7 @@ import type * as HoldRules from "../../restraints/hold/HoldRules.ts"
 import { against as againstHolds } from "../../restraints/hold/HoldRules.ts"
 import * as RestrictionRules from "../../restraints/restriction/RestrictionRules.ts"
 import type * as Field from "../../templates/Field.ts"
+import * as Amount from "../../vocabulary/Amount.ts"
 import * as CoverRules from "../reserve/CoverRules.ts"
 import type { Reserve } from "../reserve/Reserve.ts"
 import { keyOf } from "../reserve/ReserveTerms.ts"
@@ -162,25 +163,29 @@ const ofRedemptionTerms = (context: Context): ReadonlyArray<Objection> => {
 
 const isSame = (key: string) => (asset: CoverRules.ReserveAsset) => asset.key === key
 
-/** Whether the order's figure can be computed: its asset and the share have a price. */
-const priceKnown = ({ asset, books }: Context): Objection => {
+/**
+ * Checks that the order's figure can be computed: its asset and the share have a price, at which the
+ * figure is within the limit of one order.
+ */
+const priceKnown = ({ asset, books }: Context, figure: Decimal.Decimal | null): Objection => {
   const assets = CoverRules.assetsOf(books)
   const own = assets.find(isSame(keyOf(asset)))
   const unpriced =
     own?.price === null
       ? own
       : assets.find(({ price, units }) => price === null && Decimal.isPositive(units))
-  return check(
-    "price-known",
-    own === undefined || (own.price !== null && CoverRules.sharePriceOf(books) !== null),
-    {
-      detail:
-        unpriced === undefined
-          ? "The units own nothing that has a worth."
-          : `No price of ${unpriced.asset.id} was published.`
-    }
-  )
+  return check("price-known", own === undefined || figure !== null, {
+    detail:
+      unpriced === undefined
+        ? unusableShare(books)
+        : `No price of ${unpriced.asset.id} was published.`
+  })
 }
+
+const unusableShare = (books: CoverRules.ReserveBooks): string =>
+  CoverRules.sharePriceOf(books) === null
+    ? "The units own nothing that has a worth, or more than can be told."
+    : "The prices give a figure beyond the limit of one order."
 
 /** `assets`: those whose prices must be fresh; one that has no price is judged by `price-known`. */
 const priceFresh = (assets: ReadonlyArray<CoverRules.ReserveAsset>): Objection => {
@@ -223,13 +228,19 @@ const priceMoved = (
         : `The order is for ${Decimal.formatPlain(fixed)} ${of.named}, and the prices now give ${Decimal.formatPlain(computed)}.`
   })
 
-/** Computes the units that a deposit mints; null: the asset is not in the terms, or a price is missing. */
+const withinOrder = (figure: Decimal.Decimal | null): Decimal.Decimal | null =>
+  figure !== null && Amount.isBelowOrderLimit(figure) ? figure : null
+
+/**
+ * Computes the units that a deposit mints; null: the asset is not in the terms, a price is missing, or
+ * they are beyond the limit of one order.
+ */
 export const unitsOf = (of: Pick<StartingMint, "asset" | "books" | "deposit">) =>
-  CoverRules.mintUnitsOf(of.books, of)
+  withinOrder(CoverRules.mintUnitsOf(of.books, of))
 
 /** Computes the amount of the asset that units are paid; null as for `unitsOf`. */
 export const payoutOf = (of: Pick<StartingRedemption, "asset" | "books" | "units">) =>
-  CoverRules.redeemPayoutOf(of.books, of)
+  withinOrder(CoverRules.redeemPayoutOf(of.books, of))
 
 const deadlineAhead = ({ deadline, now }: Pick<StartingMint, "deadline" | "now">): Objection =>
   check("deadline-ahead", Instant.isAfter(deadline, now))
@@ -249,7 +260,7 @@ export const againstMint = (context: StartingMint): ReadonlyArray<Objection> => 
       detail: `The deposit mints less than one unit of ${books.decimals} places.`,
       recovery: "Deposit more of the asset."
     }),
-    priceKnown(context),
+    priceKnown(context, units),
     priceFresh(pricingOf(context)),
     cover(context, units === null ? null : { asset, amount: deposit, units }, {
       unit: instrument.manifest.currency
@@ -261,13 +272,14 @@ export const againstMint = (context: StartingMint): ReadonlyArray<Objection> => 
 export const againstMintSettlement = (context: SettlingMint): ReadonlyArray<Objection> => {
   const { asset, books, instrument, order } = context
   const { deposit, units } = order
+  const computed = CoverRules.mintUnitsOf(books, { asset, deposit })
   return inOrder([
     ...ofDepositor(context, "units-in"),
     ...ofMintTerms(context),
     check("allocation-live", order.heldCid !== null),
-    priceKnown(context),
+    priceKnown(context, computed),
     priceFresh(pricingOf(context)),
-    priceMoved(units, CoverRules.mintUnitsOf(books, { asset, deposit }), { named: "units" }),
+    priceMoved(units, computed, { named: "units" }),
     cover(context, { asset, amount: deposit, units }, { unit: instrument.manifest.currency })
   ])
 }
@@ -304,7 +316,7 @@ export const againstRedemption = (context: StartingRedemption): ReadonlyArray<Ob
       detail: `The units are paid less than one atom of ${books.decimals} places of ${asset.id}.`,
       recovery: "Redeem more units."
     }),
-    priceKnown(context),
+    priceKnown(context, payout),
     priceFresh(CoverRules.assetsOf(books).filter(isSame(keyOf(asset)))),
     assetAvailable(context, payout)
   ])
@@ -322,7 +334,7 @@ export const againstRedemptionSettlement = (
     check("units-allocated", order.heldCid !== null, {
       recovery: "Cancel the redemption: the units that it locked are not locked any more."
     }),
-    priceKnown(context),
+    priceKnown(context, computed),
     priceFresh(CoverRules.assetsOf(books).filter(isSame(keyOf(asset)))),
     priceMoved(order.payout, computed, { named: asset.id }),
     assetAvailable({ ...context, promised: Decimal.zero }, order.payout)

@@ -226,14 +226,14 @@ export interface SharePrice {
 
 /**
  * Computes the price of one unit by share-price, or returns the par value. Null while a locked asset
- * of an accumulating reserve has no price, or while its units own nothing: then no order starts or
- * settles.
+ * of an accumulating reserve has no price, while its units own nothing, or while one of them owns more
+ * than a decimal holds: then no order starts or settles.
  */
 export const sharePriceOf = (books: ReserveBooks): SharePrice | null => {
   const { valuation } = books
   if (valuation.mode === "par") return { down: valuation.parValue, up: valuation.parValue }
   const given = sharePriceGivenOf(books)
-  if (given === null) return null
+  if (given === null || !Rational.fits(exactShareOf(given))) return null
   const { sharePrice: down, sharePriceUp: up } = Formula.compute(Formulas.sharePrice, given)
   return Decimal.isZero(down) ? null : { down, up }
 }
@@ -250,6 +250,18 @@ const shareGiven = (books: ReserveBooks) => {
   if (valuation.mode === "par" || assets.some(isUnpriced)) return null
   const { initialSharePrice } = valuation
   return { ...grossGiven(assets.filter(isPriced)), outstanding, initialSharePrice }
+}
+
+/** Exact worth of one unit of an accumulating reserve. */
+const exactShareOf = ({
+  initialSharePrice,
+  outstanding,
+  price,
+  units
+}: NonNullable<ReturnType<typeof shareGiven>>): Rational.Rational => {
+  if (Decimal.isZero(outstanding)) return Rational.of(initialSharePrice)
+  const lists = [units, price].map((list) => list.map(({ amount }) => amount))
+  return Rational.divide(Rational.sumOfProducts(lists), Rational.of(outstanding))
 }
 
 // ---- what may be minted
@@ -291,13 +303,18 @@ const splitAtLargest = (fresh: ReadonlyArray<PricedAsset>) => {
     if (Rational.lessThan(largest, best.largest)) best = { largest, count: index + 1 }
   }
   const binding = capped.slice(0, best.count)
-  return { binding, free: fresh.filter((asset) => !binding.some(({ key }) => key === asset.key)) }
+  const { largest } = best
+  return {
+    binding,
+    largest,
+    free: fresh.filter((asset) => !binding.some(({ key }) => key === asset.key))
+  }
 }
 
 /**
  * Computes the units that may still be minted against what is locked, by mintable-par or
  * mintable-accumulating; the share price is held at its worth. 0 where the cover is low or unknown,
- * and where there is no share price.
+ * where there is no share price, and where no decimal holds so many units.
  */
 export const mintableOf = (books: ReserveBooks): Decimal.Decimal => {
   const of = mintableGivenOf(books)
@@ -307,13 +324,20 @@ export const mintableOf = (books: ReserveBooks): Decimal.Decimal => {
     : Formula.compute(Formulas.mintableAccumulating, of.given).mintable
 }
 
-/** Inputs of the formula of what may be minted; null: nothing is minted without a share price. */
+/**
+ * Inputs of the formula of what may be minted; null: nothing is minted without a share price, and no
+ * decimal holds the units of one that is too small.
+ */
 export const mintableGivenOf = (books: ReserveBooks) => {
   const { valuation, terms, outstanding, decimals } = books
   const fresh = assetsOf(books)
     .filter(isPriced)
     .filter(({ isFresh }) => isFresh)
-  const { binding, free } = splitAtLargest(fresh)
+  const { binding, free, largest } = splitAtLargest(fresh)
+  const isCountable = (unitWorth: Rational.Rational) =>
+    Rational.fits(
+      Rational.divide(largest, Rational.multiply(Rational.of(terms.minCover), unitWorth))
+    )
   const given = {
     ...freeGiven(free),
     bindingShare: listOf(binding, ({ maxShare }) => maxShare),
@@ -322,10 +346,13 @@ export const mintableGivenOf = (books: ReserveBooks) => {
     decimals
   }
   if (valuation.mode === "par") {
-    return { valuation: "par", given: { ...given, parValue: valuation.parValue } } as const
+    const { parValue } = valuation
+    return isCountable(Rational.of(parValue))
+      ? ({ valuation: "par", given: { ...given, parValue } } as const)
+      : null
   }
   const share = shareGiven(books)
-  return share === null || sharePriceOf(books) === null
+  return share === null || sharePriceOf(books) === null || !isCountable(exactShareOf(share))
     ? null
     : ({ valuation: "accumulating", given: { ...given, ...share } } as const)
 }
@@ -346,9 +373,19 @@ const priceOf = (books: ReserveBooks, asset: AssetId): Decimal.Decimal | null =>
   return assetsOf(books).find((found) => found.key === key)?.price ?? null
 }
 
+/** Checks that a decimal holds the worth of an amount at a price, divided by another price. */
+const isTellable = (
+  amount: Decimal.Decimal,
+  { at, by }: { readonly at: Decimal.Decimal; readonly by: Decimal.Decimal }
+): boolean => {
+  const worth = Rational.multiply(Rational.of(amount), Rational.of(at))
+  return Rational.fits(Rational.divide(worth, Rational.of(by)))
+}
+
 /**
  * Computes the units that a deposit mints, by mint-units; null where the asset or the share has no
- * price. The gates judge apart whether the price is fresh and the cover holds.
+ * price, or no decimal holds the units. The gates judge apart whether the price is fresh and the cover
+ * holds.
  */
 export const mintUnitsOf = (
   books: ReserveBooks,
@@ -357,13 +394,14 @@ export const mintUnitsOf = (
   const price = priceOf(books, asset)
   const share = sharePriceOf(books)
   if (price === null || share === null) return null
+  if (!isTellable(deposit, { at: price, by: share.up })) return null
   const given = { deposit, price, sharePrice: share.up, decimals: books.decimals }
   return Formula.compute(Formulas.mintUnits, given).units
 }
 
 /**
  * Computes the amount of an asset that redeemed units are paid, by redeem-payout; null where the
- * asset or the share has no price, or the asset is worth nothing.
+ * asset or the share has no price, the asset is worth nothing, or no decimal holds the amount.
  */
 export const redeemPayoutOf = (
   books: ReserveBooks,
@@ -372,6 +410,7 @@ export const redeemPayoutOf = (
   const price = priceOf(books, asset)
   const share = sharePriceOf(books)
   if (price === null || share === null || Decimal.isZero(price)) return null
+  if (!isTellable(units, { at: share.down, by: price })) return null
   const given = { units, price, sharePrice: share.down, decimals: books.decimals }
   return Formula.compute(Formulas.redeemPayout, given).payout
 }

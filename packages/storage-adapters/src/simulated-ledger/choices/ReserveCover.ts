@@ -88,7 +88,7 @@ export const coverOf = (state: State): Templates.LedgerCover => {
   }
 }
 
-/** Worth of one unit, rounded; null: a locked asset has no price, or the units own nothing. */
+/** Worth of one unit, rounded; null: a locked asset has no price, or the units own nothing or too much. */
 export const sharePriceOf = (
   { reserve, assets, outstanding }: State,
   rounding: "floor" | "ceiling"
@@ -98,6 +98,7 @@ export const sharePriceOf = (
   const exact = Decimal.isZero(outstanding)
     ? Rational.of(reserve.initialSharePrice ?? Decimal.one)
     : Rational.divide(Rational.sum(assets.map(grossOf)), Rational.of(outstanding))
+  if (!Rational.fits(exact)) return null
   const places = reserve.priceDecimals
   const isWorthless = Decimal.isZero(Rational.round(exact, { places, rounding: "floor" }))
   return isWorthless ? null : Rational.round(exact, { places, rounding })
@@ -112,10 +113,7 @@ export const mintedBy = (
   const share = sharePriceOf(state, "ceiling")
   if (price === null || share === null) return null
   const worth = Rational.multiply(Rational.of(of.deposit), Rational.of(price))
-  return Rational.round(Rational.divide(worth, Rational.of(share)), {
-    places: state.reserve.decimals,
-    rounding: "floor"
-  })
+  return figureOf(state, Rational.divide(worth, Rational.of(share)))
 }
 
 /** Amount of an asset that units are paid; null where there is no price. */
@@ -127,11 +125,14 @@ export const paidFor = (
   const share = sharePriceOf(state, "floor")
   if (price === null || share === null || Decimal.isZero(price)) return null
   const worth = Rational.multiply(Rational.of(of.units), Rational.of(share))
-  return Rational.round(Rational.divide(worth, Rational.of(price)), {
-    places: state.reserve.decimals,
-    rounding: "floor"
-  })
+  return figureOf(state, Rational.divide(worth, Rational.of(price)))
 }
+
+/** An order's figure as the ledger rounds it; null: no decimal holds it. */
+const figureOf = ({ reserve }: State, exact: Rational.Rational): Decimal.Decimal | null =>
+  Rational.fits(exact)
+    ? Rational.round(exact, { places: reserve.decimals, rounding: "floor" })
+    : null
 
 /** A worth as a report shows it: rounded down to 10 places. */
 export const shown = (worth: Rational.Rational): Decimal.Decimal =>

@@ -114,15 +114,15 @@ describe("a payable distribution", () => {
   }
   it.each([
     ["2026-03-05T00:00:00Z", 2, 1, []],
-    ["2026-03-05T00:00:00.1Z", 0, 0, []],
+    ["2026-03-05T00:00:00.000000001Z", 0, 0, []],
     [
-      "2026-03-05T00:00:00.1Z",
+      "2026-03-05T00:00:00.000000001Z",
       2,
       1,
       ["distribution-unpaid warning distribution:f.2026-03 0 3 lines"]
     ],
     [
-      "2026-03-05T00:00:00.1Z",
+      "2026-03-05T00:00:00.000000001Z",
       0,
       1,
       ["distribution-unpaid warning distribution:f.2026-03 0 1 lines"]

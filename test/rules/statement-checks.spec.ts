@@ -300,17 +300,75 @@ describe("cash-balance", () => {
 })
 
 const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday"] as const
-const berlin = { time: "02:30", zone: "Europe/Berlin", daysAfter: 1 }
+/** What the clock of a zone shows at an instant. */
+const clockOf = (zone: string) => {
+  const format = new Intl.DateTimeFormat("sv-SE", {
+    ...{ timeZone: zone, year: "numeric", month: "2-digit", day: "2-digit" },
+    ...{ hour: "2-digit", minute: "2-digit", hourCycle: "h23" }
+  })
+  return (instant: Instant.Instant): string => format.format(Instant.toEpochMillis(instant))
+}
+
+const twoHours = Duration.hours(2)
 
 describe("the due time of a statement", () => {
-  // G64: docs/domain/statements.md#due-times
+  // G64: docs/domain/statements.md#due-times. Both clock changes of 2026 of each zone, and a day beside each.
   it.each([
-    ["2026-03-28", "2026-03-29T01:00:00Z"],
-    ["2026-03-29", "2026-03-30T00:30:00Z"],
-    ["2026-10-24", "2026-10-25T00:30:00Z"],
-    ["2026-10-25", "2026-10-26T01:30:00Z"]
-  ])("of %s is %s, also where the clock skips it or shows it twice", (businessDate, due) => {
-    expect(DueRules.dueAt({ dueBy: berlin }, Date.of(businessDate))).toBe(Instant.of(due))
+    ["Europe/Berlin", "02:30", "2026-03-28", "2026-03-29T01:00:00Z"],
+    ["Europe/Berlin", "02:30", "2026-03-29", "2026-03-30T00:30:00Z"],
+    ["Europe/Berlin", "03:00", "2026-03-28", "2026-03-29T01:00:00Z"],
+    ["Europe/Berlin", "02:30", "2026-10-24", "2026-10-25T00:30:00Z"],
+    ["Europe/Berlin", "02:30", "2026-10-25", "2026-10-26T01:30:00Z"],
+    ["Europe/Berlin", "03:00", "2026-10-24", "2026-10-25T02:00:00Z"],
+    ["America/New_York", "02:30", "2026-03-07", "2026-03-08T07:00:00Z"],
+    ["America/New_York", "02:30", "2026-03-08", "2026-03-09T06:30:00Z"],
+    ["America/New_York", "01:30", "2026-10-31", "2026-11-01T05:30:00Z"],
+    ["America/New_York", "01:30", "2026-11-01", "2026-11-02T06:30:00Z"],
+    ["Australia/Lord_Howe", "02:15", "2026-10-03", "2026-10-03T15:30:00Z"],
+    ["Australia/Lord_Howe", "02:15", "2026-10-04", "2026-10-04T15:15:00Z"],
+    ["Australia/Lord_Howe", "01:45", "2026-04-04", "2026-04-04T14:45:00Z"],
+    ["Australia/Lord_Howe", "01:45", "2026-04-05", "2026-04-05T15:15:00Z"]
+  ])(
+    "in %s by %s of the day after %s is %s, and its grace ends so many elapsed hours later",
+    (zone, time, businessDate, due) => {
+      const source = {
+        calendar: Date.weekdays,
+        grace: twoHours,
+        dueBy: { zone, time, daysAfter: 1 }
+      }
+      const date = Date.of(businessDate)
+      expect(DueRules.dueAt(source, date)).toBe(Instant.of(due))
+      const edge = Instant.add(Instant.of(due), twoHours)
+      const owedAt = (now: bigint) =>
+        DueRules.overdueDates(source, {
+          ...{ newest: Date.previous(date), firstDay: date },
+          now: Instant.fromNanos(now)
+        })
+      expect([owedAt(edge - 1n), owedAt(edge), owedAt(edge + 1n)]).toEqual([[], [], [date]])
+    }
+  )
+
+  it("is the first instant at which the clock of the zone shows that time or a later one of the day", () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom("Europe/Berlin", "America/New_York", "Australia/Lord_Howe"),
+        fc.oneof(
+          fc.constantFrom("2026-03-28", "2026-10-24", "2026-03-07", "2026-10-31", "2026-10-03"),
+          fc.constantFrom("2026-04-04", "2026-06-01", "2026-12-30")
+        ),
+        fc.integer({ min: 0, max: 3 }),
+        fc.integer({ min: 0, max: 24 * 60 - 1 }),
+        (zone, businessDate, daysAfter, minutes) => {
+          const [hour, minute] = [Math.floor(minutes / 60), minutes % 60]
+          const time = [hour, minute].map((part) => String(part).padStart(2, "0")).join(":")
+          const clock = clockOf(zone)
+          const due = DueRules.dueAt({ dueBy: { zone, time, daysAfter } }, Date.of(businessDate))
+          const shown = `${Date.addDays(Date.of(businessDate), daysAfter)} ${time}`
+          expect(clock(due) >= shown).toBe(true)
+          expect(clock(Instant.fromNanos(due - 1n)) < shown).toBe(true)
+        }
+      )
+    )
   })
 
   it.each([

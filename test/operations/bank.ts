@@ -57,16 +57,21 @@ export interface Stated {
   /** Instrument of the account; by default that of the statement. */
   readonly accountOf?: string
   /**
-   * Another account of the instrument, by a source of its own: `apart` is cash kept apart for suspended
-   * lines, `second` is any other. A run compares both, unlike the lines that every fund opens with.
+   * Another account of the instrument, by a source of its own: `apart` and `apart-too` are cash kept apart
+   * for suspended lines, `second` is any other. A run compares them, unlike the lines that every fund opens
+   * with.
    */
-  readonly at?: "apart" | "second"
+  readonly at?: "apart" | "apart-too" | "second"
+  /** Another source of the same account. */
+  readonly source?: string
+  /** Currency of the account and of its balances; by default USD. */
+  readonly currency?: string
 }
 
-type Account = Pick<Stated, "at">
+type Account = Pick<Stated, "at" | "currency" | "source">
 
-export const sourceOf = (instrumentId: string, { at }: Account = {}) =>
-  `${at ?? "bank"}-${instrumentId}`
+export const sourceOf = (instrumentId: string, { at, source }: Account = {}) =>
+  `${source ?? at ?? "bank"}-${instrumentId}`
 export const accountOf = (instrumentId: string, { at }: Account = {}) =>
   at === undefined ? `account-${instrumentId}` : `account-${at}-${instrumentId}`
 
@@ -78,8 +83,9 @@ const mapped = Effect.fnUntraced(function* (instrumentId: string, of: Account, a
   const externalAccountId = accountOf(instrumentId, of) as never
   const found = yield* records.find(externalAccounts, externalAccountId)
   if (Option.isNone(found)) {
-    const segregated = of.at === "apart"
-    yield* Accounts.plants({ externalAccountId, instrumentId, segregated })
+    const segregated = of.at?.startsWith("apart") ?? false
+    const currency = of.currency ?? null
+    yield* Accounts.plants({ externalAccountId, instrumentId, segregated, currency })
   }
   const externalSourceId = sourceOf(instrumentId, of) as never
   const source = yield* records.find(externalSources, externalSourceId)
@@ -143,7 +149,7 @@ const statementOf = (
   asOf: of.asOf === undefined ? now : Instant.of(of.asOf),
   period: null,
   reference: null,
-  currency: "USD",
+  currency: of.currency ?? "USD",
   totalQuantity: null,
   totalAmount: null,
   lineCount: entries.length,
@@ -229,9 +235,9 @@ export const reserves = (of: {
     const now = yield* Instant.now
     const act = { cause: { by: "clock" }, now } as const
     const statement = yield* records.get(externalStatements, of.named.statementId)
-    const line = yield* StatementLookups.lineOf(statement, of.named.line)
-    if (Option.isNone(line) || line.value.kind !== "cash") throw new Error("no such line")
-    const amountOfLine = line.value.amount
+    const [entry] = yield* StatementLookups.cashAt(statement, [of.named.line])
+    if (entry === undefined) throw new Error("no such line")
+    const amountOfLine = entry.amount
     const named = {
       ...of.named,
       statementId: of.named.statementId as never,

@@ -118,9 +118,9 @@ for (const [name, storage, timed] of storages) {
             [2, "h2"]
           ]
         )
-        const second = Option.getOrThrow(yield* StatementLookups.lineOf(statement, 2))
+        const [second, ...none] = yield* StatementLookups.linesAt(statement, [3, 2, 2])
         assert.deepInclude(second, { account: "h2", locked: Decimal.one })
-        assert.isTrue(Option.isNone(yield* StatementLookups.lineOf(statement, 3)))
+        assert.deepEqual(none, [])
         const raw = yield* Stream.runCollect(
           StageSteps.bytesOf({ stageId: id, size: statement.rawBytes })
         )
@@ -276,6 +276,25 @@ describe("a statement that is handed in", () => {
       while ((yield* sweeper.runOnce) > 0);
       assert.strictEqual((yield* queued).stages, 0)
     }).pipe(venue({ linesMax: 3 }))
+  )
+
+  it.effect("is never swept once it is recorded, whatever sweep of its stage had begun", () =>
+    Effect.gen(function* () {
+      yield* openedAt
+      const { id } = yield* Intakes.receive(Intakes.file({ lines }))
+      const records = yield* Records
+      // As if the sweep of its stage was leased before the statement was recorded.
+      const item = { queue: StageSteps.queue, itemId: id, resource: id, payload: "", delay: 0 }
+      yield* records.transact(records.enqueue([item]))
+      const sweeper = yield* StageSweeper
+      assert.strictEqual(yield* sweeper.runOnce, 1)
+      const [statement] = yield* statements
+      const read = yield* Stream.runCollect(StatementLookups.linesOf(statement!))
+      assert.strictEqual(read.length, lines.length)
+      const blobs = yield* Blobs
+      const bytes = yield* blobs.chunk({ file: StageSteps.fileOf(id), chunk: 0 })
+      assert.isTrue(Option.isSome(bytes))
+    }).pipe(venue({}))
   )
 
   it.effect("is refused where its source or its instrument is none, before it is read", () =>

@@ -123,6 +123,12 @@ export const make = (of: {
           .filter(({ key }) => after === undefined || compareTexts(key, after) > 0)
           .slice(0, Math.max(0, limit))
       ),
+    find: ({ owner: name, keys }) =>
+      transactions.read(() => {
+        const owner = owners.get(name)
+        if (owner?.sealed !== true) return []
+        return [...new Set(keys)].toSorted(compareTexts).flatMap((key) => owner.rows.get(key) ?? [])
+      }),
     sum: (owner) =>
       transactions.read(() =>
         [...Map.groupBy(sealedRows(owner), ({ group }) => group)]

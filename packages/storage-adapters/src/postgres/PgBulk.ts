@@ -41,6 +41,10 @@ const READ = `
 select key, match, "group", amounts::text[] as amounts, body from bursar.bulk_row
 where owner = ${SEALED} and ($2::text is null or key > $2) order by key limit $3::int8`
 
+const FIND = `
+select key, match, "group", amounts::text[] as amounts, body from bursar.bulk_row
+where owner = ${SEALED} and key = any ($2::text[]) order by key`
+
 const SUM = `
 select "group", max(rows) as rows,
   coalesce(array_agg(total order by n) filter (where n is not null), '{}') as amounts
@@ -184,6 +188,12 @@ export const make = (of: {
         sessions.look(READ, [owner, after ?? null, String(Math.max(0, limit))]),
         ({ rows }) => rows.map(rowOf)
       ),
+    find: ({ owner, keys }) =>
+      keys.length === 0
+        ? Effect.succeed([])
+        : Effect.map(sessions.look(FIND, [owner, Values.texts(keys)]), ({ rows }) =>
+            rows.map(rowOf)
+          ),
     sum: (owner) =>
       Effect.map(bulk.look(SUM, [owner]), ({ rows }) =>
         rows.map((row) => ({

@@ -3,7 +3,7 @@
  * orders took of the replaced statement to its own lines, and an order that ends without its cash
  * returns it (docs/domain/statements.md#corrections).
  */
-import { Effect, Option, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type { Act } from "../../records/Act.ts"
 import * as Consequence from "../../records/Consequence.ts"
@@ -17,7 +17,7 @@ import { redemptions } from "../redemption/Redemption.ts"
 import { type Subscription, subscriptions } from "../subscription/Subscription.ts"
 import * as Cash from "./CashLine.ts"
 import * as Rules from "./CashMoveRules.ts"
-import { giveTo, inTurn, merged, returned, takeOf } from "./CashSteps.ts"
+import { entriesNamed, giveTo, inTurn, merged, returned, takeOf } from "./CashSteps.ts"
 import * as Taking from "./CashTaking.ts"
 
 type StoredTaking = Stored<Taking.CashTaking>
@@ -43,15 +43,6 @@ const entriesOf = (statement: ExternalStatement, isWanted: (entry: Rules.Entry) 
     Stream.filter(isWanted),
     Stream.runCollect
   )
-
-/** Finds the entry that a call named, in whichever statement had it then. */
-const namedEntryOf = Effect.fnUntraced(function* ({ named }: Taking.CashTaking) {
-  const records = yield* Records
-  const statement = yield* records.find(externalStatements, named.statementId)
-  if (Option.isNone(statement)) return null
-  const line = yield* StatementLookups.lineOf(statement.value, named.line)
-  return Option.isSome(line) && line.value.kind === "cash" ? line.value : null
-})
 
 /** Loads the orders of takings, by their key. */
 const ordersOf = Effect.fnUntraced(function* (takings: ReadonlyArray<Taking.CashTaking>) {
@@ -82,32 +73,44 @@ const lackingOf = ({ bought, sold }: Orders): Map<string, Decimal.Decimal> => {
 /** Cash of takings to look for in a correction. */
 const soughtOf = Effect.fnUntraced(function* (
   takings: ReadonlyArray<StoredTaking>,
-  of: { readonly entries: ReadonlyMap<number, Rules.Entry>; readonly orders: Orders }
+  entries: ReadonlyMap<number, Rules.Entry>
 ) {
+  const records = yield* Records
   const taken = takings
     .flatMap((taking) =>
       taking.places.map(({ line, amount }) => {
-        const entry = of.entries.get(line)
+        const entry = entries.get(line)
         if (entry === undefined) throw new Error(`a taking is of line ${line}, which is not there`)
         return { taking, entry, amount }
       })
     )
     .toSorted((a, b) => a.entry.line - b.entry.line)
-  const lacking = lackingOf(of.orders)
-  const missing = yield* Effect.forEach(
-    takings.filter(({ lost, state }) => state === "used" && Decimal.isPositive(lost)),
-    (taking) =>
-      Effect.map(namedEntryOf(taking), (entry) => {
-        const key = `${taking.pays}/${Taking.orderKeyOf(taking)}`
-        const left = lacking.get(key) ?? Decimal.zero
-        const amount = Decimal.max(Decimal.zero, Decimal.min(taking.lost, left))
-        if (entry === null || !Decimal.isPositive(amount)) return []
-        lacking.set(key, Decimal.subtract(left, amount))
-        return [{ taking, entry, amount }]
-      })
-  )
-  return { taken, missing: missing.flat() }
+  const losing = takings.filter(({ lost, state }) => state === "used" && Decimal.isPositive(lost))
+  const first = losing.map(({ named }) => named)
+  const statements = yield* records.many(externalStatements, [
+    ...new Set(first.map(({ statementId }) => statementId))
+  ])
+  const named = yield* entriesNamed(first, statements)
+  const lacking = lackingOf(yield* ordersOf(losing))
+  const missing = losing.flatMap((taking) => {
+    const key = `${taking.pays}/${Taking.orderKeyOf(taking)}`
+    const left = lacking.get(key) ?? Decimal.zero
+    const amount = Decimal.max(Decimal.zero, Decimal.min(taking.lost, left))
+    const entry = named.get(Cash.nameOf(taking.named))
+    if (entry === undefined || !Decimal.isPositive(amount)) return []
+    lacking.set(key, Decimal.subtract(left, amount))
+    return [{ taking, entry, amount }]
+  })
+  return { taken, missing }
 })
+
+/** Takings, or orders, whose records are loaded and written together. */
+const batchMax = 500
+
+const batchesOf = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
+  Array.from({ length: Math.ceil(all.length / batchMax) }, (_, n) =>
+    all.slice(n * batchMax, (n + 1) * batchMax)
+  )
 
 /** Moves the cash that orders took of a replaced statement to the lines of its correction. */
 const move = Effect.fnUntraced(function* (before: ExternalStatement, act: Act) {
@@ -119,12 +122,11 @@ const move = Effect.fnUntraced(function* (before: ExternalStatement, act: Act) {
     .get(externalStatements, before.supersededBy)
     .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("a correction is not there"))))
   const lines = new Set(takings.flatMap(({ places }) => places.map(({ line }) => line)))
-  const held = yield* entriesOf(before, ({ line }) => lines.has(line))
-  const orders = yield* ordersOf(takings)
-  const { taken, missing } = yield* soughtOf(takings, {
-    entries: new Map(held.map((entry) => [entry.line, entry])),
-    orders
-  })
+  const held = yield* StatementLookups.cashAt(before, lines)
+  const { taken, missing } = yield* soughtOf(
+    takings,
+    new Map(held.map((entry) => [entry.line, entry]))
+  )
   const sought = [...taken, ...missing].map(({ entry }) => entry)
   const keys = new Set(sought.flatMap((entry) => [Rules.sameOf(entry), Rules.bankKeyOf(entry)]))
   keys.delete(null)
@@ -146,41 +148,41 @@ const move = Effect.fnUntraced(function* (before: ExternalStatement, act: Act) {
   const statementId = after.externalStatementId
   const placesIn = (taking: Taking.CashTaking): ReadonlyArray<Taking.Place> =>
     (placesOf.get(Taking.takingIdOf(taking)) ?? []).flatMap(({ moved }) => moved?.places ?? [])
-  const touched = takings.flatMap((taking) => [
-    ...Taking.linesOf(taking),
-    ...Taking.linesOf({ statementId, places: placesIn(taking) })
-  ])
-  yield* records.prefetch(
-    touched.map((line) => ({ collection: Taking.cashLines, id: Cash.nameOf(line) }))
-  )
-  for (const taking of takings) {
-    const places = placesIn(taking)
-    const lost = Decimal.subtract(taking.named.amount, Taking.heldBy({ places }))
-    yield* Effect.forEach(Taking.linesOf(taking), (line) => giveTo(line, act), { discard: true })
-    yield* Effect.forEach(
-      Taking.linesOf({ statementId, places }),
-      (line) => takeOf({ ...line, amountOfLine: amounts.get(line.line) ?? Decimal.zero }, act),
-      { discard: true }
+  for (const batch of batchesOf(takings)) {
+    const touched = batch.flatMap((taking) => [
+      ...Taking.linesOf(taking),
+      ...Taking.linesOf({ statementId, places: placesIn(taking) })
+    ])
+    yield* records.prefetch(
+      touched.map((line) => ({ collection: Taking.cashLines, id: Cash.nameOf(line) }))
     )
-    const fact = { on: "move", statementId, places, lost } as const
-    yield* records.record(Taking.cashTakings, taking, fact, act)
+    for (const taking of batch) {
+      const places = placesIn(taking)
+      const lost = Decimal.subtract(taking.named.amount, Taking.heldBy({ places }))
+      yield* Effect.forEach(Taking.linesOf(taking), (line) => giveTo(line, act), { discard: true })
+      yield* Effect.forEach(
+        Taking.linesOf({ statementId, places }),
+        (line) => takeOf({ ...line, amountOfLine: amounts.get(line.line) ?? Decimal.zero }, act),
+        { discard: true }
+      )
+      const fact = { on: "move", statementId, places, lost } as const
+      yield* records.record(Taking.cashTakings, taking, fact, act)
+    }
   }
-  yield* renamed(orders, { takings, before, after }, act)
+  const used = takings.filter(({ state }) => state === "used")
+  const byOrder = [...Map.groupBy(used, Taking.orderKeyOf).values()]
+  for (const batch of batchesOf(byOrder)) yield* renamed(batch.flat(), before, act)
 })
 
-/** Records in each order which lines of the statement in force pay it now. */
+/** Records in the orders of takings which lines of the statement in force pay them now. */
 const renamed = Effect.fnUntraced(function* (
-  { bought, sold }: Orders,
-  of: {
-    readonly takings: ReadonlyArray<Taking.CashTaking>
-    readonly before: ExternalStatement
-    readonly after: ExternalStatement
-  },
+  takings: ReadonlyArray<Taking.CashTaking>,
+  before: ExternalStatement,
   act: Act
 ) {
   const records = yield* Records
-  const used = of.takings.filter(({ state }) => state === "used")
-  const moved = yield* records.many(Taking.cashTakings, used.map(Taking.takingIdOf))
+  const { bought, sold } = yield* ordersOf(takings)
+  const moved = yield* records.many(Taking.cashTakings, takings.map(Taking.takingIdOf))
   const byOrder = Map.groupBy(moved, Taking.orderKeyOf)
   const linesOf = (
     order: Taking.Order,
@@ -188,21 +190,19 @@ const renamed = Effect.fnUntraced(function* (
     lines: ReadonlyArray<Cash.CashLine>
   ): ReadonlyArray<Cash.CashLine> =>
     merged([
-      ...lines.filter(({ statementId }) => statementId !== of.before.externalStatementId),
+      ...lines.filter(({ statementId }) => statementId !== before.externalStatementId),
       ...(byOrder.get(Taking.orderKeyOf(order)) ?? [])
         .filter((taking) => taking.pays === pays)
         .flatMap(Taking.linesOf)
     ])
   for (const self of bought) {
     const order = { kind: "subscription", orderId: self.subscriptionId } as const
-    if (!byOrder.has(Taking.orderKeyOf(order))) continue
     const lines = linesOf(order, "cash", self.cash.lines)
     const refunds = linesOf(order, "refund", self.refunds)
     yield* records.record(subscriptions, self, { on: "move-lines", lines, refunds }, act)
   }
   for (const self of sold) {
     const order = { kind: "redemption", orderId: self.redemptionId } as const
-    if (!byOrder.has(Taking.orderKeyOf(order))) continue
     const lines = linesOf(order, "cash", self.cash.lines)
     yield* records.record(redemptions, self, { on: "move-lines", lines, refunds: [] }, act)
   }

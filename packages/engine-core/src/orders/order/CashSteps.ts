@@ -53,17 +53,23 @@ export const inTurn = (statementIds: Iterable<string>) =>
     )
   )
 
-/** Finds the stored line that a call names, if it is one that may pay orders of the instrument. */
-const entryOf = Effect.fnUntraced(function* (
-  { line }: Cash.CashLine,
-  statement: ExternalStatement | undefined
+/** Finds the entries of these statements that lines name, by their name; look-ups by statement, not by line. */
+export const entriesNamed = Effect.fnUntraced(function* (
+  lines: ReadonlyArray<Pick<Cash.CashLine, "statementId" | "line">>,
+  statements: ReadonlyArray<ExternalStatement>
 ) {
-  if (statement === undefined) return null
-  const found = yield* StatementLookups.lineOf(statement, line)
-  return Option.isSome(found) && found.value.kind === "cash" ? found.value : null
+  const byStatement = Map.groupBy(lines, ({ statementId }) => statementId)
+  const found = yield* Effect.forEach(statements, (statement) => {
+    const { externalStatementId: statementId } = statement
+    const wanted = (byStatement.get(statementId) ?? []).map(({ line }) => line)
+    return Effect.map(StatementLookups.cashAt(statement, wanted), (entries) =>
+      entries.map((entry) => [Cash.nameOf({ statementId, line: entry.line }), entry] as const)
+    )
+  })
+  return new Map(found.flat())
 })
 
-/** Loads those of the named statements that lines may be taken of, by their id. */
+/** Loads those of the named statements that lines may be taken of. */
 const takeable = Effect.fnUntraced(function* (
   lines: ReadonlyArray<NamedLine>,
   { instrumentId }: Paid
@@ -80,18 +86,14 @@ const takeable = Effect.fnUntraced(function* (
       .filter((account) => account.instrumentId === instrumentId)
       .map(({ externalAccountId }): string => externalAccountId)
   )
-  return new Map(
-    statements
-      .filter(
-        (statement) =>
-          isInForce(statement) &&
-          // Its lines are about to be deleted, although they can still be read.
-          statement.prunedAt === undefined &&
-          // A file that was handed in for two instruments has its lines twice: only one may pay.
-          statement.instrumentId === instrumentId &&
-          mapped.has(statement.externalAccountId ?? "")
-      )
-      .map((statement) => [statement.externalStatementId as string, statement])
+  return statements.filter(
+    (statement) =>
+      isInForce(statement) &&
+      // Its lines are about to be deleted, although they can still be read.
+      statement.prunedAt === undefined &&
+      // A file that was handed in for two instruments has its lines twice: only one may pay.
+      statement.instrumentId === instrumentId &&
+      mapped.has(statement.externalAccountId ?? "")
   )
 })
 
@@ -132,17 +134,19 @@ export const named = Effect.fnUntraced(function* (order: Paid, of: Cash.Named) {
     (yield* records.many(Taking.cashLines, names)).map((line) => [Cash.nameOf(line), line])
   )
   const reserved = (yield* takingsOf(order)).filter(({ state }) => state === "reserved")
-  const found = yield* Effect.forEach(lines, ({ named: line, pays }) =>
-    Effect.gen(function* () {
-      const direction = Cash.directionOf(order.kind, pays)
-      const before = taken.get(Cash.nameOf(line))
-      const entry = yield* entryOf(line, statements.get(line.statementId))
-      const amountOfLine = entry?.amount ?? Decimal.zero
-      const free = Decimal.subtract(amountOfLine, before?.taken ?? Decimal.zero)
-      const left = Decimal.add(free, reservedOn(reserved, line))
-      return { named: line, line, pays, direction, entry, amountOfLine, left }
-    })
+  const entries = yield* entriesNamed(
+    lines.map(({ named: line }) => line),
+    statements
   )
+  const found = lines.map(({ named: line, pays }) => {
+    const direction = Cash.directionOf(order.kind, pays)
+    const before = taken.get(Cash.nameOf(line))
+    const entry = entries.get(Cash.nameOf(line)) ?? null
+    const amountOfLine = entry?.amount ?? Decimal.zero
+    const free = Decimal.subtract(amountOfLine, before?.taken ?? Decimal.zero)
+    const left = Decimal.add(free, reservedOn(reserved, line))
+    return { named: line, line, pays, direction, entry, amountOfLine, left }
+  })
   return {
     order,
     lines: found,

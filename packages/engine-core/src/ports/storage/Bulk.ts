@@ -115,6 +115,11 @@ export class Bulk extends Context.Service<
       readonly after?: string
       readonly limit: number
     }) => Effect.Effect<ReadonlyArray<BulkRow>, StorageUnavailable>
+    /** The rows of these keys, in the order of their keys; of a key that is not there none. */
+    readonly find: (of: {
+      readonly owner: string
+      readonly keys: ReadonlyArray<string>
+    }) => Effect.Effect<ReadonlyArray<BulkRow>, StorageUnavailable>
     /** The sums of every group that occurs, in the order of the groups. */
     readonly sum: (owner: string) => Effect.Effect<ReadonlyArray<BulkSum>, StorageUnavailable>
     /**

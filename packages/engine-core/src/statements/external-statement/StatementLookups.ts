@@ -93,15 +93,30 @@ export const linesOf = (statement: Lined): Stream.Stream<StatementLine, Unavaila
         Stream.map((row) => LineRows.lineOf(row))
       )
 
-/** Finds a line of a statement by its number. */
-export const lineOf = Effect.fnUntraced(function* (statement: Lined, line: number) {
+/** Lines that one look-up finds. */
+const foundAtOnce = 500
+
+/** Finds the lines of a statement with these numbers, in file order; a few look-ups, however many lines. */
+export const linesAt = Effect.fnUntraced(function* (statement: Lined, lines: Iterable<number>) {
   const bulk = yield* Bulk
   const owner = ownerOf(statement)
-  const after = LineRows.keyOf(line - 1)
-  const [row] = yield* orUnavailable(bulk.read({ owner, after, limit: 1 }))
-  const isThere = row !== undefined && row.key === LineRows.keyOf(line)
-  return isThere ? Option.some(LineRows.lineOf(row)) : Option.none<StatementLine>()
+  const wanted = [...new Set(lines)].toSorted((a, b) => a - b)
+  const found: Array<StatementLine> = []
+  for (let from = 0; from < wanted.length; from += foundAtOnce) {
+    const keys = wanted.slice(from, from + foundAtOnce).map(LineRows.keyOf)
+    const rows = yield* orUnavailable(bulk.find({ owner, keys }))
+    for (const row of rows) found.push(LineRows.lineOf(row))
+  }
+  return found
 })
+
+/** Picks the entries of cash among lines. */
+const entriesIn = (lines: ReadonlyArray<StatementLine>): ReadonlyArray<CashEntry> =>
+  lines.flatMap((line) => (line.kind === "cash" ? [line] : []))
+
+/** Finds the entries of a statement of cash with these numbers, in file order. */
+export const cashAt = (statement: Lined, lines: Iterable<number>) =>
+  Effect.map(linesAt(statement, lines), entriesIn)
 
 /**
  * Finds the entries of a statement of cash with this reference, in file order: by the bank's own, or
@@ -115,9 +130,5 @@ export const cashBy = Effect.fnUntraced(function* (
     owner: LineRows.referencesOwnerOf(statement),
     prefix: LineRows.referencePrefixOf(of)
   }).pipe(Stream.map(LineRows.indexedLineOf), Stream.runCollect)
-  const found = yield* Effect.forEach(indexed, (line) => lineOf(statement, line))
-  return found.flatMap(
-    (line): ReadonlyArray<CashEntry> =>
-      Option.isSome(line) && line.value.kind === "cash" ? [line.value] : []
-  )
+  return yield* cashAt(statement, indexed)
 })

@@ -43,12 +43,13 @@ const everything = Effect.fnUntraced(function* (owner: string) {
   return {
     count: yield* bulk.count(owner),
     rows: yield* bulk.read({ owner, limit: 10 }),
+    found: yield* bulk.find({ owner, keys: rowsOf(3).map(({ key }) => key) }),
     sums: yield* bulk.sum(owner),
     differences: yield* Stream.runCollect(differences)
   }
 })
 
-const nothing = { count: Option.none(), rows: [], sums: [], differences: [] }
+const nothing = { count: Option.none(), rows: [], found: [], sums: [], differences: [] }
 
 export const bulk: ReadonlyArray<Check> = [
   check(PORT, "shows nothing of an owner before it is sealed", function* () {
@@ -136,6 +137,20 @@ export const bulk: ReadonlyArray<Check> = [
       found.push(...page.map(({ key }) => key))
     }
     yield* same("the keys", found, keys.toSorted())
+  }),
+  check(PORT, "finds the rows of keys, each once, and none of another owner", function* () {
+    const { find } = yield* Bulk
+    const keys = ["a", "B", "é", "z", "10", "9", " ", "~"]
+    const owner = yield* sealed(keys.map((key, n) => rowOf(n, { key })))
+    yield* sealed([rowOf(0, { key: "of another owner" })])
+    const asked = ["z", "of another owner", "é", "none", "z", "10"]
+    const found = yield* find({ owner, keys: asked })
+    yield* same(
+      "the rows",
+      found,
+      ["10", "z", "é"].map((key) => rowOf(keys.indexOf(key), { key }))
+    )
+    yield* same("of no key", yield* find({ owner, keys: [] }), [])
   }),
   check(PORT, "sums each group exactly, and counts its rows", function* () {
     const { sum } = yield* Bulk

@@ -20,6 +20,13 @@ export const faults = {
       }
     })
   },
+  "rows-of-no-key": {
+    does: "finds the first rows of an owner, whichever keys are asked for",
+    noticedBy: ["finds the rows of keys"],
+    spoil: replace(Bulk, ({ read }) => ({
+      find: ({ owner, keys }) => read({ owner, limit: keys.length })
+    }))
+  },
   "any-count-sealed": {
     does: "seals an owner of any number of rows",
     noticedBy: ["seals no owner of another number of rows"],

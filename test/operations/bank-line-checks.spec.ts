@@ -420,6 +420,60 @@ describe("the cash of suspended lines", () => {
     }).pipe(engine())
   )
 
+  it.effect(
+    "is for lines that pay cash alone: a suspended line that pays units asks for none",
+    () =>
+      Effect.gen(function* () {
+        const { stage, holders, point } = yield* Month.founded(["h1"], "units")
+        const line = { ...Month.lineOf(1, holders[0]!.party), payoutUnits: Decimal.of("44.05") }
+        const payoutPrice = Decimal.of("1.0481")
+        yield* Month.opened(stage, point, [line], { payout: "units", payoutPrice })
+        yield* Restricting.restricts("h1", "r1")
+        assert.deepEqual(yield* Month.states, ["1 suspended restriction"])
+        yield* balance("st-1", "0")
+        assert.deepEqual(yield* check, [])
+      }).pipe(engine())
+  )
+
+  it.effect("is that of all accounts that are apart, summed", () =>
+    Effect.gen(function* () {
+      yield* suspended
+      const [line] = yield* Month.lines
+      const rest = Decimal.formatPlain(Decimal.subtract(line!.net, Decimal.one))
+      yield* balance("st-1", rest)
+      assert.deepEqual(yield* check, [`warning ${apart} ${Decimal.formatPlain(line!.net)} ${rest}`])
+      yield* balance("st-2", "1", { at: "apart-too" })
+      assert.deepEqual(yield* check, [])
+    }).pipe(engine())
+  )
+
+  it.effect("is compared with lines of its own currency alone", () =>
+    Effect.gen(function* () {
+      yield* suspended
+      yield* balance("st-1", "5", { currency: "EUR" })
+      assert.deepEqual(yield* check, [`warning ${apart} 0 5`])
+    }).pipe(engine())
+  )
+
+  it.effect("is that of the newest statement, whichever source of the account sent it", () =>
+    Effect.gen(function* () {
+      yield* suspended
+      const [line] = yield* Month.lines
+      const net = Decimal.formatPlain(line!.net)
+      yield* Cycles.at("2026-08-04T12:00:00Z")
+      for (const [newer, older] of [
+        ["apart", "other"],
+        ["other", "apart"]
+      ] as const) {
+        const date = newer === "apart" ? "2026-08-02" : "2026-08-04"
+        yield* balance(`st-${newer}-1`, net, { source: newer, businessDate: Date.of(date) })
+        const earlier = Date.previous(Date.of(date))
+        yield* balance(`st-${older}-0`, "1", { source: older, businessDate: earlier })
+        assert.deepEqual([newer, yield* check], [newer, []])
+      }
+    }).pipe(engine())
+  )
+
   it.effect("is not compared without a closing balance, which is no clear check", () =>
     Effect.gen(function* () {
       yield* suspended

@@ -48,51 +48,61 @@ export const dayEndOf = ({
   Zone.startOfDay(Zone.of(source.zone), Date.next(statement.businessDate))
 
 /**
- * Loads the orders in flight at the moment of a statement, and those that were priced from then to
- * the end of its day: of these holders, or of all where `holderIds` is null.
+ * Streams the orders in flight at the moment of a statement, and those that were priced from then to
+ * the end of its day, each once: of these holders, or of all where `holderIds` is null. Memory grows
+ * with the ids of the orders alone.
  */
-export const ordersOf = Effect.fnUntraced(function* (
-  of: Explaining,
-  holderIds: ReadonlyArray<string> | null
-) {
-  const records = yield* Records
-  const { instrument, statement, pin, at, show } = of
-  const where = {
-    instrumentId: [instrument.instrumentId],
-    ...(holderIds === null ? {} : { holderId: holderIds })
-  }
-  const open = {
-    subscriptions: records
-      .stream(subscriptions, { pin, where: { ...where, state: ["priced", "delivered"] } })
-      .pipe(Stream.map(({ record }) => Rules.ofSubscription(record))),
-    redemptions: records
-      .stream(redemptions, { pin, where: { ...where, state: ["priced", "funded", "burned"] } })
-      .pipe(Stream.map(({ record }) => Rules.ofRedemption(record)))
-  }
-  const streams = [open.subscriptions, open.redemptions]
-  const dayEnd = dayEndOf(of)
-  if (dayEnd > statement.asOf) {
-    const until = yield* pinAt(Instant.min(dayEnd, at.pin.judgedAt), at)
-    const query = { pin: until, where, updatedFrom: statement.asOf }
-    streams.push(
-      records
-        .stream(subscriptions, query)
-        .pipe(Stream.map(({ record }) => Rules.ofLaterSubscription(record, statement.asOf))),
-      records
-        .stream(redemptions, query)
-        .pipe(Stream.map(({ record }) => Rules.ofLaterRedemption(record, statement.asOf)))
-    )
-  }
-  const found = yield* Effect.forEach(streams, (stream) => Stream.runCollect(stream))
-  const byId = new Map<string, Rules.InFlight>()
-  for (const inFlight of found.flat(2)) {
-    const { resourceKind, id, amount } = inFlight.item
-    const key = `${resourceKind}/${id}`
-    if (byId.has(key)) continue
-    byId.set(key, { ...inFlight, item: { ...inFlight.item, amount: show(amount) } })
-  }
-  return [...byId.values()]
-})
+export const streamOrders = (of: Explaining, holderIds: ReadonlyArray<string> | null) =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const records = yield* Records
+      const { instrument, statement, pin, at, show } = of
+      const where = {
+        instrumentId: [instrument.instrumentId],
+        ...(holderIds === null ? {} : { holderId: holderIds })
+      }
+      const streams = [
+        records
+          .stream(subscriptions, { pin, where: { ...where, state: ["priced", "delivered"] } })
+          .pipe(Stream.map(({ record }) => Rules.ofSubscription(record))),
+        records
+          .stream(redemptions, { pin, where: { ...where, state: ["priced", "funded", "burned"] } })
+          .pipe(Stream.map(({ record }) => Rules.ofRedemption(record)))
+      ]
+      const dayEnd = dayEndOf(of)
+      if (dayEnd > statement.asOf) {
+        const until = yield* pinAt(Instant.min(dayEnd, at.pin.judgedAt), at)
+        const query = { pin: until, where, updatedFrom: statement.asOf }
+        streams.push(
+          records
+            .stream(subscriptions, query)
+            .pipe(Stream.map(({ record }) => Rules.ofLaterSubscription(record, statement.asOf))),
+          records
+            .stream(redemptions, query)
+            .pipe(Stream.map(({ record }) => Rules.ofLaterRedemption(record, statement.asOf)))
+        )
+      }
+      const seen = new Set<string>()
+      return Stream.fromIterable(streams).pipe(
+        Stream.flatMap((stream) => stream),
+        Stream.flatMap((found) => Stream.fromIterable(found)),
+        Stream.filter(({ item: { resourceKind, id } }) => {
+          const key = `${resourceKind}/${id}`
+          if (seen.has(key)) return false
+          seen.add(key)
+          return true
+        }),
+        Stream.map((inFlight): Rules.InFlight => {
+          const { item } = inFlight
+          return { ...inFlight, item: { ...item, amount: show(item.amount) } }
+        })
+      )
+    })
+  )
+
+/** Loads what `streamOrders` streams: for few holders, or for a difference that each order may explain. */
+export const ordersOf = (of: Explaining, holderIds: ReadonlyArray<string> | null) =>
+  Stream.runCollect(streamOrders(of, holderIds))
 
 /**
  * Loads the locked holdings of holders at the moment of a statement, which may leave them out. A

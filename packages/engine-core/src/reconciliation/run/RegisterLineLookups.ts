@@ -139,15 +139,15 @@ const linesOf = (
       const explaining = { instrument, ...of, at, show }
       const counting = { basis: InFlight.basisOf(of), dayEnd: InFlight.dayEndOf(of) }
       // A settled basis must count nothing, so that only what differs is looked at.
-      const counted =
-        counting.basis === "settled"
-          ? []
-          : (yield* InFlight.ordersOf(explaining, null)).filter((order) =>
-              InFlightRules.isCounted(order, counting)
-            )
+      const counted = new Set<string>()
+      if (counting.basis !== "settled") {
+        yield* InFlight.streamOrders(explaining, null).pipe(
+          Stream.filter((order) => InFlightRules.isCounted(order, counting)),
+          Stream.runForEach(({ holderId }) => Effect.sync(() => counted.add(holderId)))
+        )
+      }
       const tolerance = terms.tolerance ?? RegisterLine.halfAtom(of.source.places)
-      const always = [...new Set(counted.map(({ holderId }) => holderId))]
-      const found = yield* compared(instrument, of, { at, tolerance, always })
+      const found = yield* compared(instrument, of, { at, tolerance, always: [...counted] })
       return found.pipe(
         Stream.grouped(batchMax),
         Stream.mapEffect(

@@ -45,6 +45,8 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   queues: () => import("./queues.ts"),
   distance: () => import("./distance.ts"),
   start: async () => (await import("./hosts.ts")).starts,
+  reserves: () => import("./reserves.ts"),
+  "mint-pages": async () => (await import("./reserves.ts")).mintPages,
   memory: () => import("./memory.ts")
 }
 

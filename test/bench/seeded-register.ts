@@ -27,12 +27,13 @@ export const holderId = (n: number): string => `holder-${String(n).padStart(6, "
 export const partyOf = (n: number): Party.Party =>
   Parties.make({ hint: holderId(n), fingerprint: `1220${"ab".repeat(32)}` })
 
-interface Row {
+/** A record to seed, with its collection. */
+export interface Row {
   readonly collection: Collection<never, never>
   readonly record: unknown
 }
 
-const drawn = <R, F>(collection: Collection<R, F>, record: NoInfer<R>): Row => ({
+export const drawn = <R, F>(collection: Collection<R, F>, record: NoInfer<R>): Row => ({
   collection: collection as unknown as Row["collection"],
   record
 })
@@ -220,7 +221,7 @@ const booksOf = (n: number, of: OnLedger) => {
 }
 
 /** Writes records in one transaction, as the projection's next update. */
-const put = Effect.fnUntraced(function* (rows: ReadonlyArray<Row>) {
+export const put = Effect.fnUntraced(function* (rows: ReadonlyArray<Row>) {
   const { run } = yield* Atomically
   const documents = yield* Documents
   const feed = yield* Feed
@@ -246,7 +247,8 @@ const put = Effect.fnUntraced(function* (rows: ReadonlyArray<Row>) {
   )
 })
 
-const putEach = Effect.fnUntraced(function* <O extends Of>(
+/** Writes the records of so many, a thousand of them in a transaction. */
+export const putEach = Effect.fnUntraced(function* <O>(
   of: O & { readonly count: number },
   rowsOf: (n: number, of: O) => ReadonlyArray<Row>
 ) {

@@ -1,18 +1,18 @@
 /** Look-ups of transactions over many records: as many for a dozen as for three, but of new holds. */
 import { Records } from "@bursar/engine-core"
-import { Date, Decimal, Duration, Instant, Offset } from "@bursar/engine-core/kernel"
+import { Date, Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Documents } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { type AssetQuote, assetQuotes, quoteIdOf } from "#core/instruments/price/AssetQuote.ts"
+import { assetQuotes } from "#core/instruments/price/AssetQuote.ts"
 import { registerEntries } from "#core/instruments/register/RegisterEntry.ts"
 import { cashTakings } from "#core/orders/order/CashTaking.ts"
 import { compare } from "#core/reconciliation/run/CompareSteps.ts"
 import * as RecordSteps from "#core/reconciliation/run/RecordSteps.ts"
 import { RunId, type Scope } from "#core/reconciliation/run/Run.ts"
-import { type Reserve, reserves } from "#core/reserves/reserve/Reserve.ts"
+import { reserves } from "#core/reserves/reserve/Reserve.ts"
 import { steps } from "#core/reconciliation/statement-retention/StatementRetentionSteps.ts"
 import { world } from "../engine/world.ts"
 import * as Calls from "../engine/calls.ts"
@@ -20,6 +20,7 @@ import * as Bank from "./bank.ts"
 import { bodyOf, registrar } from "./instrumentBody.ts"
 import * as Reconciling from "./reconciling.ts"
 import * as Stating from "./stating.ts"
+import * as StoredReserves from "./storedReserves.ts"
 
 /** Storage in memory that counts the look-ups of records by their ids, of lists, and of counts. */
 const counting = (counts: { lookUps: number }) =>
@@ -103,18 +104,11 @@ const fault = Effect.map(
   (now) => ({ cause: { by: "run", runId: "fault" }, now }) as const
 )
 
-const source = registrar as Reserve["holder"]
-const bill = { admin: source, id: "BILL" }
-
 /** A price of the asset of every reserve: a unit is worth 1. */
 const priced = Effect.gen(function* () {
   const records = yield* Records
   const act = yield* fault
-  const quote = {
-    quoteId: quoteIdOf({ source, asset: bill }),
-    ...{ contractId: "00aa" as AssetQuote["contractId"], price: Decimal.one },
-    ...{ valuationTime: act.now, isLive: true }
-  }
+  const quote = StoredReserves.quoteOf({ assetId: "BILL", price: "1", now: act.now })
   yield* records.transact(Effect.orDie(records.open(assetQuotes, quote, act)))
 })
 
@@ -123,32 +117,10 @@ const backed = Effect.fnUntraced(function* (instrumentId: string, outstanding: s
   yield* Calls.write("instrument.record", {}, { ...bodyOf(), instrumentId })
   const records = yield* Records
   const act = yield* fault
-  const reserve = reserveOf({ instrumentId, outstanding, now: act.now })
+  const locked = { BILL: "60" }
+  const reserve = StoredReserves.reserveOf({ instrumentId, outstanding, locked, now: act.now })
   yield* records.transact(Effect.orDie(records.open(reserves, reserve, act)))
 })
-
-const reserveOf = (of: {
-  readonly instrumentId: string
-  readonly outstanding: string
-  readonly now: Instant.Instant
-}): Reserve => {
-  const { instrumentId, now } = of
-  const asset = { priceSource: source, freshness: null, haircut: Decimal.zero, maxShare: null }
-  const terms = { minCover: Decimal.one, assets: [{ asset: bill, ...asset }] }
-  return {
-    reserveId: `res-${instrumentId}` as Reserve["reserveId"],
-    ...{ instrumentId, issuer: source, holder: source, unit: "USD", state: "active" },
-    ...{ decimals: 6, priceDecimals: 6, parValue: Decimal.one, initialSharePrice: null },
-    loosenDelay: Duration.hours(48),
-    acceptedBy: [source],
-    ...{ terms, openedWith: terms, pending: null, amendmentId: null },
-    reserveCid: "00ab" as NonNullable<Reserve["reserveCid"]>,
-    outstanding: Decimal.of(of.outstanding),
-    locked: [{ asset: bill, amount: Decimal.of("60") }],
-    ...{ reportedAt: null, proposedAt: now, offset: Offset.of(1), activatedAt: now },
-    ...{ endedAt: null, proposalCid: null }
-  }
-}
 
 const ofReserves = [
   "custody-reserve",

@@ -21,8 +21,9 @@ export interface Of {
 export const basisOf = (loaded: LoadedBooks, of: Of): ReadonlyArray<Basis.Basis> => {
   const { books } = loaded
   const assets = CoverRules.assetsOf(books)
+  const { required } = CoverRules.coverOf(books)
   return [
-    ...assets.flatMap((asset, index) => ofAsset(loaded, asset, { ...of, index })),
+    ...assets.flatMap((asset, index) => ofAsset(loaded, asset, { ...of, index, required })),
     ...ofCover(loaded, of),
     ...ofSharePrice(loaded, of),
     ...ofMintable(loaded, of)
@@ -32,10 +33,10 @@ export const basisOf = (loaded: LoadedBooks, of: Of): ReadonlyArray<Basis.Basis>
 const ofAsset = (
   loaded: LoadedBooks,
   asset: CoverRules.ReserveAsset,
-  of: Of & { readonly index: number }
+  of: Of & { readonly index: number } & Pick<CoverRules.Cover, "required">
 ): ReadonlyArray<Basis.Basis> => {
-  const { books } = loaded
-  const within = { ...CoverRules.coverOf(books), currencyDecimals: books.currencyDecimals }
+  const { currencyDecimals } = loaded.books
+  const within = { required: of.required, currencyDecimals }
   const figures = CoverRules.assetFiguresOf(asset, within)
   const field = (name: string) => `assets.${of.index}.${name}`
   const source = (name: string) => sourceOf(loaded, of)(name, asset.key)

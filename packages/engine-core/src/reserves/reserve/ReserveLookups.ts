@@ -39,6 +39,9 @@ export interface At {
   readonly pin?: Pin.Resolved
 }
 
+/** Look-ups that do not follow from one another wait together for the store. */
+const together = { concurrency: "unbounded" } as const
+
 const sourcedOf = (self: Reserve, at: Instant.Instant) =>
   inForceAt(self, at).assets.flatMap(({ asset, priceSource }: AssetTerms) =>
     priceSource === null
@@ -56,12 +59,16 @@ export const booksOfAll = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const ids = new Set(all.flatMap((self) => sourcedOf(self, at).map(({ quoteId }) => quoteId)))
-  const quotes = new Map(
-    (yield* records.many(assetQuotes, [...ids], pin))
-      .filter(({ isLive }) => isLive)
-      .map((quote) => [quote.quoteId, quote])
+  const [quoted, found] = yield* Effect.all(
+    [
+      records.many(assetQuotes, [...ids], pin),
+      records.many(supplies, [...new Set(all.map(supplyKeyOf))], pin)
+    ],
+    together
   )
-  const found = yield* records.many(supplies, [...new Set(all.map(supplyKeyOf))], pin)
+  const quotes = new Map(
+    quoted.filter(({ isLive }) => isLive).map((quote) => [quote.quoteId, quote])
+  )
   const supplyOf = new Map(found.map((supply) => [assetKeyOf(supply), supply.units]))
   return all.map((self): LoadedBooks => {
     const points = new Map(
@@ -96,9 +103,10 @@ export const loadedOfAll = Effect.fnUntraced(function* (all: ReadonlyArray<Reser
   const ids = all.map(({ reserveId }) => reserveId)
   if (ids.length === 0) return []
   const pin = of.pin === undefined ? {} : { pin: of.pin }
-  const books = yield* booksOfAll(all, of)
-  const openOrders = yield* openOrdersOf(ids, pin)
-  const liveAmendments = yield* liveAmendmentsOf(ids, pin)
+  const [books, openOrders, liveAmendments] = yield* Effect.all(
+    [booksOfAll(all, of), openOrdersOf(ids, pin), liveAmendmentsOf(ids, pin)],
+    together
+  )
   return all.map((self, index): LoadedReserve => {
     const loaded = books[index]
     if (loaded === undefined) throw new Error("a reserve has books")
@@ -125,20 +133,24 @@ interface Pinned {
 const openOrdersOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, pin: Pinned) {
   const records = yield* Records
   const query = { where: { openOf: ids }, ...pin }
-  const minting = yield* records.countBy(mints, "openOf", query)
-  const redeeming = yield* records.countBy(reserveRedemptions, "openOf", query)
+  const [minting, redeeming] = yield* Effect.all(
+    [records.countBy(mints, "openOf", query), records.countBy(reserveRedemptions, "openOf", query)],
+    together
+  )
   return (reserveId: string) => (minting.get(reserveId) ?? 0) + (redeeming.get(reserveId) ?? 0)
 })
 
-/** Latest amendments that are proposed or wait, by their reserve. */
+/**
+ * Latest amendments that are proposed or wait, by their reserve. Of one reserve the latest alone is
+ * looked up, since a stream takes a cursor of its own.
+ */
 const liveAmendmentsOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, pin: Pinned) {
   const records = yield* Records
-  const found = yield* Stream.runCollect(
-    records.stream(amendments, {
-      where: { reserveId: ids, state: ["proposed", "accepted"] },
-      ...pin
-    })
-  )
+  const query = { where: { reserveId: ids, state: ["proposed", "accepted"] }, ...pin }
+  const found =
+    ids.length === 1
+      ? yield* records.list(amendments, { ...query, direction: "desc", limit: 1 })
+      : yield* Stream.runCollect(records.stream(amendments, query))
   // In the order of their proposals: a later one replaces an earlier one.
   return new Map(found.map(({ record }) => [record.reserveId, record.amendmentId] as const))
 })

@@ -67,11 +67,14 @@ const opening = fc.record({
   isPar: fc.boolean(),
   /** The price of the bills never moves. */
   isStill: fc.boolean(),
+  /** Both assets are locked, and alice has units, before anything else. */
+  isFilled: fc.boolean(),
   terms: fc.nat(5)
 })
 interface Opening {
   readonly isPar: boolean
   readonly isStill: boolean
+  readonly isFilled: boolean
   readonly terms: number
 }
 
@@ -212,19 +215,34 @@ const openOrders = (game: Game, kind: Order["kind"], isReady: boolean) =>
 
 const amountOf = ({ much }: Step) => decimal(`${much}.25`)
 
+const publishes = (game: Game, value: string) =>
+  Effect.gen(function* () {
+    const at = yield* Instant.now
+    const contractId = yield* Reserves.price(game.scene, value, { valuationTime: at })
+    game.points.push({ contractId, point: { value: Decimal.atoms(decimal(value)), at } })
+  })
+
+/** The price of the bills rises just before an order of them settles, and nobody can name the one before. */
+const rises = (game: Game) =>
+  Effect.gen(function* () {
+    const last = game.points.at(-1)?.point.value
+    if (game.opening.isStill || last === undefined) return
+    const value = text(last + last / 4n)
+    yield* publishes(game, value)
+    yield* publishes(game, value)
+  })
+
+/** The price of the bills is mostly a fresh one when an order of them starts. */
+const oftenPriced = (game: Game, { asset, much }: Step & { readonly asset: Templates.Asset }) =>
+  asset.id === "BILL" && much % 5 !== 0
+    ? publishes(game, game.opening.isStill ? "2.1" : `1.${much}`)
+    : Effect.void
+
 const acts: { readonly [K in What]: (game: Game, step: Step, name: string) => Played } = {
   wait: (_, { much }) =>
     TestClock.adjust(Duration.toMillis(Duration.minutes(much % 4 === 0 ? much % 150 : much % 20))),
   price: (game, { much }) =>
-    Effect.gen(function* () {
-      const { isStill } = game.opening
-      const value = isStill ? decimal("2.1") : decimal(`${1 + (much % 3)}.${much}`)
-      const at = yield* Instant.now
-      const contractId = yield* Reserves.price(game.scene, Decimal.formatPlain(value), {
-        valuationTime: at
-      })
-      game.points.push({ contractId, point: { value: Decimal.atoms(value), at } })
-    }),
+    publishes(game, game.opening.isStill ? "2.1" : `${1 + (much % 3)}.${much}`),
   lockMore: (game, step) =>
     Effect.gen(function* () {
       const { scene } = game
@@ -254,6 +272,7 @@ const acts: { readonly [K in What]: (game: Game, step: Step, name: string) => Pl
       const asset = assetOf(game, step.which)
       const holder = pick(holders, step.who) ?? "alice"
       const amount = Decimal.atoms(amountOf(step))
+      yield* oftenPriced(game, { ...step, asset })
       const { argument, books } = yield* judging(game, step.which)
       const units = Books.unitsOf(books, { asset: asset.id, amount })
       const holds =
@@ -343,10 +362,12 @@ const acts: { readonly [K in What]: (game: Game, step: Step, name: string) => Pl
     Effect.gen(function* () {
       const [eur, bill] = [game.scene.eur, game.scene.bill]
       const most = (game.locked.get("EUR") ?? 0n) < (game.locked.get("BILL") ?? 0n) ? bill : eur
-      const asset = step.which % 4 === 0 ? assetOf(game, step.much) : most
+      const bills = game.locked.get("BILL") ?? 0n
+      const asset = step.which % 2 === 0 && bills > 0n ? bill : most
       const owners = holders.filter((holder) => (game.owned.get(`${holder} FUND-A`) ?? 0n) > 0n)
       const holder = pick(owners, step.who) ?? "alice"
       const units = Decimal.atoms(decimal(`${step.much % 60}.5`))
+      yield* oftenPriced(game, { ...step, asset })
       const { argument, books } = yield* judging(game, step.which)
       const payout = Books.payoutOf(books, { asset: asset.id, units })
       const amount = payout ?? 0n
@@ -362,7 +383,13 @@ const acts: { readonly [K in What]: (game: Game, step: Step, name: string) => Pl
       )
       const order = { id: name, kind: "redemption", holder, asset, units, executeBefore } as const
       game.orders.push({ ...order, amount, contractId, isReady: false })
-      if (step.much % 2 === 0) yield* acts.acceptRedemption(game, { ...step, which: -1 }, name)
+      if (step.much % 3 === 0) return
+      yield* acts.acceptRedemption(game, { ...step, which: -1 }, name)
+      game.done.push("acceptRedemption")
+      if (step.much % 3 === 1) return
+      yield* rises(game)
+      yield* acts.settleRedemption(game, { ...step, which: -1 }, name)
+      game.done.push("settleRedemption")
     }),
   acceptRedemption: (game, step) =>
     Effect.gen(function* () {
@@ -389,10 +416,17 @@ const acts: { readonly [K in What]: (game: Game, step: Step, name: string) => Pl
       const order = pick(openOrders(game, "redemption", true), step.which)
       if (order?.contractId == null) return yield* nothing
       const { asset, amount, units, holder } = order
+      if (step.which % 3 === 0) yield* rises(game)
       const { argument, books } = yield* judging(game, step.much)
-      const holds =
+      const permits = (paid: bigint) =>
         books.now < order.executeBefore &&
-        Books.mayRedeem(books, { asset: asset.id, amount, units })
+        Books.mayRedeem(books, { asset: asset.id, amount: paid, units })
+      const holds = permits(amount)
+      const given = Books.payoutOf(books, { asset: asset.id, units }) ?? 0n
+      const isThere = amount <= (game.locked.get(asset.id) ?? 0n)
+      if (given > 0n && given < amount && isThere && permits(given)) {
+        game.done.push("redemption of moved price")
+      }
       yield* allowed(
         { what: "settleRedemption", holds },
         Reserves.settleRedemption(
@@ -503,6 +537,21 @@ const acts: { readonly [K in What]: (game: Game, step: Step, name: string) => Pl
 
 const text = (atoms: bigint) => Decimal.formatPlain(Decimal.fromAtoms(atoms))
 
+/** The custodian locks of both assets, and alice mints by the first where the terms permit it. */
+const filled = (game: Game) =>
+  Effect.gen(function* () {
+    const step = { who: 0, which: 0, much: 200 } as const
+    yield* publishes(game, "2.1")
+    yield* acts.lockMore(game, { ...step, what: "lockMore" }, "")
+    yield* acts.lockMore(game, { ...step, what: "lockMore", which: 1 }, "")
+    const mint = Effect.gen(function* () {
+      yield* acts.startMint(game, { ...step, what: "startMint" }, "first")
+      yield* acts.fund(game, { ...step, what: "fund" }, "")
+      yield* acts.settleMint(game, { ...step, what: "settleMint" }, "")
+    })
+    yield* Effect.result(mint)
+  })
+
 const begin = (of: Opening) =>
   Effect.gen(function* () {
     const terms = (scene: Reserves.Scene) => Reserves.termsOf(scene, termsAt(of.terms))
@@ -533,6 +582,7 @@ const begin = (of: Opening) =>
       isClosing: false,
       done: []
     }
+    if (of.isFilled) yield* filled(game)
     return game
   })
 
@@ -604,7 +654,8 @@ describe("after any history of a reserve", () => {
     for (const [of, script] of fc.sample(fc.tuple(opening, steps), { numRuns: 25, seed: 7 })) {
       for (const what of await run(of, script)) done.set(what, (done.get(what) ?? 0) + 1)
     }
-    for (const what of [...whats, "tightened", "loosened", "refused settleMint"]) {
+    const more = ["tightened", "loosened", "refused settleMint", "redemption of moved price"]
+    for (const what of [...whats, ...more]) {
       expect(done.get(what) ?? 0, what).toBeGreaterThan(0)
     }
   })

@@ -100,9 +100,19 @@ export type Of<C extends string, A extends string> = Life &
 
 const at = Instant.schema
 
-/** Facts of an agreement, stored with the contract under the name that the agreement gives it. */
-const factsOf = (cid: string) =>
-  Schema.Union([
+/**
+ * Facts of a proposal that parties sign, stored under the triggers that a machine has for them, with the
+ * contract under the name that its record gives it. A record with a longer life than an agreement
+ * declares its own further facts beside these.
+ */
+export const signatures = <const G extends string, const W extends string>(of: {
+  readonly cid: string
+  /** Trigger of the last signature. */
+  readonly agree: G
+  /** Trigger by which the venue takes the proposal back. */
+  readonly withdraw: W
+}) =>
+  [
     /** The first of two signatures: the proposal is created again with it, and the state stays. */
     Schema.Struct({
       on: Schema.Literal("accept"),
@@ -110,14 +120,20 @@ const factsOf = (cid: string) =>
       proposalCid: Field.contractId
     }),
     Schema.Struct({
-      on: Schema.Literal("agree"),
+      on: Schema.Literal(of.agree),
       /** The last party to sign; absent where only one party is asked. */
       party: Schema.optionalKey(Party.schema),
       cid: Field.contractId,
       at
-    }).pipe(Schema.encodeKeys({ cid })),
+    }).pipe(Schema.encodeKeys({ cid: of.cid })),
     Schema.Struct({ on: Schema.Literal("decline"), at }),
-    Schema.Struct({ on: Schema.Literal("replace"), at }),
+    Schema.Struct({ on: Schema.Literal(of.withdraw), at })
+  ] as const
+
+/** Facts of an agreement. */
+const factsOf = (cid: string) =>
+  Schema.Union([
+    ...signatures({ cid, agree: "agree", withdraw: "replace" }),
     Schema.Struct({
       on: Schema.Literal("end"),
       /** The contract that replaces the agreement's, where its end creates one. */
@@ -128,27 +144,50 @@ const factsOf = (cid: string) =>
 
 export type Fact = ReturnType<typeof factsOf>["Type"]
 
+/** Members of a record that parties sign. */
+type Signing = Pick<Life, "acceptedBy" | "endedAt" | "proposalCid">
+
+/** Fold of a signature that is not the last one. */
+export const accepted = <R extends Signing>(
+  self: R,
+  { party, proposalCid }: { readonly party: Party.Party; readonly proposalCid: string }
+): R => ({ ...self, ...signed(self, party), proposalCid })
+
+/** Fold of the last signature, but for the state that it moves to. */
+export const agreed = <
+  R extends Signing & Readonly<Record<C | A, unknown>>,
+  C extends string,
+  A extends string
+>(
+  self: R,
+  fact: { readonly party?: Party.Party; readonly cid: string; readonly at: Instant.Instant },
+  names: Names<C, A>
+): R => ({
+  ...self,
+  ...signed(self, fact.party),
+  ...Record.singleton(names.cid, fact.cid),
+  ...Record.singleton(names.agreedAt, fact.at),
+  proposalCid: null
+})
+
+/** Fold of the end of a proposal that was declined or taken back, but for its state. */
+export const unsigned = <R extends Signing>(
+  self: R,
+  { at: endedAt }: { readonly at: Instant.Instant }
+): R => ({ ...self, proposalCid: null, endedAt })
+
+const signed = ({ acceptedBy }: Pick<Life, "acceptedBy">, party: Party.Party | undefined) =>
+  acceptedBy === undefined || party === undefined ? {} : { acceptedBy: [...acceptedBy, party] }
+
 /** Fold: the agreement after `fact`. */
 const evolveOf =
   <C extends string, A extends string>(machine: States, names: Names<C, A>) =>
   <R extends Of<C, A>>(self: R, fact: Fact): R => {
-    if (fact.on === "accept") {
-      return { ...self, ...signed(self, fact.party), proposalCid: fact.proposalCid }
-    }
+    if (fact.on === "accept") return accepted(self, fact)
     const moved = { ...self, state: Machine.follow(machine, self.state, fact.on) }
     return match(fact)
-      .with({ on: "agree" }, ({ party, cid, at: agreedAt }) => ({
-        ...moved,
-        ...signed(self, party),
-        ...Record.singleton(names.cid, cid),
-        ...Record.singleton(names.agreedAt, agreedAt),
-        proposalCid: null
-      }))
-      .with({ on: "decline" }, { on: "replace" }, ({ at: endedAt }) => ({
-        ...moved,
-        proposalCid: null,
-        endedAt
-      }))
+      .with({ on: "agree" }, (last) => agreed(moved, last, names))
+      .with({ on: "decline" }, { on: "replace" }, (end) => unsigned(moved, end))
       .with({ on: "end" }, ({ cid, at: endedAt }) => ({
         ...moved,
         ...Record.singleton(names.cid, cid ?? self[names.cid]),
@@ -157,15 +196,29 @@ const evolveOf =
       .exhaustive()
   }
 
-const signed = ({ acceptedBy }: Pick<Life, "acceptedBy">, party: Party.Party | undefined) =>
-  acceptedBy === undefined || party === undefined ? {} : { acceptedBy: [...acceptedBy, party] }
-
 /** Parties whose signatures are missing; one that is named twice signs once. */
 export const missingOf = (
   signers: ReadonlyArray<Party.Party>,
   acceptedBy: ReadonlyArray<Party.Party>
 ): ReadonlyArray<Party.Party> =>
   [...new Set(signers)].filter((party) => !acceptedBy.includes(party))
+
+/** Parties that a proposal waits for. */
+export const awaiting = (
+  parties: ReadonlyArray<Party.Party>,
+  action: WaitingAction,
+  by: Instant.Instant | null = null
+): ReadonlyArray<Collection.WaitingOn> => parties.map((party) => ({ party, action, by }))
+
+/** Invariants of every record that parties sign. */
+export const invariants = {
+  "a proposal stands on its contract": ({
+    state,
+    proposalCid
+  }: Signing & { readonly state: string }) => (state === "proposed") === (proposalCid !== null),
+  "nobody accepts twice": ({ acceptedBy = [] }: Signing) =>
+    new Set(acceptedBy).size === acceptedBy.length
+} as const
 
 /** A declared agreement: its collection, its states and the names of its members. */
 export interface Agreement<R extends Of<C, A>, C extends string, A extends string> {
@@ -216,15 +269,11 @@ export const declare = <R extends Of<C, A>, const C extends string, const A exte
         ? { at: until, fact: { on: "end", at: until } }
         : undefined,
     waitingOn: (self) =>
-      self.state === "proposed"
-        ? missing(self).map((party) => ({ party, action: of.accept, by: self.until ?? null }))
-        : [],
+      self.state === "proposed" ? awaiting(missing(self), of.accept, self.until ?? null) : [],
     invariants: {
-      "a proposal and an agreement in force stand on their contracts": (self) =>
-        (self.state === "proposed") === (self.proposalCid !== null) &&
-        (self.state !== "agreed" || self[names.cid] !== null),
-      "nobody accepts twice": ({ acceptedBy = [] }) =>
-        new Set(acceptedBy).size === acceptedBy.length,
+      ...invariants,
+      "an agreement in force stands on its contract": (self) =>
+        self.state !== "agreed" || self[names.cid] !== null,
       "an agreement in force has been accepted by all": (self) =>
         self.state !== "agreed" || self.acceptedBy === undefined || missing(self).length === 0
     }

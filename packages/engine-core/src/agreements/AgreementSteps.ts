@@ -133,3 +133,21 @@ export const of = <R extends Of<C, A>, C extends string, A extends string, P>(
 
   return { accepted, declined, ended, fromSnapshot, proposed, succeeded, withdrawn }
 }
+
+/**
+ * Fact of a party's signature on the proposal of a record with a longer life than an agreement: the last
+ * one made its contract, an earlier one another proposal.
+ */
+export const signatureOf = (
+  made: {
+    readonly party: Party.Party
+    readonly contract: string | null
+    readonly proposal: string | null
+  },
+  { effectiveAt }: Pick<Node, "effectiveAt">
+) => {
+  const { party, contract: cid, proposal: proposalCid } = made
+  if (cid !== null) return { on: "activate", party, cid, at: effectiveAt } as const
+  if (proposalCid !== null) return { on: "accept", party, proposalCid } as const
+  throw new Error("an acceptance made neither a proposal nor a contract")
+}

@@ -1,6 +1,7 @@
 /** Record of an amendment of a reserve's terms, from its proposal to the end of its terms. */
 import { Schema } from "effect"
 import { match, P } from "ts-pattern"
+import * as Agreement from "../../agreements/Agreement.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
@@ -81,10 +82,10 @@ export const evolve = (self: Amendment, fact: Fact): Amendment =>
       proposalCid: null
     }))
     .with({ on: "begin" }, ({ on }) => moved(self, on))
-    .with(
-      { on: P.union("decline", "withdraw", "overtake", "supersede") },
-      ({ on, at: endedAt }) => ({ ...moved(self, on), until: null, proposalCid: null, endedAt })
-    )
+    .with({ on: P.union("decline", "withdraw", "overtake", "supersede") }, (end) => ({
+      ...Agreement.unsigned(moved(self, end.on), end),
+      until: null
+    }))
     .with({ on: "limit" }, ({ until }) => ({ ...self, until }))
     .exhaustive()
 
@@ -121,15 +122,14 @@ export const amendments = Collection.define<Amendment, Fact>("amendment", {
   due,
   waitingOn: (self) => {
     if (self.state === "proposed") {
-      return [{ party: self.issuer, action: "AmendmentProposal.Accept", by: null }]
+      return Agreement.awaiting([self.issuer], "AmendmentProposal.Accept")
     }
     return self.state === "accepted"
       ? [{ role: "engine", action: "amendment.begin", by: self.effectiveAt }]
       : []
   },
   invariants: {
-    "a proposal stands on its contract": (self) =>
-      (self.state === "proposed") === (self.proposalCid !== null),
+    ...Agreement.invariants,
     "accepted terms say from when they are in force": (self) =>
       (self.acceptedAt === null) === (self.effectiveAt === null),
     "an amendment that ended says when": (self) =>

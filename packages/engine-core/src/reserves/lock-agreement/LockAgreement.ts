@@ -47,20 +47,10 @@ export type LockAgreement = typeof LockAgreement.Type
 
 const at = { at: Instant.schema } as const
 
+const names = { cid: "agreementCid", agreedAt: "activatedAt" } as const
+
 export const Fact = Schema.Union([
-  Schema.Struct({
-    on: Schema.Literal("accept"),
-    party: Party.schema,
-    proposalCid: Field.contractId
-  }),
-  Schema.Struct({
-    on: Schema.Literal("activate"),
-    party: Party.schema,
-    agreementCid: Field.contractId,
-    ...at
-  }),
-  Schema.Struct({ on: Schema.Literal("decline"), ...at }),
-  Schema.Struct({ on: Schema.Literal("withdraw"), ...at }),
+  ...Agreement.signatures({ cid: names.cid, agree: "activate", withdraw: "withdraw" }),
   Schema.Struct({ on: Schema.Literal("release"), ...at })
 ])
 export type Fact = typeof Fact.Type
@@ -68,21 +58,13 @@ export type Fact = typeof Fact.Type
 /** Fold: the agreement after `fact`. */
 export const evolve = (self: LockAgreement, fact: Fact): LockAgreement =>
   match(fact)
-    .with({ on: "accept" }, ({ party, proposalCid }) => ({
-      ...self,
-      acceptedBy: [...self.acceptedBy, party],
-      proposalCid
-    }))
-    .with({ on: "activate" }, ({ on, party, agreementCid, at: activatedAt }) => ({
+    .with({ on: "accept" }, (signature) => Agreement.accepted(self, signature))
+    .with({ on: "activate" }, (last) => Agreement.agreed(moved(self, last.on), last, names))
+    .with({ on: "decline" }, { on: "withdraw" }, (end) =>
+      Agreement.unsigned(moved(self, end.on), end)
+    )
+    .with({ on: "release" }, ({ on, at: endedAt }) => ({
       ...moved(self, on),
-      acceptedBy: [...self.acceptedBy, party],
-      proposalCid: null,
-      agreementCid,
-      activatedAt
-    }))
-    .with({ on: "decline" }, { on: "withdraw" }, { on: "release" }, ({ on, at: endedAt }) => ({
-      ...moved(self, on),
-      proposalCid: null,
       agreementCid: null,
       endedAt
     }))
@@ -123,17 +105,14 @@ export const lockAgreements = Collection.define<LockAgreement, Fact>("lock-agree
   },
   waitingOn: (self) =>
     self.state === "proposed"
-      ? missing(self)
-          .slice(0, 1)
-          .map((party) => ({ party, action: "LockAgreementProposal.Accept", by: null }))
+      ? Agreement.awaiting(missing(self).slice(0, 1), "LockAgreementProposal.Accept")
       : [],
   invariants: {
-    "a proposal and an agreement in force stand on their contracts": (self) =>
-      (self.state === "proposed") === (self.proposalCid !== null) &&
+    ...Agreement.invariants,
+    "an agreement in force stands on its contract": (self) =>
       (self.state === "active") === (self.agreementCid !== null),
     "an agreement in force was accepted by all": (self) =>
       self.state !== "active" || missing(self).length === 0,
-    "nobody accepts twice": ({ acceptedBy }) => new Set(acceptedBy).size === acceptedBy.length,
     "an agreement that ended says when": (self) => isLive(self) === (self.endedAt === null)
   }
 })

@@ -1,5 +1,6 @@
 /** Readings of lock agreements: proposed, signed by the asset's registrar and the holder, released. */
 import { Effect, Option, Schema } from "effect"
+import * as AgreementSteps from "../../agreements/AgreementSteps.ts"
 import type * as Decimal from "../../kernel/Decimal.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node } from "../../projection/Reading.ts"
@@ -39,19 +40,9 @@ const proposal = TypedReading.of(LockAgreementProposal, {
   }),
   exercised: {
     Accept: ({ payload, argument: { party }, result }, node) => {
-      const { proposal: proposalCid, agreement: agreementCid } = result
-      if (agreementCid !== null) {
-        return agreement.moveBy(payload.lockAgreementId, node, {
-          on: "activate",
-          party,
-          agreementCid,
-          at: node.effectiveAt
-        })
-      }
-      if (proposalCid === null) {
-        return Effect.die(new Error("an acceptance made neither a proposal nor an agreement"))
-      }
-      return agreement.moveBy(payload.lockAgreementId, node, { on: "accept", party, proposalCid })
+      const { proposal, agreement: contract } = result
+      const fact = AgreementSteps.signatureOf({ party, contract, proposal }, node)
+      return agreement.moveBy(payload.lockAgreementId, node, fact)
     },
     Decline: ({ payload }, node) =>
       agreement.moveBy(payload.lockAgreementId, node, { on: "decline", at: node.effectiveAt }),

@@ -90,21 +90,10 @@ export type Reserve = typeof Reserve.Type
 
 const at = { at: Instant.schema } as const
 
+const names = { cid: "reserveCid", agreedAt: "activatedAt" } as const
+
 export const Fact = Schema.Union([
-  /** The first of two signatures: the proposal is created again with it. */
-  Schema.Struct({
-    on: Schema.Literal("accept"),
-    party: Party.schema,
-    proposalCid: Field.contractId
-  }),
-  Schema.Struct({
-    on: Schema.Literal("activate"),
-    party: Party.schema,
-    reserveCid: Field.contractId,
-    ...at
-  }),
-  Schema.Struct({ on: Schema.Literal("decline"), ...at }),
-  Schema.Struct({ on: Schema.Literal("withdraw"), ...at }),
+  ...Agreement.signatures({ cid: names.cid, agree: "activate", withdraw: "withdraw" }),
   Schema.Struct({ on: Schema.Literal("close"), ...at }),
   Schema.Struct({ on: Schema.Literal("empty"), ...at }),
   /** Another contract of the reserve; `course` is there where the terms have changed. */
@@ -120,23 +109,11 @@ export type Fact = typeof Fact.Type
 /** Fold: the reserve after `fact`. */
 export const evolve = (self: Reserve, fact: Fact): Reserve =>
   match(fact)
-    .with({ on: "accept" }, ({ party, proposalCid }) => ({
-      ...self,
-      acceptedBy: [...self.acceptedBy, party],
-      proposalCid
-    }))
-    .with({ on: "activate" }, ({ on, party, reserveCid, at: activatedAt }) => ({
-      ...moved(self, on),
-      acceptedBy: [...self.acceptedBy, party],
-      proposalCid: null,
-      reserveCid,
-      activatedAt
-    }))
-    .with({ on: "decline" }, { on: "withdraw" }, ({ on, at: endedAt }) => ({
-      ...moved(self, on),
-      proposalCid: null,
-      endedAt
-    }))
+    .with({ on: "accept" }, (signature) => Agreement.accepted(self, signature))
+    .with({ on: "activate" }, (last) => Agreement.agreed(moved(self, last.on), last, names))
+    .with({ on: "decline" }, { on: "withdraw" }, (end) =>
+      Agreement.unsigned(moved(self, end.on), end)
+    )
     .with({ on: "close" }, ({ on }) => moved(self, on))
     .with({ on: "empty" }, ({ on, at: endedAt }) => ({
       ...moved(self, on),
@@ -181,23 +158,18 @@ export const reserves = Collection.define<Reserve, Fact>("reserve", {
   },
   waitingOn: (self) => {
     if (self.state === "proposed") {
-      return missing(self).map((party) => ({
-        party,
-        action: "ReserveProposal.Accept",
-        by: null
-      }))
+      return Agreement.awaiting(missing(self), "ReserveProposal.Accept")
     }
     return self.state === "closing"
       ? [{ role: "operator", action: "lock-agreement.release", by: null }]
       : []
   },
   invariants: {
-    "a proposal and a reserve in force stand on their contracts": (self) =>
-      (self.state === "proposed") === (self.proposalCid !== null) &&
+    ...Agreement.invariants,
+    "a reserve in force stands on its contract": (self) =>
       (self.state === "active" || self.state === "closing") === (self.reserveCid !== null),
     "a reserve in force was accepted by its issuer and its holder": (self) =>
       self.reserveCid === null || missing(self).length === 0,
-    "nobody accepts twice": ({ acceptedBy }) => new Set(acceptedBy).size === acceptedBy.length,
     "each asset is counted once, and more than nothing of it": ({ locked }) =>
       new Set(locked.map(({ asset }) => keyOf(asset))).size === locked.length &&
       locked.every(({ amount }) => Decimal.isPositive(amount)),

@@ -1,5 +1,6 @@
 /** Readings of reserves: proposed, accepted, counted, amended, closed. */
 import { Effect, Equal, Option, Schema } from "effect"
+import * as AgreementSteps from "../../agreements/AgreementSteps.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node, Reading } from "../../projection/Reading.ts"
@@ -42,19 +43,9 @@ const proposal = TypedReading.of(ReserveProposal, {
   }),
   exercised: {
     Accept: ({ payload, argument: { party }, result }, node) => {
-      const { proposal: proposalCid, reserve: reserveCid } = result
-      if (reserveCid !== null) {
-        return reserve.moveBy(payload.reserveId, node, {
-          on: "activate",
-          party,
-          reserveCid,
-          at: node.effectiveAt
-        })
-      }
-      if (proposalCid === null) {
-        return Effect.die(new Error("an acceptance made neither a proposal nor a reserve"))
-      }
-      return reserve.moveBy(payload.reserveId, node, { on: "accept", party, proposalCid })
+      const { proposal, reserve: contract } = result
+      const fact = AgreementSteps.signatureOf({ party, contract, proposal }, node)
+      return reserve.moveBy(payload.reserveId, node, fact)
     },
     Decline: ({ payload }, node) =>
       Effect.andThen(

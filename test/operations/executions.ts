@@ -46,6 +46,7 @@ interface Stated {
   /** Metric of the point: income of a unit for a day, or its price. */
   readonly metric?: "income" | "price"
   readonly withholdingRate?: string
+  readonly instrumentId?: string
 }
 
 /** The oracle publishes a point valued at an instant. */
@@ -53,7 +54,7 @@ export const publishes = (
   stage: Fund.Parties,
   value: string,
   valuationTime: string,
-  { metric = "income", withholdingRate }: Stated = {}
+  { instrumentId = "fund-a", metric = "income", withholdingRate }: Stated = {}
 ) =>
   stage.oracle.act(
     Templates.create(Templates.OraclePoint, {
@@ -62,7 +63,7 @@ export const publishes = (
       fund: stage.fund.party,
       registrar: stage.registrar.party,
       attestors: [],
-      instrumentId: "fund-a",
+      instrumentId,
       metric,
       value: Decimal.of(value),
       valuationTime: Instant.of(valuationTime),

@@ -36,7 +36,11 @@ export const saying = <T extends Templates.Template>(
   })
 
 /** A second instrument of the same fund and registrar. */
-export const another = (stage: Fund.Parties, instrumentId: string) =>
+export const another = (
+  stage: Fund.Parties,
+  instrumentId: string,
+  terms: Readonly<Record<string, Calls.Json>> = {}
+) =>
   Effect.gen(function* () {
     yield* Calls.write(
       "instrument.record",
@@ -46,7 +50,8 @@ export const another = (stage: Fund.Parties, instrumentId: string) =>
         instrumentId,
         registrar: stage.registrar.party,
         oracle: stage.oracle.party,
-        holderCap: 100
+        holderCap: 100,
+        ...terms
       }
     )
     yield* stage.registrar.act(

@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { lots } from "#core/instruments/lot/Lot.ts"
 import * as SubscriptionReads from "#core/orders/subscription/SubscriptionReads.ts"
+import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
@@ -86,6 +87,13 @@ const shown = (id: string, at?: Effect.Success<typeof Venue.offsetNow>) =>
       lot === null ? "none" : [price, lot.basePrice, lot.units, lot.remaining].map(textOf).join(" ")
   )
 
+/** What is left of the cost of the holder's units, as its portfolio says it. */
+const cost = (point: { readonly at?: Effect.Success<typeof Venue.offsetNow> }) =>
+  Effect.map(
+    Venue.read(PortfolioReads.portfolio, { holderId: "h1" as never }, { point }),
+    ({ value }) => textOf(value[0]?.cost ?? null)
+  )
+
 const listed = Effect.map(Venue.list(SubscriptionReads.list, {}), ({ value }) =>
   value.map(({ lot }) => textOf(lot?.remaining ?? null))
 )
@@ -124,6 +132,8 @@ describe("the lot of a subscription", () => {
       assert.deepEqual(yield* listed, ["0", "90"])
       assert.strictEqual(yield* shown("s1"), "1 1 100 0")
       assert.strictEqual(yield* shown("s1", between), "1 1 100 40")
+      const costs = [yield* cost({ at: before }), yield* cost({ at: between }), yield* cost({})]
+      assert.deepEqual(costs, ["200", "140", "90.14"])
       assert.strictEqual(yield* shown("s1", before), "1 1 100 100")
       assert.deepEqual(yield* kept, ["s1 s1 1 0 0 100", "s2 s2 1 90 90.14 100"])
     }).pipe(engine())
@@ -143,6 +153,7 @@ describe("the lot of a subscription", () => {
         "numbered s9 none 1 none none",
         "s2 s2 1 99.850224 100 100"
       ])
+      assert.strictEqual(yield* cost({}), "none")
     }).pipe(engine())
   )
 })

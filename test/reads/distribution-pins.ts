@@ -12,7 +12,11 @@ import * as Books from "../operations/distribution-books.ts"
 import * as Years from "../operations/distribution-years.ts"
 import { pinAt } from "../projection/stored-lots.ts"
 import { changed } from "../rules/changed-basis.ts"
+import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
+import { holderIdOf } from "../operations/reports.ts"
 import * as Venue from "../operations/venue.ts"
+
+const day = 86_400_000
 
 /** The calendar is read up to this month. */
 const through = "2027-12"
@@ -219,10 +223,60 @@ const fund = Effect.map(Cycles.active(Templates.Holding), (found): Asset => {
 })
 
 /** Reads at every offset at which the books show something else, and at every seventh of the others. */
+/** Start of the day after which income has been earned and in no period yet, of a fund that began in June. */
+const earningSince = (books: Books.Books, now: number): number => {
+  let from = Date.UTC(2026, 5, 30)
+  for (let month = 6; Date.UTC(2026, month, 1) <= now; month++) {
+    const end = Date.UTC(2026, month, 1)
+    if (books.points.some(({ date }) => date >= from && date < end)) from = end
+  }
+  return from
+}
+
+/** Income of a payee on the days that have ended, day by day: the last point's, on its day's units. */
+const accruedBy = (books: Books.Books, party: string): bigint => {
+  const today = Math.floor(books.now / day) * day
+  let earned = 0n
+  for (let date = earningSince(books, books.now); date < today; date += day) {
+    const point = books.points
+      .filter((one) => one.date <= date)
+      .toSorted((a, b) => a.date - b.date)
+      .at(-1)
+    if (point !== undefined) earned += point.income * books.unitsAt(party, point.date + day)
+  }
+  const whole = earned / 10n ** 10n
+  return earned % 10n ** 10n < 0n ? whole - 1n : whole
+}
+
+/** What each holder's portfolio says that it has earned, at an offset; one without units has no row. */
+const earned = Effect.fnUntraced(function* (
+  books: Books.Books,
+  holders: ReadonlyMap<string, string>,
+  at: Offset.Offset
+) {
+  let rows = 0
+  for (const [party, holderId] of holders) {
+    // Who holds nothing has no row, and may be registered later.
+    if (Books.sum(books.changes, (one) => (one.party === party ? one.units : 0n)) === 0n) continue
+    const { value } = yield* Venue.read(
+      PortfolioReads.portfolio,
+      { holderId: holderIdOf(holderId) },
+      { point: { at } }
+    )
+    for (const { accrued } of value) {
+      rows += 1
+      const told = accrued === null ? null : Decimal.atoms(accrued)
+      expect(told, `accrued by ${holderId} at ${at}`).toBe(accruedBy(books, party))
+    }
+  }
+  return rows
+})
+
 export const agree = Effect.fnUntraced(function* (played: Years.Played) {
   const books = new Books.Books(played)
   let before = ""
   let looked = 0
+  let portfolios = 0
   const basedIn = new Map<string, string>()
   const asset = yield* fund
   for (const { acts, transaction } of yield* Years.happened(played)) {
@@ -236,6 +290,7 @@ export const agree = Effect.fnUntraced(function* (played: Years.Played) {
     if (text === before && offset % 7 > 0) continue
     before = text
     looked += 1
+    portfolios += yield* earned(books, played.holders, offset)
     expect(yield* shown({ at: offset }), `at ${offset}`).toEqual(now)
     for (const line of books.months.flatMap(({ lines }) => lines)) {
       if (line.state === "planned" || basedIn.get(line.lineId) === line.state) continue
@@ -245,5 +300,6 @@ export const agree = Effect.fnUntraced(function* (played: Years.Played) {
   }
   const last = expected(yield* Years.keep(played), played.holders)
   expect((yield* shown({})).distributions, "at the latest").toEqual(last.distributions)
+  expect(portfolios).toBeGreaterThan(0)
   return looked
 })

@@ -59,33 +59,70 @@ export const succeededIn = Effect.fnUntraced(function* (
  * Loads the predecessors of holders in the instrument at the pin, the latest when absent: nearest
  * first, by the holder's id; a holder that succeeds nobody in it is left out.
  */
-export const predecessorsOf = Effect.fnUntraced(function* (
+export const predecessorsOf = (
   instrumentId: string,
   of: ReadonlyArray<Holder>,
   pin?: Pin.Resolved
+) =>
+  Effect.map(
+    chainsOf(
+      of.map((holder) => ({ holder, instrumentId })),
+      pin
+    ),
+    (chains) =>
+      new Map(
+        [...chains].map(([{ holder }, found]): [string, ReadonlyArray<Holder>] => [
+          holder.holderId,
+          found
+        ])
+      )
+  )
+
+/** Loads the predecessors of one holder, by the instrument; one that it succeeds nobody in is left out. */
+export const predecessorsByInstrument = (
+  holder: Holder,
+  instrumentIds: ReadonlyArray<string>,
+  pin?: Pin.Resolved
+) =>
+  Effect.map(
+    chainsOf(
+      instrumentIds.map((instrumentId) => ({ holder, instrumentId })),
+      pin
+    ),
+    (chains) =>
+      new Map(
+        [...chains].map(([{ instrumentId }, found]): [string, ReadonlyArray<Holder>] => [
+          instrumentId,
+          found
+        ])
+      )
+  )
+
+/** Loads the predecessors of each that is asked about, nearest first. */
+const chainsOf = Effect.fnUntraced(function* (
+  of: ReadonlyArray<Asked>,
+  pin: Pin.Resolved | undefined
 ) {
   const records = yield* Records
-  const chains = new Map<string, Array<Holder>>()
-  let ends = of.map((holder) => ({ payee: holder, end: holder }))
+  const chains = new Map<Asked, ReadonlyArray<Holder>>()
+  let ends = of.map((asked) => ({ asked, end: asked.holder }))
   for (let length = 0; ends.length > 0; length++) {
     if (length === chainMax) throw endless(ends[0]!.end.holderId)
-    const ids = ends.flatMap(({ end }) => end.predecessor ?? [])
+    const ids = [...new Set(ends.flatMap(({ end }) => end.predecessor ?? []))]
     const found = ids.length === 0 ? [] : yield* records.many(holders, ids, pin)
+    const holderOf = new Map(found.map((holder) => [holder.holderId as string, holder]))
+    const links = ends.flatMap((link) => {
+      const before = holderOf.get(link.end.predecessor ?? "")
+      return before === undefined ? [] : [{ ...link, before }]
+    })
     const successors = yield* successorsOf(
-      found.map((holder) => ({ holder, instrumentId })),
+      links.map(({ asked: { instrumentId }, before: holder }) => ({ holder, instrumentId })),
       pin
     )
-    const before = new Map(
-      found.map((holder, nth) => [
-        holder.holderId as string,
-        { holder, successor: successors[nth] ?? null }
-      ])
-    )
-    ends = ends.flatMap(({ payee, end }) => {
-      const link = before.get(end.predecessor ?? "")
-      if (link === undefined || !isNamed(end, link.successor)) return []
-      chains.set(payee.holderId, [...(chains.get(payee.holderId) ?? []), link.holder])
-      return [{ payee, end: link.holder }]
+    ends = links.flatMap(({ asked, end, before }, nth) => {
+      if (!isNamed(end, successors[nth] ?? null)) return []
+      chains.set(asked, [...(chains.get(asked) ?? []), before])
+      return [{ asked, end: before }]
     })
   }
   return chains

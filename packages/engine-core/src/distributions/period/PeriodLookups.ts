@@ -16,7 +16,9 @@ import { type Refused, refused, type Unavailable } from "../../kernel/Refusal.ts
 import { LedgerReach } from "../../records/LedgerReach.ts"
 import { Records } from "../../records/Records.ts"
 import type { PartialDistribution, RateChange } from "../../vocabulary/sets.ts"
+import { distributions } from "../distribution/Distribution.ts"
 import { executedOf, lastExecuted } from "../distribution/DistributionLookups.ts"
+import { distributionSlots } from "../distribution/DistributionSlot.ts"
 import type { Facts } from "./PeriodRules.ts"
 import { hasPassed, mayHavePassed } from "./RecordDateRules.ts"
 
@@ -79,6 +81,77 @@ export const factsOf: (
   }
 })
 
+/**
+ * Loads the facts of several instruments' periods at the pin, by instrument: a few look-ups for all.
+ * The points before an instrument's last executed month are left out where no period reads them. An
+ * instrument whose last month a snapshot of the ledger showed without its distribution is left out.
+ */
+export const factsOfAll = Effect.fnUntraced(function* (
+  instrumentIds: ReadonlyArray<string>,
+  pin: Pin.Resolved
+) {
+  const facts = new Map<string, PeriodFacts>()
+  if (instrumentIds.length === 0) return facts
+  const records = yield* Records
+  const versionsBy = Map.groupBy(
+    yield* versionsIn(instrumentIds, pin),
+    ({ instrumentId }): string => instrumentId
+  )
+  const slots = yield* records.many(distributionSlots, instrumentIds, pin)
+  const slotOf = new Map(slots.map((slot) => [slot.instrumentId as string, slot]))
+  const last = yield* records.many(
+    distributions,
+    slots.flatMap(({ distributionId }) => distributionId ?? []),
+    pin
+  )
+  const lastOf = new Map(last.map((each) => [each.instrumentId as string, each]))
+  const named = last.flatMap(({ fromPoint, toPoint }) => [fromPoint ?? [], toPoint].flat())
+  const points = yield* records.many(pricePoints, [...new Set(named)], pin)
+  const pointBy = new Map(points.map((point) => [point.contractId as string, point]))
+  const pointOf = (contractId: string): PricePoint => {
+    const point = pointBy.get(contractId)
+    if (point !== undefined) return point
+    throw new Error(`the point ${contractId} of a distribution has no record`)
+  }
+  const known = instrumentIds.flatMap((instrumentId) => {
+    const slot = slotOf.get(instrumentId)
+    if (slot !== undefined && slot.lastMonth !== null && slot.distributionId === null) return []
+    const month = lastOf.get(instrumentId)
+    const executed =
+      month === undefined
+        ? null
+        : {
+            month: month.month,
+            recordDate: month.recordDate,
+            fromPoint: month.fromPoint === null ? null : pointOf(month.fromPoint),
+            toPoint: pointOf(month.toPoint)
+          }
+    return [{ instrumentId, versions: versionsBy.get(instrumentId) ?? [], executed }]
+  })
+  // The point before the next period is the last one paid or a later one, unless it was taken back.
+  const isRecent = ({ executed }: (typeof known)[number]) =>
+    executed !== null && executed.toPoint.isLive && executed.toPoint.correctedBy === null
+  const recent = known.filter(isRecent)
+  const since = recent
+    .flatMap(({ executed }) => executed?.toPoint.valuationTime ?? [])
+    .reduce<Instant.Instant | undefined>(
+      (first, at) => (first === undefined ? at : Instant.min(first, at)),
+      undefined
+    )
+  const found = [
+    ...(yield* pointsIn(recent, { pin, ...(since === undefined ? {} : { since }) })),
+    ...(yield* pointsIn(
+      known.filter((each) => !isRecent(each)),
+      { pin }
+    ))
+  ]
+  const pointsBy = Map.groupBy(found, ({ instrumentId }): string => instrumentId)
+  for (const { instrumentId, versions, executed } of known) {
+    facts.set(instrumentId, { versions, executed, points: pointsBy.get(instrumentId) ?? [] })
+  }
+  return facts
+})
+
 /** States of the policy versions that periods count: all but withdrawn ones. */
 export const counted = ["scheduled", "current", "superseded"] as const satisfies ReadonlyArray<
   PolicyVersion["state"]
@@ -88,18 +161,22 @@ export const counted = ["scheduled", "current", "superseded"] as const satisfies
 export const versionsOf: (
   instrumentId: string,
   pin?: Pin.Resolved
-) => Effect.Effect<ReadonlyArray<PolicyVersion>, Unavailable, Records> = Effect.fnUntraced(
-  function* (instrumentId, pin) {
-    const records = yield* Records
-    const rows = yield* Stream.runCollect(
-      records.stream(policyVersions, {
-        ...(pin === undefined ? {} : { pin }),
-        where: { instrumentId: [instrumentId], state: [...counted] }
-      })
-    )
-    return rows.map(({ record }) => record)
-  }
-)
+) => Effect.Effect<ReadonlyArray<PolicyVersion>, Unavailable, Records> = (instrumentId, pin) =>
+  versionsIn([instrumentId], pin)
+
+const versionsIn = Effect.fnUntraced(function* (
+  instrumentId: ReadonlyArray<string>,
+  pin: Pin.Resolved | undefined
+) {
+  const records = yield* Records
+  const rows = yield* Stream.runCollect(
+    records.stream(policyVersions, {
+      ...(pin === undefined ? {} : { pin }),
+      where: { instrumentId, state: [...counted] }
+    })
+  )
+  return rows.map(({ record }): PolicyVersion => record)
+})
 
 /**
  * First valuation time of the points that the next periods read: the last point of the last executed
@@ -115,23 +192,31 @@ const sinceOf = (
       Instant.min(valuationTime, Instant.fromDate(Date.addDays(paidRecordDate, -1)))
 
 interface PointsAsked {
-  readonly versions: ReadonlyArray<PolicyVersion>
   readonly pin: Pin.Resolved | undefined
   readonly since?: Instant.Instant
 }
 
-/** Loads the points of every oracle that a version names, valued at `since` or later. */
-const pointsOf = Effect.fnUntraced(function* (
+const pointsOf = (
   { instrumentId }: FactsAsked,
-  { versions, pin, since }: PointsAsked
+  { versions, ...asked }: PointsAsked & { readonly versions: ReadonlyArray<PolicyVersion> }
+) => pointsIn([{ instrumentId, versions }], asked)
+
+/** Loads the points of every oracle that a version names, valued at `since` or later. */
+const pointsIn = Effect.fnUntraced(function* (
+  of: ReadonlyArray<{
+    readonly instrumentId: string
+    readonly versions: ReadonlyArray<PolicyVersion>
+  }>,
+  { pin, since }: PointsAsked
 ) {
+  const versions = of.flatMap((each) => each.versions)
   const source = [...new Set(versions.flatMap(({ manifest: { oracle } }) => oracle ?? []))]
   if (source.length === 0) return []
   const records = yield* Records
   const rows = yield* Stream.runCollect(
     records.stream(pricePoints, {
       ...(pin === undefined ? {} : { pin }),
-      where: { instrumentId: [instrumentId], source },
+      where: { instrumentId: of.map(({ instrumentId }) => instrumentId), source },
       ...(since === undefined
         ? {}
         : { ranges: { valuationTime: { from: Instant.sortable(since) } } })

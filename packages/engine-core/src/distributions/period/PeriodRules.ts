@@ -6,6 +6,7 @@ import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Month from "../../kernel/Month.ts"
+import * as Zone from "../../kernel/Zone.ts"
 import {
   type Accruing,
   type DatedPoint,
@@ -80,6 +81,44 @@ export const openPeriods = <P extends Point, V extends Version>(
   return periods
 }
 
+/** Days of the present period that have ended, and the points that accrue on them. */
+export interface Ended<P> extends Accruing<P> {
+  /** Business zone whose days these are. */
+  readonly zone: Zone.Zone
+}
+
+/**
+ * Returns the days that have ended since the last record date of a period, by the rules of
+ * `openPeriods`: `recordDate` is the last of them, and may lie before `firstDay`, when none has.
+ * Undefined where the instrument does not distribute monthly at the instant, or not at par.
+ */
+export const endedDaysOf = <P extends Point, V extends Version>(
+  facts: Facts<P, V>,
+  now: Instant.Instant
+): Ended<P> | undefined => {
+  const dates = presentDates(facts.versions, now)
+  if (dates === undefined || dates.terms.manifest.valuation !== "par") return undefined
+  const previous = openPeriods(facts, Month.previous(dates.month)).at(-1) ?? facts.executed
+  const { zone } = dates
+  const firstDay = firstDayOf(dates, previous)
+  const dated = datedByTerms(officialPoints(facts.points, facts.versions))(dates)
+  const recordDate = Date.addDays(Zone.dateAt(zone, now), -1)
+  return { zone, firstDay, recordDate, ...reachingInto(dated, { firstDay, recordDate }) }
+}
+
+/** Dates of the month whose record date is the next to end; undefined where none is scheduled. */
+const presentDates = <V extends Version>(
+  versions: ReadonlyArray<V>,
+  now: Instant.Instant
+): MonthDates<V> | undefined => {
+  const first = Month.previous(Month.fromDate(Instant.date(now)))
+  // In its zone a day is another than in UTC, and a month's record date may have passed.
+  const months = [0, 1, 2, 3].map((later) => Month.add(first, later))
+  return months
+    .map((month) => datesOf(versions, month))
+    .find((dates) => dates !== undefined && Instant.isAfter(dates.recordEndsAt, now))
+}
+
 /**
  * Months after the one of the last point's valuation, in UTC, in which the point may still be dated:
  * in its zone it may be dated in the next month, and there after that month's record date.
@@ -123,14 +162,10 @@ const periodOf = <P extends Point, V extends Version>(
   { dated, previous }: Preceding<P>
 ): Period<P, V> | undefined => {
   const { recordDate, scheduledFrom, terms } = dates
-  const firstDay =
-    previous === null ? scheduledFrom : Date.max(scheduledFrom, Date.next(previous.recordDate))
-  const points = dated.filter(
-    ({ date }) => !Date.isBefore(date, firstDay) && !Date.isAfter(date, recordDate)
-  )
+  const firstDay = firstDayOf(dates, previous)
+  const { before, points } = reachingInto(dated, { firstDay, recordDate })
   const last = points.at(-1)
   if (last === undefined) return undefined
-  const before = dated.findLast(({ date }) => Date.isBefore(date, firstDay)) ?? null
   const kept =
     previous !== null && !Date.isBefore(previous.recordDate, scheduledFrom) ? previous : null
   const fromPoint = {
@@ -140,6 +175,24 @@ const periodOf = <P extends Point, V extends Version>(
   }[terms.manifest.valuation]()
   return { ...dates, firstDay, before, points, fromPoint, toPoint: last.point }
 }
+
+/** First day of a period under its schedule, which follows the record date of the one before. */
+const firstDayOf = (
+  { scheduledFrom }: Pick<MonthDates<unknown>, "scheduledFrom">,
+  previous: { readonly recordDate: Date.Date } | null
+): Date.Date =>
+  previous === null ? scheduledFrom : Date.max(scheduledFrom, Date.next(previous.recordDate))
+
+/** The points dated in these days, and the last one before them. */
+const reachingInto = <P>(
+  dated: ReadonlyArray<DatedPoint<P>>,
+  { firstDay, recordDate }: Pick<Accruing<P>, "firstDay" | "recordDate">
+): Pick<Accruing<P>, "before" | "points"> => ({
+  before: dated.findLast(({ date }) => Date.isBefore(date, firstDay)) ?? null,
+  points: dated.filter(
+    ({ date }) => !Date.isBefore(date, firstDay) && !Date.isAfter(date, recordDate)
+  )
+})
 
 /** The last point before the schedule's first period, else the first one of that period. */
 const startOf = <P>(dated: ReadonlyArray<DatedPoint<P>>, scheduledFrom: Date.Date): P | null =>

@@ -44,6 +44,33 @@ export const openLotsOf = Effect.fnUntraced(function* (
   return found
 })
 
+/**
+ * Sums what is left of the cost of the open lots behind register entries at the pin, by the entry's
+ * id: null where a lot has no cost. An entry without an open lot is left out. It is one query for at
+ * most 1,000 lots, and one more for each further 1,000, whatever the number of entries.
+ */
+export const costsOf = Effect.fnUntraced(function* (
+  entries: ReadonlyArray<Asset & { readonly party: Party.Party }>,
+  pin: Pin.Resolved
+) {
+  const costs = new Map<string, Decimal.Decimal | null>()
+  if (entries.length === 0) return costs
+  const records = yield* Records
+  const query = { pin, where: { entry: entries.map(idOf) }, limit: lotsMax }
+  for (let after: string | undefined, isMore = true; isMore; ) {
+    const page = yield* records.list(lots, { ...query, ...(after === undefined ? {} : { after }) })
+    for (const { record } of page) {
+      const entry = idOf(record)
+      const sum = costs.get(entry) ?? Decimal.zero
+      const isKnown = record.costLeft !== null && costs.get(entry) !== null
+      costs.set(entry, isKnown ? Decimal.add(sum, record.costLeft) : null)
+    }
+    after = page.at(-1)?.sortKey
+    isMore = page.length === lotsMax
+  }
+  return costs
+})
+
 /** Units of a party on the register, and those that remain of its lots. */
 export interface Position {
   readonly party: Party.Party

@@ -11,8 +11,13 @@ import {
 } from "../../instruments/instrument/Instrument.ts"
 import { type Quote, quotes } from "../../instruments/price/PricePoint.ts"
 import { priceOf, quoteIdsOf } from "../../instruments/price/QuoteRules.ts"
+import * as LotLookups from "../../instruments/lot/LotLookups.ts"
 import { assetKeyOf } from "../../instruments/register/Holding.ts"
-import { type RegisterEntry, registerEntries } from "../../instruments/register/RegisterEntry.ts"
+import {
+  idOf as entryIdOf,
+  type RegisterEntry,
+  registerEntries
+} from "../../instruments/register/RegisterEntry.ts"
 import { shownUnits, valueOf } from "../../instruments/register/RegisterRules.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -23,6 +28,7 @@ import { Records } from "../../records/Records.ts"
 import { HolderId, holders } from "../../holders/holder/Holder.ts"
 import { audience } from "../../holders/holder/HolderReads.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
+import * as AccruedLookups from "./AccruedLookups.ts"
 
 const { NullOr } = Schema
 
@@ -31,6 +37,9 @@ const { NullOr } = Schema
  * the database scan the registers in their order instead of using the party's index.
  */
 const firstPage = 10_000
+
+/** Concurrent queries of one portfolio: the store answers one while another is decoded. */
+const atOnce = 2
 
 /** Loads the entries of a party in all registers. */
 const entriesOf = Effect.fnUntraced(function* (party: string, pin: Pin.Resolved) {
@@ -50,6 +59,13 @@ const Row = Schema.Struct({
   price: NullOr(Decimal.schema),
   priceAt: NullOr(Instant.schema),
   value: NullOr(Decimal.schema),
+  /** What is left of the cost of the lots behind the units, in currency; null where one has none. */
+  cost: NullOr(Decimal.schema),
+  /**
+   * Income that the days since the last record date have earned, in currency and at 10 places; null
+   * unless the instrument distributes monthly at par.
+   */
+  accrued: NullOr(Decimal.schema),
   currency: NullOr(Schema.String),
   /**
    * Whether a restriction of any mode is in force. Always null to investors and apps, from which
@@ -66,7 +82,7 @@ export const PortfolioView = Schema.Array(Row).annotate({
 
 export const portfolio = Read.one({
   name: "holders.portfolio",
-  doc: "Answers what a holder holds, at the last price of each instrument's oracle.",
+  doc: "Answers what a holder holds, at the last price of each instrument's oracle, what it cost, and what it has earned since the last record date.",
   route: "GET /v1/holders/{holderId}/portfolio",
   audience,
   pinned: true,
@@ -77,7 +93,8 @@ export const portfolio = Read.one({
     const records = yield* Records
     const { pin } = asking
     yield* Sight.demand(asking, holders, { holderId })
-    const { party } = yield* records.get(holders, holderId, pin)
+    const holder = yield* records.get(holders, holderId, pin)
+    const { party } = holder
     const entries = new Map(
       (yield* entriesOf(party, pin)).map(({ record }) => [assetKeyOf(record), record])
     )
@@ -85,20 +102,38 @@ export const portfolio = Read.one({
     const held = (yield* records.many(instruments, ids, pin)).toSorted((a, b) =>
       a.instrumentId < b.instrumentId ? -1 : 1
     )
-    const found = yield* records.many(quotes, held.flatMap(quoteIdsOf), pin)
-    const quoteOf = new Map(found.map((quote) => [quote.quoteId, quote]))
-    const restrictions = isConcealedFrom(asking.role)
-      ? null
-      : yield* inForce({ holderIds: [holderId] }, pin)
-    return held.flatMap((instrument) => {
+    const positions = held.flatMap((instrument): ReadonlyArray<AccruedLookups.Held> => {
       // Entries of other registrars' instruments with the same id are left out.
       const entry = entries.get(assetKeyOf(instrument))
+      return entry === undefined ? [] : [{ instrument, entry }]
+    })
+    const { found, restrictions, costs, accrued } = yield* Effect.all(
+      {
+        found: records.many(quotes, held.flatMap(quoteIdsOf), pin),
+        restrictions: isConcealedFrom(asking.role)
+          ? Effect.succeed(null)
+          : inForce({ holderIds: [holderId] }, pin),
+        costs: LotLookups.costsOf(
+          positions.map(({ entry }) => entry),
+          pin
+        ),
+        accrued: AccruedLookups.accruedOf(holder, positions, pin)
+      },
+      { concurrency: atOnce }
+    )
+    const quoteOf = new Map(found.map((quote) => [quote.quoteId, quote]))
+    return positions.map(({ instrument, entry }) => {
       const quote = quoteIdsOf(instrument).map((id) => quoteOf.get(id))[0]
-      if (entry === undefined) return []
       const { instrumentId } = instrument
-      const restricted =
-        restrictions === null ? null : isRestricted(restrictions, { holderId, instrumentId })
-      return [{ ...rowOf(instrument, entry, quote), restricted }]
+      const { currency, ...row } = rowOf(instrument, entry, quote)
+      return {
+        ...row,
+        cost: costs.get(entryIdOf(entry)) ?? null,
+        accrued: accrued.get(assetKeyOf(entry)) ?? null,
+        currency,
+        restricted:
+          restrictions === null ? null : isRestricted(restrictions, { holderId, instrumentId })
+      }
     })
   })
 })
@@ -107,7 +142,7 @@ const rowOf = (
   instrument: Instrument,
   entry: RegisterEntry,
   quote: Quote | undefined
-): Omit<typeof Row.Type, "restricted"> => {
+): Omit<typeof Row.Type, "cost" | "accrued" | "restricted"> => {
   const { instrumentId } = instrument
   const { price, priceAt } = priceOf(instrument, quote)
   const row = { instrumentId, price, priceAt }

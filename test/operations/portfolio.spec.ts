@@ -1,0 +1,177 @@
+/** What a portfolio says that units have earned, day by day, and how many look-ups it takes. */
+import { Records } from "@bursar/engine-core"
+import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option, Stream } from "effect"
+import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
+import { LedgerReach } from "#core/records/LedgerReach.ts"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+import * as Cycles from "./cycles.ts"
+import * as Executions from "./executions.ts"
+import * as Powers from "./powers.ts"
+import { holderIdOf } from "./reports.ts"
+import * as Venue from "./venue.ts"
+
+const engine = () => Effect.provide(world())
+const holderId = holderIdOf("h1")
+
+/** Instrument, accrued and cost of each row. */
+const rows = (point: { readonly asOf?: Instant.Instant } = {}) =>
+  Effect.map(Venue.read(PortfolioReads.portfolio, { holderId }, { point }), ({ now, value }) => ({
+    now,
+    rows: value.map(({ accrued, cost, instrumentId }) => [
+      instrumentId as string,
+      accrued === null ? null : Decimal.formatPlain(accrued),
+      cost === null ? null : Decimal.formatPlain(cost)
+    ])
+  }))
+
+const accruedAt = (instant: string) => Effect.andThen(Cycles.at(instant), rows())
+
+/** A par fund in a zone that is five and a half hours ahead of UTC, and its holder. */
+const founded = Effect.gen(function* () {
+  const terms = { ...Executions.par, businessZone: "Asia/Kolkata" }
+  const { stage, holders } = yield* Executions.founded(["h1"], terms)
+  const [holder] = holders
+  if (holder === undefined) throw new Error("one holder")
+  return { stage, holder, terms }
+})
+
+/** Look-ups of a portfolio, by collection. */
+const lookups = Effect.gen(function* () {
+  const records = yield* Records
+  const asked: Array<string> = []
+  const note = <A>({ name }: { readonly name: string }, answer: A): A => {
+    asked.push(name)
+    return answer
+  }
+  const counted: Records["Service"] = {
+    ...records,
+    find: (collection, ...of) => note(collection, records.find(collection, ...of)),
+    get: (collection, ...of) => note(collection, records.get(collection, ...of)),
+    many: (collection, ...of) => note(collection, records.many(collection, ...of)),
+    list: (collection, query) => note(collection, records.list(collection, query)),
+    versions: (collection, ...of) => note(collection, records.versions(collection, ...of)),
+    stream: (collection, query) =>
+      Stream.suspend(() => note(collection, records.stream(collection, query)))
+  }
+  const now = yield* Instant.now
+  const value = yield* PortfolioReads.portfolio
+    .run({ holderId }, { ...asking, pin: { ...asking.pin, judgedAt: now }, now })
+    .pipe(Effect.provideService(Records, counted))
+  return { asked: asked.toSorted(), value }
+})
+
+const asking = {
+  caller: Venue.auditor,
+  role: "auditor",
+  sight: "all",
+  venue: "venue::1220aa" as never,
+  pin: {
+    offset: Offset.of(1_000_000),
+    ledgerTime: null,
+    select: { by: "latest" }
+  }
+} as const
+
+describe("what a par portfolio has earned", () => {
+  it.effect(
+    "is the income of the days that have ended since the record date, each at the units of its point",
+    () =>
+      Effect.gen(function* () {
+        const { stage, holder } = yield* founded
+        yield* Cycles.at("2026-07-01T06:00:00Z")
+        yield* Powers.mints(stage, holder, "1000")
+        yield* Cycles.at("2026-07-03T10:00:00Z")
+        yield* Executions.publishes(stage, "0.0001", "2026-07-03T10:00:00Z")
+        const seen: Array<Effect.Success<ReturnType<typeof rows>>> = []
+        const expected = (instant: string, accrued: string) =>
+          Effect.gen(function* () {
+            const found = yield* accruedAt(instant)
+            assert.deepEqual(found.rows, [["fund-a", accrued, null]], instant)
+            seen.push(found)
+          })
+        yield* expected("2026-07-03T18:29:59Z", "0")
+        yield* expected("2026-07-03T18:30:00Z", "0.1")
+        // More units on the last second of the zone's Monday: the point of Friday knows nothing of them.
+        yield* Cycles.at("2026-07-06T18:29:59Z")
+        yield* Powers.mints(stage, holder, "500")
+        yield* expected("2026-07-06T18:30:00Z", "0.4")
+        // Valued on Monday by UTC, and on Tuesday in the zone.
+        yield* Cycles.at("2026-07-06T20:00:00Z")
+        yield* Executions.publishes(stage, "0.0002", "2026-07-06T20:00:00Z")
+        yield* expected("2026-07-07T18:29:59Z", "0.4")
+        yield* expected("2026-07-07T18:30:00Z", "0.7")
+        yield* expected("2026-07-31T18:29:59Z", "7.6")
+        yield* expected("2026-07-31T18:30:00Z", "0")
+        yield* expected("2026-08-01T18:30:00Z", "0.3")
+        const { why } = yield* Calls.write(
+          "distribution.execute",
+          {},
+          { instrumentId: "fund-a", month: "2026-07" }
+        )
+        assert.strictEqual(why, "")
+        assert.deepEqual((yield* rows()).rows, [["fund-a", "0.3", null]])
+        yield* expected("2026-08-02T18:30:00Z", "0.6")
+        // As of each of those instants it is what it was, though a month has been executed since.
+        for (const { now, rows: told } of seen) {
+          assert.deepEqual((yield* rows({ asOf: now })).rows, told, Instant.format(now))
+        }
+      }).pipe(engine())
+  )
+
+  it.effect(
+    "is not told where no history says which units earned it, or nothing is distributed",
+    () =>
+      Effect.gen(function* () {
+        const { stage, holder } = yield* founded
+        yield* Powers.another(stage, "fund-b")
+        yield* Powers.admits(holder, "fund-b")
+        yield* Powers.mints(stage, holder, "5", "fund-b")
+        yield* Powers.mints(stage, holder, "1000")
+        yield* Cycles.at("2026-07-03T10:00:00Z")
+        yield* Executions.publishes(stage, "0.0001", "2026-07-03T10:00:00Z")
+        const whole = (yield* accruedAt("2026-07-05T10:00:00Z")).rows
+        assert.deepEqual(whole, [
+          ["fund-a", "0.2", null],
+          ["fund-b", null, null]
+        ])
+        const reach = yield* LedgerReach
+        const { value } = yield* lookups.pipe(
+          Effect.provideService(LedgerReach, {
+            ...reach,
+            offsetBefore: () => Effect.succeed(Option.none())
+          })
+        )
+        assert.deepEqual(
+          value.map(({ accrued }) => accrued),
+          [null, null]
+        )
+      }).pipe(engine())
+  )
+
+  it.effect("takes as many look-ups for three instruments as for one", () =>
+    Effect.gen(function* () {
+      const { stage, holder, terms } = yield* founded
+      yield* Powers.mints(stage, holder, "1000")
+      yield* Cycles.at("2026-07-03T10:00:00Z")
+      yield* Executions.publishes(stage, "0.0001", "2026-07-03T10:00:00Z")
+      yield* Cycles.at("2026-07-05T10:00:00Z")
+      const one = yield* lookups
+      for (const instrumentId of ["fund-b", "fund-c"]) {
+        yield* Powers.another(stage, instrumentId, { ...terms })
+        yield* Powers.admits(holder, instrumentId)
+        yield* Powers.mints(stage, holder, "500", instrumentId)
+        yield* Executions.publishes(stage, "0.0003", "2026-07-05T10:00:00Z", { instrumentId })
+      }
+      yield* Cycles.at("2026-07-07T10:00:00Z")
+      const three = yield* lookups
+      assert.deepEqual(three.asked, one.asked)
+      assert.deepEqual(
+        three.value.map(({ accrued }) => (accrued === null ? null : Decimal.formatPlain(accrued))),
+        ["0.4", "0.3", "0.3"]
+      )
+    }).pipe(engine())
+  )
+})

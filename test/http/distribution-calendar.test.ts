@@ -112,7 +112,7 @@ describe("the calendar of distributions over HTTP", () => {
     await fund.at("2026-07-28T12:00:00Z")
     await fund.publishes({ value: "0.0001", valuationTime: "2026-07-28T11:00:00Z" })
     expect(await states("")).toEqual(["2026-07 accruing", "2026-08 accruing"])
-    await fund.at("2026-08-01T00:00:59Z")
+    await fund.at("2026-08-01T00:00:05Z")
     expect(await states("")).toEqual(["2026-07 accruing", "2026-08 accruing"])
     await fund.at("2026-08-01T00:02:00Z")
     expect(await states("")).toEqual(["2026-07 due", "2026-08 accruing"])

@@ -94,6 +94,25 @@ describe("a month of an accumulating fund", () => {
     expect(moved).toEqual(["distribution.payable", "distribution.held", "distribution.payable"])
   })
 
+  it("moves units by a movement of its own kind, which names the distribution that paid them", async () => {
+    const paid = {
+      kind: "distribution",
+      units: 44.236849,
+      from: null,
+      to: fund.wallet("alice").party,
+      reference: { resourceKind: "distribution", id: "fund-a.2026-07" }
+    }
+    for (const owner of ["instruments/fund-a", "holders/alice"]) {
+      const moved = await fund.reads<ReadonlyArray<Distributing.Json>>(`/v1/${owner}/movements`)
+      expect(moved.map(({ kind }) => kind)).toEqual(["mint", "distribution"])
+      const filtered = await fund.reads<ReadonlyArray<Distributing.Json>>(
+        `/v1/${owner}/movements?kind=distribution`
+      )
+      expect(filtered).toEqual([moved[1]])
+      expect(filtered).toMatchObject([paid])
+    }
+  })
+
   it("is rolled by an operator before the engine does, and refuses to roll nothing", async () => {
     const rolled = await fund.venue.write(`${path}:roll`, {})
     expect(rolled).toMatchObject({ state: "succeeded", result: { state: "paid", lines: 1 } })

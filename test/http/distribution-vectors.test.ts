@@ -1,7 +1,10 @@
 /** Golden vectors of distributions over HTTP: months of nine funds at one venue, from points to paid lines, digit by digit. */
-import { Decimal, Duration } from "@bursar/engine-core/kernel"
+import { verify } from "@bursar/engine-core"
+import { Basis, Decimal, Duration, PlainJson } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
+import { Result, Schema } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { changed } from "../rules/changed-basis.ts"
 import * as Distributing from "./distributing.ts"
 
 const { accumulating, par } = Distributing
@@ -18,6 +21,8 @@ const midMonth = {
     calendar: { frequency: "monthly", recordDay: 15, paymentLagDays: 3 }
   }
 } as const
+
+const Based = Schema.Struct({ value: Schema.Struct({ basis: Schema.Array(Basis.Basis) }) })
 
 let fund: Distributing.Fund
 
@@ -405,5 +410,32 @@ describe("vectors of distributions over HTTP", () => {
         "0 0.0035 below-smallest"
       ]
     })
+  })
+
+  it("every line of every month is given again by its basis, and verify refuses one in which anything is changed", async () => {
+    const distributions = await fund.reads<ReadonlyArray<Distributing.Json>>(
+      "/v1/distributions?limit=100"
+    )
+    expect(distributions).toHaveLength(18)
+    let faults = 0
+    for (const { distributionId } of distributions) {
+      for (const line of Object.values(await fund.lines(String(distributionId)))) {
+        const path = `/v1/distributions/${String(distributionId)}/lines/${line["lineId"]}`
+        const { text } = await fund.venue.read(path)
+        const { value } = Schema.decodeUnknownSync(Based)(Result.getOrThrow(PlainJson.parse(text)))
+        expect(value.basis.map(({ field }) => field)).toEqual(
+          expect.arrayContaining(["entitlement", "gross", "withheld", "net", "carryOut"])
+        )
+        for (const basis of value.basis) {
+          const amount = Decimal.of(Result.getOrThrow(verify(basis)))
+          expect(Decimal.formatPlain(amount), `${path} ${basis.field}`).toBe(line[basis.field])
+          for (const [what, other] of changed(basis)) {
+            expect(Result.isFailure(verify(other)), `${path} ${basis.field}: ${what}`).toBe(true)
+            faults += 1
+          }
+        }
+      }
+    }
+    expect(faults).toBeGreaterThan(2_000)
   })
 })

@@ -1,6 +1,8 @@
-/** Faults of a basis: every input, place, rounding and value changed, one at a time. */
+/** Faults of a basis: every input, place, rounding, operation and value changed, one at a time. */
 import { Decimal } from "@bursar/engine-core/kernel"
-import type * as Basis from "#core/kernel/Basis.ts"
+import * as Basis from "#core/kernel/Basis.ts"
+
+const roundings = Basis.Step.fields.rounding.literals
 
 /** Another word that an input may have in place of one. */
 const otherWords: Readonly<Record<string, string>> = {
@@ -12,7 +14,7 @@ const otherWords: Readonly<Record<string, string>> = {
   stale: "fresh"
 }
 
-/** Every basis that differs from this one in one input, place, rounding or value. */
+/** Every basis that differs from this one in one input, place, rounding, operation or value. */
 export function* changed(
   basis: Basis.Basis
 ): Generator<readonly [what: string, basis: Basis.Basis]> {
@@ -32,10 +34,10 @@ export function* changed(
       steps: steps.with(index, { ...step, ...change })
     })
     yield [`places of step ${index}`, with_({ places: (step.places + 1) % 11 })]
-    yield [
-      `rounding of step ${index}`,
-      with_({ rounding: step.rounding === "floor" ? "ceiling" : "floor" })
-    ]
+    for (const rounding of roundings) {
+      if (rounding !== step.rounding) yield [`${rounding} in step ${index}`, with_({ rounding })]
+    }
+    yield [`operation of step ${index}`, with_({ op: `${step.op} + 0` })]
     yield [`value of step ${index}`, with_({ value: `${step.value}1` })]
     yield [`without step ${index}`, { ...basis, steps: steps.toSpliced(index, 1) }]
   }

@@ -2,12 +2,13 @@
  * Suspense and cure of distribution lines: every cause of the table meets a line through the operation,
  * the ledger or the clock that brings it, and its cure makes the same amount due again.
  */
-import { ScreeningRunner } from "@bursar/engine-core"
+import { Records, ScreeningRunner } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { ScreeningSource } from "@bursar/engine-core/ports"
 import * as Scripted from "@bursar/storage-adapters/screening"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { shownDistributions } from "#core/distributions/distribution/Distribution.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
@@ -68,6 +69,13 @@ const withdraws = succeeding(
 
 const admittedUntil = (h1: Cycles.Holder, validUntil: string) =>
   Effect.andThen(withdraws, Powers.admits(h1, "fund-a", { validUntil }))
+
+/** State of the distribution, and the one that investors and apps are shown. */
+const bothStates = Effect.gen(function* () {
+  const records = yield* Records
+  const shown = yield* records.get(shownDistributions, "d-july")
+  return [(yield* Month.distribution()).state, shown.state]
+})
 
 const ten = "2026-08-03T10:00:00Z"
 const passesTen = Effect.andThen(Cycles.at("2026-08-03T10:05:00Z"), Cycles.turns)
@@ -383,6 +391,25 @@ describe("a line waits for", () => {
       assert.isNotNull(holdId)
     }).pipe(Effect.provide(world()))
   )
+
+  it.effect(
+    "a hold of its instrument, which investors are shown where they were shown its wait",
+    () =>
+      Effect.gen(function* () {
+        const { stage, holders, point } = yield* Month.founded(["h1", "h2"])
+        const lines = holders.map(({ party }, nth) => Month.lineOf(nth + 1, party))
+        yield* Month.opened(stage, point, lines)
+        yield* Month.delivers(stage, "d-july", "d-july.2")
+        yield* withdraws
+        yield* succeeding(
+          Calls.write("instrument.pause", { instrumentId: "fund-a" }, { reason: "a question" })
+        )
+        assert.deepStrictEqual(yield* bothStates, ["payable", "payable"])
+        yield* Powers.admits(holders[0]!, "fund-a")
+        assert.deepStrictEqual(yield* Month.states, ["1 due", "2 delivered"])
+        assert.deepStrictEqual(yield* bothStates, ["held", "held"])
+      }).pipe(Effect.provide(world()))
+  )
 })
 
 describe("a distribution", () => {
@@ -402,6 +429,20 @@ describe("a distribution", () => {
       yield* Month.rolls(["d-july.1"])
       assert.strictEqual((yield* Month.distribution()).state, "paid")
       assert.deepStrictEqual(yield* Fund.surprises, [])
+    }).pipe(Effect.provide(world()))
+  )
+})
+
+describe("a distribution as investors are shown it", () => {
+  it.effect("is paid once they are shown that its last line waits, not when it begins to", () =>
+    Effect.gen(function* () {
+      const stage = yield* owedToTwo
+      yield* Month.delivers(stage, "d-july", "d-july.2")
+      yield* Month.rolls(["d-july.2"])
+      yield* Restricting.restricts("h1", "r1")
+      assert.deepStrictEqual(yield* bothStates, ["paid", "payable"])
+      yield* withdraws
+      assert.deepStrictEqual(yield* bothStates, ["paid", "paid"])
     }).pipe(Effect.provide(world()))
   )
 })

@@ -93,26 +93,38 @@ describe("an execution", () => {
     }).pipe(engine())
   )
 
-  it.effect("never begins while another of its instrument is at work, signed or not", () =>
-    Effect.gen(function* () {
-      yield* due
-      const other = { ...july, distributionId: "d-other" }
-      const first = yield* Calls.openAction("distribution.execute", {}, july)
-      const second = yield* Calls.openAction("distribution.execute", {}, other)
-      // Both are signed before either begins.
-      for (const action of [first, second]) {
-        yield* Calls.approve(String(action), Calls.person("ada", "approver"))
-      }
-      yield* Calls.settle
-      assert.deepStrictEqual((yield* written).toSorted(), [
-        "distribution.execute failed DistributionState",
-        "distribution.execute succeeded"
-      ])
-      const executes = (yield* exercised("DistributionSlot")).length
-      assert.strictEqual(executes, 1)
-      assert.strictEqual((yield* Calls.write("distribution.execute", {}, other)).why, conflict)
-      assert.deepStrictEqual(yield* Fund.surprises, [])
-    }).pipe(engine({ settings: { batchLines: 1 } }))
+  it.effect(
+    "never begins while another of its instrument is at work, signed or not, in any month",
+    () =>
+      Effect.gen(function* () {
+        const { stage } = yield* due
+        const begun = (month: string) =>
+          Effect.gen(function* () {
+            const body = { ...july, month }
+            const other = { ...body, distributionId: `d-other-${month}` }
+            const first = yield* Calls.openAction("distribution.execute", {}, body)
+            const second = yield* Calls.openAction("distribution.execute", {}, other)
+            // Both are signed before either begins.
+            for (const action of [first, second]) {
+              yield* Calls.approve(String(action), Calls.person("ada", "approver"))
+            }
+            yield* Calls.settle
+            assert.strictEqual(
+              (yield* Calls.write("distribution.execute", {}, other)).why,
+              conflict
+            )
+            return (yield* exercised("DistributionSlot")).length
+          })
+        assert.strictEqual(yield* begun("2026-07"), 1)
+        assert.deepStrictEqual((yield* written).toSorted(), [
+          "distribution.execute failed DistributionState",
+          "distribution.execute succeeded"
+        ])
+        yield* Executions.publishes(stage, "0.000095759", "2026-08-28T11:00:00Z")
+        yield* Cycles.at("2026-09-01T00:02:00Z")
+        assert.strictEqual(yield* begun("2026-08"), 2)
+        assert.deepStrictEqual(yield* Fund.surprises, [])
+      }).pipe(engine({ settings: { batchLines: 1 } }))
   )
 
   it.effect("never goes on with lines whose plan this engine did not keep", () =>

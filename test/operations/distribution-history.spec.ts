@@ -178,6 +178,35 @@ describe("retention", () => {
     }).pipe(engine)
   )
 
+  it.effect.each([
+    { of: "a point from before the schedule, whose income the first days earn", income: "5" },
+    { of: "a day of the schedule whose point has not come yet", income: "15" }
+  ])("never deletes the units of $of", ({ income }) =>
+    Effect.gen(function* () {
+      const isBefore = income === "5"
+      const { stage, holders } = yield* Executions.founded(["h1", "h2"], {
+        ...Executions.par,
+        ...withoutSchedule
+      })
+      const begins = Cycles.changes(1, { distribution: Executions.par.distribution })
+      const earns = Executions.publishes(stage, "0.01", "2026-07-05T11:00:00Z")
+      for (const holder of holders) yield* Powers.mints(stage, holder, "100")
+      yield* Cycles.at(isBefore ? "2026-07-05T12:00:00Z" : "2026-07-02T12:00:00Z")
+      yield* isBefore ? earns : begins
+      yield* Cycles.at("2026-07-10T12:00:00Z")
+      yield* moved({ stage, holders })
+      if (!isBefore) assert.isAbove(yield* pruned, 0)
+      yield* Cycles.at("2026-07-15T12:00:00Z")
+      yield* isBefore ? begins : earns
+      yield* Cycles.at("2026-07-20T12:00:00Z")
+      yield* Executions.publishes(stage, "0", "2026-07-20T11:00:00Z")
+      yield* Cycles.at("2026-08-01T00:02:00Z")
+      if (isBefore) assert.isAbove(yield* pruned, 0)
+      assert.strictEqual(yield* executes("2026-07"), "succeeded")
+      assert.deepStrictEqual(yield* entitled, [`h1 ${income}`, `h2 ${income}`])
+    }).pipe(engine)
+  )
+
   it.effect("deletes what a paid month read once the instrument no longer distributes", () =>
     Effect.gen(function* () {
       const fund = yield* accrued

@@ -264,6 +264,7 @@ const ofLedger = [
   "holders.movements",
   "holders.portfolio",
   "holders.statements",
+  "holders.taxStatement",
   "holders.admissions",
   "subscriptions.get",
   "redemptions.get"

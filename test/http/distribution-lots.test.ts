@@ -1,9 +1,19 @@
 /** Golden vectors of lots over HTTP: units that were bought at different prices, redeemed in part, and the lines they earn. */
-import { Decimal } from "@bursar/engine-core/kernel"
+import { Catalogue } from "@bursar/engine-core"
+import { type Basis, Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
+import { Result } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Bank from "../operations/bank.ts"
 import * as Distributing from "./distributing.ts"
+
+const { verify } = Catalogue
+
+interface TaxStatement {
+  readonly currencies: ReadonlyArray<{ readonly rows: ReadonlyArray<Distributing.Json> }>
+  readonly disposals: ReadonlyArray<Distributing.Json>
+  readonly basis: ReadonlyArray<Basis.Basis>
+}
 
 const { accumulating } = Distributing
 const inCash = {
@@ -20,7 +30,7 @@ beforeAll(async () => {
     instruments: {
       equalised: taxedByFifth,
       "gone-ex": taxedByFifth,
-      lots: inCash,
+      lots: { ...inCash, distribution: { ...inCash.distribution, incomeCode: "06" } },
       rebased: { ...inCash, valuation: "rebasing" }
     },
     holders: ["a", "b", "c"],
@@ -149,5 +159,33 @@ describe("vectors of lots over HTTP", () => {
       fund.calls("/v1/distributions", { instrumentId, month: "2026-08" })
     expect((await august("equalised")).value).toMatchObject({ gate: "policy", check: "went-ex" })
     expect((await august("gone-ex")).status).toBe(202)
+  })
+
+  it("G43, G44: a tax statement says what was paid, withheld and given back, and what each lot cost", async () => {
+    const year = await fund.reads<TaxStatement>("/v1/holders/a/tax-statements/2026")
+    const [usd] = year.currencies
+    expect(year.currencies).toHaveLength(1)
+    const rowOf = (instrumentId: string) =>
+      usd?.rows.find((row) => row["instrumentId"] === instrumentId)
+    expect(rowOf("lots")).toMatchObject({
+      ...{ gross: 16.5, equalisation: 9.25, withheld: 1.09, net: 15.41, repaid: 0 },
+      ...{ incomeCode: "06", exemptionCode: null, chapter: null, rate: 0.15 }
+    })
+    expect(rowOf("rebased")).toMatchObject({ gross: 18.37, withheld: 0, rate: 0 })
+    const disposals = year.disposals.filter((row) => row["instrumentId"] === "lots")
+    expect(disposals).toEqual([
+      expect.objectContaining({
+        ...{ acquiredOn: "2026-06-30", disposedOn: "2026-07-24", units: 1000, cost: 1000 },
+        ...{ proceeds: 1048, currency: "USD" }
+      }),
+      expect.objectContaining({
+        ...{ acquiredOn: "2026-07-10", disposedOn: "2026-07-24", units: 200, cost: 206 },
+        ...{ proceeds: 209.6, currency: "USD" }
+      })
+    ])
+    const figures = year.basis.map((basis) => [basis.field, Result.isSuccess(verify(basis))])
+    expect(figures).toContainEqual(["disposals.0.cost.share", true])
+    expect(figures).toContainEqual(["currencies.0.totals.net", true])
+    expect(figures.filter(([, isRight]) => isRight !== true)).toEqual([])
   })
 })

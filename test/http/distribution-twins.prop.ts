@@ -194,7 +194,7 @@ type Role = "investor" | "app"
 
 /** Reads that draw on distributions, and those of the holds on their instrument. */
 const near =
-  /^(?:distribution|holds|instruments\.(?:precheck|series)|holders\.(?:movements|statements))/u
+  /^(?:distribution|holds|instruments\.(?:precheck|series)|holders\.(?:movements|statements|taxStatement))/u
 
 /** Every path of every read of a role, with the windows between the marks and each filter. */
 const pathsOf = (

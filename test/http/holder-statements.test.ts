@@ -109,3 +109,55 @@ describe("holder statements over HTTP", () => {
     expect(await refusedAs("/v1/holders/h9/statements")).toEqual([404])
   })
 })
+
+const year = "/v1/holders/h1/tax-statements/2026"
+
+describe("tax statements over HTTP", () => {
+  it.each([
+    ["/v1/holders/h1/tax-statements/26", "/path/year"],
+    ["/v1/holders/h1/tax-statements/20x6", "/path/year"],
+    ["/v1/holders/h1/tax-statements/3026", "/path/year"],
+    [`${year}?zone=Atlantis/Capital`, "/query/zone"],
+    [`${year}?format=csv`, "/query/format"]
+  ])("refuse %s", async (target, pointer) => {
+    expect(await refusedAs(target)).toEqual([400, pointer])
+  })
+
+  it("answer a holder its own, another's as if it were none, and log who read one", async () => {
+    for (const role of ["operator", "approver", "risk", "compliance", "auditor", "app"]) {
+      expect((await fund.venue.read(year, role)).status, role).toBe(200)
+    }
+    for (const role of ["registrar", "feed", "monitor"]) {
+      expect((await fund.venue.read(year, role)).status, role).toBe(403)
+    }
+    expect((await fund.venue.read(year, "investor", { holder: "h1" })).status).toBe(200)
+    expect(await refusedAs(year, "investor", { holder: "h2" })).toEqual([404])
+    expect(await refusedAs("/v1/holders/h9/tax-statements/2026")).toEqual([404])
+    const { text } = await fund.venue.read("/v1/audit-log?action=export.read", "auditor")
+    const { value } = JSON.parse(text) as { readonly value: ReadonlyArray<Distributing.Json> }
+    const logged = value.filter(
+      ({ route }) => route === "/v1/holders/{holderId}/tax-statements/{year}"
+    )
+    expect(new Set(logged.map(({ role }) => role))).toEqual(
+      new Set(["operator", "approver", "risk", "compliance", "auditor", "app", "investor"])
+    )
+    expect(logged[0]).toMatchObject({ stage: "read", resourceKind: "holder", resourceId: "h1" })
+  })
+
+  it("show what left the holder's books", async () => {
+    const { value } = JSON.parse((await fund.venue.read(year)).text) as {
+      readonly value: Distributing.Json
+    }
+    expect(value).toEqual({
+      ...{ year: 2026, zone: "UTC", final: false, version: 1, corrects: null },
+      ...{ holderIds: ["h1"], currencies: [], basis: [] },
+      disposals: [
+        {
+          ...{ instrumentId: "fund-a", lotId: expect.any(String), units: 40 },
+          ...{ acquiredOn: "2026-06-30", disposedOn: "2026-07-31", cost: null, proceeds: null },
+          ...{ currency: "USD", reference: null }
+        }
+      ]
+    })
+  })
+})

@@ -9,6 +9,9 @@ import * as MovementReads from "./register/MovementReads.ts"
 import * as RegisterReads from "./register/RegisterReads.ts"
 import * as StatementReads from "./external-statement/StatementReads.ts"
 import * as SeriesReads from "./series/SeriesReads.ts"
+import * as TaxReads from "./tax-statement/TaxReads.ts"
+
+export { formulas } from "./tax-statement/TaxFormulas.ts"
 
 export const reads = [
   ...InstrumentReads.reads,
@@ -18,6 +21,7 @@ export const reads = [
   ...MovementReads.reads,
   ...PortfolioReads.reads,
   ...HolderStatementReads.reads,
+  ...TaxReads.reads,
   ...OpenOrderReads.reads,
   ...ProposalReads.reads,
   ...StatementReads.reads

@@ -34,7 +34,8 @@ const Distribution = Schema.Struct({
   withholding: Decimal.plain,
   payoutDecimals: Integer.schema,
   payout: sets.PayoutForm.schema,
-  calendar: NullOr(Calendar)
+  calendar: NullOr(Calendar),
+  incomeCode: NullOr(Text)
 })
 
 /** Pause of an instrument: the oldest open hold that a person opened; `until` is informative. */

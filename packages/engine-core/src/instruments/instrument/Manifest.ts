@@ -59,12 +59,17 @@ export const Calendar = Schema.Struct({
   paymentLagDays: Integer.between({ minimum: 0, maximum: 366 })
 })
 
+/** Two digits, as in box 1 of Form 1042-S. */
+const incomeCode = Schema.String.check(Schema.isPattern(/^[0-9]{2}$/))
+
 export const DistributionTerms = Schema.Struct({
   schedule: sets.DistributionSchedule.schema,
   withholding: Amount.rate,
   payoutDecimals: places,
   payout: sets.PayoutForm.schema,
-  calendar: Field.optional(Calendar)
+  calendar: Field.optional(Calendar),
+  /** Code of the income on tax statements. */
+  incomeCode: Field.optional(incomeCode)
 })
 
 /** Cut-off of orders: weekdays and wall-clock time in a named time zone. */

@@ -51,7 +51,8 @@ export const scale = struct<Body>({
     withholding: neither,
     payoutDecimals: neither,
     payout: neither,
-    calendar: neither
+    calendar: neither,
+    incomeCode: neither
   }),
   identifiers: neither,
   legalName: neither,

@@ -1,0 +1,183 @@
+/** Read of a person's tax statement of a year. */
+import { Effect, Schema } from "effect"
+import { type Holder, HolderId, holders } from "../../holders/holder/Holder.ts"
+import { audience } from "../../holders/holder/HolderReads.ts"
+import * as Sight from "../../holders/holder/Sight.ts"
+import { isRecorded, type Instrument } from "../../instruments/instrument/Instrument.ts"
+import type { PartyMovement } from "../../instruments/register/Movement.ts"
+import type * as Basis from "../../kernel/Basis.ts"
+import * as Date from "../../kernel/Date.ts"
+import type * as Instant from "../../kernel/Instant.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import * as Zone from "../../kernel/Zone.ts"
+import * as Read from "../../reads/Read.ts"
+import { Records } from "../../records/Records.ts"
+import {
+  instrumentsMovedBefore,
+  paidLinesOf,
+  subjectsOf
+} from "../holder-statement/HolderStatementLookups.ts"
+import * as PaidLineRules from "../PaidLineRules.ts"
+import * as DisposalRules from "./DisposalRules.ts"
+import * as Lookups from "./TaxLookups.ts"
+import * as TaxRules from "./TaxRules.ts"
+import { type Disposal, TaxStatement } from "./TaxStatement.ts"
+
+/** Four digits of a year from 1900 on. */
+const Year = Schema.String.check(Schema.isPattern(/^(?:19|2[0-9])[0-9]{2}$/))
+
+export const taxStatement = Read.one({
+  name: "holders.taxStatement",
+  doc: "Answers a person's tax statement of a year: what was paid to all holders of its chain of successors, and what left their books.",
+  route: "GET /v1/holders/{holderId}/tax-statements/{year}",
+  audience,
+  audited: { resourceKind: "holder", named: "holderId" },
+  pinned: true,
+  params: Schema.Struct({
+    holderId: HolderId,
+    year: Year,
+    /** Zone in which the year starts and days are counted; absent: UTC. */
+    zone: Schema.optionalKey(Zone.schema)
+  }),
+  value: TaxStatement,
+  refuses: ["not-found"],
+  run: Effect.fn("holders.taxStatement")(function* ({ holderId, year, zone = Zone.utc }, asking) {
+    const records = yield* Records
+    const { pin } = asking
+    yield* Sight.demand(asking, holders, { holderId })
+    const chain = yield* Lookups.chainOf(yield* records.get(holders, holderId, pin), pin)
+    const span = spanOf(Number(year), zone)
+    const moved = new Set<string>()
+    for (const { party } of chain) {
+      const of = yield* instrumentsMovedBefore({ party, pin }, span.end)
+      for (const id of of) moved.add(id)
+    }
+    const lines = (yield* paidLinesOf(
+      chain.map((holder) => holder.holderId),
+      pin
+    )).flatMap((line) => {
+      const paidOn = PaidLineRules.countedOn(line, { zone, since: null })
+      return isIn(span, paidOn) ? [{ ...line, paidOn }] : []
+    })
+    const ids = new Set([...moved, ...lines.map(({ instrumentId }) => instrumentId as string)])
+    const subjects = yield* subjectsOf([...ids], pin)
+    const currencyOf = new Map(
+      subjects.map(({ instrument }) => [
+        instrument.instrumentId as string,
+        instrument.manifest?.currency ?? null
+      ])
+    )
+    const codes = yield* Lookups.incomeCodesOf(lines, pin)
+    const exemptions = yield* Lookups.exemptionsOf(lines, pin)
+    const currencies = TaxRules.currenciesOf(
+      lines.flatMap(({ instrumentId, rate, ...line }) => {
+        const currency = currencyOf.get(instrumentId) ?? null
+        if (currency === null) throw new Error(`${instrumentId} paid without a currency`)
+        const { distributionId, lineId, paidOn, gross, equalisation, withheld, net } = line
+        const payment = { distributionId, lineId, paidOn, gross, equalisation, withheld, net }
+        return [
+          {
+            ...{ instrumentId, currency, rate },
+            incomeCode: codes.get(distributionId) ?? null,
+            exemptionCode: exemptions.get(lineId) ?? null,
+            payment: { ...payment, holderId: line.holderId ?? "" }
+          }
+        ]
+      })
+    )
+    const { disposals, basis } = yield* disposalsOf({
+      chain,
+      span,
+      pin,
+      instruments: subjects.flatMap(({ instrument }) =>
+        moved.has(instrument.instrumentId) ? [instrument] : []
+      )
+    })
+    const mayPayCash = subjects.some(
+      ({ instrument, versions }) =>
+        moved.has(instrument.instrumentId) && PaidLineRules.paysCash(versions, span.end)
+    )
+    return {
+      year: Number(year),
+      zone,
+      final: PaidLineRules.hasPassed(PaidLineRules.closesAt(span, { mayPayCash }), pin.ledgerTime),
+      version: 1,
+      corrects: null,
+      holderIds: chain.map((holder) => holder.holderId),
+      currencies,
+      disposals,
+      basis: [...TaxRules.basisOf(currencies, pin.offset), ...basis]
+    }
+  })
+})
+
+export const reads = [taxStatement] as const
+
+/** A year in a reader's zone. */
+interface Span extends PaidLineRules.Span {
+  readonly firstDay: Date.Date
+  readonly end: Instant.Instant
+}
+
+const spanOf = (year: number, zone: Zone.Zone): Span => {
+  const nextDay = Date.fromParts({ year: year + 1, month: 1, day: 1 })
+  return {
+    zone,
+    firstDay: Date.fromParts({ year, month: 1, day: 1 }),
+    nextDay,
+    end: Zone.startOfDay(zone, nextDay)
+  }
+}
+
+const isIn = ({ firstDay, nextDay }: Span, date: Date.Date): boolean =>
+  !Date.isBefore(date, firstDay) && Date.isBefore(date, nextDay)
+
+interface Disposing {
+  readonly chain: ReadonlyArray<Holder>
+  readonly span: Span
+  readonly pin: Pin.Resolved
+  readonly instruments: ReadonlyArray<Instrument>
+}
+
+/** Units that left the books of the chain in the year, lot by lot, in the order of their movements. */
+const disposalsOf = Effect.fnUntraced(function* ({ chain, span, pin, instruments }: Disposing) {
+  const own = new Set<string>(chain.map(({ party }) => party))
+  const disposals: Array<Disposal> = []
+  const basis: Array<Basis.Basis> = []
+  const isDisposal = ({ from, kind, party, to }: PartyMovement): boolean =>
+    from === party && kind !== "recovery" && (to === null || !own.has(to))
+  for (const instrument of instruments) {
+    if (!isRecorded(instrument)) continue
+    const { currency } = instrument.manifest
+    for (const { party } of chain) {
+      const movements = yield* Lookups.movementsOf(instrument, { party, before: span.end, pin })
+      const dayOf = ({ ledgerTime }: PartyMovement) => Zone.dateAt(span.zone, ledgerTime)
+      const isOfYear = (movement: PartyMovement) => isIn(span, dayOf(movement))
+      if (!movements.some((movement) => isDisposal(movement) && isOfYear(movement))) continue
+      const lots = yield* Lookups.lotsOf(instrument, { party, pin })
+      const parts = DisposalRules.partsOf({ party, lots, movements }, isDisposal)
+      const paidFor = yield* Lookups.proceedsOf(
+        parts.map(({ movement }) => movement),
+        { currency, pin }
+      )
+      for (const disposed of DisposalRules.withProceeds(parts, paidFor)) {
+        const { movement, part, proceeds } = disposed
+        if (!isOfYear(movement)) continue
+        const at = `disposals.${disposals.length}`
+        basis.push(...TaxRules.disposalBasis(disposed, { at, currency }))
+        disposals.push({
+          instrumentId: instrument.instrumentId,
+          lotId: part.lot.lotId,
+          acquiredOn: Zone.dateAt(span.zone, part.lot.acquiredAt),
+          disposedOn: dayOf(movement),
+          units: part.units,
+          cost: part.cost,
+          proceeds,
+          currency: part.lot.currency ?? currency,
+          reference: movement.reference
+        })
+      }
+    }
+  }
+  return { disposals, basis }
+})

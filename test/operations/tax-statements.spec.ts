@@ -1,0 +1,231 @@
+/** Tax statements: a person's year, by the day a payment counts on, over a chain of successors. */
+import { Date, Decimal, Offset } from "@bursar/engine-core/kernel"
+import { Ledger } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+import * as Cycles from "./cycles.ts"
+import * as Month from "./distributions.ts"
+import type * as Fund from "./fund.ts"
+import * as Powers from "./powers.ts"
+import * as Reports from "./reports.ts"
+
+const head = Effect.gen(function* () {
+  const ledger = yield* Ledger.Ledger
+  return Offset.of(yield* ledger.ledgerEnd)
+})
+
+const plain = Decimal.formatPlain
+
+/** Each payment of a statement: its day, its holder, its figures. */
+const told = ({ currencies }: Effect.Success<ReturnType<typeof Reports.taxOf>>) =>
+  currencies.flatMap(({ rows }) =>
+    rows.flatMap(({ incomeCode, exemptionCode, rate, payments }) =>
+      payments.map(({ holderId, paidOn, gross, withheld, net }) =>
+        [
+          paidOn,
+          holderId,
+          incomeCode,
+          exemptionCode,
+          plain(rate),
+          plain(gross),
+          plain(withheld),
+          plain(net)
+        ].join(" ")
+      )
+    )
+  )
+
+const delivers = (stage: Fund.Parties, lineId: string, paidOn: string) =>
+  Effect.gen(function* () {
+    const line = (yield* Cycles.active(Templates.DistributionLine)).find(
+      ({ payload }) => payload.lineId === lineId
+    )
+    const [of] = yield* Cycles.active(Templates.Distribution)
+    yield* stage.registrar.act(
+      Templates.exercise(Templates.DistributionLine, line!.cid, "Deliver", {
+        ...{ distributionCid: of!.cid, credentialCid: null, configurationCid: null },
+        evidence: { reference: lineId, paidOn: Date.of(paidOn) }
+      })
+    )
+  })
+
+const exempt = (holderId: string, value: string, state: "valid" | "revoked") =>
+  Calls.write(
+    "holder.set-attributes",
+    { holderId },
+    { attributes: [{ name: "tax-exemption", value, state, evidenceHash: "ab".repeat(32) }] }
+  )
+
+/** Lines of 54.32 gross for each of these holders, due from August 2026 on. */
+const owed = (ids: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const { stage, holders, point } = yield* Month.founded(ids)
+    for (const holder of holders) yield* Powers.mints(stage, holder, "10")
+    yield* Month.opened(
+      stage,
+      point,
+      holders.map(({ party }, nth) => Month.lineOf(nth + 1, party))
+    )
+    return { stage, holders }
+  })
+
+describe("a tax statement's year", () => {
+  it.effect(
+    "portfolio-performance 5305: counts cash on the day the evidence names, whenever it comes",
+    () =>
+      Effect.gen(function* () {
+        const { stage } = yield* owed(["h1", "h2", "h3"])
+        yield* Cycles.at("2027-01-02T12:00:00Z")
+        yield* delivers(stage, "d-july.1", "2026-12-31")
+        const line = "54.32 8.15 46.17"
+        assert.deepStrictEqual(told(yield* Reports.taxOf("h1", 2026)), [
+          `2026-12-31 h1   0.15 ${line}`
+        ])
+        assert.deepStrictEqual(told(yield* Reports.taxOf("h1", 2027)), [])
+        const early = yield* head
+        yield* Cycles.at("2027-01-31T23:58:00Z")
+        yield* delivers(stage, "d-july.2", "2026-12-31")
+        assert.strictEqual((yield* Reports.taxOf("h2", 2026)).final, false)
+        yield* Cycles.at("2027-02-01T00:01:00Z")
+        yield* delivers(stage, "d-july.3", "2026-12-31")
+        assert.deepStrictEqual(told(yield* Reports.taxOf("h2", 2026)).length, 1)
+        const last = yield* Reports.taxOf("h2", 2026)
+        assert.strictEqual(last.final, true)
+        // Evidence of the 32nd day counts on the day of its delivery, since the year is final.
+        assert.deepStrictEqual(told(yield* Reports.taxOf("h3", 2026)), [])
+        assert.deepStrictEqual(told(yield* Reports.taxOf("h3", 2027)), [
+          `2027-02-01 h3   0.15 ${line}`
+        ])
+        const before = yield* Reports.taxOf("h2", 2026, {}, { point: { at: early } })
+        assert.deepStrictEqual([told(before), before.final], [[], false])
+        for (const shown of [last, before]) Reports.keepBasis(shown)
+      }).pipe(Effect.provide(world()))
+  )
+
+  it.effect(
+    "G48: units delivered at 04:30 UTC on January 1 are of 2026 in New York and of 2027 in UTC",
+    () =>
+      Effect.gen(function* () {
+        const { stage, holders, point } = yield* Month.founded(["h1"], "units")
+        const [h1] = holders
+        const of = { payoutUnits: Decimal.of("46.17") }
+        yield* Month.opened(stage, point, [Month.lineOf(1, h1!.party, of)], {
+          payout: "units",
+          payoutPrice: Decimal.one
+        })
+        yield* Cycles.at("2027-01-01T04:30:00Z")
+        const line = (yield* Cycles.active(Templates.DistributionLine))[0]!
+        const [distribution] = yield* Cycles.active(Templates.Distribution)
+        const credential = yield* Powers.saying(Templates.Credential, { holder: h1!.party })
+        const configuration = (yield* Cycles.active(Templates.InstrumentConfiguration))[0]!
+        yield* stage.registrar.act(
+          Templates.exercise(Templates.DistributionLine, line.cid, "Deliver", {
+            distributionCid: distribution!.cid,
+            credentialCid: credential.cid,
+            configurationCid: configuration.cid,
+            evidence: null
+          })
+        )
+        const days = (zone: string, year: number) =>
+          Effect.map(Reports.taxOf("h1", year, { zone }), (found) =>
+            told(found).map((text) => text.slice(0, 10))
+          )
+        assert.deepStrictEqual(yield* days("America/New_York", 2026), ["2026-12-31"])
+        assert.deepStrictEqual(yield* days("America/New_York", 2027), [])
+        assert.deepStrictEqual(yield* days("UTC", 2026), [])
+        assert.deepStrictEqual(yield* days("UTC", 2027), ["2027-01-01"])
+        const [month] = (yield* Reports.statements("h1", { zone: "America/New_York" })).slice(-1)
+        assert.strictEqual(month?.instruments[0]?.paid[0]?.paidOn, Date.of("2026-12-31"))
+        yield* Calls.write("holder.register", {}, { holderId: "late", party: stage.attestor.party })
+        // Units need no evidence: the year is final a minute after its end.
+        assert.strictEqual((yield* Reports.taxOf("h1", 2026)).final, true)
+        assert.strictEqual(
+          (yield* Reports.taxOf("h1", 2026, { zone: "America/New_York" })).final,
+          false
+        )
+      }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("to come has no rows and is not final", () =>
+    Effect.gen(function* () {
+      yield* owed(["h1"])
+      const of = yield* Reports.taxOf("h1", 2031)
+      assert.deepStrictEqual(
+        [of.year, of.version, of.corrects, of.final, of.currencies, of.disposals, of.basis],
+        [2031, 1, null, false, [], [], []]
+      )
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("names the exemption that was valid when a line was paid, not before or after", () =>
+    Effect.gen(function* () {
+      const { stage } = yield* owed(["h1", "h2", "h3"])
+      yield* Cycles.at("2026-09-01T12:00:00Z")
+      yield* delivers(stage, "d-july.1", "2026-08-31")
+      for (const holderId of ["h1", "h2"]) yield* exempt(holderId, "02", "valid")
+      yield* delivers(stage, "d-july.2", "2026-08-31")
+      const before = yield* Reports.taxOf("h2", 2026)
+      yield* exempt("h2", "02", "revoked")
+      yield* exempt("h3", "03", "valid")
+      yield* exempt("h3", "04", "valid")
+      yield* delivers(stage, "d-july.3", "2026-08-31")
+      const codes = (of: typeof before) => of.currencies[0]!.rows.map((row) => row.exemptionCode)
+      assert.deepStrictEqual(codes(yield* Reports.taxOf("h1", 2026)), [null])
+      assert.deepStrictEqual(codes(yield* Reports.taxOf("h2", 2026)), ["02"])
+      assert.deepStrictEqual(codes(yield* Reports.taxOf("h3", 2026)), ["04"])
+      assert.deepStrictEqual(codes(before), ["02"])
+    }).pipe(Effect.provide(world()))
+  )
+})
+
+describe("a person", () => {
+  it.effect(
+    "G39: whose line was due when it was recovered has one statement, asked of either holder",
+    () =>
+      Effect.gen(function* () {
+        const { stage, holders } = yield* owed(["h1", "h2"])
+        const [h1, h2] = holders
+        yield* Powers.agrees(stage)
+        yield* Powers.consents(h1!)
+        const next = yield* Powers.succeeds(stage, h1!)
+        const alone = yield* Reports.taxOf("h1", 2026)
+        assert.deepStrictEqual(alone.holderIds, ["h1"])
+        assert.deepStrictEqual((yield* Reports.taxOf(next.holderId, 2026)).holderIds, [
+          next.holderId
+        ])
+        assert.strictEqual((yield* Powers.recovers("h1")).why, "")
+      // The venue tells the registrar on the ledger who is paid.
+      yield* Cycles.turns
+        yield* delivers(stage, "d-july.1", "2026-08-04")
+        yield* delivers(stage, "d-july.2", "2026-08-04")
+        const of = yield* Reports.taxOf("h1", 2026)
+        assert.deepStrictEqual(of.holderIds, ["h1", "h1-next"])
+        assert.deepStrictEqual(told(of), ["2026-08-04 h1-next   0.15 54.32 8.15 46.17"])
+        assert.deepStrictEqual(yield* Reports.taxOf(next.holderId, 2026), of)
+        // The units went from one wallet of the person to the other: nothing was disposed of.
+        assert.deepStrictEqual(of.disposals, [])
+        assert.deepStrictEqual((yield* Reports.taxOf(h2!.holderId, 2026)).holderIds, ["h2"])
+        Reports.keepBasis(of)
+      }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("is never made of a forced transfer, which is a disposal without proceeds", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* owed(["h1", "h2"])
+      yield* Powers.agrees(stage)
+      yield* Powers.consents(holders[0]!)
+      const done = yield* Powers.forces("h1", "h2")
+      assert.strictEqual(done.why, "")
+      const of = yield* Reports.taxOf("h1", 2026)
+      assert.deepStrictEqual(of.holderIds, ["h1"])
+      assert.deepStrictEqual(
+        of.disposals.map(({ units, cost, proceeds }) => [plain(units), cost, proceeds]),
+        [["10", null, null]]
+      )
+      assert.deepStrictEqual((yield* Reports.taxOf("h2", 2026)).disposals, [])
+    }).pipe(Effect.provide(world()))
+  )
+})

@@ -1,0 +1,185 @@
+/** Tax statements: sums and whole units of payments, and which lots units came from, at what cost. */
+import { Date, Decimal } from "@bursar/engine-core/kernel"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import type { Lot } from "#core/instruments/lot/Lot.ts"
+import * as LotRules from "#core/instruments/lot/LotRules.ts"
+import type { PartyMovement } from "#core/instruments/register/Movement.ts"
+import { idOf } from "#core/instruments/register/RegisterEntry.ts"
+import * as DisposalRules from "#core/overviews/tax-statement/DisposalRules.ts"
+import * as TaxRules from "#core/overviews/tax-statement/TaxRules.ts"
+import { funds, histories, parties } from "./lot-histories.ts"
+
+let line = 0
+const paid = (
+  gross: string,
+  withheld: string,
+  of: Partial<Omit<TaxRules.Paid, "payment">> = {}
+): TaxRules.Paid => ({
+  instrumentId: "fund-a",
+  currency: "USD",
+  incomeCode: null,
+  exemptionCode: null,
+  rate: Decimal.of("0.15"),
+  ...of,
+  payment: {
+    distributionId: "d",
+    lineId: `d.${++line}`,
+    holderId: "h1",
+    paidOn: Date.of("2026-12-31"),
+    gross: Decimal.of(gross),
+    equalisation: Decimal.zero,
+    withheld: Decimal.of(withheld),
+    net: Decimal.subtract(Decimal.of(gross), Decimal.of(withheld))
+  }
+})
+
+const plain = (of: object) =>
+  Object.values(of).map((figure) => Decimal.formatPlain(figure as Decimal.Decimal))
+
+describe("sums of a tax statement", () => {
+  it.each([
+    {
+      name: "G48: 0.69/0.10 and 0.70/0.11 are rounded together, never apart",
+      payments: [paid("0.69", "0.10"), paid("0.70", "0.11")],
+      totals: ["1.39", "0", "0.21", "1.18", "0"],
+      whole: ["1", "0", "0", "1"]
+    },
+    {
+      name: "G48: whole units need not add up",
+      payments: [paid("10.49", "2.50")],
+      totals: ["10.49", "0", "2.5", "7.99", "0"],
+      whole: ["10", "0", "3", "8"]
+    },
+    {
+      name: "G23: 1.39",
+      payments: [paid("1.39", "0")],
+      totals: ["1.39", "0", "0", "1.39", "0"],
+      whole: ["1", "0", "0", "1"]
+    },
+    {
+      name: "G23: 2.50",
+      payments: [paid("2.50", "0")],
+      totals: ["2.5", "0", "0", "2.5", "0"],
+      whole: ["3", "0", "0", "3"]
+    }
+  ])("$name", ({ payments, totals, whole }) => {
+    const [first] = TaxRules.currenciesOf(payments)
+    expect(plain(first!.totals)).toEqual(totals)
+    expect(plain(first!.wholeUnits)).toEqual(whole)
+  })
+
+  it("never add across currencies, nor across what decides a row", () => {
+    const different: ReadonlyArray<Partial<Omit<TaxRules.Paid, "payment">>> = [
+      {},
+      { instrumentId: "fund-b" },
+      { incomeCode: "06" },
+      { exemptionCode: "02" },
+      { rate: Decimal.of("0.3") },
+      { currency: "EUR" }
+    ]
+    const all = [...different, ...different].map((of) => paid("1", "0", of))
+    const currencies = TaxRules.currenciesOf(all)
+    expect(currencies.map(({ currency, rows }) => [currency, rows.length])).toEqual([
+      ["EUR", 1],
+      ["USD", 5]
+    ])
+    for (const { rows } of currencies) {
+      for (const row of rows) {
+        expect(row.payments).toHaveLength(2)
+        expect(row.gross).toBe(Decimal.of("2"))
+      }
+    }
+  })
+})
+
+/** What is done to the lots of a party, by the ledger of lots itself. */
+const booksOf = (steps: ReadonlyArray<LotRules.Step>, id: string) => {
+  let books: LotRules.Books = new Map()
+  const lots = new Map<string, Lot>()
+  const parts: Array<string> = []
+  for (const step of steps) {
+    const { from, to } = step.movement
+    const giver = from === null ? "" : idOf({ ...step.movement, party: from })
+    const changes = LotRules.changesOf(step.movement, {
+      lots: books.get(giver) ?? [],
+      acquisition: step.acquisition
+    })
+    if (from !== to && giver === id) {
+      parts.push(...changes.parts.map((part) => textOf(step.movement.seq, part)))
+    }
+    for (const lot of changes.opened) if (idOf(lot) === id) lots.set(lot.lotId, lot)
+    books = LotRules.fold(books, [step])
+  }
+  const left = new Map((books.get(id) ?? []).map((lot) => [lot.lotId, lot]))
+  return {
+    parts,
+    lots: [...lots.values()].map(
+      (lot): Lot => left.get(lot.lotId) ?? { ...lot, remaining: Decimal.zero, costLeft: null }
+    )
+  }
+}
+
+const textOf = (
+  seq: number,
+  { lot, units, cost }: { lot: Lot; units: bigint; cost: bigint | null }
+) => `${seq} ${lot.lotId} ${lot.remaining} ${lot.costLeft} ${units} ${cost}`
+
+describe("disposals", () => {
+  it("come from the lots that the ledger of lots took them from, at the same cost", () => {
+    let seen = 0
+    fc.assert(
+      fc.property(histories, (steps) => {
+        for (const asset of funds) {
+          for (const party of parties) {
+            const id = idOf({ ...asset, party })
+            const mine = steps.filter(
+              ({ movement: { instrumentId, from, to } }) =>
+                instrumentId === asset.instrumentId &&
+                from !== to &&
+                (from === party || to === party)
+            )
+            const { lots, parts } = booksOf(steps, id)
+            const movements = mine.map(({ movement, acquisition }) => ({
+              ...movement,
+              party,
+              reference: acquisition?.lotId == null ? null : acquisition.origin
+            })) as unknown as ReadonlyArray<PartyMovement>
+            const found = DisposalRules.partsOf({ party, lots, movements }, () => true)
+            expect(found.map(({ movement, part }) => textOf(movement.seq, part as never))).toEqual(
+              parts
+            )
+            // A year that ends earlier knows no lot of a later one.
+            const some = movements.slice(0, Math.floor(movements.length / 2))
+            const early = DisposalRules.partsOf({ party, lots, movements: some }, () => true)
+            expect(early.map(({ movement, part }) => textOf(movement.seq, part as never))).toEqual(
+              parts.slice(0, early.length)
+            )
+            seen += parts.length
+          }
+        }
+      }),
+      { numRuns: 60 }
+    )
+    expect(seen).toBeGreaterThan(0)
+  })
+
+  it("share the proceeds of an act so that the shares add up to it, to the last cent", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.bigInt({ min: 1n, max: 10n ** 14n }), { minLength: 1, maxLength: 6 }),
+        fc.bigInt({ min: 0n, max: 10n ** 8n }),
+        (units, cents) => {
+          const movement = { reference: { resourceKind: "redemption", id: "r1" } }
+          const parts = units.map((part) => ({
+            movement: movement as PartyMovement,
+            part: { lot: {} as Lot, units: Decimal.fromAtoms(part), cost: null }
+          }))
+          const proceeds = Decimal.fromAtoms(cents * 10n ** 8n)
+          const shared = DisposalRules.withProceeds(parts, () => ({ proceeds, currency: "USD" }))
+          expect(Decimal.sum(shared.map((of) => of.proceeds!))).toBe(proceeds)
+        }
+      )
+    )
+  })
+})

@@ -156,6 +156,7 @@ const ids: Record<string, string> = {
   standingSettlementId: "t1",
   distributionId: "d-july",
   lineId: "d-july.1",
+  year: "2026",
   standingApprovalId: "sa1",
   restrictionId: "x1",
   holdId: "p1",

@@ -208,7 +208,8 @@ const pathsOf = (
     instrumentId: ["fund-a"],
     holderId: ["h1", "h2", "decoy"],
     distributionId: ["d-july", "d-none"],
-    lineId: ["d-july.1", "d-july.2", "d-july.3"]
+    lineId: ["d-july.1", "d-july.2", "d-july.3"],
+    year: ["2026"]
   }
   const withNames = (route: string): ReadonlyArray<string> => {
     const name = /\{([A-Za-z]+)\}/u.exec(route)?.[1]

@@ -162,7 +162,9 @@ const pathsOf = (
     const paths =
       parameter === undefined
         ? [route]
-        : (named[parameter] ?? ["none"]).map((id) => route.replace(`{${parameter}}`, id))
+        : (named[parameter] ?? ["none"]).map((id) =>
+            route.replace(`{${parameter}}`, id).replace("{year}", "2026")
+          )
     return paths.flatMap((path) =>
       queriesOf(read.name, { holderId, scene }).flatMap((query) => {
         const point = read.pinned ? points[turn++ % points.length] : undefined

@@ -197,8 +197,8 @@ describe("a person", () => {
           next.holderId
         ])
         assert.strictEqual((yield* Powers.recovers("h1")).why, "")
-      // The venue tells the registrar on the ledger who is paid.
-      yield* Cycles.turns
+        // The venue tells the registrar on the ledger who is paid.
+        yield* Cycles.turns
         yield* delivers(stage, "d-july.1", "2026-08-04")
         yield* delivers(stage, "d-july.2", "2026-08-04")
         const of = yield* Reports.taxOf("h1", 2026)

@@ -39,6 +39,7 @@ const ids: Readonly<Record<string, Readonly<Record<"a" | "b" | "never", string>>
   // One distribution has a line of each.
   distributionId: { a: distributionId, b: distributionId, never: "d-zz" },
   lineId: { a: lineIds.a, b: lineIds.b, never: `${distributionId}.9` },
+  year: { a: "2026", b: "2026", never: "2026" },
   standingSettlementId: { a: standingSettlementId, b: standingSettlementId, never: "standing-z" }
 }
 

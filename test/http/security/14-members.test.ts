@@ -35,6 +35,7 @@ const ids: Record<string, string> = {
   standingSettlementId,
   distributionId,
   lineId: lineIds.a,
+  year: "2026",
   ...reserved,
   restrictionId: "restriction-1",
   holdId: "hold-1"

@@ -20,6 +20,11 @@ export const pinned: ReadonlyArray<Repeated> = Catalogue.reads
 /** What a read cannot go without, besides the ids of its path. */
 const needed: Readonly<Record<string, ReadonlyArray<Readonly<Record<string, string>>>>> = {
   "instruments.series": [{ metric: "price" }, { metric: "supply" }],
+  "holders.taxStatement": [
+    { year: "2026", holderId: "" },
+    { year: "2027", holderId: "", zone: "America/New_York" }
+  ],
+  "holders.statements": [{}, { zone: "Asia/Kolkata" }, { from: "2026-08" }],
   "instruments.precheck": [
     { act: "admission.offer", holderId: "" },
     { act: "subscription.claim", amount: "1000", holderId: "" },
@@ -230,7 +235,7 @@ export const make = (seed: number) => {
     const names = [...read.route.matchAll(/\{([a-zA-Z]+)\}/g)].map((found) => found[1] ?? "")
     const texts: Record<string, string> = { ...one(needed[read.name] ?? []) }
     const unsaid = Object.keys(texts).filter((name) => texts[name] === "")
-    for (const name of [...names, ...unsaid])
+    for (const name of [...names.filter((name) => texts[name] === undefined), ...unsaid])
       texts[name] = one([...(ids.get(name) ?? [])]) ?? "nobody"
     const caller = callerOf(read, town.holders)
     const limit = die.pick([1, 3, 1_000] as const)

@@ -7,6 +7,7 @@ import * as VenueClient from "./VenueClient.ts"
 import * as controlling from "./controls.ts"
 import * as dealing from "./dealing.ts"
 import { holderId, people } from "./people.ts"
+import { reports } from "./reporting.ts"
 import * as reconciling from "./reconciling.ts"
 import * as stating from "./statements.ts"
 import * as walking from "./steps.ts"
@@ -85,6 +86,7 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
 
   const again = await desks.operator.get(`/v1/subscriptions?at=${priced.offset}`)
   tell(`the list as it stood at offset ${priced.offset} is read again`)
+  const reported = await reports(walk, { left })
   return {
     demo: "subscription",
     amount: asked.amount,
@@ -114,6 +116,7 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
       ...counted.checks,
       ...accepted,
       ...controlled.checks,
+      ...reported,
       "every operation succeeded": operations.every(
         (operation) => VenueClient.text(operation, "state") === "succeeded"
       ),

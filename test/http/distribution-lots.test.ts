@@ -1,6 +1,6 @@
 /** Golden vectors of lots over HTTP: units that were bought at different prices, redeemed in part, and the lines they earn. */
 import { Catalogue } from "@bursar/engine-core"
-import { type Basis, Decimal } from "@bursar/engine-core/kernel"
+import { type Basis, Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -187,5 +187,35 @@ describe("vectors of lots over HTTP", () => {
     expect(figures).toContainEqual(["disposals.0.cost.share", true])
     expect(figures).toContainEqual(["currencies.0.totals.net", true])
     expect(figures.filter(([, isRight]) => isRight !== true)).toEqual([])
+  })
+
+  it("pays nothing for units that were burned in the name of another holder's redemption", async () => {
+    const [order] = await fund.reads<ReadonlyArray<Distributing.Json>>("/v1/redemptions")
+    const id = String(order?.["redemptionId"])
+    const b = fund.wallet("b")
+    const held = (await b.sees(Templates.Holding)).find(
+      ({ payload }) => payload.instrument.id === "equalised" && payload.lock === null
+    )
+    await b.acts(
+      Templates.exercise(Templates.Holding, held!.contractId, "RequestBurn", {
+        amount: Decimal.of("0.5"),
+        reference: { kind: "redemption", id },
+        custodian: null,
+        executeBefore: Instant.of("2030-01-01T00:00:00Z")
+      })
+    )
+    const [request] = await fund.registrar.sees(Templates.BurnRequest)
+    await fund.registrar.acts(
+      Templates.exercise(Templates.BurnRequest, request!.contractId, "Accept", {})
+    )
+    const { disposals } = await fund.reads<TaxStatement>("/v1/holders/b/tax-statements/2026")
+    expect(disposals).toEqual([
+      expect.objectContaining({
+        units: 0.5,
+        cost: 250,
+        proceeds: null,
+        reference: expect.anything()
+      })
+    ])
   })
 })

@@ -39,6 +39,7 @@ export default defineConfig({
       "test/operations/planted-faults.prop.ts",
       "test/operations/distribution-accumulating.prop.ts",
       "test/operations/distribution-years.prop.ts",
+      "test/operations/holder-statements.prop.ts",
       "test/reads/distribution-pins.prop.ts",
       "test/operations/restatement.spec.ts",
       "test/operations/explained-histories.prop.ts",

@@ -2,6 +2,7 @@
 import { Date, Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { world } from "../engine/world.ts"
@@ -60,6 +61,30 @@ describe("a holder's months", () => {
         "2026-12 134 (-4) 130"
       ])
     }).pipe(Effect.provide(world()))
+  )
+
+  it.effect(
+    "OCA bank-statement-import 905: never take an update into a month that is over by its date",
+    () => {
+      const faults = SimulatedLedger.Faults.make()
+      return Effect.gen(function* () {
+        const { stage, h1 } = yield* plain()
+        yield* Cycles.at("2026-10-01T00:00:05Z")
+        yield* Powers.mints(stage, h1, "7")
+        // The ledger dates the next update 20 seconds early: into September.
+        faults.replace({ skew: { minMillis: -20_000, maxMillis: -20_000 } })
+        yield* Cycles.at("2026-10-01T00:00:10Z")
+        yield* Powers.mints(stage, h1, "3")
+        const [october, ...others] = yield* Reports.statements("h1")
+        assert.deepStrictEqual(others, [])
+        assert.deepStrictEqual(Reports.told([october!]), ["2026-10 0 (7, 3) 10"])
+        const [, late] = october!.instruments[0]!.movements
+        assert.deepStrictEqual(
+          [late!.at, late!.ledgerTime].map((at) => Instant.format(at).slice(0, 7)),
+          ["2026-09", "2026-10"]
+        )
+      }).pipe(Effect.provide(world({ faults })))
+    }
   )
 
   it.effect("open alike whichever months are asked for, and never before the first movement", () =>

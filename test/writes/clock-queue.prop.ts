@@ -1,0 +1,106 @@
+/** When the clock looks at a record again, and when the scheduled reports of reserves are due. */
+import { Duration, Instant } from "@bursar/engine-core/kernel"
+import * as fc from "fast-check"
+import { describe, expect, it, test } from "vitest"
+import { mints } from "#core/reserves/reserve-order/Mint.ts"
+import * as MintOperations from "#core/reserves/reserve-order/MintOperations.ts"
+import { dueAt } from "#core/reserves/report/ReportRules.ts"
+import * as ClockQueue from "#core/records/ClockQueue.ts"
+import type { Timely } from "#core/records/Timely.ts"
+import type { Collection } from "#core/kernel/Collection.ts"
+
+/** A record is the instants that it comes to: of its clock move, then of each write. */
+type Instants = ReadonlyArray<number | null>
+
+const instant = (at: number | null | undefined) =>
+  at === null || at === undefined ? undefined : Instant.fromNanos(BigInt(at))
+
+const collection = {
+  ...(mints as unknown as Collection<Instants, unknown>),
+  due: ([at]: Instants) => {
+    const due = instant(at)
+    return due === undefined ? undefined : { at: due, fact: {} }
+  }
+}
+
+const writes = (count: number, of: Pick<Collection, "name"> = collection): ReadonlyArray<Timely> =>
+  Array.from({ length: count }, (_, index) => ({
+    ...(MintOperations.timely[0] as unknown as Timely),
+    collection: of,
+    at: (self) => instant((self as Instants)[index + 1])
+  }))
+
+const anyInstant = fc.option(fc.integer({ min: 0, max: 20 }))
+
+describe("the next instant of a record", () => {
+  it("is the first of its clock move and its writes, whatever other records come to", () => {
+    fc.assert(
+      fc.property(fc.array(anyInstant, { minLength: 1, maxLength: 5 }), (instants) => {
+        const timely = [...writes(instants.length - 1), ...writes(5, { name: "other" })]
+        const all = instants.filter((at) => at !== null)
+        expect(ClockQueue.next(collection, instants, timely)).toEqual(
+          instant(all.length === 0 ? null : Math.min(...all))
+        )
+      })
+    )
+  })
+
+  it("after an instant is the first that is later, and none where all have come", () => {
+    fc.assert(
+      fc.property(
+        fc.array(anyInstant, { minLength: 1, maxLength: 5 }),
+        fc.integer({ min: 0, max: 20 }),
+        (instants, now) => {
+          const timely = [...writes(instants.length - 1), ...writes(5, { name: "other" })]
+          const later = instants.filter((at) => at !== null && at > now) as ReadonlyArray<number>
+          const at = Instant.fromNanos(BigInt(now))
+          expect(ClockQueue.nextAfter(collection, instants, { timely, now: at })).toEqual(
+            instant(later.length === 0 ? null : Math.min(...later))
+          )
+        }
+      )
+    )
+  })
+})
+
+describe("the delay of an item in the queue", () => {
+  test.each([
+    ["nothing where the instant has come", -1, 0],
+    ["nothing at the very instant", 0, 0],
+    ["until the instant", 5_000, 5_000],
+    ["never more than 30 days", 31 * 86_400_000, 30 * 86_400_000]
+  ])("is %s", (_, ahead, delay) => {
+    const now = Instant.of("2026-08-01T00:00:00Z")
+    const then = Instant.fromEpochMillis(Instant.toEpochMillis(now) + ahead)
+    expect(ClockQueue.until(now, then)).toBe(delay)
+  })
+})
+
+describe("scheduled reports", () => {
+  test.each([
+    ["P1D", "2026-07-31T23:59:59.999999999Z", "2026-07-31T00:00:00Z", "2026-08-01T00:00:00Z"],
+    ["P1D", "2026-08-01T00:00:00Z", "2026-08-01T00:00:00Z", "2026-08-02T00:00:00Z"],
+    ["PT1H", "2026-08-01T00:59:59.999Z", "2026-08-01T00:00:00Z", "2026-08-01T01:00:00Z"],
+    ["PT7H", "1970-01-01T06:59:59Z", "1970-01-01T00:00:00Z", "1970-01-01T07:00:00Z"]
+  ])("of %s are due at whole periods since 1970, at %s", (every, now, latest, next) => {
+    const due = dueAt(Duration.of(every), Instant.of(now))
+    expect(due).toEqual({ latest: Instant.of(latest), next: Instant.of(next) })
+  })
+
+  it("are due once a period: the next of an instant is the latest of the next", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 40 * 24 }),
+        fc.integer({ min: 0, max: 4_000_000_000_000 }),
+        (hours, millis) => {
+          const every = Duration.hours(hours)
+          const now = Instant.fromEpochMillis(millis)
+          const { latest, next } = dueAt(every, now)
+          expect(Instant.atOrBefore(latest, now) && Instant.isAfter(next, now)).toBe(true)
+          expect(dueAt(every, next).latest).toEqual(next)
+          expect(dueAt(every, latest)).toEqual({ latest, next })
+        }
+      )
+    )
+  })
+})

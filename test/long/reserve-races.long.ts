@@ -1,10 +1,12 @@
-/** A mint that is ready against whatever else happens to its reserve: each in both orders, and with answers lost. */
+/** Whatever happens to a reserve at once with something else: each in both orders, and with answers lost. */
+import { Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Faults } from "@bursar/storage-adapters/simulated-ledger"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
+import { amendments } from "#core/reserves/amendment/Amendment.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Backed from "../operations/backed.ts"
@@ -117,4 +119,176 @@ describe("a mint that is ready", () => {
       }).pipe(Effect.provide(world({ faults })))
     }
   )
+})
+
+/** The reserve's agreement to lock cash. */
+const cashAgreement = Effect.map(
+  Cycles.active(Templates.LockAgreement),
+  (found) => found.find(({ payload }) => payload.asset.id === "USD")?.payload.lockAgreementId ?? ""
+)
+
+const lost = ["dropAfterCommit", "dropBeforeCommit", "contention"] as const
+const every = Array.from({ length: 1000 }, (_, index) => index + 1)
+/** Faults of one submission, or of every one: then whatever else happens comes first. */
+const losses = [
+  ...lost.map((fault) => [fault, { [fault]: [1] }] as const),
+  ["every dropBeforeCommit", { dropBeforeCommit: every }] as const
+]
+
+/** The engine asks again after what it has not heard, until it knows. */
+const asksAgain = Effect.gen(function* () {
+  for (let tries = 0; tries < 5; tries++) yield* Minting.retry
+})
+
+describe("a settlement whose answer is lost", () => {
+  const each = races.flatMap(([name, happens]) =>
+    losses.map(([loss, plan]) => [loss, name, happens, plan] as const)
+  )
+  it.effect.each(each)(
+    "by %s is judged before or after %s, and once",
+    ([loss, name, happens, plan]) => {
+      const faults = Faults.make()
+      return Effect.gen(function* () {
+        const scene = yield* started
+        yield* Minting.accepts(scene, of(scene))
+        faults.replace(plan)
+        yield* Minting.turn
+        faults.replace({})
+        yield* happens(scene)
+        yield* asksAgain
+        // Whatever is left of it ends at its deadline.
+        yield* TestClock.adjust("25 hours")
+        yield* asksAgain
+        const state = yield* settled()
+        // A close waits for its turn: operations of one reserve run one after another.
+        const isFirst = loss !== "every dropBeforeCommit" || name === "the close of the reserve"
+        assert.strictEqual(state, isFirst ? "settled" : "cancelled")
+        const isSettled = state === "settled"
+        assert.strictEqual(yield* Cycles.holds(scene.h1, "fund-a"), isSettled ? "1600" : "1500")
+        assert.strictEqual(yield* Cycles.holds(scene.custodian, "USD"), isSettled ? "1100" : "1000")
+        const { outstanding } = yield* Backed.reserve()
+        assert.strictEqual(Decimal.formatPlain(outstanding), isSettled ? "1600" : "1500")
+        const done = (yield* Minting.endings("mint.settle")).filter((one) => one === "succeeded")
+        assert.strictEqual(done.length, isSettled ? 3 : 2)
+        assert.deepStrictEqual(yield* Cycles.active(Templates.Allocation), [])
+        assert.deepStrictEqual(yield* Cycles.active(Templates.MintOrder), [])
+        assert.deepStrictEqual(yield* Cycles.active(Templates.SettlementIntent), [])
+        assert.deepStrictEqual(yield* Fund.surprises, [])
+      }).pipe(Effect.provide(world({ faults })))
+    }
+  )
+})
+
+describe("a mint and the release of its asset", () => {
+  const scene = Minting.opened({ price: null })
+
+  it.effect("never go together: after the release none starts", () =>
+    Effect.gen(function* () {
+      const opened = yield* scene
+      assert.strictEqual((yield* Backed.releasesLock(yield* cashAgreement)).why, "")
+      const { why } = yield* Minting.starts(opened, of(opened))
+      assert.strictEqual(why, "rule-refused policy lock-agreement")
+    }).pipe(engine())
+  )
+
+  it.effect.each(losses)(
+    "never go together where the answer of the release is lost by %s",
+    ([loss, plan]) => {
+      const faults = Faults.make()
+      return Effect.gen(function* () {
+        const opened = yield* scene
+        const lockAgreementId = yield* cashAgreement
+        const key = { reserveId: "res-1", lockAgreementId }
+        const action = yield* Calls.openAction("lock-agreement.release", key, {})
+        faults.replace(plan)
+        yield* Calls.approveAction(action)
+        faults.replace({})
+        const start = yield* Minting.starts(opened, of(opened))
+        yield* asksAgain
+        const agreement = yield* Backed.lockAgreement(lockAgreementId)
+        const orders = yield* Cycles.active(Templates.MintOrder)
+        const agreements = yield* Cycles.active(Templates.LockAgreement)
+        const isReleased = loss === "dropAfterCommit"
+        assert.strictEqual(start.why, isReleased ? "rule-refused policy lock-agreement" : "")
+        assert.strictEqual(orders.length, isReleased ? 0 : 1)
+        assert.strictEqual(
+          agreement.state,
+          orders.length === 0 ? "released" : "active",
+          "an order in the asset keeps its agreement"
+        )
+        assert.strictEqual(
+          agreements.some(({ payload }) => payload.lockAgreementId === lockAgreementId),
+          orders.length > 0
+        )
+        assert.deepStrictEqual(yield* Fund.surprises, [])
+      }).pipe(Effect.provide(world({ faults })))
+    }
+  )
+})
+
+describe("the withdrawal of terms that wait", () => {
+  const waiting = Effect.gen(function* () {
+    const scene = yield* Backed.opened()
+    yield* Backed.reserved(scene, { loosenDelay: "PT1H" })
+    const terms = Backed.termsOf(scene, { haircut: 0.01 })
+    yield* Calls.write("amendment.propose", { reserveId: "res-1" }, { amendmentId: "am-1", terms })
+    const { cid } = yield* Powers.saying(Templates.AmendmentProposal, { amendmentId: "am-1" })
+    const reserveCid = (yield* Backed.reserve()).reserveCid ?? ""
+    yield* scene.registrar.act(
+      Templates.exercise(Templates.AmendmentProposal, cid, "Accept", { reserveCid })
+    )
+  })
+  const of1 = { reserveId: "res-1", amendmentId: "am-1" }
+  const amendment = Effect.flatMap(Records, (records) => records.get(amendments, "am-1"))
+
+  it.effect.each([
+    ["dropAfterCommit", "withdrawn"],
+    ["dropBeforeCommit", "effective"],
+    ["contention", "effective"]
+  ] as const)(
+    "whose answer is lost by %s as they come into force happens once or not at all, and the ledger agrees",
+    ([fault, expected]) => {
+      const faults = Faults.make()
+      return Effect.gen(function* () {
+        yield* waiting
+        yield* TestClock.adjust("59 minutes")
+        yield* Calls.openAction("amendment.withdraw", of1, {})
+        faults.replace({ [fault]: [1] })
+        yield* Calls.settle
+        // What is asked again is asked once they are in force.
+        yield* TestClock.adjust("1 minute")
+        yield* asksAgain
+        const { state } = yield* amendment
+        assert.strictEqual(state, expected)
+        const { payload } = yield* Powers.saying(Templates.Reserve, { reserveId: "res-1" })
+        assert.strictEqual(payload.pending === null, state === "withdrawn")
+        assert.strictEqual((yield* Backed.reserve()).pending === null, state === "withdrawn")
+        const [ended] = yield* Minting.endings("amendment.withdraw")
+        assert.strictEqual(ended === "succeeded", state === "withdrawn", ended)
+        assert.deepStrictEqual(yield* Fund.surprises, [])
+      }).pipe(Effect.provide(world({ faults })))
+    }
+  )
+
+  it.effect("is refused by the ledger where they came into force after it was judged", () => {
+    const faults = Faults.make()
+    return Effect.gen(function* () {
+      yield* waiting
+      yield* TestClock.adjust("59 minutes")
+      yield* Calls.openAction("amendment.withdraw", of1, {})
+      // Every answer within the hour is lost before the ledger judges it.
+      faults.replace({ dropBeforeCommit: every })
+      yield* Calls.settle
+      yield* TestClock.adjust("1 minute")
+      yield* Calls.settle
+      faults.replace({})
+      yield* asksAgain
+      assert.strictEqual((yield* amendment).state, "effective")
+      const { payload } = yield* Powers.saying(Templates.Reserve, { reserveId: "res-1" })
+      assert.isNotNull(payload.pending)
+      const [ended] = yield* Minting.endings("amendment.withdraw")
+      assert.notStrictEqual(ended, "succeeded")
+      assert.deepStrictEqual(yield* Fund.surprises, [])
+    }).pipe(Effect.provide(world({ faults })))
+  })
 })

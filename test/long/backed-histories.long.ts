@@ -1,6 +1,6 @@
 /**
- * Random histories of a backed instrument through the engine: mints, redemptions, locks, prices,
- * amendments and clocks, judged by books that the test keeps by itself.
+ * Random histories of a backed instrument through the engine: mints, redemptions, prechecks, locks and
+ * releases, prices, amendments, holds, the close and clocks, judged by books that the test keeps by itself.
  */
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
@@ -14,9 +14,11 @@ import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Books from "../simulated-ledger/reserve-books.ts"
 import * as Backed from "../operations/backed.ts"
+import { sets } from "../operations/controlled.ts"
 import * as Cycles from "../operations/cycles.ts"
 import * as Minting from "../operations/minting.ts"
 import * as Powers from "../operations/powers.ts"
+import * as Stated from "../operations/stated-reserves.ts"
 import * as Venue from "../operations/venue.ts"
 
 const whats = [
@@ -28,7 +30,10 @@ const whats = [
   "mint",
   "redeem",
   "redeem",
-  "amend"
+  "amend",
+  "hold",
+  "release",
+  "close"
 ] as const
 type What = (typeof whats)[number]
 
@@ -50,13 +55,16 @@ const steps = fc.array(
 const opening = fc.record({
   isPar: fc.boolean(),
   /** The price of the bills never moves. */
-  isStill: fc.boolean(),
+  isStill: fc.constantFrom(true, false, false),
+  /** Both assets are locked, and h1 has units, before anything else. */
+  isFilled: fc.constantFrom(true, true, true, false),
   terms: fc.nat(5)
 })
 
 interface Opening {
   readonly isPar: boolean
   readonly isStill: boolean
+  readonly isFilled: boolean
   readonly terms: number
 }
 
@@ -115,6 +123,11 @@ interface Game {
   terms: number
   pending: { readonly terms: number; readonly at: bigint } | null
   outstanding: bigint
+  /** Takes the open hold away; null: there is none. */
+  hold: Effect.Effect<Calls.Ended, unknown, Layer.Success<ReturnType<typeof world>>> | null
+  /** The agreement in force of an asset, by its id; without one nothing is locked. */
+  readonly agreements: Map<string, string>
+  reserve: "active" | "closing" | "closed"
   readonly done: Array<string>
 }
 
@@ -151,6 +164,8 @@ const turn = (game: Game) =>
       const record =
         kind === "mint" ? yield* Minting.mint(order.id) : yield* Minting.redemption(order.id)
       if (record.state !== "settled") continue
+      expect(game.hold, `${kind} settled in spite of a hold`).toBeNull()
+      expect(kind === "redemption" || game.reserve === "active", "minted while closing").toBe(true)
       game.open.splice(game.open.indexOf(order), 1)
       const judge = kind === "mint" ? Books.mayMint : Books.mayRedeem
       // Orders that settled before it in this turn are in the books by now.
@@ -193,6 +208,7 @@ const acts: {
   lock: (game, { which, much }) =>
     Effect.gen(function* () {
       const id = which % 2 === 0 ? "USD" : "BILL"
+      if (game.reserve !== "active") return
       yield* Backed.locks(game.scene, { amount: String(much), asset: assetOf(game, id) })
       plus(game.locked, id, atomsOf(much))
     }),
@@ -203,7 +219,10 @@ const acts: {
       const amount = atomsOf(much)
       const now = yield* books(game)
       const units = Books.unitsOf(now, { asset, amount }) ?? 0n
-      const holds = units > 0n && Books.mayMint(now, { asset, amount, units })
+      const holds =
+        isOpen(game, "active") && units > 0n && Books.mayMint(now, { asset, amount, units })
+      const asked = yield* Stated.precheck(game.scene, { asset, deposit: String(much), holder })
+      expect(asked.refused.length === 0, `${asked.refused.join()} by precheck`).toBe(holds)
       const of = {
         mintId: name,
         asset: assetOf(game, asset),
@@ -225,13 +244,23 @@ const acts: {
   redeem: (game, { which, much }, name) =>
     Effect.gen(function* () {
       yield* turn(game)
-      const asset = which % 2 === 0 ? "USD" : "BILL"
-      const holder = which % 3 === 0 ? "h2" : "h1"
+      const isInBills = which % 4 !== 0 && (game.locked.get("BILL") ?? 0n) > 0n
+      const asset = isInBills ? "BILL" : "USD"
+      // Mostly the price is a fresh one.
+      if (isInBills && much % 5 !== 0) yield* acts.price(game, { what: "price", which, much }, name)
       const units = atomsOf(1 + (much % 60))
+      const isOfFirst = (game.owned.get("h1 fund-a") ?? 0n) >= units
+      const holder = which % 5 === 0 || !isOfFirst ? "h2" : "h1"
       const now = yield* books(game)
       const amount = Books.payoutOf(now, { asset, units }) ?? 0n
       const free = game.owned.get(`${holder} fund-a`) ?? 0n
-      const holds = amount > 0n && free >= units && Books.mayRedeem(now, { asset, amount, units })
+      const holds =
+        (isOpen(game, "active") || isOpen(game, "closing")) &&
+        amount > 0n &&
+        free >= units &&
+        Books.mayRedeem(now, { asset, amount, units })
+      const asked = yield* Stated.precheck(game.scene, { asset, units: text(units), holder })
+      expect(asked.refused.length === 0, `${asked.refused.join()} by precheck`).toBe(holds)
       const of = {
         reserveRedemptionId: name,
         asset: assetOf(game, asset),
@@ -253,7 +282,12 @@ const acts: {
       if (isWhole) {
         game.open.push({ id: name, kind: "redemption", holder, asset, amount, units })
         yield* Minting.acceptsRedemption(game.scene, of)
+        // The price of what is paid rises between the acceptance and the settlement.
+        if (much % 3 !== 0) yield* rises(game)
+        const then = yield* books(game)
+        const isMoved = (Books.payoutOf(then, { asset, units }) ?? amount) < amount
         yield* turn(game)
+        if (isMoved) game.done.push("moved")
       }
       const left = game.open.findIndex(({ id }) => id === name)
       if (left < 0 && isWhole) return
@@ -273,7 +307,7 @@ const acts: {
       const after = which % choices.length
       const isTightening = Books.onlyTightens(booked(before), booked(after))
       const isWaiting = game.pending !== null && now < game.pending.at
-      const holds = before !== after && (isTightening || !isWaiting)
+      const holds = game.reserve === "active" && before !== after && (isTightening || !isWaiting)
       const terms = Backed.termsOf(game.scene, choiceAt(after))
       const proposed = yield* Calls.write(
         "amendment.propose",
@@ -292,8 +326,68 @@ const acts: {
       game.terms = isTightening ? after : before
       game.pending = isTightening ? null : { terms: after, at: at + delayHours * hour }
       game.done.push(isTightening ? "tightened" : "loosened")
+    }),
+  hold: (game) =>
+    Effect.gen(function* () {
+      if (game.hold === null) {
+        game.hold = yield* sets("hold")
+        return
+      }
+      expect((yield* game.hold).why).toBe("")
+      game.hold = null
+      yield* turn(game)
+    }),
+  release: (game, { which, much }, name) =>
+    Effect.gen(function* () {
+      yield* turn(game)
+      const asset = which % 2 === 0 ? "USD" : "BILL"
+      const agreement = game.agreements.get(asset)
+      if (agreement === undefined) return
+      const now = yield* books(game)
+      const isFree = game.open.every((order) => order.asset !== asset)
+      const released = yield* Backed.releasesLock(agreement)
+      if (!starts(game, released, isFree && Books.mayRelease(now, asset))) return
+      game.done.push("released")
+      game.locked.set(asset, 0n)
+      game.agreements.delete(asset)
+      if (game.reserve === "active") {
+        const again = much % 2 === 0 ? { amount: String(much) } : {}
+        yield* Backed.locked(game.scene, { asset: assetOf(game, asset), id: name, ...again })
+        game.agreements.set(asset, name)
+        game.locked.set(asset, much % 2 === 0 ? atomsOf(much) : 0n)
+        return
+      }
+      const isLast = game.outstanding === 0n && game.open.length === 0 && game.agreements.size === 0
+      if (isLast) game.reserve = "closed"
+      expect((yield* Backed.reserve()).state).toBe(game.reserve)
+    }),
+  close: (game, { much }) =>
+    Effect.gen(function* () {
+      // Most histories go on.
+      if (much % 5 !== 0) return
+      yield* turn(game)
+      const closed = yield* Backed.closes()
+      const holds =
+        game.reserve === "active" ||
+        (game.outstanding === 0n && game.open.length === 0 && game.agreements.size === 0)
+      if (!starts(game, closed, holds && game.reserve !== "closed")) return
+      game.reserve = "closing"
     })
 }
+
+/** Whether orders of a reserve in this state start at all. */
+const isOpen = ({ hold, reserve }: Game, state: Game["reserve"]) =>
+  hold === null && reserve === state
+
+/** The price of the bills rises by a quarter. */
+const rises = (game: Game) =>
+  Effect.gen(function* () {
+    const last = game.points.get("BILL")?.value
+    if (game.opening.isStill || last === undefined) return
+    const value = last + last / 4n
+    yield* Backed.prices(game.scene, text(value))
+    game.points = new Map([["BILL", { value, at: Instant.toMicros(yield* Instant.now) }]])
+  })
 
 const view = Effect.map(
   Venue.read(ReserveReads.get, { reserveId: "res-1" as never }),
@@ -316,12 +410,11 @@ const agrees = (game: Game) =>
         expect(held, `${holder} ${asset}`).toBe(text(game.owned.get(`${holder} ${asset}`) ?? 0n))
       }
     }
-    if (game.opening.isPar) {
-      const mintable = Decimal.atoms(shown.mintable)
-      const minted = (more: bigint) => ({ ...now, outstanding: game.outstanding + more })
-      if (mintable > 0n) expect(Books.isCovered(minted(mintable)), "mintable").toBe(true)
-      const one = Books.unit / 1_000_000n
-      expect(Books.isCovered(minted(mintable + one)), "one atom more").toBe(false)
+    const mintable = Decimal.atoms(shown.mintable)
+    if (mintable > 0n) expect(Books.wouldCover(now, mintable), "mintable").toBe(true)
+    const one = Books.unit / 1_000_000n
+    if (Books.isCovered(now)) {
+      expect(Books.wouldCover(now, mintable + one), "one atom more").toBe(false)
     }
     if (game.opening.isPar && game.opening.isStill) {
       for (const holder of ["h1", "h2"]) {
@@ -351,6 +444,16 @@ const reported = Effect.gen(function* () {
   expect(value.view.cover.ratio).toBe(shown.cover.ratio)
 })
 
+/** The custodian locks of both assets, and h1 mints by the first where the terms permit it. */
+const filled = (game: Game) =>
+  Effect.gen(function* () {
+    const step = { which: 0, much: 202 }
+    yield* acts.price(game, { ...step, what: "price" }, "")
+    yield* acts.lock(game, { ...step, what: "lock" }, "")
+    yield* acts.lock(game, { ...step, what: "lock", which: 1 }, "")
+    yield* acts.mint(game, { ...step, what: "mint", which: 2 }, "first")
+  })
+
 const play = (of: Opening, script: ReadonlyArray<Step>) =>
   Effect.gen(function* () {
     const scene = yield* Minting.opened({
@@ -366,16 +469,25 @@ const play = (of: Opening, script: ReadonlyArray<Step>) =>
       locked: new Map(),
       open: [],
       points: new Map(),
+      hold: null,
+      agreements: new Map([
+        ["USD", "lock-USD"],
+        ["BILL", "lock-BILL"]
+      ]),
+      reserve: "active",
       done: []
     }
+    if (of.isFilled) yield* filled(game)
     for (const [index, step] of script.entries()) {
+      // Nothing backs the instrument any more.
+      if (game.reserve === "closed") break
       yield* acts[step.what](game, step, `n${index}`)
       game.done.push(step.what)
       yield* agrees(game)
     }
     yield* turn(game)
     yield* agrees(game)
-    yield* reported
+    if (game.reserve !== "closed") yield* reported
     return game.done
   })
 
@@ -393,10 +505,11 @@ describe("after any history of a backed instrument", () => {
 
   it("these histories do enough to prove something", async () => {
     const done = new Map<string, number>()
-    for (const [of, script] of fc.sample(fc.tuple(opening, steps), { numRuns: 8, seed: 3 })) {
+    for (const [of, script] of fc.sample(fc.tuple(opening, steps), { numRuns: 14, seed: 3 })) {
       for (const what of await run(of, script)) done.set(what, (done.get(what) ?? 0) + 1)
     }
-    for (const what of ["settled mint", "settled redemption", "refused", "tightened", "loosened"]) {
+    const reached = ["settled mint", "settled redemption", "refused", "tightened", "loosened"]
+    for (const what of [...whats, ...reached, "released", "moved"]) {
       expect(done.get(what) ?? 0, what).toBeGreaterThan(0)
     }
   })

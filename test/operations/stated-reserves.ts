@@ -137,14 +137,14 @@ export type Ask =
 /** Answer of a precheck at an offset: the checks that refuse, by name, and the figures. */
 export const precheck = (
   scene: Pick<Backed.Scene, "bank">,
-  of: Ask & { readonly at?: Offset.Offset; readonly price?: string }
+  of: Ask & { readonly holder?: string; readonly at?: Offset.Offset; readonly price?: string }
 ) =>
   Effect.map(
     Venue.read(
       PrecheckReads.get,
       {
         instrumentId,
-        holderId: id<"HolderId">("h1"),
+        holderId: id<"HolderId">(of.holder ?? "h1"),
         asset: assetOf(scene, of.asset),
         ...(of.price === undefined ? {} : { price: Decimal.of(of.price) }),
         ...("deposit" in of

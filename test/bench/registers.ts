@@ -1,8 +1,9 @@
-/** A register as CSV and a portfolio among 100,000 holders against the plain statements that answer the same. */
+/** A register and movements as CSV, and a portfolio among 100,000 holders against the plain statements that answer the same. */
 import { Reads } from "@bursar/engine-core"
 import { Effect, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { InstrumentId } from "#core/instruments/instrument/Instrument.ts"
+import * as MovementReads from "#core/overviews/register/MovementReads.ts"
 import * as RegisterReads from "#core/overviews/register/RegisterReads.ts"
 import * as Csv from "#host/wire/Csv.ts"
 import {
@@ -30,6 +31,30 @@ import * as Seeded from "./seeded-register.ts"
 
 const perRound = 400
 const callers = 8
+
+/** Prints the movements of the instrument as CSV, a chunk at a time, as the host does. */
+const movementsPrinted = (count: number) =>
+  Effect.gen(function* () {
+    const reads = yield* Reads
+    const { csv } = MovementReads.ofInstrument
+    if (csv === undefined) return yield* Effect.die(new Error("movements have a table"))
+    const { value } = yield* reads.all(MovementReads.ofInstrument, {
+      caller,
+      params: { instrumentId: InstrumentId.make("fund-a") },
+      point: {},
+      page: {}
+    })
+    let [lines, bytes] = [0, Buffer.byteLength(Csv.head(csv))]
+    yield* Stream.runForEachArray(value, (chunk) =>
+      Effect.sync(() => {
+        lines += chunk.length
+        bytes += Buffer.byteLength(Csv.body(csv, chunk))
+      })
+    )
+    if (lines !== count || bytes < lines) {
+      return yield* Effect.die(new Error(`${lines} movements of ${count}, ${bytes} bytes`))
+    }
+  })
 
 /** Prints the register as CSV, a chunk at a time, as the host does. */
 const whole = (holders: number) =>
@@ -96,6 +121,24 @@ const program = ({ rounds, size: holders }: Options & { readonly size: number })
           )
       }
     })
+    const moved = yield* inTurns({
+      rounds,
+      ours: { meter, run: () => timed(holders, movementsPrinted(holders)) },
+      bound: {
+        meter,
+        run: () =>
+          timed(
+            holders,
+            Effect.map(
+              sql`select d.body from bursar.document d
+                where d.collection = 'movement' and d.to_offset is null
+                  and d.filters ->> 'instrumentId' = 'fund-a'
+                order by d.sort_key`,
+              printed
+            )
+          )
+      }
+    })
     const spot = (n: number) => (n * 7919) % holders
     const many = <A, E, R>(effect: (n: number) => Effect.Effect<A, E, R>): Side<E, R> => ({
       meter,
@@ -126,7 +169,10 @@ const program = ({ rounds, size: holders }: Options & { readonly size: number })
         )
       )
     })
-    const mebibytes = yield* heldWhile(whole(holders))
+    const mebibytes = {
+      register: yield* heldWhile(whole(holders)),
+      movements: yield* heldWhile(movementsPrinted(holders))
+    }
     const name = holders.toLocaleString("en-US")
     const against = "one select and stringify, same driver"
     const rows = [
@@ -137,6 +183,14 @@ const program = ({ rounds, size: holders }: Options & { readonly size: number })
         goal: 0.5,
         note: "printed as the host prints it; the bound holds all rows",
         ...register
+      },
+      {
+        bench: `${name} movements as CSV`,
+        unit: "movements/s",
+        against,
+        goal: 0.5,
+        note: "printed as the host prints it; the bound holds all rows",
+        ...moved
       },
       {
         bench: `portfolio among ${name}`,
@@ -150,7 +204,14 @@ const program = ({ rounds, size: holders }: Options & { readonly size: number })
     return { rows, mebibytes }
   })
 
-const heldBy = (holders: number) => Effect.andThen(seeded(holders), heldWhile(whole(holders)))
+const heldBy = (holders: number) =>
+  Effect.gen(function* () {
+    yield* seeded(holders)
+    return {
+      register: yield* heldWhile(whole(holders)),
+      movements: yield* heldWhile(movementsPrinted(holders))
+    }
+  })
 
 const onDatabase = <A, E>(program: Effect.Effect<A, E, Services>) =>
   withDatabase(({ storage }) => program.pipe(Effect.scoped, Effect.provide(engineOn(storage))))
@@ -161,15 +222,15 @@ export const bench: Bench = async ({ rounds, size = 100_000 }) => {
   const mebibytesOfFewer = await onDatabase(heldBy(fewer))
   return [
     ...rows,
-    {
-      bench: `heap while the register of ${size.toLocaleString("en-US")} is printed`,
+    ...(["register", "movements"] as const).map((report) => ({
+      bench: `heap while the ${report} of ${size.toLocaleString("en-US")} holders are printed`,
       unit: "MiB",
       against: `of ${fewer.toLocaleString("en-US")}`,
       goal: 0.83,
       note: "held after full collections; the ratio is of the smaller heap to the larger, and at 0.83 one is 1.2 times the other",
-      ours: quantity(mebibytes),
-      bound: quantity(mebibytesOfFewer),
-      ratio: figureOf([mebibytesOfFewer / mebibytes])
-    }
+      ours: quantity(mebibytes[report]),
+      bound: quantity(mebibytesOfFewer[report]),
+      ratio: figureOf([mebibytesOfFewer[report] / mebibytes[report]])
+    }))
   ]
 }

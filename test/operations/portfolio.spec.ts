@@ -1,14 +1,16 @@
 /** What a portfolio says that units have earned, day by day, and how many look-ups it takes. */
 import { Records } from "@bursar/engine-core"
-import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
+import { Decimal, Instant, Month, Offset } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Stream } from "effect"
+import { distributionSlots } from "#core/distributions/distribution/DistributionSlot.ts"
 import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
 import { LedgerReach } from "#core/records/LedgerReach.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Executions from "./executions.ts"
+import type * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
 import { holderIdOf } from "./reports.ts"
 import * as Venue from "./venue.ts"
@@ -17,17 +19,24 @@ const engine = () => Effect.provide(world())
 const holderId = holderIdOf("h1")
 
 /** Instrument, accrued and cost of each row. */
-const rows = (point: { readonly asOf?: Instant.Instant } = {}) =>
-  Effect.map(Venue.read(PortfolioReads.portfolio, { holderId }, { point }), ({ now, value }) => ({
-    now,
-    rows: value.map(({ accrued, cost, instrumentId }) => [
+const rows = (point: { readonly asOf?: Instant.Instant; readonly at?: Offset.Offset } = {}) =>
+  Effect.map(Venue.read(PortfolioReads.portfolio, { holderId }, { point }), (answer) => ({
+    now: answer.now,
+    offset: answer.offset,
+    rows: answer.value.map(({ accrued, cost, instrumentId }) => [
       instrumentId as string,
       accrued === null ? null : Decimal.formatPlain(accrued),
       cost === null ? null : Decimal.formatPlain(cost)
     ])
   }))
 
-const accruedAt = (instant: string) => Effect.andThen(Cycles.at(instant), rows())
+/** The rows once the ledger's time has reached an instant: an update that is of no instrument here. */
+const accruedAt = (stage: Fund.Parties, instant: string) =>
+  Effect.gen(function* () {
+    yield* Cycles.at(instant)
+    yield* Executions.publishes(stage, "1", instant, { instrumentId: "elsewhere" })
+    return yield* rows()
+  })
 
 /** A par fund in a zone that is five and a half hours ahead of UTC, and its holder. */
 const founded = Effect.gen(function* () {
@@ -58,7 +67,7 @@ const lookups = Effect.gen(function* () {
   }
   const now = yield* Instant.now
   const value = yield* PortfolioReads.portfolio
-    .run({ holderId }, { ...asking, pin: { ...asking.pin, judgedAt: now }, now })
+    .run({ holderId }, { ...asking, pin: { ...asking.pin, ledgerTime: now, judgedAt: now }, now })
     .pipe(Effect.provideService(Records, counted))
   return { asked: asked.toSorted(), value }
 })
@@ -70,7 +79,6 @@ const asking = {
   venue: "venue::1220aa" as never,
   pin: {
     offset: Offset.of(1_000_000),
-    ledgerTime: null,
     select: { by: "latest" }
   }
 } as const
@@ -88,7 +96,7 @@ describe("what a par portfolio has earned", () => {
         const seen: Array<Effect.Success<ReturnType<typeof rows>>> = []
         const expected = (instant: string, accrued: string) =>
           Effect.gen(function* () {
-            const found = yield* accruedAt(instant)
+            const found = yield* accruedAt(stage, instant)
             assert.deepEqual(found.rows, [["fund-a", accrued, null]], instant)
             seen.push(found)
           })
@@ -115,7 +123,8 @@ describe("what a par portfolio has earned", () => {
         assert.deepEqual((yield* rows()).rows, [["fund-a", "0.3", null]])
         yield* expected("2026-08-02T18:30:00Z", "0.6")
         // As of each of those instants it is what it was, though a month has been executed since.
-        for (const { now, rows: told } of seen) {
+        for (const { now, offset, rows: told } of seen) {
+          assert.deepEqual((yield* rows({ at: offset })).rows, told, Instant.format(now))
           assert.deepEqual((yield* rows({ asOf: now })).rows, told, Instant.format(now))
         }
       }).pipe(engine())
@@ -132,7 +141,7 @@ describe("what a par portfolio has earned", () => {
         yield* Powers.mints(stage, holder, "1000")
         yield* Cycles.at("2026-07-03T10:00:00Z")
         yield* Executions.publishes(stage, "0.0001", "2026-07-03T10:00:00Z")
-        const whole = (yield* accruedAt("2026-07-05T10:00:00Z")).rows
+        const whole = (yield* accruedAt(stage, "2026-07-05T10:00:00Z")).rows
         assert.deepEqual(whole, [
           ["fund-a", "0.2", null],
           ["fund-b", null, null]
@@ -146,6 +155,21 @@ describe("what a par portfolio has earned", () => {
         )
         assert.deepEqual(
           value.map(({ accrued }) => accrued),
+          [null, null]
+        )
+        // A snapshot of the ledger showed that a month was executed, and not to which record date.
+        const records = yield* Records
+        const slot = {
+          instrumentId: "fund-a" as never,
+          slotCid: "ab",
+          lastMonth: Month.of("2026-06"),
+          distributionId: null
+        }
+        const act = { cause: { by: "run", runId: "seed" } as const, now: yield* Instant.now }
+        yield* records.transact(records.open(distributionSlots, slot, act))
+        const begun = yield* lookups
+        assert.deepEqual(
+          begun.value.map(({ accrued }) => accrued),
           [null, null]
         )
       }).pipe(engine())

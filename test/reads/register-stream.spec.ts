@@ -63,13 +63,14 @@ const admission = (of: Story.Cast, nth: number, change: Partial<Admission>): Adm
 
 interface Seed {
   readonly lines: number
-  /** Holders that are restricted, and that have an order of each kind, from the first. */
+  /** Holders that are restricted, and that redeem by so many orders each, from the first. */
   readonly restricted: number
   readonly ordering: number
+  readonly orders: number
 }
 
 /** A register whose every fifth holder is admitted, the first of them after an earlier admission. */
-const seeded = Effect.fnUntraced(function* ({ lines, restricted, ordering }: Seed) {
+const seeded = Effect.fnUntraced(function* ({ lines, restricted, ordering, orders }: Seed) {
   const of = yield* Story.cast
   yield* Story.recorded(of)
   yield* all(
@@ -122,13 +123,15 @@ const seeded = Effect.fnUntraced(function* ({ lines, restricted, ordering }: See
   const orderers = holders.slice(0, ordering)
   yield* all(
     redemptions,
-    orderers.map((nth) =>
-      Redemptions.claimed({
-        ...asset(of),
-        redemptionId: id(`red-${digits(nth)}`),
-        holderId: holderId(nth),
-        units: Decimal.fromInteger(nth + 1)
-      })
+    orderers.flatMap((nth) =>
+      many(orders, (order) =>
+        Redemptions.claimed({
+          ...asset(of),
+          redemptionId: id(`red-${digits(nth)}-${order}`),
+          holderId: holderId(nth),
+          units: Decimal.fromInteger(nth + 1)
+        })
+      )
     )
   )
   yield* all(supplies, [
@@ -145,7 +148,7 @@ const seeded = Effect.fnUntraced(function* ({ lines, restricted, ordering }: See
 type Line = { readonly [K in keyof (typeof register.row)["Type"]]: unknown }
 
 /** What a line says by nobody's code but this; the seed's figures alone. */
-const expected = (nth: number, { restricted, ordering, lines }: Seed): Line => {
+const expected = (nth: number, { restricted, ordering, orders, lines }: Seed): Line => {
   // Holders before it.
   const place = nth - Math.ceil(nth / strangerOneIn)
   const total = BigInt(lines) * 10_000_000_001n + (BigInt(lines) * BigInt(lines - 1)) / 2n
@@ -155,7 +158,8 @@ const expected = (nth: number, { restricted, ordering, lines }: Seed): Line => {
     units: unitsOf(nth),
     locked: nth === 1 ? Decimal.fromAtoms(7n) : Decimal.zero,
     pendingIn: Decimal.zero,
-    pendingOut: isHolder(nth) && place < ordering ? Decimal.fromInteger(nth + 1) : Decimal.zero,
+    pendingOut:
+      isHolder(nth) && place < ordering ? Decimal.fromInteger(orders * (nth + 1)) : Decimal.zero,
     share: Decimal.fromAtoms((Decimal.atoms(unitsOf(nth)) * 10n ** 10n) / total),
     admissionState: isHolder(nth) && nth % 5 === 0 ? "admitted" : null,
     restricted: isHolder(nth) && place < restricted,
@@ -209,7 +213,7 @@ const chunks = (lines: number) => Math.ceil(lines / 500)
 
 describe("a register of 10,000 lines", () => {
   // More orders and restrictions than are held: those of a chunk are looked up with it.
-  const seed: Seed = { lines: 10_000, restricted: 1_200, ordering: 1_100 }
+  const seed: Seed = { lines: 10_000, restricted: 1_200, ordering: 11, orders: 100 }
 
   it.effect("has each once, in the order of the parties, as the records of its holder say", () =>
     Effect.gen(function* () {
@@ -227,6 +231,7 @@ describe("a register of 10,000 lines", () => {
         holders: seed.lines
       })
       expect(Math.max(...before.values())).toBe(1)
+      expect(register.isSmall?.(record)).toBe(false)
       for (const [name, times] of before) asked.set(name, (asked.get(name) ?? 0) - times)
       // One look-up a kind and chunk, and one of a kind to see how many there are.
       expect(Object.fromEntries(asked)).toEqual({
@@ -236,7 +241,8 @@ describe("a register of 10,000 lines", () => {
         "holder-party": chunks(seed.lines),
         admission: chunks(seed.lines),
         subscription: 1,
-        redemption: 1 + chunks(seed.lines),
+        // The orders of the first chunk are more than a page has.
+        redemption: 1 + chunks(seed.lines) + 1,
         restriction: 1 + chunks(seed.lines)
       })
       // A caller that leaves after a line is read no further than the chunks that were under way.
@@ -250,7 +256,7 @@ describe("a register of 10,000 lines", () => {
 describe("a register", () => {
   it.effect("of few orders and restrictions says the same, and holds them", () =>
     Effect.gen(function* () {
-      const seed: Seed = { lines: 1_203, restricted: 20, ordering: 10 }
+      const seed: Seed = { lines: 1_203, restricted: 20, ordering: 10, orders: 1 }
       yield* seeded(seed)
       const { asked, rows } = yield* parts()
       const lines = yield* Stream.runCollect(rows)
@@ -277,6 +283,7 @@ describe("a register", () => {
       yield* Story.recorded(of)
       const { value } = yield* Venue.register({ instrumentId: Story.instrumentId })
       const zero = Decimal.zero
+      expect(register.isSmall?.(value)).toBe(true)
       expect(value).toEqual({
         instrumentId: Story.instrumentId,
         head: { totalUnits: zero, supplyOnLedger: zero, difference: zero, holders: 0 },

@@ -52,14 +52,16 @@ const earningsOf = Effect.fnUntraced(function* (positions: ReadonlyArray<Held>, 
   const atPar = positions.filter(
     ({ instrument }) => isRecorded(instrument) && instrument.manifest.valuation === "par"
   )
-  if (atPar.length === 0) return []
+  // The ledger's time, and never the clock's: the answer is the same as of an instant and at its offset.
+  const { ledgerTime } = pin
+  if (atPar.length === 0 || ledgerTime === null) return []
   const facts = yield* PeriodLookups.factsOfAll(
     atPar.map(({ instrument }) => instrument.instrumentId),
     pin
   )
   return atPar.flatMap((held): ReadonlyArray<Earning> => {
     const known = facts.get(held.instrument.instrumentId)
-    const ended = known === undefined ? undefined : endedDaysOf(known, pin.judgedAt)
+    const ended = known === undefined ? undefined : endedDaysOf(known, ledgerTime)
     if (ended === undefined) return []
     const accruals = accrualsOf(ended).flatMap(({ date, days, point }) =>
       point.incomePerUnit === null

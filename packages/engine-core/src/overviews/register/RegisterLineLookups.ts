@@ -48,7 +48,7 @@ const byHolder = Effect.fnUntraced(function* <R, F, A>(
 })
 
 /** Largest number of records of a chunk and kind that one page has; more are read as a stream. */
-const pageMax = 4_000
+const pageMax = 1_000
 
 /** Loads the records of a chunk. A page needs no connection of its own, as a stream does. */
 const foundBy = Effect.fnUntraced(function* <R, F>(

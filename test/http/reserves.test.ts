@@ -288,6 +288,23 @@ describe("a backed instrument over HTTP", () => {
     expect(refused).toBe("rule-refused reserve-cover cover")
   })
 
+  it("says by precheck what a mint would come to at a supposed price of its asset", async () => {
+    const { admin, id } = asset("BILL")
+    const of = new URLSearchParams({
+      act: "mint.start",
+      holderId: "h1",
+      asset: `${admin}/${id}`,
+      deposit: "10"
+    })
+    const path = (price: string) => `/v1/instruments/fund-a/precheck?${of}${price}`
+    const figures = async (price: string) => (await read(path(price)))["figures"] as Row
+    expect(await figures("&price=2")).toMatchObject({ price: "2", units: "20" })
+    expect(await figures("")).toMatchObject({ price: "2.1", units: "21" })
+    of.set("asset", `${admin}/USD`)
+    const { status, text } = await venue.read(path("&price=2"), "auditor")
+    expect([status, text]).toEqual([400, expect.stringContaining("price no such asset by points")])
+  })
+
   it("ends an order that its holder declines, or the venue cancels, and gives back what was allocated", async () => {
     await succeeds("/v1/reserves/res-1/mints", mintBody("m-4", "USD", 10))
     expect(await walletOf("h1").does(Reserves.mints(refusing))).toBe("decline-mint")

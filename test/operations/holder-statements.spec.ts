@@ -69,16 +69,17 @@ describe("a holder's months", () => {
       const faults = SimulatedLedger.Faults.make()
       return Effect.gen(function* () {
         const { stage, h1 } = yield* plain()
-        yield* Cycles.at("2026-10-01T00:00:05Z")
+        yield* Cycles.at("2026-09-15T12:00:00Z")
         yield* Powers.mints(stage, h1, "7")
+        yield* Cycles.at("2026-10-01T00:00:05Z")
+        yield* Fund.publishes(stage, "1.05", "2026-09-30T20:00:00Z")
         // The ledger dates the next update 20 seconds early: into September.
         faults.replace({ skew: { minMillis: -20_000, maxMillis: -20_000 } })
         yield* Cycles.at("2026-10-01T00:00:10Z")
         yield* Powers.mints(stage, h1, "3")
-        const [october, ...others] = yield* Reports.statements("h1")
-        assert.deepStrictEqual(others, [])
-        assert.deepStrictEqual(Reports.told([october!]), ["2026-10 0 (7, 3) 10"])
-        const [, late] = october!.instruments[0]!.movements
+        const rows = yield* Reports.statements("h1")
+        assert.deepStrictEqual(Reports.told(rows), ["2026-09 0 (7) 7", "2026-10 7 (3) 10"])
+        const [late] = rows[1]!.instruments[0]!.movements
         assert.deepStrictEqual(
           [late!.at, late!.ledgerTime].map((at) => Instant.format(at).slice(0, 7)),
           ["2026-09", "2026-10"]

@@ -2,6 +2,7 @@
 import { Date, Decimal, Offset } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Calls from "../engine/calls.ts"
@@ -48,6 +49,23 @@ const delivers = (stage: Fund.Parties, lineId: string, paidOn: string) =>
       Templates.exercise(Templates.DistributionLine, line!.cid, "Deliver", {
         ...{ distributionCid: of!.cid, credentialCid: null, configurationCid: null },
         evidence: { reference: lineId, paidOn: Date.of(paidOn) }
+      })
+    )
+  })
+
+/** The registrar delivers the only line, in units. */
+const deliversUnits = (stage: Fund.Parties, to: Cycles.Holder) =>
+  Effect.gen(function* () {
+    const [line] = yield* Cycles.active(Templates.DistributionLine)
+    const [distribution] = yield* Cycles.active(Templates.Distribution)
+    const [configuration] = yield* Cycles.active(Templates.InstrumentConfiguration)
+    const credential = yield* Powers.saying(Templates.Credential, { holder: to.party })
+    yield* stage.registrar.act(
+      Templates.exercise(Templates.DistributionLine, line!.cid, "Deliver", {
+        distributionCid: distribution!.cid,
+        credentialCid: credential.cid,
+        configurationCid: configuration!.cid,
+        evidence: null
       })
     )
   })
@@ -117,18 +135,7 @@ describe("a tax statement's year", () => {
           payoutPrice: Decimal.one
         })
         yield* Cycles.at("2027-01-01T04:30:00Z")
-        const line = (yield* Cycles.active(Templates.DistributionLine))[0]!
-        const [distribution] = yield* Cycles.active(Templates.Distribution)
-        const credential = yield* Powers.saying(Templates.Credential, { holder: h1!.party })
-        const configuration = (yield* Cycles.active(Templates.InstrumentConfiguration))[0]!
-        yield* stage.registrar.act(
-          Templates.exercise(Templates.DistributionLine, line.cid, "Deliver", {
-            distributionCid: distribution!.cid,
-            credentialCid: credential.cid,
-            configurationCid: configuration.cid,
-            evidence: null
-          })
-        )
+        yield* deliversUnits(stage, h1!)
         const days = (zone: string, year: number) =>
           Effect.map(Reports.taxOf("h1", year, { zone }), (found) =>
             told(found).map((text) => text.slice(0, 10))
@@ -147,6 +154,25 @@ describe("a tax statement's year", () => {
           false
         )
       }).pipe(Effect.provide(world()))
+  )
+
+  it.effect(
+    "counts units by the ledger's time, never by the date of a delivery that is dated early",
+    () => {
+      const faults = SimulatedLedger.Faults.make()
+      return Effect.gen(function* () {
+        const { stage, holders, point } = yield* Month.founded(["h1"], "units")
+        const line = Month.lineOf(1, holders[0]!.party, { payoutUnits: Decimal.of("46.17") })
+        yield* Month.opened(stage, point, [line], { payout: "units", payoutPrice: Decimal.one })
+        yield* Cycles.at("2027-01-01T00:00:05Z")
+        yield* Powers.mints(stage, holders[0]!, "1")
+        faults.replace({ skew: { minMillis: -20_000, maxMillis: -20_000 } })
+        yield* Cycles.at("2027-01-01T00:00:10Z")
+        yield* deliversUnits(stage, holders[0]!)
+        assert.deepStrictEqual(told(yield* Reports.taxOf("h1", 2026)), [])
+        assert.strictEqual(told(yield* Reports.taxOf("h1", 2027))[0]?.slice(0, 10), "2027-01-01")
+      }).pipe(Effect.provide(world({ faults })))
+    }
   )
 
   it.effect("to come has no rows and is not final", () =>

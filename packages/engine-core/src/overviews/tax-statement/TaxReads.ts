@@ -144,8 +144,8 @@ const disposalsOf = Effect.fnUntraced(function* ({ chain, span, pin, instruments
   const own = new Set<string>(chain.map(({ party }) => party))
   const disposals: Array<Disposal> = []
   const basis: Array<Basis.Basis> = []
-  const isDisposal = ({ from, kind, party, to }: PartyMovement): boolean =>
-    from === party && kind !== "recovery" && (to === null || !own.has(to))
+  const isDisposal = ({ from, party, to }: PartyMovement): boolean =>
+    from === party && (to === null || !own.has(to))
   for (const instrument of instruments) {
     if (!isRecorded(instrument)) continue
     const { currency } = instrument.manifest

@@ -270,7 +270,7 @@ describe("the withdrawal of terms that wait", () => {
     }
   )
 
-  it.effect("is refused by the ledger where they came into force after it was judged", () => {
+  it.effect("is refused where they came into force before the ledger was heard of", () => {
     const faults = Faults.make()
     return Effect.gen(function* () {
       yield* waiting

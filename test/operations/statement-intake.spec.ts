@@ -14,9 +14,11 @@ import {
   statementsOfDates
 } from "#core/statements/external-statement/ExternalStatement.ts"
 import { StageSweeper } from "#core/statements/external-statement/IntakeRunner.ts"
+import * as SourceSteps from "#core/statements/external-source/SourceSteps.ts"
 import * as StageSteps from "#core/statements/external-statement/StageSteps.ts"
 import * as StatementLookups from "#core/statements/external-statement/StatementLookups.ts"
 import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
 import * as Intakes from "./intakes.ts"
 import * as Story from "./story.ts"
 import { join } from "./venue.ts"
@@ -351,5 +353,40 @@ describe("a statement that is handed in", () => {
         ]
       })
     )
+  )
+})
+
+describe("a source of the configuration", () => {
+  it.effect(
+    "is stored once, changed, inactive while it is not named, and active once it is again",
+    () =>
+      Effect.gen(function* () {
+        const records = yield* Records
+        const loaded: Array<string> = []
+        const [admin, moved] = [Intakes.source(), Intakes.source({ zone: "Europe/Zurich" })]
+        const other = Intakes.source({ externalSourceId: "admin-2" })
+        for (const configured of [[admin], [admin], [moved, other], [other], [moved, other], []]) {
+          yield* SourceSteps.reconcile(configured)
+          const rows = yield* records.list(externalSources, { limit: 10 })
+          loaded.push(
+            rows
+              .map(({ record }) => [
+                record.externalSourceId,
+                record.version,
+                record.state,
+                record.zone
+              ])
+              .join(" ")
+          )
+        }
+        assert.deepEqual(loaded, [
+          "admin-1,1,active,UTC",
+          "admin-1,1,active,UTC",
+          "admin-1,2,active,Europe/Zurich admin-2,1,active,UTC",
+          "admin-1,3,inactive,Europe/Zurich admin-2,1,active,UTC",
+          "admin-1,4,active,Europe/Zurich admin-2,1,active,UTC",
+          "admin-1,5,inactive,Europe/Zurich admin-2,2,inactive,UTC"
+        ])
+      }).pipe(Effect.provide(world()))
   )
 })

@@ -31,22 +31,28 @@ const forEach = Effect.fnUntraced(function* (holders: number, statement: string)
 const idsOfBatch = `(select n, 'holder-' || lpad(n::text, 6, '0') as id
   from generate_series($1::int4, $2::int4) n) ids`
 
-/** Copies the records of the first holder for the others, inside the database. */
-const copied = (holders: number) => {
+/**
+ * Copies the records of the first holder for the others, inside the database; from a table of their own,
+ * since a search for them would read the copies that were made before, batch after batch.
+ */
+const copied = Effect.fnUntraced(function* (holders: number) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql.unsafe(`create table public.first_holder as select d.* from bursar.document d
+    where d.collection in (${collections.map((name) => `'${name}'`).join(", ")})
+      and d.to_offset is null and position('${first}' in d.body) > 0`)
   const own = (column: string) =>
     `replace(replace(d.${column}, '${first}', ids.id), ${hashOf(`'${first}'`)}, ${hashOf("ids.id")})`
-  return forEach(
+  yield* forEach(
     holders,
     `insert into bursar.document (collection, record_id, version, sort_key, body, filters,
        created_at, from_offset, from_instant)
      select d.collection, ${own("record_id")}, d.version, ${own("sort_key")}, ${own("body")},
        ${own("filters::text")}::jsonb,
        d.created_at, d.from_offset, d.from_instant
-     from bursar.document d, ${idsOfBatch}
-     where d.collection in (${collections.map((name) => `'${name}'`).join(", ")})
-       and d.to_offset is null and position('${first}' in d.body) > 0`
+     from public.first_holder d, ${idsOfBatch}`
   )
-}
+  yield* sql.unsafe("drop table public.first_holder")
+})
 
 /** Copies the first line of the statement for the accounts of the others; so many of them state one unit more. */
 const stated = (of: { readonly holders: number; readonly differing: number }) => {

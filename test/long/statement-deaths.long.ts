@@ -12,17 +12,17 @@ import * as Deaths from "../operations/intake-deaths.ts"
 /** The clock of the queue is the database's: what is due in an hour is due, and leases have ended. */
 const hour = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`update bursar.work set run_at = clock_timestamp() - interval '1 second',
-    leased_until = case when leased_until is null then null
-      else clock_timestamp() - interval '1 second' end
+  yield* sql`update bursar.work set run_at = clock_timestamp() - interval '1 second'
     where queue = 'statement-stages'`
+  yield* sql`update bursar.work set leased_until = clock_timestamp() - interval '1 second'
+    where leased_until is not null`
 })
 
 const onDatabase = (
   deaths: (
     side: Deaths.Death["side"],
     passing: Deaths.Passing
-  ) => ReturnType<typeof Deaths.intakes | typeof Deaths.retentions>,
+  ) => ReturnType<typeof Deaths.calledRuns | typeof Deaths.intakes | typeof Deaths.retentions>,
   side: Deaths.Death["side"]
 ) =>
   Calls.runCase(
@@ -42,6 +42,9 @@ const onDatabase = (
 describe.each(["before", "after"] as const)("an instance that dies %s a call", (side) => {
   it("never leaves two of a statement that it takes in, none, or a stage", () =>
     onDatabase(Deaths.intakes, side))
+
+  it("never makes a run twice that somebody called for, nor has two events of it", () =>
+    onDatabase(Deaths.calledRuns, side))
 
   it("never leaves a part of a statement that it deletes, nor touches another", () =>
     onDatabase(Deaths.retentions, side))

@@ -1,12 +1,21 @@
 /**
- * Kit of instances that die while they take a statement in, while retention marks statements, and while a
- * sweep deletes what was marked: at each call to the store, over storage of any kind.
+ * Kit of instances that die while they take a statement in, while they make a run, while retention marks
+ * statements, and while a sweep deletes what was marked: at each call to the store and each transaction,
+ * before it and after it, over storage of any kind.
  */
 import { Engine, Records } from "@bursar/engine-core"
 import { Date, Instant } from "@bursar/engine-core/kernel"
-import { Blobs, Bulk, Feed, Keys, StatementSource, WorkQueue } from "@bursar/engine-core/ports"
+import {
+  Atomically,
+  Blobs,
+  Bulk,
+  Feed,
+  Keys,
+  StatementSource,
+  WorkQueue
+} from "@bursar/engine-core/ports"
 import { assert } from "@effect/vitest"
-import { Deferred, Effect, Layer, Option } from "effect"
+import { Deferred, Effect, Exit, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { steps } from "#core/reconciliation/statement-retention/StatementRetentionSteps.ts"
 import { externalStatements } from "#core/statements/external-statement/ExternalStatement.ts"
@@ -14,6 +23,7 @@ import { StageSweeper } from "#core/statements/external-statement/IntakeRunner.t
 import * as StageSteps from "#core/statements/external-statement/StageSteps.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Intakes from "./intakes.ts"
+import * as Reconciling from "./reconciling.ts"
 import * as Story from "./story.ts"
 
 export interface Death {
@@ -54,6 +64,7 @@ const engineOf = (death?: Death) => {
       }
     })
   const storage = Layer.mergeAll(
+    Layer.effect(Atomically, Effect.map(Atomically, counted)),
     Layer.effect(Blobs, Effect.map(Blobs, counted)),
     Layer.effect(Bulk, Effect.map(Bulk, counted)),
     Layer.effect(Feed, Effect.map(Feed, counted)),
@@ -69,11 +80,13 @@ const engineOf = (death?: Death) => {
 const alive = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.scoped(effect.pipe(Effect.provide(engineOf().engine)))
 
-const received = Effect.gen(function* () {
-  const feed = yield* Feed
-  const { events } = yield* feed.read({ order: "asc", limit: 1_000 })
-  return events.filter(({ type }) => type === "statement.received").length
-})
+/** Number of events of a type. */
+const announced = (wanted: string) =>
+  Effect.gen(function* () {
+    const feed = yield* Feed
+    const { events } = yield* feed.read({ order: "asc", limit: 1_000 })
+    return events.filter(({ type }) => type === wanted).length
+  })
 
 const begins = alive(
   Effect.gen(function* () {
@@ -120,11 +133,43 @@ export const intakes = Effect.fnUntraced(function* (side: Death["side"], { hour 
         yield* hour
         yield* sweeps
         yield* demandWhole(times + 1, `at ${at}`)
-        assert.strictEqual(yield* received, times + 1, `at ${at}`)
+        assert.strictEqual(yield* announced("statement.received"), times + 1, `at ${at}`)
       })
     )
   }
   assert.isAtLeast(calls, 12)
+})
+
+/**
+ * Instances die at every call of a run that somebody called for, also between its commit and its answer;
+ * the call is then repeated under its key, and twice.
+ */
+export const calledRuns = Effect.fnUntraced(function* (side: Death["side"], { hour }: Passing) {
+  yield* begins
+  const ends = new Set<string>()
+  let calls = Number.POSITIVE_INFINITY
+  for (let at = 0; at <= calls; at++) {
+    const life = engineOf({ at: at === 0 ? Number.POSITIVE_INFINITY : at, side })
+    const run = Reconciling.run("{}", { key: `run-${at}` })
+    const answer = yield* Effect.exit(Effect.scoped(run.pipe(Effect.provide(life.engine))))
+    if (at === 0) calls = life.calls()
+    yield* hour
+    yield* alive(
+      Effect.gen(function* () {
+        const made = (yield* Reconciling.allRuns).length - at
+        ends.add(Exit.isSuccess(answer) ? "answered" : made === 0 ? "nothing" : "committed")
+        const again = yield* run
+        assert.strictEqual(again.replayed, made === 1, `at ${at}`)
+        assert.strictEqual((yield* run).value.runId, again.value.runId, `at ${at}`)
+        assert.strictEqual((yield* Reconciling.allRuns).length, at + 1, `at ${at}`)
+        assert.strictEqual(yield* announced("reconciliation.run"), at + 1, `at ${at}`)
+      })
+    )
+  }
+  assert.isAtLeast(calls, 10)
+  // After its commit only a call that was made can be the last: what follows frees the lock alone.
+  const expected = side === "after" ? ["nothing", "committed", "answered"] : ["nothing", "answered"]
+  assert.sameMembers([...ends], expected)
 })
 
 /** Asserts that nothing waits to be swept, and that files and lines are those of so many statements. */

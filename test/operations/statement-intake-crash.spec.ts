@@ -1,4 +1,4 @@
-/** Instances that die while they take statements in, or delete them: each is there once and whole, or not at all. */
+/** Instances that die while they take statements in, make runs, or delete: each is there once and whole, or not at all. */
 import { describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -13,6 +13,12 @@ describe("an instance that takes a statement in", () => {
     "never leaves two of it, none, or a stage, whichever call it dies at (%s the call)",
     (side) =>
       Deaths.intakes(side, passing).pipe(Effect.provide(ports({ settings: Deaths.settings })))
+  )
+})
+
+describe("an instance that makes a run that somebody called for", () => {
+  it.effect("never makes it twice, nor has two events of it, whichever call it dies after", () =>
+    Deaths.calledRuns("after", passing).pipe(Effect.provide(ports({ settings: Deaths.settings })))
   )
 })
 

@@ -25,6 +25,11 @@ afterEach(async () => {
   months = undefined
 })
 
+/** The scheduler's fact that a month is due, on its way to the database. */
+const announces = '"announced\\\\*":'
+/** The same of the operation that it has opened to execute the month. */
+const opens = '"circumstances\\\\*":\\\\*"'
+
 const isOpen = Effect.gen(function* () {
   const records = yield* Records
   return (yield* records.get(distributionContracts, Months.distributionId)).isOpen
@@ -62,6 +67,38 @@ describe("a distribution whose hosts are killed", () => {
     expect(twin).toMatchObject({ holders: 5, isSealed: true })
     expect(months.committed()).toMatchObject({ Execute: 1, AddLines: 3, Seal: 1 })
     expect(await months.does(Fund.surprises)).toEqual([])
+  })
+
+  it("never is announced or executed twice by the scheduler: five lines, killed as the month is announced, as its execution is opened, and in every step", async () => {
+    const size = { holders: 4, others: 1, batchLines: 2 }
+    const twin = await Months.undisturbed(size)
+    months = await Months.open(size, { first: Months.grants })
+    const { committed, dies, does, start, until } = months
+    for (const death of [
+      { says: announces, at: 1 },
+      { says: announces, at: 2 },
+      { says: opens, at: 1 },
+      { says: opens, at: 2 },
+      { choice: "Execute", at: "before" },
+      { choice: "Execute", at: "after" },
+      { choice: "AddLines", at: "before" },
+      { choice: "AddLines", at: "after" },
+      { choice: "AddLines", at: 3 },
+      { choice: "Seal", at: "before" },
+      { choice: "Seal", at: "after" }
+    ] as const) {
+      await dies(death)
+    }
+    await start()
+    await until(isOpen)
+    expect(await months.shown()).toEqual(twin)
+    expect(committed()).toEqual({ Execute: 1, AddLines: 3, Seal: 1, Open: 1 })
+    expect(await does(Months.announced)).toEqual(["distribution.due", "distribution.payable"])
+    expect(await does(Months.written)).toEqual([
+      "distribution.execute succeeded",
+      "distribution.instruct succeeded"
+    ])
+    expect(await does(Fund.surprises)).toEqual([])
   })
 
   it("never pays a line twice or not at all: 1,200 lines, killed in every step from the first to paid", async () => {

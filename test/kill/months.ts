@@ -6,7 +6,7 @@ import { createHash } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Engine, FourEyes, Records } from "@bursar/engine-core"
+import { Engine, EventReads, FourEyes, Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
@@ -347,4 +347,20 @@ export const written = Effect.gen(function* () {
   return found.flatMap(({ record: { kind, state } }) =>
     kind.startsWith("distribution.") ? [`${kind} ${state}`] : []
   )
+})
+
+/** A standing approval, under which the scheduler executes the month. */
+export const grants = Calls.write(
+  "standing-approval.grant",
+  {},
+  { standingApprovalId: "sa1", instrumentId: "fund-a", until: "2027-06-30T00:00:00Z" }
+)
+
+/** Events that announce the month as due and as payable, in order. */
+export const announced = Effect.gen(function* () {
+  const { page } = yield* EventReads.EventReads
+  const { value } = yield* page({ caller: Calls.operator, params: {}, limit: 1_000 })
+  return value
+    .map(({ type }) => type)
+    .filter((type) => type === "distribution.due" || type === "distribution.payable")
 })

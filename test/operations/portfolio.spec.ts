@@ -110,6 +110,9 @@ describe("what a par portfolio has earned", () => {
         yield* Cycles.at("2026-07-06T20:00:00Z")
         yield* Executions.publishes(stage, "0.0002", "2026-07-06T20:00:00Z")
         yield* expected("2026-07-07T18:29:59Z", "0.4")
+        // Units that come at the very midnight are of the next day.
+        yield* Cycles.at("2026-07-07T18:30:00Z")
+        yield* Powers.mints(stage, holder, "1")
         yield* expected("2026-07-07T18:30:00Z", "0.7")
         yield* expected("2026-07-31T18:29:59Z", "7.6")
         yield* expected("2026-07-31T18:30:00Z", "0")

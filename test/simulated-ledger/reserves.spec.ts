@@ -375,12 +375,12 @@ describe("a lock agreement", () => {
         const holdingCid = yield* Dealing.give(scene, "custodian", "10", scene.eur)
         const { contractId: reserveCid } = yield* Reserves.reserve(scene)
         const lockedCid = yield* Reserves.lockedOf(scene, scene.eur)
-        const lockMore = (amount: string, of: string | null) =>
+        const lockMore = (amount: string, of: string | null, from = holdingCid) =>
           World.act(
             scene.of("custodian"),
             Templates.exercise(Templates.LockAgreement, eur, "LockMore", {
               reserveCid,
-              holdingCid,
+              holdingCid: from,
               amount: decimal(amount),
               lockedCid: of
             })
@@ -390,6 +390,12 @@ describe("a lock agreement", () => {
         )
         expect(yield* Effect.flip(lockMore("11", lockedCid))).toMatchObject(
           aborts("the holding has less")
+        )
+        expect(yield* Effect.flip(lockMore("0", lockedCid))).toMatchObject(
+          aborts("an amount to lock is above 0")
+        )
+        expect(yield* Effect.flip(lockMore("1", lockedCid, lockedCid ?? ""))).toMatchObject(
+          aborts("the holding is locked")
         )
         yield* lockMore("4", lockedCid)
       }

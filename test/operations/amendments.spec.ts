@@ -215,8 +215,9 @@ describe("terms that wait when their reserve ends", () => {
         }
         for (const hours of [0, 25]) {
           yield* TestClock.adjust(`${hours} hours`)
-          const { pending, state } = yield* Backed.reserve()
+          const { locked, pending, state } = yield* Backed.reserve()
           assert.deepEqual([state, pending, yield* haircut], ["closed", null, "0.07"])
+          assert.deepEqual(locked, [])
           assert.deepEqual(yield* states, ["am-1 effective", "am-2 withdrawn"])
         }
         assert.deepEqual(yield* Fund.surprises, [])

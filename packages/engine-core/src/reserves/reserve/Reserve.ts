@@ -118,6 +118,8 @@ export const evolve = (self: Reserve, fact: Fact): Reserve =>
     .with({ on: "empty" }, ({ on, at: endedAt }) => ({
       ...moved(self, on),
       reserveCid: null,
+      // The contract that counts the last release ends in the same transaction, and is not read.
+      locked: [],
       endedAt
     }))
     .with({ on: "renew" }, ({ on: _, course: changed, ...counted }) => ({

@@ -375,7 +375,7 @@ const acts: {
     })
 }
 
-/** Whether orders of a reserve in this state start at all. */
+/** Checks that orders of a reserve in this state start at all. */
 const isOpen = ({ hold, reserve }: Game, state: Game["reserve"]) =>
   hold === null && reserve === state
 
@@ -479,7 +479,7 @@ const play = (of: Opening, script: ReadonlyArray<Step>) =>
     }
     if (of.isFilled) yield* filled(game)
     for (const [index, step] of script.entries()) {
-      // Nothing backs the instrument any more.
+      // No reserve backs the instrument any more.
       if (game.reserve === "closed") break
       yield* acts[step.what](game, step, `n${index}`)
       game.done.push(step.what)

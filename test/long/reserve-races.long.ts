@@ -1,4 +1,4 @@
-/** Whatever happens to a reserve at once with something else: each in both orders, and with answers lost. */
+/** Races of acts on one reserve: each pair in both orders, and with answers lost. */
 import { Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
@@ -156,7 +156,7 @@ describe("a settlement whose answer is lost", () => {
         faults.replace({})
         yield* happens(scene)
         yield* asksAgain
-        // Whatever is left of it ends at its deadline.
+        // The order ends at its deadline if it is still open.
         yield* TestClock.adjust("25 hours")
         yield* asksAgain
         const state = yield* settled()
@@ -255,7 +255,7 @@ describe("the withdrawal of terms that wait", () => {
         yield* Calls.openAction("amendment.withdraw", of1, {})
         faults.replace({ [fault]: [1] })
         yield* Calls.settle
-        // What is asked again is asked once they are in force.
+        // The second question comes once the terms are in force.
         yield* TestClock.adjust("1 minute")
         yield* asksAgain
         const { state } = yield* amendment

@@ -794,7 +794,7 @@ describe("the precheck of an order at a supposed price of its asset", () => {
       assert.deepStrictEqual(yield* asks(), before)
       yield* Stated.publishes(scene, "B", { price: "2.09" })
       assert.deepStrictEqual(yield* asks(), supposed)
-      // It is of the instant of the read: a stale price stands in no order's way.
+      // A supposed price is dated at the read, so that a stale price refuses no order.
       yield* TestClock.adjust("2 hours")
       assert.include(
         (yield* asks()).flatMap(({ refused }) => refused),

@@ -15,7 +15,7 @@ import * as Stating from "./stating.ts"
 
 const holderIds = ["h1", "h2", "h3"] as const
 
-/** What the outside parties state of a day, before a fault: the harness' own books, in millionths. */
+/** Books of the harness, in millionths: a day's statements of the outside parties, before a fault. */
 interface Books {
   readonly held: Readonly<Record<string, bigint>>
   readonly opening: bigint

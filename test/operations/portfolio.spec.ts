@@ -1,4 +1,4 @@
-/** What a portfolio says that units have earned, day by day, and how many look-ups it takes. */
+/** Accrued income of a portfolio, day by day, and the number of its look-ups. */
 import { Records } from "@bursar/engine-core"
 import { Decimal, Instant, Month, Offset } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"

@@ -186,7 +186,7 @@ describe("an accumulating reserve", () => {
         rest.map(text).join()
       )
       assert.isTrue(rest.some((amount) => amount > 0n))
-      // Nothing is outstanding: the price is the initial one again, and what is left is released.
+      // No unit is outstanding: the price is the initial one again, and the assets left are released.
       const empty = yield* agrees(kept)
       assert.deepStrictEqual(
         [empty.cover.ratio, Decimal.formatPlain(empty.sharePrice ?? Decimal.zero)],

@@ -87,7 +87,7 @@ const shown = (id: string, at?: Effect.Success<typeof Venue.offsetNow>) =>
       lot === null ? "none" : [price, lot.basePrice, lot.units, lot.remaining].map(textOf).join(" ")
   )
 
-/** What is left of the cost of the holder's units, as its portfolio says it. */
+/** Cost left of the holder's units, as its portfolio says it. */
 const cost = (point: { readonly at?: Effect.Success<typeof Venue.offsetNow> }) =>
   Effect.map(
     Venue.read(PortfolioReads.portfolio, { holderId: "h1" as never }, { point }),

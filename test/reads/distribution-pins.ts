@@ -248,7 +248,7 @@ const accruedBy = (books: Books.Books, party: string): bigint => {
   return earned % 10n ** 10n < 0n ? whole - 1n : whole
 }
 
-/** What each holder's portfolio says that it has earned, at an offset; one without units has no row. */
+/** Accrued income of each holder by its portfolio, at an offset; one without units has no row. */
 const earned = Effect.fnUntraced(function* (
   books: Books.Books,
   holders: ReadonlyMap<string, string>,
@@ -256,7 +256,7 @@ const earned = Effect.fnUntraced(function* (
 ) {
   let rows = 0
   for (const [party, holderId] of holders) {
-    // Who holds nothing has no row, and may be registered later.
+    // A holder without units has no row, and may be registered later.
     if (Books.sum(books.changes, (one) => (one.party === party ? one.units : 0n)) === 0n) continue
     const { value } = yield* Venue.read(
       PortfolioReads.portfolio,

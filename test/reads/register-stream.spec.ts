@@ -147,7 +147,7 @@ const seeded = Effect.fnUntraced(function* ({ lines, restricted, ordering, order
 
 type Line = { readonly [K in keyof (typeof register.row)["Type"]]: unknown }
 
-/** What a line says by nobody's code but this; the seed's figures alone. */
+/** A line computed by this test alone, from the seed's figures. */
 const expected = (nth: number, { restricted, ordering, orders, lines }: Seed): Line => {
   // Holders before it.
   const place = nth - Math.ceil(nth / strangerOneIn)

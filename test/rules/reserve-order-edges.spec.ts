@@ -1,4 +1,4 @@
-/** What the gates of mints and reserve redemptions let pass at each edge, and what their refusals name. */
+/** Gates of mints and reserve redemptions at each edge, and the names in their refusals. */
 import { Decimal, Duration, type Instant } from "@bursar/engine-core/kernel"
 import { describe, expect, test } from "vitest"
 import { shown, type Objection } from "#core/kernel/Gates.ts"

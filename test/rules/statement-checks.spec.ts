@@ -300,7 +300,7 @@ describe("cash-balance", () => {
 })
 
 const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday"] as const
-/** What the clock of a zone shows at an instant. */
+/** Time that the clock of a zone shows at an instant. */
 const clockOf = (zone: string) => {
   const format = new Intl.DateTimeFormat("sv-SE", {
     ...{ timeZone: zone, year: "numeric", month: "2-digit", day: "2-digit" },

@@ -93,7 +93,7 @@ describe("sums of a tax statement", () => {
   })
 })
 
-/** What is done to the lots of a party, by the ledger of lots itself. */
+/** Acts on the lots of a party, played on the ledger of lots itself. */
 const booksOf = (steps: ReadonlyArray<LotRules.Step>, id: string) => {
   let books: LotRules.Books = new Map()
   const lots = new Map<string, Lot>()

@@ -105,7 +105,7 @@ const requiredOf = (books: Books): Fraction => times(plain(books.terms.minCover)
 const valueOf = (books: Books, { asset, haircut }: AssetTerms): Fraction =>
   isFresh(books, asset) ? times(grossOf(books, asset), plain(unit - haircut)) : of(0n, 1n)
 
-/** What an asset counts where so much is required. */
+/** Counted value of an asset for a requirement. */
 const countedAt = (books: Books, terms: AssetTerms, required: Fraction): Fraction => {
   const value = valueOf(books, terms)
   const most = terms.maxShare === null ? value : times(plain(terms.maxShare), required)
@@ -118,7 +118,7 @@ const allCountedAt = (books: Books, required: Fraction): Fraction =>
 const isMet = (books: Books, required: Fraction): boolean =>
   !isBelow(allCountedAt(books, required), required)
 
-/** Whether what counts is at least what is required. */
+/** Checks that the counted value is at least the requirement. */
 export const isCovered = (books: Books): boolean =>
   books.outstanding === 0n || isMet(books, requiredOf(books))
 
@@ -133,7 +133,7 @@ const sharePriceOf = (books: Books): Fraction | null => {
   return down(exact, priceDecimalsOf(books)) === 0n ? null : exact
 }
 
-/** Whether so many units more would be covered by what is locked, each at the price of one unit of now. */
+/** Checks that the locked assets would cover so many units more, each at its price of now. */
 export const wouldCover = (books: Books, more: bigint): boolean => {
   const share = sharePriceOf(books)
   if (share === null) return false

@@ -165,7 +165,7 @@ interface Month {
   readonly through: Offset.Offset
 }
 
-/** What a payee earned by its units, and which part of that it paid for when it bought them. */
+/** Income of a payee's units, and the part of it that the payee paid for when it bought them. */
 interface Earning {
   /** Contracts of the points that this is computed from. */
   readonly pointCids: ReadonlyArray<string>

@@ -43,7 +43,7 @@ const priceGoingEx = (
   return BigInt(10_000 + Math.max(0, days - 12) * 40 + die.roll(81) - 40)
 }
 
-/** What a unit of a fund is worth at an instant, in ten-thousandths. */
+/** Worth of a unit of a fund at an instant, in ten-thousandths. */
 export const priceOf = (
   town: Town,
   { distribution, valuation }: Fund,

@@ -59,7 +59,7 @@ const Row = Schema.Struct({
   price: NullOr(Decimal.schema),
   priceAt: NullOr(Instant.schema),
   value: NullOr(Decimal.schema),
-  /** What is left of the cost of the lots behind the units, in currency; null where one has none. */
+  /** Cost left of the lots behind the units, in currency; null where one has none. */
   cost: NullOr(Decimal.schema),
   /**
    * Income of the days since the last record date that have ended by the ledger's time, in currency

@@ -20,7 +20,7 @@ const heldMax = 1_000
 interface Selected<R, A> {
   readonly pin: Pin.Resolved
   readonly where: Readonly<Record<string, ReadonlyArray<string>>>
-  /** What lines show of the records. */
+  /** Figure of a holder's records that its lines show, such as pending units. */
   readonly of: (found: ReadonlyArray<R>) => A
 }
 

@@ -13,7 +13,7 @@ export interface Disposed {
   readonly movement: PartyMovement
   readonly part: Part
   readonly proceeds: Decimal.Decimal | null
-  /** What the share of the proceeds was computed from; null without proceeds. */
+  /** Inputs of the share of the proceeds; null without proceeds. */
   readonly shared: { readonly amount: Decimal.Decimal; readonly units: Decimal.Decimal } | null
 }
 

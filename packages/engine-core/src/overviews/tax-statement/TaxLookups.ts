@@ -42,7 +42,7 @@ const nextOf = Effect.fnUntraced(function* (
     where: { party: [party], kind: ["recovery"] },
     limit: chainMax
   })
-  // It may have received units by a recovery itself.
+  // A predecessor may have received units by a recovery itself.
   const to =
     recovered.find(({ record }) => record.from === party)?.record.to ??
     (state === "succeeded" ? (successor?.party ?? null) : null)

@@ -23,7 +23,7 @@ export interface Backed {
 
 type ByInstrument<A> = Effect.Effect<ReadonlyMap<string, A>, Unavailable, Records>
 
-/** What is known of the reserves of a batch's instruments, by the instrument; each is loaded once. */
+/** Memo of the reserves of a batch's instruments, by the instrument; each is loaded once. */
 export interface ReservesOfBatch {
   readonly backed: ByInstrument<Backed>
   /** Keyed hashes of the numbers of the accounts in custody that are mapped to a backed instrument. */

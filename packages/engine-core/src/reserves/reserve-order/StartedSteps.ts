@@ -31,7 +31,7 @@ interface Stated {
   readonly asset: Field.Asset
   readonly units: Decimal.Decimal
   readonly deadline: Instant.Instant
-  /** What the party has set aside for it; null: nothing yet. */
+  /** Contract by which the party has set assets aside for the order; null: none yet. */
   readonly heldCid: string | null
 }
 

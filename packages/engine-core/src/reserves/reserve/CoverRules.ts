@@ -138,7 +138,7 @@ export const coverOf = (books: ReserveBooks): Cover => {
   const { figures, terms } = coverFigures(books, assets)
   const { required, counted, ratio } = figures
   const exact = terms.required ?? Rational.of(required)
-  // Nothing is outstanding, or the units of an accumulating reserve own nothing.
+  // No unit is outstanding, or the units of an accumulating reserve own no asset.
   if (Rational.isZero(exact)) return { required, counted, ratio: null, state: "covered" }
   const isLow = Rational.lessThan(terms.counted ?? Rational.of(counted), exact)
   const lowState = assets.some(isUnpriced) ? "unknown" : "low"

@@ -18,7 +18,13 @@ import {
   type StatementMovement,
   type StatementPayment
 } from "./HolderStatement.ts"
-import { type Known, knownOf, lastAt, type Points, type Settling } from "./StatementPointRules.ts"
+import {
+  type MonthPoints,
+  monthPointsOf,
+  lastAt,
+  type Points,
+  type Settling
+} from "./StatementPointRules.ts"
 
 /** A month in a reader's zone. */
 export interface Span extends Settling {
@@ -49,26 +55,26 @@ export interface Subject extends Points {
 
 /** Converts stored units to shown ones, as a month knows the prices. */
 interface Showing {
-  readonly known: Known
-  /** Units at the index of an instant; the last known one before the first is none. */
+  readonly priced: MonthPoints
+  /** Units at the index of an instant; none before the first one. */
   readonly at: (units: Decimal.Decimal, instant: Instant.Instant) => Decimal.Decimal
   /** Units at the index of the month's end. */
   readonly closing: (units: Decimal.Decimal) => Decimal.Decimal
 }
 
 const showingOf = (subject: Subject, settling: Settling): Showing => {
-  const known = knownOf(subject, settling)
+  const priced = monthPointsOf(subject, settling)
   const { instrument } = subject
   if (!isRecorded(instrument) || instrument.manifest.valuation !== "rebasing") {
-    return { known, at: (units) => units, closing: (units) => units }
+    return { priced, at: (units) => units, closing: (units) => units }
   }
   const { unitDecimals, valuation } = instrument.manifest
   const show = (units: Decimal.Decimal, index: Decimal.Decimal | undefined) =>
     shownUnits({ units, valuation, index: index ?? null, unitDecimals })
   return {
-    known,
-    at: (units, instant) => show(units, lastAt(known, instant)?.price),
-    closing: (units) => show(units, known.points.at(-1)?.price)
+    priced,
+    at: (units, instant) => show(units, lastAt(priced, instant)?.price),
+    closing: (units) => show(units, priced.points.at(-1)?.price)
   }
 }
 
@@ -167,8 +173,8 @@ export class Ledger {
       movements: open.movements,
       movementCount: open.count + (isRebased ? 1 : 0),
       closing,
-      ...worthOf(this.subject.instrument, open.showing.known, closing),
-      isSettled: open.showing.known.isSettled || !isPriced(this.subject)
+      ...worthOf(this.subject.instrument, open.showing.priced, closing),
+      isSettled: open.showing.priced.isSettled || !isPriced(this.subject)
     }
   }
 }
@@ -177,7 +183,7 @@ export class Ledger {
 const isPriced = ({ versions }: Subject): boolean =>
   versions.some(({ manifest }) => manifest.oracle !== null)
 
-const worthOf = (instrument: Instrument, { points }: Known, closing: Decimal.Decimal) => {
+const worthOf = (instrument: Instrument, { points }: MonthPoints, closing: Decimal.Decimal) => {
   const last = points.at(-1)
   const price = last?.price ?? instrument.manifest?.parValue ?? null
   const priced = { price, priceAt: last?.valuationTime ?? null }

@@ -44,8 +44,8 @@ export interface Settling {
   readonly graceEnd: Instant.Instant
 }
 
-/** Official points as a month knows them, by valuation time. */
-export interface Known {
+/** Official points that price a month, by valuation time. */
+export interface MonthPoints {
   readonly points: ReadonlyArray<Point>
   /** True: a point valued after the month is published, which settles the month's price. */
   readonly isSettled: boolean
@@ -62,7 +62,10 @@ export const inOrder = (points: ReadonlyArray<Point>): ReadonlyArray<Point> =>
  * valued before its end, published before the first point that is valued after it, and at the latest
  * before the end of the grace. A point that was corrected or withdrawn by then is left out.
  */
-export const knownOf = ({ versions, points, ends }: Points, { end, graceEnd }: Settling): Known => {
+export const monthPointsOf = (
+  { versions, points, ends }: Points,
+  { end, graceEnd }: Settling
+): MonthPoints => {
   const inTime = points.filter(
     ({ publishedAt, source }) =>
       Instant.isBefore(publishedAt, graceEnd) &&
@@ -89,7 +92,7 @@ export const knownOf = ({ versions, points, ends }: Points, { end, graceEnd }: S
 
 /** Returns the last of the points that is valued at an instant or earlier. */
 export const lastAt = (
-  { points }: Pick<Known, "points">,
+  { points }: Pick<MonthPoints, "points">,
   instant: Instant.Instant
 ): Point | undefined =>
   points.findLast(({ valuationTime }) => Instant.atOrBefore(valuationTime, instant))

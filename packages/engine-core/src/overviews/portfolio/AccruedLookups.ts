@@ -60,8 +60,8 @@ const earningsOf = Effect.fnUntraced(function* (positions: ReadonlyArray<Held>, 
     pin
   )
   return atPar.flatMap((held): ReadonlyArray<Earning> => {
-    const known = facts.get(held.instrument.instrumentId)
-    const ended = known === undefined ? undefined : endedDaysOf(known, ledgerTime)
+    const periods = facts.get(held.instrument.instrumentId)
+    const ended = periods === undefined ? undefined : endedDaysOf(periods, ledgerTime)
     if (ended === undefined) return []
     const accruals = accrualsOf(ended).flatMap(({ date, days, point }) =>
       point.incomePerUnit === null

@@ -23,7 +23,7 @@ export interface Backed {
 
 type ByInstrument<A> = Effect.Effect<ReadonlyMap<string, A>, Unavailable, Records>
 
-/** Memo of the reserves of a batch's instruments, by the instrument; each is loaded once. */
+/** Reserves of a batch's instruments, by the instrument; each member is loaded at its first use. */
 export interface ReservesOfBatch {
   readonly backed: ByInstrument<Backed>
   /** Keyed hashes of the numbers of the accounts in custody that are mapped to a backed instrument. */

@@ -15,7 +15,7 @@ import * as Whole from "./whole.ts"
 import { wanted } from "../waiting.ts"
 
 /** Messages to the database after which the host is killed; spread over the life of the writes. */
-const few = [7, 15, 29]
+const few = [15, 29]
 
 /** What the long run kills at (`KILLS=many`). */
 const many = [

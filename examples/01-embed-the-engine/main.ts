@@ -5,7 +5,7 @@ import * as statements from "../statements.ts"
 import * as story from "../story.ts"
 import { layer } from "./engine.ts"
 import { agreed, alone, instrumentId, opened, priced } from "./market.ts"
-import { olive, read } from "./people.ts"
+import { olive, readWhole } from "./people.ts"
 import { handedIn } from "./statements.ts"
 
 const subscriptionId = "sub-1"
@@ -28,7 +28,7 @@ const program = Effect.gen(function* () {
   })
   yield* alone(olive, "subscription.settle", { ...ofSubscription, body: {} })
 
-  const register = yield* read(olive, "instruments/{instrumentId}/register", { instrumentId })
+  const register = yield* readWhole(olive, "instruments/{instrumentId}/register", { instrumentId })
   yield* Console.log(`the register: ${PlainJson.stringify(register)}`)
 })
 

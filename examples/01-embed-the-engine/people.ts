@@ -9,7 +9,7 @@ import {
   WriteAnswer
 } from "@bursar/engine-core"
 import { PlainJson, PlainSchema } from "@bursar/engine-core/kernel"
-import { Data, Effect, Schema } from "effect"
+import { Data, Effect, Schema, Stream } from "effect"
 
 const person = (sub: string, role: Caller.Caller["roles"][number]): Caller.Caller => ({
   sub,
@@ -83,6 +83,22 @@ export const read = (by: Caller.Caller, route: string, params: Params) =>
     const { value } = yield* reads.one(found, { caller: by, params: asked, point: {} })
     // A read's schema encodes its answer as JSON.
     return Schema.decodeUnknownSync(PlainSchema)(Schema.encodeUnknownSync(found.value)(value))
+  })
+
+/** Calls a read whose rows are streamed, such as a register, and collects them: the record, and its rows. */
+export const readWhole = (by: Caller.Caller, route: string, params: Params) =>
+  Effect.gen(function* () {
+    const found = Catalogue.reads.find((read) => read.route === `GET /v1/${route}`)
+    if (found?.shape !== "streamed") throw new Error(`no streamed read is declared for ${route}`)
+    const reads = yield* Reads
+    const asked = Schema.decodeUnknownSync(found.params)(params)
+    const { record, rows } = yield* reads.streamed(found, { caller: by, params: asked, point: {} })
+    const collected = rows === null ? [] : yield* Stream.runCollect(rows)
+    const encoded = {
+      record: Schema.encodeUnknownSync(found.record)(record),
+      [found.rowsIn]: collected.map((row) => Schema.encodeUnknownSync(found.row)(row))
+    }
+    return Schema.decodeUnknownSync(PlainSchema)(encoded)
   })
 
 /** Calls a list of the API, and returns its first page. */

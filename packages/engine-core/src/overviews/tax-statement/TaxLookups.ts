@@ -42,7 +42,7 @@ const nextOf = Effect.fnUntraced(function* (
     where: { party: [party], kind: ["recovery"] },
     limit: chainMax
   })
-  // A predecessor may have received units by a recovery itself.
+  // The holder may itself have received units by a recovery.
   const to =
     recovered.find(({ record }) => record.from === party)?.record.to ??
     (state === "succeeded" ? (successor?.party ?? null) : null)

@@ -1,5 +1,5 @@
 /** A venue that begins again on a ledger that has forgotten: its reserve, what waits for it, and its reports. */
-import { Records } from "@bursar/engine-core"
+import { EventReads, Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
@@ -166,6 +166,37 @@ describe("a venue that begins on a ledger with a reserve", () => {
           assert.deepEqual(yield* Cycles.active(template), [])
         }
         assert.deepEqual(yield* Fund.surprises, [])
+      }).pipe(Effect.provide(yield* again))
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("announces each settlement that is proposed, though their nodes have one number", () =>
+    Effect.gen(function* () {
+      const scene = yield* Minting.opened({ price: null })
+      for (const [mintId, holder] of [
+        ["m-1", scene.h1],
+        ["m-2", scene.h2]
+      ] as const) {
+        const { why } = yield* Minting.starts(scene, {
+          mintId,
+          asset: scene.usd,
+          deposit: 20,
+          holder
+        })
+        assert.strictEqual(why, "")
+      }
+      const active = yield* Cycles.active(Templates.SettlementIntent)
+      yield* forgets
+      yield* Effect.gen(function* () {
+        yield* Calls.settle
+        const { page } = yield* EventReads.EventReads
+        const params = { type: ["settlement.proposed"] } as const
+        const { value } = yield* page({ caller: Calls.operator, params, limit: 10 })
+        assert.deepEqual(
+          value.map(({ resourceId }) => resourceId).toSorted(),
+          active.map(({ cid }) => cid).toSorted()
+        )
+        assert.strictEqual(value.length, 2)
       }).pipe(Effect.provide(yield* again))
     }).pipe(Effect.provide(world()))
   )

@@ -206,7 +206,7 @@ const announced = (
         journal: {
           at: node.effectiveAt,
           offset: node.offset,
-          source: `${node.offset}:${node.nodeId}:${type}`
+          source: Snapshot.sourceOf(node, type)
         }
       }
     ])

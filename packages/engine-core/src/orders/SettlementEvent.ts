@@ -1,23 +1,24 @@
 /** Journal event of a settlement that was proposed on the ledger: whose it is, and what it settles. */
 import type { Announcement } from "../kernel/Announcement.ts"
 import type { Node } from "../projection/Reading.ts"
+import * as Snapshot from "../projection/Snapshot.ts"
 import * as events from "./events.ts"
 
 /** Makes the event of the contract that a node created; `reference` is the id of what it settles. */
 export const proposed = (
-  { contractId, effectiveAt, nodeId, offset }: Node,
+  node: Node,
   {
     reference,
     ...concerned
   }: Pick<Announcement, "instrumentId" | "party" | "holderIds"> & { readonly reference: string }
 ): Announcement => ({
-  ...events.make("settlement.proposed", { contractId, reference }),
+  ...events.make("settlement.proposed", { contractId: node.contractId, reference }),
   resourceKind: "contract",
-  resourceId: contractId,
+  resourceId: node.contractId,
   ...concerned,
   journal: {
-    at: effectiveAt,
-    offset,
-    source: `${offset}:${nodeId}:settlement.proposed`
+    at: node.effectiveAt,
+    offset: node.offset,
+    source: Snapshot.sourceOf(node, "settlement.proposed")
   }
 })

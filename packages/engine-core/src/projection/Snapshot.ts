@@ -1,6 +1,7 @@
 /** Snapshot that a projection begins with: the active contracts, without their history. */
 import * as Instant from "../kernel/Instant.ts"
 import type { Active } from "../ports/Ledger.ts"
+import type { EventType } from "../vocabulary/EventType.ts"
 import type { Node } from "./Reading.ts"
 import type { Readings } from "./ReadingIndex.ts"
 
@@ -13,6 +14,16 @@ export const updateId = "snapshot"
  */
 export const isOf = ({ act }: Pick<Node, "act">): boolean =>
   act.cause.by === "update" && act.cause.updateId === updateId
+
+/**
+ * Source of the journal event of a node: announcements of one source are published once. The node ids
+ * of a snapshot repeat, since each contract keeps that of the transaction that created it, so that the
+ * contract stands in for it.
+ */
+export const sourceOf = (
+  node: Pick<Node, "act" | "contractId" | "nodeId" | "offset">,
+  type: EventType
+): string => `${node.offset}:${isOf(node) ? node.contractId : node.nodeId}:${type}`
 
 /** Sorts the contracts whose reading says `inSnapshot: "first"` before all others, stably. */
 export const inOrder = (

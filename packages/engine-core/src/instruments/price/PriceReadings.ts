@@ -4,6 +4,7 @@ import * as events from "../events.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node, Reading } from "../../projection/Reading.ts"
+import * as Snapshot from "../../projection/Snapshot.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import * as Unexpected from "../../projection/Unexpected.ts"
 import { Records } from "../../records/Records.ts"
@@ -145,7 +146,7 @@ const announced = (point: PricePoint, node: Node) => {
         journal: {
           at: node.effectiveAt,
           offset: node.offset,
-          source: `${node.offset}:${node.nodeId}:price.point`
+          source: Snapshot.sourceOf(node, "price.point")
         }
       }
     ])

@@ -5,6 +5,7 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node } from "../../projection/Reading.ts"
+import * as Snapshot from "../../projection/Snapshot.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { DeliveredLot, Lot, OwedRefund, SubscriptionClaim } from "../../templates/Market.ts"
@@ -252,7 +253,7 @@ const created = (self: Subscription, { price, units }: Priced, node: Node) => ({
   journal: {
     at: node.effectiveAt,
     offset: node.offset,
-    source: `${node.offset}:${node.nodeId}:subscription.created`
+    source: Snapshot.sourceOf(node, "subscription.created")
   }
 })
 

@@ -61,6 +61,9 @@ const minCover = input("minCover", plain("r.min_cover"))
 const currency = input("currencyDecimals", "'2'")
 const decimals = input("decimals", "r.decimals::text")
 
+/** Inputs of the exact requirement, of which a cap is a part. */
+const ofRequired = [minCover, outstanding, currency, par].join(", ")
+
 const capped = {
   cappedUnits: "units",
   cappedPrice: "price",
@@ -77,7 +80,14 @@ const sumOfFree = `(select string_agg(format('%s * %s * (1 - %s)', ${[
 ].join(", ")}), ', ' order by i) from counted)`
 
 const capStep = [
-  `'cap = maxShare * required = ' || ${plain("share")} || ' * ' || ${plain("r.required")}`,
+  `'cap = maxShare * minCover * outstanding * parValue = ' || concat_ws(' * ', ${[
+    "share",
+    "r.min_cover",
+    "r.outstanding",
+    "r.par"
+  ]
+    .map(plain)
+    .join(", ")})`,
   2,
   "floor",
   places("cap", 2)
@@ -148,14 +158,14 @@ select (r.b || jsonb_build_object(
       })},
       ${basis({
         field: "'assets.' || i || '.cap'",
-        formula: "reserve-cap",
-        inputs: `json_build_array(${input("maxShare", plain("share"))}, ${input("required", plain("r.required"))}, ${currency})`,
+        formula: "reserve-cap-par",
+        inputs: `json_build_array(${input("maxShare", plain("share"))}, ${ofRequired})`,
         steps: [capStep]
       })},
       ${basis({
         field: "'assets.' || i || '.counted'",
-        formula: "reserve-cap",
-        inputs: `json_build_array(${input("value", plain("value"))}, ${input("maxShare", plain("share"))}, ${input("required", plain("r.required"))}, ${currency})`,
+        formula: "reserve-cap-par",
+        inputs: `json_build_array(${input("value", plain("value"))}, ${input("maxShare", plain("share"))}, ${ofRequired})`,
         steps: [
           capStep,
           [

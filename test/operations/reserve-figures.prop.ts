@@ -139,19 +139,10 @@ const shown = (atoms: bigint | null) => (atoms === null ? "null" : text(atoms))
 const told = (decimal: Decimal.Decimal | null) =>
   decimal === null ? "null" : Decimal.formatPlain(decimal)
 
-const least = (left: bigint, right: bigint) => (left < right ? left : right)
-const cent = one / 100n
-
-/** The view cuts a cap off the requirement that it shows, and the counted part off both. */
-const asViewed = (books: Books.Books) => {
-  const figures = Books.figuresOf(books, 2n)
-  return figures.assets.map(({ asset: name, isFresh, value }, index) => {
-    const share = books.terms.assets[index]?.maxShare ?? null
-    const cap = share === null ? null : ((share * figures.required) / one / cent) * cent
-    const counted = cap === null ? value : least(value, cap)
-    return [name, isFresh, shown(value), shown(cap), shown(counted)].join(" ")
-  })
-}
+const asViewed = (books: Books.Books) =>
+  Books.figuresOf(books, 2n).assets.map(({ asset: name, isFresh, value, cap, counted }) =>
+    [name, isFresh, shown(value), shown(cap), shown(counted)].join(" ")
+  )
 const asReported = (books: Books.Books) =>
   Books.figuresOf(books, 10n).assets.map(({ asset: name, isFresh, value, counted }) =>
     [name, isFresh, shown(value), shown(counted)].join(" ")

@@ -113,6 +113,36 @@ const anySize = (digits: number, min = 1n) =>
     .chain((length) => fc.bigInt({ min, max: 10n ** BigInt(length) + min }))
     .map(textOf)
 
+describe("a figure of the reserve that no decimal holds", () => {
+  const large = "9999999999999999999999999999"
+  test.each([
+    ["what is locked is worth more", { unitWorth: "1", price: large, outstanding: "10" }],
+    ["more is required", { unitWorth: most, outstanding: large }],
+    ["the ratio is more", { unitWorth: least, locked: large, outstanding: "0.000001" }]
+  ] as const)("leaves the cover unknown and no order with a figure: %s", (_, of) => {
+    const books = booksOf(of)
+    const { ratio, state } = Cover.coverOf(books)
+    expect([ratio, state, Cover.mintableOf(books)]).toEqual([null, "unknown", Decimal.zero])
+    expect(minting(books, "1")).toContain("price-known")
+    expect(redeeming(books, "1")).toContain("price-known")
+    expect(Cover.isReleasable(books, asset)).toBe(false)
+  })
+
+  test("is shown as the largest whole decimal, and the others as they are", () => {
+    const books = booksOf({ unitWorth: "1", price: large, outstanding: "10" })
+    const { counted, required } = Cover.coverOf(books)
+    expect([required, counted].map(Decimal.formatPlain)).toEqual(["10", large])
+    expect(
+      Cover.assetFiguresOf(books).map(({ counted, value }) =>
+        [value, counted].map(Decimal.formatPlain)
+      )
+    ).toEqual([
+      ["0", "0"],
+      [large, large]
+    ])
+  })
+})
+
 describe("at whatever prices", () => {
   it("an order is refused or has its figure, and the reserve has its figures", () => {
     fc.assert(
@@ -120,9 +150,9 @@ describe("at whatever prices", () => {
         fc.record({
           mode: fc.constantFrom("par" as const, "accumulating" as const),
           unitWorth: anySize(14),
-          price: anySize(14, 0n),
-          locked: anySize(22),
-          outstanding: fc.oneof(fc.constant("0"), anySize(24, 10n ** 10n))
+          price: fc.oneof(anySize(14, 0n), anySize(37)),
+          locked: fc.oneof(anySize(22), anySize(36)),
+          outstanding: fc.oneof(fc.constant("0"), anySize(24, 10n ** 10n), anySize(36, 10n ** 24n))
         }),
         anySize(24),
         (of, amount) => {
@@ -135,7 +165,10 @@ describe("at whatever prices", () => {
           expect(mint.includes("price-known")).toBe(units === null)
           expect(redemption.includes("price-known")).toBe(payout === null)
           expect(Decimal.isNegative(Cover.mintableOf(books))).toBe(false)
-          expect(Cover.coverOf(books).counted).toBeDefined()
+          const { counted } = Cover.coverOf(books)
+          expect(Decimal.sum(Cover.assetFiguresOf(books).map((one) => one.counted))).toEqual(
+            counted
+          )
         }
       ),
       { numRuns: 1000 }

@@ -102,9 +102,7 @@ describe("golden vectors of reserves", () => {
   test("G24: a par reserve of two assets, one of them capped", () => {
     const books = booksOf(g24)
     const cover = Cover.coverOf(books)
-    const figures = Cover.assetsOf(books).map((asset) =>
-      Cover.assetFiguresOf(asset, { ...cover, currencyDecimals: 2 })
-    )
+    const figures = Cover.assetFiguresOf(books)
     expect(
       figures.map(({ value, cap, counted }) => [value, cap ?? d("0"), counted].map(cents))
     ).toEqual([
@@ -672,6 +670,13 @@ describe("the basis of a figure of a reserve", () => {
     return Basis.of(formula, { given, fields, source })
   }
 
+  const cap = {
+    value: d("997.5"),
+    maxShare: d("0.4"),
+    minCover: d("1.02"),
+    outstanding: d("1500.01"),
+    currencyDecimals: 2
+  }
   const { initialSharePrice, parValue } = { initialSharePrice: d("1.25"), parValue: d("1.5") }
   const bases = [
     ...basisOf(Formulas.reserveValue, {
@@ -681,12 +686,8 @@ describe("the basis of a figure of a reserve", () => {
       freshness: "fresh",
       currencyDecimals: 2
     }),
-    ...basisOf(Formulas.reserveCap, {
-      value: d("997.5"),
-      maxShare: d("0.4"),
-      required: d("1530.01"),
-      currencyDecimals: 2
-    }),
+    ...basisOf(Formulas.reserveCapPar, { ...cap, parValue }),
+    ...basisOf(Formulas.reserveCapAccumulating, { ...cap, ...gross }),
     ...basisOf(Formulas.reserveCoverPar, { ...counted, ...cover, parValue }),
     ...basisOf(Formulas.reserveCoverAccumulating, { ...counted, ...gross, ...cover }),
     ...basisOf(Formulas.sharePrice, {

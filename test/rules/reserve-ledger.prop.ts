@@ -104,13 +104,23 @@ const stateOf = (of: Reserve): Ledger.State => ({
   })
 })
 
+const most = 10n ** 38n - 1n
+/** The amount with its point moved, at most what a decimal holds. */
+const times = (amount: Decimal.Decimal, exponent: number): Decimal.Decimal => {
+  const atoms = Decimal.atoms(amount) * 10n ** BigInt(exponent)
+  return Decimal.fromAtoms(atoms < most ? atoms : most)
+}
+
 describe("the engine and the ledger", () => {
-  it("never differ on the cover, the share price, or the figures of an order", () => {
+  it("never differ on the cover, what each asset counts, the share price, or the figures of an order", () => {
     fc.assert(
       fc.property(reserve, atoms(1000n * one), (of, amount) => {
         const books = booksOf(of)
         const state = stateOf(of)
         expect(Ledger.coverOf(state)).toEqual(Cover.coverOf(books))
+        expect(state.assets.map((one) => Ledger.shown(Ledger.countedOf(one, state)))).toEqual(
+          Cover.assetFiguresOf(books).map(({ counted }) => counted)
+        )
         const share = Cover.sharePriceOf(books)
         expect([
           Ledger.sharePriceOf(state, "floor"),
@@ -128,6 +138,35 @@ describe("the engine and the ledger", () => {
       }),
       { numRuns: 500 }
     )
+  })
+
+  it("never differ on whether decimals hold the figures of a reserve", () => {
+    const isHeld = new Set<boolean>()
+    const exponent = fc.integer({ min: 0, max: 24 })
+    fc.assert(
+      fc.property(reserve, exponent, exponent, exponent, (of, units, price, outstanding) => {
+        const scaled: Reserve = {
+          ...of,
+          outstanding: times(of.outstanding, outstanding),
+          assets: of.assets.map((one) => ({
+            ...one,
+            units: times(one.units, units),
+            price: one.price === null ? null : times(one.price, price)
+          }))
+        }
+        const books = booksOf(scaled)
+        const held = Cover.hasFigures(books)
+        isHeld.add(held)
+        expect(Ledger.hasFigures(stateOf(scaled))).toBe(held)
+        const cover = Cover.coverOf(books)
+        if (held) expect(Ledger.coverOf(stateOf(scaled))).toEqual(cover)
+        else
+          expect([cover.state, cover.ratio, Cover.mintableOf(books)]).toEqual(["unknown", null, 0n])
+        expect(Cover.assetFiguresOf(books)).toHaveLength(of.assets.length)
+      }),
+      { numRuns: 500 }
+    )
+    expect(isHeld).toEqual(new Set([true, false]))
   })
 
   it("never differ on whether a change of terms only tightens", () => {

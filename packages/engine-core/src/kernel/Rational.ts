@@ -108,6 +108,13 @@ const LARGEST = 10n ** 28n - 1n
 export const fits = ({ numerator, denominator }: Rational): boolean =>
   (numerator < 0n ? -numerator : numerator) <= denominator * LARGEST
 
+/**
+ * Rounds a fraction of at least zero as `round` does, and to the largest whole decimal where no decimal
+ * holds it.
+ */
+export const roundAtMost = (self: Rational, to: RoundTo): Decimal.Decimal =>
+  fits(self) ? round(self, to) : Decimal.fromInteger(LARGEST)
+
 /** Rounds the fraction to a decimal: the only rounding of a computation. */
 export const round = (self: Rational, to: RoundTo): Decimal.Decimal =>
   Decimal.fromAtoms(

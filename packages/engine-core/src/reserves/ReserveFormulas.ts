@@ -24,6 +24,29 @@ type CountedSheet<T> = Formula.Sheet<
   Formula.NamesOf<typeof countedInputs, Record<never, Formula.Shape>>
 >
 
+/** Exact worth of the units outstanding of an accumulating reserve: all that is locked, once there is one. */
+const ownedOf = <T>({
+  amount,
+  dot,
+  number,
+  whenAbove
+}: Pick<
+  Formula.Sheet<
+    T,
+    Formula.NamesOf<
+      typeof grossInputs & { readonly outstanding: "amount" },
+      Record<never, Formula.Shape>
+    >
+  >,
+  "amount" | "dot" | "number" | "whenAbove"
+>): T =>
+  whenAbove({
+    left: amount("outstanding"),
+    right: number(0),
+    above: () => dot("units", "price"),
+    otherwise: () => number(0)
+  })
+
 /** Exact value of an asset: its units at its price, less the haircut. */
 const valueOf = <T>(
   { multiply, number, subtract }: Pick<Formula.Sheet<T>, "multiply" | "number" | "subtract">,
@@ -79,17 +102,46 @@ export const reserveValue = Formula.declare({
   }
 })
 
-export const reserveCap = Formula.declare({
-  name: "reserve-cap",
-  doc: "Most that an asset counts, its largest share of the requirement, and what it counts.",
-  inputs: { value: "amount", maxShare: "amount", required: "amount", currencyDecimals: "places" },
-  figures: { cap: "figure", counted: "figure" },
-  work: ({ amount, min, multiply, round }) => {
-    const share = multiply(amount("maxShare"), amount("required"))
-    const places = "currencyDecimals"
-    const cap = round({ figure: "cap", term: share, places, rounding: "floor" })
-    round({ figure: "counted", term: min(amount("value"), cap), places, rounding: "floor" })
-  }
+const capInputs = {
+  value: "amount",
+  maxShare: "amount",
+  minCover: "amount",
+  outstanding: "amount",
+  currencyDecimals: "places"
+} as const
+
+const capFigures = { cap: "figure", counted: "figure" } as const
+
+/** A part of the exact requirement: cut from one that is rounded up, it could be an atom more. */
+const cap = <T>(
+  sheet: Pick<
+    Formula.Sheet<T, Formula.NamesOf<typeof capInputs, typeof capFigures>>,
+    "amount" | "min" | "multiply" | "round"
+  >,
+  outstandingValue: T
+) => {
+  const { amount, min, multiply, round } = sheet
+  const required = multiply(amount("minCover"), outstandingValue)
+  const places = "currencyDecimals"
+  const term = multiply(amount("maxShare"), required)
+  const most = round({ figure: "cap", term, places, rounding: "floor" })
+  round({ figure: "counted", term: min(amount("value"), most), places, rounding: "floor" })
+}
+
+export const reserveCapPar = Formula.declare({
+  name: "reserve-cap-par",
+  doc: "Most that an asset counts for units at par, its largest share of the requirement, and what it counts.",
+  inputs: { ...capInputs, parValue: "amount" },
+  figures: capFigures,
+  work: (sheet) => cap(sheet, sheet.multiply(sheet.amount("outstanding"), sheet.amount("parValue")))
+})
+
+export const reserveCapAccumulating = Formula.declare({
+  name: "reserve-cap-accumulating",
+  doc: "Most that an asset counts for units that own the reserve, its largest share of the requirement, and what it counts.",
+  inputs: { ...capInputs, ...grossInputs },
+  figures: capFigures,
+  work: (sheet) => cap(sheet, ownedOf(sheet))
 })
 
 const coverFigures = {
@@ -158,18 +210,8 @@ export const reserveCoverAccumulating = Formula.declare({
     currencyDecimals: "places"
   },
   figures: coverFigures,
-  work: (sheet) => {
-    const { amount, dot, number, whenAbove } = sheet
-    cover(sheet, {
-      minCover: amount("minCover"),
-      outstandingValue: whenAbove({
-        left: amount("outstanding"),
-        right: number(0),
-        above: () => dot("units", "price"),
-        otherwise: () => number(0)
-      })
-    })
-  }
+  work: (sheet) =>
+    cover(sheet, { minCover: sheet.amount("minCover"), outstandingValue: ownedOf(sheet) })
 })
 
 const shareInputs = {
@@ -291,7 +333,8 @@ export const mintableAccumulating = Formula.declare({
 /** Every formula of reserves. */
 export const formulas: ReadonlyArray<Formula.AnyFormula> = [
   reserveValue,
-  reserveCap,
+  reserveCapPar,
+  reserveCapAccumulating,
   reserveCoverPar,
   reserveCoverAccumulating,
   sharePrice,

@@ -4,7 +4,7 @@
  * the holder's units and the fund's cash.
  */
 import { Effect, Option } from "effect"
-import * as SettlementEvent from "../SettlementEvent.ts"
+import * as SettlementEventSteps from "../SettlementEventSteps.ts"
 import type { Node } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import * as Unexpected from "../../projection/Unexpected.ts"
@@ -28,7 +28,7 @@ const intent = TypedReading.of(SettlementIntent, {
     if (payload.reference.kind === "mint") return
     const records = yield* Records
     const order = yield* requestedFor(payload)
-    const event = SettlementEvent.proposed(node, {
+    const event = SettlementEventSteps.proposed(node, {
       reference: payload.reference.id,
       instrumentId: order?.instrumentId ?? null,
       party: order?.party ?? null,

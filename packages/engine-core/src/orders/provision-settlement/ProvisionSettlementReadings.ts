@@ -1,7 +1,7 @@
 /** Readings of provision settlements: the fund's answer, and the consent's end. */
 import { Effect, Schema } from "effect"
 import * as AgreementSteps from "../../agreements/AgreementSteps.ts"
-import * as SettlementEvent from "../SettlementEvent.ts"
+import * as SettlementEventSteps from "../SettlementEventSteps.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import { Records } from "../../records/Records.ts"
@@ -34,7 +34,7 @@ const proposal = TypedReading.of(ProvisionSettlementProposal, {
     yield* provision.proposed(payload, node)
     const { fund: party, instrumentId, provisionId: reference } = payload
     const about = { reference, instrumentId, party, holderIds: [] }
-    yield* records.announce([SettlementEvent.proposed(node, about)])
+    yield* records.announce([SettlementEventSteps.proposed(node, about)])
   }),
   exercised: {
     Accept: ({ payload, result: { contractId: contract } }, node) =>

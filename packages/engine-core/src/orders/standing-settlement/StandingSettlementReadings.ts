@@ -1,6 +1,6 @@
 /** Readings of the ledger about a standing settlement: opened, committed to, settled, paused, ended. */
 import { Effect, Option, Schema } from "effect"
-import * as SettlementEvent from "../SettlementEvent.ts"
+import * as SettlementEventSteps from "../SettlementEventSteps.ts"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
@@ -116,7 +116,7 @@ const opened = Effect.fnUntraced(function* (payload: Standing, node: Node) {
   for (const { holderId } of found) {
     yield* LedgerRecord.open(standingParties, { standingSettlementId, holderId }, node)
   }
-  const event = SettlementEvent.proposed(node, {
+  const event = SettlementEventSteps.proposed(node, {
     reference: self.standingSettlementId,
     instrumentId: self.instrumentId,
     party: self.fund,

@@ -125,11 +125,11 @@ const assetFiguresOf = (
   books: CoverRules.ReserveBooks,
   unit: string
 ): ReadonlyArray<ReserveReportCheck.Figure> => {
-  const { required } = CoverRules.coverOf(books)
-  const within = { required, currencyDecimals: books.currencyDecimals }
-  return CoverRules.assetsOf(books).flatMap((asset) => {
+  const assets = CoverRules.assetsOf(books)
+  const figures = CoverRules.assetFiguresOf(books, assets)
+  return assets.flatMap((asset, index) => {
     const line = report.assets.find((one) => keyOf(one.asset) === asset.key)
-    const { value, counted } = CoverRules.assetFiguresOf(asset, within)
+    const { counted = null, value = null } = figures[index] ?? {}
     return [
       { unit: "units", computed: asset.units, reported: line?.units ?? null },
       { unit, computed: asset.price, reported: line?.price ?? null },

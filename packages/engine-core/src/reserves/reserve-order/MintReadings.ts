@@ -1,6 +1,6 @@
 /** Readings of mints: started, accepted with an allocation, settled, ended; and the deposit's request. */
 import { Effect, Option, Schema } from "effect"
-import * as SettlementEvent from "../../orders/SettlementEvent.ts"
+import * as SettlementEventSteps from "../../orders/SettlementEventSteps.ts"
 import type { Node, Reading, Whole } from "../../projection/Reading.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
@@ -89,7 +89,7 @@ const requested = Effect.fnUntraced(function* (payload: Intent, node: Node) {
   yield* records.record(mints, found, { on: "request", intentCid: node.contractId }, node.act)
   const { holderId, instrumentId, mintId: reference, party } = found
   const about = { reference, instrumentId, party, holderIds: [holderId] }
-  yield* records.announce([SettlementEvent.proposed(node, about)])
+  yield* records.announce([SettlementEventSteps.proposed(node, about)])
 })
 
 /** Finds the mint whose deposit is requested; null: the request settles something else. */

@@ -182,10 +182,14 @@ const priceKnown = ({ asset, books }: Context, figure: Decimal.Decimal | null): 
   })
 }
 
-const unusableShare = (books: CoverRules.ReserveBooks): string =>
-  CoverRules.sharePriceOf(books) === null
+const unusableShare = (books: CoverRules.ReserveBooks): string => {
+  if (!CoverRules.hasFigures(books)) {
+    return "The prices give figures of the reserve that no decimal holds."
+  }
+  return CoverRules.sharePriceOf(books) === null
     ? "The units own nothing that has a worth, or more than can be told."
     : "The prices give a figure beyond the limit of one order."
+}
 
 /** `assets`: those whose prices must be fresh; one that has no price is judged by `price-known`. */
 const priceFresh = (assets: ReadonlyArray<CoverRules.ReserveAsset>): Objection => {

@@ -132,9 +132,14 @@ export interface Cover {
   readonly state: CoverState
 }
 
-/** Computes the cover by reserve-cover-par or reserve-cover-accumulating. */
+/**
+ * Computes the cover by reserve-cover-par or reserve-cover-accumulating. Where no decimal holds its
+ * figures (`hasFigures`) it is unknown, without a ratio, and what is beyond is shown as the largest whole
+ * decimal.
+ */
 export const coverOf = (books: ReserveBooks): Cover => {
   const assets = assetsOf(books)
+  if (!hasFigures(books, assets)) return coverBeyond(books, assets)
   const { figures, terms } = coverFigures(books, assets)
   const { required, counted, ratio } = figures
   const exact = terms.required ?? Rational.of(required)
@@ -144,6 +149,73 @@ export const coverOf = (books: ReserveBooks): Cover => {
   const lowState = assets.some(isUnpriced) ? "unknown" : "low"
   return { required, counted, ratio, state: isLow ? lowState : "covered" }
 }
+
+/** Exact worth of the units outstanding. */
+const outstandingValueOf = (
+  { valuation, outstanding }: ReserveBooks,
+  assets: ReadonlyArray<ReserveAsset>
+): Rational.Rational => {
+  if (valuation.mode === "par") {
+    return Rational.multiply(Rational.of(outstanding), Rational.of(valuation.parValue))
+  }
+  const { price, units } = grossGiven(assets.filter(isPriced))
+  return Decimal.isZero(outstanding)
+    ? Rational.zero
+    : Rational.sumOfProducts(amountsOf([units, price]))
+}
+
+const amountsOf = (
+  lists: ReadonlyArray<ReadonlyArray<{ readonly amount: Decimal.Decimal }>>
+): ReadonlyArray<ReadonlyArray<Decimal.Decimal>> =>
+  lists.map((list) => list.map(({ amount }) => amount))
+
+/**
+ * Judges whether decimals hold the figures of a reserve: its requirement, the values of its fresh assets
+ * together, and these by the worth of what is outstanding. Else the prices, or the amounts that others
+ * registered, are too large: the cover is unknown, and no order has a figure.
+ */
+export const hasFigures = (
+  books: ReserveBooks,
+  assets: ReadonlyArray<ReserveAsset> = assetsOf(books)
+): boolean => {
+  const worth = outstandingValueOf(books, assets)
+  const values = Rational.sum(assets.filter(isFreshlyPriced).map(valueOf))
+  return (
+    Rational.fits(Rational.multiply(Rational.of(books.terms.minCover), worth)) &&
+    Rational.fits(values) &&
+    (Rational.isZero(worth) || Rational.fits(Rational.divide(values, worth)))
+  )
+}
+
+const isFreshlyPriced = (asset: ReserveAsset): asset is PricedAsset =>
+  isPriced(asset) && asset.isFresh
+
+/** Cover of which a figure is beyond every decimal. */
+const coverBeyond = (books: ReserveBooks, assets: ReadonlyArray<ReserveAsset>): Cover => {
+  const places = books.currencyDecimals
+  const required = requiredOf(books, assets)
+  const counted = Rational.sum(
+    assets
+      .filter(isFreshlyPriced)
+      .map((asset) => Rational.min(valueOf(asset), capOf(asset, required)))
+  )
+  return {
+    required: Rational.roundAtMost(required, { places, rounding: "ceiling" }),
+    counted: Rational.roundAtMost(counted, { places, rounding: "floor" }),
+    ratio: null,
+    state: "unknown"
+  }
+}
+
+/** Exact requirement. */
+const requiredOf = (books: ReserveBooks, assets: ReadonlyArray<ReserveAsset>): Rational.Rational =>
+  Rational.multiply(Rational.of(books.terms.minCover), outstandingValueOf(books, assets))
+
+/** Exact cap of a fresh asset: where no cap limits it, its value. */
+const capOf = (asset: PricedAsset, required: Rational.Rational): Rational.Rational =>
+  asset.maxShare === null
+    ? valueOf(asset)
+    : Rational.multiply(Rational.of(asset.maxShare), required)
 
 const coverFigures = (books: ReserveBooks, assets: ReadonlyArray<ReserveAsset>) => {
   const of = coverGivenOf(books, assets)
@@ -158,7 +230,7 @@ export const coverGivenOf = (
   assets: ReadonlyArray<ReserveAsset>
 ) => {
   const priced = assets.filter(isPriced)
-  const fresh = priced.filter(({ isFresh }) => isFresh)
+  const fresh = assets.filter(isFreshlyPriced)
   const given = {
     ...freeGiven(fresh.filter((asset) => !isCapped(asset))),
     ...cappedGiven(fresh.filter(isCapped)),
@@ -179,16 +251,45 @@ export interface AssetFigures {
   readonly counted: Decimal.Decimal
 }
 
-/** Computes what an asset is worth and counts, for a requirement as `coverOf` computes it. */
+/**
+ * Computes what each asset is worth and counts, in the order of the terms. Where no decimal holds the
+ * figures of the reserve, what is beyond is shown as the largest whole decimal.
+ */
 export const assetFiguresOf = (
-  asset: ReserveAsset,
-  of: Pick<Cover, "required"> & Pick<ReserveBooks, "currencyDecimals">
-): AssetFigures => {
-  const { value, counted } = Formula.compute(Formulas.reserveValue, valueGivenOf(asset, of))
-  const given = capGivenOf(asset, { ...of, value })
-  return given === null
-    ? { value, cap: null, counted }
-    : { value, ...Formula.compute(Formulas.reserveCap, given) }
+  books: ReserveBooks,
+  assets: ReadonlyArray<ReserveAsset> = assetsOf(books)
+): ReadonlyArray<AssetFigures> => {
+  if (!hasFigures(books, assets)) return figuresBeyond(books, assets)
+  return assets.map((asset) => {
+    const { value, counted } = Formula.compute(Formulas.reserveValue, valueGivenOf(asset, books))
+    const cap = capGivenOf(asset, { books, assets, value })
+    if (cap === null) return { value, cap, counted }
+    return {
+      value,
+      ...(cap.valuation === "par"
+        ? Formula.compute(Formulas.reserveCapPar, cap.given)
+        : Formula.compute(Formulas.reserveCapAccumulating, cap.given))
+    }
+  })
+}
+
+const figuresBeyond = (
+  books: ReserveBooks,
+  assets: ReadonlyArray<ReserveAsset>
+): ReadonlyArray<AssetFigures> => {
+  const required = requiredOf(books, assets)
+  const rounded = (exact: Rational.Rational) =>
+    Rational.roundAtMost(exact, { places: books.currencyDecimals, rounding: "floor" })
+  return assets.map((asset) => {
+    const value = isFreshlyPriced(asset) ? valueOf(asset) : Rational.zero
+    const most =
+      asset.maxShare === null ? null : Rational.multiply(Rational.of(asset.maxShare), required)
+    return {
+      value: rounded(value),
+      cap: most === null ? null : rounded(most),
+      counted: rounded(most === null ? value : Rational.min(value, most))
+    }
+  })
 }
 
 /** Inputs of the formula of an asset's value. */
@@ -207,12 +308,22 @@ export const valueGivenOf = (
 /** Inputs of the formula of an asset's cap; null: no cap limits it. */
 export const capGivenOf = (
   { maxShare }: ReserveAsset,
-  {
-    value,
-    required,
-    currencyDecimals
-  }: Pick<AssetFigures, "value"> & Pick<Cover, "required"> & Pick<ReserveBooks, "currencyDecimals">
-) => (maxShare === null ? null : { value, maxShare, required, currencyDecimals })
+  of: Pick<AssetFigures, "value"> & {
+    readonly books: ReserveBooks
+    readonly assets: ReadonlyArray<ReserveAsset>
+  }
+) => {
+  if (maxShare === null) return null
+  const { assets, value } = of
+  const { currencyDecimals, outstanding, terms, valuation } = of.books
+  const given = { value, maxShare, minCover: terms.minCover, outstanding, currencyDecimals }
+  return valuation.mode === "par"
+    ? ({ valuation: "par", given: { ...given, parValue: valuation.parValue } } as const)
+    : ({
+        valuation: "accumulating",
+        given: { ...given, ...grossGiven(assets.filter(isPriced)) }
+      } as const)
+}
 
 // ---- share price
 
@@ -260,8 +371,10 @@ const exactShareOf = ({
   units
 }: NonNullable<ReturnType<typeof shareGiven>>): Rational.Rational => {
   if (Decimal.isZero(outstanding)) return Rational.of(initialSharePrice)
-  const lists = [units, price].map((list) => list.map(({ amount }) => amount))
-  return Rational.divide(Rational.sumOfProducts(lists), Rational.of(outstanding))
+  return Rational.divide(
+    Rational.sumOfProducts(amountsOf([units, price])),
+    Rational.of(outstanding)
+  )
 }
 
 // ---- what may be minted
@@ -314,7 +427,7 @@ const splitAtLargest = (fresh: ReadonlyArray<PricedAsset>) => {
 /**
  * Computes the units that may still be minted against what is locked, by mintable-par or
  * mintable-accumulating; the share price is held at its worth. 0 where the cover is low or unknown,
- * where there is no share price, and where no decimal holds so many units.
+ * where there is no share price, and where no decimal holds so many units, or the figures of the reserve.
  */
 export const mintableOf = (books: ReserveBooks): Decimal.Decimal => {
   const of = mintableGivenOf(books)
@@ -325,14 +438,14 @@ export const mintableOf = (books: ReserveBooks): Decimal.Decimal => {
 }
 
 /**
- * Inputs of the formula of what may be minted; null: nothing is minted without a share price, and no
- * decimal holds the units of one that is too small.
+ * Inputs of the formula of what may be minted; null: nothing is minted without a share price or figures,
+ * and no decimal holds the units of a share that is worth too little.
  */
 export const mintableGivenOf = (books: ReserveBooks) => {
   const { valuation, terms, outstanding, decimals } = books
-  const fresh = assetsOf(books)
-    .filter(isPriced)
-    .filter(({ isFresh }) => isFresh)
+  const assets = assetsOf(books)
+  if (!hasFigures(books, assets)) return null
+  const fresh = assets.filter(isFreshlyPriced)
   const { binding, free, largest } = splitAtLargest(fresh)
   const isCountable = (unitWorth: Rational.Rational) =>
     Rational.fits(
@@ -384,7 +497,7 @@ const isTellable = (
 
 /**
  * Computes the units that a deposit mints, by mint-units; null where the asset or the share has no
- * price, or no decimal holds the units. The gates judge apart whether the price is fresh and the cover
+ * price, or no decimal holds the units or the figures of the reserve. The gates judge apart whether the price is fresh and the cover
  * holds.
  */
 export const mintUnitsOf = (
@@ -393,7 +506,7 @@ export const mintUnitsOf = (
 ): Decimal.Decimal | null => {
   const price = priceOf(books, asset)
   const share = sharePriceOf(books)
-  if (price === null || share === null) return null
+  if (price === null || share === null || !hasFigures(books)) return null
   if (!isTellable(deposit, { at: price, by: share.up })) return null
   const given = { deposit, price, sharePrice: share.up, decimals: books.decimals }
   return Formula.compute(Formulas.mintUnits, given).units
@@ -401,7 +514,8 @@ export const mintUnitsOf = (
 
 /**
  * Computes the amount of an asset that redeemed units are paid, by redeem-payout; null where the
- * asset or the share has no price, the asset is worth nothing, or no decimal holds the amount.
+ * asset or the share has no price, the asset is worth nothing, or no decimal holds the amount or the
+ * figures of the reserve.
  */
 export const redeemPayoutOf = (
   books: ReserveBooks,
@@ -409,7 +523,7 @@ export const redeemPayoutOf = (
 ): Decimal.Decimal | null => {
   const price = priceOf(books, asset)
   const share = sharePriceOf(books)
-  if (price === null || share === null || Decimal.isZero(price)) return null
+  if (price === null || share === null || Decimal.isZero(price) || !hasFigures(books)) return null
   if (!isTellable(units, { at: share.down, by: price })) return null
   const given = { units, price, sharePrice: share.down, decimals: books.decimals }
   return Formula.compute(Formulas.redeemPayout, given).payout

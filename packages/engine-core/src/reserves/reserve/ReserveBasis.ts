@@ -17,45 +17,58 @@ export interface Of {
 /**
  * Returns the basis of each figure that a formula gives (docs/domain/figures.md#basis). The share price
  * at par is a term of the reserve, and the ratio of nothing outstanding, or of what is worth nothing, is none.
+ * Values and cover have none where a decimal does not hold them.
  */
 export const basisOf = (loaded: LoadedBooks, of: Of): ReadonlyArray<Basis.Basis> => {
   const { books } = loaded
   const assets = CoverRules.assetsOf(books)
-  const { required } = CoverRules.coverOf(books)
+  const shared = [...ofSharePrice(loaded, of), ...ofMintable(loaded, of)]
+  if (!CoverRules.hasFigures(books, assets)) return shared
+  const figures = CoverRules.assetFiguresOf(books, assets)
   return [
-    ...assets.flatMap((asset, index) => ofAsset(loaded, asset, { ...of, index, required })),
+    ...assets.flatMap((asset, index) =>
+      ofAsset(loaded, asset, {
+        ...of,
+        assets,
+        field: `assets.${index}`,
+        value: figures[index]?.value
+      })
+    ),
     ...ofCover(loaded, of),
-    ...ofSharePrice(loaded, of),
-    ...ofMintable(loaded, of)
+    ...shared
   ]
 }
 
 const ofAsset = (
   loaded: LoadedBooks,
   asset: CoverRules.ReserveAsset,
-  of: Of & { readonly index: number } & Pick<CoverRules.Cover, "required">
+  of: Of & {
+    readonly assets: ReadonlyArray<CoverRules.ReserveAsset>
+    readonly field: string
+    readonly value: Decimal.Decimal | undefined
+  }
 ): ReadonlyArray<Basis.Basis> => {
-  const { currencyDecimals } = loaded.books
-  const within = { required: of.required, currencyDecimals }
-  const figures = CoverRules.assetFiguresOf(asset, within)
-  const field = (name: string) => `assets.${of.index}.${name}`
+  const { books } = loaded
+  const { assets, value: worth = Decimal.zero } = of
   const source = (name: string) => sourceOf(loaded, of)(name, asset.key)
-  const cap = CoverRules.capGivenOf(asset, { ...within, ...figures })
-  const value = { [field("value")]: "value" } as const
-  const counted = { [field("counted")]: "counted" } as const
+  const cap = CoverRules.capGivenOf(asset, { books, assets, value: worth })
+  const value = { [`${of.field}.value`]: "value" } as const
+  const counted = { [`${of.field}.counted`]: "counted" } as const
+  const valued = Basis.of(Formulas.reserveValue, {
+    given: CoverRules.valueGivenOf(asset, books),
+    fields: cap === null ? { ...value, ...counted } : value,
+    source
+  })
+  if (cap === null) return valued
+  const fields = { [`${of.field}.cap`]: "cap", ...counted } as const
+  const ofList = ofListsOf(loaded, of)
+  const ofCap = (name: string, key: string | null) =>
+    key === null ? source(name) : ofList(name, key)
   return [
-    ...Basis.of(Formulas.reserveValue, {
-      given: CoverRules.valueGivenOf(asset, within),
-      fields: cap === null ? { ...value, ...counted } : value,
-      source
-    }),
-    ...(cap === null
-      ? []
-      : Basis.of(Formulas.reserveCap, {
-          given: cap,
-          fields: { [field("cap")]: "cap", ...counted },
-          source
-        }))
+    ...valued,
+    ...(cap.valuation === "par"
+      ? Basis.of(Formulas.reserveCapPar, { given: cap.given, fields, source: ofCap })
+      : Basis.of(Formulas.reserveCapAccumulating, { given: cap.given, fields, source: ofCap }))
   ]
 }
 

@@ -106,7 +106,7 @@ export const of = (
     closing: record.state === "closing",
     supply,
     sharePrice: CoverRules.sharePriceOf(books)?.down ?? null,
-    assets: assetsOf(record, loaded, required),
+    assets: assetsOf(record, loaded),
     required,
     counted,
     cover: { ratio, state, at: offset },
@@ -119,11 +119,10 @@ export const of = (
 
 const assetsOf = (
   { locked }: Pick<Reserve, "locked">,
-  { books, points, terms }: LoadedReserve,
-  required: Decimal.Decimal
+  { books, points, terms }: LoadedReserve
 ): ReadonlyArray<AssetView> => {
-  const { currencyDecimals } = books
   const counting = CoverRules.assetsOf(books)
+  const figures = CoverRules.assetFiguresOf(books, counting)
   const keys = new Set(counting.map(({ key }) => key))
   const left = locked.filter(({ asset }) => !keys.has(keyOf(asset)))
   return [
@@ -136,7 +135,7 @@ const assetsOf = (
         pricedAt: point?.valuationTime ?? null,
         pointCid: point?.contractId ?? null,
         fresh: asset.isFresh,
-        ...CoverRules.assetFiguresOf(asset, { required, currencyDecimals })
+        ...(figures[index] ?? unlisted(asset.key))
       }
     }),
     ...left.map(

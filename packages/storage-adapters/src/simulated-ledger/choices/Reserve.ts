@@ -314,7 +314,7 @@ const stateOf = (
     const sums = yield* sumsOf(scope, self, of.holdingCids)
     yield* demandAll(self, sums, of.without ?? null)
     const points = yield* pointsOf(scope, self, { terms, pointCids: of.pointCids })
-    return {
+    const state: Cover.State = {
       reserve: self,
       minCover: terms.minCover,
       outstanding: Decimal.max(of.supply, self.outstanding),
@@ -329,7 +329,12 @@ const stateOf = (
           ) ?? null
       }))
     }
+    yield* demandFigures(state)
+    return state
   })
+
+const demandFigures = (state: Cover.State) =>
+  demand([Cover.hasFigures(state), "a figure of the reserve is beyond a decimal"])
 
 const assetOf = ({ assets }: Cover.State, asset: Templates.Asset) => {
   const found = assets.find(({ terms }) => sameAsset(terms.asset, asset))
@@ -408,6 +413,7 @@ const judgedMint = (
     )
     yield* demandKept(self, of.asset)
     yield* demandFresh(before, asset)
+    yield* demandFigures(after)
     const coverAfter = Cover.coverOf(after)
     yield* demand([coverAfter.state === "covered", "the mint would not be covered"])
     return { units: units ?? Decimal.zero, coverBefore: Cover.coverOf(before), coverAfter }
@@ -672,6 +678,7 @@ const judgedRedemption = (
       amount: Decimal.negate(of.payout),
       units: Decimal.negate(of.units)
     })
+    yield* demandFigures(after)
     return {
       payout: payout ?? Decimal.zero,
       coverBefore: Cover.coverOf(before),

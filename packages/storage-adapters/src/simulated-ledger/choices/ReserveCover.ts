@@ -64,6 +64,20 @@ const outstandingValueOf = ({ reserve, assets, outstanding }: State): Rational.R
 export const requiredOf = (state: State): Rational.Rational =>
   Rational.multiply(Rational.of(state.minCover), outstandingValueOf(state))
 
+/**
+ * Checks that decimals hold the figures of the reserve: its requirement, the values of its fresh assets
+ * together, and these by the worth of what is outstanding. Arithmetic beyond a decimal fails a choice.
+ */
+export const hasFigures = (state: State): boolean => {
+  const worth = outstandingValueOf(state)
+  const values = Rational.sum(state.assets.map((asset) => valueOf(asset, state.now)))
+  return (
+    Rational.fits(requiredOf(state)) &&
+    Rational.fits(values) &&
+    (Rational.isZero(worth) || Rational.fits(Rational.divide(values, worth)))
+  )
+}
+
 export const countedOf = (asset: AssetState, state: State): Rational.Rational => {
   const value = valueOf(asset, state.now)
   const { maxShare } = asset.terms

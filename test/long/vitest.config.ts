@@ -47,7 +47,12 @@ export default defineConfig({
       "test/operations/restatement.spec.ts",
       "test/operations/explained-histories.prop.ts",
       "test/simulated-ledger/reserve-histories.prop.ts",
-      "test/operations/reserve-figures.prop.ts"
+      "test/operations/reserve-figures.prop.ts",
+      "test/operations/statement-intake-crash.spec.ts",
+      "test/operations/powers-crash.spec.ts",
+      "test/postgres/awaiting-plan.test.ts",
+      "test/http/security/19-injection.test.ts",
+      "test/simulation/venue.test.ts"
     ],
     env: {
       LONG_RUN: "yes",

@@ -6,6 +6,7 @@ import { TestClock } from "effect/testing"
 import * as Calls from "../engine/calls.ts"
 import * as Killable from "../engine/killable.ts"
 import { ports } from "../engine/world.ts"
+import { isLong } from "../long-run.ts"
 import * as Cycles from "./cycles.ts"
 import type * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
@@ -62,8 +63,11 @@ const recovers = (stage: Fund.Parties, who: Cycles.Holder, death: Killable.Death
     return { next, calls: life.calls() }
   })
 
+/** Distance of the calls at which an instance dies. */
+const stride = isLong ? 4 : 8
+
 describe("a recovery in several steps", () => {
-  // Every fourth call of one side, and the calls between them of the other.
+  // One call of each stretch on one side, and those between them on the other.
   it.effect.each([
     ["before", 1],
     ["after", 3]
@@ -84,7 +88,7 @@ describe("a recovery in several steps", () => {
         )
         let who = h1
         let calls = Number.POSITIVE_INFINITY
-        for (let at = 0, times = 1; at <= calls; at = at === 0 ? first : at + 4, times++) {
+        for (let at = 0, times = 1; at <= calls; at = at === 0 ? first : at + stride, times++) {
           // The first one lives, and says how many calls there are to die at.
           const death = { at: at === 0 ? Number.POSITIVE_INFINITY : at, side }
           const done = yield* recovers(stage, who, death)

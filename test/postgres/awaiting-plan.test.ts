@@ -10,9 +10,10 @@ import { expect } from "vitest"
 import * as AwaitingActionLookups from "#core/reads/AwaitingActionLookups.ts"
 import * as RecordsLayer from "#core/records/layer.ts"
 import { type Approval, approvals } from "#core/writes/Approval.ts"
+import { isLong } from "../long-run.ts"
 import * as Plans from "./plans.ts"
 
-const decided = 100_000
+const decided = isLong ? 100_000 : 20_000
 const awaits = 12
 const hrefOf = (n: number) => `/v1/holds/h${n}`
 
@@ -55,7 +56,7 @@ const seed = (sql: SqlClient.SqlClient) => sql`
     '2020-01-01T00:00:00.000000000Z', 0, '2020-01-01T00:00:00.000000000Z'
   from generate_series(1, ${decided}::int4) n`
 
-it.live("finds what awaits fifty records among 100,000 decided actions by what awaits alone", () =>
+it.live(`finds what awaits fifty records among ${decided} decided actions by what awaits alone`, () =>
   Effect.gen(function* () {
     const { url, statements } = yield* Plans.server
     const store = yield* Layer.build(

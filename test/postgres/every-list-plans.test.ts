@@ -29,7 +29,7 @@ import * as Plans from "./plans.ts"
  * Rows of each collection. The long run has more, filters by each pair beside each alone, and plans
  * before there are many rows.
  */
-const many = Number(process.env["PLANNED_ROWS"] ?? 8_000)
+const many = Number(process.env["PLANNED_ROWS"] ?? 5_000)
 const page = 51
 /** Rows that all nodes of a plan may pass on: those counted of some filters, and those of pages. */
 const rowsMax = 6_000

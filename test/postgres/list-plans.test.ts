@@ -6,10 +6,10 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { expect } from "vitest"
 import * as Plans from "./plans.ts"
-import { firstOf } from "../long-run.ts"
+import { firstOf, isLong } from "../long-run.ts"
 
 /** Rows of the table; a longer run asks for 1,000,000. */
-const many = Number(process.env["MOVEMENTS"] ?? 60_000)
+const many = Number(process.env["MOVEMENTS"] ?? (isLong ? 60_000 : 20_000))
 const page = 51
 /** More times than a prepared statement is planned for its values alone, where that is not refused. */
 const times = 7

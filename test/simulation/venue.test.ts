@@ -1,11 +1,12 @@
 /** Chance against the auditor: units, cash and the register add up after each step, whatever breaks. */
 import { describe, expect, it } from "vitest"
 import * as Calls from "../engine/calls.ts"
+import { firstOf } from "../long-run.ts"
 import { buys } from "./auditor.ts"
 import { simulate } from "./venue.ts"
 
-/** The first three are always the same; the last is another one each day. */
-const seeds = [1, 2, 3, Math.floor(Date.now() / 86_400_000)]
+/** The first is another one each day; the others are always the same. */
+const seeds = firstOf(2, [Math.floor(Date.now() / 86_400_000), 2, 1, 3])
 
 describe("a venue by chance", () => {
   let closed = 0

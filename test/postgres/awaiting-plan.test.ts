@@ -56,51 +56,53 @@ const seed = (sql: SqlClient.SqlClient) => sql`
     '2020-01-01T00:00:00.000000000Z', 0, '2020-01-01T00:00:00.000000000Z'
   from generate_series(1, ${decided}::int4) n`
 
-it.live(`finds what awaits fifty records among ${decided} decided actions by what awaits alone`, () =>
-  Effect.gen(function* () {
-    const { url, statements } = yield* Plans.server
-    const store = yield* Layer.build(
-      RecordsLayer.layer.pipe(
-        Layer.provide(NodeCrypto.layerCrypto),
-        Layer.provideMerge(Postgres.layer({ url: Redacted.make(url) }))
-      )
-    )
-    const sql = Context.get(store, SqlClient.SqlClient)
-    const records = Context.get(store, Records)
-    const now = Instant.of("2026-02-01T00:00:00Z")
-    const act = { cause: { by: "request" as const, requestId: "r" }, now }
-    const open = (from: number) =>
-      records.transactAlone(
-        Effect.forEach(
-          Array.from({ length: awaits / 2 }, (_, n) => from + n),
-          (n) => records.open(approvals, action(n), act)
+it.live(
+  `finds what awaits fifty records among ${decided} decided actions by what awaits alone`,
+  () =>
+    Effect.gen(function* () {
+      const { url, statements } = yield* Plans.server
+      const store = yield* Layer.build(
+        RecordsLayer.layer.pipe(
+          Layer.provide(NodeCrypto.layerCrypto),
+          Layer.provideMerge(Postgres.layer({ url: Redacted.make(url) }))
         )
       )
-    const look = AwaitingActionLookups.awaiting({
-      hrefs: Array.from({ length: 50 }, (_, n) => hrefOf(n)),
-      pin: {
-        offset: Offset.zero,
-        ledgerTime: null,
-        select: { by: "snapshot", instant: Instant.of("2035-01-01T00:00:00Z") },
-        judgedAt: Instant.of("2027-01-01T00:00:00Z")
+      const sql = Context.get(store, SqlClient.SqlClient)
+      const records = Context.get(store, Records)
+      const now = Instant.of("2026-02-01T00:00:00Z")
+      const act = { cause: { by: "request" as const, requestId: "r" }, now }
+      const open = (from: number) =>
+        records.transactAlone(
+          Effect.forEach(
+            Array.from({ length: awaits / 2 }, (_, n) => from + n),
+            (n) => records.open(approvals, action(n), act)
+          )
+        )
+      const look = AwaitingActionLookups.awaiting({
+        hrefs: Array.from({ length: 50 }, (_, n) => hrefOf(n)),
+        pin: {
+          offset: Offset.zero,
+          ledgerTime: null,
+          select: { by: "snapshot", instant: Instant.of("2035-01-01T00:00:00Z") },
+          judgedAt: Instant.of("2027-01-01T00:00:00Z")
+        }
+      }).pipe(Effect.provideContext(store))
+      yield* open(0)
+      // Plans that were made while the table was young are kept.
+      for (let n = 0; n < 8; n++) yield* look
+      yield* seed(sql)
+      yield* open(awaits / 2)
+      for (const statistics of ["absent", "fresh"]) {
+        if (statistics === "fresh") yield* sql`analyze bursar.document`
+        for (let n = 0; n < 8; n++) {
+          const { value, statements: run } = yield* statements(look)
+          expect(value.size).toBe(awaits)
+          const rows = run
+            .filter(({ sql }) => sql.includes("bursar.document"))
+            .map(({ plan }) => Plans.rowsOf(plan))
+          expect(rows, `statistics ${statistics}`).toHaveLength(1)
+          expect(rows[0], `statistics ${statistics}, time ${n}`).toBeLessThan(20 * awaits)
+        }
       }
-    }).pipe(Effect.provideContext(store))
-    yield* open(0)
-    // Plans that were made while the table was young are kept.
-    for (let n = 0; n < 8; n++) yield* look
-    yield* seed(sql)
-    yield* open(awaits / 2)
-    for (const statistics of ["absent", "fresh"]) {
-      if (statistics === "fresh") yield* sql`analyze bursar.document`
-      for (let n = 0; n < 8; n++) {
-        const { value, statements: run } = yield* statements(look)
-        expect(value.size).toBe(awaits)
-        const rows = run
-          .filter(({ sql }) => sql.includes("bursar.document"))
-          .map(({ plan }) => Plans.rowsOf(plan))
-        expect(rows, `statistics ${statistics}`).toHaveLength(1)
-        expect(rows[0], `statistics ${statistics}, time ${n}`).toBeLessThan(20 * awaits)
-      }
-    }
-  }).pipe(Effect.scoped)
+    }).pipe(Effect.scoped)
 )

@@ -1,16 +1,25 @@
 /** Statements of holders as tests read them, and the laws that statements of any history keep. */
 import { Catalogue, Records } from "@bursar/engine-core"
-import { Decimal, Instant, Month, type Offset, Zone } from "@bursar/engine-core/kernel"
+import {
+  type Collection,
+  Decimal,
+  Instant,
+  Month,
+  type Offset,
+  Zone
+} from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Result, Schema, Stream } from "effect"
 import { expect } from "vitest"
 import { paid, distributionLines } from "#core/distributions/distribution/DistributionLine.ts"
 import { HolderId, holders } from "#core/holders/holder/Holder.ts"
+import { type Lot, lots } from "#core/instruments/lot/Lot.ts"
+import { movements, partyMovements } from "#core/instruments/register/Movement.ts"
 import { registerEntries } from "#core/instruments/register/RegisterEntry.ts"
 import * as HolderStatementReads from "#core/overviews/holder-statement/HolderStatementReads.ts"
 import type { HolderStatement } from "#core/overviews/holder-statement/HolderStatement.ts"
 import * as TaxReads from "#core/overviews/tax-statement/TaxReads.ts"
-import type { TaxStatement } from "#core/overviews/tax-statement/TaxStatement.ts"
+import type { Disposal, TaxStatement } from "#core/overviews/tax-statement/TaxStatement.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Venue from "./venue.ts"
@@ -93,12 +102,54 @@ const allHolders = Effect.gen(function* () {
   return found.map(({ record }) => record)
 })
 
+const collected = <R, F>(of: Collection.Collection<R, F>) =>
+  Effect.flatMap(Records, (records) =>
+    Effect.map(Stream.runCollect(records.stream(of, {})), (rows) =>
+      rows.map(({ record }): R => record)
+    )
+  )
+
+/** Last balance of each key before an instant, summed. */
+const balanceBefore = <
+  M extends { readonly ledgerTime: bigint; readonly balanceAfter: Decimal.Decimal }
+>(
+  moved: ReadonlyArray<M>,
+  of: { readonly end: bigint; readonly key: (movement: M) => string }
+): Decimal.Decimal => {
+  const last = new Map<string, Decimal.Decimal>()
+  for (const one of moved) if (one.ledgerTime < of.end) last.set(of.key(one), one.balanceAfter)
+  return Decimal.sum(last.values())
+}
+
+/**
+ * Checks that at the end of each month all closings of an instrument, and the units of parties that are
+ * no holders, add up to the supply; of instruments whose units are shown as they are kept.
+ */
+const keepSupply = Effect.fnUntraced(function* (
+  zone: string,
+  closings: ReadonlyMap<string, Decimal.Decimal>
+) {
+  const supplied = yield* collected(movements)
+  const owners = new Set((yield* allHolders).map(({ party }) => party))
+  const outside = (yield* collected(partyMovements)).filter(({ party }) => !owners.has(party))
+  for (const [key, closing] of closings) {
+    const [month = "", instrumentId = ""] = key.split(" ")
+    const end = Zone.startOfMonth(Zone.of(zone), Month.next(Month.of(month)))
+    const of = <M extends { readonly instrumentId: string }>(all: ReadonlyArray<M>) =>
+      all.filter((one) => one.instrumentId === instrumentId)
+    const supply = balanceBefore(of(supplied), { end, key: () => "" })
+    const others = balanceBefore(of(outside), { end, key: ({ party }) => party })
+    expect(Decimal.add(closing, others), `the closings of ${key} in ${zone}`).toBe(supply)
+  }
+})
+
 /**
  * Checks the laws of all holders' statements in a zone: movements add up, months join, the last
- * closing is the register's line, every payment stands in one month.
+ * closing is the register's line, every payment stands in one month, all closings are the supply.
  */
 export const keepLaws = Effect.fnUntraced(function* (zone: string) {
   const records = yield* Records
+  const sums = new Map<string, Decimal.Decimal>()
   const lines = (yield* Stream.runCollect(
     records.stream(distributionLines, { where: { state: [...paid] } })
   )).map(({ record }) => record)
@@ -129,6 +180,8 @@ export const keepLaws = Effect.fnUntraced(function* (zone: string) {
           expect(Month.fromDate(day), name).toBe(month)
         }
         closings.set(instrumentId, closing)
+        const key = `${month} ${instrumentId}`
+        sums.set(key, Decimal.add(sums.get(key) ?? Decimal.zero, closing))
       }
       for (const [id, closing] of closings) {
         const isShown = instruments.some(({ instrumentId }) => instrumentId === id)
@@ -143,15 +196,14 @@ export const keepLaws = Effect.fnUntraced(function* (zone: string) {
       instruments.flatMap(({ paid }) => paid.map(({ lineId }) => lineId))
     )
     const own = lines.filter((line) => line.holderId === holderId)
-    if (rows.length > 0) {
-      expect(paidLines.toSorted()).toEqual(own.map(({ lineId }) => lineId as string).toSorted())
-    }
+    expect(paidLines.toSorted()).toEqual(own.map(({ lineId }) => lineId as string).toSorted())
     for (const { month, instruments } of rows) {
       for (const { paidOn } of instruments.flatMap(({ paid }) => paid)) {
         expect(Month.fromDate(paidOn)).toBe(month)
       }
     }
   }
+  yield* keepSupply(zone, sums)
   return shown
 })
 
@@ -220,6 +272,33 @@ export const keepBasis = (of: TaxStatement): number => {
 }
 
 /**
+ * Checks that what left each lot is what the disposals of all years took of it, and at the same cost; of
+ * a chain of holders, whose units also go from one to the next, that they took no more.
+ */
+const keepLots = (
+  kept: ReadonlyArray<Lot>,
+  of: { readonly disposals: ReadonlyArray<Disposal>; readonly isAlone: boolean }
+) => {
+  const taken = Map.groupBy(of.disposals, ({ instrumentId, lotId }) => `${instrumentId} ${lotId}`)
+  for (const { instrumentId, lotId, units, remaining, cost, costLeft } of kept) {
+    const parts = taken.get(`${instrumentId} ${lotId}`) ?? []
+    const left = Decimal.subtract(units, remaining)
+    const sum = Decimal.sum(parts.map((part) => part.units))
+    expect(Decimal.atMost(sum, left), `${lotId} was disposed of twice`).toBe(true)
+    if (!of.isAlone) continue
+    expect(sum, `what left ${lotId}`).toBe(left)
+    if (cost === null || costLeft === null) continue
+    const costs = Decimal.sum(parts.map((part) => part.cost ?? Decimal.zero))
+    expect(costs, `the cost of what left ${lotId}`).toBe(Decimal.subtract(cost, costLeft))
+  }
+  const known = new Set(kept.map(({ instrumentId, lotId }) => `${instrumentId} ${lotId}`))
+  expect(
+    [...taken.keys()].filter((key) => !known.has(key)),
+    "of no lot of theirs"
+  ).toEqual([])
+}
+
+/**
  * Checks the laws of all tax statements of a zone: each delivered line stands in one year of one
  * person, sums add up, and the units that left lots and those that remain are those that came in.
  */
@@ -233,6 +312,10 @@ export const keepTaxLaws = Effect.fnUntraced(function* (
   )).flatMap(({ record }) => (record.holderId === null ? [] : [record]))
   const seen: Array<string> = []
   const asked = new Set<string>()
+  const kept = yield* collected(lots)
+  const parties = new Map(
+    (yield* allHolders).map(({ holderId, party }) => [holderId as string, party])
+  )
   let net = Decimal.zero
   for (const { holderId } of yield* allHolders) {
     const statements = []
@@ -261,6 +344,14 @@ export const keepTaxLaws = Effect.fnUntraced(function* (
       }
     }
     for (const id of holderIds) asked.add(id)
+    const own = new Set(holderIds.map((id) => parties.get(id)))
+    keepLots(
+      kept.filter(({ party }) => own.has(party)),
+      {
+        disposals: statements.flatMap(({ disposals }) => disposals),
+        isAlone: holderIds.length === 1
+      }
+    )
   }
   expect(seen.toSorted(), "each payment in one year of one person").toEqual(
     lines.map(({ lineId }) => lineId as string).toSorted()

@@ -2,7 +2,10 @@
  * Pure rules of when a holder's payments count, and when a month or a year is final, for holder and
  * tax statements (docs/domain/reports.md#payments, #final).
  */
-import type { DistributionLine } from "../distributions/distribution/DistributionLine.ts"
+import {
+  deliveredTimeOf,
+  type DistributionLine
+} from "../distributions/distribution/DistributionLine.ts"
 import type { PolicyVersion } from "../instruments/policy/PolicyVersion.ts"
 import * as Date from "../kernel/Date.ts"
 import * as Duration from "../kernel/Duration.ts"
@@ -21,28 +24,19 @@ export type PaidLine = Pick<
 >
 
 /**
- * Ledger time of the delivery of a paid line. A line that was delivered before this time was kept, or
- * before a snapshot, has the effective time of the update alone.
- */
-export const deliveredTimeOf = ({ delivery, deliveredAt, lineId }: PaidLine): Instant.Instant => {
-  const time = delivery?.ledgerTime ?? deliveredAt
-  if (time === null) throw new Error(`${lineId} is not delivered`)
-  return time
-}
-
-/**
  * Returns the day on which a payment counts. Units count on the day of the delivery's ledger time in
  * the zone. Cash counts on the day that its evidence names; where the evidence came more than 31 days
  * after that day, or names a day before `since`, on the day of the delivery, since a month or a year
- * that is final takes no more payments.
+ * that is final takes no more payments. `since` null: any day; `never`: the holder never had units, and
+ * no month of it waits for evidence.
  */
 export const countedOn = (
   line: PaidLine,
-  { zone, since }: { readonly zone: Zone.Zone; readonly since: Date.Date | null }
+  { zone, since }: { readonly zone: Zone.Zone; readonly since: Date.Date | "never" | null }
 ): Date.Date => {
   const delivered = Zone.dateAt(zone, deliveredTimeOf(line))
   const named = line.evidence?.paidOn ?? null
-  if (named === null) return delivered
+  if (named === null || since === "never") return delivered
   const isLate = Date.isAfter(delivered, Date.addDays(named, evidenceDays))
   return isLate || (since !== null && Date.isBefore(named, since)) ? delivered : named
 }

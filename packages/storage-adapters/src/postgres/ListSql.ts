@@ -12,7 +12,7 @@ export const COLUMNS =
 
 /**
  * Filter columns that the lists of the API offer, and their expressions in the index that has each
- * together with the sort key (migrations 0004, 0007 and 0010 to 0018): the planner knows an index by its expression
+ * together with the sort key (migrations 0004, 0007 and 0010 to 0019): the planner knows an index by its expression
  * alone. The other columns are for look-ups of a few records, which the index of all filters finds.
  */
 const ORDERED: ReadonlyMap<string, string> = new Map([
@@ -56,7 +56,10 @@ const ORDERED: ReadonlyMap<string, string> = new Map([
   ["payee", "d.filters ->> 'payee'"],
   ["tally", "d.filters ->> 'tally'"],
   // Nor is this one: a restatement streams the orders that a point priced.
-  ["pointCid", "d.filters ->> 'pointCid'"]
+  ["pointCid", "d.filters ->> 'pointCid'"],
+  // Nor are these: statements read a holder's payments of some months, and a party's instruments.
+  ["paidIn", "d.filters ->> 'paidIn'"],
+  ["turned", "d.filters ->> 'turned'"]
 ])
 
 /** Expression of a filter column: that of its index where it has one, else with its name bound. */

@@ -10,6 +10,7 @@ import * as Findings from "./migrations/0014-findings/up.ts"
 import * as OrdersOfAPoint from "./migrations/0016-orders-of-a-point/up.ts"
 import * as Statements from "./migrations/0015-statements/up.ts"
 import * as KeptStatements from "./migrations/0017-kept-statements/up.ts"
+import * as PaymentsAndTurns from "./migrations/0019-payments-and-turns/up.ts"
 import * as Reserves from "./migrations/0018-reserves/up.ts"
 import * as HeadMoves from "./migrations/0006-head-moves/up.ts"
 import * as ListFilters from "./migrations/0007-list-filters/up.ts"
@@ -46,7 +47,8 @@ const MIGRATIONS: ReadonlyArray<Migration> = [
   { id: 15, name: "statements", statements: Statements.statements },
   { id: 16, name: "orders-of-a-point", statements: OrdersOfAPoint.statements },
   { id: 17, name: "kept-statements", statements: KeptStatements.statements },
-  { id: 18, name: "reserves", statements: Reserves.statements }
+  { id: 18, name: "reserves", statements: Reserves.statements },
+  { id: 19, name: "payments-and-turns", statements: PaymentsAndTurns.statements }
 ]
 
 const folderOf = ({ id, name }: Migration): string => `${String(id).padStart(4, "0")}-${name}`

@@ -106,6 +106,7 @@ const isOneOf = (
 export const isUnrolled = (self: Pick<DistributionLine, "state">): boolean =>
   isOneOf(unrolled, self)
 export const isOwed = (self: Pick<DistributionLine, "state">): boolean => isOneOf(owed, self)
+const isPaid = (self: Pick<DistributionLine, "state">): boolean => isOneOf(paid, self)
 
 /** Filter of the suspended lines that an investor and an app are shown as due. */
 export const concealed = { state: ["suspended"], shownState: ["due"] } as const
@@ -136,6 +137,23 @@ export const payeeKeyOf = (distributionId: string, payee: string): string =>
 export const tallyOf = (distributionId: string, state: DistributionLine["state"]): string =>
   `${distributionId} ${state}`
 
+/** Key by which the lines of a holder that were delivered in a month, in UTC, are found. */
+export const paidInOf = (holderId: string, month: Month.Month): string => `${holderId} ${month}`
+
+/**
+ * Ledger time of the delivery of a paid line. A line that was delivered before this time was kept, or
+ * before a snapshot, has the effective time of the update alone.
+ */
+export const deliveredTimeOf = ({
+  delivery,
+  deliveredAt,
+  lineId
+}: Pick<DistributionLine, "lineId" | "deliveredAt" | "delivery">): Instant.Instant => {
+  const time = delivery?.ledgerTime ?? deliveredAt
+  if (time === null) throw new Error(`${lineId} is not delivered`)
+  return time
+}
+
 export const distributionLines = Collection.define<DistributionLine, Fact>("distribution-line", {
   doc: "One holder's line of a distribution: its figures, and whether it is paid.",
   id: (self) => self.lineId,
@@ -160,6 +178,11 @@ export const distributionLines = Collection.define<DistributionLine, Fact>("dist
     /** Its distribution, while the ledger says otherwise than the record who is paid and whether it waits. */
     undirected: (self) => (isUndirected(self) ? self.distributionId : null),
     payee: (self) => payeeKeyOf(self.distributionId, self.holderId ?? self.party),
+    /** Its holder and the month of its delivery, once it is delivered. */
+    paidIn: (self) =>
+      self.holderId !== null && isPaid(self)
+        ? paidInOf(self.holderId, Month.fromDate(Instant.date(deliveredTimeOf(self))))
+        : null,
     /** The instrument, until the line is rolled, or ended without a payment. */
     open: (self) => (isUnrolled(self) ? self.instrumentId : null)
   },

@@ -45,13 +45,16 @@ export const officialPoints = <P extends Point>(
       isLive && correctedBy === null && inForceAt(versions, publishedAt)?.manifest.oracle === source
   )
 
+/** Sorts by place on the ledger: in the order of publication. */
+export const byPlace = (a: Point, b: Point): number =>
+  a.offset < b.offset ? -1 : a.offset > b.offset ? 1 : a.nodeId - b.nodeId
+
 /**
  * Sorts by valuation time, then by place on the ledger. Times of publication are no order: the effective
  * times of two transactions may differ from their order by the skew that the ledger allows.
  */
-const byPublication = (a: Point, b: Point): number =>
-  Instant.compare(a.valuationTime, b.valuationTime) ||
-  (a.offset < b.offset ? -1 : a.offset > b.offset ? 1 : a.nodeId - b.nodeId)
+export const byValuation = (a: Point, b: Point): number =>
+  Instant.compare(a.valuationTime, b.valuationTime) || byPlace(a, b)
 
 /** Returns the point of each date in the zone, by date; a date without a point has none. */
 export const datedPoints = <P extends Point>(
@@ -59,7 +62,7 @@ export const datedPoints = <P extends Point>(
   zone: Zone.Zone
 ): ReadonlyArray<DatedPoint<P>> => {
   const byDate = new Map<Date.Date, P>()
-  for (const point of official.toSorted(byPublication)) {
+  for (const point of official.toSorted(byValuation)) {
     byDate.set(Zone.dateAt(zone, point.valuationTime), point)
   }
   return [...byDate]

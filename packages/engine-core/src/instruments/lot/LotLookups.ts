@@ -71,6 +71,55 @@ export const costsOf = Effect.fnUntraced(function* (
   return costs
 })
 
+/** Largest number of parties in one query: their lots are merged in order, without a sort. */
+const mergedMax = 32
+/** Largest number of lots in one query. */
+const oldestMax = 512
+
+/**
+ * Loads the oldest open lots of some parties at the pin, by the units that are wanted of each (by
+ * `RegisterEntry.idOf`): at least as many lots as have these units, or all that there are. Lots of
+ * other instruments and most younger lots are not read. It reads committed records only.
+ */
+export const oldestLotsOf = Effect.fnUntraced(function* (
+  units: ReadonlyMap<string, Decimal.Decimal>,
+  pin?: Pin.Resolved
+) {
+  const found: Array<Stored<Lot>> = []
+  const entries = [...units]
+  for (let n = 0; n < entries.length; n += mergedMax) {
+    yield* addOldest(found, new Map(entries.slice(n, n + mergedMax)), pin)
+  }
+  return found
+})
+
+/** Adds the oldest open lots of some parties, by their units that are wanted of these. */
+const addOldest = Effect.fnUntraced(function* (
+  found: Array<Stored<Lot>>,
+  wanted: Map<string, Decimal.Decimal>,
+  pin: Pin.Resolved | undefined
+) {
+  const records = yield* Records
+  let limit = Math.max(mergedMax, 2 * wanted.size)
+  for (let after: string | undefined; wanted.size > 0; limit = oldestMax) {
+    const page = yield* records.list(lots, {
+      ...(pin === undefined ? {} : { pin }),
+      where: { entry: [...wanted.keys()] },
+      limit,
+      ...(after === undefined ? {} : { after })
+    })
+    for (const { record } of page) {
+      found.push(record)
+      const entry = idOf(record)
+      const left = Decimal.subtract(wanted.get(entry) ?? Decimal.zero, record.remaining)
+      if (Decimal.isPositive(left)) wanted.set(entry, left)
+      else wanted.delete(entry)
+    }
+    if (page.length < limit) return
+    after = page.at(-1)?.sortKey
+  }
+})
+
 /** Units of a party on the register, and those that remain of its lots. */
 export interface Position {
   readonly party: Party.Party

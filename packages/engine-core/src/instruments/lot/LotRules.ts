@@ -86,7 +86,7 @@ const unpaid = { basePrice: null, cost: null, currency: null } as const
  * leading zeros, so that lots of one instant sort as they came in. It has a sign that no record's id
  * may have, and so equals the id of no subscription.
  */
-const numbered = ({ seq }: Pick<Moving, "seq">, index: number): string =>
+export const numbered = ({ seq }: Pick<Moving, "seq">, index: number): string =>
   `${Offset.sortable(Offset.of(seq))}/${Offset.sortable(Offset.of(index))}`
 
 /** The receiver's lot of units that changed hands. */
@@ -201,12 +201,15 @@ export const ofSnapshot = (
     .filter(({ units }) => Decimal.isPositive(units))
     .map(({ registrar, instrumentId, party, units }) => ({
       ...{ registrar, instrumentId, party, units, ...unpaid },
-      lotId: `${Offset.sortable(Offset.zero)}/${party}`,
+      lotId: snapshotLotIdOf(party),
       acquiredAt: at,
       remaining: units,
       costLeft: null,
       origin: null
     }))
+
+/** Id of the lot that a party begins with where the projection began from a snapshot. */
+export const snapshotLotIdOf = (party: string): string => `${Offset.sortable(Offset.zero)}/${party}`
 
 // ---- figures of lots
 

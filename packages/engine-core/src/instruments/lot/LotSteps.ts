@@ -9,6 +9,7 @@ import type { Movement } from "../register/Movement.ts"
 import type { Recorded } from "../register/MovementReadings.ts"
 import { idOf as entryIdOf } from "../register/RegisterEntry.ts"
 import { type Acquisition, type Fact, idOf, type Lot, lots } from "./Lot.ts"
+import * as LotLookups from "./LotLookups.ts"
 import * as LotRules from "./LotRules.ts"
 
 /**
@@ -97,11 +98,6 @@ const acquisitionsOf = Effect.fnUntraced(function* (
 
 // ---- lots that units leave
 
-/** Largest number of parties in one query: their lots are merged in order, without a sort. */
-const partiesMax = 32
-/** Largest number of lots in one query. */
-const lotsMax = 512
-
 /**
  * Loads, of each party that gives units in the movements, its oldest open lots, by id: as many as
  * have the units that it gives in all. Lots of other instruments and younger lots are not read.
@@ -114,34 +110,6 @@ const lotsToLeave = Effect.fnUntraced(function* (movements: ReadonlyArray<Moveme
     const id = entryIdOf({ ...of, party: from })
     given.set(id, Decimal.add(given.get(id) ?? Decimal.zero, units))
   }
-  const givers = [...given]
-  for (let n = 0; n < givers.length; n += partiesMax) {
-    yield* addOldest(found, new Map(givers.slice(n, n + partiesMax)))
-  }
+  for (const lot of yield* LotLookups.oldestLotsOf(given)) found.set(idOf(lot), lot)
   return found
-})
-
-/** Adds the oldest open lots of some parties, by their units that are wanted of these. */
-const addOldest = Effect.fnUntraced(function* (
-  found: Map<string, Stored<Lot>>,
-  wanted: Map<string, Decimal.Decimal>
-) {
-  const records = yield* Records
-  let limit = Math.max(partiesMax, 2 * wanted.size)
-  for (let after: string | undefined; wanted.size > 0; limit = lotsMax) {
-    const page = yield* records.list(lots, {
-      where: { entry: [...wanted.keys()] },
-      limit,
-      ...(after === undefined ? {} : { after })
-    })
-    for (const { record } of page) {
-      found.set(idOf(record), record)
-      const entry = entryIdOf(record)
-      const left = Decimal.subtract(wanted.get(entry) ?? Decimal.zero, record.remaining)
-      if (Decimal.isPositive(left)) wanted.set(entry, left)
-      else wanted.delete(entry)
-    }
-    if (page.length < limit) return
-    after = page.at(-1)?.sortKey
-  }
 })

@@ -73,6 +73,17 @@ const happened = (of: Pick<Movement, "ledgerTime">): string => Instant.sortable(
 /** Kinds that change no balance, only how much of it is locked. */
 export const lockings: ReadonlyArray<MovementKind> = ["lock", "unlock"]
 
+/** Kinds that change balances. */
+export const moving: ReadonlyArray<MovementKind> = MovementKind.members.filter(
+  (kind) => !lockings.includes(kind)
+)
+
+/** Kinds of units that were minted: the only ones that no party gave. */
+const minting: ReadonlyArray<MovementKind> = ["mint", "subscription", "distribution"]
+
+/** Kinds of units that left a party's books. */
+export const leaving: ReadonlyArray<MovementKind> = moving.filter((kind) => !minting.includes(kind))
+
 const invariants = {
   "something moved": ({ units }: Movement | PartyMovement) => Decimal.isPositive(units),
   "it concerns somebody": ({ from, to }: Movement | PartyMovement) => from !== null || to !== null,
@@ -101,6 +112,10 @@ export const movements = Collection.define<Movement, never>("movement", {
   invariants
 })
 
+/** Checks whether the party held no units before the movement, or holds none after it. */
+const isTurn = ({ balanceAfter, from, party, to, units }: PartyMovement): boolean =>
+  Decimal.isZero(balanceAfter) || (from !== to && to === party && balanceAfter === units)
+
 export const partyMovements = Collection.define<PartyMovement, never>("party-movement", {
   doc: "A movement of units as one of its parties sees it, with the balance it left.",
   id: (self) => `${numbered(self)}/${self.party}`,
@@ -114,7 +129,9 @@ export const partyMovements = Collection.define<PartyMovement, never>("party-mov
     instrumentId: (self) => self.instrumentId,
     party: (self) => self.party,
     kind: (self) => self.kind,
-    at: happened
+    at: happened,
+    /** The party, where it began or ceased to hold the instrument: its instruments are found by these. */
+    turned: (self) => (isTurn(self) ? self.party : null)
   },
   invariants: {
     ...invariants,

@@ -13,7 +13,10 @@ import { MovementKind } from "../../vocabulary/sets.ts"
 
 const { NullOr, String: Text } = Schema
 
-/** Largest number of movements that a month of one instrument shows; `movementCount` counts all. */
+/**
+ * Largest number of movements of the ledger that a month of one instrument shows; `movementCount`
+ * counts all. A rebase is shown beside them.
+ */
 export const movementsMax = 10_000
 
 export const StatementMovement = Schema.Struct({

@@ -3,15 +3,18 @@
  * of months. Their number does not grow with the months or the movements.
  */
 import { Effect, Option, Stream } from "effect"
-import { distributionLines, paid } from "../../distributions/distribution/DistributionLine.ts"
+import { distributionLines, paidInOf } from "../../distributions/distribution/DistributionLine.ts"
 import { counted } from "../../distributions/period/PeriodLookups.ts"
 import { type Instrument, instruments } from "../../instruments/instrument/Instrument.ts"
 import { type PolicyVersion, policyVersions } from "../../instruments/policy/PolicyVersion.ts"
 import { type PricePoint, pricePoints } from "../../instruments/price/PricePoint.ts"
+import { idOf as lotIdOf, type Lot, lots } from "../../instruments/lot/Lot.ts"
+import * as LotRules from "../../instruments/lot/LotRules.ts"
 import { assetKeyOf } from "../../instruments/register/Holding.ts"
 import {
   afterOffset,
   lockings,
+  moving,
   type PartyMovement,
   partyMovements
 } from "../../instruments/register/Movement.ts"
@@ -19,19 +22,15 @@ import { idOf as entryIdOf, registerEntries } from "../../instruments/register/R
 import type * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import * as Month from "../../kernel/Month.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import { ProjectionLog } from "../../ports/storage/ProjectionLog.ts"
 import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records } from "../../records/Records.ts"
-import { MovementKind } from "../../vocabulary/sets.ts"
+import type { MovementKind } from "../../vocabulary/sets.ts"
 import { type End, inOrder, type Points } from "./StatementPointRules.ts"
-
-/** Kinds of movements that change balances: all but locks and unlocks. */
-const moving: ReadonlyArray<MovementKind> = MovementKind.members.filter(
-  (kind) => !lockings.includes(kind)
-)
 
 /** Party whose statements are asked for, and the point of the read. */
 export interface Asked {
@@ -39,36 +38,113 @@ export interface Asked {
   readonly pin: Pin.Resolved
 }
 
-/** Loads the first movement of a party's units, of one instrument or of all; null: there is none. */
-export const firstMovementOf = Effect.fnUntraced(function* (
-  { party, pin }: Asked,
-  instrumentId?: string
-) {
+/** Loads the first movement of a party's units; null: there is none. */
+export const firstMovementOf = Effect.fnUntraced(function* ({ party, pin }: Asked) {
   const records = yield* Records
   const [first] = yield* records.list(partyMovements, {
     pin,
-    where: {
-      party: [party],
-      kind: moving,
-      ...(instrumentId === undefined ? {} : { instrumentId: [instrumentId] })
-    },
+    where: { party: [party], kind: moving },
     limit: 1
   })
   return first?.record ?? null
 })
 
-/** Instruments of whose units a party had movements before an instant. */
-export const instrumentsMovedBefore = Effect.fnUntraced(function* (
-  { party, pin }: Asked,
-  instant: Instant.Instant
-) {
+/** Instruments of which a party has or had units at the pin. */
+export const instrumentsHeldAt = ({ party, pin }: Asked) => hadBy([party], { pin, at: pin.offset })
+
+interface Had {
+  readonly parties: ReadonlyArray<Party.Party>
+  readonly pin: Pin.Resolved
+  /** End of the time in question, and the last offset before it; null: before the kept history. */
+  readonly end: Instant.Instant
+  readonly before: Offset.Offset | null
+}
+
+/**
+ * Instruments of which parties had units before an instant. Before the kept history the register
+ * cannot be read, and the movements before the instant are counted.
+ */
+export const instrumentsHadBefore = Effect.fnUntraced(function* (of: Had) {
+  const { parties, pin, end, before } = of
+  if (before !== null) return yield* hadBy(parties, { pin, at: before })
   const records = yield* Records
   const counts = yield* records.countBy(partyMovements, "instrumentId", {
     pin,
-    where: { party: [party] },
-    ranges: { at: { to: Instant.sortable(instant) } }
+    where: { party: parties },
+    ranges: { at: { to: Instant.sortable(end) } }
   })
   return new Set(counts.keys())
+})
+
+/**
+ * Instruments of which parties had units up to an offset: those that they held then, and those that
+ * they had ceased to hold. It reads where they began or ceased to hold one, not their movements.
+ */
+const hadBy = Effect.fnUntraced(function* (
+  parties: ReadonlyArray<Party.Party>,
+  { at, pin }: { readonly at: Offset.Offset; readonly pin: Pin.Resolved }
+) {
+  const records = yield* Records
+  const then = atOffset(pin, at)
+  const turned = yield* records.countBy(partyMovements, "instrumentId", {
+    pin: then,
+    where: { turned: parties }
+  })
+  const ids = new Set(turned.keys())
+  const held = yield* Stream.runCollect(
+    records.stream(registerEntries, { pin: then, where: { party: parties } })
+  )
+  for (const { record } of held) ids.add(record.instrumentId)
+  return ids
+})
+
+const atOffset = (pin: Pin.Resolved, offset: Offset.Offset): Pin.Resolved =>
+  offset === pin.offset ? pin : { ...pin, offset, select: { by: "offset" } }
+
+/**
+ * Loads the first movement of a party's units in each of these instruments, by instrument; one that
+ * it had only since a snapshot, or never, has none.
+ */
+export const firstMovementsOf = Effect.fnUntraced(function* (
+  { party, pin }: Asked,
+  ids: ReadonlyArray<string>
+) {
+  const firsts = new Map<string, PartyMovement>()
+  if (ids.length === 0) return firsts
+  const records = yield* Records
+  yield* records
+    .stream(partyMovements, { pin, where: { turned: [party], instrumentId: ids } })
+    .pipe(
+      Stream.takeUntil(({ record }) => {
+        if (!firsts.has(record.instrumentId)) firsts.set(record.instrumentId, record)
+        return firsts.size === ids.length
+      }),
+      Stream.runDrain
+    )
+  return firsts
+})
+
+type Asset = Pick<Instrument, "registrar" | "instrumentId">
+
+/**
+ * Loads the lots of a party that a snapshot of the ledger began with, by asset: since when the kept
+ * history knows its units, and how many they were. None where the history begins with the ledger.
+ */
+export const snapshotLotsOf = Effect.fnUntraced(function* (
+  assets: ReadonlyArray<Asset>,
+  { party, pin }: Asked
+) {
+  const log = yield* ProjectionLog
+  const { horizonOffset } = yield* orUnavailable(log.head)
+  if (horizonOffset === 0 || assets.length === 0) return new Map<string, Lot>()
+  const records = yield* Records
+  const lotId = LotRules.snapshotLotIdOf(party)
+  const found = yield* records.many(
+    lots,
+    assets.map((asset) => lotIdOf({ ...asset, lotId })),
+    pin
+  )
+  return new Map(found.map((lot): [string, Lot] => [assetKeyOf(lot), lot]))
 })
 
 /** Loads recorded and configured instruments by id, with the versions of their policies. */
@@ -109,57 +185,71 @@ interface Opening extends Asked {
 }
 
 /**
- * Loads the stored units of a party at the start of a month, by asset, of instruments with a movement
- * before it: from the register at that offset, or, where the kept history begins later, from the last
- * movement before it of each.
+ * Loads the stored units of a party at the start of a month, by asset, of instruments that it had by
+ * then: from the register at that offset. Where the kept history begins later, they are what the last
+ * movement before it left, or what a snapshot began with.
  */
 export const openingsOf = Effect.fnUntraced(function* (
-  assets: ReadonlyArray<Pick<Instrument, "registrar" | "instrumentId">>,
-  { party, pin, start, before }: Opening
-): Effect.fn.Return<
-  ReadonlyMap<string, Decimal.Decimal>,
-  Effect.Error<ReturnType<typeof firstMovementOf>>,
-  Records
-> {
+  assets: ReadonlyArray<Asset>,
+  { party, pin, start, before, begun }: Opening & { readonly begun: ReadonlyMap<string, Lot> }
+) {
   const records = yield* Records
+  const openings = new Map<string, Decimal.Decimal>()
+  if (assets.length === 0) return openings
   if (before !== null) {
-    const at: Pin.Resolved = { ...pin, offset: before, select: { by: "offset" } }
     const ids = assets.map((asset) => entryIdOf({ ...asset, party }))
-    const entries = ids.length === 0 ? [] : yield* records.many(registerEntries, ids, at)
-    return new Map(entries.map((entry) => [assetKeyOf(entry), entry.units]))
+    const entries = yield* records.many(registerEntries, ids, atOffset(pin, before))
+    for (const entry of entries) openings.set(assetKeyOf(entry), entry.units)
+    return openings
   }
-  const last = yield* Effect.forEach(assets, ({ instrumentId }) =>
-    records.list(partyMovements, {
-      pin,
-      where: { party: [party], instrumentId: [instrumentId] },
-      ranges: { at: { to: Instant.sortable(start) } },
-      direction: "desc",
-      limit: 1
-    })
-  )
-  return new Map(
-    last.flat().map(({ record }) => [assetKeyOf(record), record.balanceAfter] as const)
-  )
+  const query = { pin, where: { party: [party] }, ranges: { at: { to: Instant.sortable(start) } } }
+  const moved = yield* records.countBy(partyMovements, "instrumentId", query)
+  const wanted = assets.filter(({ instrumentId }) => moved.has(instrumentId))
+  if (wanted.length > 0) {
+    const where = { ...query.where, instrumentId: wanted.map(({ instrumentId }) => instrumentId) }
+    const keys = new Set(wanted.map(assetKeyOf))
+    yield* records.stream(partyMovements, { ...query, where, direction: "desc" }).pipe(
+      Stream.takeUntil(({ record }) => {
+        const key = assetKeyOf(record)
+        if (!openings.has(key)) openings.set(key, record.balanceAfter)
+        keys.delete(key)
+        return keys.size === 0
+      }),
+      Stream.runDrain
+    )
+  }
+  for (const [key, lot] of begun) if (!openings.has(key)) openings.set(key, lot.units)
+  return openings
 })
 
 /** Rows of the first query of movements; each later one asks for twice as many, up to the largest. */
 const firstRows = 64
 const rowsMax = 1_000
 
-interface Run extends Opening {
+interface Run extends Omit<Opening, "party"> {
+  readonly parties: ReadonlyArray<Party.Party>
   /** End of the last month. */
   readonly end: Instant.Instant
+  /** Kinds that are asked for; absent: all that change balances. */
+  readonly kinds?: ReadonlyArray<MovementKind>
+  /** Instruments that are asked for; absent: all. */
+  readonly instrumentIds?: ReadonlyArray<string>
 }
 
-/** Streams the movements of a party's units in a run of months, in their order; locks are left out. */
-export const movementsIn = ({ party, pin, start, end, before }: Run) =>
+/** Streams the movements of parties' units in a run of months, in their order; locks are left out. */
+export const movementsIn = (of: Run) =>
   Stream.paginate(
-    { after: before === null ? undefined : afterOffset(before), limit: firstRows },
+    { after: of.before === null ? undefined : afterOffset(of.before), limit: firstRows },
     Effect.fnUntraced(function* ({ after, limit }) {
+      const { parties, pin, start, end, before, kinds, instrumentIds } = of
       const records = yield* Records
       const found = yield* records.list(partyMovements, {
         pin,
-        where: { party: [party] },
+        where: {
+          party: parties,
+          ...(kinds === undefined ? {} : { kind: kinds }),
+          ...(instrumentIds === undefined ? {} : { instrumentId: instrumentIds })
+        },
         ...(before === null
           ? { ranges: { at: { from: Instant.sortable(start), to: Instant.sortable(end) } } }
           : {}),
@@ -270,14 +360,39 @@ const endsOf = Effect.fnUntraced(function* (points: ReadonlyArray<PricePoint>, p
   return ends
 })
 
-/** Loads the lines of holders that were paid, with the changes up to the pin. */
+/** Months of the deliveries of which a payment may count in a span of time. */
+interface Deliveries {
+  readonly from: Month.Month
+  readonly to: Month.Month
+}
+
+/**
+ * Returns the months of delivery, in UTC, of all payments that may count in a span of days of any zone: cash
+ * counts up to 31 days before its delivery, and up to one day after it.
+ */
+export const deliveriesOf = (span: {
+  readonly start: Instant.Instant
+  readonly graceEnd: Instant.Instant
+}): Deliveries => ({
+  from: Month.fromDate(Instant.date(Instant.subtract(span.start, margin))),
+  to: Month.fromDate(Instant.date(Instant.add(span.graceEnd, margin)))
+})
+
+/** More than a zone's day may differ from that of UTC. */
+const margin = Duration.days(3)
+
+/** Loads the lines of holders that were delivered in a run of months, with the changes up to the pin. */
 export const paidLinesOf = Effect.fnUntraced(function* (
   holderIds: ReadonlyArray<string>,
-  pin: Pin.Resolved
+  { from, to, pin }: Deliveries & { readonly pin: Pin.Resolved }
 ) {
   const records = yield* Records
+  const count = Month.monthsBetween({ from, to }) + 1
+  if (count <= 0) return []
+  const months = Array.from({ length: count }, (_, nth) => Month.add(from, nth))
+  const paidIn = holderIds.flatMap((holderId) => months.map((month) => paidInOf(holderId, month)))
   const rows = yield* Stream.runCollect(
-    records.stream(distributionLines, { pin, where: { holderId: holderIds, state: [...paid] } })
+    records.stream(distributionLines, { pin, where: { paidIn } })
   )
   return rows.map(({ record }) => record)
 })

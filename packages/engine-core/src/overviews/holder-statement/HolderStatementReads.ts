@@ -1,10 +1,11 @@
 /** Read of a holder's statements: rows computed from months, page by page. */
 import { Effect, Schema, Stream } from "effect"
-import { HolderId, holders } from "../../holders/holder/Holder.ts"
+import { type Holder, HolderId, holders } from "../../holders/holder/Holder.ts"
 import { audience } from "../../holders/holder/HolderReads.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import { assetKeyOf } from "../../instruments/register/Holding.ts"
+import type { Lot } from "../../instruments/lot/Lot.ts"
 import type * as Date from "../../kernel/Date.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Month from "../../kernel/Month.ts"
@@ -86,16 +87,14 @@ export const list = Read.list({
     const { holderId, zone = Zone.utc } = params
     const [holder] = yield* records.many(holders, [holderId], pin)
     if (holder === undefined) return []
-    const asked = { party: holder.party, pin }
-    const first = yield* Lookups.firstMovementOf(asked)
-    if (first === null || pin.ledgerTime === null) return []
-    const months = monthsOf(params, {
-      first: Month.fromDate(Zone.dateAt(zone, first.ledgerTime)),
-      last: Month.fromDate(Zone.dateAt(zone, pin.ledgerTime)),
-      after
-    }).slice(0, limit)
+    if (pin.ledgerTime === null) return []
+    const last = Month.fromDate(Zone.dateAt(zone, pin.ledgerTime))
+    const held = yield* heldBy(holder, pin)
+    const asked = { holder, held, pin, zone }
+    const first = yield* firstMonthOf(asked, last)
+    const months = monthsOf(params, { first, last, after }).slice(0, limit)
     if (months.length === 0) return []
-    const rows = yield* rowsOf({ ...asked, holderId, zone, months, named: params.instrumentId })
+    const rows = yield* rowsOf({ ...asked, months, named: params.instrumentId })
     return rows.map((row) => ({ sortKey: row.month, row }))
   }),
   view: (rows) =>
@@ -123,26 +122,81 @@ const monthsOf = (
   return Array.from({ length: Math.max(0, count) }, (_, nth) => Month.add(begin, nth))
 }
 
-interface Asked extends Lookups.Asked {
-  readonly holderId: HolderId
+/** Instruments of a holder at the point of the read. */
+interface Held {
+  /** Those of which it has or had units, with their policies. */
+  readonly subjects: Effect.Success<ReturnType<typeof Lookups.subjectsOf>>
+  /** Lots that a snapshot of the ledger began with, by asset. */
+  readonly begun: ReadonlyMap<string, Lot>
+  /** Time of the first movement, or of the snapshot if earlier; null: it never had units. */
+  readonly since: Instant.Instant | null
+}
+
+const heldBy = Effect.fnUntraced(function* ({ party }: Holder, pin: Pin.Resolved) {
+  const first = yield* Lookups.firstMovementOf({ party, pin })
+  const ids = yield* Lookups.instrumentsHeldAt({ party, pin })
+  const subjects = yield* Lookups.subjectsOf([...ids], pin)
+  const begun = yield* Lookups.snapshotLotsOf(
+    subjects.map(({ instrument }) => instrument),
+    { party, pin }
+  )
+  const times = [...begun.values()].map(({ acquiredAt }) => acquiredAt)
+  if (first !== null) times.push(first.ledgerTime)
+  const since = times.length === 0 ? null : times.reduce(Instant.min)
+  return { subjects, begun, since } satisfies Held
+})
+
+interface Asked {
+  readonly holder: Holder
+  readonly held: Held
+  readonly pin: Pin.Resolved
   readonly zone: Zone.Zone
+}
+
+/**
+ * Finds the first month of a holder that has anything to say: that of its first units, or of a payment
+ * before them; after `last` where there is none. A history that begins with a snapshot says nothing
+ * of the months before it.
+ */
+const firstMonthOf = Effect.fnUntraced(function* (asked: Asked, last: Month.Month) {
+  const { held, holder, zone } = asked
+  const of = (instant: Instant.Instant) => Month.fromDate(Zone.dateAt(zone, instant))
+  const first = held.since === null ? Month.next(last) : of(held.since)
+  if (held.begun.size > 0) return first
+  // No line is delivered to a holder before it registers.
+  const payments = yield* paymentsOf(asked, {
+    from: Month.previous(of(holder.registeredAt)),
+    to: Month.next(first)
+  })
+  return payments
+    .map(({ paidOn }) => Month.fromDate(paidOn))
+    .reduce((a, b) => (Month.isBefore(b, a) ? b : a), first)
+})
+
+interface Months extends Asked {
   readonly months: ReadonlyArray<Month.Month>
   /** Instruments that the reader names; undefined: all. */
   readonly named: ReadonlyArray<string> | undefined
 }
 
-const rowsOf = Effect.fnUntraced(function* (asked: Asked) {
-  const { holderId, zone, months, named, party, pin } = asked
+const rowsOf = Effect.fnUntraced(function* (asked: Months) {
+  const { held, holder, months, named, pin, zone } = asked
+  const { holderId, party } = holder
   const spans = months.map((month) => Rules.spanOf(month, zone))
   const [{ start }, { end, graceEnd }] = [spans[0]!, spans.at(-1)!]
-  const moved = yield* Lookups.instrumentsMovedBefore(asked, end)
-  const ids = [...moved].filter((id) => named === undefined || named.includes(id))
-  const found = yield* Lookups.subjectsOf(ids, pin)
+  const isNamed = (instrumentId: string) => named === undefined || named.includes(instrumentId)
+  const paid = yield* paymentsOf(asked, Lookups.deliveriesOf({ start, graceEnd }))
+  const payments = Map.groupBy(
+    paid.filter(({ instrumentId }) => isNamed(instrumentId)),
+    ({ instrumentId, paidOn }) => keyOf(Month.fromDate(paidOn), instrumentId)
+  )
+  const found = yield* withPaid(held, paid, pin).pipe(
+    Effect.map((all) => all.filter(({ instrument }) => isNamed(instrument.instrumentId)))
+  )
   const before = yield* Lookups.offsetBefore(start, pin)
-  const earlier = yield* Lookups.instrumentsMovedBefore(asked, start)
   const openings = yield* Lookups.openingsOf(
-    found.flatMap(({ instrument }) => (earlier.has(instrument.instrumentId) ? [instrument] : [])),
-    { party, pin, start, before }
+    found.map(({ instrument }) => instrument),
+    { party, pin, start, before, begun: held.begun }
   )
   const pointsOf = yield* Lookups.pointsOf({ subjects: found, pin, start, until: graceEnd })
   const previous = Rules.spanOf(Month.previous(months[0]!), zone)
@@ -157,7 +211,6 @@ const rowsOf = Effect.fnUntraced(function* (asked: Asked) {
   const versionsOf = new Map(
     found.map(({ instrument, versions }) => [instrument.instrumentId as string, versions])
   )
-  const payments = yield* paymentsOf(asked, ids)
   const rows: Array<HolderMonth> = []
   let nth = 0
   const begin = () => {
@@ -169,14 +222,14 @@ const rowsOf = Effect.fnUntraced(function* (asked: Asked) {
     const had: Array<string> = []
     let isSettled = true
     const closed = [...ledgers.values()].flatMap((ledger) => {
-      const of = ledger.close(until)
+      const paid = Rules.paidInOrder(payments.get(keyOf(month, ledger.instrumentId)) ?? [])
+      const of = ledger.close({ until, isPaid: paid.length > 0 })
       if (of === null) return []
-      const { isSettled: isPriced, ...figures } = of
-      had.push(of.instrumentId)
-      const paid = Rules.paidInOrder(payments.get(`${month} ${of.instrumentId}`) ?? [])
+      const { isHad, isSettled: isPriced, ...figures } = of
+      if (isHad) had.push(of.instrumentId)
       if (!Rules.isShown(figures) && paid.length === 0) return []
       isSettled &&= isPriced
-      return [{ ...figures, paid }]
+      return [{ ...figures, paid: paid.map(({ instrumentId: _, ...payment }) => payment) }]
     })
     const mayPayCash = had.some((id) => PaidLineRules.paysCash(versionsOf.get(id) ?? [], end))
     const nextDay = Month.firstDay(Month.next(month))
@@ -192,14 +245,16 @@ const rowsOf = Effect.fnUntraced(function* (asked: Asked) {
     nth += 1
   }
   begin()
-  yield* Stream.runForEach(Lookups.movementsIn({ party, pin, start, before, end }), (movement) =>
-    Effect.sync(() => {
-      while (Instant.atOrAfter(movement.ledgerTime, spans[nth]!.end)) {
-        close()
-        begin()
-      }
-      ledgers.get(assetKeyOf(movement))?.add(movement)
-    })
+  yield* Stream.runForEach(
+    Lookups.movementsIn({ parties: [party], pin, start, before, end }),
+    (movement) =>
+      Effect.sync(() => {
+        while (Instant.atOrAfter(movement.ledgerTime, spans[nth]!.end)) {
+          close()
+          begin()
+        }
+        ledgers.get(assetKeyOf(movement))?.add(movement)
+      })
   )
   while (nth < spans.length) {
     close()
@@ -208,34 +263,56 @@ const rowsOf = Effect.fnUntraced(function* (asked: Asked) {
   return rows
 })
 
+const keyOf = (month: Month.Month, instrumentId: string): string => `${month} ${instrumentId}`
+
+/** The instruments of a holder, and those that it was paid for without ever having units of them. */
+const withPaid = Effect.fnUntraced(function* (
+  { subjects }: Held,
+  payments: ReadonlyArray<Payment>,
+  pin: Pin.Resolved
+) {
+  const had = new Set<string>(subjects.map(({ instrument }) => instrument.instrumentId))
+  const others = new Set(payments.map(({ instrumentId }) => instrumentId))
+  const found = yield* Lookups.subjectsOf(
+    [...others].filter((id) => !had.has(id)),
+    pin
+  )
+  return [...subjects, ...found].toSorted((a, b) =>
+    a.instrument.instrumentId < b.instrument.instrumentId ? -1 : 1
+  )
+})
+
 /** The last moment of a month, or that of the ledger at the point of the read while it is not over. */
 const lastMomentOf = (end: Instant.Instant, { ledgerTime }: Pin.Resolved): Instant.Instant => {
   const last = Instant.fromNanos(end - 1_000n)
   return ledgerTime === null ? last : Instant.min(last, ledgerTime)
 }
 
-/** Loads what was paid to the holder, by the month in which it counts and the instrument. */
-const paymentsOf = Effect.fnUntraced(function* (asked: Asked, ids: ReadonlyArray<string>) {
-  const { holderId, pin, zone } = asked
-  const lines = (yield* Lookups.paidLinesOf([holderId], pin)).filter(({ instrumentId }) =>
-    ids.includes(instrumentId)
-  )
-  const inCash = [...new Set(lines.flatMap((line) => (line.evidence === null ? [] : [line])))]
-  const firsts = new Map<string, Date.Date>()
-  for (const instrumentId of new Set(inCash.map((line) => line.instrumentId as string))) {
-    const first = yield* Lookups.firstMovementOf(asked, instrumentId)
-    if (first !== null) firsts.set(instrumentId, Zone.dateAt(zone, first.ledgerTime))
+interface Payment extends StatementPayment {
+  readonly instrumentId: string
+}
+
+/** Loads what was paid to the holder by deliveries of some months, each with the day on which it counts. */
+const paymentsOf = Effect.fnUntraced(function* (
+  { held, holder, pin, zone }: Asked,
+  deliveries: { readonly from: Month.Month; readonly to: Month.Month }
+) {
+  const { holderId, party } = holder
+  const lines = yield* Lookups.paidLinesOf([holderId], { ...deliveries, pin })
+  const inCash = lines.filter(({ evidence }) => evidence !== null)
+  const firsts = yield* Lookups.firstMovementsOf({ party, pin }, [
+    ...new Set(inCash.map(({ instrumentId }) => instrumentId as string))
+  ])
+  const sinceOf = (instrumentId: string): Date.Date | "never" => {
+    const begun = [...held.begun.values()].find((lot) => lot.instrumentId === instrumentId)
+    const first = begun?.acquiredAt ?? firsts.get(instrumentId)?.ledgerTime
+    return first === undefined ? "never" : Zone.dateAt(zone, first)
   }
-  const payments = new Map<string, Array<StatementPayment>>()
-  for (const line of lines) {
-    const paidOn = PaidLineRules.countedOn(line, {
-      zone,
-      since: firsts.get(line.instrumentId) ?? null
-    })
-    const key = `${Month.fromDate(paidOn)} ${line.instrumentId}`
-    const { distributionId, lineId, month, gross, equalisation, withheld, net, payoutUnits } = line
-    const payment = { distributionId, lineId, month, paidOn, gross, equalisation, withheld, net }
-    payments.set(key, [...(payments.get(key) ?? []), { ...payment, payoutUnits }])
-  }
-  return payments
+  return lines.map((line): Payment => {
+    const { distributionId, instrumentId, lineId, month } = line
+    const paidOn = PaidLineRules.countedOn(line, { zone, since: sinceOf(instrumentId) })
+    const { gross, equalisation, withheld, net, payoutUnits } = line
+    const figures = { gross, equalisation, withheld, net, payoutUnits }
+    return { instrumentId, distributionId, lineId, month, paidOn, ...figures }
+  })
 })

@@ -94,6 +94,8 @@ interface Open {
 export interface Closed extends Omit<StatementInstrument, "paid"> {
   /** True: no later point can show another price. */
   readonly isSettled: boolean
+  /** True: the holder had units of the instrument by the end of the month. */
+  readonly isHad: boolean
 }
 
 /**
@@ -105,9 +107,11 @@ export class Ledger {
   private open: Open | null = null
   private before: Showing
   private readonly subject: Subject
+  readonly instrumentId: string
 
   constructor(subject: Subject, previous: Settling) {
     this.subject = subject
+    this.instrumentId = subject.instrument.instrumentId
     this.balance = subject.opening
     this.before = showingOf(subject, previous)
   }
@@ -151,17 +155,27 @@ export class Ledger {
     open.movements.push({ seq, at, ledgerTime, kind, units: shown, balanceAfter: after, reference })
   }
 
-  /** Closes the month; null: the holder had no movement of the instrument by its end. */
-  close(until: Instant.Instant): Closed | null {
+  /**
+   * Closes the month; null: the holder never had units of the instrument by its end, and was paid
+   * nothing for it in the month.
+   */
+  close({
+    until,
+    isPaid
+  }: {
+    readonly until: Instant.Instant
+    readonly isPaid: boolean
+  }): Closed | null {
     const { open, balance } = this
     if (open === null) throw new Error("no month is open")
     this.open = null
     this.before = open.showing
-    if (balance === null) return null
+    if (balance === null && !isPaid) return null
     const closing = open.showing.closing(open.balance)
     const rebased = Decimal.subtract(closing, Decimal.add(open.opening, open.moved))
     const isRebased = !Decimal.isZero(rebased)
-    if (isRebased && open.movements.length < movementsMax) {
+    // Also beyond the limit of movements: opening, movements and closing must be seen to add up.
+    if (isRebased) {
       open.movements.push({
         ...{ seq: null, at: until, ledgerTime: until, kind: "rebase", units: rebased },
         ...{ balanceAfter: closing, reference: null }
@@ -174,6 +188,7 @@ export class Ledger {
       movementCount: open.count + (isRebased ? 1 : 0),
       closing,
       ...worthOf(this.subject.instrument, open.showing.priced, closing),
+      isHad: balance !== null,
       isSettled: open.showing.priced.isSettled || !isPriced(this.subject)
     }
   }
@@ -199,12 +214,12 @@ const worthOf = (instrument: Instrument, { points }: MonthPoints, closing: Decim
   return { ...priced, value, currency }
 }
 
-/** Checks whether a month of an instrument has anything to say. */
+/** Checks whether a month of an instrument has units or movements to show. */
 export const isShown = (of: Omit<StatementInstrument, "paid">): boolean =>
   of.movementCount > 0 || !Decimal.isZero(of.opening) || !Decimal.isZero(of.closing)
 
 /** Payments in the order of their days, then of their lines. */
-export const paidInOrder = (
-  payments: ReadonlyArray<StatementPayment>
-): ReadonlyArray<StatementPayment> =>
+export const paidInOrder = <P extends StatementPayment>(
+  payments: ReadonlyArray<P>
+): ReadonlyArray<P> =>
   payments.toSorted((a, b) => Date.compare(a.paidOn, b.paidOn) || (a.lineId < b.lineId ? -1 : 1))

@@ -2,24 +2,11 @@
  * Pure rules of the price points of a closed month: which were official when the month's price was
  * settled, so that what is final never changes (docs/domain/reports.md#price).
  */
+import { byPlace, byValuation, type Point } from "../../distributions/period/PeriodPointRules.ts"
 import { inForceAt } from "../../distributions/period/PeriodTermsRules.ts"
 import type { PolicyVersion } from "../../instruments/policy/PolicyVersion.ts"
-import type { PricePoint } from "../../instruments/price/PricePoint.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as Offset from "../../kernel/Offset.ts"
-
-export type Point = Pick<
-  PricePoint,
-  | "contractId"
-  | "price"
-  | "valuationTime"
-  | "publishedAt"
-  | "source"
-  | "offset"
-  | "nodeId"
-  | "correctedBy"
-  | "isLive"
->
 
 /** Points of one instrument, and what ended those that are no longer official. */
 export interface Points {
@@ -50,9 +37,6 @@ export interface MonthPoints {
   /** True: a point valued after the month is published, which settles the month's price. */
   readonly isSettled: boolean
 }
-
-const byPlace = (a: Point, b: Point): number =>
-  a.offset < b.offset ? -1 : a.offset > b.offset ? 1 : a.nodeId - b.nodeId
 
 export const inOrder = (points: ReadonlyArray<Point>): ReadonlyArray<Point> =>
   points.toSorted(byPlace)
@@ -86,7 +70,7 @@ export const monthPointsOf = (
       .filter((point) => Instant.isBefore(point.valuationTime, end))
       .filter((point) => settling === undefined || byPlace(point, settling) < 0)
       .filter((point) => !isEnded(point))
-      .toSorted((a, b) => Instant.compare(a.valuationTime, b.valuationTime) || byPlace(a, b))
+      .toSorted(byValuation)
   }
 }
 

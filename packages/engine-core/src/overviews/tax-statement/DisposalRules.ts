@@ -2,11 +2,12 @@
  * Pure rules of disposals: which lots the units came from that left a party's books, at what cost and
  * for what proceeds (docs/domain/reports.md#disposals).
  */
-import type { Lot, Part } from "../../instruments/lot/Lot.ts"
-import { isOpen } from "../../instruments/lot/Lot.ts"
+import { idOf as lotIdOf, type Lot, type Part } from "../../instruments/lot/Lot.ts"
 import * as LotRules from "../../instruments/lot/LotRules.ts"
 import type { PartyMovement } from "../../instruments/register/Movement.ts"
+import { idOf } from "../../instruments/register/RegisterEntry.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
 
 /** Units of a lot that left by a movement, with their share of the proceeds. */
 export interface Disposed {
@@ -17,52 +18,58 @@ export interface Disposed {
   readonly shared: { readonly amount: Decimal.Decimal; readonly units: Decimal.Decimal } | null
 }
 
-/** Books of one party in one instrument, from its first movement on. */
-export interface Books {
-  readonly party: string
-  /** Every lot of the party, emptied ones too. */
-  readonly lots: ReadonlyArray<Lot>
-  /** In the order of their numbers, without locks. */
-  readonly movements: ReadonlyArray<PartyMovement>
-}
-
-/**
- * Number of the movement that opened a lot: a snapshot's lots are there before the first. Null: the
- * lot of an act whose movement is later than all of these.
- */
-const openedBy = (lot: Lot, movements: ReadonlyArray<PartyMovement>): number | null => {
-  const [numbered, rest] = lot.lotId.split("/")
-  if (rest !== undefined) return Number(numbered)
-  const mint = movements.find(
-    ({ to, reference }) => to === lot.party && reference?.id === lot.lotId
-  )
-  return mint?.seq ?? null
-}
-
 /** The lot as it came in. */
-const asOpened = (lot: Lot): Lot => ({ ...lot, remaining: lot.units, costLeft: lot.cost })
+export const asOpened = (lot: Lot): Lot => ({ ...lot, remaining: lot.units, costLeft: lot.cost })
 
 /**
- * Folds the party's movements over its lots, the oldest lot first, as the ledger of lots does, and
- * returns the parts that left by movements of which `isDisposal` holds.
+ * Enters a movement, as one of its parties sees it, into the open lots of parties, and returns the parts
+ * of lots that left the party's books: the oldest lot first, as in the ledger of lots. `opened` are the
+ * lots that the movement brought.
  */
-export const partsOf = (
-  { party, lots, movements }: Books,
-  isDisposal: (movement: PartyMovement) => boolean
-): ReadonlyArray<Pick<Disposed, "movement" | "part">> => {
-  const opened = Map.groupBy(lots.map(asOpened), (lot) => openedBy(lot, movements))
-  let open = [...(opened.get(0) ?? [])].toSorted(LotRules.compare)
-  const found: Array<Pick<Disposed, "movement" | "part">> = []
-  for (const movement of movements) {
-    if (movement.to === party) {
-      open = [...open, ...(opened.get(movement.seq) ?? [])].toSorted(LotRules.compare)
-      continue
-    }
-    const { parts } = LotRules.changesOf(movement, { lots: open, acquisition: null })
-    open = [...parts.map(LotRules.leftOf).filter(isOpen), ...open.slice(parts.length)]
-    if (isDisposal(movement)) found.push(...parts.map((part) => ({ movement, part })))
+export const enter = (
+  books: LotRules.OpenBooks,
+  movement: PartyMovement,
+  opened: ReadonlyArray<Lot>
+): ReadonlyArray<Part> => {
+  if (movement.from === movement.party) {
+    // The receiver's books are entered by its own side of the movement.
+    return LotRules.enter(books, { movement: { ...movement, to: null }, acquisition: null }).parts
   }
-  return found
+  const entry = idOf(movement)
+  books.set(
+    entry,
+    [...(books.get(entry) ?? []), ...opened.map(asOpened)].toSorted(LotRules.compare)
+  )
+  return []
+}
+
+/** Ids of the lots that a movement into a party's books may have opened, from the place `from` on. */
+export const openedIdsOf = (
+  movement: PartyMovement,
+  { from, count }: { readonly from: number; readonly count: number }
+): ReadonlyArray<string> => {
+  const { reference } = movement
+  const places = Array.from({ length: count }, (_, nth) => LotRules.numbered(movement, from + nth))
+  // The lot of a subscription has the id of its order.
+  const named = from === 0 && reference?.resourceKind === "subscription" ? [reference.id] : []
+  return [...named, ...places].map((lotId) => lotIdOf({ ...movement, lotId }))
+}
+
+/**
+ * Returns those of the lots that were looked up which a movement opened. A second mint in the name of a
+ * subscription has a number of its own, and is not the lot of the order.
+ */
+export const openedOf = (
+  movement: PartyMovement,
+  found: ReadonlyArray<Lot>
+): ReadonlyArray<Lot> => {
+  const { ledgerTime, party, reference, units } = movement
+  const numbered = found.filter(({ lotId }) => lotId !== reference?.id)
+  if (numbered.length > 0) return numbered
+  return found.filter(
+    (lot) =>
+      lot.party === party && lot.units === units && Instant.equals(lot.acquiredAt, ledgerTime)
+  )
 }
 
 const actOf = ({ reference }: PartyMovement): string =>

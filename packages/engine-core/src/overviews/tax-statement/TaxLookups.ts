@@ -1,29 +1,32 @@
 /** Look-ups of tax statements: the chain of successors, its payments, and its disposals. */
 import { Effect, Option, Stream } from "effect"
 import { distributions } from "../../distributions/distribution/Distribution.ts"
-import type { DistributionLine } from "../../distributions/distribution/DistributionLine.ts"
+import {
+  deliveredTimeOf,
+  type DistributionLine
+} from "../../distributions/distribution/DistributionLine.ts"
 import * as AttributeRules from "../../holders/attribute/AttributeRules.ts"
 import { type Holder, holderParties, holders } from "../../holders/holder/Holder.ts"
-import type { Instrument } from "../../instruments/instrument/Instrument.ts"
-import { type Lot, lots } from "../../instruments/lot/Lot.ts"
+import { idOf as lotIdOf, type Lot, lots } from "../../instruments/lot/Lot.ts"
 import { lotCost } from "../../instruments/lot/LotFormulas.ts"
+import { oldestLotsOf } from "../../instruments/lot/LotLookups.ts"
+import * as LotRules from "../../instruments/lot/LotRules.ts"
 import { idOf as versionIdOf, policyVersions } from "../../instruments/policy/PolicyVersion.ts"
-import { assetKeyOf } from "../../instruments/register/Holding.ts"
-import {
-  lockings,
-  type PartyMovement,
-  partyMovements
-} from "../../instruments/register/Movement.ts"
+import { type PartyMovement, partyMovements } from "../../instruments/register/Movement.ts"
 import { idOf as entryIdOf } from "../../instruments/register/RegisterEntry.ts"
 import * as Currency from "../../kernel/Currency.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Duration from "../../kernel/Duration.ts"
 import * as Formula from "../../kernel/Formula.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import * as Offset from "../../kernel/Offset.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import { redemptions } from "../../orders/redemption/Redemption.ts"
+import { LedgerReach } from "../../records/LedgerReach.ts"
 import { Records } from "../../records/Records.ts"
 import { reserveRedemptions } from "../../reserves/reserve-order/ReserveRedemption.ts"
-import * as PaidLineRules from "../PaidLineRules.ts"
-import type { Proceeds } from "./DisposalRules.ts"
+import { movementsIn } from "../holder-statement/HolderStatementLookups.ts"
+import * as DisposalRules from "./DisposalRules.ts"
 
 /** Largest number of holders of a chain of successors; more are a loop, a bug. */
 const chainMax = 100
@@ -37,15 +40,20 @@ const nextOf = Effect.fnUntraced(function* (
   pin: Pin.Resolved
 ) {
   const records = yield* Records
-  const recovered = yield* records.list(partyMovements, {
-    pin,
-    where: { party: [party], kind: ["recovery"] },
-    limit: chainMax
-  })
-  // The holder may itself have received units by a recovery.
-  const to =
-    recovered.find(({ record }) => record.from === party)?.record.to ??
-    (state === "succeeded" ? (successor?.party ?? null) : null)
+  // The holder may itself have received units by recoveries, which come before those from it.
+  const recovered = yield* records
+    .stream(partyMovements, {
+      pin,
+      where: { party: [party], kind: ["recovery"] },
+      direction: "desc"
+    })
+    .pipe(
+      Stream.map(({ record }) => record),
+      Stream.filter(({ from }) => from === party),
+      Stream.runHead,
+      Effect.map(Option.getOrNull)
+    )
+  const to = recovered?.to ?? (state === "succeeded" ? (successor?.party ?? null) : null)
   if (to === null) return null
   const named = Option.getOrNull(yield* records.find(holderParties, to, pin))
   if (named === null) return null
@@ -105,12 +113,13 @@ export const exemptionsOf = Effect.fnUntraced(function* (
   const records = yield* Records
   const ids = [...new Set(lines.flatMap(({ holderId }) => holderId ?? []))]
   const from = offsets.reduce((a, b) => (a < b ? a : b))
-  const versions = yield* records.versions(holders, ids, { from, through: pin.offset })
+  const through = offsets.reduce((a, b) => (a > b ? a : b))
+  const versions = yield* records.versions(holders, ids, { from, through })
   const byHolder = Map.groupBy(versions, ({ record }) => record.holderId as string)
   for (const [nth, line] of lines.entries()) {
     const of = byHolder.get(line.holderId ?? "") ?? []
     const version = of.findLast(({ fromOffset }) => fromOffset <= offsets[nth]!) ?? of[0]
-    const paidAt = PaidLineRules.deliveredTimeOf(line)
+    const paidAt = deliveredTimeOf(line)
     const exemption = version?.record.attributes.find(
       (attribute) => attribute.name === "tax-exemption" && AttributeRules.counts(attribute, paidAt)
     )
@@ -119,57 +128,131 @@ export const exemptionsOf = Effect.fnUntraced(function* (
   return exemptions
 })
 
-type Asset = Pick<Instrument, "registrar" | "instrumentId">
-
-/** Movements of a party in an instrument before an instant, in their order; locks are left out. */
-export const movementsOf = Effect.fnUntraced(function* (
-  asset: Asset,
-  of: { readonly party: string; readonly before: Instant.Instant; readonly pin: Pin.Resolved }
+/** The last offset before an instant, at most that of the read; null: the kept history begins later. */
+export const offsetBefore = Effect.fnUntraced(function* (
+  instant: Instant.Instant,
+  { offset }: Pin.Resolved
 ) {
-  const records = yield* Records
-  const rows = yield* Stream.runCollect(
-    records.stream(partyMovements, {
-      pin: of.pin,
-      where: { party: [of.party], instrumentId: [asset.instrumentId] },
-      ranges: { at: { to: Instant.sortable(of.before) } }
-    })
-  )
-  return rows
-    .map(({ record }): PartyMovement => record)
-    .filter((movement) => assetKeyOf(movement) === assetKeyOf(asset))
-    .filter(({ kind }) => !lockings.includes(kind))
+  const reach = yield* LedgerReach
+  const found = yield* reach.offsetBefore(instant)
+  return Option.getOrNull(Option.map(found, (before) => Offset.min(before, offset)))
 })
 
-/** Lots of one query. */
-const lotsAtOnce = 500
+type Units = ReadonlyMap<string, Decimal.Decimal>
 
-/** Loads every lot of a party in an instrument, emptied ones too, the oldest first. */
-export const lotsOf = Effect.fnUntraced(function* (
-  asset: Asset,
-  { party, pin }: { readonly party: Holder["party"]; readonly pin: Pin.Resolved }
+/** Units that left each party's books, by register entry. */
+const unitsOf = (movements: ReadonlyArray<PartyMovement>): Units => {
+  const units = new Map<string, Decimal.Decimal>()
+  for (const movement of movements) {
+    const entry = entryIdOf(movement)
+    units.set(entry, Decimal.add(units.get(entry) ?? Decimal.zero, movement.units))
+  }
+  return units
+}
+
+/** Movements whose opened lots are looked up together. */
+const movementsAtOnce = 500
+
+/**
+ * Finds the parts of lots that movements took from the books of their parties, in their order. The lots
+ * are those that were open before the first of them, the oldest as far as the units that left, and those
+ * that were opened meanwhile: nothing older or younger is read. Where the kept history begins later, the
+ * books are followed from their first movement.
+ */
+export const partsOf = Effect.fnUntraced(function* (
+  given: ReadonlyArray<PartyMovement>,
+  pin: Pin.Resolved
+) {
+  const [first, last] = [given[0], given.at(-1)]
+  const found: Array<Taken> = []
+  if (first === undefined || last === undefined) return found
+  const { horizon } = yield* LedgerReach
+  const before = Offset.of(first.offset - 1)
+  const isKept = before >= (yield* horizon)
+  const entries = new Set(given.map(entryIdOf))
+  const wanted = new Set(given.map(movementIdOf))
+  const begun = isKept
+    ? yield* oldestLotsOf(unitsOf(given), { ...pin, offset: before, select: { by: "offset" } })
+    : yield* snapshotLotsOf(given, pin)
+  const books: LotRules.OpenBooks = Map.groupBy(begun, entryIdOf)
+  yield* movementsIn({
+    parties: [...new Set(given.map(({ party }) => party))],
+    instrumentIds: [...new Set(given.map(({ instrumentId }) => instrumentId))],
+    ...{ pin, before: isKept ? before : Offset.zero, start: first.ledgerTime },
+    end: Instant.add(last.ledgerTime, Duration.millis(1))
+  }).pipe(
+    Stream.filter((movement) => entries.has(entryIdOf(movement))),
+    Stream.takeWhile(({ offset }) => offset <= last.offset),
+    Stream.grouped(movementsAtOnce),
+    Stream.runForEach((movements) =>
+      Effect.map(openedBy(movements, pin), (opened) => {
+        for (const movement of movements) {
+          const parts = DisposalRules.enter(books, movement, opened.get(movement) ?? [])
+          // Books that are followed from their first movement have earlier ones too.
+          if (!wanted.has(movementIdOf(movement))) continue
+          for (const part of parts) found.push({ movement, part })
+        }
+      })
+    )
+  )
+  return found
+})
+
+const movementIdOf = (movement: PartyMovement): string => `${entryIdOf(movement)} ${movement.seq}`
+
+/** Units of a lot that left its party's books by a movement. */
+export type Taken = Pick<DisposalRules.Disposed, "movement" | "part">
+
+const snapshotLotsOf = Effect.fnUntraced(function* (
+  movements: ReadonlyArray<PartyMovement>,
+  pin: Pin.Resolved
 ) {
   const records = yield* Records
-  const found: Array<Lot> = []
-  // The sort key begins with the party's entry, which no other party's key begins with.
-  const own = `${entryIdOf({ ...asset, party })} `
-  for (let after = own, isMore = true; isMore; ) {
-    const page = yield* records.list(lots, { pin, after, limit: lotsAtOnce })
-    const mine = page.filter(({ sortKey }) => sortKey.startsWith(own))
-    found.push(...mine.map(({ record }) => record))
-    isMore = mine.length === lotsAtOnce
-    after = mine.at(-1)?.sortKey ?? own
+  const ids = movements.map((movement) =>
+    lotIdOf({ ...movement, lotId: LotRules.snapshotLotIdOf(movement.party) })
+  )
+  const found = yield* records.many(lots, [...new Set(ids)], pin)
+  return found.map((lot): Lot => DisposalRules.asOpened(lot))
+})
+
+/**
+ * Loads the lots that movements brought into their party's books. A transfer brings as many as it took
+ * parts, in places from 0 on: twice as many are looked up each time until they have all units.
+ */
+const openedBy = Effect.fnUntraced(function* (
+  movements: ReadonlyArray<PartyMovement>,
+  pin: Pin.Resolved
+) {
+  const records = yield* Records
+  const opened = new Map<PartyMovement, ReadonlyArray<Lot>>()
+  let open = movements.filter(({ from, party }) => from !== party)
+  for (let from = 0, count = 1; open.length > 0; from += count, count = from) {
+    const ids = new Map(
+      open.map((movement) => [movement, DisposalRules.openedIdsOf(movement, { from, count })])
+    )
+    const rows = yield* records.many(lots, [...new Set([...ids.values()].flat())], pin)
+    const byId = new Map<string, Lot>(rows.map((lot) => [lotIdOf(lot), lot]))
+    open = open.filter((movement) => {
+      const there = ids.get(movement)!.flatMap((id) => byId.get(id) ?? [])
+      const lots = [...(opened.get(movement) ?? []), ...DisposalRules.openedOf(movement, there)]
+      opened.set(movement, lots)
+      const units = Decimal.sum(lots.map((lot) => lot.units))
+      // Places have no gap: a movement that took more than its giver's lots had brought no more of them.
+      return there.length >= count && Decimal.lessThan(units, movement.units)
+    })
   }
-  return found
+  return opened
 })
 
 /**
  * Loads what was paid for units that parties gave up, by the id of the act: the proceeds of redemptions,
  * and of reserve redemptions the payout at the asset's price. An act of another party or instrument
- * than the movement's pays nothing, since whoever asks for a burn writes its reference.
+ * than the movement's pays nothing, nor one that burned its units in another update, since whoever asks
+ * for a burn writes its reference.
  */
 export const proceedsOf = Effect.fnUntraced(function* (
   movements: ReadonlyArray<PartyMovement>,
-  { currency, pin }: { readonly currency: string; readonly pin: Pin.Resolved }
+  pin: Pin.Resolved
 ) {
   const records = yield* Records
   const named = (kind: string) => [
@@ -184,18 +267,22 @@ export const proceedsOf = Effect.fnUntraced(function* (
     ids.reserve.length === 0 ? [] : yield* records.many(reserveRedemptions, ids.reserve, pin)
   const byId = new Map(redeemed.map((order) => [order.redemptionId as string, order]))
   const byReserveId = new Map(reserved.map((order) => [order.reserveRedemptionId as string, order]))
-  return ({ instrumentId, party, reference }: PartyMovement): Proceeds | null => {
+  return (
+    { at, instrumentId, party, reference }: PartyMovement,
+    currency: string
+  ): DisposalRules.Proceeds | null => {
     const isOf = (order: { readonly instrumentId: string; readonly party: string } | undefined) =>
       order !== undefined && order.instrumentId === instrumentId && order.party === party
     if (reference?.resourceKind === "redemption") {
       const order = byId.get(reference.id)
-      return order !== undefined && isOf(order) && order.proceeds !== null
+      return order !== undefined && isOf(order) && order.burnedAt === at && order.proceeds !== null
         ? { proceeds: order.proceeds, currency: order.currency }
         : null
     }
     if (reference?.resourceKind !== "reserve-redemption") return null
     const order = byReserveId.get(reference.id)
-    if (order === undefined || !isOf(order) || order.price === null) return null
+    if (order === undefined || !isOf(order) || order.endedAt !== at || order.price === null)
+      return null
     const cashDecimals = Currency.decimals(currency)
     const { payout: units, price } = order
     return { proceeds: Formula.compute(lotCost, { units, price, cashDecimals }).cost, currency }

@@ -1,10 +1,11 @@
 /** Read of a person's tax statement of a year. */
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Stream } from "effect"
 import { type Holder, HolderId, holders } from "../../holders/holder/Holder.ts"
 import { audience } from "../../holders/holder/HolderReads.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
 import { isRecorded, type Instrument } from "../../instruments/instrument/Instrument.ts"
-import type { PartyMovement } from "../../instruments/register/Movement.ts"
+import { leaving, type PartyMovement } from "../../instruments/register/Movement.ts"
+import { idOf as entryIdOf } from "../../instruments/register/RegisterEntry.ts"
 import type * as Basis from "../../kernel/Basis.ts"
 import * as Date from "../../kernel/Date.ts"
 import type * as Instant from "../../kernel/Instant.ts"
@@ -13,7 +14,9 @@ import * as Zone from "../../kernel/Zone.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
 import {
-  instrumentsMovedBefore,
+  deliveriesOf,
+  instrumentsHadBefore,
+  movementsIn,
   paidLinesOf,
   subjectsOf
 } from "../holder-statement/HolderStatementLookups.ts"
@@ -47,19 +50,19 @@ export const taxStatement = Read.one({
     yield* Sight.demand(asking, holders, { holderId })
     const chain = yield* Lookups.chainOf(yield* records.get(holders, holderId, pin), pin)
     const span = spanOf(Number(year), zone)
-    const moved = new Set<string>()
-    for (const { party } of chain) {
-      const of = yield* instrumentsMovedBefore({ party, pin }, span.end)
-      for (const id of of) moved.add(id)
-    }
+    const parties = chain.map(({ party }) => party)
+    const had = yield* instrumentsHadBefore({
+      ...{ parties, pin, end: span.end },
+      before: yield* Lookups.offsetBefore(span.end, pin)
+    })
     const lines = (yield* paidLinesOf(
       chain.map((holder) => holder.holderId),
-      pin
+      { ...deliveriesOf(span), pin }
     )).flatMap((line) => {
       const paidOn = PaidLineRules.countedOn(line, { zone, since: null })
       return isIn(span, paidOn) ? [{ ...line, paidOn }] : []
     })
-    const ids = new Set([...moved, ...lines.map(({ instrumentId }) => instrumentId as string)])
+    const ids = new Set([...had, ...lines.map(({ instrumentId }) => instrumentId as string)])
     const subjects = yield* subjectsOf([...ids], pin)
     const currencyOf = new Map(
       subjects.map(({ instrument }) => [
@@ -90,12 +93,12 @@ export const taxStatement = Read.one({
       span,
       pin,
       instruments: subjects.flatMap(({ instrument }) =>
-        moved.has(instrument.instrumentId) ? [instrument] : []
+        had.has(instrument.instrumentId) ? [instrument] : []
       )
     })
     const mayPayCash = subjects.some(
       ({ instrument, versions }) =>
-        moved.has(instrument.instrumentId) && PaidLineRules.paysCash(versions, span.end)
+        had.has(instrument.instrumentId) && PaidLineRules.paysCash(versions, span.end)
     )
     return {
       year: Number(year),
@@ -116,15 +119,18 @@ export const reads = [taxStatement] as const
 /** A year in a reader's zone. */
 interface Span extends PaidLineRules.Span {
   readonly firstDay: Date.Date
+  readonly start: Instant.Instant
+  readonly graceEnd: Instant.Instant
   readonly end: Instant.Instant
 }
 
 const spanOf = (year: number, zone: Zone.Zone): Span => {
   const nextDay = Date.fromParts({ year: year + 1, month: 1, day: 1 })
+  const firstDay = Date.fromParts({ year, month: 1, day: 1 })
   return {
-    zone,
-    firstDay: Date.fromParts({ year, month: 1, day: 1 }),
-    nextDay,
+    ...{ zone, firstDay, nextDay },
+    start: Zone.startOfDay(zone, firstDay),
+    graceEnd: PaidLineRules.graceEndOf({ zone, nextDay }),
     end: Zone.startOfDay(zone, nextDay)
   }
 }
@@ -141,35 +147,42 @@ interface Disposing {
 
 /** Units that left the books of the chain in the year, lot by lot, in the order of their movements. */
 const disposalsOf = Effect.fnUntraced(function* ({ chain, span, pin, instruments }: Disposing) {
-  const own = new Set<string>(chain.map(({ party }) => party))
+  const parties = chain.map(({ party }) => party)
+  const own = new Set<string>(parties)
+  const isDisposal = ({ to }: PartyMovement): boolean => to === null || !own.has(to)
+  const left = (yield* Stream.runCollect(
+    movementsIn({
+      ...{ parties, pin, kinds: leaving, start: span.start, end: span.end },
+      before: yield* Lookups.offsetBefore(span.start, pin)
+    })
+  )).filter(({ from, party }) => from === party)
+  const disposed = new Set(left.filter(isDisposal).map(entryIdOf))
+  const taken = yield* Lookups.partsOf(
+    left.filter((movement) => disposed.has(entryIdOf(movement))),
+    pin
+  )
+  const parts = Map.groupBy(
+    taken.filter(({ movement }) => isDisposal(movement)),
+    ({ movement }) => entryIdOf(movement)
+  )
+  const paidFor = yield* Lookups.proceedsOf(left.filter(isDisposal), pin)
   const disposals: Array<Disposal> = []
   const basis: Array<Basis.Basis> = []
-  const isDisposal = ({ from, party, to }: PartyMovement): boolean =>
-    from === party && (to === null || !own.has(to))
   for (const instrument of instruments) {
     if (!isRecorded(instrument)) continue
     const { currency } = instrument.manifest
-    for (const { party } of chain) {
-      const movements = yield* Lookups.movementsOf(instrument, { party, before: span.end, pin })
-      const dayOf = ({ ledgerTime }: PartyMovement) => Zone.dateAt(span.zone, ledgerTime)
-      const isOfYear = (movement: PartyMovement) => isIn(span, dayOf(movement))
-      if (!movements.some((movement) => isDisposal(movement) && isOfYear(movement))) continue
-      const lots = yield* Lookups.lotsOf(instrument, { party, pin })
-      const parts = DisposalRules.partsOf({ party, lots, movements }, isDisposal)
-      const paidFor = yield* Lookups.proceedsOf(
-        parts.map(({ movement }) => movement),
-        { currency, pin }
-      )
-      for (const disposed of DisposalRules.withProceeds(parts, paidFor)) {
-        const { movement, part, proceeds } = disposed
-        if (!isOfYear(movement)) continue
+    for (const party of parties) {
+      const mine = parts.get(entryIdOf({ ...instrument, party })) ?? []
+      const shared = DisposalRules.withProceeds(mine, (movement) => paidFor(movement, currency))
+      for (const one of shared) {
+        const { movement, part, proceeds } = one
         const at = `disposals.${disposals.length}`
-        basis.push(...TaxRules.disposalBasis(disposed, { at, currency }))
+        basis.push(...TaxRules.disposalBasis(one, { at, currency }))
         disposals.push({
           instrumentId: instrument.instrumentId,
           lotId: part.lot.lotId,
           acquiredOn: Zone.dateAt(span.zone, part.lot.acquiredAt),
-          disposedOn: dayOf(movement),
+          disposedOn: Zone.dateAt(span.zone, movement.ledgerTime),
           units: part.units,
           cost: part.cost,
           proceeds,

@@ -37,6 +37,7 @@ export default defineConfig({
       "test/demo/replay-series.test.ts",
       "test/http/distribution-twins.prop.ts",
       "test/http/tipping-off.prop.ts",
+      "test/operations/bootstrap-orders.spec.ts",
       "test/operations/finding-histories.prop.ts",
       "test/operations/verdicts.prop.ts",
       "test/operations/planted-faults.prop.ts",

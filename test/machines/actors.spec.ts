@@ -31,6 +31,8 @@ const movesOf: Readonly<Record<string, ReadonlyArray<string>>> = {
     "DistributionLine suspend",
     "DistributionLine cure",
     "DistributionLine deliver",
+    "Subscription opens",
+    "Redemption opens",
     "ProvisionSettlement opens",
     "ProvisionSettlement agree",
     "ProvisionSettlement decline",

@@ -111,6 +111,8 @@ const tables: Readonly<Record<string, string>> = {
     current supersede superseded`,
   SubscriptionState: `
     opens claimed
+    opens priced
+    opens delivered
     claimed price priced ▸
     claimed withdraw withdrawn
     priced deliver delivered ▸
@@ -119,6 +121,8 @@ const tables: Readonly<Record<string, string>> = {
     delivered settle closed ▸`,
   RedemptionState: `
     opens claimed
+    opens priced
+    opens funded
     claimed price priced ▸
     claimed withdraw withdrawn
     priced fund funded ▸

@@ -41,6 +41,7 @@ export const claimed = (of: Partial<Redemption> = {}): Redemption => ({
   endedAs: null,
   remainderOf: null,
   formerCycle: null,
+  recovered: false,
   pricing: "forward",
   feeRate: Decimal.of("0.005"),
   unitDecimals: 6,

@@ -43,6 +43,7 @@ export const claimed = (of: Partial<Subscription> = {}): Subscription => ({
   endedAs: null,
   remainderOf: null,
   formerCycle: null,
+  recovered: false,
   pricing: "forward",
   feeRate: Decimal.zero,
   unitDecimals: 6,

@@ -28,6 +28,8 @@ describe("a stored document", () => {
     ["a subscription", "refunded", Subscription.fields.refunded, null],
     ["a subscription", "refunds", Subscription.fields.refunds, []],
     ["a subscription", "owedRefundCid", Subscription.fields.owedRefundCid, null],
+    ["a subscription", "recovered", Subscription.fields.recovered, false],
+    ["a redemption", "recovered", Redemption.fields.recovered, false],
     ["a redemption", "formerCycle", Redemption.fields.formerCycle, null],
     ["a cycle's gross figures", "refunded", Gross.fields.refunded, 0n]
   ] as const)("of %s is read without its later %s", (_, name, schema, absent) => {

@@ -40,6 +40,7 @@ import { cashLineParts } from "./order/CashLinePart.ts"
 import * as CashMoveSteps from "./order/CashMoveSteps.ts"
 import * as CashPartSteps from "./order/CashPartSteps.ts"
 import { cashLines, cashTakings } from "./order/CashTaking.ts"
+import * as SnapshotSteps from "./SnapshotSteps.ts"
 import { holderOrders } from "./order/HolderOrder.ts"
 import * as HolderOrderReadings from "./order/HolderOrderReadings.ts"
 import { subscriptions } from "./subscription/Subscription.ts"
@@ -104,11 +105,16 @@ export const readings = [
   // After the orders' own readings, since they count by the orders' records.
   ...DealingDayReadings.readings,
   ...DealingCycleReadings.readings,
+  ...SnapshotSteps.readings,
   ...StandingSettlementReadings.readings,
   ...ProposalReadings.readings,
   ...ProvisionSettlementReadings.readings
 ] as const
-export const consequences = [...CashMoveSteps.consequences, CashPartSteps.consequence] as const
+export const consequences = [
+  ...CashMoveSteps.consequences,
+  CashPartSteps.consequence,
+  ...SnapshotSteps.consequences
+] as const
 export const timely = [
   ...SubscriptionOperations.timely,
   ...RedemptionOperations.timely,

@@ -12,7 +12,9 @@ import { JudgedAt } from "../records/JudgedAt.ts"
 import { Records } from "../records/Records.ts"
 import type { Position, Start } from "./Reading.ts"
 import { Readings } from "./ReadingIndex.ts"
+import * as LedgerRecord from "./LedgerRecord.ts"
 import * as Snapshot from "./Snapshot.ts"
+import { snapshotsTaken } from "./SnapshotTaken.ts"
 import * as UpdateFold from "./UpdateFold.ts"
 
 /** Filter of the projection: the readings decide, since contracts of any template are recorded. */
@@ -83,13 +85,30 @@ const bootstrap = Effect.fnUntraced(function* (head: ProjectionHead) {
   const { effectiveAt, horizonTime, ledgerTime } = Snapshot.timesOf(active, now)
   yield* records.transactAlone(
     Effect.gen(function* () {
-      yield* foldSnapshot(active, { now, offset: at, effectiveAt })
+      yield* openTaken(active, { now, offset: Offset.of(at), effectiveAt })
+      yield* foldSnapshot(active, { now, offset: Offset.of(at), effectiveAt })
       yield* orUnavailable(
         log.bootstrap({ epoch: head.writerEpoch, offset: at, ledgerTime, horizonTime })
       )
     })
   )
   return { ...head, offset: at, ledgerTime, horizonOffset: at, horizonTime }
+})
+
+/** Records that the projection begins here: readings wait for what a snapshot does not show. */
+const openTaken = Effect.fnUntraced(function* (
+  active: ReadonlyArray<Ledger.Active>,
+  of: Pick<Position, "offset" | "effectiveAt"> & { readonly now: Instant.Instant }
+) {
+  const { venue } = yield* Ledger.Ledger
+  const { effectiveAt, now: takenAt, offset } = of
+  const { updateId } = Snapshot
+  const cause = { by: "update", updateId, offset, effectiveAt } as const
+  yield* LedgerRecord.open(
+    snapshotsTaken,
+    { snapshotId: updateId, venue, offset, takenAt, contracts: active.length },
+    { act: { cause, now: takenAt, offset } }
+  )
 })
 
 /** Folds each active contract at its own creation, then the snapshot as one update. */

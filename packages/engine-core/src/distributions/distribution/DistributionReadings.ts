@@ -4,6 +4,7 @@ import { itemOf as runItemOf } from "../../findings/RunQueue.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Month from "../../kernel/Month.ts"
+import { shownBy } from "../../projection/ActiveContracts.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node, Reading } from "../../projection/Reading.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
@@ -14,7 +15,7 @@ import {
   DistributionSlot as SlotTemplate,
   type DistributionTotals
 } from "../../templates/Distribution.ts"
-import { decodePayload, key } from "../../templates/Template.ts"
+import { decodePayload } from "../../templates/Template.ts"
 import { countUse } from "../standing-approval/StandingApprovalSteps.ts"
 import { type Distribution, distributions, shownDistributions } from "./Distribution.ts"
 import {
@@ -27,7 +28,7 @@ import { type DistributionSlot, distributionSlots } from "./DistributionSlot.ts"
 import type { DistributionId, Totals } from "./DistributionTerms.ts"
 import { type Executed, opening } from "./ExecutedTermsLookups.ts"
 import { addLines, netSuspended } from "./LineReadings.ts"
-import { type ActiveOf, openShown } from "./SnapshotSteps.ts"
+import { openShown } from "./SnapshotSteps.ts"
 import { recordShown } from "./ShownDistributionSteps.ts"
 
 const executed = LedgerRecord.transitionsOf({
@@ -69,11 +70,7 @@ const slot: Reading = {
   ...slotMoves,
   whole: Effect.fn("DistributionSlot.whole")(function* ({ act, events, from }) {
     if (from === "update") return
-    const shownOf: ActiveOf = ({ typeRef }) =>
-      Stream.fromIterable(events).pipe(
-        Stream.filter((event) => event._tag === "Created"),
-        Stream.filter(({ template }) => key(template) === key(typeRef))
-      )
+    const shownOf = shownBy(events)
     const slots = yield* Stream.runCollect(shownOf(SlotTemplate))
     const instrumentIds = slots.flatMap(({ payload }) =>
       Result.match(decodePayload(SlotTemplate, payload), {

@@ -2,15 +2,15 @@
  * Opens the records of distributions and lines that a snapshot of the ledger shows, once their
  * instrument is recorded (docs/domain/distributions.md#after-a-snapshot).
  */
-import { Effect, Option, Result, Stream } from "effect"
+import { Effect, Option, Stream } from "effect"
 import { itemOf as runItemOf } from "../../findings/RunQueue.ts"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import type * as Instant from "../../kernel/Instant.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import type { LfRecord } from "../../ports/Ledger.ts"
+import { type ActiveOf, projected, type Typed, typedOf } from "../../projection/ActiveContracts.ts"
 import { contracts } from "../../projection/Contract.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
@@ -19,7 +19,6 @@ import * as Consequence from "../../records/Consequence.ts"
 import { Records } from "../../records/Records.ts"
 import { inTurn } from "../../restraints/restriction/RestrictionLookups.ts"
 import * as Templates from "../../templates/Distribution.ts"
-import { decodePayload, key, type Payload, type Template } from "../../templates/Template.ts"
 import { type Distribution, distributions, shownDistributions } from "./Distribution.ts"
 import { distributionContracts } from "./DistributionContract.ts"
 import { type DistributionLine, distributionLines, lineIdOf } from "./DistributionLine.ts"
@@ -28,16 +27,6 @@ import { setTimers } from "./DistributionTimerSteps.ts"
 import { opening } from "./ExecutedTermsLookups.ts"
 import { judgeAll } from "./LineCauseLookups.ts"
 import { firstOf } from "./LineCauseRules.ts"
-
-/** An active contract, as a snapshot or the projection has it. */
-export interface Active {
-  readonly contractId: string
-  readonly payload: LfRecord
-  readonly createdAt: Instant.Instant
-}
-
-/** Finds the active contracts of a template. */
-export type ActiveOf = (template: Template) => Stream.Stream<Active, Unavailable, Records>
 
 /** Number of lines whose holders, restrictions and admissions are looked up together. */
 const linesMax = 1_000
@@ -97,22 +86,6 @@ const venueOf = Effect.fnUntraced(function* (slotCid: string) {
   if (contract === null) throw new Error("the contract of a distribution slot has no record")
   return (contract.payload as LfRecord)["venue"]
 })
-
-interface Typed<T extends Template> extends Active {
-  readonly typed: Payload<T>
-}
-
-/** A payload that does not decode was kept as a breach when the contract was read. */
-const typedOf = <T extends Template>(
-  template: T,
-  activeOf: ActiveOf
-): Stream.Stream<Typed<T>, Unavailable, Records> =>
-  Stream.flatMap(activeOf(template), (active) =>
-    Result.match(decodePayload(template, active.payload), {
-      onFailure: () => Stream.empty,
-      onSuccess: (typed) => Stream.make({ ...active, typed })
-    })
-  )
 
 // ---- distributions
 
@@ -276,21 +249,6 @@ const openDelivered = Effect.fnUntraced(function* (
 
 // ---- the instrument is recorded after the snapshot
 
-const activeContracts: ActiveOf = (template) =>
-  Stream.unwrap(
-    Effect.map(Records, (records) =>
-      records
-        .stream(contracts, { where: { template: [key(template.typeRef)], active: ["true"] } })
-        .pipe(
-          Stream.map(({ record: { contractId, contractCreatedAt: createdAt, payload } }) => ({
-            contractId,
-            payload: payload as LfRecord,
-            createdAt
-          }))
-        )
-    )
-  )
-
 const ofInstrument = Consequence.define({
   doc: "Opens the distributions that a snapshot of the ledger showed, once their instrument is recorded.",
   collection: instruments,
@@ -299,7 +257,7 @@ const ofInstrument = Consequence.define({
       ? { key: after.instrumentId, of: after.instrumentId }
       : null,
   follow: (instrumentIds, act) =>
-    Effect.forEach(instrumentIds, (id) => openShown(id, activeContracts, act), { discard: true })
+    Effect.forEach(instrumentIds, (id) => openShown(id, projected, act), { discard: true })
 })
 
 export const consequences = [ofInstrument] as const

@@ -1,5 +1,6 @@
 /** Readings of the ledger about a dealing cycle: opened, allocated to by the fund, settled, released. */
 import { Effect, Option, Result, Schema } from "effect"
+import { awaitingTerms } from "../AwaitingTermsSteps.ts"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
 import { pricePoints } from "../../instruments/price/PricePoint.ts"
 import type { Collection } from "../../kernel/Collection.ts"
@@ -61,21 +62,27 @@ const cycle = TypedReading.of(DealingCycleTemplate, {
   }
 })
 
+/** Records an allocation that a fund made to itself for its cycle; ignores any other. */
+export const allocatedByFund = Effect.fn("Allocation.createdForCycle")(function* (
+  payload: Payload<typeof Allocation>,
+  node: Node
+) {
+  const self = yield* funded(payload, node)
+  if (self === null) return
+  const misfit = misfitOf(self, payload)
+  if (misfit !== null) {
+    return yield* dealing.keepBreach(node, self.cycleId, { on: "allocate", detail: misfit })
+  }
+  yield* dealing.record(self, node, {
+    on: "allocate",
+    cid: node.contractId,
+    amount: payload.amount,
+    settleBefore: payload.settleBefore
+  })
+})
+
 const allocation = TypedReading.of(Allocation, {
-  created: Effect.fn("Allocation.createdForCycle")(function* (payload, node) {
-    const self = yield* funded(payload, node)
-    if (self === null) return
-    const misfit = misfitOf(self, payload)
-    if (misfit !== null) {
-      return yield* dealing.keepBreach(node, self.cycleId, { on: "allocate", detail: misfit })
-    }
-    yield* dealing.record(self, node, {
-      on: "allocate",
-      cid: node.contractId,
-      amount: payload.amount,
-      settleBefore: payload.settleBefore
-    })
-  }),
+  created: allocatedByFund,
   exercised: {
     Allocation_ExecuteTransfer: ({ payload }, node) => unallocated(payload, node),
     Allocation_Cancel: ({ payload }, node) => unallocated(payload, node),
@@ -83,11 +90,12 @@ const allocation = TypedReading.of(Allocation, {
   }
 })
 
-export const readings = [cycle, allocation] as const
+export const readings = [awaitingTerms(cycle), allocation] as const
 
 // ---- opened
 
-const opened = Effect.fnUntraced(function* (payload: Created, node: Node) {
+/** Opens the cycle of this contract; one whose instrument is not recorded is kept as a breach. */
+export const opened = Effect.fnUntraced(function* (payload: Created, node: Node) {
   const records = yield* Records
   const instrument = Option.getOrNull(yield* records.find(instruments, payload.instrument.id))
   const cycleId = Schema.decodeUnknownOption(CycleId)(payload.cycleId)

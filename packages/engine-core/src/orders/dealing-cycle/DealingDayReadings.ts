@@ -209,12 +209,53 @@ const endedUnsettled = Effect.fnUntraced(function* (
   yield* leftCycle(order, node)
 })
 
+// ---- shown by a snapshot
+
+/**
+ * Counts the orders that a snapshot shows: in their day, and in their open cycle. A day of which an order
+ * is priced is fixed by what is left of it: orders that ended before the snapshot are unknown.
+ */
+export const countShown = Effect.fnUntraced(function* (
+  shown: {
+    readonly subscriptions: ReadonlyArray<Subscription>
+    readonly redemptions: ReadonlyArray<Redemption>
+  },
+  node: Pick<Node, "act">
+) {
+  const orders = [...shown.subscriptions.map(bought), ...shown.redemptions.map(sold)]
+  for (const of of Map.groupBy(orders, (order) => `${order.kind} ${Day.idOf(order)}`).values()) {
+    const ordered = of.map((order) => order.ordered).reduce(Day.added, Day.nothing)
+    yield* countInDay(of[0]!, node, { orders: of.length, ordered })
+  }
+  const inCycles = orders.filter(({ cycleId }) => cycleId !== null)
+  for (const of of Map.groupBy(inCycles, (order) => `${order.kind} ${order.cycleId}`).values()) {
+    const gross = of.map((order) => order.gross).reduce(Cycle.added, Cycle.nothing)
+    yield* countInCycle(of[0]!, node, { members: of.length, gross })
+  }
+})
+
+/** Fixes the days of these orders at the first that was priced. */
+export const dealShown = Effect.fnUntraced(function* (
+  orders: ReadonlyArray<
+    Pick<
+      Subscription | Redemption,
+      "instrumentId" | "registrar" | "cutOffAt" | "pointCid" | "pricedAt"
+    >
+  >,
+  node: Pick<Node, "act">
+) {
+  for (const { pointCid, pricedAt, ...order } of orders) {
+    if (pointCid === null || pricedAt === null) continue
+    yield* dealt(order, pointCid, { ...node, effectiveAt: pricedAt })
+  }
+})
+
 // ---- in a day
 
 const countInDay = Effect.fnUntraced(function* (
   { kind, orderId, instrumentId, cutOffAt }: Order,
-  node: Node,
-  change: { readonly orders: 1 | -1; readonly ordered: Day.Ordered }
+  node: Pick<Node, "act">,
+  change: { readonly orders: number; readonly ordered: Day.Ordered }
 ) {
   const records = yield* Records
   const found = yield* records.find(dealingDays, Day.idOf({ instrumentId, cutOffAt }))
@@ -245,7 +286,11 @@ const countInDay = Effect.fnUntraced(function* (
 })
 
 /** Fixes the inputs of the day's swing at its first price: the sums ordered, and the units outstanding. */
-const dealt = Effect.fnUntraced(function* (order: Order, pointCid: string, node: Node) {
+const dealt = Effect.fnUntraced(function* (
+  order: Pick<Order, "instrumentId" | "registrar" | "cutOffAt">,
+  pointCid: string,
+  node: Pick<Node, "act" | "effectiveAt">
+) {
   const records = yield* Records
   const day = yield* records.find(dealingDays, Day.idOf(order))
   if (Option.isNone(day) || day.value.dealt !== null) return
@@ -267,8 +312,8 @@ const dealt = Effect.fnUntraced(function* (order: Order, pointCid: string, node:
 
 const countInCycle = Effect.fnUntraced(function* (
   { kind, orderId, cycleId }: Order,
-  node: Node,
-  change: { readonly members: 1 | 0 | -1; readonly gross: Cycle.Gross }
+  node: Pick<Node, "act">,
+  change: { readonly members: number; readonly gross: Cycle.Gross }
 ) {
   if (cycleId === null) return
   const records = yield* Records

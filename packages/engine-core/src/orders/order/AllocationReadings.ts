@@ -64,8 +64,9 @@ const allocation = TypedReading.of(Allocation, {
 
 export const readings = [intent, allocation] as const
 
-const isSubscription = (order: Stored<Order>): order is Stored<Subscription> =>
-  "subscriptionId" in order
+const isSubscription = <O extends Order>(
+  order: O
+): order is Extract<O, { subscriptionId: unknown }> => "subscriptionId" in order
 
 /** Checks whether the order still accepts allocations. */
 const isOpen = (order: Order): boolean =>
@@ -127,17 +128,17 @@ const orderOf = Effect.fnUntraced(function* (kind: Kind, { reference, sender: pa
 })
 
 /** Checks whether a party may allocate: the holder any leg, the fund a redemption's cash. */
-const mayAllocate = (order: Stored<Order>, sender: string): boolean =>
+export const mayAllocate = (order: Order, sender: string): boolean =>
   order.party === sender || (!isSubscription(order) && order.fund === sender)
 
 /** Leg of an allocation: a holder that is also the fund allocates both legs, told apart by the asset. */
-const legOf = (order: Stored<Order>, { sender, instrument }: Allocating): Leg =>
+export const legOf = (order: Order, { sender, instrument }: Allocating): Leg =>
   !isSubscription(order) && sender === order.party && instrument.id === order.instrumentId
     ? "units"
     : "cash"
 
 /** Reason why an allocation does not fit this leg of the order; null: it fits. */
-const misfitOf = (order: Stored<Order>, payload: Allocating, leg: Leg): string | null => {
+export const misfitOf = (order: Order, payload: Allocating, leg: Leg): string | null => {
   if (order.payment !== "ledger") return "The order is paid by wire."
   if (!isOpen(order)) return `The order is ${order.state}.`
   return leg === "units" && !isSubscription(order)
@@ -156,7 +157,7 @@ const misfitOfUnits = (order: Redemption, payload: Allocating): string | null =>
     : "It is of another number of units."
 }
 
-const misfitOfCash = (order: Stored<Order>, payload: Allocating): string | null => {
+const misfitOfCash = (order: Order, payload: Allocating): string | null => {
   const { allocation, cash, fund, party, paymentAsset } = order
   if (allocation !== null) return "The order's cash is allocated already."
   if (isSubscription(order)) {
@@ -184,7 +185,10 @@ const unallocated = Effect.fnUntraced(function* (payload: Allocating, node: Node
   }
 })
 
-const allocationOf = ({ amount, settleBefore }: Allocating, node: Node) => ({
+export const allocationOf = (
+  { amount, settleBefore }: Allocating,
+  node: Pick<Node, "contractId">
+) => ({
   cid: node.contractId,
   amount,
   settleBefore

@@ -1,5 +1,5 @@
 /** Members, filters, invariants and events that the records of subscriptions and redemptions share. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { HolderId } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import type { Announcement } from "../../kernel/Announcement.ts"
@@ -48,7 +48,12 @@ export const dealing = {
   dealingDate: Date.schema,
   cycleId: NullOr(Schema.String),
   /** The cycle that ended without the order: since then the order settles by itself. */
-  formerCycle: Field.optional(FormerCycle)
+  formerCycle: Field.optional(FormerCycle),
+  /**
+   * True where the projection opened the order from a snapshot of the ledger: the terms that its
+   * contract leaves out are those at its claim, and the claim counts as made when the contract was.
+   */
+  recovered: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
 } as const
 
 /** The expected cash, the bank lines that paid it, and the instants of claim, price and latest settlement. */

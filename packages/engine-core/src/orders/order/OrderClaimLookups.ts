@@ -13,7 +13,10 @@ import type { Payload } from "../../templates/Template.ts"
 type Claim = Payload<typeof SubscriptionClaim> | Payload<typeof RedemptionClaim>
 
 /** Loads the policy terms in force at the claim, and the members; null: instrument or holder is not recorded. */
-export const openingOf = Effect.fnUntraced(function* (payload: Claim, node: Node) {
+export const openingOf = Effect.fnUntraced(function* (
+  payload: Claim,
+  node: Pick<Node, "contractId" | "effectiveAt">
+) {
   const records = yield* Records
   const instrument = yield* records.find(instruments, payload.instrument.id)
   const holder = yield* records.find(holderParties, payload.holder)
@@ -45,6 +48,7 @@ export const openingOf = Effect.fnUntraced(function* (payload: Claim, node: Node
   }
   return { terms, members }
 })
+export type Opening = NonNullable<Effect.Success<ReturnType<typeof openingOf>>>
 
 const unpriced = {
   formerCycle: null,
@@ -55,5 +59,6 @@ const unpriced = {
   endedAt: null,
   endedAs: null,
   intentCid: null,
-  allocation: null
+  allocation: null,
+  recovered: false
 } as const

@@ -52,7 +52,9 @@ export const RedemptionMachine = Machine.declare("RedemptionState", {
     }
   },
   initial: "claimed",
-  opens: { by: ["redemption.claim"] },
+  // A projection that begins from a snapshot opens an order as its contract is.
+  opensIn: ["claimed", "priced", "funded"],
+  opens: { by: ["redemption.claim", "ledger"] },
   moves: {
     claimed: { price: "priced", withdraw: "withdrawn" },
     priced: { fund: "funded", exchange: "settled", withdraw: "withdrawn", release: "released" },

@@ -1,6 +1,5 @@
 /** Readings of the ledger about a redemption: claimed, priced, funded, burned, settled, ended. */
-import { Effect, Option, Schema } from "effect"
-import * as Decimal from "../../kernel/Decimal.ts"
+import { Effect, Option } from "effect"
 import * as Zone from "../../kernel/Zone.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node } from "../../projection/Reading.ts"
@@ -9,13 +8,14 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts"
 import { BurnRequest } from "../../templates/Registry.ts"
 import type { Argument, Payload } from "../../templates/Template.ts"
-import * as Currency from "../../kernel/Currency.ts"
 import { dealingCycles } from "../dealing-cycle/DealingCycle.ts"
-import { nextCutOff, settleBy } from "../order/CutOffRules.ts"
+import { nextCutOff } from "../order/CutOffRules.ts"
+import { awaitingTerms } from "../AwaitingTermsSteps.ts"
 import { openingOf } from "../order/OrderClaimLookups.ts"
 import { pricingOf } from "../order/OrderPricingLookups.ts"
-import { type Redemption, RedemptionId, redemptions } from "./Redemption.ts"
+import { type Redemption, redemptions } from "./Redemption.ts"
 import { type Fact, RedemptionMachine } from "./RedemptionMachine.ts"
+import { claimedAs } from "./RedemptionOpening.ts"
 import * as Pricing from "./RedemptionPricing.ts"
 
 type Claim = Payload<typeof RedemptionClaim>
@@ -102,7 +102,7 @@ const burnRequest = TypedReading.of(BurnRequest, {
   }
 })
 
-export const readings = [claim, priced, burnRequest] as const
+export const readings = [claim, priced, burnRequest].map(awaitingTerms)
 
 // ---- a claim opens the order
 
@@ -114,29 +114,8 @@ const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
       detail: "Its instrument or its holder is not recorded."
     })
   }
-  const { members, terms } = opening
-  const cutOff = yield* cutOffOf(payload, terms.cutOff, node)
-  yield* LedgerRecord.open(
-    redemptions,
-    {
-      ...members,
-      ...unpriced,
-      redemptionId: Schema.decodeSync(RedemptionId)(payload.redemptionId),
-      amount: payload.orderedAmount,
-      cutOffAt: cutOff.at,
-      dealingDate: cutOff.date,
-      cash: { expected: payload.orderedAmount, matched: Decimal.zero, lines: [] },
-      settleBy: payload.mode === "ledger" ? settleBy(cutOff.at) : null,
-      remainderOf: payload.remainderOf,
-      // A remainder is priced forward from its cut-off, whatever the pricing rule of its instrument.
-      pricing: payload.cutOffAt === null ? terms.manifest.pricing : "forward",
-      feeRate: terms.fees.redemption,
-      cashDecimals: Currency.decimals(payload.currency),
-      oracle: payload.oracle,
-      custodian: payload.custodian
-    },
-    node
-  )
+  const cutOff = yield* cutOffOf(payload, opening.terms.cutOff, node)
+  yield* LedgerRecord.open(redemptions, claimedAs(payload, opening, cutOff), node)
 })
 
 /** Returns the cut-off that the claim names, or that of its cycle, else the next after the claim. */
@@ -161,18 +140,6 @@ const isJoining = (
   payload.cycleId !== null &&
   payload.remainderOf !== null &&
   (payload.cutOffAt ?? cutOffAt) === cutOffAt
-
-const unpriced = {
-  state: RedemptionMachine.initial,
-  fee: null,
-  proceeds: null,
-  burnRequestCid: null,
-  fundedAt: null,
-  burnedAt: null,
-  settledAt: null,
-  pricedCid: null,
-  unitsAllocation: null
-} as const
 
 // ---- the oracle prices it
 
@@ -212,18 +179,23 @@ const burning = (
   read: (reference: { readonly id: string }) => LedgerRecord.Reads
 ): LedgerRecord.Reads => (reference.kind === "redemption" ? read(reference) : Effect.void)
 
+/** Checks whether a burn request is for the holder, the instrument and the units of the order. */
+export const isBurnOf = (
+  self: Pick<Redemption, "party" | "instrumentId" | "registrar" | "units">,
+  { holder, instrument, amount }: Payload<typeof BurnRequest>
+): boolean =>
+  holder === self.party &&
+  instrument.id === self.instrumentId &&
+  instrument.admin === self.registrar &&
+  amount === self.units
+
 const funded = (
   self: Stored<Redemption>,
-  { holder, instrument, amount }: Payload<typeof BurnRequest>,
+  requested: Payload<typeof BurnRequest>,
   node: Node
 ): LedgerRecord.Reads => {
   const { redemptionId } = self
-  if (
-    holder !== self.party ||
-    instrument.id !== self.instrumentId ||
-    instrument.admin !== self.registrar ||
-    amount !== self.units
-  ) {
+  if (!isBurnOf(self, requested)) {
     return order.keepBreach(node, redemptionId, {
       on: "fund",
       detail: "The request to burn is for another holder, instrument or number of units."

@@ -28,6 +28,7 @@ const shown = Struct.pick(Redemption.fields, [
   "cutOffAt",
   "dealingDate",
   "cycleId",
+  "recovered",
   "cash",
   "settleBy",
   "valueDate",

@@ -51,7 +51,9 @@ export const SubscriptionMachine = Machine.declare("SubscriptionState", {
     }
   },
   initial: "claimed",
-  opens: { by: ["subscription.claim"] },
+  // A projection that begins from a snapshot opens an order as its contract is.
+  opensIn: ["claimed", "priced", "delivered"],
+  opens: { by: ["subscription.claim", "ledger"] },
   moves: {
     claimed: { price: "priced", withdraw: "withdrawn" },
     priced: { deliver: "delivered", exchange: "closed", release: "released" },

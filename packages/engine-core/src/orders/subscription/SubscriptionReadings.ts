@@ -1,5 +1,5 @@
 /** Readings of the ledger about a subscription: claimed, attested, priced, delivered, ended. */
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option } from "effect"
 import * as events from "../events.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Zone from "../../kernel/Zone.ts"
@@ -11,14 +11,14 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { DeliveredLot, Lot, OwedRefund, SubscriptionClaim } from "../../templates/Market.ts"
 import { MintRequest } from "../../templates/Registry.ts"
 import type { Payload } from "../../templates/Template.ts"
-import * as Currency from "../../kernel/Currency.ts"
-import { nextCutOff, settleBy } from "../order/CutOffRules.ts"
+import { nextCutOff } from "../order/CutOffRules.ts"
+import { awaitingTerms } from "../AwaitingTermsSteps.ts"
 import { openingOf } from "../order/OrderClaimLookups.ts"
 import { pricingOf } from "../order/OrderPricingLookups.ts"
-import { announcementOf, type Subscription, SubscriptionId, subscriptions } from "./Subscription.ts"
+import { announcementOf, type Subscription, subscriptions } from "./Subscription.ts"
 import { type Fact, SubscriptionMachine } from "./SubscriptionMachine.ts"
+import { claimedAs } from "./SubscriptionOpening.ts"
 import * as Pricing from "./SubscriptionPricing.ts"
-import * as Rules from "./SubscriptionRules.ts"
 
 type Claim = Payload<typeof SubscriptionClaim>
 type Priced = Payload<typeof Lot>
@@ -141,7 +141,7 @@ const mintRequest = TypedReading.of(MintRequest, {
   }
 })
 
-export const readings = [claim, lot, deliveredLot, owedRefund, mintRequest] as const
+export const readings = [claim, lot, deliveredLot, owedRefund, mintRequest].map(awaitingTerms)
 
 // ---- a claim opens the order
 
@@ -153,52 +153,9 @@ const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
       detail: "Its instrument or its holder is not recorded."
     })
   }
-  const { members, terms } = opening
-  const cutOff = nextCutOff(terms.cutOff, node.effectiveAt)
-  const cashDecimals = payload.cashDecimals ?? Currency.decimals(payload.currency)
-  // The ledger computes the cash of an order in units by the fee rate in its claim.
-  const feeRate = payload.feeRate ?? terms.fees.subscription
-  const amount = payload.orderedUnits === null ? payload.cash : null
-  yield* LedgerRecord.open(
-    subscriptions,
-    {
-      ...members,
-      ...unpriced,
-      subscriptionId: Schema.decodeSync(SubscriptionId)(payload.subscriptionId),
-      amount,
-      fee: amount === null ? null : Rules.feeOf(amount, { feeRate, cashDecimals }),
-      cutOffAt: cutOff.at,
-      dealingDate: cutOff.date,
-      cash: { expected: payload.cash, matched: Decimal.zero, lines: [] },
-      settleBy: payload.mode === "ledger" ? settleBy(cutOff.at) : null,
-      pricing: terms.manifest.pricing,
-      feeRate,
-      cashDecimals,
-      residualRule: terms.manifest.residual,
-      attesting: {
-        parties: payload.attestors,
-        required: payload.required,
-        oracle: payload.oracle
-      }
-    },
-    node
-  )
+  const cutOff = nextCutOff(opening.terms.cutOff, node.effectiveAt)
+  yield* LedgerRecord.open(subscriptions, claimedAs(payload, opening, cutOff), node)
 })
-
-const unpriced = {
-  state: SubscriptionMachine.initial,
-  residual: null,
-  refund: null,
-  refunded: null,
-  refunds: [],
-  attestors: [],
-  lot: null,
-  deliveredAt: null,
-  remainderOf: null,
-  deliveredLotCid: null,
-  owedRefundCid: null,
-  mintRequestCid: null
-} as const
 
 // ---- a lot prices it
 

@@ -27,6 +27,7 @@ const shown = Struct.pick(Subscription.fields, [
   "cutOffAt",
   "dealingDate",
   "cycleId",
+  "recovered",
   "residual",
   "refund",
   "refunded",

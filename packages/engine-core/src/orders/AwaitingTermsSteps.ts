@@ -1,0 +1,79 @@
+/** Decorator of readings: contracts of a snapshot wait until the terms of their instrument are recorded. */
+import { Effect, Option } from "effect"
+import { instruments, isRecorded } from "../instruments/instrument/Instrument.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import type { LfRecord } from "../ports/Ledger.ts"
+import type { Node, Reading } from "../projection/Reading.ts"
+import * as Snapshot from "../projection/Snapshot.ts"
+import { taken } from "../projection/SnapshotTaken.ts"
+import { Records } from "../records/Records.ts"
+
+/**
+ * Leaves out the orders and cycles of an instrument until its terms are recorded, in a projection that
+ * began with a snapshot: nobody could say at which terms they deal. `SnapshotSteps` then opens what is
+ * still active. In any other projection an order of an instrument without terms is a breach.
+ */
+export const awaitingTerms = (reading: Reading): Reading => {
+  const { concluded, created, exercised } = reading
+  return {
+    ...reading,
+    ...(created === undefined
+      ? {}
+      : {
+          created: (payload, node, event) =>
+            unlessAwaiting(payload, node, created(payload, node, event))
+        }),
+    ...(exercised === undefined
+      ? {}
+      : {
+          exercised: (choice, payload, node, event) =>
+            unlessAwaiting(payload, node, exercised(choice, payload, node, event))
+        }),
+    ...(concluded === undefined
+      ? {}
+      : {
+          concluded: (choice, payload, node, event) =>
+            unlessAwaiting(payload, node, concluded(choice, payload, node, event))
+        })
+  }
+}
+
+type Reads = Effect.Effect<void, Unavailable, Records>
+
+const unlessAwaiting = (payload: LfRecord, node: Node, reads: Reads): Reads =>
+  Snapshot.isOf(node)
+    ? Effect.void
+    : Effect.flatMap(isAwaiting(instrumentIdOf(payload)), (awaits) =>
+        awaits ? Effect.void : reads
+      )
+
+const instrumentIdOf = ({ instrument }: LfRecord): string =>
+  typeof instrument === "object" &&
+  instrument !== null &&
+  "id" in instrument &&
+  typeof instrument.id === "string"
+    ? instrument.id
+    : ""
+
+const isAwaiting = Effect.fnUntraced(function* (instrumentId: string) {
+  const records = yield* Records
+  if (yield* isRecordedNow(instrumentId)) return false
+  if ((yield* taken) === null) return false
+  // The recording of the terms takes this lock too: it sees all of this update, or this sees the terms.
+  yield* lock(instrumentId)
+  const found = yield* records.list(instruments, {
+    where: { instrumentId: [instrumentId] },
+    limit: 1
+  })
+  return !found.some(({ record }) => isRecorded(record))
+})
+
+const isRecordedNow = Effect.fnUntraced(function* (instrumentId: string) {
+  const records = yield* Records
+  const instrument = yield* records.find(instruments, instrumentId)
+  return Option.isSome(instrument) && isRecorded(instrument.value)
+})
+
+/** Lock of what a snapshot shows of an instrument, held until the transaction ends. */
+export const lock = (instrumentId: string) =>
+  Effect.flatMap(Records, (records) => records.lock(`shown-orders ${instrumentId}`))

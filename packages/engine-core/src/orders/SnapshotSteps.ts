@@ -1,0 +1,490 @@
+/**
+ * Opens the dealing cycles and the orders that a snapshot of the ledger shows, once their instrument is
+ * recorded (docs/domain/orders.md#after-a-snapshot).
+ */
+import { Effect, Option, Schema, Stream } from "effect"
+import { holderParties } from "../holders/holder/Holder.ts"
+import { type Instrument, instruments, isRecorded } from "../instruments/instrument/Instrument.ts"
+import { pricePoints } from "../instruments/price/PricePoint.ts"
+import type * as Instant from "../kernel/Instant.ts"
+import * as Offset from "../kernel/Offset.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import {
+  type Active,
+  type ActiveOf,
+  projected,
+  shownBy,
+  type Typed,
+  typedOf
+} from "../projection/ActiveContracts.ts"
+import * as LedgerRecord from "../projection/LedgerRecord.ts"
+import type { Node, Reading } from "../projection/Reading.ts"
+import * as Snapshot from "../projection/Snapshot.ts"
+import { type SnapshotTaken, taken } from "../projection/SnapshotTaken.ts"
+import * as Unexpected from "../projection/Unexpected.ts"
+import type { Act } from "../records/Act.ts"
+import * as Consequence from "../records/Consequence.ts"
+import { Records } from "../records/Records.ts"
+import { DealingCycle as CycleTemplate } from "../templates/DealingCycle.ts"
+import { DeliveredLot, Lot, SubscriptionClaim } from "../templates/Market.ts"
+import { PricedRedemption, RedemptionClaim } from "../templates/Redemption.ts"
+import { Allocation, BurnRequest, MintRequest } from "../templates/Registry.ts"
+import { SettlementIntent } from "../templates/Settlement.ts"
+import type { Payload, Template } from "../templates/Template.ts"
+import { asServed } from "./AllocationRules.ts"
+import { lock } from "./AwaitingTermsSteps.ts"
+import { type DealingCycle, dealingCycles } from "./dealing-cycle/DealingCycle.ts"
+import * as DealingCycleReadings from "./dealing-cycle/DealingCycleReadings.ts"
+import * as DealingDayReadings from "./dealing-cycle/DealingDayReadings.ts"
+import { allocationOf, legOf, mayAllocate, misfitOf } from "./order/AllocationReadings.ts"
+import * as CutOffRules from "./order/CutOffRules.ts"
+import { holderOrders, type Kind, nameOf } from "./order/HolderOrder.ts"
+import { type Opening, openingOf } from "./order/OrderClaimLookups.ts"
+import { type Redemption, RedemptionId, redemptions } from "./redemption/Redemption.ts"
+import * as RedemptionOpening from "./redemption/RedemptionOpening.ts"
+import { isBurnOf } from "./redemption/RedemptionReadings.ts"
+import { type Subscription, SubscriptionId, subscriptions } from "./subscription/Subscription.ts"
+import * as SubscriptionOpening from "./subscription/SubscriptionOpening.ts"
+
+/** Number of orders whose records, holders and points are looked up together. */
+const ordersMax = 1_000
+
+/**
+ * Opens the open cycles and orders of an instrument that the ledger shows and no record has. Does nothing
+ * for an instrument without terms, or in a projection that read the ledger from its first update. Only
+ * inside `Records.transact`.
+ */
+export const openShown = (
+  instrumentId: string,
+  shownOf: ActiveOf,
+  act: Act
+): Effect.Effect<void, Unavailable, Records> =>
+  Effect.gen(function* () {
+    const snapshot = yield* taken
+    if (snapshot === null) return
+    const records = yield* Records
+    const instrument = Option.getOrNull(yield* records.find(instruments, instrumentId))
+    if (instrument === null || !isRecorded(instrument)) return
+    yield* lock(instrumentId)
+    const of: Shown = {
+      act,
+      snapshot,
+      activeOf: (template) =>
+        Stream.filter(shownOf(template), ({ payload }) => isOurs(payload, snapshot)),
+      instrument
+    }
+    const cycles = yield* openCycles(of)
+    const beside = yield* contractsBeside(of)
+    const bought = yield* openSubscriptions(of, { beside, cycles })
+    const sold = yield* openRedemptions(of, { beside, cycles })
+    yield* DealingDayReadings.countShown({ subscriptions: bought, redemptions: sold }, { act })
+    yield* DealingDayReadings.dealShown([...bought, ...sold], { act })
+    for (const allocation of beside.ofFund) {
+      yield* DealingCycleReadings.allocatedByFund(allocation.typed, nodeOf(of, allocation))
+    }
+  })
+
+/** Active contracts of one instrument, and the act under which their records are opened. */
+interface Shown {
+  readonly act: Act
+  readonly snapshot: SnapshotTaken
+  readonly activeOf: ActiveOf
+  readonly instrument: Instrument
+}
+
+/** Contracts of the registry name no venue, and belong to an order by its id. */
+const isOurs = ({ venue }: Active["payload"], snapshot: SnapshotTaken): boolean =>
+  venue === undefined || venue === snapshot.venue
+
+/** Position of a contract: its creation, under the act that opens its record. */
+const nodeOf = ({ act, snapshot }: Shown, { contractId, createdAt }: Active): Node => ({
+  act,
+  venue: snapshot.venue,
+  offset: act.cause.by === "update" ? act.cause.offset : (act.offset ?? Offset.zero),
+  updateId: `${Snapshot.updateId}:${contractId}`,
+  operationId: null,
+  effectiveAt: createdAt,
+  ledgerTime: createdAt,
+  nodeId: 0,
+  contractId
+})
+
+/** Streams the contracts of a template that are of the instrument and its register. */
+const ofInstrument = <T extends Template>(template: T, { activeOf, instrument }: Shown) =>
+  Stream.filter(typedOf(template, activeOf), ({ payload: { instrument: asset } }) => {
+    const named = asset as { readonly admin?: unknown; readonly id?: unknown } | undefined
+    return named?.id === instrument.instrumentId && named.admin === instrument.registrar
+  })
+
+const keepBreach = (
+  of: Shown,
+  active: Active,
+  kept: { readonly kind: Kind; readonly id: string; readonly on: string; readonly detail: string }
+) =>
+  Unexpected.keep(nodeOf(of, active), {
+    resourceKind: kept.kind,
+    resourceId: kept.id,
+    on: kept.on,
+    detail: kept.detail
+  })
+
+// ---- cycles
+
+/** Opens the cycles, and returns all open ones of the instrument by their id. */
+const openCycles = Effect.fnUntraced(function* (of: Shown) {
+  const records = yield* Records
+  const open = new Map<string, DealingCycle>()
+  const shown = yield* Stream.runCollect(ofInstrument(CycleTemplate, of))
+  for (const each of shown) {
+    const { cycleId } = each.typed
+    if (Option.isNone(yield* records.find(dealingCycles, cycleId))) {
+      yield* DealingCycleReadings.opened(each.typed, nodeOf(of, each))
+    }
+    const cycle = Option.getOrNull(yield* records.find(dealingCycles, cycleId))
+    if (cycle !== null) open.set(cycleId, cycle)
+  }
+  return open
+})
+
+// ---- contracts beside an order's own
+
+type Allocated = Typed<typeof Allocation>
+
+interface Beside {
+  readonly intents: ReadonlyMap<string, Typed<typeof SettlementIntent>>
+  readonly mints: ReadonlyMap<string, Typed<typeof MintRequest>>
+  readonly burns: ReadonlyMap<string, Typed<typeof BurnRequest>>
+  /** Allocations that the venue executes, by their reference: an order's id, or the holder's own. */
+  readonly allocations: ReadonlyMap<string, ReadonlyArray<Allocated>>
+  /** Allocations of a fund to itself: its cash for a dealing cycle. */
+  readonly ofFund: ReadonlyArray<Allocated>
+}
+
+const orderKey = ({ kind, id }: { readonly kind: string; readonly id: string }): string =>
+  `${kind}:${id}`
+
+/** Loads the requests and allocations of all orders of the instrument, with one look-up a template. */
+const contractsBeside = Effect.fnUntraced(function* (of: Shown) {
+  const byOrder = <T extends typeof SettlementIntent | typeof MintRequest | typeof BurnRequest>(
+    found: ReadonlyArray<Typed<T>>
+  ) =>
+    new Map(
+      found.map((each) => [
+        orderKey((each.typed as Payload<typeof SettlementIntent>).reference),
+        each
+      ])
+    )
+  const { activeOf, snapshot } = of
+  const allocations = (yield* Stream.runCollect(typedOf(Allocation, activeOf))).filter(
+    ({ typed }) => typed.executor === snapshot.venue
+  )
+  const isOfFund = ({ typed }: Allocated): boolean => typed.sender === typed.receiver
+  const requested = yield* Stream.runCollect(ofInstrument(MintRequest, of))
+  return {
+    intents: byOrder(yield* Stream.runCollect(typedOf(SettlementIntent, activeOf))),
+    mints: byOrder(requested.filter(({ typed }) => typed.requester === snapshot.venue)),
+    burns: byOrder(yield* Stream.runCollect(ofInstrument(BurnRequest, of))),
+    allocations: Map.groupBy(
+      allocations.filter((each) => !isOfFund(each)),
+      ({ typed }) => typed.reference
+    ),
+    ofFund: allocations.filter(isOfFund)
+  } satisfies Beside
+})
+
+/**
+ * Folds the allocations of an order's legs that fit it as it is priced; any other is kept as a breach.
+ */
+const legsOf = <O extends Subscription | Redemption>(
+  order: O,
+  of: { readonly id: string; readonly kind: Kind; readonly shown: Shown; readonly beside: Beside }
+) =>
+  Effect.gen(function* () {
+    const { beside, id, kind, shown } = of
+    const found = [id, ...(order.orderId === null ? [] : [order.orderId])]
+      .flatMap((reference) => beside.allocations.get(reference) ?? [])
+      .filter(({ typed }) => mayAllocate(order, typed.sender))
+    const legs: { cash: Leg; units: Leg } = { cash: null, units: null }
+    for (const each of found) {
+      const leg = legOf(order, each.typed)
+      const filled = { ...order, allocation: legs.cash, unitsAllocation: legs.units }
+      const misfit = misfitOf(asServed(filled, shown.act.now), each.typed, leg)
+      if (misfit === null) legs[leg] = allocationOf(each.typed, each)
+      else yield* keepBreach(shown, each, { kind, id, on: "allocate", detail: misfit })
+    }
+    return legs
+  })
+type Leg = ReturnType<typeof allocationOf> | null
+
+// ---- orders
+
+/** Parts that the openings of both kinds of order are made from. */
+interface From {
+  readonly beside: Beside
+  readonly cycles: ReadonlyMap<string, DealingCycle>
+}
+
+type OrderTemplate =
+  | typeof SubscriptionClaim
+  | typeof Lot
+  | typeof DeliveredLot
+  | typeof RedemptionClaim
+  | typeof PricedRedemption
+
+/** Runs `open` on these contracts, a page at a time, with the records that it looks up prefetched. */
+const eachPage = <T extends OrderTemplate, A>(
+  template: T,
+  of: Shown,
+  by: {
+    readonly orders: { readonly name: string }
+    readonly idOf: (payload: Payload<T>) => string
+    readonly open: (contract: Typed<T>) => Effect.Effect<A | null, Unavailable, Records>
+  }
+) =>
+  ofInstrument(template, of).pipe(
+    Stream.grouped(ordersMax),
+    Stream.mapEffect((page) =>
+      Effect.gen(function* () {
+        const records = yield* Records
+        yield* records.prefetch(
+          page.flatMap(({ typed }) => [
+            { collection: by.orders, id: by.idOf(typed) },
+            { collection: holderParties, id: typed.holder },
+            ...("pointCid" in typed && typed.pointCid !== null
+              ? [{ collection: pricePoints, id: typed.pointCid }]
+              : [])
+          ])
+        )
+        const opened: Array<A> = []
+        for (const contract of page) {
+          const order = yield* by.open(contract)
+          if (order !== null) opened.push(order)
+        }
+        return opened
+      })
+    ),
+    Stream.runCollect,
+    Effect.map((pages) => pages.flat())
+  )
+
+/** Claim of an order with the terms and the cut-off that it deals at. */
+interface Claimed {
+  readonly opening: Opening
+  readonly cutOff: CutOffRules.CutOff
+}
+
+/** Loads terms and cut-off of a claim; keeps a breach and returns null where its holder is unknown. */
+const claimOf = Effect.fnUntraced(function* (
+  payload: Payload<typeof SubscriptionClaim> | Payload<typeof RedemptionClaim>,
+  active: Active,
+  of: {
+    readonly kind: Kind
+    readonly id: string
+    readonly shown: Shown
+    readonly from: From
+    readonly valuedAt: Instant.Instant | null
+    /** Cut-off that the claim of a remainder names. */
+    readonly named: Instant.Instant | null
+  }
+) {
+  const { from, id, kind, named, shown, valuedAt } = of
+  const { createdAt } = active
+  const cycle = payload.cycleId === null ? undefined : from.cycles.get(payload.cycleId)
+  const opening = yield* openingOf(
+    // A cycle that is not shown has ended without the order: the order settles by itself.
+    { ...payload, cycleId: cycle?.cycleId ?? null },
+    { contractId: active.contractId, effectiveAt: createdAt }
+  )
+  if (opening === null) {
+    yield* keepBreach(shown, active, {
+      ...{ kind, id, on: "claim" },
+      detail: "Its holder is not recorded."
+    })
+    return null
+  }
+  const { cutOff: rule, manifest } = opening.terms
+  const isForward = manifest.pricing === "forward"
+  const cutOff = CutOffRules.shownCutOff(rule, {
+    named: named ?? cycle?.cutOffAt ?? null,
+    settleBy: from.beside.intents.get(orderKey({ kind, id }))?.typed.settleBefore ?? null,
+    valuedAt: isForward ? valuedAt : null,
+    createdAt
+  })
+  return { opening, cutOff } satisfies Claimed
+})
+
+/** Opens the holder's signed order as claimed: allocations may name its id. */
+const openSigned = Effect.fnUntraced(function* (
+  order: Pick<
+    Subscription,
+    "orderId" | "party" | "fund" | "paymentAsset" | "amount" | "units" | "orderedAs"
+  >,
+  of: { readonly kind: Kind; readonly id: string; readonly shown: Shown; readonly cid: string }
+) {
+  const { amount, fund, orderId, orderedAs, party, paymentAsset, units } = order
+  if (orderId === null || fund === null || paymentAsset === null) return
+  const records = yield* Records
+  const { cid, id: claimedAs, kind, shown } = of
+  const { instrumentId, registrar } = shown.instrument
+  if (Option.isSome(yield* records.find(holderOrders, nameOf({ kind, party, orderId })))) return
+  yield* LedgerRecord.open(
+    holderOrders,
+    {
+      ...{ kind, orderId, party, state: "claimed", claimedAs, cid, fund, paymentAsset, amount },
+      instrument: { admin: registrar, id: instrumentId },
+      units: orderedAs === "units" ? units : null,
+      expiresAt: null
+    },
+    { act: shown.act }
+  )
+})
+
+const openSubscriptions = Effect.fnUntraced(function* (shown: Shown, from: From) {
+  const open = (contract: Active, of: SubscriptionOpening.Shown) =>
+    openSubscription(contract, of, { shown, from })
+  const by = { orders: subscriptions, idOf: ({ subscriptionId }: Named) => subscriptionId }
+  const claims = yield* eachPage(SubscriptionClaim, shown, {
+    ...by,
+    open: (each) => open(each, { as: "claim", payload: each.typed })
+  })
+  const lots = yield* eachPage(Lot, shown, {
+    ...by,
+    open: (each) => open(each, { as: "lot", payload: each.typed })
+  })
+  const delivered = yield* eachPage(DeliveredLot, shown, {
+    ...by,
+    open: (each) => open(each, { as: "delivered", payload: each.typed })
+  })
+  return [...claims, ...lots, ...delivered]
+})
+type Named = Pick<Payload<typeof Lot>, "subscriptionId">
+
+const openSubscription = Effect.fnUntraced(function* (
+  active: Active,
+  of: SubscriptionOpening.Shown,
+  { from, shown }: { readonly shown: Shown; readonly from: From }
+) {
+  const records = yield* Records
+  const kind = "subscription"
+  const id = of.payload.subscriptionId
+  if (!Schema.is(SubscriptionId)(id)) return null
+  if (Option.isSome(yield* records.find(subscriptions, id))) return null
+  const payload = SubscriptionOpening.claimOf(of)
+  const { pointCid } = of.payload
+  const point =
+    pointCid === null ? null : Option.getOrNull(yield* records.find(pricePoints, pointCid))
+  const valuedAt = of.as === "claim" ? (point?.valuationTime ?? null) : of.payload.valuationTime
+  const claimed = yield* claimOf(payload, active, { kind, id, shown, from, valuedAt, named: null })
+  if (claimed === null) return null
+  const order = SubscriptionOpening.claimedAs(payload, claimed.opening, claimed.cutOff)
+  const recoveredWith = (beside: SubscriptionOpening.Beside) =>
+    SubscriptionOpening.recoveredAs(order, of, { ...active, beside })
+  const { beside } = from
+  const key = orderKey({ kind, id })
+  const requests = {
+    intentCid: beside.intents.get(key)?.contractId ?? null,
+    mintRequestCid: beside.mints.get(key)?.contractId ?? null,
+    basePrice: point?.price ?? null
+  }
+  const priced = recoveredWith({ ...requests, allocation: null })
+  const legs = yield* legsOf(priced, { id, kind, shown, beside })
+  const self = recoveredWith({ ...requests, allocation: legs.cash })
+  yield* openSigned(self, { kind, id, shown, cid: active.contractId })
+  return yield* LedgerRecord.open(subscriptions, self, { act: shown.act })
+})
+
+const openRedemptions = Effect.fnUntraced(function* (shown: Shown, from: From) {
+  const open = (contract: Active, of: RedemptionOpening.Shown) =>
+    openRedemption(contract, of, { shown, from })
+  const by = { orders: redemptions, idOf: ({ redemptionId }: NamedSale) => redemptionId }
+  const claims = yield* eachPage(RedemptionClaim, shown, {
+    ...by,
+    open: (each) => open(each, { as: "claim", payload: each.typed })
+  })
+  const priced = yield* eachPage(PricedRedemption, shown, {
+    ...by,
+    open: (each) => open(each, { as: "priced", payload: each.typed })
+  })
+  return [...claims, ...priced]
+})
+type NamedSale = Pick<Payload<typeof RedemptionClaim>, "redemptionId">
+
+const openRedemption = Effect.fnUntraced(function* (
+  active: Active,
+  of: RedemptionOpening.Shown,
+  { from, shown }: { readonly shown: Shown; readonly from: From }
+) {
+  const records = yield* Records
+  const kind = "redemption"
+  const { payload } = of
+  const id = payload.redemptionId
+  if (!Schema.is(RedemptionId)(id)) return null
+  if (Option.isSome(yield* records.find(redemptions, id))) return null
+  const valuedAt = of.as === "claim" ? null : of.payload.valuationTime
+  const named = payload.cutOffAt
+  const claimed = yield* claimOf(payload, active, { kind, id, shown, from, valuedAt, named })
+  if (claimed === null) return null
+  const order = RedemptionOpening.claimedAs(payload, claimed.opening, claimed.cutOff)
+  const recoveredWith = (beside: RedemptionOpening.Beside) =>
+    RedemptionOpening.recoveredAs(order, of, { ...active, beside })
+  const { beside } = from
+  const key = orderKey({ kind, id })
+  const priced = recoveredWith(RedemptionOpening.alone)
+  const legs = yield* legsOf(priced, { id, kind, shown, beside })
+  const burn = beside.burns.get(key)
+  const isBurning = burn !== undefined && of.as === "priced" && isBurnOf(priced, burn.typed)
+  if (burn !== undefined && !isBurning) {
+    const detail = "The request to burn is for another holder, instrument or number of units."
+    yield* keepBreach(shown, burn, { kind, id, on: "fund", detail })
+  }
+  const self = recoveredWith({
+    intentCid: beside.intents.get(key)?.contractId ?? null,
+    burnRequest: isBurning ? { cid: burn.contractId, at: burn.createdAt } : null,
+    unitsAllocation: legs.units,
+    allocation: legs.cash
+  })
+  yield* openSigned(self, { kind, id, shown, cid: active.contractId })
+  return yield* LedgerRecord.open(redemptions, self, { act: shown.act })
+})
+
+// ---- read with the snapshot, or once the instrument is recorded
+
+/** Templates whose contracts name the instruments that a snapshot has something to open of. */
+const named = [
+  CycleTemplate,
+  SubscriptionClaim,
+  Lot,
+  DeliveredLot,
+  RedemptionClaim,
+  PricedRedemption
+] as const
+
+/** Opens what a snapshot shows of instruments that are recorded when it is read. */
+const shown: Reading = {
+  template: SubscriptionClaim.typeRef,
+  whole: Effect.fn("SubscriptionClaim.whole")(function* ({ act, events, from }) {
+    if (from === "update") return
+    const shownOf = shownBy(events)
+    const instrumentIds = new Set<string>()
+    for (const template of named) {
+      const found = yield* Stream.runCollect(typedOf<Template>(template, shownOf))
+      for (const { typed } of found) {
+        instrumentIds.add((typed as Payload<typeof Lot>).instrument.id)
+      }
+    }
+    for (const instrumentId of instrumentIds) yield* openShown(instrumentId, shownOf, act)
+  })
+}
+export const readings = [shown] as const
+
+const onceRecorded = Consequence.define({
+  doc: "Opens the orders that a snapshot of the ledger showed, once their instrument is recorded.",
+  collection: instruments,
+  concerns: ({ before, after }) =>
+    isRecorded(after) && (before === undefined || !isRecorded(before))
+      ? { key: after.instrumentId, of: after.instrumentId }
+      : null,
+  follow: (instrumentIds, act) =>
+    Effect.forEach(instrumentIds, (id) => openShown(id, projected, act), { discard: true })
+})
+export const consequences = [onceRecorded] as const

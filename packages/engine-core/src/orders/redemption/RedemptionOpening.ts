@@ -1,0 +1,113 @@
+/** Pure opening of a redemption's record: from its claim, or from the contract that a snapshot shows. */
+import { Schema } from "effect"
+import * as Currency from "../../kernel/Currency.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import type * as Instant from "../../kernel/Instant.ts"
+import type { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts"
+import type { Payload } from "../../templates/Template.ts"
+import { type CutOff, settleBy } from "../order/CutOffRules.ts"
+import type { Opening } from "../order/OrderClaimLookups.ts"
+import type { Allocated } from "../order/OrderFacts.ts"
+import { isPledging, type Redemption, RedemptionId } from "./Redemption.ts"
+import { evolve, type Fact, RedemptionMachine } from "./RedemptionMachine.ts"
+import * as Pricing from "./RedemptionPricing.ts"
+
+type Claim = Payload<typeof RedemptionClaim>
+
+/** Makes the record of a claim that is not priced yet. */
+export const claimedAs = (
+  payload: Claim,
+  { members, terms }: Opening,
+  cutOff: CutOff
+): Redemption => ({
+  ...members,
+  ...unpriced,
+  redemptionId: Schema.decodeSync(RedemptionId)(payload.redemptionId),
+  amount: payload.orderedAmount,
+  cutOffAt: cutOff.at,
+  dealingDate: cutOff.date,
+  cash: { expected: payload.orderedAmount, matched: Decimal.zero, lines: [] },
+  settleBy: payload.mode === "ledger" ? settleBy(cutOff.at) : null,
+  remainderOf: payload.remainderOf,
+  // A remainder is priced forward from its cut-off, whatever the pricing rule of its instrument.
+  pricing: payload.cutOffAt === null ? terms.manifest.pricing : "forward",
+  feeRate: terms.fees.redemption,
+  cashDecimals: Currency.decimals(payload.currency),
+  oracle: payload.oracle,
+  custodian: payload.custodian
+})
+
+const unpriced = {
+  state: RedemptionMachine.initial,
+  fee: null,
+  proceeds: null,
+  burnRequestCid: null,
+  fundedAt: null,
+  burnedAt: null,
+  settledAt: null,
+  pricedCid: null,
+  unitsAllocation: null
+} as const
+
+/** The contract of an open redemption that a snapshot shows. */
+export type Shown =
+  | { readonly as: "claim"; readonly payload: Claim }
+  | { readonly as: "priced"; readonly payload: Payload<typeof PricedRedemption> }
+
+/** Contracts of a snapshot that belong to an order. */
+export interface Beside {
+  readonly intentCid: string | null
+  readonly burnRequest: { readonly cid: string; readonly at: Instant.Instant } | null
+  readonly unitsAllocation: typeof Allocated.Type | null
+  readonly allocation: typeof Allocated.Type | null
+}
+
+/** An order without any contract beside its own. */
+export const alone: Beside = {
+  intentCid: null,
+  burnRequest: null,
+  unitsAllocation: null,
+  allocation: null
+}
+
+/**
+ * Folds the facts that led to a contract of a snapshot. A priced order for which nothing is set aside
+ * may have had its units burned: it opens as priced and never expires, so that the engine does not
+ * release what the fund may owe (docs/domain/orders.md#after-a-snapshot).
+ */
+export const recoveredAs = (
+  claimed: Redemption,
+  shown: Shown,
+  of: { readonly contractId: string; readonly createdAt: Instant.Instant; readonly beside: Beside }
+): Redemption => {
+  const self = factsOf(claimed, shown, of).reduce<Redemption>(evolve, {
+    ...claimed,
+    recovered: true
+  })
+  return self.state === "priced" && isPledging(self) ? { ...self, settleBy: null } : self
+}
+
+const factsOf = (
+  claimed: Redemption,
+  shown: Shown,
+  { beside, contractId: pricedCid, createdAt: at }: Parameters<typeof recoveredAs>[2]
+): ReadonlyArray<Fact> => {
+  const { allocation, burnRequest, intentCid, unitsAllocation } = beside
+  const legs: ReadonlyArray<Fact> = [
+    ...(intentCid === null ? [] : [{ on: "request-cash", intentCid } as const]),
+    ...(unitsAllocation === null
+      ? []
+      : [{ on: "allocate-units", allocation: unitsAllocation } as const]),
+    ...(allocation === null ? [] : [{ on: "allocate-cash", allocation } as const])
+  ]
+  if (shown.as === "claim") return legs
+  const { pointCid, price, proceeds, units } = shown.payload
+  const fee = Pricing.feeOf(claimed, { units, price })
+  return [
+    { on: "price", pricedCid, pointCid, price, units, proceeds, fee, at },
+    ...legs,
+    ...(burnRequest === null
+      ? []
+      : [{ on: "fund", burnRequestCid: burnRequest.cid, at: burnRequest.at } as const])
+  ]
+}

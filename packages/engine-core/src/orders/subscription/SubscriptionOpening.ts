@@ -1,0 +1,169 @@
+/** Pure opening of a subscription's record: from its claim, or from the contract that a snapshot shows. */
+import { Schema } from "effect"
+import * as Currency from "../../kernel/Currency.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import type * as Instant from "../../kernel/Instant.ts"
+import * as Zone from "../../kernel/Zone.ts"
+import type { DeliveredLot, Lot, SubscriptionClaim } from "../../templates/Market.ts"
+import type { Payload } from "../../templates/Template.ts"
+import { type CutOff, settleBy } from "../order/CutOffRules.ts"
+import type { Opening } from "../order/OrderClaimLookups.ts"
+import type { Allocated } from "../order/OrderFacts.ts"
+import { type Subscription, SubscriptionId } from "./Subscription.ts"
+import { evolve, type Fact, SubscriptionMachine } from "./SubscriptionMachine.ts"
+import * as Pricing from "./SubscriptionPricing.ts"
+import * as Rules from "./SubscriptionRules.ts"
+
+type Claim = Payload<typeof SubscriptionClaim>
+type Priced = Payload<typeof Lot>
+
+/** Makes the record of a claim that nobody has attested yet. */
+export const claimedAs = (
+  payload: Claim,
+  { members, terms }: Opening,
+  cutOff: CutOff
+): Subscription => {
+  const cashDecimals = payload.cashDecimals ?? Currency.decimals(payload.currency)
+  // The ledger computes the cash of an order in units by the fee rate in its claim.
+  const feeRate = payload.feeRate ?? terms.fees.subscription
+  const amount = payload.orderedUnits === null ? payload.cash : null
+  return {
+    ...members,
+    ...unpriced,
+    subscriptionId: Schema.decodeSync(SubscriptionId)(payload.subscriptionId),
+    amount,
+    fee: amount === null ? null : Rules.feeOf(amount, { feeRate, cashDecimals }),
+    cutOffAt: cutOff.at,
+    dealingDate: cutOff.date,
+    cash: { expected: payload.cash, matched: Decimal.zero, lines: [] },
+    settleBy: payload.mode === "ledger" ? settleBy(cutOff.at) : null,
+    pricing: terms.manifest.pricing,
+    feeRate,
+    cashDecimals,
+    residualRule: terms.manifest.residual,
+    attesting: {
+      parties: payload.attestors,
+      required: payload.required,
+      oracle: payload.oracle
+    }
+  }
+}
+
+const unpriced = {
+  state: SubscriptionMachine.initial,
+  residual: null,
+  refund: null,
+  refunded: null,
+  refunds: [],
+  attestors: [],
+  lot: null,
+  deliveredAt: null,
+  remainderOf: null,
+  deliveredLotCid: null,
+  owedRefundCid: null,
+  mintRequestCid: null
+} as const
+
+/** The contract of an open subscription that a snapshot shows. */
+export type Shown =
+  | { readonly as: "claim"; readonly payload: Claim }
+  | { readonly as: "lot"; readonly payload: Priced }
+  | { readonly as: "delivered"; readonly payload: Payload<typeof DeliveredLot> }
+
+/**
+ * Returns the claim that a contract came from. A lot repeats its claim but for the units ordered, which
+ * are those of the lot where it names no cash, and for the number of attestors that were required.
+ */
+export const claimOf = (shown: Shown): Claim => {
+  if (shown.as === "claim") return shown.payload
+  const { attestors, cash, units, ...claimed } = shown.payload
+  return {
+    ...claimed,
+    cash,
+    orderedUnits: cash === null ? units : null,
+    attestors,
+    required: attestors.length,
+    attested: [],
+    units
+  }
+}
+
+/** Contracts of a snapshot that belong to an order, and what its point says. */
+export interface Beside {
+  readonly intentCid: string | null
+  readonly mintRequestCid: string | null
+  readonly allocation: typeof Allocated.Type | null
+  /** Price of the point that the lot names; null: the snapshot does not show the point. */
+  readonly basePrice: Decimal.Decimal | null
+}
+
+/**
+ * Folds the facts that led to a contract of a snapshot, all at the contract's creation. A delivered lot
+ * whose mint request has ended counts as delivered: the ledger does not say how the request ended, and
+ * units must not be minted twice (docs/domain/orders.md#after-a-snapshot).
+ */
+export const recoveredAs = (
+  claimed: Subscription,
+  shown: Shown,
+  of: { readonly contractId: string; readonly createdAt: Instant.Instant; readonly beside: Beside }
+): Subscription =>
+  factsOf(claimed, shown, of).reduce(evolve, { ...claimed, recovered: true } as Subscription)
+
+const factsOf = (
+  claimed: Subscription,
+  shown: Shown,
+  { beside, contractId, createdAt: at }: Parameters<typeof recoveredAs>[2]
+): ReadonlyArray<Fact> => {
+  const { allocation, intentCid } = beside
+  const legs: ReadonlyArray<Fact> = [
+    ...(intentCid === null ? [] : [{ on: "request-cash", intentCid } as const]),
+    ...(allocation === null ? [] : [{ on: "allocate", allocation } as const])
+  ]
+  if (shown.as === "claim") {
+    const { attested: attestors } = shown.payload
+    return attestors.length === 0
+      ? legs
+      : [{ on: "attest", claimCid: contractId, attestors, at }, ...legs]
+  }
+  const priced = pricedBy(claimed, shown.payload, { at, lotCid: contractId, beside })
+  if (shown.as === "lot") return [priced, ...legs]
+  const { mintRequestCid } = beside
+  const { deliveredAt } = shown.payload
+  const deliveredLotCid = contractId
+  return [
+    { ...priced, at: deliveredAt },
+    ...legs,
+    mintRequestCid === null
+      ? {
+          on: "deliver",
+          deliveredLotCid,
+          at: deliveredAt,
+          valueDate: Zone.dateAt(claimed.zone, deliveredAt)
+        }
+      : { on: "request-mint", deliveredLotCid, mintRequestCid }
+  ]
+}
+
+const pricedBy = (
+  claimed: Subscription,
+  payload: Priced,
+  of: { readonly at: Instant.Instant; readonly lotCid: string; readonly beside: Beside }
+): Extract<Fact, { readonly on: "price" }> => {
+  const { at, beside, lotCid } = of
+  const { attestors, pointCid, price, units } = payload
+  const { due, fee, refund, residual } = Pricing.figuresOf(claimed, payload)
+  return {
+    on: "price",
+    lotCid,
+    pointCid,
+    price,
+    basePrice: beside.basePrice,
+    units,
+    fee,
+    expected: due,
+    residual,
+    refund,
+    attestors,
+    at
+  }
+}

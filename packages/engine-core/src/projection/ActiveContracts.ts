@@ -1,0 +1,60 @@
+/** Sources of active contracts by template: a snapshot of the ledger, or the contracts projected so far. */
+import { Effect, Result, Stream } from "effect"
+import type * as Instant from "../kernel/Instant.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import type { Event, LfRecord } from "../ports/Ledger.ts"
+import { Records } from "../records/Records.ts"
+import { decodePayload, key, type Payload, type Template } from "../templates/Template.ts"
+import { contracts } from "./Contract.ts"
+
+/** An active contract, as a snapshot or the projection has it. */
+export interface Active {
+  readonly contractId: string
+  readonly payload: LfRecord
+  readonly createdAt: Instant.Instant
+}
+
+/** Finds the active contracts of a template. */
+export type ActiveOf = (template: Template) => Stream.Stream<Active, Unavailable, Records>
+
+/** Active contracts of a snapshot. */
+export const shownBy =
+  (events: ReadonlyArray<Event>): ActiveOf =>
+  ({ typeRef }) =>
+    Stream.fromIterable(events).pipe(
+      Stream.filter((event) => event._tag === "Created"),
+      Stream.filter(({ template }) => key(template) === key(typeRef))
+    )
+
+/** Active contracts that the projection has recorded; it reads committed records only. */
+export const projected: ActiveOf = (template) =>
+  Stream.unwrap(
+    Effect.map(Records, (records) =>
+      records
+        .stream(contracts, { where: { template: [key(template.typeRef)], active: ["true"] } })
+        .pipe(
+          Stream.map(({ record: { contractId, contractCreatedAt: createdAt, payload } }) => ({
+            contractId,
+            payload: payload as LfRecord,
+            createdAt
+          }))
+        )
+    )
+  )
+
+/** An active contract, decoded. */
+export interface Typed<T extends Template> extends Active {
+  readonly typed: Payload<T>
+}
+
+/** Decodes these contracts; one that does not decode was kept as a breach when it was read. */
+export const typedOf = <T extends Template>(
+  template: T,
+  activeOf: ActiveOf
+): Stream.Stream<Typed<T>, Unavailable, Records> =>
+  Stream.flatMap(activeOf(template), (active) =>
+    Result.match(decodePayload(template, active.payload), {
+      onFailure: () => Stream.empty,
+      onSuccess: (typed) => Stream.make({ ...active, typed })
+    })
+  )

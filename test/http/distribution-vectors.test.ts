@@ -3,9 +3,12 @@ import { verify } from "@bursar/engine-core"
 import { Basis, Decimal, Duration, PlainJson } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result, Schema } from "effect"
+import { parse } from "lossless-json"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { changed } from "../rules/changed-basis.ts"
+import * as Csv from "./csv-reader.ts"
 import * as Distributing from "./distributing.ts"
+import * as Venue from "./venue.ts"
 
 const { accumulating, par } = Distributing
 
@@ -437,5 +440,172 @@ describe("vectors of distributions over HTTP", () => {
       }
     }
     expect(faults).toBeGreaterThan(2_000)
+  })
+})
+
+/** Ten-thousand-millionths of a number as it is written. */
+const atoms = (text: string): bigint => {
+  const [whole = "", fraction = ""] = text.split(".")
+  return BigInt(whole + fraction.padEnd(10, "0"))
+}
+
+const sum = (of: Iterable<bigint>): bigint => [...of].reduce((all, one) => all + one, 0n)
+
+/** The value of a read as lossless-json has it, every number as the atoms of its text. */
+const losslessly = async <A>(path: string): Promise<A> => {
+  const { text } = await fund.venue.read(path)
+  const { value } = parse(text, undefined, (number) => atoms(number)) as { readonly value: A }
+  return value
+}
+
+/** The lines of a table, as a reader of RFC 4180 has them. */
+const table = async (path: string) => {
+  const as = await Venue.bearer(["auditor"])
+  const answer = await Venue.send(fund.venue, { path: `${path}?format=csv`, as })
+  expect([answer.status, answer.headers.get("content-type")?.split(";")[0]]).toEqual([
+    200,
+    "text/csv"
+  ])
+  return Csv.records(await answer.text())
+}
+
+interface Month {
+  readonly month: string
+  readonly instruments: ReadonlyArray<{
+    readonly instrumentId: string
+    readonly opening: bigint
+    readonly closing: bigint
+    readonly movements: ReadonlyArray<{ readonly kind: string; readonly units: bigint }>
+    readonly paid: ReadonlyArray<{ readonly lineId: string; readonly net: bigint }>
+  }>
+}
+
+interface Sums {
+  readonly gross: bigint
+  readonly withheld: bigint
+  readonly net: bigint
+}
+
+interface Tax {
+  readonly holderIds: ReadonlyArray<string>
+  readonly currencies: ReadonlyArray<{
+    readonly currency: string
+    readonly totals: Sums
+    readonly rows: ReadonlyArray<
+      Sums & { readonly payments: ReadonlyArray<Sums & { readonly lineId: string }> }
+    >
+  }>
+}
+
+const holderIds = ["h1", "h2", "h3", "h4", "h5"]
+
+/** What a holder has of each instrument by its statements, from first to last. */
+const closingsOf = (months: ReadonlyArray<Month>): ReadonlyMap<string, bigint> => {
+  const closings = new Map<string, bigint>()
+  for (const { instruments, month } of months) {
+    for (const { closing, instrumentId, movements, opening } of instruments) {
+      expect(opening, `${month} ${instrumentId}`).toBe(closings.get(instrumentId) ?? 0n)
+      expect(opening + sum(movements.map(({ units }) => units))).toBe(closing)
+      closings.set(instrumentId, closing)
+    }
+  }
+  return closings
+}
+
+describe("a second reader of the months that were paid", () => {
+  it("G39: finds days before and after a recovery in one payment, the successor's", async () => {
+    const of = async (holderId: string) =>
+      (
+        await losslessly<ReadonlyArray<Month>>(
+          `/v1/holders/${holderId}/statements?instrumentId=successor&to=2026-08`
+        )
+      ).map(({ instruments, month }) => [
+        month,
+        ...instruments.flatMap(({ closing, movements, paid }) => [
+          ...movements.map(({ kind, units }) => `${kind} ${units}`),
+          closing,
+          ...paid.map(({ lineId, net }) => `${lineId} ${net}`)
+        ])
+      ])
+    const units = atoms("250.5")
+    expect(await of("h4")).toEqual([
+      ["2026-06", `mint ${units}`, units],
+      ["2026-07", `recovery ${-units}`, 0n],
+      ["2026-08"]
+    ])
+    expect(await of("h5")).toEqual([
+      ["2026-07", `recovery ${units}`, units],
+      ["2026-08", units, `successor.2026-07.1 ${atoms("0.65")}`]
+    ])
+  })
+
+  it("adds units, movements and payments up to every total, in JSON and in CSV", async () => {
+    const months = new Map<string, ReadonlyArray<Month>>()
+    for (const id of holderIds) {
+      months.set(id, await losslessly(`/v1/holders/${id}/statements?zone=America/New_York`))
+    }
+    const parties = new Map<string | null, string | null>()
+    const held = new Map<string, bigint>()
+    for (const instrumentId of ["dust", "not-rolled", "mid-month", "recovered", "successor"]) {
+      const path = `/v1/instruments/${instrumentId}/register`
+      const { head } = await losslessly<{ readonly head: Readonly<Record<string, bigint>> }>(path)
+      const lines = await table(path)
+      expect(sum(lines.map(({ units }) => atoms(units!)))).toBe(head["totalUnits"])
+      expect([head["supplyOnLedger"], head["difference"]]).toEqual([head["totalUnits"], 0n])
+      for (const { holderId, party, units } of lines) {
+        parties.set(holderId!, party!)
+        held.set(`${holderId} ${instrumentId}`, atoms(units!))
+      }
+      for (const holderId of holderIds) {
+        const closing = closingsOf(months.get(holderId)!).get(instrumentId) ?? 0n
+        expect(closing, `${holderId} ${instrumentId}`).toBe(
+          held.get(`${holderId} ${instrumentId}`) ?? 0n
+        )
+      }
+    }
+    for (const holderId of ["h1", "h2", "h5"]) {
+      const moved = new Map<string, bigint>()
+      for (const { instrumentId, kind, to, units } of await table(
+        `/v1/holders/${holderId}/movements`
+      )) {
+        if (kind === "lock" || kind === "unlock") continue
+        const signed = to === parties.get(holderId) ? atoms(units!) : -atoms(units!)
+        moved.set(instrumentId!, (moved.get(instrumentId!) ?? 0n) + signed)
+      }
+      expect(moved).toEqual(closingsOf(months.get(holderId)!))
+    }
+    const paid = [...months].flatMap(([, rows]) =>
+      rows.flatMap(({ instruments }) => instruments.flatMap((of) => of.paid))
+    )
+    const delivered = new Map<string, bigint>()
+    for (const { distributionId } of await losslessly<
+      ReadonlyArray<{ readonly distributionId: string }>
+    >("/v1/distributions?limit=100")) {
+      for (const { lineId, net, state } of await table(
+        `/v1/distributions/${distributionId}/export`
+      )) {
+        if (state === "delivered" || state === "rolled") delivered.set(lineId!, atoms(net!))
+      }
+    }
+    expect(delivered.size).toBeGreaterThan(10)
+    expect(new Map(paid.map(({ lineId, net }) => [lineId, net]))).toEqual(delivered)
+    let net = 0n
+    const lineIds: Array<string> = []
+    for (const holderId of ["h1", "h2", "h3", "h5"]) {
+      const tax = await losslessly<Tax>(`/v1/holders/${holderId}/tax-statements/2026`)
+      for (const { rows, totals } of tax.currencies) {
+        for (const figure of ["gross", "withheld", "net"] as const) {
+          expect(sum(rows.map((row) => row[figure]))).toBe(totals[figure])
+          for (const row of rows) {
+            expect(sum(row.payments.map((payment) => payment[figure]))).toBe(row[figure])
+          }
+        }
+        expect(totals.gross - totals.withheld).toBe(totals.net)
+        net += totals.net
+        lineIds.push(...rows.flatMap(({ payments }) => payments.map(({ lineId }) => lineId)))
+      }
+    }
+    expect(net).toBe(sum(delivered.values()))
+    expect(lineIds.toSorted()).toEqual([...delivered.keys()].toSorted())
   })
 })

@@ -1,7 +1,7 @@
 /** Holder statements over HTTP: rows, pages, roles, and what bad input gets. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Distributing from "./distributing.ts"
-import type * as Venue from "./venue.ts"
+import * as Http from "./venue.ts"
 
 let fund: Distributing.Fund
 
@@ -20,7 +20,7 @@ const path = "/v1/holders/h1/statements"
 
 const refusedAs = async (target: string, as?: string, claims?: Distributing.Json) => {
   const { status, text } = await fund.venue.read(target, as ?? "operator", claims)
-  const { errors } = JSON.parse(text) as Venue.Problem
+  const { errors } = JSON.parse(text) as Http.Problem
   return [status, ...(errors ?? []).map(({ pointer }) => pointer)]
 }
 
@@ -159,5 +159,79 @@ describe("tax statements over HTTP", () => {
         }
       ]
     })
+  })
+})
+
+describe("what bad input gets from the reports of a holder and an instrument", () => {
+  const reports = [
+    "/v1/holders/h1/statements",
+    "/v1/holders/h1/tax-statements/2026",
+    "/v1/holders/h1/portfolio",
+    "/v1/holders/h1/movements",
+    "/v1/instruments/fund-a/register",
+    "/v1/instruments/fund-a/movements"
+  ] as const
+  const asked = async (target: string, headers: Readonly<Record<string, string>> = {}) => {
+    const as = await Http.bearer(["operator"])
+    const answer = await Http.send(fund.venue, { path: target, as, headers })
+    const text = await answer.text()
+    if (answer.status === 200) return [200]
+    const { errors, retryable, type } = JSON.parse(text) as Http.Problem
+    const pointers = (errors ?? []).map(({ pointer }) => pointer)
+    return [
+      answer.status,
+      type.split(/[:/]/u).at(-1),
+      ...(answer.status === 409 ? [retryable] : pointers)
+    ]
+  }
+
+  it.each(reports)("a point that there is not, of %s", async (path) => {
+    expect(await asked(`${path}?asOf=2020-01-01T00:00:00Z`)).toEqual([409, "before-horizon", false])
+    expect(await asked(`${path}?at=9999999`)).toEqual([409, "offset-unavailable", true])
+    expect(await asked(`${path}?asOf=2031-01-01T00:00:00Z`)).toEqual([
+      ...[400, "invalid-request", "/query/asOf"]
+    ])
+    for (const at of ["-1", "1.5", "x", ""]) {
+      expect(await asked(`${path}?at=${at}`)).toEqual([400, "invalid-request", "/query/at"])
+    }
+    expect(await asked(`${path}?unheard=of`)).toEqual([400, "invalid-request", "/query/unheard"])
+  })
+
+  it.each(reports)("a holder or an instrument that never was, in %s", async (path) => {
+    const other = path.replace("/h1/", "/h9/").replace("/fund-a/", "/fund-z/")
+    expect(await asked(other)).toEqual([404, "not-found"])
+  })
+
+  it.each([
+    "/v1/holders/h1/movements",
+    "/v1/instruments/fund-a/register",
+    "/v1/instruments/fund-a/movements"
+  ])("a format that is none, or that Accept excludes, of %s", async (path) => {
+    for (const format of ["xml", "CSV", ""]) {
+      const refused = [400, "invalid-request", "/query/format"]
+      expect(await asked(`${path}?format=${format}`)).toEqual(refused)
+    }
+    const json = { accept: "application/json" }
+    expect(await asked(`${path}?format=csv`, json)).toEqual([406, "not-acceptable"])
+    expect(await asked(`${path}?format=csv`, { accept: "text/csv" })).toEqual([200])
+  })
+
+  it("a month before the first and a year to come get no row", async () => {
+    for (const query of ["month=2026-05", "to=2026-05", "month=2031-01", "from=2031-01"]) {
+      expect(await fund.reads(`${path}?${query}`)).toEqual([])
+    }
+    expect(await fund.reads("/v1/holders/h1/tax-statements/2031")).toMatchObject({
+      ...{ year: 2031, final: false, currencies: [], disposals: [], basis: [] }
+    })
+  })
+
+  it("another's holder gets 404 in a path, and 403 in a filter", async () => {
+    const claims = { holder: "h2" }
+    for (const path of reports.filter((path) => path.includes("h1"))) {
+      expect(await refusedAs(path, "investor", claims), path).toEqual([404])
+    }
+    for (const list of ["subscriptions", "redemptions", "distributions"]) {
+      expect(await refusedAs(`/v1/${list}?holderId=h1`, "investor", claims), list).toEqual([403])
+    }
   })
 })

@@ -10,6 +10,7 @@ import { orderStateAt, redemptions } from "#core/orders/redemption/Redemption.ts
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Fund from "./fund.ts"
+import * as Reports from "./reports.ts"
 
 const engine = () => Effect.provide(world())
 const order = (id = "r1") => Effect.flatMap(Records, (records) => records.get(redemptions, id))
@@ -153,6 +154,28 @@ describe("a redemption paid by wire", () => {
         "redemption.settled"
       ])
       assert.deepStrictEqual(yield* Fund.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("never pays for other units that its holder burns in its name", () =>
+    Effect.gen(function* () {
+      const stage = yield* held()
+      yield* claims({ units: 600 })
+      yield* Fund.publishes(stage, "1.0437", valued)
+      yield* prices(stage, { units: "600", proceeds: "626.22" })
+      yield* requestsBurn(stage, "600")
+      yield* answersBurn(stage, "Accept")
+      yield* TestClock.adjust("1 minute")
+      yield* requestsBurn(stage, "100")
+      yield* answersBurn(stage, "Accept")
+      const { disposals } = yield* Reports.taxOf("h1", 2026)
+      assert.deepStrictEqual(
+        disposals.map(({ proceeds, reference, units }) => [units, proceeds, reference?.id]),
+        [
+          [Decimal.of("600"), Decimal.of("626.22"), "r1"],
+          [Decimal.of("100"), null, "r1"]
+        ]
+      )
     }).pipe(engine())
   )
 

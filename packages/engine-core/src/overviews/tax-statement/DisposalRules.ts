@@ -82,14 +82,15 @@ export interface Proceeds {
 }
 
 /**
- * Splits the proceeds of each act over the parts that it burned, in their order: the last part takes
+ * Splits the proceeds of each act over the parts that it paid for, in their order: the last part takes
  * what is left, so that the parts of an act add up to its proceeds.
  */
 export const withProceeds = (
   parts: ReadonlyArray<Pick<Disposed, "movement" | "part">>,
   proceedsOf: (movement: PartyMovement) => Proceeds | null
 ): ReadonlyArray<Disposed> => {
-  const byAct = Map.groupBy(parts, ({ movement }) => actOf(movement))
+  const paidParts = parts.filter(({ movement }) => proceedsOf(movement) !== null)
+  const byAct = Map.groupBy(paidParts, ({ movement }) => actOf(movement))
   const shares = new Map<Part, Pick<Disposed, "proceeds" | "shared">>()
   for (const [, of] of byAct) {
     const paid = proceedsOf(of[0]!.movement)

@@ -1,15 +1,17 @@
 /** Tax statements: a person's year, by the day a payment counts on, over a chain of successors. */
-import { Date, Decimal, Offset } from "@bursar/engine-core/kernel"
+import { Date, Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Month from "./distributions.ts"
 import type * as Fund from "./fund.ts"
+import * as Minting from "./minting.ts"
 import * as Powers from "./powers.ts"
 import * as Reports from "./reports.ts"
 
@@ -252,6 +254,49 @@ describe("a person", () => {
         [["10", null, null]]
       )
       assert.deepStrictEqual((yield* Reports.taxOf("h2", 2026)).disposals, [])
+    }).pipe(Effect.provide(world()))
+  )
+})
+
+describe("a disposal by a redemption from a reserve", () => {
+  it.effect("costs its share of the deposit, and brings the payout at the asset's price", () =>
+    Effect.gen(function* () {
+      const scene = yield* Minting.opened()
+      yield* Minting.mintsFor(scene, { mintId: "m-1", asset: scene.usd, deposit: 10 })
+      yield* Minting.redeems(scene, { reserveRedemptionId: "r-1", asset: scene.usd, units: 4 })
+      const order = yield* Minting.redemption("r-1")
+      assert.strictEqual(order.state, "settled")
+      yield* TestClock.adjust("1 minute")
+      // The holder burns another unit in the order's name, which pays nothing for it.
+      const held = (yield* Cycles.active(Templates.Holding)).find(
+        ({ payload }) =>
+          payload.owner === scene.h1.party &&
+          payload.instrument.id === "fund-a" &&
+          payload.lock === null
+      )
+      yield* scene.h1.act(
+        Templates.exercise(Templates.Holding, held!.cid, "RequestBurn", {
+          amount: Decimal.one,
+          reference: { kind: "reserve-redemption", id: "r-1" },
+          custodian: null,
+          executeBefore: Instant.of("2030-01-01T00:00:00Z")
+        })
+      )
+      const request = yield* Powers.saying(Templates.BurnRequest, { holder: scene.h1.party })
+      yield* scene.registrar.act(
+        Templates.exercise(Templates.BurnRequest, request.cid, "Accept", {})
+      )
+      const of = yield* Reports.taxOf("h1", Number(Instant.format(yield* Instant.now).slice(0, 4)))
+      assert.deepStrictEqual(
+        of.disposals.map(({ cost, proceeds, reference, units }) =>
+          [units, cost, proceeds]
+            .map((figure) => (figure === null ? "none" : plain(figure)))
+            .concat(reference?.id ?? "none")
+            .join(" ")
+        ),
+        ["4 4 4 r-1", "1 1 none r-1"]
+      )
+      Reports.keepBasis(of)
     }).pipe(Effect.provide(world()))
   )
 })

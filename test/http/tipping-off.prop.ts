@@ -1,5 +1,5 @@
 /** What an investor may never notice: two venues that differ in a restriction or a screening answer it alike, byte for byte. */
-import { ScreeningRunner } from "@bursar/engine-core"
+import { Catalogue, ScreeningRunner } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -134,9 +134,16 @@ const precheckOf = (holderId: string, orders: Scene["orders"]): ReadonlyArray<st
   )
 ]
 
+/** Reads that are exported as a table. */
+const tables = new Set<string>(
+  Catalogue.reads.flatMap((read) => ("csv" in read && read.csv !== undefined ? [read.name] : []))
+)
+
 const queriesOf = (name: string, of: { readonly holderId: string; readonly scene: Scene }) => {
   if (name === "instruments.precheck") return precheckOf(of.holderId, of.scene.orders)
   if (name === "instruments.series") return ["metric=price", "metric=supply"]
+  if (name === "holders.statements") return ["", "month=2026-07&zone=America/New_York"]
+  if (tables.has(name)) return ["", "format=csv"]
   return [""]
 }
 
@@ -171,7 +178,7 @@ const pathsOf = (
         return [
           [query],
           ...(point === undefined ? [] : [[query, point]]),
-          ...(read.shape === "list" ? [[query, "limit=1"]] : [])
+          ...(read.shape === "list" && query !== "format=csv" ? [[query, "limit=1"]] : [])
         ].map((parts) => {
           const asked = parts.filter((part) => part !== "").join("&")
           return asked === "" ? path : `${path}?${asked}`

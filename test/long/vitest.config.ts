@@ -45,6 +45,9 @@ export default defineConfig({
       "test/operations/distribution-years.prop.ts",
       "test/operations/holder-statements.prop.ts",
       "test/reads/distribution-pins.prop.ts",
+      "test/http/report-pins.prop.ts",
+      "test/http/report-twins.prop.ts",
+      "test/reads/kept-record-pins.prop.ts",
       "test/operations/restatement.spec.ts",
       "test/operations/explained-histories.prop.ts",
       "test/simulated-ledger/reserve-histories.prop.ts",
@@ -71,7 +74,8 @@ export default defineConfig({
       RESTATEMENTS: "40",
       EXPLAINED_HISTORIES: "80",
       RESERVE_HISTORIES: "400",
-      RESERVE_FIGURES: "100"
+      RESERVE_FIGURES: "100",
+      KEPT_RECORDS: "60"
     },
     globalSetup: ["test/database.setup.ts"],
     pool: "forks",

@@ -73,10 +73,14 @@ const succeeds = <E, R>(write: Effect.Effect<Calls.Ended, E, R>) =>
     if (ended.state !== "succeeded") throw new Error(`a write is ${ended.state}: ${ended.why}`)
   })
 
-/** Plays the months, and calls `after` with the id of each distribution once it is sealed. */
+/**
+ * Plays the months, and calls `after` with the id of each distribution once it is sealed, and `each`
+ * after every act.
+ */
 export const play = <E = never, R = never>(
   of: Year,
-  after: (distributionId: string) => Effect.Effect<unknown, E, R> = () => Effect.void
+  after: (distributionId: string) => Effect.Effect<unknown, E, R> = () => Effect.void,
+  each: Effect.Effect<unknown, E, R> = Effect.void
 ) =>
   Effect.gen(function* () {
     const die = dice(of.seed)
@@ -353,6 +357,7 @@ export const play = <E = never, R = never>(
         if (present + 2 * day > end) break
         yield* Cycles.at(new Date(Math.max(at, present + 1_000)).toISOString())
         yield* does(bag[die.roll(bag.length)]!)
+        yield* each
       }
       // A month without a point is none, and its days belong to the next.
       if (die.roll(7) > 0) yield* does("point")
@@ -382,8 +387,10 @@ export const play = <E = never, R = never>(
         if (yield* delivers(() => die.roll(5) > 0)) done.set("pay", (done.get("pay") ?? 0) + 1)
         if (die.roll(2) === 0) yield* does("roll")
       }
+      yield* each
     }
-    return { journal, holders, payout, done } satisfies Played
+    const cast = { stage, mobile: mobile() }
+    return { journal, holders, payout, done, ...cast } satisfies Played
   })
 
 /**

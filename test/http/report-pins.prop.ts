@@ -1,0 +1,36 @@
+/** Every report over HTTP, in JSON and as a table: the same bytes whenever and of whichever host it is asked for again. */
+import type { Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { describe, expect, it } from "vitest"
+import { isLong } from "../long-run.ts"
+import * as Histories from "./report-histories.ts"
+import * as Pins from "./report-pins.ts"
+
+const today = Math.floor(Date.now() / 86_400_000)
+
+const histories: ReadonlyArray<readonly [string, Pins.History]> = [
+  [
+    "a fund that pays cash",
+    Histories.months({ seed: isLong ? 2 * today + 1 : 7, months: isLong ? 3 : 1 })
+  ],
+  ...(isLong
+    ? ([["a fund that pays units", Histories.months({ seed: 2 * today, months: 3 })]] as const)
+    : []),
+  ["a backed instrument", Histories.backed]
+]
+
+describe("reports at the points of a history", () => {
+  it.each(histories)(
+    "never say another byte after later updates, or of a host started anew: %s",
+    async (_, history) => {
+      const { after, alike, anew, answered } = await Pins.keeps(history, {
+        store: Pins.memory,
+        clock: TestClock.layer() as Layer.Layer<never>,
+        every: isLong ? 2 : 10,
+        updates: isLong ? 1_000 : 100
+      })
+      expect([after, anew], "as many answered as before").toEqual([answered, answered])
+      expect(alike).toBeGreaterThan(0)
+    }
+  )
+})

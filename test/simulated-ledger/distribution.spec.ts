@@ -597,27 +597,10 @@ const delivers =
 /** A credential that Alice and an issuer sign together, over the floor's own. */
 const credentialOf = (
   { floor }: Distributions.Scene,
-  other: Partial<Templates.Payload<typeof Templates.Credential>>,
+  other: Parameters<typeof Powers.credentialOf>[2],
   issuer: Dealing.Hint = "venue"
 ) =>
-  Effect.gen(function* () {
-    const say = yield* Powers.together(floor.of)
-    const receipt = yield* say(
-      [issuer, "alice"],
-      Templates.create(Templates.Credential, {
-        issuer: floor.of(issuer).party,
-        holder: floor.of("alice").party,
-        registrar: floor.of("registrar").party,
-        instrumentId: floor.instrument.id,
-        credentialId: "another",
-        claims: [],
-        validFrom: null,
-        validUntil: null,
-        ...other
-      })
-    )
-    return Dealing.sole(receipt, "Credential")
-  })
+  Effect.flatMap(Powers.together(floor.of), (say) => Powers.credentialOf(floor, say, other, issuer))
 
 describe("a line of units is not delivered", () => {
   const rows: ReadonlyArray<Row<Distributions.Scene>> = [

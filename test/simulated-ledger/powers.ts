@@ -32,6 +32,31 @@ export const together = (of: Dealing.Floor["of"]) =>
       })
   })
 
+/** A credential that Alice and an issuer sign together, over the floor's own. */
+export const credentialOf = (
+  { instrument, of }: Pick<Dealing.Floor, "instrument" | "of">,
+  say: Effect.Success<ReturnType<typeof together>>,
+  other: Partial<Templates.Payload<typeof Templates.Credential>>,
+  issuer: Dealing.Hint = "venue"
+) =>
+  Effect.map(
+    say(
+      [issuer, "alice"],
+      Templates.create(Templates.Credential, {
+        issuer: of(issuer).party,
+        holder: of("alice").party,
+        registrar: of("registrar").party,
+        instrumentId: instrument.id,
+        credentialId: "another",
+        claims: [],
+        validFrom: null,
+        validUntil: null,
+        ...other
+      })
+    ),
+    (receipt) => Dealing.sole(receipt, "Credential")
+  )
+
 /** The SHA-256 of an order that nobody has to read. */
 export const digest = "ab".repeat(32)
 

@@ -663,10 +663,23 @@ describe("a mint", () => {
         const of = { orderCid, agreementCid: eur, order }
         const at = (value: string) => Effect.map(Reserves.price(scene, value), (one) => [one])
         const credentials = scene.credentials
+        const say = yield* Powers.together(scene.of)
         for (const [change, message] of [
           [{ pointCids: yield* at("1.1199999999") }, "the mint would not be covered"],
           [{ lockAgreementCid: bill }, "the lock agreement is another one"],
           [{ credentialCid: credentials.bob }, "the credential is another holder's"],
+          [
+            { credentialCid: yield* Powers.credentialOf(scene, say, { instrumentId: "FUND-B" }) },
+            "the credential is for another instrument"
+          ],
+          [
+            {
+              credentialCid: yield* Powers.credentialOf(scene, say, {
+                registrar: scene.of("bank").party
+              })
+            },
+            "the credential is for another instrument"
+          ],
           [{ lockedCid: null }, "what is locked of the asset before is named, and nothing else"],
           [
             { lockedCid: yield* Reserves.lockedOf(scene, scene.bill) },
@@ -676,6 +689,12 @@ describe("a mint", () => {
           const refused = Reserves.settleMint(scene, of, change)
           expect([message, yield* Effect.flip(refused)]).toMatchObject([message, aborts(message)])
         }
+        // A venue that acts for another one too sees that one's credential, and may not name it all the same.
+        const credentialCid = yield* Powers.credentialOf(scene, say, {}, "fund")
+        const settle = yield* Reserves.settlingMint(scene, of, { credentialCid })
+        expect(yield* Effect.flip(say(["venue", "fund"], settle))).toMatchObject(
+          aborts("the credential is not the venue's")
+        )
         const bills = { ...order, id: "mint-2", asset: scene.bill, amount: "1", units: "2.1" }
         const roomy = { ...bills, supply: "1000" }
         const second = yield* Reserves.readyMint(scene, roomy)

@@ -268,27 +268,30 @@ export const readyMint = (scene: Scene, order: Order) =>
 
 type SettlingMint = Templates.Argument<typeof Templates.MintOrder, "Settle">
 
-export const settleMint = (
-  scene: Scene,
-  of: { readonly orderCid: string; readonly agreementCid: string; readonly order: Order },
-  change: Partial<SettlingMint> = {}
-) =>
+export const settleMint = (scene: Scene, of: ReadyMint, change: Partial<SettlingMint> = {}) =>
+  Effect.flatMap(settlingMint(scene, of, change), (settle) => World.act(scene.of("venue"), settle))
+
+interface ReadyMint {
+  readonly orderCid: string
+  readonly agreementCid: string
+  readonly order: Order
+}
+
+/** The choice by which a venue settles a mint of alice. */
+export const settlingMint = (scene: Scene, of: ReadyMint, change: Partial<SettlingMint> = {}) =>
   Effect.gen(function* () {
     const { contractId: reserveCid } = yield* reserve(scene)
-    return yield* World.act(
-      scene.of("venue"),
-      Templates.exercise(Templates.MintOrder, of.orderCid, "Settle", {
-        reserveCid,
-        lockAgreementCid: of.agreementCid,
-        credentialCid: scene.credentials.alice,
-        configurationCid: null,
-        depositCredentialCid: null,
-        intentCid: null,
-        lockedCid: yield* lockedOf(scene, of.order.asset),
-        ...(yield* judging(scene, of.order.points, of.order.supply)),
-        ...change
-      })
-    )
+    return Templates.exercise(Templates.MintOrder, of.orderCid, "Settle", {
+      reserveCid,
+      lockAgreementCid: of.agreementCid,
+      credentialCid: scene.credentials.alice,
+      configurationCid: null,
+      depositCredentialCid: null,
+      intentCid: null,
+      lockedCid: yield* lockedOf(scene, of.order.asset),
+      ...(yield* judging(scene, of.order.points, of.order.supply)),
+      ...change
+    })
   })
 
 /** Mints against a deposit of alice, from its start to its settlement. */

@@ -5,7 +5,8 @@ import { id, party } from "../machines/subscriptions.ts"
 import { act, instrumentId, later, now } from "./broken.ts"
 
 const bank = party("bank")
-const asset = (named: string, admin = bank) => ({
+/** Terms of an asset that counts whole, at its face value. */
+export const assetTerms = (named: string, admin = bank) => ({
   asset: { admin, id: named },
   priceSource: null,
   freshness: null,
@@ -13,7 +14,7 @@ const asset = (named: string, admin = bank) => ({
   maxShare: null
 })
 
-const terms = { assets: [asset("USD"), asset("BILL")], minCover: Decimal.of("0.9") }
+const terms = { assets: [assetTerms("USD"), assetTerms("BILL")], minCover: Decimal.of("0.9") }
 
 const changing = (direction: "loosen" | "tighten") => [
   { path: "/minCover", from: "0.85", to: "0.9", direction }
@@ -55,7 +56,7 @@ export const amendment = act<Gates.Amending>({
       ...self,
       terms: {
         ...self.terms,
-        assets: [...self.terms.assets, asset(String(instrumentId), party("registrar"))]
+        assets: [...self.terms.assets, assetTerms(String(instrumentId), party("registrar"))]
       }
     }),
     "policy feasible": (self) => ({

@@ -13,13 +13,15 @@ import * as BrokenDistributions from "./broken-distributions.ts"
 import * as BrokenMoves from "./broken-moves.ts"
 import * as BrokenOrders from "./broken-orders.ts"
 import * as BrokenReserveOrders from "./broken-reserve-orders.ts"
+import * as BrokenReserves from "./broken-reserves.ts"
 
 const moves: ReadonlyArray<Act> = [BrokenMoves.forceTransfer, BrokenMoves.recovery]
 const acts: ReadonlyArray<Act> = [
   ...Object.values(BrokenOrders),
   ...Object.values(BrokenCycles),
   ...Object.values(BrokenDistributions),
-  ...Object.values(BrokenAmendments),
+  BrokenAmendments.amendment,
+  BrokenReserves.reserve,
   ...Object.values(BrokenReserveOrders),
   ...moves
 ]
@@ -164,7 +166,12 @@ test("an act asks for holds first, and for restrictions where it is a holder's",
     "subscription.settle of a delivered order"
   ]
   // They move no units: what comes of them asks for holds itself.
-  const withoutHold = ["admission.offer", "standing-approval.grant", "amendment.propose"]
+  const withoutHold = [
+    "admission.offer",
+    "standing-approval.grant",
+    "amendment.propose",
+    "reserve.propose"
+  ]
   for (const { checks, name } of acts) {
     const asks = checks.map((check) => check.split(" ")[0])
     if (withoutHold.includes(name)) expect(asks).not.toContain("hold")

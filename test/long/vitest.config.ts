@@ -56,7 +56,8 @@ export default defineConfig({
       "test/operations/powers-crash.spec.ts",
       "test/postgres/awaiting-plan.test.ts",
       "test/http/security/19-injection.test.ts",
-      "test/simulation/venue.test.ts"
+      "test/simulation/venue.test.ts",
+      "test/operations/reserve-races.spec.ts"
     ],
     env: {
       LONG_RUN: "yes",

@@ -9,11 +9,12 @@ import { TestClock } from "effect/testing"
 import { amendments } from "#core/reserves/amendment/Amendment.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
-import * as Backed from "../operations/backed.ts"
-import * as Cycles from "../operations/cycles.ts"
-import * as Fund from "../operations/fund.ts"
-import * as Minting from "../operations/minting.ts"
-import * as Powers from "../operations/powers.ts"
+import { firstOf, isLong } from "../long-run.ts"
+import * as Backed from "./backed.ts"
+import * as Cycles from "./cycles.ts"
+import * as Fund from "./fund.ts"
+import * as Minting from "./minting.ts"
+import * as Powers from "./powers.ts"
 
 const engine = () => Effect.provide(world())
 
@@ -48,10 +49,18 @@ const races = [
   ["the close of the reserve", closes, "policy reserve-active"]
 ] as const
 
+const lost = ["dropAfterCommit", "dropBeforeCommit", "contention"] as const
+const every = Array.from({ length: 1000 }, (_, index) => index + 1)
+/** Faults of one submission, or of every one: then whatever else happens comes first. */
+const losses = [
+  ...lost.map((fault) => [fault, { [fault]: [1] }] as const),
+  ["every dropBeforeCommit", { dropBeforeCommit: every }] as const
+]
+
 const settled = (mintId = "m-1") => Effect.map(Minting.mint(mintId), ({ state }) => state)
 
 describe("a mint that is ready", () => {
-  it.effect.each(races)("is never settled after %s", ([_, happens, refused]) =>
+  it.effect.each(firstOf(0, races))("is never settled after %s", ([_, happens, refused]) =>
     Effect.gen(function* () {
       const scene = yield* started
       yield* happens(scene)
@@ -70,7 +79,7 @@ describe("a mint that is ready", () => {
     }).pipe(engine())
   )
 
-  it.effect.each(races)("is settled before %s", ([_, happens]) =>
+  it.effect.each(firstOf(0, races))("is settled before %s", ([_, happens]) =>
     Effect.gen(function* () {
       const scene = yield* started
       yield* Minting.accepts(scene, of(scene))
@@ -82,7 +91,7 @@ describe("a mint that is ready", () => {
     }).pipe(engine())
   )
 
-  it.effect("keeps the agreement of its asset from being released", () =>
+  it.effect.runIf(isLong)("keeps the agreement of its asset from being released", () =>
     Effect.gen(function* () {
       const scene = yield* started
       const [agreement] = (yield* Cycles.active(Templates.LockAgreement)).filter(
@@ -101,7 +110,7 @@ describe("a mint that is ready", () => {
     }).pipe(engine())
   )
 
-  it.effect.each(["dropAfterCommit", "dropBeforeCommit", "contention"] as const)(
+  it.effect.each(firstOf(0, lost))(
     "settles once where the answer of its settlement is lost by %s",
     (fault) => {
       const faults = Faults.make()
@@ -127,14 +136,6 @@ const cashAgreement = Effect.map(
   (found) => found.find(({ payload }) => payload.asset.id === "USD")?.payload.lockAgreementId ?? ""
 )
 
-const lost = ["dropAfterCommit", "dropBeforeCommit", "contention"] as const
-const every = Array.from({ length: 1000 }, (_, index) => index + 1)
-/** Faults of one submission, or of every one: then whatever else happens comes first. */
-const losses = [
-  ...lost.map((fault) => [fault, { [fault]: [1] }] as const),
-  ["every dropBeforeCommit", { dropBeforeCommit: every }] as const
-]
-
 /** The engine asks again after what it has not heard, until it knows. */
 const asksAgain = Effect.gen(function* () {
   for (let tries = 0; tries < 5; tries++) yield* Minting.retry
@@ -144,7 +145,7 @@ describe("a settlement whose answer is lost", () => {
   const each = races.flatMap(([name, happens]) =>
     losses.map(([loss, plan]) => [loss, name, happens, plan] as const)
   )
-  it.effect.each(each)(
+  it.effect.each(firstOf(1, each))(
     "by %s is judged before or after %s, and once",
     ([loss, name, happens, plan]) => {
       const faults = Faults.make()
@@ -179,7 +180,7 @@ describe("a settlement whose answer is lost", () => {
   )
 })
 
-describe("a mint and the release of its asset", () => {
+describe.runIf(isLong)("a mint and the release of its asset", () => {
   const scene = Minting.opened({ price: null })
 
   it.effect("never go together: after the release none starts", () =>
@@ -226,7 +227,7 @@ describe("a mint and the release of its asset", () => {
   )
 })
 
-describe("the withdrawal of terms that wait", () => {
+describe.runIf(isLong)("the withdrawal of terms that wait", () => {
   const waiting = Effect.gen(function* () {
     const scene = yield* Backed.opened()
     yield* Backed.reserved(scene, { loosenDelay: "PT1H" })
@@ -291,4 +292,162 @@ describe("the withdrawal of terms that wait", () => {
       assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(Effect.provide(world({ faults })))
   })
+})
+
+/** A redemption of 210 units for 100 of the bills, which stand at 2.10. */
+const paid = (scene: Backed.Scene) => ({
+  reserveRedemptionId: "r-1",
+  asset: scene.bill,
+  units: 210
+})
+
+/** The reserve of the golden vectors, with a redemption that its owner is still to accept. */
+const redeeming = Effect.gen(function* () {
+  const scene = yield* Minting.base
+  assert.strictEqual((yield* Minting.startsRedemption(scene, paid(scene))).why, "")
+  return scene
+})
+
+const ended = (id = "r-1") => Effect.map(Minting.redemption(id), ({ state }) => state)
+
+/** The redemption is over: its units are burned and paid, or are h1's again, and free. */
+const isOver = (scene: Backed.Scene, state: "settled" | "cancelled") =>
+  Effect.gen(function* () {
+    const isSettled = state === "settled"
+    assert.strictEqual(yield* ended(), state)
+    assert.strictEqual(yield* Cycles.holds(scene.h1, "fund-a"), isSettled ? "1290" : "1500")
+    assert.strictEqual(yield* Cycles.holds(scene.custodian, "BILL"), isSettled ? "400" : "500")
+    const { outstanding } = yield* Backed.reserve()
+    assert.strictEqual(Decimal.formatPlain(outstanding), isSettled ? "1290" : "1500")
+    const settlements = yield* Minting.endings("reserve-redemption.settle")
+    const done = settlements.filter((one) => one === "succeeded")
+    assert.strictEqual(done.length, isSettled ? 1 : 0)
+    assert.deepStrictEqual(yield* Cycles.active(Templates.ReserveRedemptionOrder), [])
+    const holdings = yield* Cycles.active(Templates.Holding)
+    const contexts = holdings.flatMap(({ payload: { lock } }) => lock?.context ?? [])
+    assert.deepStrictEqual([...new Set(contexts)], ["res-1"])
+    assert.deepStrictEqual(yield* Fund.surprises, [])
+  })
+
+const rises = (scene: Backed.Scene) => Backed.prices(scene, "2.2")
+const ages = () => TestClock.adjust("61 minutes")
+
+/** What comes between the acceptance of a redemption and its settlement and stops it. */
+const stops = [
+  ["a price that rises", rises, "reserve-cover price-moved"],
+  ["a price that goes stale", ages, "reserve-cover price-fresh"]
+] as const
+/** A redemption needs no cover: it goes on in a reserve that closes, or whose cover is low. */
+const passes = [
+  ["terms that tighten", tightens],
+  ["the close of the reserve", closes]
+] as const
+
+describe("a redemption that is ready", () => {
+  it.effect.each(firstOf(1, stops))("is never settled after %s", ([_, happens, refused]) =>
+    Effect.gen(function* () {
+      const scene = yield* redeeming
+      yield* happens(scene)
+      yield* Minting.acceptsRedemption(scene, paid(scene))
+      yield* Minting.turn
+      assert.strictEqual(yield* ended(), "ready")
+      assert.strictEqual((yield* Minting.endings("reserve-redemption.settle")).at(-1), refused)
+      // Its deadline comes a day after its start, and gives the units back.
+      yield* TestClock.adjust("25 hours")
+      yield* Minting.turn
+      yield* Minting.retry
+      yield* isOver(scene, "cancelled")
+    }).pipe(engine())
+  )
+
+  it.effect.each(firstOf(0, passes))("is settled after %s", ([_, happens]) =>
+    Effect.gen(function* () {
+      const scene = yield* redeeming
+      yield* happens(scene)
+      yield* Minting.acceptsRedemption(scene, paid(scene))
+      yield* Minting.turn
+      yield* isOver(scene, "settled")
+    }).pipe(engine())
+  )
+
+  it.effect.each(firstOf(0, [...stops, ...passes]))("is settled before %s", ([_, happens]) =>
+    Effect.gen(function* () {
+      const scene = yield* redeeming
+      yield* Minting.acceptsRedemption(scene, paid(scene))
+      yield* Minting.turn
+      yield* happens(scene)
+      yield* isOver(scene, "settled")
+    }).pipe(engine())
+  )
+
+  it.effect.each(
+    firstOf(
+      0,
+      losses.flatMap((loss) => stops.map((stop) => [loss, stop] as const))
+    )
+  )(
+    "whose answer is lost is judged before or after what stops it, and once: %s",
+    ([[loss, plan], [_, happens]]) => {
+      const faults = Faults.make()
+      return Effect.gen(function* () {
+        const scene = yield* redeeming
+        yield* Minting.acceptsRedemption(scene, paid(scene))
+        faults.replace(plan)
+        yield* Minting.turn
+        faults.replace({})
+        yield* happens(scene)
+        yield* asksAgain
+        yield* TestClock.adjust("25 hours")
+        yield* asksAgain
+        yield* isOver(scene, loss === "every dropBeforeCommit" ? "cancelled" : "settled")
+      }).pipe(Effect.provide(world({ faults })))
+    }
+  )
+})
+
+describe("two redemptions of which what is locked pays one", () => {
+  const of = (scene: Backed.Scene, reserveRedemptionId: string) => ({
+    ...{ reserveRedemptionId, asset: scene.usd, units: 600 }
+  })
+
+  it.effect.runIf(isLong)("never start together: the second does once the first is cancelled", () =>
+    Effect.gen(function* () {
+      const scene = yield* Minting.base
+      assert.strictEqual((yield* Minting.startsRedemption(scene, of(scene, "r-1"))).why, "")
+      assert.strictEqual(
+        (yield* Minting.startsRedemption(scene, of(scene, "r-2"))).why,
+        "rule-refused reserve-cover asset-available"
+      )
+      const key = { reserveId: "res-1", reserveRedemptionId: "r-1" }
+      assert.strictEqual((yield* Calls.write("reserve-redemption.cancel", key, {})).why, "")
+      assert.strictEqual((yield* Minting.startsRedemption(scene, of(scene, "r-2"))).why, "")
+      yield* Minting.acceptsRedemption(scene, of(scene, "r-2"))
+      yield* Minting.turn
+      assert.strictEqual(yield* ended("r-2"), "settled")
+      assert.strictEqual(yield* Cycles.holds(scene.custodian, "USD"), "400")
+      assert.deepStrictEqual(yield* Fund.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect.each(firstOf(0, lost))(
+    "never start together where the answer of the first is lost by %s",
+    (fault) => {
+      const faults = Faults.make()
+      return Effect.gen(function* () {
+        const scene = yield* Minting.base
+        faults.replace({ [fault]: [1] })
+        yield* Minting.startsRedemption(scene, of(scene, "r-1"))
+        yield* Minting.startsRedemption(scene, of(scene, "r-2"))
+        yield* asksAgain
+        const orders = yield* Cycles.active(Templates.ReserveRedemptionOrder)
+        assert.deepStrictEqual(
+          orders.map(({ payload }) => payload.reserveRedemptionId),
+          ["r-1"]
+        )
+        const endings = yield* Minting.endings("reserve-redemption.start")
+        assert.strictEqual(endings.filter((one) => one === "succeeded").length, 1)
+        assert.deepStrictEqual(yield* Fund.surprises, [])
+      }).pipe(Effect.provide(world({ faults })))
+    }
+  )
 })

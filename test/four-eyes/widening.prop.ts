@@ -400,6 +400,7 @@ const permitted = Effect.gen(function* () {
           units: null,
           worth: size,
           buys: size,
+          moves: size,
           attestors: ["attestor"]
         } as const
         add(

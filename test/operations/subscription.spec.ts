@@ -854,14 +854,6 @@ describe("the gates of a claim", () => {
     }).pipe(engine())
   )
 
-  it.effect("never let an order of a rebasing instrument through", () =>
-    Effect.gen(function* () {
-      const stage = yield* Fund.opened({ valuation: "rebasing" })
-      yield* Fund.admitted(stage)
-      assert.strictEqual((yield* claims()).why, "rule-refused policy valuation")
-    }).pipe(engine())
-  )
-
   it.effect("are judged again at delivery: an admission that ended stops it", () =>
     Effect.gen(function* () {
       const stage = yield* withMarket()

@@ -204,7 +204,15 @@ const decided: Readonly<Record<string, Decision>> = {
     views: ["SubscriptionView"],
     withheld: {
       [instrument]: ["registrar"],
-      [terms]: ["pricing", "feeRate", "unitDecimals", "cashDecimals", "residualRule", "zone"],
+      [terms]: [
+        "pricing",
+        "feeRate",
+        "isRebasing",
+        "unitDecimals",
+        "cashDecimals",
+        "residualRule",
+        "zone"
+      ],
       "the primary market names them": ["fund", "paymentAsset"],
       [signed]: ["attesting"],
       [contract]: ["claimCid", "deliveredLotCid", "mintRequestCid", "intentCid"],
@@ -218,7 +226,8 @@ const decided: Readonly<Record<string, Decision>> = {
     views: ["RedemptionView"],
     withheld: {
       [instrument]: ["registrar"],
-      [terms]: ["pricing", "feeRate", "unitDecimals", "cashDecimals", "zone"],
+      [terms]: ["pricing", "feeRate", "isRebasing", "unitDecimals", "cashDecimals", "zone"],
+      "the oracle reads it in the claim": ["freeUnits"],
       "the primary market names them": ["fund", "paymentAsset"],
       "waitingOn names whose move it is": ["oracle", "custodian"],
       [contract]: ["claimCid", "pricedCid", "intentCid"],

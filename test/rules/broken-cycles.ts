@@ -38,6 +38,13 @@ export const cycleOpen = act<Opening>({
   rows: (of) => Cycles.againstOpening(of, openingOf(of.cut).rows),
   faults: {
     "hold not-held": (of) => ({ ...of, holds: [Broken.onAll] }),
+    "policy payment": (of) => ({
+      ...of,
+      instrument: {
+        ...of.instrument,
+        manifest: { ...of.instrument.manifest, valuation: "rebasing" }
+      }
+    }),
     "policy backed": Broken.backed,
     "policy primary-market": (of) => ({ ...of, market: null }),
     "window cut-off-to-come": (of) => ({ ...of, cut: { ...of.cut, cutOffAt: past } }),
@@ -247,6 +254,13 @@ export const standingOpen = act<Standing.Opening>({
   faults: {
     "hold not-held": (of) => ({ ...of, holds: [Broken.onAll] }),
     "admission holder-active": (of) => ({ ...of, holders: [] }),
+    "policy payment": (of) => ({
+      ...of,
+      instrument: {
+        ...of.instrument,
+        manifest: { ...of.instrument.manifest, valuation: "rebasing" }
+      }
+    }),
     "policy backed": Broken.backed,
     "policy primary-market": (of) => ({ ...of, market: null }),
     "window deadline-ahead": (of) => ({ ...of, deadline: past }),

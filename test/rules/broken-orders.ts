@@ -92,6 +92,7 @@ export const subscriptionClaim = act<Subscribing>({
     terms,
     worth: d("100"),
     buys: d("100"),
+    moves: d("100"),
     cashDecimals: 2,
     market: Broken.market,
     attestors: [party("attestor")]
@@ -106,7 +107,7 @@ export const subscriptionClaim = act<Subscribing>({
     "screening screening-clear": reviewed,
     "consent order-signed": unsigned,
     "consent order-fits": (of) => runOut(of),
-    "policy valuation": (of) => ({
+    "policy payment": (of) => ({
       ...of,
       terms: { ...of.terms, manifest: { ...of.terms.manifest, valuation: "rebasing" } }
     }),
@@ -132,6 +133,7 @@ export const subscriptionClaim = act<Subscribing>({
       amount: of.amount ?? d("0.01"),
       buys: Decimal.zero
     }),
+    "units base-units": (of) => ({ ...of, moves: Decimal.zero }),
     "cash currency-decimals": (of) => ({ ...of, units: null, amount: d("1.001") }),
     "nav-feed feed-usable": unstated,
     "ledger on-registry": offRegistry,
@@ -140,6 +142,7 @@ export const subscriptionClaim = act<Subscribing>({
   never: [
     ["consent order-signed", "consent order-fits"],
     ["units unit-decimals", "units too-small"],
+    ["units too-small", "units base-units"],
     ["units unit-decimals", "cash currency-decimals"]
   ]
 })
@@ -342,7 +345,7 @@ export const redemptionClaim = act<Redeeming>({
     "screening screening-clear": reviewed,
     "consent order-signed": unsigned,
     "consent order-fits": (of) => runOut(of),
-    "policy valuation": (of) => ({
+    "policy payment": (of) => ({
       ...of,
       instrument: {
         ...of.instrument,
@@ -366,6 +369,11 @@ export const redemptionClaim = act<Redeeming>({
     }),
     "units unit-decimals": (of) => ({ ...of, amount: null, units: d("1.0000001") }),
     "units units-free": (of) => ({ ...of, free: d("0.0001") }),
+    "units base-units": (of) => ({
+      ...of,
+      terms: { ...of.terms, manifest: { ...of.terms.manifest, valuation: "rebasing" } },
+      lastPrice: d("100000000000000")
+    }),
     "cash currency-decimals": (of) => ({ ...of, units: null, amount: d("1.001") }),
     "nav-feed feed-usable": unstated,
     "ledger on-registry": offRegistry,
@@ -373,6 +381,8 @@ export const redemptionClaim = act<Redeeming>({
   },
   never: [
     ["consent order-signed", "consent order-fits"],
+    ["policy minimum-holding", "units base-units"],
+    ["units units-free", "units base-units"],
     ["units unit-decimals", "cash currency-decimals"]
   ]
 })

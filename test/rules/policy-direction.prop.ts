@@ -140,6 +140,7 @@ const permitted = (manifest: Manifest): ReadonlySet<string> => {
               units: null,
               worth: size,
               buys: size,
+              moves: size,
               attestors: [party("attestor")]
             },
             []

@@ -69,13 +69,26 @@ const sound: Gates.Claiming = {
   lastPrice: null
 }
 
+/** A claim of a rebasing instrument at an index, of which 1000 base units are free. */
+function rebasing(
+  index: string | null,
+  change: Partial<Gates.Claiming>,
+  of: object = {}
+): Partial<Gates.Claiming> {
+  const lastPrice = index === null ? null : Decimal.of(index)
+  return { ...recorded({ valuation: "rebasing", ...of }), lastPrice, ...change }
+}
+
 const review = { state: "review", screenedAt: at, listVersion: "1", validUntil: null } as const
 
 const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claiming>]> = [
   ["admission holder-active", { holder: { ...sound.holder, state: "pending" } }],
   ["admission holder-active", { holder: { ...sound.holder, state: "closed" } }],
   ["screening screening-clear", { holder: { ...sound.holder, screening: review } }],
-  ["policy valuation", recorded({ valuation: "rebasing" })],
+  [
+    "policy payment",
+    { ...recorded({ valuation: "rebasing" }), payment: "ledger", market: { state: "agreed" } }
+  ],
   ["policy primary-market", { payment: "ledger", market: null }],
   ["policy primary-market", { payment: "ledger", market: { state: "ended" } }],
   ["policy oracle-named", { oracle: null }],
@@ -91,6 +104,13 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claim
   ["units unit-decimals", { units: Decimal.of("1.0000001") }],
   ["units units-free", { units: Decimal.of("1000.000001") }],
   ["units units-free", amount("2000.01")],
+  ["units units-free", rebasing("1.7", { units: Decimal.of("1700.000001") })],
+  ["units units-free", rebasing(null, { free: Decimal.zero })],
+  ["units base-units", rebasing("1000000", { units: Decimal.of("0.000001") })],
+  [
+    "policy minimum-holding",
+    rebasing("1.7", { units: Decimal.of("1400.000001") }, { minimumHolding: 300 })
+  ],
   ["cash currency-decimals", amount("1.001")],
   ["ledger on-registry", { instrument: { ...instrument(), configurations: [] } }]
 ]
@@ -111,6 +131,15 @@ describe("a claim to redeem", () => {
     ["as it should be", {}],
     ["of all there is", { units: Decimal.of("1000"), terms: terms({ minimumHolding: 900 }) }],
     ["that leaves exactly the minimum", { terms: terms({ minimumHolding: 900 }) }],
+    ["of a rebasing instrument before its first index", rebasing(null, {})],
+    [
+      "of all that a rebasing instrument shows",
+      rebasing("1.7", { units: Decimal.of("1700") }, { minimumHolding: 300 })
+    ],
+    [
+      "of all that a rebasing instrument is worth",
+      rebasing("1.7", { units: null, amount: Decimal.of("1700") }, { minimumHolding: 300 })
+    ],
     ["of exactly the most", { terms: terms({}, most("100")) }],
     ["of an amount that takes all there is", amount("2000")],
     ["of an amount before any price", { ...amount("999999"), lastPrice: null }],
@@ -159,6 +188,9 @@ const decimal = (of: { readonly min: bigint; readonly max: bigint; readonly plac
     .bigInt({ min: of.min, max: of.max })
     .map((count) => Decimal.fromAtoms(count * 10n ** BigInt(Decimal.places - of.places)))
 
+/** An instrument that does not rebase. */
+const plain = { isRebasing: false, freeUnits: null } as const
+
 describe("what a redemption comes to", () => {
   const orders = fc.integer({ min: 0, max: 8 }).chain((unitDecimals) =>
     fc.record({
@@ -174,7 +206,7 @@ describe("what a redemption comes to", () => {
     fc.assert(
       fc.property(orders, fc.bigInt({ min: 0n, max: 10n ** 6n }), (order, fall) => {
         const { price, ...given } = order
-        const self = { ...given, amount: null, orderedAs: "units" } as const
+        const self = { ...given, amount: null, orderedAs: "units", ...plain } as const
         const preview = figuresAt(self, price)
         const lower = Decimal.max(
           Decimal.fromAtoms(1n),
@@ -190,16 +222,19 @@ describe("what a redemption comes to", () => {
   test("never pays more than the units are worth, or takes fewer units than the amount costs", () => {
     fc.assert(
       fc.property(orders, ({ price, units, ...terms }) => {
-        const paid = figuresAt({ ...terms, units, amount: null, orderedAs: "units" }, price)
+        const paid = figuresAt(
+          { ...terms, units, amount: null, orderedAs: "units", ...plain },
+          price
+        )
         if (!Decimal.isPositive(paid.proceeds)) return
         const back = figuresAt(
-          { ...terms, units: null, amount: paid.proceeds, orderedAs: "amount" },
+          { ...terms, units: null, amount: paid.proceeds, orderedAs: "amount", ...plain },
           price
         )
         // Asking for exactly what the units paid never takes more units than those.
         expect(Decimal.atMost(back.units, units)).toBe(true)
         const again = figuresAt(
-          { ...terms, units: back.units, amount: null, orderedAs: "units" },
+          { ...terms, units: back.units, amount: null, orderedAs: "units", ...plain },
           price
         )
         expect(Decimal.atLeast(again.proceeds, paid.proceeds)).toBe(true)

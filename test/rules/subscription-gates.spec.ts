@@ -56,6 +56,7 @@ const sound: Gates.Claiming = {
   terms: terms(),
   worth: Decimal.of("100"),
   buys: Decimal.of("100"),
+  moves: Decimal.of("100"),
   cashDecimals: 2,
   market: null,
   attestors: [party("attestor")]
@@ -73,7 +74,10 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claim
     { admission: { state: "admitted", validFrom: later, credentialCid: "00bb" } }
   ],
   ["screening screening-clear", { holder: { ...sound.holder, screening: screening("review") } }],
-  ["policy valuation", { terms: terms({ valuation: "rebasing" }) }],
+  [
+    "policy payment",
+    { payment: "ledger", market: { state: "agreed" }, terms: terms({ valuation: "rebasing" }) }
+  ],
   ["policy primary-market", { payment: "ledger", market: null }],
   ["policy primary-market", { payment: "ledger", market: { state: "proposed" } }],
   ["policy attestor-named", { attestors: [] }],
@@ -86,6 +90,7 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claim
   ["window window-open", { terms: terms({}, { window: { opensAt: null, closesAt: at } }) }],
   ["units unit-decimals", { amount: null, units: Decimal.of("1.0000001") }],
   ["units too-small", { buys: Decimal.zero }],
+  ["units base-units", { moves: Decimal.zero }],
   ["cash currency-decimals", { amount: Decimal.of("100.001") }],
   ["ledger on-registry", { instrument: { ...instrument(), configurations: [] } }]
 ]
@@ -112,7 +117,8 @@ describe("a claim", () => {
       "of units on an agreed market",
       { payment: "ledger", market: { state: "agreed" }, amount: null, units: Decimal.one }
     ],
-    ["of an amount that no price tells the units of", { buys: null }],
+    ["of an amount that no price tells the units of", { buys: null, moves: null }],
+    ["of a rebasing instrument, by wire", { terms: terms({ valuation: "rebasing" }) }],
     [
       "of units that no price tells the worth of",
       {

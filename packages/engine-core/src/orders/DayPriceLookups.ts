@@ -9,19 +9,21 @@ import type * as Instant from "../kernel/Instant.ts"
 import type * as Party from "../kernel/Party.ts"
 import { Records } from "../records/Records.ts"
 import { swungOf } from "./dealing-cycle/DealingCycleRules.ts"
+import { isRebasing } from "./RebasingRules.ts"
 import { type DealingDay, dealingDays, idOf } from "./dealing-cycle/DealingDay.ts"
 
 /**
  * Computes the price of an order of a dealing day from the price of its point. The first priced order
  * fixes the sums and the policy by which the price of all orders of the day is swung
  * (docs/domain/orders.md#day-price), so that a policy change within the day cannot give its orders
- * different prices.
+ * different prices. The index of a rebasing instrument is not swung: a shown unit is worth 1.
  */
 export const dayPriceOf = Effect.fnUntraced(function* (
   of: Pick<DealingDay, "instrumentId" | "cutOffAt"> & { readonly registrar: Party.Party },
   price: Decimal.Decimal,
   pricing: { readonly instrument: Recorded; readonly now: Instant.Instant }
 ) {
+  if (isRebasing(pricing.instrument.manifest)) return price
   const records = yield* Records
   const day = Option.getOrNull(yield* records.find(dealingDays, idOf(of)))
   if (day === null) return price

@@ -19,11 +19,11 @@ import * as PinnedRecords from "../records/PinnedRecords.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import { swungOf } from "./dealing-cycle/DealingCycleRules.ts"
 import { dealingDays, idOf as dayOf } from "./dealing-cycle/DealingDay.ts"
+import { isRebasing } from "./RebasingRules.ts"
 import { type Redemption, redemptions } from "./redemption/Redemption.ts"
 import * as RedemptionPricing from "./redemption/RedemptionPricing.ts"
 import { type Subscription, subscriptions } from "./subscription/Subscription.ts"
-import { dealingOf } from "./subscription/SubscriptionPricing.ts"
-import * as SubscriptionRules from "./subscription/SubscriptionRules.ts"
+import * as SubscriptionPricing from "./subscription/SubscriptionPricing.ts"
 
 /** Input of a supposition: price or policy version, instrument, cut-off. */
 export interface Supposing {
@@ -120,8 +120,10 @@ const dealtOtherwise = Effect.fnUntraced(function* (of: Supposing, terms: Terms 
   if (unswung === undefined) return []
   const instrument = yield* records.get(instruments, instrumentId, pin)
   if (!isRecorded(instrument)) return []
-  const { swing } = terms ?? (yield* inForce(instrument, at))
-  const price = swungOf({ price: unswung, ordered, outstanding, swing }) ?? unswung
+  const { swing, manifest } = terms ?? (yield* inForce(instrument, at))
+  const price = isRebasing(manifest)
+    ? unswung
+    : (swungOf({ price: unswung, ordered, outstanding, swing }) ?? unswung)
   const isOf = (self: Dealt): boolean =>
     self.pricedAt !== null &&
     self.instrumentId === instrumentId &&
@@ -149,23 +151,16 @@ const boughtAt = (before: Subscription, price: Decimal.Decimal, terms: Terms | n
           feeRate: terms.fees.subscription,
           residualRule: terms.manifest.residual
         }
-  const dealing = dealingOf(self, price)
-  const { units, fee, due, residual, refund } =
-    self.amount === null
-      ? SubscriptionRules.byUnits(askedUnits(self), dealing)
-      : SubscriptionRules.byAmount(self.amount, dealing)
+  const { due, ...figures } = SubscriptionPricing.figuresAt(self, price)
   const { policyVersion, feeRate, residualRule } = self
+  const units = figures.baseUnits ?? figures.units
   const lot = self.lot === null ? null : { ...self.lot, basePrice: price, units, remaining: units }
   return {
     ...{ policyVersion, feeRate, residualRule },
-    ...{ price, units, fee, residual, refund, lot },
+    ...figures,
+    lot,
     cash: { ...self.cash, expected: due }
   }
-}
-
-const askedUnits = ({ subscriptionId, units }: Subscription): Decimal.Decimal => {
-  if (units === null) throw new Error(`${subscriptionId} asks for neither an amount nor units`)
-  return units
 }
 
 /** Computes a priced redemption's figures at this price, and under these terms unless they are null. */
@@ -174,8 +169,8 @@ const soldAt = (before: Redemption, price: Decimal.Decimal, terms: Terms | null)
     terms === null
       ? before
       : { ...before, policyVersion: terms.policyVersion, feeRate: terms.fees.redemption }
-  const { units, proceeds, fee } = RedemptionPricing.figuresAt(self, price)
+  const { isWhole: _, ...figures } = RedemptionPricing.figuresAt(self, price)
   const { policyVersion, feeRate } = self
-  const cash = { ...self.cash, expected: proceeds }
-  return { policyVersion, feeRate, price, units, proceeds, fee, cash }
+  const cash = { ...self.cash, expected: figures.proceeds }
+  return { policyVersion, feeRate, ...figures, cash }
 }

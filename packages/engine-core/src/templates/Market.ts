@@ -181,6 +181,13 @@ export const SubscriptionOrder = define({
   }
 })
 
+/**
+ * Places of the units that holders are shown, of a rebasing instrument alone. Then units are ordered as
+ * they are shown, the price is the index, and the units that are minted or burned are base units: those
+ * ordered, over the index, half up at 10 places (docs/domain/orders.md#rebasing).
+ */
+export const shownDecimals = Schema.optionalKey(Schema.NullOr(Field.count))
+
 /** Members of a claim that its lot keeps. In ledger mode fund and paymentAsset are given. */
 const claimed = {
   venue: Field.party,
@@ -198,7 +205,8 @@ const claimed = {
   ...dues,
   oracle: Field.optional(Field.party),
   /** The dealing cycle that settles it together with others. */
-  cycleId: Field.optional(Field.text)
+  cycleId: Field.optional(Field.text),
+  shownDecimals
 }
 
 export const SubscriptionClaim = define({

@@ -1,7 +1,7 @@
 /** Templates of redemptions, from the holder's order to burned units and paid cash. */
 import { Schema } from "effect"
 import * as Field from "./Field.ts"
-import { PaymentMode } from "./Market.ts"
+import { PaymentMode, shownDecimals } from "./Market.ts"
 import { define } from "./Template.ts"
 import type { TypeRef } from "./Template.ts"
 
@@ -70,7 +70,13 @@ const claimed = {
   /** The redemption of which this order is the remainder after a partial fill. */
   remainderOf: Field.optional(Field.text),
   /** Cut-off that a remainder waits for: no earlier point prices it. */
-  cutOffAt: Field.optional(Field.instant)
+  cutOffAt: Field.optional(Field.instant),
+  shownDecimals,
+  /**
+   * Base units of a rebasing instrument that the holder had free at the claim: an order for all that
+   * they show, or are worth, burns them whole.
+   */
+  freeUnits: Schema.optionalKey(Schema.NullOr(Field.decimal))
 } as const
 
 /**

@@ -6,6 +6,7 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as ControlGates from "../ControlGates.ts"
+import { paidByWire } from "../order/OrderGates.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 import type { Redemption } from "../redemption/Redemption.ts"
 import { mayDeal } from "../redemption/RedemptionGates.ts"
@@ -33,6 +34,11 @@ export const againstOpening = (
 ): ReadonlyArray<Objection> =>
   inOrder([
     ControlGates.held({ holds }),
+    paidByWire({
+      payment: "ledger",
+      valuation: instrument.manifest.valuation,
+      policyVersion: instrument.policyVersion
+    }),
     notBacked(instrument),
     check("primary-market", market?.state === "agreed", {
       policyVersion: instrument.policyVersion

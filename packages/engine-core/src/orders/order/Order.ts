@@ -38,7 +38,14 @@ export const ordered = {
   /** The fund's fee, in the currency; null until it is computed. */
   fee: NullOr(Decimal.schema),
   price: NullOr(Decimal.schema),
-  pointCid: NullOr(Field.contractId)
+  pointCid: NullOr(Field.contractId),
+  /**
+   * The index of the point that priced the order, of a rebasing instrument alone, whose shown units are
+   * ordered at a price of 1; null before that price.
+   */
+  index: Field.optional(Decimal.schema),
+  /** The base units that the order mints or burns, of a rebasing instrument alone; null before the price. */
+  baseUnits: Field.optional(Decimal.schema)
 } as const
 
 /** The cut-off and the dealing date, the version of the policy, and the dealing cycle. */
@@ -73,6 +80,8 @@ export const settling = {
 export const terms = {
   pricing: sets.PricingRule.schema,
   feeRate: Decimal.plain,
+  /** Whether its claim counts units as a rebasing instrument shows them. */
+  isRebasing: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
   unitDecimals: Integer.schema,
   cashDecimals: Integer.schema
 } as const

@@ -26,6 +26,7 @@ import * as Currency from "../../kernel/Currency.ts"
 import { joining } from "../dealing-cycle/OpenCycleLookups.ts"
 import type { Asked } from "../OrderClaim.ts"
 import { isSized } from "../OrderSize.ts"
+import { isRebasing } from "../RebasingRules.ts"
 import { latestMarket } from "../primary-market/PrimaryMarketLookups.ts"
 import { againstSigned, signedOrder } from "../SignedOrderLookups.ts"
 import type { Kind } from "./HolderOrder.ts"
@@ -222,7 +223,8 @@ const wireFields = ({ holder, instrument, terms }: Loaded, { venue }: OperationA
     mode: "wire",
     currency: terms.manifest.currency,
     paymentAsset: null,
-    cycleId: null
+    cycleId: null,
+    ...(isRebasing(terms.manifest) ? { shownDecimals: terms.manifest.unitDecimals } : {})
   }) as const
 type WireFields = ReturnType<typeof wireFields>
 

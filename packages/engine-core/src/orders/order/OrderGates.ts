@@ -23,13 +23,13 @@ export interface Claiming {
   readonly now: Instant.Instant
 }
 
-/** Checks valuation, market, window and decimal places; the order of rows within a gate counts. */
+/** Checks payment, market, window and decimal places; the order of rows within a gate counts. */
 export const againstClaim = (
   { amount, cashDecimals, instrument, market, now, payment, units }: Claiming,
   { policyVersion, window }: Pick<Terms, "policyVersion" | "window">,
   { currency, unitDecimals, valuation }: Pick<Manifest, "currency" | "unitDecimals" | "valuation">
 ): ReadonlyArray<Objection> => [
-  check("valuation", valuation !== "rebasing", { policyVersion }),
+  paidByWire({ payment, valuation, policyVersion }),
   notBacked(instrument),
   check("primary-market", payment !== "ledger" || market?.state === "agreed", {
     policyVersion,
@@ -45,6 +45,33 @@ export const againstClaim = (
     recovery: `Order an amount with at most ${cashDecimals} places.`
   })
 ]
+
+/**
+ * Checks that an order of a rebasing instrument is paid by wire: one that is paid on the ledger sets
+ * units aside before its index is known.
+ */
+export const paidByWire = (of: {
+  readonly payment: PaymentMode
+  readonly valuation: Manifest["valuation"]
+  readonly policyVersion: number
+}): Objection =>
+  check("payment", of.payment === "wire" || of.valuation !== "rebasing", {
+    policyVersion: of.policyVersion
+  })
+
+/** Checks that units ordered of a rebasing instrument come to some base units, which the ledger moves. */
+export const baseUnits = (of: {
+  /** Units ordered; null where no price tells them yet. */
+  readonly buys: Decimal.Decimal | null
+  readonly moves: Decimal.Decimal | null
+}): Objection =>
+  check(
+    "base-units",
+    of.buys === null ||
+      of.moves === null ||
+      !Decimal.isPositive(of.buys) ||
+      Decimal.isPositive(of.moves)
+  )
 
 /** Checks whether an instant is in a window: from its first instant up to, not including, its last. */
 const isWithin = ({ opensAt, closesAt }: Terms["window"], now: Instant.Instant): boolean =>

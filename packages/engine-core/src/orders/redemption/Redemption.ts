@@ -46,6 +46,8 @@ export const Redemption = Schema.Struct({
   oracle: Party.schema,
   /** The custodian that requests the burn for the holder; null: the holder requests it. */
   custodian: NullOr(Party.schema),
+  /** Base units of a rebasing instrument that the holder had free at the claim; null: its claim names none. */
+  freeUnits: Field.optional(Decimal.schema),
   ...Order.onLedger,
   pricedCid: NullOr(Field.contractId),
   intentCid: NullOr(Field.contractId),
@@ -91,6 +93,11 @@ export const isPledging = (self: Redemption): boolean =>
 /** Returns the units that the order takes and that are not locked for it; zero before an order by amount is priced. */
 export const pledgedOf = (self: Redemption): Decimal.Decimal =>
   isPledging(self) ? (self.units ?? Decimal.zero) : Decimal.zero
+
+/** Returns the units that a priced order burns, base units of a rebasing instrument; null before the price. */
+export const burnedBy = (
+  self: Pick<Redemption, "baseUnits" | "index" | "units">
+): Decimal.Decimal | null => (self.index === null ? self.units : self.baseUnits)
 
 const isWaiting = ({ cycleId, remainderOf, state }: Redemption): boolean =>
   remainderOf !== null && cycleId === null && state === "claimed"

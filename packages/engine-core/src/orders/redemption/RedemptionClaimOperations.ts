@@ -11,6 +11,7 @@ import * as OrderClaim from "../OrderClaim.ts"
 import { RedemptionId, redemptions } from "./Redemption.ts"
 import * as Gates from "./RedemptionGates.ts"
 import { lastPriceOf } from "../order/LastPriceLookups.ts"
+import { isRebasing } from "../RebasingRules.ts"
 import { unitsOf } from "./RedemptionLookups.ts"
 import * as RedemptionView from "./RedemptionView.ts"
 
@@ -29,7 +30,7 @@ export const claim = Operation.defineOnLedger("redemption.claim", {
     passing: "units-back",
     view: RedemptionView.of,
     judged: (_, loaded) => judged(loaded),
-    byWire: ({ amount, oracle, units }, redemptionId, fields) => {
+    byWire: ({ amount, free, oracle, terms, units }, redemptionId, fields) => {
       if (oracle === null) throw new Error("an order that passed its gates has an oracle")
       return create(RedemptionClaim, {
         ...fields,
@@ -38,7 +39,8 @@ export const claim = Operation.defineOnLedger("redemption.claim", {
         orderedAmount: amount,
         oracle,
         remainderOf: null,
-        cutOffAt: null
+        cutOffAt: null,
+        ...(isRebasing(terms.manifest) ? { freeUnits: free } : {})
       })
     },
     onLedger: (_, redemptionId, { argument, marketCid }) =>
@@ -64,5 +66,10 @@ const judged = Effect.fnUntraced(function* (loaded: OrderClaimSteps.Loaded) {
   )
   const claiming: Gates.Claiming = { ...loaded, oracle, free, held, leaving, lastPrice }
   const ofFeed = yield* NavFeedLookups.againstClaim(loaded, oracle, loaded.now)
-  return { ...loaded, oracle, rows: Gates.againstClaim(claiming, [...loaded.ofOrder, ofFeed]) }
+  return {
+    ...loaded,
+    oracle,
+    free,
+    rows: Gates.againstClaim(claiming, [...loaded.ofOrder, ofFeed])
+  }
 })

@@ -9,6 +9,7 @@ import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import * as ControlGates from "../ControlGates.ts"
 import * as OrderGates from "../order/OrderGates.ts"
+import { isRebasing, shownOf } from "../RebasingRules.ts"
 import type { Redemption } from "./Redemption.ts"
 import { figuresAt } from "./RedemptionPricing.ts"
 
@@ -29,13 +30,16 @@ export interface Claiming extends Context, OrderGates.Claiming {
   readonly terms: Terms
   /** The party that would price the order; null: no oracle is named. */
   readonly oracle: string | null
-  /** Units of the instrument that the holder has free. */
+  /** Units of the instrument that the holder has free, base units of a rebasing instrument. */
   readonly free: Decimal.Decimal
-  /** All units of the instrument that the holder has. */
+  /** All units of the instrument that the holder has, likewise. */
   readonly held: Decimal.Decimal
-  /** Units that the holder's other open redemptions take. */
+  /** Units that the holder's other open redemptions take, likewise. */
   readonly leaving: Decimal.Decimal
-  /** The latest official price, by which an order by amount is counted in units; null: none yet. */
+  /**
+   * The latest official price or index, by which an order by amount is counted in units, and shown units
+   * in base units; null: none yet.
+   */
   readonly lastPrice: Decimal.Decimal | null
 }
 
@@ -57,16 +61,22 @@ const ofContext = ({ holder, instrument, ...controls }: Context): ReadonlyArray<
 const ofPolicy = (claiming: Claiming): ReadonlyArray<Objection> => {
   const { held, leaving, oracle, terms } = claiming
   const { policyVersion } = terms
-  const units = unitsTaken(claiming)
+  const taken = takenBy(claiming)
   const { minimumHolding } = terms.manifest
-  const left = units === null ? null : Decimal.subtract(held, Decimal.add(leaving, units))
+  const left =
+    taken === null
+      ? null
+      : shownOf(Decimal.subtract(held, Decimal.add(leaving, taken.moved)), {
+          ...taken,
+          unitDecimals: terms.manifest.unitDecimals
+        })
   return [
     check("oracle-named", oracle !== null, { policyVersion }),
     check(
       "maximum-redemption",
-      units === null ||
+      taken === null ||
         terms.limits.maxRedemption === null ||
-        Decimal.atMost(units, terms.limits.maxRedemption),
+        Decimal.atMost(taken.units, terms.limits.maxRedemption),
       {
         detail:
           terms.limits.maxRedemption === null
@@ -92,22 +102,48 @@ const ofPolicy = (claiming: Claiming): ReadonlyArray<Objection> => {
   ]
 }
 
-/** Units that the order takes: those ordered, or those for its amount at the latest price; null: no price. */
-const unitsTaken = (claiming: Claiming): Decimal.Decimal | null => {
-  const { amount, cashDecimals, instrument, lastPrice, terms, units } = claiming
-  if (units !== null || amount === null || lastPrice === null) return units
-  const { unitDecimals } = instrument.manifest
-  const feeRate = terms.fees.redemption
-  const order = { amount, units, feeRate, unitDecimals, cashDecimals, orderedAs: "amount" } as const
-  return figuresAt(order, lastPrice).units
+/** Units that an order takes: as ordered, and as the ledger burns them. */
+interface Taken {
+  readonly units: Decimal.Decimal
+  readonly moved: Decimal.Decimal
+  /** Null unless the instrument rebases. */
+  readonly index: Decimal.Decimal | null
 }
 
-const ofUnits = (claiming: Claiming): Objection => {
-  const { free } = claiming
-  const taken = unitsTaken(claiming)
-  return check("units-free", taken === null || Decimal.atMost(taken, free), {
-    detail: `${Decimal.formatPlain(free)} units are free.`
-  })
+/** Units ordered, or those for the amount at the latest price; null where no price or index tells them. */
+const takenBy = (claiming: Claiming): Taken | null => {
+  const { amount, cashDecimals, free, lastPrice, terms, units } = claiming
+  const { unitDecimals } = terms.manifest
+  const rebases = isRebasing(terms.manifest)
+  if (units !== null && !rebases) return { units, moved: units, index: null }
+  if (lastPrice === null || (units === null && amount === null)) return null
+  const feeRate = terms.fees.redemption
+  const orderedAs = amount === null ? ("units" as const) : ("amount" as const)
+  const order = { amount, units, feeRate, unitDecimals, cashDecimals, orderedAs }
+  const figures = figuresAt({ ...order, isRebasing: rebases, freeUnits: free }, lastPrice)
+  const { baseUnits, index } = figures
+  return { units: figures.units, moved: baseUnits ?? figures.units, index }
+}
+
+const ofUnits = (claiming: Claiming): ReadonlyArray<Objection> => {
+  const { free, lastPrice, terms } = claiming
+  const { unitDecimals } = terms.manifest
+  const taken = takenBy(claiming)
+  const shown = shownOf(free, { unitDecimals, index: taken?.index ?? null })
+  // Before the first index nobody knows what units come to; whoever has none has none free.
+  const isUnknown = taken === null && isRebasing(terms.manifest) && lastPrice === null
+  return [
+    check(
+      "units-free",
+      taken === null
+        ? !isUnknown || Decimal.isPositive(free)
+        : Decimal.atMost(taken.units, shown) && Decimal.atMost(taken.moved, free),
+      {
+        detail: isUnknown ? null : `${Decimal.formatPlain(shown)} units are free.`
+      }
+    ),
+    OrderGates.baseUnits({ buys: taken?.units ?? null, moves: taken?.moved ?? null })
+  ]
 }
 
 /** All checks of a claim, in the order of the gates; `ofOrder` are those of the order's own record. */
@@ -119,7 +155,7 @@ export const againstClaim = (
     ...ofContext(claiming),
     ...OrderGates.againstClaim(claiming, claiming.terms, claiming.instrument.manifest),
     ...ofPolicy(claiming),
-    ofUnits(claiming),
+    ...ofUnits(claiming),
     ...ofOrder
   ])
 

@@ -11,15 +11,17 @@ import {
   committedBy,
   StandingSettlementMachine
 } from "../standing-settlement/StandingSettlementMachine.ts"
-import { isPledging, pairOf, type Redemption, redemptions } from "./Redemption.ts"
+import { burnedBy, isPledging, pairOf, type Redemption, redemptions } from "./Redemption.ts"
 import { figuresAt } from "./RedemptionPricing.ts"
 
 type Holding = Pick<Redemption, "holderId" | "instrumentId" | "registrar" | "party">
 
 /**
  * Loads the units that a holder holds of an instrument, those that its open redemptions take, and those
- * that are free. An order by amount counts at the latest price. Units committed to a standing settlement
- * are free for a redemption paid on the ledger, and locked for any other.
+ * that are free, each as the register keeps them: base units of a rebasing instrument. An order by amount
+ * counts at the latest price, and an unpriced one of a rebasing instrument at the latest index. Units
+ * committed to a standing settlement are free for a redemption paid on the ledger, and locked for any
+ * other.
  */
 export const unitsOf = Effect.fnUntraced(function* (
   of: Holding,
@@ -47,8 +49,11 @@ export const unitsOf = Effect.fnUntraced(function* (
 })
 
 const takenBy = (self: Redemption, lastPrice: Decimal.Decimal | null): Decimal.Decimal => {
-  if (self.units !== null) return self.units
-  return lastPrice === null ? Decimal.zero : figuresAt(self, lastPrice).units
+  const isCounted = self.pricedAt !== null || (self.units !== null && !self.isRebasing)
+  if (isCounted) return burnedBy(self) ?? Decimal.zero
+  if (lastPrice === null) return Decimal.zero
+  const { baseUnits, units } = figuresAt(self, lastPrice)
+  return baseUnits ?? units
 }
 
 /** Sums the units that a holder has committed to standing settlements that have not ended. */

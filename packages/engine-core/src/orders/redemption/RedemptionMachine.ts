@@ -98,7 +98,9 @@ const Price = Schema.Struct({
   pricedCid: Field.contractId,
   pointCid: Field.contractId,
   price: Decimal.schema,
+  index: Field.optional(Decimal.schema),
   units: Decimal.schema,
+  baseUnits: Field.optional(Decimal.schema),
   proceeds: Decimal.schema,
   fee: Decimal.schema,
   ...at

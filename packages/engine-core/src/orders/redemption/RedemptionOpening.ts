@@ -34,7 +34,8 @@ export const claimedAs = (
   feeRate: terms.fees.redemption,
   cashDecimals: Currency.decimals(payload.currency),
   oracle: payload.oracle,
-  custodian: payload.custodian
+  custodian: payload.custodian,
+  freeUnits: payload.freeUnits ?? null
 })
 
 const unpriced = {
@@ -101,10 +102,10 @@ const factsOf = (
     ...(allocation === null ? [] : [{ on: "allocate-cash", allocation } as const])
   ]
   if (shown.as === "claim") return legs
-  const { pointCid, price, proceeds, units } = shown.payload
-  const fee = Pricing.feeOf(claimed, { units, price })
+  const { pointCid, proceeds } = shown.payload
+  const figures = Pricing.pricedAs(claimed, shown.payload)
   return [
-    { on: "price", pricedCid, pointCid, price, units, proceeds, fee, at },
+    { on: "price", pricedCid, pointCid, proceeds, ...figures, at },
     ...legs,
     ...(burnRequest === null
       ? []

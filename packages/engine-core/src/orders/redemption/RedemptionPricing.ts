@@ -2,10 +2,14 @@
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Rational from "../../kernel/Rational.ts"
 import * as OrderRules from "../OrderRules.ts"
+import * as Rebasing from "../RebasingRules.ts"
 import { breachesOfPoint, pointNotKnown, type Pricing } from "../order/OrderPricing.ts"
 import type { Redemption } from "./Redemption.ts"
 
-/** Price point, price, units and proceeds that the oracle signed. */
+/**
+ * Price point, price, units and proceeds that the oracle signed: of a rebasing instrument the index and
+ * base units.
+ */
 export interface Priced {
   readonly pointCid: string
   readonly price: Decimal.Decimal
@@ -13,8 +17,12 @@ export interface Priced {
   readonly proceeds: Decimal.Decimal
 }
 
-export interface Figures {
+export interface Figures extends Rebasing.Dealt {
   readonly units: Decimal.Decimal
+  /** Base units that are burned; null unless the instrument rebases. */
+  readonly baseUnits: Decimal.Decimal | null
+  /** Whether all base units go that the holder had free at the claim. */
+  readonly isWhole: boolean
   readonly proceeds: Decimal.Decimal
   /** The fund's fee, rounded up to the places of the currency. */
   readonly fee: Decimal.Decimal
@@ -22,20 +30,84 @@ export interface Figures {
 
 type Ordered = Pick<
   Redemption,
-  "amount" | "units" | "feeRate" | "unitDecimals" | "cashDecimals" | "orderedAs"
+  | "amount"
+  | "units"
+  | "feeRate"
+  | "unitDecimals"
+  | "cashDecimals"
+  | "orderedAs"
+  | "isRebasing"
+  | "freeUnits"
 >
 
 /**
- * Computes the formulas redeem-units and redeem-amount (docs/domain/figures.md#formulas-of-orders): the
- * proceeds of units are rounded down, the units for a fixed amount are rounded up.
+ * Computes the formulas redeem-units and redeem-amount (docs/domain/figures.md#formulas-of-orders) at a
+ * published price or index: the proceeds of units are rounded down, the units for a fixed amount are
+ * rounded up. An order of a rebasing instrument for exactly the units that are free, or for all that they
+ * are worth, takes their base units whole, so that rounding leaves nothing behind
+ * (docs/domain/orders.md#rebasing).
  */
-export const figuresAt = (self: Ordered, price: Decimal.Decimal): Figures => {
+export const figuresAt = (self: Ordered, published: Decimal.Decimal): Figures => {
   const { amount, units, feeRate, unitDecimals, cashDecimals } = self
-  if (amount !== null) {
-    return OrderRules.redeemAmount({ amount, price, feeRate, unitDecimals, cashDecimals })
+  const dealt = Rebasing.dealtAt(self.isRebasing, published)
+  const { index, price } = dealt
+  const whole = wholeOf(self, dealt)
+  if (whole !== null) return { ...dealt, ...whole, isWhole: true }
+  const figures =
+    amount === null
+      ? paidFor(units, { price, feeRate, cashDecimals })
+      : OrderRules.redeemAmount({ amount, price, feeRate, unitDecimals, cashDecimals })
+  const baseUnits = index === null ? null : Rebasing.baseOf(figures.units, index)
+  return { ...dealt, ...figures, baseUnits, isWhole: false }
+}
+
+const paidFor = (
+  units: Decimal.Decimal | null,
+  at: {
+    readonly price: Decimal.Decimal
+    readonly feeRate: Decimal.Decimal
+    readonly cashDecimals: number
   }
+) => {
   if (units === null) throw new Error("a redemption names an amount or units")
-  return { units, ...OrderRules.redeemUnits({ units, price, feeRate, cashDecimals }) }
+  return { units, ...OrderRules.redeemUnits({ units, ...at }) }
+}
+
+/** Figures of an order for all free units of a rebasing instrument; null: it is for another number. */
+const wholeOf = (
+  { amount, cashDecimals, feeRate, freeUnits, unitDecimals, units: ordered }: Ordered,
+  { index, price }: Rebasing.Dealt
+) => {
+  if (index === null || freeUnits === null) return null
+  const units = Rebasing.shownOf(freeUnits, { index, unitDecimals })
+  const figures = paidFor(units, { price, feeRate, cashDecimals })
+  const isAll = amount === null ? ordered === units : figures.proceeds === amount
+  return isAll ? { ...figures, baseUnits: freeUnits } : null
+}
+
+/** Figures of the order for the price and the units that the oracle signed. */
+export const pricedAs = (
+  self: Ordered,
+  signed: Pick<Priced, "price" | "units">
+): Rebasing.Dealt & Pick<Figures, "units" | "baseUnits" | "fee"> => {
+  const dealt = Rebasing.dealtAt(self.isRebasing, signed.price)
+  const units = unitsOf(self, signed)
+  return {
+    ...dealt,
+    units,
+    baseUnits: dealt.index === null ? null : signed.units,
+    fee: feeOf(self, { units, price: dealt.price })
+  }
+}
+
+/** Units of a priced order: those whose burned units were signed, else those that the signed ones show. */
+const unitsOf = (
+  self: Ordered,
+  { price, units }: Pick<Priced, "price" | "units">
+): Decimal.Decimal => {
+  const { baseUnits, index, units: ordered } = figuresAt(self, price)
+  if (index === null) return units
+  return baseUnits === units ? ordered : Rebasing.shownOf(units, { ...self, index })
 }
 
 /** Returns the fee of a number of units at a price and the order's fee rate, rounded up. */
@@ -63,7 +135,7 @@ export const breaches = (
       ? []
       : [pointNotKnown]),
     ...breachesOfPoint(self, priced, pricing),
-    ...(figures.units === priced.units
+    ...((figures.baseUnits ?? figures.units) === priced.units
       ? []
       : [`${Decimal.formatPlain(priced.units)} units are not what the order takes.`]),
     ...(figures.proceeds === priced.proceeds

@@ -13,7 +13,7 @@ import { nextCutOff } from "../order/CutOffRules.ts"
 import { awaitingTerms } from "../AwaitingTermsSteps.ts"
 import { openingOf } from "../order/OrderClaimLookups.ts"
 import { pricingOf } from "../order/OrderPricingLookups.ts"
-import { type Redemption, redemptions } from "./Redemption.ts"
+import { burnedBy, type Redemption, redemptions } from "./Redemption.ts"
 import { type Fact, RedemptionMachine } from "./RedemptionMachine.ts"
 import { claimedAs } from "./RedemptionOpening.ts"
 import * as Pricing from "./RedemptionPricing.ts"
@@ -157,16 +157,13 @@ const pricedBy = Effect.fnUntraced(function* (
   if (breaches.length > 0) {
     yield* order.keepBreach(node, self.redemptionId, { on: "price", detail: breaches.join(" ") })
   }
-  const { pointCid, price, units, proceeds } = payload
-  const fee = Pricing.feeOf(self, { units, price })
+  const { pointCid, proceeds } = payload
   yield* order.record(self, node, {
     on: "price",
     pricedCid: node.contractId,
     pointCid,
-    price,
-    units,
     proceeds,
-    fee,
+    ...Pricing.pricedAs(self, payload),
     at: node.effectiveAt
   })
 })
@@ -181,13 +178,13 @@ const burning = (
 
 /** Checks whether a burn request is for the holder, the instrument and the units of the order. */
 export const isBurnOf = (
-  self: Pick<Redemption, "party" | "instrumentId" | "registrar" | "units">,
+  self: Pick<Redemption, "party" | "instrumentId" | "registrar" | "units" | "index" | "baseUnits">,
   { holder, instrument, amount }: Payload<typeof BurnRequest>
 ): boolean =>
   holder === self.party &&
   instrument.id === self.instrumentId &&
   instrument.admin === self.registrar &&
-  amount === self.units
+  amount === burnedBy(self)
 
 const funded = (
   self: Stored<Redemption>,

@@ -23,6 +23,8 @@ const shown = Struct.pick(Redemption.fields, [
   "fee",
   "price",
   "pointCid",
+  "index",
+  "baseUnits",
   "proceeds",
   "policyVersion",
   "cutOffAt",

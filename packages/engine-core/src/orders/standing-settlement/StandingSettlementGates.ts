@@ -7,6 +7,7 @@ import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as Field from "../../templates/Field.ts"
 import * as ControlGates from "../ControlGates.ts"
+import { paidByWire } from "../order/OrderGates.ts"
 import * as Currency from "../../kernel/Currency.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 import type { Funding } from "./StandingSettlementMachine.ts"
@@ -39,6 +40,7 @@ export const againstOpening = (opening: Opening): ReadonlyArray<Objection> => {
   )
   return inOrder([
     ControlGates.held(opening),
+    paidByWire({ payment: "ledger", valuation: manifest.valuation, policyVersion }),
     notBacked(instrument),
     check("primary-market", agreed !== null, { policyVersion }),
     check("holder-active", agreed === null || stranger === undefined, {

@@ -18,6 +18,7 @@ import * as OrderClaimSteps from "../order/OrderClaimSteps.ts"
 import * as OrderClaim from "../OrderClaim.ts"
 import { dealingDays, idOf as dayOf } from "../dealing-cycle/DealingDay.ts"
 import { lastPriceOf } from "../order/LastPriceLookups.ts"
+import * as Rebasing from "../RebasingRules.ts"
 import { SubscriptionId, subscriptions } from "./Subscription.ts"
 import * as Gates from "./SubscriptionGates.ts"
 import * as Rules from "./SubscriptionRules.ts"
@@ -93,21 +94,26 @@ const estimateOf = Effect.fnUntraced(function* (
   { amount, cashDecimals, cutOffAt, instrument, now, terms, units }: OrderClaimSteps.Loaded,
   oracle: Party.Party | null
 ) {
-  const { residual, unitDecimals, valuation } = terms.manifest
+  const { residual, unitDecimals } = terms.manifest
   const feeRate = terms.fees.subscription
   const isAllFee =
     amount !== null && Decimal.atLeast(Rules.feeOf(amount, { feeRate, cashDecimals }), amount)
   const lastPrice = isAllFee ? null : yield* lastPriceOf(instrument, oracle)
-  if (lastPrice === null || valuation === "rebasing") {
-    return { worth: amount, buys: isAllFee ? Decimal.zero : units }
+  if (lastPrice === null) {
+    return { worth: amount, buys: isAllFee ? Decimal.zero : units, moves: null }
   }
   const day = { ...instrument, cutOffAt }
-  const price = (yield* hasDealt(day))
+  const published = (yield* hasDealt(day))
     ? yield* dayPriceOf(day, lastPrice, { instrument, now })
     : lastPrice
+  const { index, price } = Rebasing.dealtAt(Rebasing.isRebasing(terms.manifest), published)
   const dealing = { price, feeRate, unitDecimals, cashDecimals, residual }
-  if (amount !== null) return { worth: amount, buys: Rules.byAmount(amount, dealing).units }
-  return { worth: units === null ? null : Rules.byUnits(units, dealing).due, buys: units }
+  const buys = amount === null ? units : Rules.byAmount(amount, dealing).units
+  return {
+    worth: amount ?? (units === null ? null : Rules.byUnits(units, dealing).due),
+    buys,
+    moves: buys === null ? null : Rebasing.baseOf(buys, index)
+  }
 })
 
 const hasDealt = Effect.fnUntraced(function* (of: Parameters<typeof dayOf>[0]) {

@@ -30,6 +30,8 @@ export interface Claiming extends Context, OrderGates.Claiming {
   readonly worth: Decimal.Decimal | null
   /** Units that the order buys at that price; null before any price. */
   readonly buys: Decimal.Decimal | null
+  /** Units that the ledger would mint for them, base units of a rebasing instrument; null before any price. */
+  readonly moves: Decimal.Decimal | null
   /** Parties that may attest the order's price. */
   readonly attestors: ReadonlyArray<string>
 }
@@ -66,7 +68,8 @@ const ofClaim = (claiming: Claiming): ReadonlyArray<Objection> => {
     // Otherwise the holder would pay and get no units.
     check("too-small", amount === null || buys === null || Decimal.isPositive(buys), {
       detail: `The amount less its fee buys less than one unit of ${manifest.unitDecimals} places.`
-    })
+    }),
+    OrderGates.baseUnits(claiming)
   ]
 }
 

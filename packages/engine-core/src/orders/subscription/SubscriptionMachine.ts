@@ -108,7 +108,9 @@ const Price = Schema.Struct({
   price: Decimal.schema,
   /** Unswung price of the point; null in facts recorded before it was kept, and of an unread point. */
   basePrice: Field.optional(Decimal.schema),
+  index: Field.optional(Decimal.schema),
   units: Decimal.schema,
+  baseUnits: Field.optional(Decimal.schema),
   fee: Decimal.schema,
   expected: Decimal.schema,
   residual: Decimal.schema,
@@ -288,7 +290,9 @@ const signed = (
 const pricedAs = (self: Subscription, fact: typeof Price.Type) => ({
   price: fact.price,
   pointCid: fact.pointCid,
+  index: fact.index,
   units: fact.units,
+  baseUnits: fact.baseUnits,
   fee: fact.fee,
   residual: fact.residual,
   refund: fact.refund,
@@ -299,9 +303,9 @@ const pricedAs = (self: Subscription, fact: typeof Price.Type) => ({
   lot: {
     lotId: self.subscriptionId,
     cid: fact.lotCid,
-    basePrice: fact.basePrice ?? fact.price,
-    units: fact.units,
-    remaining: fact.units
+    basePrice: fact.basePrice ?? fact.index ?? fact.price,
+    units: fact.baseUnits ?? fact.units,
+    remaining: fact.baseUnits ?? fact.units
   },
   claimCid: null
 })

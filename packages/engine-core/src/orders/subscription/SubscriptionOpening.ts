@@ -11,6 +11,7 @@ import type { Opening } from "../order/OrderClaimLookups.ts"
 import type { Allocated } from "../order/OrderFacts.ts"
 import { type Subscription, SubscriptionId } from "./Subscription.ts"
 import { evolve, type Fact, SubscriptionMachine } from "./SubscriptionMachine.ts"
+import { shownOf } from "../RebasingRules.ts"
 import * as Pricing from "./SubscriptionPricing.ts"
 import * as Rules from "./SubscriptionRules.ts"
 
@@ -80,13 +81,17 @@ export const claimOf = (shown: Shown): Claim => {
   return {
     ...claimed,
     cash,
-    orderedUnits: cash === null ? units : null,
+    orderedUnits: cash === null ? orderedBy(shown.payload) : null,
     attestors,
     required: attestors.length,
     attested: [],
     units
   }
 }
+
+/** Units that a lot was ordered for: of a rebasing instrument those that its base units show. */
+const orderedBy = ({ price, shownDecimals = null, units }: Priced): Decimal.Decimal =>
+  shownDecimals === null ? units : shownOf(units, { index: price, unitDecimals: shownDecimals })
 
 /** Contracts of a snapshot that belong to an order, and what its point says. */
 export interface Beside {
@@ -150,19 +155,15 @@ const pricedBy = (
   of: { readonly at: Instant.Instant; readonly lotCid: string; readonly beside: Beside }
 ): Extract<Fact, { readonly on: "price" }> => {
   const { at, beside, lotCid } = of
-  const { attestors, pointCid, price, units } = payload
-  const { due, fee, refund, residual } = Pricing.figuresOf(claimed, payload)
+  const { attestors, pointCid } = payload
+  const { due, ...figures } = Pricing.figuresOf(claimed, payload)
   return {
     on: "price",
     lotCid,
     pointCid,
-    price,
+    ...figures,
     basePrice: beside.basePrice,
-    units,
-    fee,
     expected: due,
-    residual,
-    refund,
     attestors,
     at
   }

@@ -2,9 +2,13 @@
 import * as Decimal from "../../kernel/Decimal.ts"
 import { breachesOfPoint, pointNotKnown, type Pricing } from "../order/OrderPricing.ts"
 import type { Subscription } from "./Subscription.ts"
+import * as Rebasing from "../RebasingRules.ts"
 import * as Rules from "./SubscriptionRules.ts"
 
-/** Price point, price and units that the attestors signed in the lot. */
+/**
+ * Price point, price and units that the attestors signed in the lot: of a rebasing instrument the index
+ * and base units.
+ */
 export interface Attested {
   readonly pointCid: string
   readonly price: Decimal.Decimal
@@ -19,11 +23,46 @@ export const dealingOf = (self: Subscription, price: Decimal.Decimal): Rules.Dea
   residual: self.residualRule
 })
 
+export interface Priced extends Rules.Figures, Rebasing.Dealt {
+  /** Base units that the lot mints; null unless the instrument rebases. */
+  readonly baseUnits: Decimal.Decimal | null
+}
+
 /** The order's figures at the price and for the units that the attestors signed. */
-export const figuresOf = (self: Subscription, { price, units }: Attested): Rules.Figures =>
-  self.amount === null
-    ? Rules.byUnits(units, dealingOf(self, price))
-    : Rules.byAmountFor(self.amount, units, dealingOf(self, price))
+export const figuresOf = (
+  self: Subscription,
+  attested: Pick<Attested, "price" | "units">
+): Priced => {
+  const dealt = Rebasing.dealtAt(self.isRebasing, attested.price)
+  const dealing = dealingOf(self, dealt.price)
+  const units = orderedBy(self, attested, dealt)
+  const figures =
+    self.amount === null
+      ? Rules.byUnits(units, dealing)
+      : Rules.byAmountFor(self.amount, units, dealing)
+  return { ...figures, ...dealt, baseUnits: dealt.index === null ? null : attested.units }
+}
+
+/** The figures that the rules give at a published price or index. */
+export const figuresAt = (self: Subscription, published: Decimal.Decimal): Priced => {
+  const { index } = Rebasing.dealtAt(self.isRebasing, published)
+  const units = unitsOf(self, published)
+  if (units === null) throw new Error("a subscription names an amount or units")
+  return figuresOf(self, { price: published, units: Rebasing.baseOf(units, index) })
+}
+
+/** Units of the order: those whose base units were signed, else those that the signed ones show. */
+const orderedBy = (
+  self: Subscription,
+  { price, units }: Pick<Attested, "price" | "units">,
+  { index }: Rebasing.Dealt
+): Decimal.Decimal => {
+  if (index === null) return units
+  const ordered = unitsOf(self, price)
+  return ordered !== null && Rebasing.baseOf(ordered, index) === units
+    ? ordered
+    : Rebasing.shownOf(units, { ...self, index })
+}
 
 /** Lists the differences between the attested figures and the rules; empty: they agree. */
 export const breaches = (
@@ -32,7 +71,7 @@ export const breaches = (
   pricing: Pricing
 ): ReadonlyArray<string> => [
   ...ofPoint(self, attested, pricing),
-  ...(attested.units === unitsOf(self, attested.price)
+  ...(attested.units === movedOf(self, attested.price)
     ? []
     : [`${Decimal.formatPlain(attested.units)} units are not what the order buys.`])
 ]
@@ -43,8 +82,20 @@ export const basePriceOf = (
   { points }: Pick<Pricing, "points">
 ): Decimal.Decimal | null => points.find(({ contractId }) => contractId === pointCid)?.price ?? null
 
-const unitsOf = (self: Subscription, price: Decimal.Decimal): Decimal.Decimal | null =>
-  self.amount === null ? self.units : Rules.byAmount(self.amount, dealingOf(self, price)).units
+/** Units that the order buys at a published price or index. */
+const unitsOf = (self: Subscription, published: Decimal.Decimal): Decimal.Decimal | null => {
+  const { price } = Rebasing.dealtAt(self.isRebasing, published)
+  return self.amount === null
+    ? self.units
+    : Rules.byAmount(self.amount, dealingOf(self, price)).units
+}
+
+/** Units that the ledger mints for them. */
+const movedOf = (self: Subscription, published: Decimal.Decimal): Decimal.Decimal | null => {
+  const units = unitsOf(self, published)
+  const { index } = Rebasing.dealtAt(self.isRebasing, published)
+  return units === null ? null : Rebasing.baseOf(units, index)
+}
 
 /** Lists the rules that the named point breaks; without an oracle in the claim any publisher's point counts. */
 const ofPoint = (self: Subscription, attested: Attested, pricing: Pricing) => {

@@ -176,7 +176,7 @@ const priced = Effect.fnUntraced(function* (
     yield* order.keepBreach(node, self.subscriptionId, { on: "price", detail: breaches.join(" ") })
   }
   const figures = Pricing.figuresOf(self, payload)
-  yield* records.announce([created(self, payload, node)])
+  yield* records.announce([created(self, figures, node)])
   yield* records.record(
     subscriptions,
     self,
@@ -184,9 +184,11 @@ const priced = Effect.fnUntraced(function* (
       on: "price",
       lotCid: node.contractId,
       pointCid: payload.pointCid,
-      price: payload.price,
+      price: figures.price,
+      index: figures.index,
       basePrice: Pricing.basePriceOf(payload, pricing),
-      units: payload.units,
+      units: figures.units,
+      baseUnits: figures.baseUnits,
       fee: figures.fee,
       expected: figures.due,
       residual: figures.residual,
@@ -198,7 +200,7 @@ const priced = Effect.fnUntraced(function* (
   )
 })
 
-const created = (self: Subscription, { price, units }: Priced, node: Node) => ({
+const created = (self: Subscription, { price, units }: Pricing.Priced, node: Node) => ({
   ...announcementOf(
     self,
     events.make("subscription.created", {

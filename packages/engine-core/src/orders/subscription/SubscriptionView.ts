@@ -23,6 +23,8 @@ const shown = Struct.pick(Subscription.fields, [
   "fee",
   "price",
   "pointCid",
+  "index",
+  "baseUnits",
   "policyVersion",
   "cutOffAt",
   "dealingDate",

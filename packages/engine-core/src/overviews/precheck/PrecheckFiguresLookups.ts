@@ -8,6 +8,8 @@ import { isSized } from "../../orders/OrderSize.ts"
 import { signedOrder } from "../../orders/SignedOrderLookups.ts"
 import { latestMarket } from "../../orders/primary-market/PrimaryMarketLookups.ts"
 import { redemptions } from "../../orders/redemption/Redemption.ts"
+import { unitsOf as unitsFreeOf } from "../../orders/redemption/RedemptionLookups.ts"
+import { baseOf, dealtAt, isRebasing } from "../../orders/RebasingRules.ts"
 import * as RedemptionPricing from "../../orders/redemption/RedemptionPricing.ts"
 import { lastPriceOf } from "../../orders/order/LastPriceLookups.ts"
 import { attestingOf } from "../../orders/subscription/SubscriptionRules.ts"
@@ -22,7 +24,8 @@ import type * as Figures from "../../writes/Figures.ts"
 import {
   type InstrumentId,
   instruments,
-  isRecorded
+  isRecorded,
+  type Recorded
 } from "../../instruments/instrument/Instrument.ts"
 import { inForce } from "../../instruments/policy/PolicyLookups.ts"
 import type { Act, Asked } from "./PrecheckRules.ts"
@@ -59,7 +62,8 @@ export const figuresOf = (
 
 /**
  * Estimated figures of a claim at the latest price under the terms in force, since the order's own
- * price does not exist yet. Null without a price, and for a rebasing instrument.
+ * price does not exist yet. Null without a price. Of a rebasing instrument the price is that of a shown
+ * unit, 1, beside the latest index and the base units that would move.
  */
 const ofClaim = Effect.fnUntraced(function* (
   act: "subscription.claim" | "redemption.claim",
@@ -73,23 +77,59 @@ const ofClaim = Effect.fnUntraced(function* (
   const terms = yield* inForce(instrument, of.now)
   const market = yield* latestMarket(of.instrumentId)
   const { oracle } = attestingOf(instrument, market?.state === "agreed" ? market : null)
-  const price = yield* lastPriceOf(instrument, oracle)
-  if (price === null || terms.manifest.valuation === "rebasing") return null
+  const lastPrice = yield* lastPriceOf(instrument, oracle)
+  if (lastPrice === null) return null
+  const rebases = isRebasing(terms.manifest)
   const { residual, unitDecimals, currency } = terms.manifest
   const places = { unitDecimals, cashDecimals: Currency.decimals(currency) }
   const policyVersion = String(terms.policyVersion)
   if (act === "redemption.claim") {
     const orderedAs = ordered.amount === null ? ("units" as const) : ("amount" as const)
     const asked = { ...ordered, ...places, feeRate: terms.fees.redemption, orderedAs }
-    const { units, proceeds, fee } = RedemptionPricing.figuresAt(asked, price)
-    return { price, units, cash: proceeds, fee, policyVersion } satisfies Derived
+    const freeUnits = rebases ? yield* freeOf(instrument, given, lastPrice) : null
+    const figures = RedemptionPricing.figuresAt(
+      { ...asked, isRebasing: rebases, freeUnits },
+      lastPrice
+    )
+    const { price, units, proceeds, fee } = figures
+    return {
+      ...{ price, units, cash: proceeds, fee, policyVersion },
+      ...rebasedBy(figures)
+    } satisfies Derived
   }
+  const { index, price } = dealtAt(rebases, lastPrice)
   const dealing = { price, ...places, feeRate: terms.fees.subscription, residual }
   const { units, due, fee, refund } =
     ordered.amount === null
       ? SubscriptionRules.byUnits(ordered.units, dealing)
       : SubscriptionRules.byAmount(ordered.amount, dealing)
-  return { price, units, cash: due, fee, refund, policyVersion } satisfies Derived
+  const baseUnits = index === null ? null : baseOf(units, index)
+  return {
+    ...{ price, units, cash: due, fee, refund, policyVersion },
+    ...rebasedBy({ index, baseUnits })
+  } satisfies Derived
+})
+
+/** Figures of a rebasing instrument's order beside those that every order has. */
+const rebasedBy = ({
+  baseUnits,
+  index
+}: {
+  readonly baseUnits: Decimal.Decimal | null
+  readonly index: Decimal.Decimal | null
+}) => (index === null || baseUnits === null ? {} : { index, baseUnits })
+
+/** Base units of a rebasing instrument that the holder has free for a redemption by wire. */
+const freeOf = Effect.fnUntraced(function* (
+  instrument: Recorded,
+  { holderId }: Asked,
+  lastPrice: Decimal.Decimal
+) {
+  const records = yield* Records
+  const holder = Option.getOrNull(yield* records.find(holders, holderId ?? ""))
+  if (holder === null) return null
+  const { free } = yield* unitsFreeOf({ ...instrument, ...holder }, { payment: "wire", lastPrice })
+  return free
 })
 
 type Ordered =
@@ -121,7 +161,10 @@ const ofSubscription = Effect.fnUntraced(function* (subscriptionId: string) {
   const { expected: cash } = self.cash
   if (units === null || cash === null || refund === null) return null
   const version = String(policyVersion)
-  return { price, units, cash, fee, refund, policyVersion: version } satisfies Derived
+  return {
+    ...{ price, units, cash, fee, refund, policyVersion: version },
+    ...rebasedBy(self)
+  } satisfies Derived
 })
 
 const ofRedemption = Effect.fnUntraced(function* (redemptionId: string) {
@@ -131,7 +174,10 @@ const ofRedemption = Effect.fnUntraced(function* (redemptionId: string) {
   if (self.units === null || self.proceeds === null) return null
   const { price, units, fee, proceeds, policyVersion } = self
   const version = String(policyVersion)
-  return { price, units, cash: proceeds, fee, policyVersion: version } satisfies Derived
+  return {
+    ...{ price, units, cash: proceeds, fee, policyVersion: version },
+    ...rebasedBy(self)
+  } satisfies Derived
 })
 
 /** Figures of a move, with the cover before and after it; a ratio of nothing outstanding is left out. */

@@ -94,19 +94,28 @@ export interface Beside {
  */
 export const besideOf = Effect.fnUntraced(function* (
   { instrumentId }: { readonly instrumentId: string },
-  { pin, isConcealed }: { readonly pin: Pin.Resolved; readonly isConcealed: boolean }
+  {
+    pin,
+    isConcealed,
+    show
+  }: {
+    readonly pin: Pin.Resolved
+    readonly isConcealed: boolean
+    /** Converts units of the ledger to those that the lines show. */
+    readonly show: (units: Decimal.Decimal) => Decimal.Decimal
+  }
 ) {
   const records = yield* Records
   const where = { instrumentId: [instrumentId] }
   const incoming = yield* byHolder(subscriptions, {
     pin,
     where: { ...where, state: ["priced"] },
-    of: summed(({ lot }) => lot?.units ?? null)
+    of: summed(({ lot }) => (lot === null ? null : show(lot.units)))
   })
   const outgoing = yield* byHolder(redemptions, {
     pin,
     where: { ...where, state: unburned },
-    of: summed(({ units }) => units)
+    of: summed(({ baseUnits, units }) => (baseUnits === null ? units : show(baseUnits)))
   })
   const restricted = isConcealed
     ? null

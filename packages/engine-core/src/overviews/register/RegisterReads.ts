@@ -129,7 +129,10 @@ export const register = Read.streamed({
     const asset = assetKeyOf(instrument)
     const rows: Stream.Stream<typeof Line.Type, Unavailable> = Stream.unwrap(
       Effect.map(
-        LineLookups.besideOf({ instrumentId }, { pin, isConcealed: isConcealedFrom(role) }),
+        LineLookups.besideOf(
+          { instrumentId },
+          { pin, isConcealed: isConcealedFrom(role), show: showing.show }
+        ),
         (besideOf) =>
           records.stream(registerEntries, { pin, where: { asset: [asset] } }).pipe(
             Stream.map(({ record }): RegisterEntry => record),

@@ -42,6 +42,7 @@ import {
   idOf as dayIdOf
 } from "../../orders/dealing-cycle/DealingDay.ts"
 import { primaryMarkets } from "../../orders/primary-market/PrimaryMarket.ts"
+import { isRebasing } from "../../orders/RebasingRules.ts"
 import { redemptions } from "../../orders/redemption/Redemption.ts"
 import { subscriptions } from "../../orders/subscription/Subscription.ts"
 import type { Crypto } from "../../ports/Crypto.ts"
@@ -319,7 +320,8 @@ const priceOn = Effect.fnUntraced(function* (
   { instrument, to }: { readonly instrument: Recorded; readonly to: Decimal.Decimal }
 ) {
   const fixed = day?.dealt ?? null
-  if (fixed === null) return { price: to, swinging: null } satisfies Rules.DayPrice
+  if (fixed === null || isRebasing(instrument.manifest))
+    return { price: to, swinging: null } satisfies Rules.DayPrice
   const { swing } = yield* inForce(instrument, fixed.at)
   const { ordered, outstanding } = fixed
   return Rules.dayPriceOf({ price: to, ordered, outstanding, swing })

@@ -11,6 +11,7 @@ import * as Rational from "../../kernel/Rational.ts"
 import { unitAt } from "../../kernel/Rounding.ts"
 import * as OrderFormulas from "../../orders/OrderFormulas.ts"
 import { type Swinging, swungOf } from "../../orders/dealing-cycle/DealingCycleRules.ts"
+import { baseOf } from "../../orders/RebasingRules.ts"
 import type { Redemption } from "../../orders/redemption/Redemption.ts"
 import * as RedemptionPricing from "../../orders/redemption/RedemptionPricing.ts"
 import type { Subscription } from "../../orders/subscription/Subscription.ts"
@@ -144,9 +145,36 @@ const sourceOfOrder =
     sources: Sources
   ) =>
   (name: string): Basis.Source =>
-    name === "price" && swinging === null
+    (name === "price" || name === "index") && swinging === null
       ? ofStatement(sources)
       : { ...order, offset: sources.offset }
+
+/**
+ * Base units that the shown units of an order stand for at the corrected index: a shown unit is worth 1
+ * at any index, so that nothing else of a rebasing instrument's order changes.
+ */
+const baseFigure = (
+  {
+    index,
+    units,
+    was
+  }: {
+    readonly units: Decimal.Decimal
+    readonly was: Decimal.Decimal
+    readonly index: Decimal.Decimal
+  },
+  source: (name: string) => Basis.Source
+): Figure => ({
+  field: "units",
+  was,
+  should: baseOf(units, index),
+  basis: () =>
+    Basis.of(OrderFormulas.rebaseTake, {
+      given: { units, index },
+      fields: { baseUnits: "baseUnits" },
+      source
+    })
+})
 
 /**
  * Rows of a priced subscription at the price of its day: the units that an amount buys, with the refund
@@ -164,6 +192,10 @@ export const ofSubscription = (
   const swung = () => swingBasis(day, sources)
   const { price } = day
   const { cashDecimals, feeRate, residualRule, unitDecimals } = self
+  if (self.isRebasing) {
+    const minted = { units, was: self.baseUnits ?? Decimal.zero, index: price }
+    return rowsOf({ ...order, holderId, currency }, [baseFigure(minted, source)])
+  }
   if (amount === null) {
     const { due } = SubscriptionRules.byUnits(units, dealingOf(self, price))
     const given = { units, price, feeRate, cashDecimals }
@@ -213,6 +245,13 @@ export const ofRedemption = (
   const swung = () => swingBasis(day, sources)
   const { price } = day
   const { cashDecimals, feeRate, unitDecimals } = self
+  if (self.isRebasing) {
+    const burned = { units, was: self.baseUnits ?? Decimal.zero, index: price }
+    const { basis, should, was } = baseFigure(burned, source)
+    return rowsOf({ ...order, holderId, currency }, [
+      { field: "units", was: Decimal.negate(was), should: Decimal.negate(should), basis }
+    ])
+  }
   if (amount !== null && Decimal.equals(proceeds, amount)) {
     const given = { amount, price, feeRate, unitDecimals, cashDecimals }
     return rowsOf({ ...order, holderId, currency }, [

@@ -2,7 +2,7 @@
 import type { Item, Items } from "../../findings/Explained.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import type { Redemption } from "../../orders/redemption/Redemption.ts"
+import { burnedBy, type Redemption } from "../../orders/redemption/Redemption.ts"
 import type { Subscription } from "../../orders/subscription/Subscription.ts"
 import type { StatementBasis } from "../../vocabulary/sets.ts"
 
@@ -60,7 +60,8 @@ export const ofSubscription = (self: Subscription): ReadonlyArray<InFlight> => {
  * the register has them; burned and not settled, they may show although the register has them not.
  */
 export const ofRedemption = (self: Redemption): ReadonlyArray<InFlight> => {
-  const { units, pricedAt, burnedAt, state } = self
+  const { pricedAt, burnedAt, state } = self
+  const units = burnedBy(self)
   if (units === null || pricedAt === null) return []
   if (state === "priced" || state === "funded") {
     const amount = Decimal.negate(units)
@@ -92,19 +93,14 @@ export const ofLaterSubscription = (
 export const ofLaterRedemption = (
   self: Redemption,
   moment: Instant.Instant
-): ReadonlyArray<InFlight> =>
-  self.units === null ||
-  self.pricedAt === null ||
-  self.pricedAt <= moment ||
-  ended.includes(self.endedAs ?? "")
-    ? []
-    : [
-        ofRedemptionAs(self, {
-          amount: Decimal.negate(self.units),
-          since: self.pricedAt,
-          isUnmoved: false
-        })
-      ]
+): ReadonlyArray<InFlight> => {
+  const { endedAs, pricedAt } = self
+  const units = burnedBy(self)
+  if (units === null || pricedAt === null) return []
+  if (pricedAt <= moment || ended.includes(endedAs ?? "")) return []
+  const amount = Decimal.negate(units)
+  return [ofRedemptionAs(self, { amount, since: pricedAt, isUnmoved: false })]
+}
 
 /** Whether a statement of this basis must count the order although its units have not moved. */
 export const isCounted = (

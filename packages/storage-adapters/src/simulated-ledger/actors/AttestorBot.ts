@@ -5,8 +5,6 @@ import * as Policy from "./Policy.ts"
 import * as Pricing from "./Pricing.ts"
 import * as World from "./World.ts"
 
-type Claim = Templates.Payload<typeof Templates.SubscriptionClaim>
-
 /** Terms of an instrument that are not on the ledger. */
 export const Terms = Pricing.Terms
 export type Terms = Pricing.Terms
@@ -42,7 +40,8 @@ const attest = (
   const { claim, point, terms } = of
   const price = Pricing.priceOf(point, terms)
   if (price === undefined) return []
-  const units = counted(claim.payload, price, terms)
+  const { cash, orderedUnits } = claim.payload
+  const units = Pricing.boughtBy({ cash, units: orderedUnits }, { point, price, terms })
   if (units === null || !Decimal.isPositive(units)) return []
   return [
     World.answer(
@@ -61,8 +60,3 @@ const attest = (
     )
   ]
 }
-
-/** Figures of a claim: one in units stays as it is, one in cash buys units by the formula. */
-const counted = (claim: Claim, price: Decimal.Decimal, terms: Terms): Decimal.Decimal | null =>
-  claim.orderedUnits ??
-  (claim.cash === null ? null : Pricing.unitsFor(claim.cash, { price, terms }))

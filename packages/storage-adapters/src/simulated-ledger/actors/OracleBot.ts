@@ -149,8 +149,14 @@ export const redemptions =
       const claimed = { ...payload, pointCid: null, claimedAt: createdAt }
       const point = Pricing.pointFor(world, claimed, terms)
       const price = point && Pricing.priceOf(point, terms)
-      const figures = price && counted(payload, price, terms)
-      if (point === undefined || !price || !figures) return []
+      if (point === undefined || !price) return []
+      const order = {
+        units: payload.orderedUnits,
+        amount: payload.orderedAmount,
+        free: payload.freeUnits ?? null
+      }
+      const figures = Pricing.soldBy(order, { point, price, terms })
+      if (figures === null || !isPaying(figures)) return []
       const { units, proceeds } = figures
       const details = { units: Decimal.formatPlain(units), proceeds: Decimal.formatPlain(proceeds) }
       return [
@@ -163,15 +169,6 @@ export const redemptions =
       ]
     })
 
-type Claim = Templates.Payload<typeof Templates.RedemptionClaim>
-
-/** Figures of a claim: one in units pays their value, one in cash takes the units that pay it. */
-const counted = (claim: Claim, price: Decimal.Decimal, terms: Pricing.Terms) => {
-  const { orderedUnits, orderedAmount } = claim
-  const units =
-    orderedUnits ??
-    (orderedAmount === null ? null : Pricing.unitsToPay(orderedAmount, { price, terms }))
-  if (units === null) return null
-  const proceeds = orderedAmount ?? Pricing.proceedsFor(units, { price, terms })
-  return Decimal.isPositive(proceeds) ? { units, proceeds } : null
-}
+/** Checks that an order burns something and pays something: the ledger takes no other. */
+const isPaying = (figures: NonNullable<ReturnType<typeof Pricing.soldBy>>): boolean =>
+  Decimal.isPositive(figures.units) && Decimal.isPositive(figures.proceeds)

@@ -100,6 +100,65 @@ export const unitsToPay = (amount: Decimal.Decimal, of: Figures): Decimal.Decima
   })
 }
 
+/** Whether a point publishes the index of a rebasing instrument, whose shown units are worth 1 each. */
+const isIndex = ({ payload }: Point): boolean => payload.metric === "index"
+
+/** Base units of shown units at an index: half up at ten places. */
+const based = (units: Decimal.Decimal, index: Decimal.Decimal): Decimal.Decimal =>
+  Rational.round(Rational.divide(Rational.of(units), Rational.of(index)), {
+    places: Decimal.places,
+    rounding: "half-up"
+  })
+
+/** Units shown for base units at an index: half up at the instrument's places. */
+const shown = (base: Decimal.Decimal, { price: index, terms }: Figures): Decimal.Decimal =>
+  Rational.round(Rational.multiply(Rational.of(base), Rational.of(index)), {
+    places: terms.unitDecimals,
+    rounding: "half-up"
+  })
+
+/** Point, price and terms that an order's figures follow from. */
+export interface Dealing extends Figures {
+  readonly point: Point
+}
+
+/** Units of a subscription's lot: those ordered, or those that the cash buys; of an index, base units. */
+export const boughtBy = (
+  order: { readonly units: Decimal.Decimal | null; readonly cash: Decimal.Decimal | null },
+  { point, price, terms }: Dealing
+): Decimal.Decimal | null => {
+  const at = { price: isIndex(point) ? Decimal.one : price, terms }
+  const units = order.units ?? (order.cash === null ? null : unitsFor(order.cash, at))
+  return units === null || !isIndex(point) ? units : based(units, price)
+}
+
+/**
+ * Units and proceeds of a redemption: one in units pays their value, one in cash takes the units that pay
+ * it; of an index, base units. An order for all free units, as they are shown or for what they are worth,
+ * takes them whole.
+ */
+export const soldBy = (
+  order: {
+    readonly units: Decimal.Decimal | null
+    readonly amount: Decimal.Decimal | null
+    readonly free: Decimal.Decimal | null
+  },
+  { point, price, terms }: Dealing
+): { readonly units: Decimal.Decimal; readonly proceeds: Decimal.Decimal } | null => {
+  const at = { price: isIndex(point) ? Decimal.one : price, terms }
+  const { amount, free } = order
+  const units = order.units ?? (amount === null ? null : unitsToPay(amount, at))
+  if (units === null) return null
+  const proceeds = amount ?? proceedsFor(units, at)
+  if (!isIndex(point)) return { units, proceeds }
+  if (free !== null) {
+    const all = shown(free, { price, terms })
+    const isAll = amount === null ? units === all : proceedsFor(all, at) === amount
+    if (isAll) return { units: free, proceeds }
+  }
+  return { units: based(units, price), proceeds }
+}
+
 const metrics: ReadonlySet<string> = new Set(["price", "index", "income"])
 
 /** Members of a claim that select its price. */

@@ -91,7 +91,7 @@ export const letGo = (
     return {}
   })
 
-interface Worth {
+export interface Worth {
   readonly units: Decimal.Decimal
   readonly price: Decimal.Decimal
 }
@@ -99,6 +99,46 @@ interface Worth {
 /** Value of units at a price, unrounded. */
 export const worth = ({ units, price }: Worth): Rational.Rational =>
   Rational.multiply(Rational.of(units), Rational.of(price))
+
+/** Price and units of a contract, and the places of shown units where its instrument rebases. */
+export interface Counted extends Worth {
+  readonly shownDecimals?: number | null | undefined
+}
+
+/** Units that holders are shown for base units at an index: half up at the places that are shown. */
+const shown = ({ price, units }: Worth, places: number): Decimal.Decimal =>
+  Rational.round(worth({ price, units }), { places, rounding: "half-up" })
+
+/** Base units of units that are shown at an index: half up at ten places. */
+const based = ({ price, units }: Worth): Decimal.Decimal =>
+  Rational.round(Rational.divide(Rational.of(units), Rational.of(price)), {
+    places: Decimal.places,
+    rounding: "half-up"
+  })
+
+/**
+ * Value of the units of an order, unrounded; of a rebasing instrument, whose price is the index, that of
+ * the units shown, each of which is worth 1.
+ */
+export const worthOf = ({ price, shownDecimals = null, units }: Counted): Rational.Rational =>
+  shownDecimals === null
+    ? worth({ price, units })
+    : Rational.of(shown({ price, units }, shownDecimals))
+
+/**
+ * Checks that units are those ordered. Of a rebasing instrument, which orders in shown units, they are the
+ * base units of these, or any that show them.
+ */
+export const areOrdered = (
+  ordered: Decimal.Decimal | null,
+  { price, shownDecimals = null, units }: Counted
+): boolean => {
+  if (ordered === null) return true
+  if (shownDecimals === null) return ordered === units
+  return (
+    units === based({ price, units: ordered }) || shown({ price, units }, shownDecimals) === ordered
+  )
+}
 
 const most = Rational.of(Decimal.of(`1${"0".repeat(26)}`))
 

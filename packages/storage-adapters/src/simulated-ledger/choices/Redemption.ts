@@ -8,15 +8,18 @@ import { Result } from "effect"
 import { abort, define, demand, type Scope } from "../Entity.ts"
 import { joined } from "./Market.ts"
 import {
+  areOrdered,
   bound,
   complete,
+  type Counted,
   custodianOf,
   fitting,
   giveBack,
   isCountable,
   letGo,
   type Order,
-  worth
+  worth,
+  worthOf
 } from "./Order.ts"
 import { sameAsset } from "./Registry.ts"
 
@@ -108,13 +111,16 @@ export const redemptionClaim = define(Templates.RedemptionClaim, {
               "price and units are positive"
             ],
             [isCountable({ price, units }), "the units are worth more than can be counted"],
-            [self.orderedUnits === null || self.orderedUnits === units, "other units than ordered"],
+            [areOrdered(self.orderedUnits, { ...self, price, units }), "other units than ordered"],
             [
               self.orderedAmount === null || self.orderedAmount === proceeds,
               "another amount than ordered"
             ],
             [Decimal.isPositive(proceeds), "a redemption pays something"],
-            [isWithin({ units, price }, proceeds), "the proceeds are more than the units' price"]
+            [
+              isPayable(self, { price, proceeds, units }),
+              "the proceeds are more than the units' price"
+            ]
           )
           const { valuationTime } = point
           const priced = { ...self, ...argument, valuationTime }
@@ -157,6 +163,22 @@ const ofItsDay = (
 
 const isWithin = (of: Parameters<typeof worth>[0], proceeds: Decimal.Decimal): boolean =>
   Rational.atMost(Rational.of(proceeds), worth(of))
+
+/**
+ * Checks that proceeds are at most what the units are worth. Shown units of a rebasing instrument are
+ * worth 1 each: those ordered, or those that the burned ones show. Where rounding to base units and back
+ * loses an atom of base units, the amount ordered is still paid.
+ */
+const isPayable = (
+  { orderedUnits, shownDecimals }: Claim,
+  of: Counted & { readonly proceeds: Decimal.Decimal }
+): boolean => {
+  if ((shownDecimals ?? null) === null) return isWithin(of, of.proceeds)
+  const units = Decimal.add(of.units, Decimal.fromAtoms(1n))
+  const most =
+    orderedUnits === null ? worthOf({ ...of, shownDecimals, units }) : Rational.of(orderedUnits)
+  return Rational.atMost(Rational.of(of.proceeds), most)
+}
 
 /** Returns units and cash to those who allocated them, and withdraws the venue's request. */
 const release = (scope: Scope, self: Claim, argument: LettingGo) =>

@@ -8,6 +8,7 @@ import { Result } from "effect"
 import { abort, define, demand, type Scope } from "../Entity.ts"
 import { reachable } from "./Market.ts"
 import {
+  areOrdered,
   bound,
   complete,
   custodianOf,
@@ -15,7 +16,8 @@ import {
   isCountable,
   letGo,
   type Order,
-  worth
+  worth,
+  worthOf
 } from "./Order.ts"
 import { admits } from "./Registry.ts"
 
@@ -101,7 +103,7 @@ export const subscriptionClaim = define(Templates.SubscriptionClaim, {
             [self.pointCid === null || self.pointCid === pointCid, "another point than before"],
             [self.price === null || self.price === price, "another price than before"],
             [self.units === null || self.units === units, "other units than before"],
-            [self.orderedUnits === null || self.orderedUnits === units, "other units than ordered"]
+            [areOrdered(self.orderedUnits, { ...self, price, units }), "other units than ordered"]
           )
           const attested = [...self.attested, attestor]
           if (attested.length < self.required) {
@@ -218,7 +220,7 @@ const isBeyondChange = (
   self: Lot,
   of: { readonly cash: Decimal.Decimal; readonly refund: Decimal.Decimal }
 ): boolean =>
-  Rational.lessThan(Rational.subtract(Rational.of(of.cash), worth(self)), Rational.of(of.refund))
+  Rational.lessThan(Rational.subtract(Rational.of(of.cash), worthOf(self)), Rational.of(of.refund))
 
 /**
  * Pays change, the cash that bought no units, from the fund to the holder, out of the cash just

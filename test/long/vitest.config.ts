@@ -44,6 +44,7 @@ export default defineConfig({
       "test/operations/distribution-accumulating.prop.ts",
       "test/operations/distribution-years.prop.ts",
       "test/operations/holder-statements.prop.ts",
+      "test/rules/holder-statements.prop.ts",
       "test/reads/distribution-pins.prop.ts",
       "test/http/report-pins.prop.ts",
       "test/http/report-twins.prop.ts",

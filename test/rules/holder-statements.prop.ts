@@ -5,6 +5,7 @@
 import { Date, Decimal, Instant, Month, Offset, Party, Zone } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { isLong } from "../long-run.ts"
 import type { PartyMovement } from "#core/instruments/register/Movement.ts"
 import { movementsMax } from "#core/overviews/holder-statement/HolderStatement.ts"
 import * as Rules from "#core/overviews/holder-statement/HolderStatementRules.ts"
@@ -168,7 +169,7 @@ describe("months of one instrument by chance", () => {
         expect(Month.fromDate(Zone.dateAt(zone, last))).toBe(month)
         expect(Date.compare(Zone.dateAt(zone, last), Month.lastDay(month))).toBeLessThanOrEqual(0)
       }),
-      { numRuns: 2_000 }
+      { numRuns: isLong ? 5_000 : 500 }
     )
   })
 
@@ -198,7 +199,7 @@ describe("months of one instrument by chance", () => {
           if (last !== undefined) expect(of.closing).toBe(last.balanceAfter)
         }
       }),
-      { numRuns: 300 }
+      { numRuns: isLong ? 2_000 : 150 }
     )
     expect(Math.min(moved, rebased)).toBeGreaterThan(0)
   })
@@ -216,7 +217,7 @@ describe("months of one instrument by chance", () => {
           if (isKnown || within.length > 0) expect(of).toEqual(all[nth]!.of)
         }
       }),
-      { numRuns: 200 }
+      { numRuns: isLong ? 1_000 : 100 }
     )
   })
 

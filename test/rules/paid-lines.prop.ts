@@ -56,7 +56,7 @@ it("is in a month that had not closed by its delivery, and is looked for where i
       if (Instant.isBefore(at, span.start)) early += 1
       if (Instant.atOrAfter(at, span.end)) late += 1
     }),
-    { numRuns: 3_000 }
+    { numRuns: 1_500 }
   )
   // Evidence may name the day after that of the delivery in a zone, and days that are long past.
   expect(Math.min(early, late)).toBeGreaterThan(0)

@@ -16,6 +16,7 @@ import * as DistributionBooks from "./distribution-books.ts"
 import { Model } from "./model.ts"
 import * as StoredBooks from "./stored-books.ts"
 import * as Repeats from "./repeats.ts"
+import * as Reports from "./reports.ts"
 import * as Results from "./results.ts"
 import * as Town from "./town.ts"
 import * as Wallets from "./wallets.ts"
@@ -155,6 +156,7 @@ const story = Effect.fnUntraced(function* (
     return found
   }
   const repeats = Repeats.make(of.seed)
+  const reports = Reports.make(of.seed)
   const results = Results.make()
   const oneStep = Effect.gen(function* () {
     yield* takeRandomStep(town)
@@ -166,6 +168,7 @@ const story = Effect.fnUntraced(function* (
     if (town.step % auditEvery !== 0) return
     yield* settled(town, eventOrder)
     yield* Audit.whole(town)
+    yield* reports.audit(town)
     yield* repeats.again(town)
   })
   for (town.step = 1; town.step <= of.steps; town.step++) {
@@ -175,6 +178,7 @@ const story = Effect.fnUntraced(function* (
     Effect.gen(function* () {
       yield* settled(town, eventOrder)
       yield* Audit.whole(town)
+      yield* reports.audit(town)
       yield* StoredBooks.audit(town)
     })
   ).pipe(Effect.catchCause((cause) => Effect.die(finding(town, of, cause))))

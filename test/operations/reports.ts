@@ -22,6 +22,7 @@ import * as TaxReads from "#core/overviews/tax-statement/TaxReads.ts"
 import type { Disposal, TaxStatement } from "#core/overviews/tax-statement/TaxStatement.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
+import * as Powers from "./powers.ts"
 import * as Venue from "./venue.ts"
 
 export interface Asked {
@@ -73,17 +74,41 @@ export const told = (rows: ReadonlyArray<HolderStatement>) =>
     ].join(" ")
   )
 
+/** A free holding of at least so many units. */
+const holdingOf = Effect.fnUntraced(function* (owner: Cycles.Holder, amount: Decimal.Decimal) {
+  const held = (yield* Cycles.active(Templates.Holding)).find(
+    ({ payload }) =>
+      payload.owner === owner.party &&
+      payload.lock === null &&
+      Decimal.of(String(payload.amount)) >= amount
+  )
+  if (held === undefined) throw new Error(`${owner.holderId} has no holding of ${amount}`)
+  return held
+})
+
+/** The holder gives units to another one, which takes them. */
+export const gives = (from: Cycles.Holder, to: Cycles.Holder, units: string) =>
+  Effect.gen(function* () {
+    const amount = Decimal.of(units)
+    const held = yield* holdingOf(from, amount)
+    const offered = {
+      receiver: to.party,
+      amount,
+      executeBefore: Instant.of("2030-01-01T00:00:00Z")
+    }
+    yield* from.act(Templates.exercise(Templates.Holding, held.cid, "OfferTransfer", offered))
+    const offer = yield* Powers.saying(Templates.TransferOffer, { receiver: to.party })
+    const { cid: credentialCid } = yield* Powers.saying(Templates.Credential, { holder: to.party })
+    yield* to.act(
+      Templates.exercise(Templates.TransferOffer, offer.cid, "Accept", { credentialCid })
+    )
+  })
+
 /** The holder gives units up: the registrar burns them. */
 export const burns = (stage: Fund.Parties, from: Cycles.Holder, units: string, id = "exit") =>
   Effect.gen(function* () {
     const amount = Decimal.of(units)
-    const held = (yield* Cycles.active(Templates.Holding)).find(
-      ({ payload }) =>
-        payload.owner === from.party &&
-        payload.lock === null &&
-        Decimal.of(String(payload.amount)) >= amount
-    )
-    if (held === undefined) throw new Error(`${from.holderId} has no holding of ${units}`)
+    const held = yield* holdingOf(from, amount)
     yield* from.act(
       Templates.exercise(Templates.Holding, held.cid, "RequestBurn", {
         amount,

@@ -1,6 +1,6 @@
 /** Tax statements: a person's year, by the day a payment counts on, over a chain of successors. */
 import { Date, Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
-import { Ledger } from "@bursar/engine-core/ports"
+import { Atomically, Documents, Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { assert, describe, it } from "@effect/vitest"
@@ -10,7 +10,7 @@ import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Month from "./distributions.ts"
-import type * as Fund from "./fund.ts"
+import * as Fund from "./fund.ts"
 import * as Minting from "./minting.ts"
 import * as Powers from "./powers.ts"
 import * as Reports from "./reports.ts"
@@ -205,6 +205,18 @@ describe("a tax statement's year", () => {
       assert.deepStrictEqual(codes(yield* Reports.taxOf("h2", 2026)), ["02"])
       assert.deepStrictEqual(codes(yield* Reports.taxOf("h3", 2026)), ["04"])
       assert.deepStrictEqual(codes(before), ["02"])
+      // Versions that were pruned are lost: the earliest that is kept is taken for them.
+      yield* Cycles.at("2026-12-01T12:00:00Z")
+      yield* Calls.write(
+        "holder.set-attributes",
+        { holderId: "h3" },
+        { attributes: [{ name: "kyc", value: "1", state: "valid", evidenceHash: "ab".repeat(32) }] }
+      )
+      const { run } = yield* Atomically
+      const documents = yield* Documents
+      const through = yield* head
+      yield* run(documents.prune({ collection: "holder", through, limit: 1_000 }))
+      assert.deepStrictEqual(codes(yield* Reports.taxOf("h3", 2026)), ["04"])
     }).pipe(Effect.provide(world()))
   )
 })
@@ -254,6 +266,37 @@ describe("a person", () => {
         [["10", null, null]]
       )
       assert.deepStrictEqual((yield* Reports.taxOf("h2", 2026)).disposals, [])
+    }).pipe(Effect.provide(world()))
+  )
+})
+
+describe("a disposal of many lots", () => {
+  it.effect("has a part of each, also of those that one transfer brought", () =>
+    Effect.gen(function* () {
+      const stage = yield* Fund.opened({ holderCap: 100 }, "2026-08-30T12:00:00Z")
+      const h1 = yield* Cycles.joins(stage, "h1")
+      const h2 = yield* Cycles.joins(stage, "h2")
+      const lots = 35
+      for (let n = 0; n < lots; n++) yield* Powers.mints(stage, h1, "1")
+      yield* Powers.mints(stage, h1, "100")
+      yield* Cycles.at("2026-10-01T12:00:00Z")
+      yield* Powers.mints(stage, h2, "1")
+      yield* Reports.burns(stage, h2, "0.5")
+      yield* Cycles.at("2026-10-02T12:00:00Z")
+      yield* Reports.gives(h1, h2, `${lots}.5`)
+      yield* Cycles.at("2026-10-03T12:00:00Z")
+      yield* Reports.burns(stage, h2, `${lots}.5`)
+      const of = (id: string, month: string) =>
+        Effect.map(Reports.taxOf(id, 2026), ({ disposals }) =>
+          disposals
+            .filter(({ disposedOn }) => disposedOn === month)
+            .map(({ acquiredOn, units }) => `${acquiredOn} ${plain(units)}`)
+        )
+      const parts = [...Array.from({ length: lots }, () => "2026-08-30 1"), "2026-08-30 0.5"]
+      assert.deepStrictEqual(yield* of("h1", "2026-10-02"), parts)
+      // The oldest lots go first, and these came in by the transfer.
+      assert.deepStrictEqual(yield* of("h2", "2026-10-01"), ["2026-10-01 0.5"])
+      assert.deepStrictEqual(yield* of("h2", "2026-10-03"), parts)
     }).pipe(Effect.provide(world()))
   )
 })

@@ -114,10 +114,16 @@ export const exemptionsOf = Effect.fnUntraced(function* (
   const ids = [...new Set(lines.flatMap(({ holderId }) => holderId ?? []))]
   const from = offsets.reduce((a, b) => (a < b ? a : b))
   const through = offsets.reduce((a, b) => (a > b ? a : b))
-  const versions = yield* records.versions(holders, ids, { from, through })
-  const byHolder = Map.groupBy(versions, ({ record }) => record.holderId as string)
+  const within = yield* records.versions(holders, ids, { from, through })
+  const known = new Set(within.map(({ record }) => record.holderId as string))
+  const pruned = ids.filter((id) => !known.has(id))
+  const later =
+    pruned.length === 0
+      ? []
+      : yield* records.versions(holders, pruned, { from: through, through: pin.offset })
+  const versions = Map.groupBy([...within, ...later], ({ record }) => record.holderId as string)
   for (const [nth, line] of lines.entries()) {
-    const of = byHolder.get(line.holderId ?? "") ?? []
+    const of = versions.get(line.holderId ?? "") ?? []
     const version = of.findLast(({ fromOffset }) => fromOffset <= offsets[nth]!) ?? of[0]
     const paidAt = deliveredTimeOf(line)
     const exemption = version?.record.attributes.find(

@@ -26,6 +26,7 @@ const reachedSoon: Readonly<Record<string, number>> = {
   "refused permission-denied": 20,
   faults: 12,
   "records folded": 1_000,
+  "months compared": 5,
   "answers repeated": 1_400
 }
 
@@ -66,7 +67,8 @@ const reached: Readonly<Record<string, number>> = {
   "result compared subscription.claim": 20,
   "result compared holder.restrict": 8,
   "records folded": 1_500,
-  "movements added up": 60
+  "movements added up": 60,
+  "months compared": 10
 }
 
 /** What the town that deals does at least so often: refunds of every kind, cycles, a gate. */

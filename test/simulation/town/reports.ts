@@ -18,22 +18,22 @@ import type { Disposal } from "#core/overviews/tax-statement/TaxStatement.ts"
 import { holds, same } from "../books.ts"
 import * as Faults from "../faults.ts"
 import { add, atoms, type Atoms } from "./figures.ts"
-import { note, type Town } from "./town.ts"
+import { type Holder, note, type Town } from "./town.ts"
 
 const zones = [
-  "UTC",
-  "America/New_York",
-  "America/Sao_Paulo",
-  "Asia/Kolkata",
-  "Australia/Lord_Howe",
-  "Pacific/Kiritimati"
-].map(Zone.of)
+  Zone.of("UTC"),
+  Zone.of("America/New_York"),
+  Zone.of("America/Sao_Paulo"),
+  Zone.of("Asia/Kolkata"),
+  Zone.of("Australia/Lord_Howe"),
+  Zone.of("Pacific/Kiritimati")
+] as const
 
 /** Years that a town lives in. */
 const years = ["2026", "2027", "2028"]
 
-/** Holders whose reports are compared at a time. */
-const holdersMax = 6
+/** Holders that have or had units whose reports are compared at a time. */
+const holdersMax = 5
 
 const auditor: Caller.Caller = {
   ...{ sub: "aida", name: null, email: null, roles: ["auditor"], holderId: null, party: null }
@@ -171,15 +171,30 @@ export const make = (seed: number) => {
   /** A die of its own, so that the walk is the same without it. */
   const die = Faults.dice(seed ^ 0x3a7)
 
+  const anyOf = <A>(of: ReadonlyArray<A>, count: number): ReadonlyArray<A> => {
+    const left = [...of]
+    const found: Array<A> = []
+    while (found.length < count && left.length > 0) {
+      found.push(...left.splice(die.roll(left.length), 1))
+    }
+    return found
+  }
+
+  /** Some that have or had units, and one or two of all. */
+  const holdersOf = (town: Town): ReadonlyArray<Holder> => {
+    const owners = new Set(
+      town.funds.flatMap(({ instrumentId }) => town.observer.owners(instrumentId))
+    )
+    const had = town.holders.filter(({ party }) => owners.has(party))
+    return [...new Set([...anyOf(had, holdersMax), ...anyOf(town.holders, 2)])]
+  }
+
   /** Compares the reports of some holders and of all funds; everything is at rest. */
   const audit = Effect.fnUntraced(function* (town: Town) {
     const reads = yield* Reads
     const funds = yield* plainFunds(town)
     yield* registers(town, funds)
-    const known = [...town.holders]
-    for (let nth = 0; nth < holdersMax && known.length > 0; nth++) {
-      const [holder] = known.splice(die.roll(known.length), 1)
-      if (holder === undefined) return
+    for (const holder of holdersOf(town)) {
       const zone = die.pick(zones)
       const { party } = holder
       const holderId = Schema.decodeSync(HolderId)(holder.holderId)

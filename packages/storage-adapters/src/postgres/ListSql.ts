@@ -191,8 +191,12 @@ export const pages = (
   limit: number
 ): readonly [() => Statement, ...ReadonlyArray<() => Statement>] =>
   query.pin.by === "latest"
-    ? [() => whole(query, limit)]
-    : [() => recent(query, limit), () => near(query, limit), () => whole(query, limit)]
+    ? [() => firstOf(query, limit)]
+    : [() => firstOf(query, limit), () => near(query, limit), () => whole(query, limit)]
+
+/** The first of `pages`. */
+export const firstOf = (query: ListQuery, limit: number, given = parameters()): Statement =>
+  (query.pin.by === "latest" ? whole : recent)(query, limit, given)
 
 /**
  * One statement of the first of `pages` of several queries in the same direction: the rows of each in
@@ -201,8 +205,7 @@ export const pages = (
 export const firstPages = (queries: readonly [Limited, ...ReadonlyArray<Limited>]): Statement => {
   const given = parameters()
   const parts = queries.map((query, n) => {
-    const first = query.pin.by === "latest" ? whole : recent
-    const { sql } = first(query, query.limit, given)
+    const { sql } = firstOf(query, query.limit, given)
     return `select ${given.add(String(n))}::int4 as n, part.* from (${sql}) part`
   })
   const [query] = queries

@@ -1,5 +1,11 @@
 /** Versions of records in PostgreSQL: rows that the next version closes, listed by keyset. */
-import type { Documents, StoredPin, StoredVersion, VersionRow } from "@bursar/engine-core/ports"
+import type {
+  Documents,
+  ListQuery,
+  StoredPin,
+  StoredVersion,
+  VersionRow
+} from "@bursar/engine-core/ports"
 import { Effect, Option, Stream } from "effect"
 import * as Batches from "./Batches.ts"
 import * as ListSql from "./ListSql.ts"
@@ -121,20 +127,9 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
   list: listing(sessions),
   stream: (query) =>
     Stream.unwrap(
-      Effect.gen(function* () {
-        const open = yield* sessions.current
-        const session = open ?? (yield* sessions.scoped)
-        if (open === undefined) {
-          yield* session.send(
-            `set local idle_in_transaction_session_timeout = ${STREAM_IDLE_MILLIS}`,
-            []
-          )
-        }
-        const found = yield* cursor(session, ListSql.whole(query))
-        // The snapshot is taken; its rows are shown once the commits that they come from are on disk.
-        if (open === undefined && !isSettled(sessions, query.pin)) yield* session.settled
-        return found
-      })
+      Effect.flatMap(sessions.current, (open) =>
+        open === undefined ? streaming(sessions, query) : cursor(open, ListSql.whole(query))
+      )
     ),
   countBy: (query) => {
     const { sql, values } = ListSql.countBy(query)
@@ -210,6 +205,24 @@ const listing = (sessions: Sessions): Documents["Service"]["list"] => {
 }
 
 const isSame = (a: StoredPin, b: StoredPin): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+/**
+ * Streams versions outside of a transaction. Most lists end within the first page, which is a look-up as
+ * that of a list: a cursor takes a connection and a transaction of its own, which cost more than the rows
+ * of such a list. A longer list is read by the cursor from its beginning, so that all of it is one snapshot.
+ */
+const streaming = Effect.fnUntraced(function* (sessions: Sessions, query: ListQuery) {
+  const { sql, values } = ListSql.firstOf(query, FETCH)
+  const { rows } = yield* look(sessions, query.pin)(sql, values)
+  const isWhole = rows.length < FETCH && !rows.some(ListSql.isTryNext)
+  if (isWhole) return Stream.fromIterable(rows.map(versionOf))
+  const session = yield* sessions.scoped
+  yield* session.send(`set local idle_in_transaction_session_timeout = ${STREAM_IDLE_MILLIS}`, [])
+  const found = yield* cursor(session, ListSql.whole(query))
+  // The snapshot is taken; its rows are shown once the commits that they come from are on disk.
+  if (!isSettled(sessions, query.pin)) yield* session.settled
+  return found
+})
 
 /** Records that one call gets, at a pin. */
 interface Get {

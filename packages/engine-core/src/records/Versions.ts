@@ -110,9 +110,13 @@ export const fromRows = Effect.fnUntraced(function* <R, F>(
   return records
 })
 
-const decode = <R, F>(collection: Collection.Collection<R, F>, row: StoredVersion): Stored<R> => ({
-  ...Codecs.of(collection).decodeRecord(row.body),
-  version: row.version,
-  createdAt: Instant.of(row.createdAt),
-  updatedAt: Instant.of(row.fromInstant)
-})
+const decode = <R, F>(collection: Collection.Collection<R, F>, row: StoredVersion): Stored<R> => {
+  const createdAt = Instant.of(row.createdAt)
+  return {
+    ...Codecs.of(collection).decodeRecord(row.body),
+    version: row.version,
+    createdAt,
+    // Equal texts of a first version, of which one is read.
+    updatedAt: row.fromInstant === row.createdAt ? createdAt : Instant.of(row.fromInstant)
+  }
+}

@@ -25,6 +25,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   http: () => import("./http.ts"),
   reads: () => import("./reads.ts"),
   registers: () => import("./registers.ts"),
+  reports: () => import("./reports.ts"),
   lots: () => import("./lots.ts"),
   distributions: () => import("./distributions.ts"),
   months: () => import("./months.ts"),

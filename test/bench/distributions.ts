@@ -12,8 +12,8 @@ import { registerEntries } from "#core/instruments/register/RegisterEntry.ts"
 import * as Codecs from "#core/records/Codecs.ts"
 import * as Columns from "#core/records/Columns.ts"
 import { engineOn, recordInstrument, registrar, type Services, withDatabase } from "./database.ts"
-import { type Bench, figureOf, inTurns, type Options, quantity, timed } from "./measure.ts"
-import { heldWhile } from "./memory.ts"
+import { type Bench, inTurns, type Options, timed } from "./measure.ts"
+import { heapRow, heldWhile } from "./memory.ts"
 import * as Meters from "./meter.ts"
 import * as Seeded from "./seeded-register.ts"
 
@@ -154,15 +154,9 @@ export const bench: Bench = async ({ rounds, size = 100_000 }) => {
       note: `par, ${pointCount} points, 5 % moved`,
       ...compared
     },
-    {
-      bench: `heap while the figures of ${name} lines are computed`,
-      unit: "MiB",
-      against: `of ${fewer.toLocaleString("en-US")} lines`,
-      goal: 0.83,
-      note: "held after full collections; the ratio is of the smaller heap to the larger, and at 0.83 one is 1.2 times the other",
-      ours: quantity(mebibytes),
-      bound: quantity(mebibytesOfFewer),
-      ratio: figureOf([mebibytesOfFewer / mebibytes])
-    }
+    heapRow(`the figures of ${name} lines are computed`, {
+      ...{ held: mebibytes, fewer: mebibytesOfFewer },
+      ofFewer: `of ${fewer.toLocaleString("en-US")} lines`
+    })
   ]
 }

@@ -2,7 +2,7 @@
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { Effect } from "effect"
-import { type Bench, figureOf, quantity } from "./measure.ts"
+import { type Bench, figureOf, quantity, type Row } from "./measure.ts"
 import { many, onDatabase, operation, settled } from "./operations.ts"
 
 const warm = 1_000
@@ -56,6 +56,21 @@ export const heldWhile = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     look()
     return most / 2 ** 20
   })
+
+/** Row of what is held while so many are worked off, against what is held for fewer. */
+export const heapRow = (
+  work: string,
+  of: { readonly held: number; readonly fewer: number; readonly ofFewer: string }
+): Row => ({
+  bench: `heap while ${work}`,
+  unit: "MiB",
+  against: of.ofFewer,
+  goal: 0.83,
+  note: "held after full collections; the ratio is of the smaller heap to the larger, and at 0.83 one is 1.2 times the other",
+  ours: quantity(of.held),
+  bound: quantity(of.fewer),
+  ratio: figureOf([of.fewer / of.held])
+})
 
 const program = (whole: number) =>
   Effect.gen(function* () {

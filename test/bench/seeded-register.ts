@@ -4,6 +4,7 @@ import { Party as Parties } from "@bursar/engine-core/kernel"
 import { Atomically, Documents, Feed, Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Option, Stream } from "effect"
+import { SqlClient } from "effect/sql"
 import { HolderId, holders } from "#core/holders/holder/Holder.ts"
 import { holderParties } from "#core/holders/holder/Holder.ts"
 import { admissions } from "#core/admissions/Admission.ts"
@@ -84,10 +85,7 @@ const recordsOf = (n: number, of: Of) => {
       from: null,
       to: party,
       units,
-      balanceAfter: Decimal.multiplyRounded(units, Decimal.fromInteger(n + 1), {
-        places: 10,
-        rounding: "floor"
-      }),
+      balanceAfter: balanceOf(n),
       reference: null,
       ledgerTime: at,
       holdersAfter: n + 1
@@ -126,13 +124,15 @@ interface OnLedger extends Of {
   readonly venue: Party.Party
 }
 
+const contractIdOf = (n: number): string => `00${n.toString(16).padStart(8, "0")}`
+
 /** The contract of a holder's holding, as the ledger has it active and the projection keeps it. */
 const contractOf = (n: number, { instrumentId, registrar, venue }: OnLedger): Ledger.Active => {
   const owner = partyOf(n)
   return {
     _tag: "Created",
     nodeId: 0,
-    contractId: `00${n.toString(16).padStart(8, "0")}`,
+    contractId: contractIdOf(n),
     template: Templates.Holding.typeRef,
     packageId: "seeded",
     payload: Templates.create(Templates.Holding, {
@@ -166,29 +166,11 @@ export const besides = (ledger: Ledger.Ledger["Service"]): Ledger.Ledger["Servic
   acs: (query) => Stream.concat(seeded, ledger.acs(query))
 })
 
-/** Holding, movement and lot of a holder of the register: what reconciliation compares its units with. */
-const booksOf = (n: number, of: OnLedger) => {
+/** Movement and lot behind the units of a holder of the register. */
+const booksOf = (n: number, of: Of) => {
   const party = partyOf(n)
   const asset = { registrar: of.registrar, instrumentId: of.instrumentId }
-  const { contractId, createdAt, observers, packageId, payload, signatories, template } =
-    contractOf(n, of)
   return [
-    drawn(contracts, {
-      ...{ contractId, packageId, signatories, observers },
-      payload: payload as never,
-      template: Templates.key(template),
-      contractCreatedAt: createdAt,
-      createdOffset: Offset.zero,
-      archivedOffset: null
-    }),
-    drawn(holdings, {
-      ...asset,
-      contractId,
-      owner: party,
-      amount: units,
-      lock: null,
-      endedOffset: null
-    } as never),
     drawn(partyMovements, {
       ...asset,
       party,
@@ -217,6 +199,31 @@ const booksOf = (n: number, of: OnLedger) => {
       currency: null,
       origin: null
     })
+  ]
+}
+
+/** Contract of a holder's holding and what the projection keeps of it. */
+const holdingOf = (n: number, of: OnLedger) => {
+  const asset = { registrar: of.registrar, instrumentId: of.instrumentId }
+  const { contractId, createdAt, observers, packageId, payload, signatories, template } =
+    contractOf(n, of)
+  return [
+    drawn(contracts, {
+      ...{ contractId, packageId, signatories, observers },
+      payload: payload as never,
+      template: Templates.key(template),
+      contractCreatedAt: createdAt,
+      createdOffset: Offset.zero,
+      archivedOffset: null
+    }),
+    drawn(holdings, {
+      ...asset,
+      contractId,
+      owner: partyOf(n),
+      amount: units,
+      lock: null,
+      endedOffset: null
+    } as never)
   ]
 }
 
@@ -258,27 +265,101 @@ export const putEach = Effect.fnUntraced(function* <O>(
   }
 })
 
+/** Number that no seeded record has, in whose place each copy puts its own. */
+export const pattern = 987_654_321
+
+/** Texts of the pattern's records, and the SQL of what stands in their place in the copy `n`; in turn. */
+export type Replaced = ReadonlyArray<readonly [text: string, sql: string]>
+
+const balanceOf = (n: number) =>
+  Decimal.multiplyRounded(units, Decimal.fromInteger(n + 1), { places: 10, rounding: "floor" })
+
+const ofHolders: Replaced = [
+  [holderId(pattern), "'holder-' || lpad(n::text, greatest(6, length(n::text)), '0')"],
+  [
+    Decimal.format(balanceOf(pattern)),
+    `((n + 1) * ${Decimal.format(units)})::numeric(38, 10)::text`
+  ],
+  [contractIdOf(pattern), "'00' || lpad(to_hex(n), 8, '0')"],
+  [Offset.sortable(Offset.of(pattern + 1)), "lpad((n + 1)::text, 16, '0')"],
+  [String(pattern + 1), "(n + 1)::text"],
+  [String(pattern), "n::text"]
+]
+
+/** Runs an effect while the table of versions has no index but its primary key, and makes the others again. */
+const withoutIndexes = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
+  const sql = yield* SqlClient.SqlClient
+  const indexes = yield* sql<{ readonly name: string; readonly definition: string }>`
+    select indexname as name, indexdef as definition from pg_indexes
+    where schemaname = 'bursar' and tablename = 'document' and indexname <> 'document_pkey'`
+  for (const { name } of indexes) yield* sql.unsafe(`drop index bursar.${name}`)
+  const value = yield* effect
+  for (const { definition } of indexes) yield* sql.unsafe(definition)
+  return value
+})
+
+/** Rows that one statement copies. */
+const rowsAtOnce = 50_000
+
+/**
+ * Writes the records of so many, each as the projection's next update would: those of a pattern go through
+ * the storage port, and are copied inside the database with other texts in the place of theirs.
+ */
+export const copyEach = Effect.fnUntraced(function* (
+  rows: ReadonlyArray<Row>,
+  { count, replaced }: { readonly count: number; readonly replaced: Replaced }
+) {
+  const sql = yield* SqlClient.SqlClient
+  yield* put(rows)
+  const isOne = rows
+    .map(({ collection, record }) => [collection.name, collection.id(record as never)])
+    .map(([name, id]) => `(d.collection = '${name}' and d.record_id = '${id}')`)
+    .join(" or ")
+  yield* sql.unsafe(
+    `create table public.pattern as select d.* from bursar.document d where ${isOne}`
+  )
+  yield* sql.unsafe(`delete from bursar.document d where ${isOne}`)
+  const own = (column: string) =>
+    replaced.reduce((text, [found, put]) => `replace(${text}, '${found}', ${put})`, column)
+  const copy = (from: number) =>
+    sql.unsafe(
+      `insert into bursar.document (collection, record_id, version, sort_key, body, filters,
+         created_at, from_offset, from_instant)
+       select d.collection, ${own("d.record_id")}, d.version, ${own("d.sort_key")}, ${own("d.body")},
+         ${own("d.filters::text")}::jsonb, d.created_at, d.from_offset, d.from_instant
+       from public.pattern d, generate_series($1::int4, $2::int4) n`,
+      [from, Math.min(from + rowsAtOnce, count) - 1]
+    )
+  const starts = Array.from({ length: Math.ceil(count / rowsAtOnce) }, (_, nth) => nth * rowsAtOnce)
+  const copies = Effect.forEach(starts, copy, { discard: true })
+  yield* sql.withTransaction(count < rowsAtOnce / 5 ? copies : withoutIndexes(copies))
+  yield* sql.unsafe("drop table public.pattern")
+})
+
 /** As many holders, each admitted to the instrument and holding the same of it. */
 export const register = Effect.fnUntraced(function* (of: Of & { readonly count: number }) {
-  yield* putEach(of, recordsOf)
+  yield* copyEach(recordsOf(pattern, of), { count: of.count, replaced: ofHolders })
   yield* put([
     drawn(supplies, {
       registrar: of.registrar,
       instrumentId: of.instrumentId,
-      units: Decimal.multiplyRounded(units, Decimal.fromInteger(of.count), {
-        places: 10,
-        rounding: "floor"
-      }),
+      units: balanceOf(of.count - 1),
       holders: of.count,
       seq: of.count
     })
   ])
 })
 
-/** The same, with the holdings, movements and lots behind the units of each, and their contracts. */
+/** The same, with the movements and lots behind the units of each. */
+export const booked = Effect.fnUntraced(function* (of: Of & { readonly count: number }) {
+  yield* register(of)
+  yield* copyEach(booksOf(pattern, of), { count: of.count, replaced: ofHolders })
+})
+
+/** The same, with the holdings, and the contracts that reconciliation compares them with. */
 export const reconciled = Effect.fnUntraced(function* (of: Of & { readonly count: number }) {
   const { venue } = yield* Ledger.Ledger
-  yield* register(of)
-  yield* putEach({ ...of, venue }, booksOf)
+  yield* booked(of)
+  yield* copyEach(holdingOf(pattern, { ...of, venue }), { count: of.count, replaced: ofHolders })
   seeded = Stream.range(0, of.count - 1).pipe(Stream.map((n) => contractOf(n, { ...of, venue })))
 })

@@ -7,6 +7,7 @@ import * as LockAgreementReads from "#core/reserves/lock-agreement/LockAgreement
 import { reserveHoldings } from "#core/reserves/reserve/ReserveHolding.ts"
 import { countedHoldingsOf } from "#core/reserves/reserve/ReserveLookups.ts"
 import * as ReserveReads from "#core/reserves/reserve/ReserveReads.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Backed from "./backed.ts"
 import * as Fund from "./fund.ts"
@@ -154,6 +155,15 @@ describe("a lock agreement is released", () => {
       yield* Backed.reserved(scene)
       yield* Backed.locked(scene, { asset: scene.usd, amount: "100" })
       yield* Backed.locked(scene, { asset: scene.bill, amount: "100" })
+      yield* Minting.mintsFor(scene, { mintId: "m-0", asset: scene.usd, deposit: 10 })
+      const redeemed = { reserveRedemptionId: "r-1", asset: scene.usd, units: 5 }
+      assert.strictEqual((yield* Minting.startsRedemption(scene, redeemed)).why, "")
+      assert.strictEqual(
+        (yield* Backed.releasesLock("lock-USD")).why,
+        "rule-refused policy asset-orders-ended"
+      )
+      const order = { reserveId, reserveRedemptionId: "r-1" }
+      assert.strictEqual((yield* Calls.write("reserve-redemption.cancel", order, {})).why, "")
       yield* Minting.starts(scene, { mintId: "m-1", asset: scene.usd, deposit: 10 })
       assert.strictEqual(
         (yield* Backed.releasesLock("lock-USD")).why,

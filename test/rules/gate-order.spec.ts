@@ -10,6 +10,7 @@ import type { Act, Check } from "./broken.ts"
 import * as BrokenAmendments from "./broken-amendments.ts"
 import * as BrokenCycles from "./broken-cycles.ts"
 import * as BrokenDistributions from "./broken-distributions.ts"
+import * as BrokenLockAgreements from "./broken-lock-agreements.ts"
 import * as BrokenMoves from "./broken-moves.ts"
 import * as BrokenOrders from "./broken-orders.ts"
 import * as BrokenReserveOrders from "./broken-reserve-orders.ts"
@@ -22,6 +23,7 @@ const acts: ReadonlyArray<Act> = [
   ...Object.values(BrokenDistributions),
   BrokenAmendments.amendment,
   BrokenReserves.reserve,
+  ...Object.values(BrokenLockAgreements),
   ...Object.values(BrokenReserveOrders),
   ...moves
 ]
@@ -170,7 +172,8 @@ test("an act asks for holds first, and for restrictions where it is a holder's",
     "admission.offer",
     "standing-approval.grant",
     "amendment.propose",
-    "reserve.propose"
+    "reserve.propose",
+    ...Object.values(BrokenLockAgreements).map(({ name }) => name)
   ]
   for (const { checks, name } of acts) {
     const asks = checks.map((check) => check.split(" ")[0])

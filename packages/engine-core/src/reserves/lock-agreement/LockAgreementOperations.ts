@@ -2,8 +2,7 @@
 import { Effect, Option, Schema } from "effect"
 import * as ProposalSteps from "../../agreements/ProposalSteps.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, judge, type Objection } from "../../kernel/Gates.ts"
-import type * as Instant from "../../kernel/Instant.ts"
+import { judge } from "../../kernel/Gates.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
@@ -17,15 +16,14 @@ import * as Operation from "../../writes/Operation.ts"
 import * as ReserveOrder from "../reserve-order/ReserveOrder.ts"
 import { mints } from "../reserve-order/Mint.ts"
 import { reserveRedemptions } from "../reserve-order/ReserveRedemption.ts"
-import * as CoverRules from "../reserve/CoverRules.ts"
 import { type Reserve, ReserveId, reserves } from "../reserve/Reserve.ts"
 import { isLeftEmpty } from "../reserve/ReserveEndLookups.ts"
 import { booksOf, countedHoldingsOf, judgingOf } from "../reserve/ReserveLookups.ts"
 import { keyOf } from "../reserve/ReserveTerms.ts"
 import * as TermsBody from "../reserve/TermsBody.ts"
-import * as TermsRules from "../reserve/TermsRules.ts"
 import { type LockAgreement, LockAgreementId, lockAgreements, liveKeyOf } from "./LockAgreement.ts"
 import { lockedUnder } from "./LockAgreementLookups.ts"
+import * as Gates from "./LockAgreementGates.ts"
 import { decideRelease } from "./LockAgreementMachine.ts"
 import * as LockAgreementView from "./LockAgreementView.ts"
 
@@ -107,29 +105,9 @@ const proposing = Effect.fnUntraced(function* (input: Body, { now }: OperationAc
     where: { live: [liveKeyOf({ reserveId, asset })] },
     limit: 1
   })
-  const rows: ReadonlyArray<Objection> = [
-    active(reserve),
-    check("asset-in-terms", isLockable(reserve, { asset, now })),
-    check("one-agreement", live.length === 0)
-  ]
+  const rows = Gates.againstProposal({ reserve, asset, isAgreed: live.length > 0, now })
   return { reserve, rows }
 })
-
-/** The check that a reserve is active. */
-const active = ({ state }: Reserve): Objection =>
-  check("reserve-active", state === "active", { detail: `The reserve is ${state}.` })
-
-/** Whether an asset may be locked: the terms in force name it, and those that wait keep it. */
-const isLockable = (
-  self: Reserve,
-  { asset, now }: { readonly asset: Field.Asset; readonly now: Instant.Instant }
-): boolean => {
-  const terms = [
-    TermsRules.inForceAt(self, now),
-    ...(self.pending === null ? [] : [self.pending.terms])
-  ]
-  return terms.every(({ assets }) => assets.some((one) => keyOf(one.asset) === keyOf(asset)))
-}
 
 const ById = Schema.Struct({ reserveId: ReserveId, lockAgreementId: LockAgreementId })
 type ById = typeof ById.Type
@@ -170,12 +148,8 @@ const releasing = Effect.fnUntraced(function* (input: ById, { now }: OperationAc
   const minting = yield* records.list(mints, { where, limit: 1 })
   const redeeming = yield* records.list(reserveRedemptions, { where, limit: 1 })
   const { books } = yield* booksOf(reserve, { at: now })
-  const rows: ReadonlyArray<Objection> = [
-    check("asset-orders-ended", minting.length === 0 && redeeming.length === 0),
-    check("cover", CoverRules.isReleasable(books, self.asset), {
-      detail: `Without the asset the reserve would not cover its units${books.valuation.mode === "par" ? "" : ", which own it"}.`
-    })
-  ]
+  const isOrdered = minting.length > 0 || redeeming.length > 0
+  const rows = Gates.againstRelease({ asset: self.asset, isOrdered, books, unit: reserve.unit })
   return { self, reserve, rows }
 })
 

@@ -559,9 +559,14 @@ export const isReleasable = (books: ReserveBooks, asset: AssetId): boolean => {
   if (Decimal.isZero(books.outstanding)) return true
   if (Decimal.isZero(books.locked.get(key) ?? Decimal.zero)) return true
   if (books.valuation.mode === "accumulating") return false
+  return coverOf(withoutAsset(books, asset)).state === "covered"
+}
+
+/** The books with nothing locked of an asset. */
+export const withoutAsset = (books: ReserveBooks, asset: AssetId): ReserveBooks => {
   const locked = new Map(books.locked)
-  locked.delete(key)
-  return coverOf({ ...books, locked }).state === "covered"
+  locked.delete(keyOf(asset))
+  return { ...books, locked }
 }
 
 /**

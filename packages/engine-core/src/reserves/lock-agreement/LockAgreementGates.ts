@@ -1,0 +1,62 @@
+/** Checks of proposing a lock agreement, and of releasing what is locked under one. */
+import * as Decimal from "../../kernel/Decimal.ts"
+import { check, type Objection } from "../../kernel/Gates.ts"
+import type * as Instant from "../../kernel/Instant.ts"
+import type * as Field from "../../templates/Field.ts"
+import * as CoverRules from "../reserve/CoverRules.ts"
+import type { Reserve } from "../reserve/Reserve.ts"
+import { keyOf } from "../reserve/ReserveTerms.ts"
+import * as TermsRules from "../reserve/TermsRules.ts"
+
+/** Records that gate the proposal of a lock agreement. */
+export interface Proposing {
+  readonly reserve: Pick<Reserve, "state" | "terms" | "pending">
+  readonly asset: Field.Asset
+  /** Whether an agreement of the reserve and the asset is proposed or active. */
+  readonly isAgreed: boolean
+  readonly now: Instant.Instant
+}
+
+/** All checks of proposing a lock agreement, in the order in which they refuse. */
+export const againstProposal = (of: Proposing): ReadonlyArray<Objection> => {
+  const { state } = of.reserve
+  return [
+    check("reserve-active", state === "active", { detail: `The reserve is ${state}.` }),
+    check("asset-in-terms", isLockable(of)),
+    check("one-agreement", !of.isAgreed)
+  ]
+}
+
+/** Whether an asset may be locked: the terms in force name it, and those that wait keep it. */
+const isLockable = ({ asset, now, reserve }: Proposing): boolean => {
+  const terms = [
+    TermsRules.inForceAt(reserve, now),
+    ...(reserve.pending === null ? [] : [reserve.pending.terms])
+  ]
+  return terms.every(({ assets }) => assets.some((one) => keyOf(one.asset) === keyOf(asset)))
+}
+
+/** Records and figures that gate the release of an agreement in force. */
+export interface Releasing {
+  readonly asset: Field.Asset
+  /** Whether a mint or a redemption in the asset is open. */
+  readonly isOrdered: boolean
+  /** Books of the reserve, at the instant of the release. */
+  readonly books: CoverRules.ReserveBooks
+  /** Unit of account of the reserve. */
+  readonly unit: string
+}
+
+/** All checks of releasing what is locked under an agreement, in the order in which they refuse. */
+export const againstRelease = (of: Releasing): ReadonlyArray<Objection> => [
+  check("asset-orders-ended", !of.isOrdered),
+  check("cover", CoverRules.isReleasable(of.books, of.asset), { detail: lackOf(of) })
+]
+
+const lackOf = ({ asset, books, unit }: Releasing): string => {
+  if (books.valuation.mode === "accumulating") {
+    return `What is locked is owned by ${Decimal.formatPlain(books.outstanding)} units outstanding.`
+  }
+  const { counted, required } = CoverRules.coverOf(CoverRules.withoutAsset(books, asset))
+  return `Without the asset ${Decimal.formatPlain(required)} ${unit} would be required, and ${Decimal.formatPlain(counted)} ${unit} counted.`
+}

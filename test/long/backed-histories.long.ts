@@ -1,6 +1,7 @@
 /**
- * Random histories of a backed instrument through the engine: mints, redemptions, prechecks, locks and
- * releases, prices, amendments, holds, the close and clocks, judged by books that the test keeps by itself.
+ * Random histories of a backed instrument through the engine: mints, redemptions and their cancels, prechecks,
+ * locks and releases, prices, amendments and their withdrawals, holds, the close and clocks, judged by books
+ * that the test keeps by itself.
  */
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
@@ -30,7 +31,10 @@ const whats = [
   "mint",
   "redeem",
   "redeem",
+  "cancel",
   "amend",
+  "amend",
+  "withdraw",
   "hold",
   "release",
   "close"
@@ -121,7 +125,7 @@ interface Game {
   readonly open: Array<Order>
   points: ReadonlyMap<string, Books.Point>
   terms: number
-  pending: { readonly terms: number; readonly at: bigint } | null
+  pending: { readonly id: string; readonly terms: number; readonly at: bigint } | null
   outstanding: bigint
   /** Takes the open hold away; null: there is none. */
   hold: Effect.Effect<Calls.Ended, unknown, Layer.Success<ReturnType<typeof world>>> | null
@@ -315,6 +319,10 @@ const acts: {
         { amendmentId: name, terms }
       )
       if (!starts(game, proposed, holds)) return
+      if (which % 5 === 4) {
+        yield* withdraws(game, name)
+        return
+      }
       const { cid } = yield* Powers.saying(Templates.AmendmentProposal, { amendmentId: name })
       const { reserveCid } = yield* Backed.reserve()
       yield* game.scene.registrar.act(
@@ -324,8 +332,33 @@ const acts: {
       )
       const at = Instant.toMicros(yield* Instant.now)
       game.terms = isTightening ? after : before
-      game.pending = isTightening ? null : { terms: after, at: at + delayHours * hour }
+      game.pending = isTightening ? null : { id: name, terms: after, at: at + delayHours * hour }
       game.done.push(isTightening ? "tightened" : "loosened")
+    }),
+  cancel: (game, { which }) =>
+    Effect.gen(function* () {
+      const minting = game.open.filter(({ kind }) => kind === "mint")
+      const order = minting[which % minting.length]
+      if (order === undefined) return
+      // A deposit that is allocated is its owner's again; units were never made.
+      const key = { reserveId: "res-1", mintId: order.id }
+      const cancelled = yield* Calls.write("mint.cancel", key, {})
+      expect(cancelled.state, cancelled.why).toBe("succeeded")
+      expect((yield* Minting.mint(order.id)).state).toBe("cancelled")
+      game.open.splice(game.open.indexOf(order), 1)
+      game.done.push("cancelled mint")
+    }),
+  withdraw: (game) =>
+    Effect.gen(function* () {
+      if (game.pending === null) return
+      if (game.pending.at > Instant.toMicros(yield* Instant.now)) {
+        yield* withdraws(game, game.pending.id)
+        game.pending = null
+        return
+      }
+      const key = { reserveId: "res-1", amendmentId: game.pending.id }
+      const late = yield* Calls.write("amendment.withdraw", key, {})
+      expect(late.state, "terms in force are not taken back").not.toBe("succeeded")
     }),
   hold: (game) =>
     Effect.gen(function* () {
@@ -374,6 +407,15 @@ const acts: {
       game.reserve = "closing"
     })
 }
+
+/** Takes an amendment back that is not in force: the terms stay as they are. */
+const withdraws = (game: Game, amendmentId: string) =>
+  Effect.gen(function* () {
+    const key = { reserveId: "res-1", amendmentId }
+    const ended = yield* Calls.write("amendment.withdraw", key, {})
+    expect(ended.state, ended.why).toBe("succeeded")
+    game.done.push("withdrawn")
+  })
 
 /** Checks that orders of a reserve in this state start at all. */
 const isOpen = ({ hold, reserve }: Game, state: Game["reserve"]) =>
@@ -505,11 +547,12 @@ describe("after any history of a backed instrument", () => {
 
   it("these histories do enough to prove something", async () => {
     const done = new Map<string, number>()
-    for (const [of, script] of fc.sample(fc.tuple(opening, steps), { numRuns: 14, seed: 3 })) {
+    for (const [of, script] of fc.sample(fc.tuple(opening, steps), { numRuns: 20, seed: 3 })) {
       for (const what of await run(of, script)) done.set(what, (done.get(what) ?? 0) + 1)
     }
     const reached = ["settled mint", "settled redemption", "refused", "tightened", "loosened"]
-    for (const what of [...whats, ...reached, "released", "moved"]) {
+    const ended = ["released", "moved", "cancelled mint", "withdrawn"]
+    for (const what of [...whats, ...reached, ...ended]) {
       expect(done.get(what) ?? 0, what).toBeGreaterThan(0)
     }
   })

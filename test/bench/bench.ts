@@ -48,6 +48,8 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   start: async () => (await import("./hosts.ts")).starts,
   reserves: () => import("./reserves.ts"),
   "mint-pages": async () => (await import("./reserves.ts")).mintPages,
+  mints: () => import("./mints.ts"),
+  "many-mints": async () => (await import("./mints.ts")).whole,
   memory: () => import("./memory.ts")
 }
 

@@ -32,16 +32,27 @@ const clock: Clock.Clock = {
     })
 }
 
-/** Runs a program on the engine, with a ledger in memory that takes transactions as large as the settings say. */
+/**
+ * Runs a program on the engine, with a ledger in memory or in the same database that takes transactions as
+ * large as the settings say.
+ */
 export const on = (
   { storage }: Database,
-  { settings }: { readonly settings: typeof settingsDefaults }
+  of: {
+    readonly settings: typeof settingsDefaults
+    readonly ledger?: "memory" | "postgres"
+  }
 ) => {
-  const node = SimulatedLedger.layerMemory({
+  const { settings } = of
+  const options = {
     ledgerId: "bench",
     participantId: "participant-1",
     settings: { inputsMax: settings.inputsMax }
-  })
+  }
+  const node =
+    of.ledger === "postgres"
+      ? SimulatedLedger.layerPostgres(options).pipe(Layer.provide(storage))
+      : SimulatedLedger.layerMemory(options)
   const venue = Layer.unwrap(
     Effect.gen(function* () {
       const { admin } = yield* SimulatedLedger.Participant

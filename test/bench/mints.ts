@@ -1,0 +1,347 @@
+/**
+ * Settled mints a second: on one reserve, whose settlements go one after another, against as many over
+ * fifty reserves; and what the engine holds and a settlement names after very many mints of one reserve.
+ */
+import { Engine, Records, settingsDefaults } from "@bursar/engine-core"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import type { Ledger } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { operations } from "#core/writes/OperationRecord.ts"
+import * as Calls from "../engine/calls.ts"
+import * as Backed from "../operations/backed.ts"
+import * as Cycles from "../operations/cycles.ts"
+import * as Fund from "../operations/fund.ts"
+import { bodyOf } from "../operations/instrumentBody.ts"
+import * as Powers from "../operations/powers.ts"
+import { type Services, withDatabase } from "./database.ts"
+import { type Bench, figureOf, inTurns, quantity, type Side } from "./measure.ts"
+import { held } from "./memory.ts"
+import * as Meters from "./meter.ts"
+import * as Scene from "./scene.ts"
+
+/** Reserves that mints are spread over; fewer where there are few mints. */
+const reservesOf = (count: number) => Math.min(50, Math.ceil(count / 10))
+/** Admissions that a holder is offered at once, at most. */
+const admissionsEach = 25
+const pollMillis = 100
+/** Commands of one transaction of an outside party. */
+const commandsEach = 200
+const later = Instant.of("2027-01-01T00:00:00Z")
+
+const instrumentIdOf = (n: number) => `fund-${n}`
+const reserveIdOf = (n: number) => `res-${n}`
+
+/** Submits commands of a party in transactions of so many, and has the engine read them. */
+const submits = (by: Fund.Outsider, commands: ReadonlyArray<Ledger.Command>) =>
+  Effect.gen(function* () {
+    for (let from = 0; from < commands.length; from += commandsEach) {
+      yield* by.submit(...commands.slice(from, from + commandsEach))
+    }
+    yield* Calls.settle
+  })
+
+/** Makes a write and dies where it does not succeed. */
+const writes = (...of: Parameters<typeof Calls.write>) =>
+  Effect.flatMap(Calls.write(...of), ({ state, why }) =>
+    state === "succeeded" ? Effect.void : Effect.die(new Error(`${of[0]}: ${state} ${why}`))
+  )
+
+/** An instrument that its registrar issues, to which the venue may admit holders. */
+const recorded = (stage: Fund.Parties, instrumentId: string) =>
+  Effect.gen(function* () {
+    const { fund, registrar, venue } = stage
+    const terms = { valuation: "par", oracle: null, holderCap: 100 }
+    yield* writes(
+      "instrument.record",
+      {},
+      { ...bodyOf(), ...terms, instrumentId, registrar: registrar.party }
+    )
+    yield* registrar.act(
+      Templates.create(Templates.InstrumentConfiguration, {
+        ...{ registrar: registrar.party, provider: venue, issuer: registrar.party },
+        instrument: { admin: registrar.party, id: instrumentId },
+        defaultIdentifier: { source: "venue", id: instrumentId, scheme: "internal" },
+        ...{ additionalIdentifiers: [], holderRequirements: [], issuerRequirements: [] }
+      })
+    )
+    yield* writes(
+      "admission-consent.propose",
+      { instrumentId },
+      { fund: fund.party, terms: "consent" }
+    )
+    const { cid } = yield* Powers.saying(Templates.AdmissionConsentProposal, { instrumentId })
+    yield* registrar.act(Templates.exercise(Templates.AdmissionConsentProposal, cid, "Accept", {}))
+  })
+
+/** Onboards a holder that accepts everything, admitted to instruments. */
+const joins = (
+  stage: Fund.Parties,
+  of: { readonly holderId: string; readonly instrumentIds: ReadonlyArray<string> }
+) =>
+  Effect.gen(function* () {
+    const { holderId, instrumentIds } = of
+    const who = yield* Fund.outsider(holderId)
+    const admissions = instrumentIds.map((instrumentId) => ({ instrumentId }))
+    yield* writes(
+      "holder.onboard",
+      {},
+      { holderId, party: who.party, taxResidences: [], admissions }
+    )
+    const { cid } = yield* Powers.saying(Templates.HolderInvitation, { holder: who.party })
+    yield* who.act(Templates.exercise(Templates.HolderInvitation, cid, "Accept", {}))
+    yield* who.act(
+      Templates.create(Templates.SignedTerms, {
+        ...{ venue: stage.venue, holder: who.party, holderId },
+        ...{ documentHash: Fund.documentHash, signedAt: Instant.of(Fund.start) }
+      })
+    )
+    yield* writes("accepted-terms.accept", { holderId }, {})
+    const offers = yield* Cycles.active(Templates.AdmissionOffer)
+    yield* submits(
+      who,
+      offers
+        .filter(({ payload }) => payload.holder === who.party)
+        .map((offer) => Templates.exercise(Templates.AdmissionOffer, offer.cid, "Accept", {}))
+    )
+    return { ...who, holderId }
+  })
+
+/** Reserves of cash, each of an instrument of its own, and the holders that mint. */
+const founded = (count: number) =>
+  Effect.gen(function* () {
+    yield* Scene.setClock(Fund.start)
+    const stage = yield* Fund.founded({ valuation: "par" }, { issuer: "registrar" })
+    const custodian = yield* Fund.outsider("custodian")
+    const asset = { admin: stage.bank.party, id: "USD" }
+    const numbers = Array.from({ length: count }, (_, n) => n)
+    for (const n of numbers) yield* recorded(stage, instrumentIdOf(n))
+    const holders: Array<Cycles.Holder> = []
+    for (let from = 0; from < count; from += admissionsEach) {
+      const instrumentIds = numbers.slice(from, from + admissionsEach).map(instrumentIdOf)
+      holders.push(yield* joins(stage, { holderId: `h${holders.length + 1}`, instrumentIds }))
+    }
+    const scene = { ...stage, custodian, usd: asset, bill: asset }
+    const own = { ...{ asset, priceSource: null, freshness: null }, haircut: 0, maxShare: null }
+    for (const n of numbers) {
+      const reserveId = reserveIdOf(n)
+      yield* writes(
+        "reserve.propose",
+        {},
+        Backed.bodyOf(scene, {
+          ...{ reserveId, instrumentId: instrumentIdOf(n) },
+          terms: { minCover: 1, assets: [own] }
+        })
+      )
+      yield* Backed.answers(stage.registrar, "Accept", reserveId)
+      yield* Backed.answers(custodian, "Accept", reserveId)
+      const lockAgreementId = `lock-${n}`
+      yield* writes("lock-agreement.propose", { reserveId }, { lockAgreementId, asset, amount: 0 })
+      yield* Backed.agrees({ bank: stage.bank, custodian } as Backed.Scene, lockAgreementId)
+    }
+    return { ...scene, holders }
+  })
+type Founded = Effect.Success<ReturnType<typeof founded>>
+
+let made = 0
+
+/** Mints of 10 each that are ready to settle, spread over the first reserves. */
+const readied = (scene: Founded, of: { readonly count: number; readonly over: number }) =>
+  Effect.gen(function* () {
+    const { bank, custodian, holders, usd, venue } = scene
+    const from = made
+    made += of.count
+    const mints = Array.from({ length: of.count }, (_, n) => {
+      const reserve = n % of.over
+      const holder = holders[Math.floor(reserve / admissionsEach)]
+      if (holder === undefined) throw new Error("each reserve has a holder that mints")
+      return { mintId: `m-${from + n}`, reserveId: reserveIdOf(reserve), holder }
+    })
+    for (const { holder, mintId, reserveId } of mints) {
+      const { holderId } = holder
+      const body = { mintId, holderId, asset: { ...usd }, deposit: 10 }
+      yield* Calls.submitKind("mint.start", { reserveId }, body, {
+        caller: Calls.operator,
+        ifMatch: null
+      })
+    }
+    yield* Calls.settle
+    const amount = Decimal.of("10")
+    yield* submits(
+      bank,
+      mints.map(({ holder }) =>
+        Templates.createAndExercise(
+          Templates.Holding,
+          {
+            ...{ registrar: bank.party, owner: bank.party, provider: venue, instrument: usd },
+            ...{ amount, restricted: false, lock: null, label: "", meta: {} }
+          },
+          "OfferTransfer",
+          { receiver: holder.party, amount, executeBefore: later }
+        )
+      )
+    )
+    const offers = yield* Cycles.active(Templates.TransferOffer)
+    const orders = new Map(
+      (yield* Cycles.active(Templates.MintOrder)).map(({ cid, payload }) => [payload.mintId, cid])
+    )
+    for (const holder of holders) {
+      const own = mints.filter((mint) => mint.holder === holder)
+      yield* submits(
+        holder,
+        offers
+          .filter(({ payload }) => payload.receiver === holder.party)
+          .map(({ cid }) =>
+            Templates.exercise(Templates.TransferOffer, cid, "Accept", { credentialCid: null })
+          )
+      )
+      const free = (yield* Cycles.active(Templates.Holding)).filter(
+        ({ payload }) =>
+          payload.owner === holder.party &&
+          payload.lock === null &&
+          payload.instrument.id === usd.id
+      )
+      yield* submits(
+        holder,
+        own.map(({ mintId }, n) =>
+          Templates.exercise(Templates.Holding, free[n]?.cid ?? "", "Allocate", {
+            ...{ allocationId: mintId, executor: venue, receiver: custodian.party, amount },
+            settleBefore: later
+          })
+        )
+      )
+      const allocations = new Map(
+        (yield* Cycles.active(Templates.Allocation)).map(({ cid, payload }) => [
+          payload.reference,
+          cid
+        ])
+      )
+      yield* submits(
+        holder,
+        own.map(({ mintId }) =>
+          Templates.exercise(Templates.MintOrder, orders.get(mintId) ?? "", "Accept", {
+            allocationCid: allocations.get(mintId) ?? ""
+          })
+        )
+      )
+    }
+  })
+
+const settled = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [row] = yield* sql<{ readonly n: string }>`select count(*)::text as n from bursar.document
+    where collection = 'mint' and to_offset is null and filters ->> 'state' = 'settled'`
+  return Number(row?.n)
+}).pipe(Effect.orDie)
+
+/**
+ * Runs the engine until every mint that was made has settled; measured from the first settlement on, so that
+ * the turn in which the scheduler finds the first of them is not counted.
+ */
+const settles = Effect.scoped(
+  Effect.gen(function* () {
+    const engine = yield* Engine.Engine
+    const before = yield* settled
+    yield* Effect.forkScoped(engine.run)
+    let first: { readonly at: number; readonly count: number } | undefined
+    for (;;) {
+      const count = yield* settled
+      const at = performance.now()
+      if (count > before) first ??= { at, count }
+      if (count === made) {
+        return { units: made - (first?.count ?? 0), millis: at - (first?.at ?? at) }
+      }
+      yield* Effect.sleep(pollMillis)
+    }
+  })
+)
+
+const compared = ({ count, rounds }: { readonly count: number; readonly rounds: number }) =>
+  Effect.gen(function* () {
+    made = 0
+    const reserves = reservesOf(count)
+    const scene = yield* founded(reserves)
+    const meter = Meters.of(yield* SqlClient.SqlClient)
+    const over = (some: number): Side<never, Services> => ({
+      meter,
+      prepare: () => Effect.orDie(readied(scene, { count, over: some })),
+      run: () => settles
+    })
+    return yield* inTurns({ rounds, ours: over(reserves), bound: over(1) })
+  })
+
+export const bench: Bench = async ({ rounds, size: count = 500 }) => {
+  const turns = await withDatabase((database) =>
+    Scene.on(database, { settings: settingsDefaults })(compared({ count, rounds }))
+  )
+  return [
+    {
+      bench: `${count} mints settled over ${reservesOf(count)} reserves`,
+      unit: "mints/s",
+      against: "as many on one reserve, where they settle one after another",
+      goal: 3,
+      note: "from the first settlement to the last of those that are ready as the engine starts; the ledger is in this process",
+      ...turns
+    }
+  ]
+}
+
+/** Contracts that the last settlement named to the ledger. */
+const named = Effect.gen(function* () {
+  const records = yield* Records
+  const [last] = yield* records.list(operations, {
+    where: { kind: ["mint.settle"] },
+    direction: "desc",
+    limit: 1
+  })
+  const text = JSON.stringify(last?.record.step?.commands ?? [])
+  return new Set(text.match(/"00[0-9a-f]{20,}"/gu)).size
+})
+
+const batch = 1_000
+
+const many = (size: number) =>
+  Effect.gen(function* () {
+    made = 0
+    const scene = yield* founded(1)
+    const more = (count: number) => Effect.andThen(readied(scene, { count, over: 1 }), settles)
+    const warm = Math.max(1, Math.floor(Math.min(batch, size / 10)))
+    yield* more(warm)
+    const before = { bytes: yield* held, named: yield* named }
+    while (made < size) yield* more(Math.min(batch, size - made))
+    return { before, after: { bytes: yield* held, named: yield* named }, warm }
+  })
+
+/** Heap and inputs after very many mints of one reserve, with the ledger in the database. */
+export const whole = {
+  bench: (async ({ size = 100_000 }) => {
+    const { after, before, warm } = await withDatabase((database) =>
+      Scene.on(database, { settings: settingsDefaults, ledger: "postgres" })(many(size))
+    )
+    const name = size.toLocaleString("en-US")
+    const first = warm.toLocaleString("en-US")
+    return [
+      {
+        bench: `heap after ${name} settled mints of one reserve`,
+        unit: "MiB",
+        against: `after ${first} of them`,
+        goal: null,
+        ours: quantity(after.bytes / 2 ** 20),
+        bound: quantity(before.bytes / 2 ** 20),
+        ratio: figureOf([after.bytes / before.bytes]),
+        note: "decoded versions are remembered up to 10,000; the ledger is in the database"
+      },
+      {
+        bench: `contracts that a settlement names after ${name} mints of one reserve`,
+        unit: "contracts",
+        against: `after ${first} of them`,
+        goal: null,
+        ours: quantity(after.named),
+        bound: quantity(before.named),
+        ratio: figureOf([after.named / before.named]),
+        note: "the reserve, its holdings and agreements: as many as after the first"
+      }
+    ]
+  }) satisfies Bench
+}

@@ -38,6 +38,7 @@ export default defineConfig({
       "test/http/distribution-twins.prop.ts",
       "test/http/tipping-off.prop.ts",
       "test/operations/bootstrap-orders.spec.ts",
+      "test/operations/bootstrap-offsets.prop.ts",
       "test/operations/finding-histories.prop.ts",
       "test/operations/verdicts.prop.ts",
       "test/operations/planted-faults.prop.ts",

@@ -140,6 +140,7 @@ const tables: Readonly<Record<string, string>> = {
     open release ended`,
   StandingSettlementState: `
     opens proposed
+    opens paused
     proposed commit open ▸
     proposed expire expired
     open settle open

@@ -56,16 +56,17 @@ const exercised = (contractId: string, entity: string): Ledger.Exercised => ({
   inAcs: true
 })
 
-const entity = fc.constantFrom("First", "Other", "Unread")
+const entity = fc.constantFrom("First", "Second", "Other", "Unread")
 const readings = ReadingIndex.make([
   { template: template("Other") },
+  { template: template("Second"), inSnapshot: "second" },
   { template: template("First") },
   { template: template("First"), inSnapshot: "first" }
 ])
 
 describe("the index of readings", () => {
   it("gives the readings of a template in the order declared, and none of another", () => {
-    expect(readings.of(template("First"))).toEqual(readings.all.slice(1))
+    expect(readings.of(template("First"))).toEqual(readings.all.slice(2))
     expect(readings.of(template("Unread"))).toEqual([])
   })
 })
@@ -90,15 +91,33 @@ describe("the start of a follower", () => {
 })
 
 describe("a snapshot", () => {
-  it("reads what is first before all else, and keeps the ledger's order otherwise", () => {
+  it("is read by rank, and in a rank as its contracts were created, however the ledger lists them", () => {
+    const shown = fc.uniqueArray(
+      fc.record({
+        contractId: fc.nat(99).map(String),
+        entity,
+        createdAt: fc.bigInt({ min: 0n, max: 9n }).map(Instant.fromNanos)
+      }),
+      { selector: ({ contractId }) => contractId }
+    )
+    const ranks = ["First", "Second"]
+    const rankOf = ({ template }: Ledger.Active) => (ranks.indexOf(template.entity) + 3) % 3
     fc.assert(
-      fc.property(fc.array(entity), (entities) => {
-        const contracts = entities.map((entity, nth) => active({ contractId: `${nth}`, entity }))
-        const isFirst = (contract: Ledger.Active) => contract.template.entity === "First"
-        expect(Snapshot.inOrder(contracts, readings)).toEqual([
-          ...contracts.filter(isFirst),
-          ...contracts.filter((contract) => !isFirst(contract))
-        ])
+      fc.property(shown, fc.infiniteStream(fc.nat()), (entities, dice) => {
+        const contracts = entities.map(active)
+        const read = Snapshot.inOrder(contracts, readings)
+        expect(new Set(read)).toEqual(new Set(contracts))
+        for (const [nth, contract] of read.slice(1).entries()) {
+          const before = read[nth]!
+          const isSameRank = rankOf(before) === rankOf(contract)
+          expect(rankOf(before) <= rankOf(contract)).toBe(true)
+          expect(!isSameRank || before.createdAt <= contract.createdAt).toBe(true)
+        }
+        const shuffled = contracts
+          .map((contract) => ({ contract, at: dice.next().value }))
+          .toSorted((left, right) => left.at - right.at)
+          .map(({ contract }) => contract)
+        expect(Snapshot.inOrder(shuffled, readings)).toEqual(read)
       })
     )
   })

@@ -12,6 +12,7 @@ import type { Unavailable } from "../kernel/Refusal.ts"
 import {
   type Active,
   type ActiveOf,
+  createdOf,
   projected,
   shownBy,
   type Typed,
@@ -40,6 +41,7 @@ import { allocationOf, legOf, mayAllocate, misfitOf } from "./order/AllocationRe
 import * as CutOffRules from "./order/CutOffRules.ts"
 import { holderOrders, type Kind, nameOf } from "./order/HolderOrder.ts"
 import { type Opening, openingOf } from "./order/OrderClaimLookups.ts"
+import * as ProposalReadings from "./proposal/ProposalReadings.ts"
 import { type Redemption, RedemptionId, redemptions } from "./redemption/Redemption.ts"
 import * as RedemptionOpening from "./redemption/RedemptionOpening.ts"
 import { isBurnOf } from "./redemption/RedemptionReadings.ts"
@@ -82,6 +84,7 @@ export const openShown = (
     for (const allocation of beside.ofFund) {
       yield* DealingCycleReadings.allocatedByFund(allocation.typed, nodeOf(of, allocation))
     }
+    yield* openProposals(of)
   })
 
 /** Active contracts of one instrument, and the act under which their records are opened. */
@@ -145,6 +148,20 @@ const openCycles = Effect.fnUntraced(function* (of: Shown) {
   }
   return open
 })
+
+// ---- proposals
+
+/** Opens the proposals that were left out because no record of their instrument was there. */
+const openProposals = (of: Shown) =>
+  Effect.forEach(
+    ProposalReadings.readings,
+    ({ created, template: typeRef }) =>
+      Stream.runForEach(of.activeOf({ typeRef }), (active) => {
+        const event = createdOf(active, { typeRef })
+        return created?.(active.payload, nodeOf(of, active), event) ?? Effect.void
+      }),
+    { discard: true }
+  )
 
 // ---- contracts beside an order's own
 

@@ -1,8 +1,8 @@
 /** Sources of active contracts by template: a snapshot of the ledger, or the contracts projected so far. */
-import { Effect, Result, Stream } from "effect"
+import { Effect, Option, Result, Stream } from "effect"
 import type * as Instant from "../kernel/Instant.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
-import type { Event, LfRecord } from "../ports/Ledger.ts"
+import type { Created, Event, LfRecord } from "../ports/Ledger.ts"
 import { Records } from "../records/Records.ts"
 import { decodePayload, key, type Payload, type Template } from "../templates/Template.ts"
 import { contracts } from "./Contract.ts"
@@ -15,7 +15,9 @@ export interface Active {
 }
 
 /** Finds the active contracts of a template. */
-export type ActiveOf = (template: Template) => Stream.Stream<Active, Unavailable, Records>
+export type ActiveOf = (
+  template: Pick<Template, "typeRef">
+) => Stream.Stream<Active, Unavailable, Records>
 
 /** Active contracts of a snapshot. */
 export const shownBy =
@@ -41,6 +43,26 @@ export const projected: ActiveOf = (template) =>
         )
     )
   )
+
+/** Returns the creation of an active contract as a reading takes it; who saw it is not kept. */
+export const createdOf = (
+  { contractId, createdAt, payload }: Active,
+  { typeRef: template }: Pick<Template, "typeRef">
+): Created => ({
+  _tag: "Created",
+  nodeId: 0,
+  contractId,
+  template,
+  packageId: "",
+  payload,
+  views: [],
+  signatories: [],
+  observers: [],
+  witnesses: [],
+  createdAt,
+  blob: Option.none(),
+  inAcs: true
+})
 
 /** An active contract, decoded. */
 export interface Typed<T extends Template> extends Active {

@@ -68,10 +68,11 @@ export interface Reading {
    */
   looks?(payload: LfRecord, contractId: string): ReadonlyArray<Look>
   /**
-   * `first`: contracts of this template are read before all others of a snapshot, which has no order
-   * of its own, since other readings need the records that they open.
+   * `first` and then `second`: contracts of this template are read before all others of a snapshot,
+   * since other readings need the records that they open. All others are read in the order in which
+   * they were created, as those of one such rank are.
    */
-  readonly inSnapshot?: "first"
+  readonly inSnapshot?: "first" | "second"
   /** A contract of this template came into the venue's sight. */
   created?(payload: LfRecord, node: Node, event: Created): Effect.Effect<void, Unavailable, Records>
   /** A choice was exercised on a contract with this payload. */

@@ -25,15 +25,28 @@ export const sourceOf = (
   type: EventType
 ): string => `${node.offset}:${isOf(node) ? node.contractId : node.nodeId}:${type}`
 
-/** Sorts the contracts whose reading says `inSnapshot: "first"` before all others, stably. */
+/**
+ * Sorts the contracts of a snapshot, which has no order of its own, as they would have been read: those
+ * whose readings say `inSnapshot` before all others, the rest by the time of their creation.
+ */
 export const inOrder = (
   active: ReadonlyArray<Active>,
   readings: Pick<Readings["Service"], "of">
 ): ReadonlyArray<Active> => {
-  const isFirst = ({ template }: Active): boolean =>
-    readings.of(template).some(({ inSnapshot }) => inSnapshot === "first")
-  return active.toSorted((left, right) => Number(isFirst(right)) - Number(isFirst(left)))
+  const rankOf = ({ template }: Active): number =>
+    Math.min(...readings.of(template).map(({ inSnapshot }) => ranks[inSnapshot ?? "last"]), 2)
+  return active
+    .map((contract) => ({ contract, rank: rankOf(contract) }))
+    .toSorted(
+      (left, right) =>
+        left.rank - right.rank ||
+        Instant.compare(left.contract.createdAt, right.contract.createdAt) ||
+        left.contract.nodeId - right.contract.nodeId ||
+        (left.contract.contractId < right.contract.contractId ? -1 : 1)
+    )
+    .map(({ contract }) => contract)
 }
+const ranks = { first: 0, second: 1, last: 2 } as const
 
 /** Most milliseconds by which the ledger's effective times may lie ahead of its clock. */
 const toleranceMillis = 60_000

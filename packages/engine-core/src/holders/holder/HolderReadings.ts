@@ -17,7 +17,7 @@ export const transitions = LedgerRecord.transitionsOf({
   resourceKind: "holder"
 })
 
-const invitation = TypedReading.of(HolderInvitation, {
+const inviting = TypedReading.of(HolderInvitation, {
   created: Effect.fn("HolderInvitation.created")(function* (payload, node) {
     const records = yield* Records
     const holder = yield* records.find(holders, payload.holderId)
@@ -53,7 +53,8 @@ const registering = TypedReading.of(HolderRegistration, {
   }
 })
 
-/** Read first of a snapshot: its terms and credentials name holders that registrations open. */
+// Read first of a snapshot: its terms, offers and credentials name holders that these open.
+const invitation: Reading = { ...inviting, inSnapshot: "first" }
 const registration: Reading = { ...registering, inSnapshot: "first" }
 
 export const readings = [invitation, registration] as const

@@ -64,6 +64,8 @@ const typed = TypedReading.of(InstrumentConfiguration, {
 /** A registrar signs its configuration alone, so it can also end it by archiving the contract. */
 const configuration: Reading = {
   ...typed,
+  // Proposals of a snapshot name the instruments that configurations open.
+  inSnapshot: "second",
   exercised: (choice, payload, node, event) => {
     const decoded = decodePayload(InstrumentConfiguration, payload)
     return choice === "Archive" && Result.isSuccess(decoded)

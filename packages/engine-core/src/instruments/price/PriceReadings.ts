@@ -79,7 +79,8 @@ export const readings = [oraclePoint] as const
  */
 const correctedOf = Effect.fnUntraced(function* (payload: Published, node: Node) {
   const { corrects } = payload
-  if (corrects === null) return null
+  // A snapshot shows no point that was corrected.
+  if (corrects === null || Snapshot.isOf(node)) return null
   const records = yield* Records
   const before = Option.getOrUndefined(yield* records.find(pricePoints, corrects))
   if (before?.correctedBy === node.contractId) return corrects

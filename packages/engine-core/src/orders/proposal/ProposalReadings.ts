@@ -96,6 +96,7 @@ const proposed = Effect.fnUntraced(function* <T extends Template>(
   const proposalId = idOf?.(payload) ?? node.contractId
   const existing = yield* records.find(proposals, proposalId)
   if (Option.isSome(existing)) {
+    if (existing.value.cid === node.contractId) return
     const fact = { on: "sign", cid: node.contractId, awaiting: stated.awaiting } as const
     yield* records.record(proposals, existing.value, fact, node.act)
     return

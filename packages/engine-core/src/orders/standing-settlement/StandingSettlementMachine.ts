@@ -27,6 +27,8 @@ export const StandingSettlementMachine = Machine.declare("StandingSettlementStat
     expire: { by: ["clock"] }
   },
   initial: "proposed",
+  // A projection that begins from a snapshot opens a paused one as it stands.
+  opensIn: ["proposed", "paused"],
   // Its contract requests the allocations itself, so the creation is announced as a proposed settlement.
   opens: { by: ["standing-settlement.open"], announces: ["settlement.proposed"] },
   moves: {

@@ -4,7 +4,7 @@ import * as SettlementEventSteps from "../SettlementEventSteps.ts"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
-import type { Node } from "../../projection/Reading.ts"
+import type { Node, Reading } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import {
@@ -34,7 +34,7 @@ const settlement = LedgerRecord.transitionsOf({
   resourceKind: "standing-settlement"
 })
 
-const settlementContract = TypedReading.of(StandingSettlementTemplate, {
+const settlementMoves = TypedReading.of(StandingSettlementTemplate, {
   created: Effect.fn("StandingSettlement.created")(function* (payload, node) {
     const records = yield* Records
     // Pausing and resuming create another contract of a settlement that is recorded.
@@ -70,6 +70,9 @@ const settlementContract = TypedReading.of(StandingSettlementTemplate, {
   }
 })
 
+/** Read early in a snapshot: commitments may be older than the contract that a pause has renewed. */
+const settlementContract: Reading = { ...settlementMoves, inSnapshot: "second" }
+
 const commitment = TypedReading.of(StandingCommitment, {
   created: (payload, node) =>
     settlement.withRecord(payload.standingSettlementId, node, "commit", (self) =>
@@ -96,7 +99,10 @@ const opened = Effect.fnUntraced(function* (payload: Standing, node: Node) {
       registrar: payload.registrar,
       fund: payload.fund,
       paymentAsset: payload.cash,
-      state: StandingSettlementMachine.initial,
+      // Only a snapshot shows a paused one that has no record; all was committed before it was paused.
+      ...(payload.paused
+        ? { state: "paused" as const, openedAt: node.effectiveAt }
+        : { state: StandingSettlementMachine.initial, openedAt: null }),
       parties,
       funding: payload.funding,
       committed: [],
@@ -106,7 +112,6 @@ const opened = Effect.fnUntraced(function* (payload: Standing, node: Node) {
       deadline: payload.deadline,
       expiresAt: payload.expiresAt,
       proposedAt: node.effectiveAt,
-      openedAt: null,
       endedAt: null,
       standingCid: node.contractId
     },

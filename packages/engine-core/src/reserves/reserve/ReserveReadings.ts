@@ -110,9 +110,9 @@ const contract = TypedReading.of(ReserveTemplate, {
 })
 
 export const readings: ReadonlyArray<Reading> = [
-  { ...proposal, looks },
-  // Holdings and orders of a snapshot are read after the reserve that they belong to.
-  { ...contract, looks, inSnapshot: "first" }
+  // Proposals, holdings and orders of a snapshot are read after the reserve that they belong to.
+  { ...proposal, looks, inSnapshot: "second" },
+  { ...contract, looks, inSnapshot: "second" }
 ]
 
 const opened = (

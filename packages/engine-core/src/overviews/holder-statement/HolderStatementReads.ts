@@ -91,8 +91,9 @@ export const list = Read.list({
     const last = Month.fromDate(Zone.dateAt(zone, pin.ledgerTime))
     const held = yield* heldBy(holder, pin)
     const asked = { holder, held, pin, zone }
-    const first = yield* firstMonthOf(asked, last)
-    const months = monthsOf(params, { first, last, after }).slice(0, limit)
+    const from = firstAskedOf(params, after)
+    const first = yield* firstMonthOf(asked, { from, last })
+    const months = monthsOf(params, { first, last, from }).slice(0, limit)
     if (months.length === 0) return []
     const rows = yield* rowsOf({ ...asked, months, named: params.instrumentId })
     return rows.map((row) => ({ sortKey: row.month, row }))
@@ -105,18 +106,26 @@ export const list = Read.list({
 
 export const reads = [list] as const
 
-/** Months after the cursor that the parameters ask for, from the first to the last that there are. */
+/** First month that the parameters and the cursor leave to be asked for; undefined: the holder's first. */
+const firstAskedOf = (
+  { month, from = month }: Params,
+  after: string | undefined
+): Month.Month | undefined => {
+  const next = after === undefined ? undefined : Month.next(Month.of(after))
+  if (from === undefined || next === undefined) return from ?? next
+  return Month.isAfter(from, next) ? from : next
+}
+
+/** Months that are asked for, from the first to the last that there are. */
 const monthsOf = (
-  { month, from = month, to = month }: Params,
+  { month, to = month }: Params,
   of: {
     readonly first: Month.Month
     readonly last: Month.Month
-    readonly after: string | undefined
+    readonly from: Month.Month | undefined
   }
 ): ReadonlyArray<Month.Month> => {
-  const begins = [of.first, ...(from === undefined ? [] : [from])]
-  if (of.after !== undefined) begins.push(Month.next(Month.of(of.after)))
-  const begin = begins.reduce((a, b) => (Month.isAfter(a, b) ? a : b))
+  const begin = of.from !== undefined && Month.isAfter(of.from, of.first) ? of.from : of.first
   const end = to === undefined || Month.isAfter(to, of.last) ? of.last : to
   const count = Month.monthsBetween({ from: begin, to: end }) + 1
   return Array.from({ length: Math.max(0, count) }, (_, nth) => Month.add(begin, nth))
@@ -155,14 +164,19 @@ interface Asked {
 
 /**
  * Finds the first month of a holder that has anything to say: that of its first units, or of a payment
- * before them; after `last` where there is none. A history that begins with a snapshot says nothing
+ * before them; after `last` where there is none. Payments are looked for where `from` is earlier. A history that begins with a snapshot says nothing
  * of the months before it.
  */
-const firstMonthOf = Effect.fnUntraced(function* (asked: Asked, last: Month.Month) {
+const firstMonthOf = Effect.fnUntraced(function* (
+  asked: Asked,
+  { from, last }: { readonly from: Month.Month | undefined; readonly last: Month.Month }
+) {
   const { held, holder, zone } = asked
   const of = (instant: Instant.Instant) => Month.fromDate(Zone.dateAt(zone, instant))
   const first = held.since === null ? Month.next(last) : of(held.since)
   if (held.begun.size > 0) return first
+  // Of months from then on, no earlier payment is asked for.
+  if (from !== undefined && !Month.isBefore(from, first)) return first
   // No line is delivered to a holder before it registers.
   const payments = yield* paymentsOf(asked, {
     from: Month.previous(of(holder.registeredAt)),

@@ -1,8 +1,10 @@
 /** Histories whose reports are kept: months of a fund that distributes, and a backed instrument. */
+import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as Calls from "../engine/calls.ts"
 import * as Backed from "../operations/backed.ts"
+import * as Cycles from "../operations/cycles.ts"
 import * as Covered from "../operations/covered.ts"
 import * as Years from "../operations/distribution-years.ts"
 import * as Minting from "../operations/minting.ts"
@@ -12,10 +14,14 @@ import type { History } from "./report-pins.ts"
 /** Months by chance: of an odd seed paid in cash, of an even one in units. */
 export const months = (of: Years.Year): History => ({
   play: (each) =>
-    Effect.map(
-      Years.play(of, () => Effect.void, each),
-      ({ mobile: holders, stage }) => ({ stage, holders, recovered: holders.at(-1) ?? null })
-    )
+    Effect.gen(function* () {
+      const { mobile: holders, stage } = yield* Years.play(of, () => Effect.void, each)
+      const held = yield* Cycles.active(Templates.Holding)
+      const recovered = holders.find(({ party }) =>
+        held.some(({ payload }) => payload.owner === party && payload.instrument.id === "fund-a")
+      )
+      return { stage, holders, recovered: recovered ?? null }
+    })
 })
 
 /** Mints against deposits, a redemption, units of no order, and reports of the reserve. */

@@ -8,10 +8,13 @@ import * as Pins from "./report-pins.ts"
 
 const today = Math.floor(Date.now() / 86_400_000)
 
+/** Of its first month all are paid, and somebody sells. */
+const paying = 5
+
 const histories: ReadonlyArray<readonly [string, Pins.History]> = [
   [
     "a fund that pays cash",
-    Histories.months({ seed: isLong ? 2 * today + 1 : 7, months: isLong ? 3 : 1 })
+    Histories.months({ seed: isLong ? 2 * today + 1 : paying, months: isLong ? 3 : 1 })
   ],
   ...(isLong
     ? ([["a fund that pays units", Histories.months({ seed: 2 * today, months: 3 })]] as const)
@@ -23,7 +26,7 @@ describe("reports at the points of a history", () => {
   it.each(histories)(
     "never say another byte after later updates, or of a host started anew: %s",
     async (_, history) => {
-      const { after, alike, anew, answered } = await Pins.keeps(history, {
+      const { after, alike, anew, answered, payments } = await Pins.keeps(history, {
         store: Pins.memory,
         clock: TestClock.layer() as Layer.Layer<never>,
         every: isLong ? 2 : 10,
@@ -31,6 +34,7 @@ describe("reports at the points of a history", () => {
       })
       expect([after, anew], "as many answered as before").toEqual([answered, answered])
       expect(alike).toBeGreaterThan(0)
+      if (history !== Histories.backed && !isLong) expect(payments).toBeGreaterThan(0)
     }
   )
 })

@@ -1,4 +1,4 @@
-/** Orders and dealing cycles, read at every offset of dealing days by chance, are what the ledger told by then. */
+/** Orders, their lots and dealing cycles, read at every offset of dealing days by chance, are what the ledger told by then. */
 import { Decimal, type Offset } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
@@ -22,6 +22,14 @@ interface Order {
   cycleId: string | null
   readonly remainderOf: string | null
 }
+/** Units of an order in its holder's books: since when, and how many are left of them. */
+interface Bought {
+  readonly id: string
+  readonly owner: string
+  readonly since: bigint
+  readonly units: bigint
+  left: bigint
+}
 interface Cycle {
   state: "open" | "settled" | "released"
 }
@@ -29,6 +37,7 @@ interface Told {
   readonly subscriptions: Map<string, Order>
   readonly redemptions: Map<string, Order>
   readonly cycles: Map<string, Cycle>
+  readonly bought: Map<string, Bought>
 }
 
 type Payload = Readonly<Record<string, unknown>>
@@ -36,6 +45,56 @@ const text = (value: unknown): string | null =>
   value === null || value === undefined ? null : String(value)
 /** Ten places, as the ledger writes every figure. */
 const atoms = (figure: string | null): bigint => BigInt((figure ?? "0").replace(".", ""))
+
+/**
+ * What a transaction did to the units of each holder: what a delivered order brought is a lot of its
+ * own, and what left a holder was its oldest; of one instant the first by id.
+ */
+const turn = (
+  { bought }: Told,
+  alive: ReadonlyMap<string, Payload>,
+  { events, now }: { readonly events: ReadonlyArray<Ledger.Event>; readonly now: bigint }
+) => {
+  const known = new Map(alive)
+  const left = new Map<string, bigint>()
+  const moves = (owner: unknown, atoms: bigint) =>
+    left.set(String(owner), (left.get(String(owner)) ?? 0n) + atoms)
+  const isUnits = (payload: Payload) => (payload["instrument"] as Payload)["id"] === "fund-a"
+  for (const event of events) {
+    const { entity } = event.template
+    if (event._tag === "Created") {
+      known.set(event.contractId, event.payload as Payload)
+      if (entity === "Holding" && isUnits(event.payload as Payload)) {
+        moves(event.payload["owner"], -atoms(text(event.payload["amount"])))
+      }
+      continue
+    }
+    const payload = known.get(event.contractId)
+    if (payload === undefined) continue
+    if (entity === "Holding" && event.consuming && isUnits(payload)) {
+      moves(payload["owner"], atoms(text(payload["amount"])))
+    }
+    if (entity !== "Lot" || event.choice !== "Settle") continue
+    const [id, units] = [String(payload["subscriptionId"]), atoms(text(payload["units"]))]
+    const owner = String(payload["holder"])
+    bought.set(id, { id, owner, since: now, units, left: units })
+    moves(owner, units)
+  }
+  for (const [owner, gone] of left) {
+    const own = [...bought.values()]
+      .filter((one) => one.owner === owner && one.left > 0n)
+      .toSorted((a, b) =>
+        a.since === b.since ? (a.id < b.id ? -1 : 1) : a.since < b.since ? -1 : 1
+      )
+    let wanted = gone
+    for (const one of own) {
+      const taken = one.left < wanted ? one.left : wanted
+      one.left -= taken
+      wanted -= taken
+    }
+    if (wanted !== 0n) throw new Error(`${owner} gave ${wanted} that no order brought`)
+  }
+}
 
 /** What is known of each contract by its id, so that what is done to it is known of its order. */
 const read = (told: Told, alive: Map<string, Payload>, event: Ledger.Event) => {
@@ -151,7 +210,7 @@ const sorted = (of: Iterable<readonly [string, unknown]>) =>
 const shown = (decimal: Decimal.Decimal | null) =>
   decimal === null ? null : Decimal.atoms(decimal)
 
-const naive = ({ cycles, redemptions, subscriptions }: Told) => {
+const naive = ({ bought, cycles, redemptions, subscriptions }: Told) => {
   const orders = (of: Map<string, Order>) =>
     sorted(
       [...of].map(([id, order]) => [
@@ -162,6 +221,7 @@ const naive = ({ cycles, redemptions, subscriptions }: Told) => {
   return {
     subscriptions: orders(subscriptions),
     redemptions: orders(redemptions),
+    lots: sorted([...bought].map(([id, { left }]) => [id, left])),
     cycles: sorted(
       [...cycles].map(([cycleId, { state }]) => [
         cycleId,
@@ -188,6 +248,11 @@ const told = Effect.fnUntraced(function* (at: number) {
         { state, units: shown(units), cycleId, remainderOf: null }
       ])
     ),
+    lots: sorted(
+      subscriptions.value.flatMap(({ lot, state, subscriptionId }) =>
+        state === "closed" && lot !== null ? [[subscriptionId, shown(lot.remaining)] as const] : []
+      )
+    ),
     redemptions: sorted(
       redemptions.value.map(({ cycleId, redemptionId, remainderOf, state, units }) => [
         redemptionId,
@@ -211,11 +276,21 @@ const told = Effect.fnUntraced(function* (at: number) {
 })
 
 let looked = 0
+/** Lots at a look of which something had been given back. */
+let sold = 0
 const agree = Effect.gen(function* () {
-  const fold: Told = { subscriptions: new Map(), redemptions: new Map(), cycles: new Map() }
+  const fold: Told = {
+    subscriptions: new Map(),
+    redemptions: new Map(),
+    cycles: new Map(),
+    bought: new Map()
+  }
+  let now = 0n
   const alive = new Map<string, Payload>()
-  for (const { events, offset } of yield* transactions) {
+  for (const { effectiveAt, events, offset } of yield* transactions) {
     const before = JSON.stringify(naive(fold), (_, one: unknown) => String(one))
+    now = effectiveAt > now ? effectiveAt : now
+    turn(fold, alive, { events, now })
     for (const event of events) read(fold, alive, event)
     const after = naive(fold)
     // What moves no order is told as before: a look at each fourth of them is enough.
@@ -223,11 +298,12 @@ const agree = Effect.gen(function* () {
       continue
     }
     looked += 1
+    sold += [...fold.bought.values()].filter(({ left, units }) => left < units).length
     expect(yield* told(offset), `at ${offset}`).toEqual(after)
   }
 })
 
-describe("orders and cycles at every offset", () => {
+describe("orders, lots and cycles at every offset", () => {
   for (const seed of seeds) {
     it(`are what the ledger's updates add up to by then: seed ${seed}`, async () => {
       await Calls.runCase(deal({ seed, days: 5 }, agree))
@@ -236,5 +312,6 @@ describe("orders and cycles at every offset", () => {
 
   it("are looked at often enough to have seen something", () => {
     expect(looked).toBeGreaterThan(40)
+    expect(sold, "lots of which something was given back").toBeGreaterThan(0)
   })
 })

@@ -1,0 +1,196 @@
+/** Laws of orders of rebasing instruments: round trips, whole holdings, and the programs that price them. */
+import { Decimal, Rational } from "@bursar/engine-core/kernel"
+import * as fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import { burnedBy } from "#core/orders/redemption/Redemption.ts"
+import * as RedemptionPricing from "#core/orders/redemption/RedemptionPricing.ts"
+import { baseOf, shownOf } from "#core/orders/RebasingRules.ts"
+import * as SubscriptionPricing from "#core/orders/subscription/SubscriptionPricing.ts"
+import * as Pricing from "#adapters/simulated-ledger/actors/Pricing.ts"
+import { areOrdered, worthOf } from "#adapters/simulated-ledger/choices/Order.ts"
+import { claimed as redeems } from "../machines/redemptions.ts"
+import { claimed as subscribes } from "../machines/subscriptions.ts"
+
+const d = Decimal.of
+const decimal = (of: { readonly min: bigint; readonly max: bigint; readonly places: number }) =>
+  fc.bigInt(of).map((count) => Decimal.fromAtoms(count * 10n ** BigInt(Decimal.places - of.places)))
+
+/** Terms, and an index far inside the bound below which shown units come back exactly. */
+const terms = fc.integer({ min: 0, max: 8 }).chain((unitDecimals) =>
+  fc.record({
+    unitDecimals: fc.constant(unitDecimals),
+    cashDecimals: fc.constantFrom(0, 2, 3),
+    feeRate: decimal({ min: 0n, max: 9_999n, places: 4 }),
+    index: decimal({ min: 1n, max: 5n * 10n ** BigInt(9 - unitDecimals) * 10n ** 4n, places: 4 }),
+    units: decimal({ min: 1n, max: 10n ** 12n, places: unitDecimals }),
+    amount: fc.bigInt({ min: 1n, max: 10n ** 12n })
+  })
+)
+
+type Terms = typeof terms extends fc.Arbitrary<infer T> ? T : never
+
+const cashOf = ({ amount, cashDecimals }: Terms) =>
+  Decimal.fromAtoms(amount * 10n ** BigInt(Decimal.places - cashDecimals))
+
+const subscription = (
+  of: Terms,
+  ordered: { readonly amount?: Decimal.Decimal; readonly units?: Decimal.Decimal }
+) =>
+  subscribes({
+    ...{ isRebasing: true, feeRate: of.feeRate, unitDecimals: of.unitDecimals },
+    ...{
+      cashDecimals: of.cashDecimals,
+      amount: ordered.amount ?? null,
+      units: ordered.units ?? null
+    },
+    orderedAs: ordered.units === undefined ? "amount" : "units"
+  })
+
+const redemption = (
+  of: Terms,
+  free: Decimal.Decimal | null,
+  ordered: { readonly amount?: Decimal.Decimal; readonly units?: Decimal.Decimal }
+) =>
+  redeems({
+    ...{ isRebasing: true, feeRate: of.feeRate, unitDecimals: of.unitDecimals, freeUnits: free },
+    ...{
+      cashDecimals: of.cashDecimals,
+      amount: ordered.amount ?? null,
+      units: ordered.units ?? null
+    },
+    orderedAs: ordered.units === undefined ? "amount" : "units"
+  })
+
+/** The program's view of the terms and of the point that publishes the index. */
+const programOf = (of: Terms): Pricing.Dealing => ({
+  price: of.index,
+  point: { payload: { metric: "index" } } as Pricing.Point,
+  terms: {
+    instrumentId: "fund-a",
+    ...{ unitDecimals: of.unitDecimals, cashDecimals: of.cashDecimals },
+    ...{ feeRate: of.feeRate, redemptionFeeRate: of.feeRate }
+  }
+})
+
+const runs = { numRuns: 400 }
+
+describe("an order of a rebasing instrument", () => {
+  test("never gains by a round trip: what an amount buys redeems for no more than the amount", () => {
+    fc.assert(
+      fc.property(terms, (of) => {
+        const amount = cashOf(of)
+        const { baseUnits, units } = SubscriptionPricing.figuresAt(
+          subscription(of, { amount }),
+          of.index
+        )
+        if (baseUnits === null || !Decimal.isPositive(units)) return
+        const back = RedemptionPricing.figuresAt(redemption(of, baseUnits, { units }), of.index)
+        expect(Decimal.atMost(back.proceeds, amount)).toBe(true)
+        expect([back.isWhole, back.baseUnits]).toEqual([true, baseUnits])
+      }),
+      runs
+    )
+  })
+
+  test("never leaves a base unit of all, by units or by what they are worth, at any later index", () => {
+    const later = fc.tuple(terms, decimal({ min: 1n, max: 10n ** 14n, places: 10 }))
+    fc.assert(
+      fc.property(later, ([of, free]) => {
+        const units = shownOf(free, of)
+        if (!Decimal.isPositive(units)) return
+        const all = RedemptionPricing.figuresAt(redemption(of, free, { units }), of.index)
+        expect([all.isWhole, all.baseUnits]).toEqual([true, free])
+        if (!Decimal.isPositive(all.proceeds)) return
+        const worth = redemption(of, free, { amount: all.proceeds })
+        const paid = RedemptionPricing.figuresAt(worth, of.index)
+        expect([paid.baseUnits, paid.proceeds, paid.units]).toEqual([free, all.proceeds, units])
+      }),
+      runs
+    )
+  })
+
+  test("never takes more base units for a part than there are, or leaves other shown units than the rest", () => {
+    fc.assert(
+      fc.property(terms, fc.bigInt({ min: 0n, max: 10_000n }), (of, share) => {
+        const free = baseOf(of.units, of.index)
+        const atom = 10n ** BigInt(Decimal.places - of.unitDecimals)
+        const part = Decimal.fromAtoms(
+          (((Decimal.atoms(of.units) / atom) * share) / 10_000n) * atom
+        )
+        if (!Decimal.isPositive(part) || part === of.units) return
+        const { baseUnits } = RedemptionPricing.figuresAt(
+          redemption(of, free, { units: part }),
+          of.index
+        )
+        const left = Decimal.subtract(free, baseUnits ?? Decimal.zero)
+        expect(Decimal.isNegative(left)).toBe(false)
+        expect(shownOf(left, of)).toBe(Decimal.subtract(of.units, part))
+      }),
+      runs
+    )
+  })
+
+  test("never is priced otherwise by the attestor's and the oracle's programs, or refused by the ledger", () => {
+    fc.assert(
+      fc.property(terms, fc.boolean(), (of, isAll) => {
+        const { index: price, unitDecimals: shownDecimals, units } = of
+        const amount = cashOf(of)
+        const program = programOf(of)
+        for (const ordered of [{ amount }, { units }]) {
+          const bought = SubscriptionPricing.figuresAt(subscription(of, ordered), price)
+          const cash = ordered.amount ?? null
+          const signed = Pricing.boughtBy({ cash, units: ordered.units ?? null }, program)
+          expect(signed).toBe(bought.baseUnits)
+          const free = isAll ? (bought.baseUnits ?? null) : null
+          const sold = RedemptionPricing.figuresAt(redemption(of, free, ordered), price)
+          const priced = Pricing.soldBy(
+            { units: ordered.units ?? null, amount: cash, free },
+            program
+          )
+          expect(priced).toEqual({ units: sold.baseUnits, proceeds: sold.proceeds })
+          const moved = sold.baseUnits ?? Decimal.zero
+          if (!Decimal.isPositive(moved)) continue
+          const lot = { price, shownDecimals, units: moved }
+          expect(areOrdered(ordered.units ?? null, lot)).toBe(true)
+          const other = Decimal.add(moved, baseOf(units, price))
+          expect(areOrdered(units, { ...lot, units: other })).toBe(
+            !Decimal.isPositive(baseOf(units, price))
+          )
+          expect(
+            Rational.atMost(
+              Rational.of(
+                Decimal.subtract(
+                  sold.proceeds,
+                  Decimal.fromAtoms(10n ** BigInt(Decimal.places - shownDecimals))
+                )
+              ),
+              worthOf(lot)
+            )
+          ).toBe(true)
+        }
+      }),
+      runs
+    )
+  })
+
+  test("G8: ten thousand orders never gain an atom over what was ordered", () => {
+    const index = d("1.73222")
+    const total = (places: number, first: bigint, count: number) => {
+      const of = { unitDecimals: places, index }
+      const atom = 10n ** BigInt(Decimal.places - places)
+      return Decimal.sum(
+        Array.from({ length: count }, (_, nth) => {
+          const units = Decimal.fromAtoms((first + BigInt(nth)) * atom)
+          const self = redeems({ isRebasing: true, units, unitDecimals: places, freeUnits: null })
+          const priced = RedemptionPricing.pricedAs(self, {
+            price: index,
+            units: RedemptionPricing.figuresAt(self, index).baseUnits ?? Decimal.zero
+          })
+          return shownOf(burnedBy(priced) ?? Decimal.zero, of)
+        })
+      )
+    }
+    expect(Decimal.formatPlain(total(6, 100_000n, 10_000))).toBe("1049.995")
+    expect(Decimal.formatPlain(total(2, 1n, 10_000))).toBe("500050")
+  })
+})

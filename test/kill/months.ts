@@ -55,7 +55,10 @@ interface Size {
   readonly batchLines: number
 }
 
-const engineOn = (storage: Layer.Layer<Memory.Storage>, { batchLines }: Size) => {
+const engineOn = (
+  storage: Layer.Layer<Memory.Storage>,
+  { batchLines }: Pick<Size, "batchLines">
+) => {
   const { clock, offset } = movedClock()
   const layer = Engine.layer.pipe(
     Layer.provideMerge(
@@ -203,8 +206,9 @@ const idle = Engine.Engine.of({ run: Effect.never, settle: Effect.void })
 type Runtime = ReturnType<typeof engineOn>["runtime"]
 type Services = ManagedRuntime.ManagedRuntime.Services<Runtime>
 
-export interface Months {
-  readonly stage: Fund.Parties
+/** A scene on PostgreSQL with its ledger in the test's process, and the hosts that go on with it. */
+export interface Hosted<S> {
+  readonly stage: S
   /** Acts of the test itself, after which the hosts go on alone. */
   readonly does: <A>(effect: Effect.Effect<A, unknown, Services>) => Promise<A>
   /** Waits until the records say so. */
@@ -220,11 +224,14 @@ export interface Months {
   readonly dies: (death: Death) => Promise<void>
   /** How often each choice was committed by a host. */
   readonly committed: () => Readonly<Record<string, number>>
-  readonly shown: () => Promise<Shown>
   readonly close: () => Promise<void>
 }
 
-/** Opens the scene on PostgreSQL; by default after July, with its execution signed. */
+export interface Months extends Hosted<Fund.Parties> {
+  readonly shown: () => Promise<Shown>
+}
+
+/** Opens the month on PostgreSQL; by default after July, with its execution signed. */
 export const open = async (
   size: Size,
   of: {
@@ -233,6 +240,18 @@ export const open = async (
     readonly first: Effect.Effect<unknown, unknown, Services>
   } = { first: signed }
 ): Promise<Months> => {
+  const hosted = await host(
+    size,
+    Effect.tap(accrued(size, of.at), () => of.first)
+  )
+  return { ...hosted, shown: () => hosted.does(shown) }
+}
+
+/** Plays a scene by the test's own engine on PostgreSQL, with which hosts then go on. */
+export const host = async <S, R extends Services>(
+  size: Pick<Size, "batchLines">,
+  scene: Effect.Effect<S, unknown, R>
+): Promise<Hosted<S>> => {
   const scope = Effect.runSync(Scope.make())
   const url = await Effect.runPromise(Scope.provide(TestDatabase.url, scope))
   const storage = Layer.orDie(Postgres.layer({ url: Redacted.make(url), maxConnections: 4 }))
@@ -262,7 +281,7 @@ export const open = async (
   )
   const preload = (name: string) => new URL(name, import.meta.url).pathname
   const start = async (armed: Readonly<Record<string, string>> = {}) => {
-    const host = await Host.start({
+    const started = await Host.start({
       databaseUrl: url,
       dataFolder: folder,
       jwksUrl: identity.jwksUrl,
@@ -276,18 +295,12 @@ export const open = async (
       preload: [preload("../processes/elsewhere.ts"), preload("./moved-date.ts")],
       born: there.serve
     })
-    hosts = [...hosts, host]
-    return host
+    hosts = [...hosts, started]
+    return started
   }
-  const does: Months["does"] = (effect) =>
+  const does: Hosted<S>["does"] = (effect) =>
     runtime.runPromise(Effect.provideService(effect, Engine.Engine, idle) as typeof effect)
-  const stage = await runtime.runPromise(
-    Effect.tap(accrued(size, of.at), () => of.first) as Effect.Effect<
-      Fund.Parties,
-      unknown,
-      Services
-    >
-  )
+  const stage = await runtime.runPromise(scene as Effect.Effect<S, unknown, Services>)
   return {
     stage,
     does,
@@ -312,7 +325,6 @@ export const open = async (
       hosts = hosts.filter((host) => host !== dead)
     },
     committed: () => committed,
-    shown: () => does(shown),
     close: async () => {
       for (const host of hosts) host.kill()
       await Promise.all(hosts.map((host) => host.ended))

@@ -415,3 +415,24 @@ describe("an order of a rebasing instrument that cannot be", () => {
     }).pipe(engine())
   )
 })
+
+describe("the register of a rebasing instrument", () => {
+  it.effect("never shows pending units at another index than its lines, or a swung order", () =>
+    Effect.gen(function* () {
+      const scene = yield* endowed({ swing: { threshold: 0, up: 0.01, down: 0.01 } })
+      yield* Rebasing.claims("subscription", "s2", { amount: 1000 })
+      yield* Rebasing.claims("redemption", "r1", { units: 500 })
+      yield* Rebasing.prices(scene)
+      assert.deepInclude(yield* ofSubscription("s2"), { price: Decimal.one, state: "priced" })
+      assert.deepStrictEqual(yield* Fund.surprises, [])
+      yield* Cycles.at("2026-08-03T12:00:00Z")
+      yield* Rebasing.indexed(scene, "1.7314", "2026-08-03T11:00:00Z")
+      const { value } = yield* Venue.register({ instrumentId: "fund-a" as never })
+      assert.deepInclude(value.lines[0], {
+        units: Decimal.of("1013.378235"),
+        pendingIn: Decimal.of("1013.378235"),
+        pendingOut: Decimal.of("509.235294")
+      })
+    }).pipe(engine())
+  )
+})

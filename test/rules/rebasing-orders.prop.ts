@@ -1,9 +1,14 @@
 /** Laws of orders of rebasing instruments: round trips, whole holdings, and the programs that price them. */
-import { Decimal, Rational } from "@bursar/engine-core/kernel"
+import { verify } from "@bursar/engine-core"
+import { Decimal, Instant, Offset, Rational } from "@bursar/engine-core/kernel"
+import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { burnedBy } from "#core/orders/redemption/Redemption.ts"
 import * as RedemptionPricing from "#core/orders/redemption/RedemptionPricing.ts"
+import * as SubscriptionOpening from "#core/orders/subscription/SubscriptionOpening.ts"
+import * as InFlight from "#core/reconciliation/run/InFlightRules.ts"
+import * as Restatement from "#core/reconciliation/restatement/RestatementRules.ts"
 import { baseOf, shownOf } from "#core/orders/RebasingRules.ts"
 import * as SubscriptionPricing from "#core/orders/subscription/SubscriptionPricing.ts"
 import * as Pricing from "#adapters/simulated-ledger/actors/Pricing.ts"
@@ -192,5 +197,51 @@ describe("an order of a rebasing instrument", () => {
     }
     expect(Decimal.formatPlain(total(6, 100_000n, 10_000))).toBe("1049.995")
     expect(Decimal.formatPlain(total(2, 1n, 10_000))).toBe("500050")
+  })
+})
+
+const later = Instant.of("2026-08-03T09:00:00Z")
+const sold = redeems({
+  ...{ isRebasing: true, state: "priced", pricedAt: later, price: Decimal.one, index: d("1.7") },
+  ...{ units: d("500"), baseUnits: d("294.1176470588"), proceeds: d("500"), feeRate: Decimal.zero }
+})
+const bought = subscribes({
+  ...{ isRebasing: true, state: "priced", pricedAt: later, price: Decimal.one, index: d("1.7") },
+  ...{ units: d("500"), baseUnits: d("294.1176470588"), amount: d("500") }
+})
+
+describe("a priced order of a rebasing instrument", () => {
+  test("never explains a difference of a statement by other than its base units", () => {
+    const amounts = [
+      ...InFlight.ofRedemption(sold),
+      ...InFlight.ofLaterRedemption(sold, Instant.of("2026-08-01T00:00:00Z"))
+    ].map(({ item }) => Decimal.formatPlain(item.amount))
+    expect(amounts).toEqual(["-294.1176470588", "-294.1176470588"])
+  })
+
+  test("never is restated but in its base units, which a corrected index makes of the same units", () => {
+    const day = { price: d("1.6"), swinging: null }
+    const sources = { statementId: "st-2", instrumentId: "fund-1", offset: Offset.zero }
+    const rows = [
+      ...Restatement.ofSubscription(bought, day, sources),
+      ...Restatement.ofRedemption(sold, day, sources)
+    ]
+    expect(
+      rows.map(({ field, was, should, basis }) => [
+        field,
+        Decimal.formatPlain(was),
+        Decimal.formatPlain(should),
+        basis.map((one) => Result.isSuccess(verify(one)))
+      ])
+    ).toEqual([
+      ["units", "294.1176470588", "312.5", [true]],
+      ["units", "-294.1176470588", "-312.5", [true]]
+    ])
+  })
+
+  test("never opens after a snapshot as an order for its base units", () => {
+    const payload = { cash: null, units: d("294.1176470588"), price: d("1.7"), shownDecimals: 6 }
+    const shown = { as: "lot", payload: { ...payload, attestors: [] } } as never
+    expect(SubscriptionOpening.claimOf(shown).orderedUnits).toBe(d("500"))
   })
 })

@@ -50,6 +50,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   "mint-pages": async () => (await import("./reserves.ts")).mintPages,
   mints: () => import("./mints.ts"),
   "many-mints": async () => (await import("./mints.ts")).whole,
+  bootstrap: () => import("./bootstrap.ts"),
   memory: () => import("./memory.ts")
 }
 

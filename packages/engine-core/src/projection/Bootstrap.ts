@@ -131,7 +131,11 @@ const foldSnapshot = Effect.fnUntraced(function* (
     effectiveAt,
     ledgerTime: of.effectiveAt
   })
-  for (const event of Snapshot.inOrder(active, yield* Readings)) {
+  const ordered = Snapshot.inOrder(active, yield* Readings)
+  for (const [index, event] of ordered.entries()) {
+    if (index % UpdateFold.prefetchMax === 0) {
+      yield* UpdateFold.prefetch(ordered.slice(index, index + UpdateFold.prefetchMax), new Map())
+    }
     const { contractId, createdAt, nodeId } = event
     // Node ids repeat from one transaction to the next; contract ids do not.
     const node = { updateId: `${Snapshot.updateId}:${contractId}`, nodeId, contractId }

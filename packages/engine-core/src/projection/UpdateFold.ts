@@ -24,7 +24,7 @@ type Conclusion = Effect.Effect<void, Unavailable, Records>
 type Payloads = ReadonlyMap<string, Ledger.LfRecord>
 
 /** Events for which records are prefetched together. */
-const prefetchMax = 1_000
+export const prefetchMax = 1_000
 /** Fewest events for which one prefetch is cheaper than the look-ups it saves. */
 const prefetchMin = 8
 
@@ -160,7 +160,7 @@ export const foldBatch = Effect.fnUntraced(function* (found: ReadonlyArray<Found
 })
 
 /** Prefetches the records that the readings of these events look up, with a few statements. */
-const prefetch = Effect.fnUntraced(function* (
+export const prefetch = Effect.fnUntraced(function* (
   events: ReadonlyArray<Ledger.Event>,
   payloads: Payloads
 ) {

@@ -206,6 +206,28 @@ describe("a reserve", () => {
     }).pipe(Effect.provide(ledger))
   )
 
+  it.effect("never is judged by figures that no decimal holds, before an order or after it", () =>
+    Effect.gen(function* () {
+      const { scene, point } = yield* based
+      const beyond = aborts("a figure of the reserve is beyond a decimal")
+      const largest = yield* Reserves.price(scene, "9999999999999999999999999999")
+      expect(yield* Effect.flip(report(scene, [largest]))).toMatchObject(beyond)
+      // Of 500 bills at this price a decimal holds the value, and not of 600.
+      const large = yield* Reserves.price(scene, "19000000000000000000000000")
+      yield* report(scene, [large])
+      const bills = { asset: scene.bill, amount: "100", units: "1900000000000000000000000000" }
+      const mint = { ...bills, id: "mint-1", points: [large], supply }
+      expect(yield* Effect.flip(Reserves.startMint(scene, mint))).toMatchObject(beyond)
+      // By one atom outstanding the value is a ratio that no decimal holds.
+      const cash = { asset: scene.eur, amount: "999.999999", units: "999.999999" }
+      const redemption = { ...cash, id: "r-1", supply: "1000" }
+      const redeems = (pointCid: string) =>
+        Reserves.startRedemption(scene, { ...redemption, points: [pointCid] })
+      expect(yield* Effect.flip(redeems(large))).toMatchObject(beyond)
+      yield* redeems(point)
+    }).pipe(Effect.provide(ledger))
+  )
+
   it.effect("never counts or ends by the venue's word alone", () =>
     Effect.gen(function* () {
       const { scene } = yield* based

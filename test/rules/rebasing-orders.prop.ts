@@ -13,6 +13,7 @@ import { baseOf, shownOf } from "#core/orders/RebasingRules.ts"
 import * as SubscriptionPricing from "#core/orders/subscription/SubscriptionPricing.ts"
 import * as Pricing from "#adapters/simulated-ledger/actors/Pricing.ts"
 import { areOrdered, worthOf } from "#adapters/simulated-ledger/choices/Order.ts"
+import { isPayable } from "#adapters/simulated-ledger/choices/Redemption.ts"
 import { claimed as redeems } from "../machines/redemptions.ts"
 import { claimed as subscribes } from "../machines/subscriptions.ts"
 
@@ -208,6 +209,15 @@ const sold = redeems({
 const bought = subscribes({
   ...{ isRebasing: true, state: "priced", pricedAt: later, price: Decimal.one, index: d("1.7") },
   ...{ units: d("500"), baseUnits: d("294.1176470588"), amount: d("500") }
+})
+
+test("the ledger never refuses to pay a cent that rounding to base units loses, or pays more than is ordered", () => {
+  const of = { price: d("1.7314"), units: d("288.7836432944") }
+  const claim = { orderedUnits: d("500"), shownDecimals: 6 }
+  expect(isPayable(claim, { ...of, proceeds: d("500") })).toBe(true)
+  expect(isPayable(claim, { ...of, proceeds: d("500.01") })).toBe(false)
+  expect(isPayable({ ...claim, orderedUnits: null }, { ...of, proceeds: d("500") })).toBe(true)
+  expect(isPayable({ ...claim, orderedUnits: null }, { ...of, proceeds: d("500.01") })).toBe(false)
 })
 
 describe("a priced order of a rebasing instrument", () => {

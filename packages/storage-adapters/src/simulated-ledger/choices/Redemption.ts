@@ -169,8 +169,8 @@ const isWithin = (of: Parameters<typeof worth>[0], proceeds: Decimal.Decimal): b
  * worth 1 each: those ordered, or those that the burned ones show. Where rounding to base units and back
  * loses an atom of base units, the amount ordered is still paid.
  */
-const isPayable = (
-  { orderedUnits, shownDecimals }: Claim,
+export const isPayable = (
+  { orderedUnits, shownDecimals }: Pick<Claim, "orderedUnits" | "shownDecimals">,
   of: Counted & { readonly proceeds: Decimal.Decimal }
 ): boolean => {
   if ((shownDecimals ?? null) === null) return isWithin(of, of.proceeds)

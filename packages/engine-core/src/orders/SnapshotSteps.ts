@@ -112,12 +112,14 @@ const nodeOf = ({ act, snapshot }: Shown, { contractId, createdAt }: Active): No
   contractId
 })
 
-/** Streams the contracts of a template that are of the instrument and its register. */
+/** Streams the contracts of a template that are of the instrument and its register; decodes no other. */
 const ofInstrument = <T extends Template>(template: T, { activeOf, instrument }: Shown) =>
-  Stream.filter(typedOf(template, activeOf), ({ payload: { instrument: asset } }) => {
-    const named = asset as { readonly admin?: unknown; readonly id?: unknown } | undefined
-    return named?.id === instrument.instrumentId && named.admin === instrument.registrar
-  })
+  typedOf(template, (of) =>
+    Stream.filter(activeOf(of), ({ payload: { instrument: asset } }) => {
+      const named = asset as { readonly admin?: unknown; readonly id?: unknown } | undefined
+      return named?.id === instrument.instrumentId && named.admin === instrument.registrar
+    })
+  )
 
 const keepBreach = (
   of: Shown,

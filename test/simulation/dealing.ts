@@ -497,6 +497,8 @@ const dealtBy = Effect.fnUntraced(function* (
       cycleId,
       amount: null,
       ordered: rest,
+      // As any order it deals at the terms of its claim, which is made when the cycle settles.
+      feeRate: sim.terms.redemption,
       priced: null,
       state: "claimed"
     })

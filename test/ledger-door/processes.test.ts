@@ -1,6 +1,6 @@
 /** Each outside party as its own process, with its own token file and key, told what to do from a command line. */
 import { type ChildProcess, execFile, spawn } from "node:child_process"
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { appendFileSync, chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -390,6 +390,147 @@ describe("outside parties as processes", () => {
       expect(payload).toMatchObject({ holder: scene.holder.party, orderId: "O2", amount: null })
       const gone = await run("investor", "withdraw-order", "--order-id", "O2", ...wallet())
       expect(gone.code).toBe(0)
+      for (const { child, ended, lines } of started.splice(0)) {
+        child.kill("SIGTERM")
+        expect(await ended).toBe(0)
+        expect(lines.filter((line) => dig(line, "error") !== undefined)).toEqual([])
+      }
+    }
+  )
+
+  it.runIf(isLong)(
+    "order a rebasing instrument in the units it shows, and leave nothing of all of them",
+    async () => {
+      const { venue, fund, registrar, oracle, attestor } = scene.parties
+      const instrument = { admin: registrar, id: "REBASING-1" }
+      const client = await scene.door.add("saver")
+      const custodian = await scene.door.run(
+        Effect.flatMap(Participant, ({ admin }) =>
+          admin.addParty({
+            hint: "keeper",
+            kind: "local",
+            rights: [{ kind: "CanActAs", party: client.party }]
+          })
+        )
+      )
+      writeFileSync(path("keeper.token"), custodian.token, { mode: 0o600 })
+      const asClient = ["--party", client.party, ...as("keeper")]
+      const issued = { instrumentId: instrument.id, provider: venue, issuer: fund }
+      writeFileSync(path("rebasing-registrar.json"), JSON.stringify({ instruments: [issued] }))
+      const terms = {
+        instrumentId: instrument.id,
+        unitDecimals: 6,
+        feeRate: "0.005",
+        redemptionFeeRate: "0.005"
+      }
+      writeFileSync(path("rebasing-oracle.json"), JSON.stringify({ instruments: [terms] }))
+      writeFileSync(path("rebasing.jsonl"), "")
+      const publishes = async (value: string, valuationTime: string) => {
+        const quote = { instrumentId: instrument.id, metric: "index", value, valuationTime }
+        appendFileSync(path("rebasing.jsonl"), `${JSON.stringify(quote)}\n`)
+        await scene.await(Templates.OraclePoint, (point) => point.value === Decimal.of(value))
+      }
+      const bots = await Promise.all([
+        start("registrar", ...as("registrar"), "--policy", path("rebasing-registrar.json")),
+        start("fund", ...as("fund")),
+        start("custodian", ...as("keeper")),
+        start(
+          "attestor",
+          ...as("attestor"),
+          ...["--instrument", instrument.id, "--unit-decimals", "6", "--fee-rate", "0.005"]
+        ),
+        start(
+          "oracle",
+          ...as("oracle"),
+          ...["--prices", path("rebasing.jsonl"), "--policy", path("rebasing-oracle.json")]
+        )
+      ])
+      started.push(...bots)
+      await scene.act(
+        Templates.create(Templates.PrimaryMarketProposal, {
+          ...{ venue, fund, registrar, oracle, attestors: [attestor], required: 1 },
+          ...{ marketId: "M2", instrument, cash: Story.cash(scene), until: null, accepted: [] }
+        }),
+        Templates.create(Templates.AdmissionConsentProposal, {
+          ...{ venue, admissionConsentId: "C2", registrar, fund, instrumentId: instrument.id },
+          terms: "standard"
+        })
+      )
+      await scene.await(Templates.PrimaryMarket, ({ marketId }) => marketId === "M2")
+      const consent = await scene.await(
+        Templates.AdmissionConsent,
+        ({ instrumentId }) => instrumentId === instrument.id
+      )
+      await scene.act(
+        Templates.exercise(Templates.AdmissionConsent, consent.contractId, "Offer", {
+          ...{ holder: client.party, credentialId: "K4", claims: [] },
+          ...{ validFrom: null, validUntil: null, expiresAt: null }
+        })
+      )
+      const accepted = await run(
+        "custodian",
+        "accept-offer",
+        "--instrument",
+        instrument.id,
+        ...asClient
+      )
+      expect(accepted.code).toBe(0)
+      await publishes("1.7", "2026-01-05T16:00:00Z")
+      const ordered = {
+        ...{ venue, orderId: null, instrument, holder: client.party, custodian: custodian.party },
+        ...({ fund: null, mode: "wire", currency: "EUR", paymentAsset: null, oracle } as const),
+        ...{ cycleId: null, shownDecimals: 6 }
+      }
+      await scene.act(
+        Templates.create(Templates.SubscriptionClaim, {
+          ...ordered,
+          ...{ subscriptionId: "S-rebasing", cash: Decimal.of("1000"), orderedUnits: null },
+          ...{ feeRate: null, cashDecimals: null, attestors: [attestor], required: 1 },
+          ...{ attested: [], pointCid: null, price: null, units: null }
+        })
+      )
+      const lot = await scene.await(
+        Templates.Lot,
+        ({ subscriptionId }) => subscriptionId === "S-rebasing"
+      )
+      // 1000.00 less 5.00 shows 995 units, which are 995 / 1.7 base units.
+      expect(Decimal.formatPlain(lot.payload.units)).toBe("585.2941176471")
+      const credential = await scene.await(
+        Templates.Credential,
+        ({ holder }) => holder === client.party
+      )
+      await scene.act(
+        Templates.exercise(Templates.Lot, lot.contractId, "Deliver", {
+          ...{ marketCid: null, credentialCid: credential.contractId },
+          ...{ configurationCid: null, executeBefore: null }
+        })
+      )
+      const isHeld = (amount: string) =>
+        scene.await(
+          Templates.Holding,
+          (holding) => holding.owner === client.party && holding.amount === Decimal.of(amount)
+        )
+      await isHeld("585.2941176471")
+      await publishes("1.7314", "2026-01-06T16:00:00Z")
+      const redeems = (
+        redemptionId: string,
+        of: { readonly units: string; readonly free: string }
+      ) =>
+        scene.act(
+          Templates.create(Templates.RedemptionClaim, {
+            ...ordered,
+            ...{ redemptionId, orderedUnits: Decimal.of(of.units), orderedAmount: null },
+            ...{ remainderOf: null, cutOffAt: null, freeUnits: Decimal.of(of.free) }
+          })
+        )
+      await redeems("R-part", { units: "500", free: "585.2941176471" })
+      await isHeld("296.5104743527")
+      await redeems("R-all", { units: "513.378235", free: "296.5104743527" })
+      const acts = () =>
+        bots.flatMap(({ lines }) => lines.map((line) => dig(line, "act"))).filter(Boolean)
+      await expect.poll(() => acts().filter((act) => act === "accept-burn").length).toBe(2)
+      const held = await run("custodian", "holdings", ...asClient)
+      expect(dig(held.lines[0], "sees")).toEqual([])
       for (const { child, ended, lines } of started.splice(0)) {
         child.kill("SIGTERM")
         expect(await ended).toBe(0)

@@ -499,7 +499,7 @@ interface Tax {
 
 const holderIds = ["h1", "h2", "h3", "h4", "h5"]
 
-/** What a holder has of each instrument by its statements, from first to last. */
+/** Sums of a holder's statements, from first to last, by instrument. */
 const closingsOf = (months: ReadonlyArray<Month>): ReadonlyMap<string, bigint> => {
   const closings = new Map<string, bigint>()
   for (const { instruments, month } of months) {

@@ -72,7 +72,7 @@ export const lives = <A>(
     )
   )
 
-/** What a life has: the engine over its ports, and its host. */
+/** One life of a host: the engine over its ports, and its server. */
 export type Services = Layer.Success<ReturnType<typeof world>> | Twins.Services
 
 // ---- what is asked
@@ -152,7 +152,7 @@ const ask = Effect.fnUntraced(function* (path: string) {
 
 // ---- looks
 
-/** What was answered, by the path with its point. */
+/** Answers kept, by the path with its point. */
 export type Kept = Map<string, string>
 
 export interface Looking {

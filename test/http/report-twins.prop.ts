@@ -16,7 +16,7 @@ import * as Powers from "../operations/powers.ts"
 import * as Reports from "../operations/reports.ts"
 import * as Twins from "./twins.ts"
 
-/** How a holder is stopped, of which neither it nor an app may read anything. */
+/** Ways in which a holder is stopped, of which neither it nor an app may read anything. */
 type Stop = "freeze" | "receive-only" | "redeem-only" | "a hit" | "a doubt"
 
 const stops = Effect.fnUntraced(function* (
@@ -91,7 +91,7 @@ const pathsOf = (role: "investor" | "app", points: ReadonlyArray<string>) => {
   })
 }
 
-/** What a path is answered, and which look-ups it took. */
+/** Answer to a path, and the look-ups that it took. */
 type Told = ReadonlyMap<string, string>
 
 const playedAs = (stopped: "h1" | "decoy", stop: Stop) =>
@@ -153,7 +153,7 @@ describe("reports to an investor and an app", () => {
       })
       expect(differing.slice(0, 1)).toEqual([])
     }
-    // What is compared has a cost and an income in it, and staff is told what the others are not.
+    // The compared answers have a cost and an income in them, and staff reads what the others do not.
     const own = one.told.get("h1")?.get("/v1/holders/h1/portfolio") ?? ""
     expect(own).toMatch(/"cost":266\.67\d*,"accrued":0?\d*\.\d*[1-9]/u)
     expect(one.told.get("h1")?.get("/v1/holders/h1/movements?format=csv")).toMatch(/^200/u)

@@ -107,7 +107,7 @@ const recordsTerms = ({ instrument, versions }: Terms) =>
     )
   })
 
-/** What the venue and its parties have: the same whoever reads the ledger. */
+/** State of the venue and its parties: the same whoever reads the ledger. */
 const holds = Effect.gen(function* () {
   const entries = (yield* all(registerEntries)).filter(({ units }) => !Decimal.isZero(units))
   return {
@@ -137,7 +137,7 @@ const ordersOf = Effect.gen(function* () {
   return new Map<string, Order>([...bought, ...sold])
 })
 
-/** Where the first and the last contract of each order came and went. */
+/** Offsets at which the first contract of each order was created, and the last one archived. */
 const spansOf = (
   all: ReadonlyArray<{ payload: unknown; createdOffset: number; archivedOffset: number | null }>
 ) => {

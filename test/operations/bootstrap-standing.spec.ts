@@ -95,7 +95,7 @@ const proposed = Effect.gen(function* () {
   return stage
 })
 
-/** What the venue reads of all that, without what only the history tells. */
+/** View of all that by the venue, without the members that only the history tells. */
 const read = Effect.gen(function* () {
   const records = yield* Records
   const open = (yield* records.list(proposals, { limit: 100 }))
@@ -199,7 +199,7 @@ describe("a venue that begins on a ledger that has forgotten", () => {
           assert.isTrue(length > 0 && length < before.proposals.length)
           assert.strictEqual((yield* recordsAgain(stage, { holderCap: 100 })).why, "")
           assert.deepStrictEqual(yield* read, before)
-          // What was opened with the snapshot is not written again.
+          // Records that were opened with the snapshot are not written again.
           const rows = yield* Effect.flatMap(Records, (records) =>
             records.list(proposals, { limit: 100 })
           )

@@ -361,7 +361,7 @@ describe("an order of a rebasing instrument that cannot be", () => {
       yield* Fund.market(scene.stage)
       const why = (kind: "subscription" | "redemption", of: Rebasing.Terms) =>
         Effect.map(Rebasing.claims(kind, "x1", of), (claimed) => claimed.why)
-      // Nobody holds any units yet.
+      // No units are held yet.
       assert.strictEqual(yield* why("redemption", { units: 1 }), "rule-refused units units-free")
       yield* Rebasing.claims("subscription", "s1", { amount: 1000 })
       yield* Rebasing.prices(scene)

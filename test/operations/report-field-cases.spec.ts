@@ -1,4 +1,4 @@
-/** What went wrong in the reports of others, each by its name there: never here. */
+/** Faults in the reports of other systems, each by its name there: never here. */
 import { Date, Decimal, type Offset } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"

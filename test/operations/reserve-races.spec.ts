@@ -332,7 +332,7 @@ const isOver = (scene: Backed.Scene, state: "settled" | "cancelled") =>
 const rises = (scene: Backed.Scene) => Backed.prices(scene, "2.2")
 const ages = () => TestClock.adjust("61 minutes")
 
-/** What comes between the acceptance of a redemption and its settlement and stops it. */
+/** Acts between the acceptance of a redemption and its settlement that stop it. */
 const stops = [
   ["a price that rises", rises, "reserve-cover price-moved"],
   ["a price that goes stale", ages, "reserve-cover price-fresh"]

@@ -47,7 +47,7 @@ const pins: ReadonlyArray<readonly [version: string, pin: StoredPin]> = [
 it.effect("streams each record once, by a cursor only where they are many", () =>
   Effect.gen(function* () {
     const url = Redacted.make(yield* TestDatabase.url)
-    // Nothing is prepared, so that each statement is on the wire with its text.
+    // Prepares no statement, so that each is on the wire with its text.
     const store = yield* Layer.build(Layer.fresh(Postgres.layer({ url, prepare: false })))
     const sql = Context.get(store, SqlClient.SqlClient)
     const documents = Context.get(store, Documents)

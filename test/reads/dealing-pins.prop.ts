@@ -47,8 +47,8 @@ const text = (value: unknown): string | null =>
 const atoms = (figure: string | null): bigint => BigInt((figure ?? "0").replace(".", ""))
 
 /**
- * What a transaction did to the units of each holder: what a delivered order brought is a lot of its
- * own, and what left a holder was its oldest; of one instant the first by id.
+ * Turns the lots of each holder by a transaction: the units of a delivered order are a lot of its own,
+ * and the units that left a holder were its oldest; of one instant the first by id.
  */
 const turn = (
   { bought }: Told,

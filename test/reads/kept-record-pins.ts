@@ -98,7 +98,7 @@ export const everyStep: ReadonlyArray<Step> = [
   { do: "mint" }
 ]
 
-/** What people did at the engine: it is seen from one past this offset on, and from this instant on. */
+/** Acts of people at the engine: each is seen from one past its offset on, and from its instant on. */
 interface Act {
   readonly offset: number
   readonly at: Instant.Instant

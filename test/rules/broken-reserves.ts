@@ -35,7 +35,7 @@ const proposing = (self: Gates.Proposing, change: Partial<Gates.Proposing["body"
 const termed = (self: Gates.Proposing, assets: Gates.Proposing["body"]["terms"]["assets"]) =>
   proposing(self, { terms: { ...self.body.terms, assets } })
 
-/** Nothing else is judged of an instrument that no reserve may back. */
+/** Gate of the instrument alone: no other is judged of one that no reserve may back. */
 const unrecorded = "policy not-recorded"
 
 const faults: Faults<Gates.Proposing> = {

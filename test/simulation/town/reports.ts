@@ -107,7 +107,7 @@ const monthsOf = (
   }
 }
 
-/** What left each lot of a person that is one holder is what its years disposed of, at the same cost. */
+/** Law: the disposals of the years of a person that is one holder are the parts that left its lots, at the same cost. */
 const lotsOf = Effect.fnUntraced(function* (
   town: Town,
   of: { readonly party: string; readonly disposals: ReadonlyArray<Disposal> }

@@ -12,8 +12,8 @@ export const COLUMNS =
 
 /**
  * Filter columns that the lists of the API offer, and their expressions in the index that has each
- * together with the sort key (migrations 0004, 0007 and 0010 to 0019): the planner knows an index by its expression
- * alone. The other columns are for look-ups of a few records, which the index of all filters finds.
+ * together with the sort key (migrations 0004, 0007 and 0010 to 0019): the planner knows an index by its
+ * expression alone. The other columns are for look-ups of a few records, which the index of all filters finds.
  */
 const ORDERED: ReadonlyMap<string, string> = new Map([
   ["asset", "d.filters ->> 'asset'"],

@@ -133,7 +133,7 @@ const monthsOf = (
 
 /** Instruments of a holder at the point of the read. */
 interface Held {
-  /** Those of which it has or had units, with their policies. */
+  /** Instruments of which it has or had units, with their policies. */
   readonly subjects: Effect.Success<ReturnType<typeof Lookups.subjectsOf>>
   /** Lots that a snapshot of the ledger began with, by asset. */
   readonly begun: ReadonlyMap<string, Lot>
@@ -164,8 +164,8 @@ interface Asked {
 
 /**
  * Finds the first month of a holder that has anything to say: that of its first units, or of a payment
- * before them; after `last` where there is none. Payments are looked for where `from` is earlier. A history that begins with a snapshot says nothing
- * of the months before it.
+ * before them; after `last` where there is none. Payments are looked for where `from` is earlier. A
+ * history that begins with a snapshot says nothing of the months before it.
  */
 const firstMonthOf = Effect.fnUntraced(function* (
   asked: Asked,

@@ -497,8 +497,8 @@ const isTellable = (
 
 /**
  * Computes the units that a deposit mints, by mint-units; null where the asset or the share has no
- * price, or no decimal holds the units or the figures of the reserve. The gates judge apart whether the price is fresh and the cover
- * holds.
+ * price, or no decimal holds the units or the figures of the reserve. The gates judge apart whether the
+ * price is fresh and the cover holds.
  */
 export const mintUnitsOf = (
   books: ReserveBooks,

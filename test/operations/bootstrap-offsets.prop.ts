@@ -18,10 +18,10 @@ import { dealingCycles } from "#core/orders/dealing-cycle/DealingCycle.ts"
 import { type Redemption, redemptions } from "#core/orders/redemption/Redemption.ts"
 import { type Subscription, subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { contracts } from "#core/projection/Contract.ts"
+import { unexpectedFacts } from "#core/projection/Unexpected.ts"
 import * as Calls from "../engine/calls.ts"
 import { isLong } from "../long-run.ts"
 import { deal } from "../simulation/dealing.ts"
-import * as Fund from "./fund.ts"
 
 const days = isLong ? 3 : 2
 const more = Array.from({ length: Number(process.env["SEEDS"] ?? 0) }, (_, n) => 700 + n)
@@ -122,10 +122,31 @@ const holds = Effect.gen(function* () {
     contracts: (yield* all(contracts))
       .filter(({ archivedOffset }) => archivedOffset === null)
       .map(({ contractId }) => contractId)
-      .toSorted(),
-    surprises: yield* Fund.surprises
+      .toSorted()
   }
 })
+
+/** Facts of the ledger that no table allows, but for those of some orders. */
+const surprisesBut = (orderIds: ReadonlySet<string>) =>
+  Effect.map(all(unexpectedFacts), (facts) =>
+    facts
+      .filter(({ resourceId }) => !orderIds.has(resourceId))
+      .map(
+        ({ detail, on, resourceId, resourceKind }) =>
+          `${resourceKind} ${resourceId} ${on}: ${detail}`
+      )
+  )
+
+/**
+ * Checks for an order in flight whose contract does not tell what its end depends on: the fee of a
+ * redemption that was claimed under other terms, and whether the units of one by wire are burned.
+ */
+const isUntold = (found: Order | undefined, order: Order): boolean =>
+  found?.recovered === true &&
+  "redemptionId" in order &&
+  "burnedAt" in found &&
+  (found.policyVersion !== order.policyVersion ||
+    (order.payment === "wire" && order.burnedAt !== null && found.burnedAt === null))
 
 const ordersOf = Effect.gen(function* () {
   const bought = (yield* all(subscriptions)).map(
@@ -179,6 +200,8 @@ const compared = (order: Order, without: ReadonlyArray<string>) =>
 
 let begun = 0
 let inFlight = 0
+/** Orders in flight that are not compared, at all offsets. */
+let left = 0
 
 const everyOffset = Effect.gen(function* () {
   const ledger = yield* Ledger.Ledger
@@ -204,6 +227,11 @@ const everyOffset = Effect.gen(function* () {
       yield* Calls.catchUp
       expect(yield* holds, `from ${from}`).toEqual(mine)
       const theirs = yield* ordersOf
+      const untoldIds = new Set(
+        [...orders].filter(([id, order]) => isUntold(theirs.get(id), order)).map(([id]) => id)
+      )
+      left += untoldIds.size
+      expect(yield* surprisesBut(untoldIds), `from ${from}`).toEqual([])
       for (const [id, order] of orders) {
         const span = spans.get(id)!
         const found = theirs.get(id)
@@ -216,6 +244,7 @@ const everyOffset = Effect.gen(function* () {
         const isOurs = span.from > from
         if (!isOurs) inFlight += 1
         expect(found.recovered, at).toBe(!isOurs)
+        if (untoldIds.has(id)) continue
         const without = isOurs
           ? ownMembers
           : found.policyVersion === order.policyVersion
@@ -238,6 +267,9 @@ const everyOffset = Effect.gen(function* () {
           "price",
           "swungPrice"
         ] as const
+        if ([...orders].some(([id, of]) => untoldIds.has(id) && of.cycleId === cycle.cycleId)) {
+          continue
+        }
         const whole = cycles.find(({ cycleId }) => cycleId === cycle.cycleId)!
         expect(Struct.pick(cycle, told), `${cycle.cycleId} from ${from}`).toEqual(
           Struct.pick(whole, told)
@@ -256,5 +288,6 @@ describe("a venue that begins with a snapshot of a dealing day", () => {
 
   it("begins at offsets with orders in flight", () => {
     expect([begun > 3, inFlight > 0 || !isLong]).toEqual([true, true])
+    if (isLong) expect(4 * left).toBeLessThanOrEqual(inFlight)
   })
 })

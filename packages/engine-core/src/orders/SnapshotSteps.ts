@@ -19,7 +19,7 @@ import {
   typedOf
 } from "../projection/ActiveContracts.ts"
 import * as LedgerRecord from "../projection/LedgerRecord.ts"
-import type { Node, Reading } from "../projection/Reading.ts"
+import type { Node, Reading, Whole } from "../projection/Reading.ts"
 import * as Snapshot from "../projection/Snapshot.ts"
 import { type SnapshotTaken, taken } from "../projection/SnapshotTaken.ts"
 import * as Unexpected from "../projection/Unexpected.ts"
@@ -478,22 +478,32 @@ const named = [
   PricedRedemption
 ] as const
 
-/** Opens what a snapshot shows of instruments that are recorded when it is read. */
+/** Part of a snapshot that its orders and cycles are opened from. */
+type Finding = Pick<Whole, "act" | "events">
+
+/**
+ * Opens the orders and cycles of instruments that are recorded when a snapshot is read: once every
+ * reading has read it whole, since a day that has dealt is fixed at the units outstanding.
+ */
 const shown: Reading = {
   template: SubscriptionClaim.typeRef,
-  whole: Effect.fn("SubscriptionClaim.whole")(function* ({ act, events, from }) {
-    if (from === "update") return
-    const shownOf = shownBy(events)
-    const instrumentIds = new Set<string>()
-    for (const template of named) {
-      const found = yield* Stream.runCollect(typedOf<Template>(template, shownOf))
-      for (const { typed } of found) {
-        instrumentIds.add((typed as Payload<typeof Lot>).instrument.id)
-      }
-    }
-    for (const instrumentId of instrumentIds) yield* openShown(instrumentId, shownOf, act)
-  })
+  whole: ({ act, events, from }) =>
+    Effect.succeed<ReadonlyArray<Finding>>(from === "update" ? [] : [{ act, events }]),
+  batch: (findings) =>
+    Effect.forEach(findings as ReadonlyArray<Finding>, openAll, { discard: true })
 }
+
+const openAll = Effect.fnUntraced(function* ({ act, events }: Finding) {
+  const shownOf = shownBy(events)
+  const instrumentIds = new Set<string>()
+  for (const template of named) {
+    const found = yield* Stream.runCollect(typedOf<Template>(template, shownOf))
+    for (const { typed } of found) {
+      instrumentIds.add((typed as Payload<typeof Lot>).instrument.id)
+    }
+  }
+  for (const instrumentId of instrumentIds) yield* openShown(instrumentId, shownOf, act)
+})
 export const readings = [shown] as const
 
 const onceRecorded = Consequence.define({

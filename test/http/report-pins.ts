@@ -325,7 +325,7 @@ const updates = Effect.fnUntraced(function* ({ holders: all, stage }: Later, cou
 
 const succeeds = (ended: Calls.Ended) => expect([ended.state, ended.why]).toEqual(["succeeded", ""])
 
-/** Whatever might be read into the past: other terms, people and prices, and the ends of months and years. */
+/** Later updates that a report of the past must not show: terms, people, prices, ends of months and years. */
 const happens = Effect.fnUntraced(function* (of: Later, count: number) {
   const { recovered, stage } = of
   const others = of.holders.filter((one) => one !== recovered)

@@ -5,7 +5,6 @@
 import { ScreeningRunner } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Clock, Effect } from "effect"
-import { TestClock } from "effect/testing"
 import { describe, expect, it } from "vitest"
 import { firstOf, isLong } from "../long-run.ts"
 import * as Calls from "../engine/calls.ts"
@@ -98,17 +97,7 @@ const playedAs = (stopped: "h1" | "decoy", stop: Stop) =>
   Twins.within((twin) =>
     Effect.gen(function* () {
       const { holders, stage } = yield* founded
-      const points: Array<string> = []
-      const mark = Effect.gen(function* () {
-        const as = yield* Twins.token("investor", "h1")
-        const { text } = yield* Twins.call(twin, { path: "/v1/instruments", as })
-        const { offset, now } = JSON.parse(text) as {
-          readonly offset: number
-          readonly now: string
-        }
-        points.push(`at=${offset}`, `asOf=${now}`)
-        yield* TestClock.adjust("1 second")
-      })
+      const { mark, points } = Twins.pinsOf(twin)
       yield* mark
       yield* stops(twin, { holderId: stopped, stop })
       yield* mark

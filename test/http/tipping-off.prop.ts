@@ -254,17 +254,7 @@ const playedAs = (
   Twins.within((twin) =>
     Effect.gen(function* () {
       const scene = yield* opened
-      const points: Array<string> = []
-      const mark = Effect.gen(function* () {
-        const as = yield* Twins.token("investor", "h1")
-        const { text } = yield* Twins.call(twin, { path: "/v1/instruments", as })
-        const { offset, now } = JSON.parse(text) as {
-          readonly offset: number
-          readonly now: string
-        }
-        points.push(`at=${offset}`, `asOf=${now}`)
-        yield* TestClock.adjust("1 second")
-      })
+      const { mark, points } = Twins.pinsOf(twin)
       const became: Array<string> = []
       for (const step of always) became.push(yield* play(scene, step))
       for (const step of before) became.push(yield* play(scene, step))

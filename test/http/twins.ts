@@ -255,3 +255,16 @@ export const token = (roles: Vocabulary.Role | ReadonlyArray<Vocabulary.Role>, h
       ...(holder === undefined ? {} : { holder })
     })
   )
+
+/** Points of reads that `mark` collects as a story goes on: the latest offset and instant of each call. */
+export const pinsOf = (twin: Twin) => {
+  const points: Array<string> = []
+  const mark = Effect.gen(function* () {
+    const as = yield* token("investor", "h1")
+    const { text } = yield* call(twin, { path: "/v1/instruments", as })
+    const { offset, now } = JSON.parse(text) as { readonly offset: number; readonly now: string }
+    points.push(`at=${offset}`, `asOf=${now}`)
+    yield* TestClock.adjust("1 second")
+  })
+  return { points, mark }
+}

@@ -201,7 +201,7 @@ const compared = (order: Order, without: ReadonlyArray<string>) =>
 let begun = 0
 let inFlight = 0
 /** Orders in flight that are not compared, at all offsets. */
-let left = 0
+let leftOut = 0
 
 const everyOffset = Effect.gen(function* () {
   const ledger = yield* Ledger.Ledger
@@ -230,7 +230,7 @@ const everyOffset = Effect.gen(function* () {
       const untoldIds = new Set(
         [...orders].filter(([id, order]) => isUntold(theirs.get(id), order)).map(([id]) => id)
       )
-      left += untoldIds.size
+      leftOut += untoldIds.size
       expect(yield* surprisesBut(untoldIds), `from ${from}`).toEqual([])
       for (const [id, order] of orders) {
         const span = spans.get(id)!
@@ -288,6 +288,6 @@ describe("a venue that begins with a snapshot of a dealing day", () => {
 
   it("begins at offsets with orders in flight", () => {
     expect([begun > 3, inFlight > 0 || !isLong]).toEqual([true, true])
-    if (isLong) expect(4 * left).toBeLessThanOrEqual(inFlight)
+    if (isLong) expect(4 * leftOut).toBeLessThanOrEqual(inFlight)
   })
 })

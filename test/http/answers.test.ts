@@ -1,4 +1,4 @@
-/** What every answer carries, what a stream promises, and what an answer never shows. */
+/** Headers of every answer, order and shape of streams, and data that an answer never shows. */
 import { connect } from "node:net"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { bearer, json, type Listed, open, type Problem, send, type Venue } from "./venue.ts"

@@ -51,7 +51,7 @@ let venue: Venue
 const auditor = () => bearer(["auditor"])
 const page = async (query = ""): Promise<Page> =>
   json<Page>(await send(venue, { path: `/v1/audit-log${query}`, as: await auditor() }))
-/** What came since a place; the place after it. */
+/** Reads the audit records written since now, whenever the result is called. */
 const since = async (): Promise<() => Promise<ReadonlyArray<Logged>>> => {
   const { next } = await page("?order=asc&limit=1000")
   return async () => (await page(`?order=asc&limit=1000&after=${next}`)).value

@@ -50,7 +50,7 @@ const clientOf = (server: HttpServer.HttpServer["Service"]) =>
     return Client.overFetch({ baseUrl, authorization: Effect.succeed(authorization) })
   })
 
-/** What a call answers, and the bytes it was answered, but for their `now`. */
+/** The value of a call of the client, and the bytes of the answer without their `now`. */
 const heard = <A, E, R>(call: Effect.Effect<A, E, R>) => {
   let text = ""
   const kept: typeof fetch = async (...asked) => {
@@ -164,7 +164,7 @@ const ids: Record<string, string> = {
   externalSourceId: Bank.sourceOf(instrumentId)
 }
 
-/** What a read is asked for besides the ids of its path. */
+/** Parameters that a read requires besides the ids of its path. */
 const besides: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "instruments.series": { metric: "supply" },
   "instruments.precheck": { act: "subscription.claim", holderId: "h1", amount: "1000" }
@@ -208,7 +208,7 @@ const walked = (here: Client.Client, there: Client.Client) =>
     )
     yield* done(Calls.write("hold.release", { holdId: "p1" }, {}))
     const pages = yield* here.pages(subscriptions, {}, { limit: 1 }).pipe(
-      // What is written between two pages is on neither.
+      // Writes an order between two pages, which is on neither.
       Stream.tap(() => claims(`between-${++between}`, "h1")),
       Stream.runCollect
     )

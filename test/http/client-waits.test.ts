@@ -1,4 +1,4 @@
-/** What the client does over time: it waits as it is told, and goes on where it was. */
+/** Client over time: waits for an operation, repeats calls and resumes the feed where it was. */
 import { Catalogue, type EventReads } from "@bursar/engine-core"
 import { Instant, PlainJson, Problem } from "@bursar/engine-core/kernel"
 import * as Client from "@bursar/http-host/client"
@@ -127,7 +127,7 @@ const letPass = <A, E>(effect: Effect.Effect<A, E>) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(Effect.result(effect))
     while (fiber.pollUnsafe() === undefined) {
-      // What the platform computes beside the clock, such as a signature, is let finish first.
+      // Lets the platform's own promises settle first, such as those that compute a signature.
       for (let i = 0; i < 3; i++) yield* Effect.promise(() => new Promise(setImmediate))
       yield* TestClock.adjust("1 second")
     }

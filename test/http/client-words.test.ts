@@ -1,4 +1,4 @@
-/** What the client reads and makes by itself: words it does not know, signatures, deliveries. */
+/** Client without a server: words it does not know, signatures of requests, verified deliveries. */
 import { createHash, createHmac, createPrivateKey, sign } from "node:crypto"
 import { Catalogue } from "@bursar/engine-core"
 import { Decimal, PlainJson } from "@bursar/engine-core/kernel"

@@ -77,13 +77,13 @@ const unjudged = (operation: Operation.Operation): Operation.Operation => {
     resource: { kind: "instrument", id: () => "any", href: () => "/v1/instruments/any" },
     result,
     refuses: [],
-    // Nothing runs here but what ends with its last approver's call.
+    // No operation runs here but one that ends in the call of its last approver.
     run: () =>
       Effect.sync(() => (Operation.finishesInCall(operation) ? some(result, kind)[0] : null))
   })
 }
 
-/** What chance does not come by: terms that agree with each other. */
+/** Bodies for kinds whose members must agree with each other, which random values do not. */
 const given: Readonly<Record<string, object>> = {
   "instrument.record": { ...bodyOf(), instrumentId: "given-1" }
 }

@@ -1,4 +1,4 @@
-/** What runs around the interface: readiness, management, background. */
+/** Deployment around the interface: readiness, the management port, background tasks. */
 import { Refusal } from "@bursar/engine-core"
 import { Offset } from "@bursar/engine-core/kernel"
 import { Background, Management, Metrics, Readiness } from "@bursar/http-host"
@@ -166,7 +166,7 @@ describe("the figures of an instance that nobody has called", () => {
         const name = Metrics.prometheusName(metric)
         const own = lines.filter((line) => line.startsWith(name))
         expect([name, own.length > 0]).toEqual([name, true])
-        // What a request ended with is known when it ends.
+        // The labels of a request's duration are known when the request ends.
         if (metric.id === "http.server.request.duration") continue
         for (const [label, values] of Object.entries(labels)) {
           for (const value of values) {

@@ -62,7 +62,7 @@ interface Scene {
   readonly found: Twins.Twin["found"]
   /** The cause in force; null: there is none. */
   cause: Cause | null
-  /** How many restrictions were made: the number of the last one is in its id. */
+  /** Number of restrictions made; it is the number in the id of the newest. */
   restrictions: number
   hold: string | null
   /** States of the lines of h1 and h2 as they are shown. */

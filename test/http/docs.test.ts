@@ -75,7 +75,7 @@ describe("the reference page", () => {
 
   it("shows the version of the release, a title for each route, and nothing of the viewer's makers", async () => {
     const page = (await get(Docs.path)).bytes.toString("utf8")
-    // What stands after the viewer itself: its settings and the document.
+    // The viewer's settings and the document, which follow the viewer's own code.
     const told = page.slice(page.lastIndexOf("window.Scalar.createApiReference"))
     expect(told).toContain(`"version":"${version}"`)
     expect(told).toContain("Interface version 1.0.0.")

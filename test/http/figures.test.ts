@@ -109,7 +109,7 @@ describe("the figures of an action", () => {
       signatures: [],
       figures: { point: "point-101", total: "1010" }
     })
-    // Nothing runs until both have signed the new ones.
+    // The action does not run until both approvers have signed the new figures.
     const stale = await approve(action, "bob", { "if-match": `"${before.figuresHash}"` })
     expect(stale).toMatchObject({ status: 422, problem: refusal })
     const fresh = { "if-match": `"${moved.figuresHash}"` }

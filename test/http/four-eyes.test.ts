@@ -27,7 +27,7 @@ const remove = Operation.define("webhook.remove", {
 })
 
 let venue: Venue
-/** Where an action lapses a millisecond after it was made. */
+/** A venue whose actions lapse a millisecond after they were made. */
 let hasty: Venue
 const of: Record<string, string> = {}
 const who = (name: string): string => {
@@ -464,7 +464,7 @@ describe("a rejection keeps its key as every write does (1.5)", () => {
     expect(told(await call("no"))).toEqual([409, "approval-rejected"])
     const other = actionOf(await release(fresh(), { as: "olga" }))
     expect(told(await reject(other, "ann", { key }))).toEqual([422, "idempotency-key-reused"])
-    // What was refused has kept no key: the other action awaits and takes one.
+    // A refused call used up no key: the other action still waits, and a rejection of it succeeds.
     expect((await reject(other, "ann", { key: `${key}-2` })).status).toBe(200)
   })
 

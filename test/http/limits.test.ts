@@ -64,7 +64,7 @@ describe("a request that does not arrive in time", () => {
     const venue = await opened({ times })
     const { socket, dropped } = await dial(venue)
     socket.write(bytes)
-    // What is dripped keeps the connection busy and gains nothing, not even the connection.
+    // Dripped bytes keep the connection busy, and the host closes it all the same.
     const dripping = setInterval(() => socket.writable && socket.write(drip), 50)
     const answer = await dropped
     clearInterval(dripping)
@@ -144,7 +144,7 @@ describe("a connection", () => {
     const venue = await opened({})
     const places = await Promise.all(Array.from({ length: 256 }, () => dial(venue)))
     const refused = await dial(venue)
-    // What it sends is not even read: a call that is in order gets the same answer.
+    // The host does not read from a refused connection: a valid call gets the same answer.
     const as = await bearer(["operator"])
     refused.socket.write(`GET /v1/holders HTTP/1.1\r\nHost: x\r\nAuthorization: ${as}\r\n\r\n`)
     const answer = await refused.ended

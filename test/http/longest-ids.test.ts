@@ -36,7 +36,9 @@ beforeAll(async () => {
 })
 afterAll(() => venue.close())
 
-/** What a route answers to a call that names such an id, but for the id of the call itself. */
+/**
+ * Status and problem of an answer to a call that names such an id, without the request's own id.
+ */
 const answerTo = async (route: Route, id: string, as: string | undefined, method?: string) => {
   const response = await send(venue, {
     method: method ?? route.path.method,

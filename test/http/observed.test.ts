@@ -1,4 +1,4 @@
-/** What operations sees of a request: one span, one figure and one line, and nothing that is a secret. */
+/** Telemetry of a request: one span, one figure and one line of the log, without any secret. */
 import { Metrics, Telemetry } from "@bursar/http-host"
 import { Exit, Layer, Metric, Option, Redacted, Tracer } from "effect"
 import { createServer } from "node:http"
@@ -310,7 +310,7 @@ describe("the log of a busy venue", () => {
     ]) {
       expect(text).not.toContain(secretText)
     }
-    // Nothing that a terminal or a tool takes for a command or the end of a line.
+    // No control character, and no character that a terminal or a tool takes for the end of a line.
     expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029]/u)
     const lines = keyed.logs.map((line): Readonly<Record<string, unknown>> => JSON.parse(line))
     for (const line of lines) for (const name of wholly) expect(typeof line[name]).toBe("string")
@@ -383,7 +383,7 @@ describe("telemetry", () => {
     await send(venue, { path: "/v1/holders/nobody", as, headers })
     await send(venue, { path: "/v1/holders/broken", as, headers })
     await venue.settle()
-    // What is gathered is sent when the host stops.
+    // The host sends the telemetry that it gathered when it stops.
     await venue.close()
     collector.close()
     const of = (signal: string) => received.filter(({ path }) => path === `/base/v1/${signal}`)

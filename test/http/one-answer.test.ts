@@ -8,11 +8,11 @@ import { bearer, open, publicJwk, type Venue } from "./venue.ts"
 import { until } from "../waiting.ts"
 
 let venue: Venue
-/** Who signs in waits here, so that an answer comes when the test lets it come. */
+/** Sign-in waits for this promise, so that the test decides when an answer is sent. */
 let door = Promise.withResolvers<void>()
 /** The server's ends of connections, in the order of their first requests. */
 let accepted: Array<Socket> = []
-/** How many requests have begun. */
+/** Number of requests that have begun. */
 let begun = 0
 
 const started = (message: unknown): void => {

@@ -46,7 +46,7 @@ it("the checked-in document is the one the declarations give; npm run docs redra
 
 describe.each(documents)("the document of %s", (_, routes) => {
   const document: Json = JSON.parse(Document.text(routes))
-  /** What a value says, or what it refers to says. */
+  /** Resolves a value that is a reference to the value that it refers to. */
   const deref = (json: Json | undefined): Json =>
     isObject(json) && typeof json.$ref === "string"
       ? deref(at(document, ...json.$ref.slice(2).split("/")))

@@ -63,7 +63,7 @@ const before: ReadonlyArray<Fault> = [
   { step: 8, slug: "nonce-reused", put: withSignature("used") }
 ]
 
-/** What a body adds to step 7. */
+/** Faults of a body, judged within step 7. */
 const ofBody: ReadonlyArray<Fault> = [
   { step: 7.1, slug: "unsupported-media-type", put: withHeader("content-type", "text/plain") },
   {

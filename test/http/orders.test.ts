@@ -408,7 +408,7 @@ describe("of a hold, a restriction and a fault of its admission", () => {
     const lifts = `/v1/restrictions/${String(restricted["restrictionId"])}:lift`
     await succeeds(lifts, { reason: "the pledge ended" }, "compliance")
     for (const act of acts) expect(await act()).toBe("rule-refused admission admitted")
-    // Who may no longer hold the instrument may still give it back.
+    // A holder who may no longer hold the instrument may still redeem it.
     expect(await redeems()).toBe("rule-refused units units-free")
     await succeeds("/v1/subscriptions/s1:release", {})
   })

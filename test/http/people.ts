@@ -16,7 +16,7 @@ export interface Written {
   readonly problem: Problem | null
 }
 
-/** What a call became: its status, and its slug or the record it answers. */
+/** Result of a call: its status, its slug or its record, and the headers that tests compare. */
 export interface Became {
   readonly status: number
   readonly slug: string | null
@@ -84,7 +84,7 @@ export const decide = (
   return write(venue, { path: `/v1/approvals/${action}:${verb}`, ...rest })
 }
 
-/** How many operations there are, by the list that shows them. */
+/** All operations that the caller's list shows. */
 export const operationsOf = async (
   venue: Venue,
   as: string

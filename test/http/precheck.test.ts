@@ -161,7 +161,10 @@ beforeAll(async () => {
 })
 afterAll(() => venue.close())
 
-/** What was allowed, and at which offset and instant: it is asked again once it is refused. */
+/**
+ * Prechecks that allowed an act, by name: the query, its offset and instant, asked again once the
+ * act is refused.
+ */
 const then: Record<string, { readonly query: string; readonly at: number; readonly asOf: string }> =
   {}
 const keeps = async (name: string, query: string, as = "operator", claims: Claims = {}) => {
@@ -195,7 +198,7 @@ describe("a precheck of an act that may be done", () => {
     })
     await work("registrar")
     await keeps("admission.offer", offer)
-    // What was asked before the consent is asked again at that offset, and answered as it was.
+    // The precheck at the offset before the consent answers as it did then.
     const again = await asks(`${offer}&expiresAt=2020-01-01T00:00:00Z&at=${early.asOf}`)
     expect(refusing(again)).toEqual(["consent admission-consent", "window offer-in-time"])
     for (const holderId of ["h1", "h2"]) {

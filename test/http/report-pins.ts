@@ -197,7 +197,10 @@ const foreign = (
     })
   )
 
-/** Whether it is about to be another day somewhere, or has just become one: by the clock, or by the ledger. */
+/**
+ * True within minutes of midnight in some time zone, by the clock or by the ledger: all zones
+ * change day at a half hour.
+ */
 const isNearMidnight = (now: Instant.Instant): boolean => {
   const half = 1_800_000
   const past = Instant.toEpochMillis(now) % half

@@ -26,13 +26,13 @@ type Slug = Refusal.Slug
 /** Members of a problem besides those that every one has: what this refusal tells. */
 type Told = Partial<Record<keyof Refusal.RefusalDetails | "instance", unknown>>
 
-/** How a slug is reached, and which members it then tells. */
+/** A call that is refused with the slug, and the members that the problem then has. */
 interface Reached {
   readonly by: () => Promise<Response>
   readonly told?: Told
   /** Headers it has besides Retry-After, which is judged by its member. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Where it comes as the problem of an operation, and not as the answer of a call. */
+  /** Set if the slug is the problem of an operation, and not the answer of a call. */
   readonly inOperation?: true
 }
 
@@ -84,7 +84,7 @@ const heard = (bytes: (token: string) => string, options: Options | "usual" = "u
 const note = '{"holderId":"n-1","text":"one","amount":1,"owner":null}'
 const noting = { method: "POST", path: "/v1/holders", body: note }
 
-// What makes an action, and decides it
+// Proposals of actions, and decisions on them.
 
 const deciding = (
   use: (of: {
@@ -172,7 +172,7 @@ const refused = (id: string) =>
     { tables: { ...tables, operations: [...tables.operations, refusing] } }
   )
 
-// What the ledger says to a write, as the operation's problem
+// Refusals of the ledger, as problems of operations.
 
 const onLedger = Operation.defineOnLedger("reserve.propose", {
   doc: "Writes on the ledger.",

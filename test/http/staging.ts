@@ -23,7 +23,7 @@ export interface Staging {
   bytes: number
 }
 
-/** What the statement of some bytes is called here. */
+/** Id that this kit gives to a statement of these bytes. */
 export const idOf = (bytes: string | Uint8Array): string =>
   `st-${createHash("sha256").update(bytes).digest("hex").slice(0, 16)}`
 

@@ -13,7 +13,7 @@ import { bearer, json, open, send, slugOf, type Venue } from "./venue.ts"
 const Row = Schema.Struct({ line: Integer.schema })
 const Head = Schema.Struct({ externalStatementId: Schema.String })
 
-/** What the next call answers. */
+/** Answer of the next call. */
 let rows: number | null = 0
 let pieces: Iterable<string> | null = []
 
@@ -267,7 +267,7 @@ describe("an answer that is streamed", () => {
     const reader = body?.getReader()
     expect((await reader?.read())?.done).toBe(false)
     await waiting(500)
-    // What the buffers of two sockets hold; the answer has 512 MiB.
+    // The buffers of two sockets hold fewer pieces; the answer has 512 MiB.
     expect(pulled).toBeLessThan(64)
     leaving.abort()
     const left = pulled

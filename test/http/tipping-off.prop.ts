@@ -1,4 +1,7 @@
-/** What an investor may never notice: two venues that differ in a restriction or a screening answer it alike, byte for byte. */
+/**
+ * Tipping off: two venues that differ in a restriction or a screening answer an investor alike,
+ * byte for byte.
+ */
 import { Catalogue, ScreeningRunner } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Clock, Effect } from "effect"
@@ -71,7 +74,7 @@ const nowText = Effect.map(Clock.currentTimeMillis, (millis) =>
   Instant.format(Instant.fromEpochMillis(millis))
 )
 
-/** What became of a step, as staff is told. */
+/** Outcome of a step, as staff reads it. */
 const play = (scene: Scene, step: Step) =>
   Effect.gen(function* () {
     const { stage, orders, cycles } = scene
@@ -190,7 +193,7 @@ const pathsOf = (
 
 interface Told {
   readonly answers: ReadonlyMap<string, { readonly status: number; readonly text: string }>
-  /** What each had the stores asked for, call by call. */
+  /** Calls to the stores for each path, in order. */
   readonly asked: ReadonlyMap<string, string>
 }
 
@@ -236,14 +239,14 @@ const always: ReadonlyArray<Step> = [
   )
 ]
 
-/** What is done in one of the two and not in the other. */
+/** A step done in one of the two venues and not in the other. */
 type Doing = (
   scene: Scene,
   world: 0 | 1,
   twin: Twins.Twin
 ) => Effect.Effect<unknown, unknown, Twins.Services>
 
-/** Which reads were answered with something, over all runs. */
+/** Names of the reads that answered with a record, over all runs. */
 const answered = new Set<string>()
 
 const playedAs = (
@@ -275,10 +278,16 @@ const playedAs = (
     })
   )
 
-/** Whether the act is let: an act refused in both is refused in the same words. */
+/**
+ * Whether the precheck allows the act; an act refused in both venues must be refused in the same
+ * words.
+ */
 const may = (text: string): string | undefined => /"allowed":(true|false)/u.exec(text)?.[1]
 
-/** What whoever may not act is told, and must be to act: that it may not, and to ask the venue. */
+/**
+ * A precheck without the members that may differ for a restricted holder: that it may not act, and
+ * to ask the venue.
+ */
 const withoutMay = (text: string): string =>
   text
     .replace(/"allowed":(?:true|false)/u, '"allowed":"may"')
@@ -315,9 +324,11 @@ const compare = async (
   of: {
     readonly doing: Doing
     readonly callers: ReadonlyArray<Holder | "app">
-    /** Whose prechecks alone say that it may not act. */
+    /** Holders whose prechecks may differ between the venues. */
     readonly stopped?: ReadonlyArray<Holder>
-    /** Whether the two permit the same acts: then everything becomes the same too. */
+    /**
+     * Whether both venues permit the same acts: then the outcomes of all steps are compared too.
+     */
     readonly permits: "the same" | "not the same"
   }
 ) => {
@@ -409,7 +420,7 @@ describe("an investor, any other, or the application that speaks for them", () =
               yield* screener.rescreen(oneOf(world))
               if (is === "in doubt") yield* screener.rescreen(other)
               yield* Calls.settle
-              // Whom no hit has stopped somebody stops.
+              // In the other venue staff restricts the holder whom no hit restricted.
               yield* restricts(other, { mode: "freeze", why: reason })
             }),
           callers: ["h1", "h2", "app"],
@@ -420,12 +431,12 @@ describe("an investor, any other, or the application that speaks for them", () =
 
 // ---- who else deals in a cycle
 
-/** What is random or the ledger's own count: it differs with every order, whoever made it. */
+/** A text without random ids and the ledger's own counts, which differ with every order. */
 const blind = (text: string): string =>
   text
     .replaceAll(/"(uid|[A-Za-z]*Cid|cid|id)":"[0-9a-f]{64,}"/gu, '"$1":"one"')
     .replaceAll(/"offset":\d+/gu, '"offset":"one"')
-    // Where the clock is set the writes of one instant are told apart by counting them.
+    // With a fixed clock the writes of one instant are distinguished by their microseconds.
     .replaceAll(/(:\d\d)\.\d{6}Z"/gu, '$1Z"')
     .replaceAll(/"red_[0-9a-f]{32}"/gu, '"what is left over"')
 
@@ -433,8 +444,8 @@ const blind = (text: string): string =>
 type Others = ReadonlyArray<number>
 
 /**
- * What h1 is told of its cycle and its order in it, from its claim to a gate that deals half of
- * everything: others give the same units back, in as many orders as it is said.
+ * Everything that h1 reads of its cycle and of its order in it, from its claim to a gate that deals
+ * half of the redemptions: the other holders redeem the units of `others`, in as many orders.
  */
 const toldOfCycle = (own: number, others: Others) =>
   Twins.within((twin) =>
@@ -513,7 +524,7 @@ describe("an investor with an order in a dealing cycle", () => {
 
 // ---- what an application may do is refused as its precheck says
 
-/** What somebody is told of an act: whether it is let, and else the first check that refuses it. */
+/** Verdict on an act: `let`, or the first check that refuses it. */
 type Verdict = "let" | `${string} ${string}`
 
 interface Claim {
@@ -537,7 +548,9 @@ const verdictOf = (gates: ReadonlyArray<{ gate: string; check: string; ok: boole
   return first === undefined ? "let" : `${first.gate} ${first.check}`
 }
 
-/** What a role's precheck of a claim says, and what the claim itself does right after it. */
+/**
+ * The verdict of a role's precheck of a claim, and the outcome of the claim made right after it.
+ */
 const asked = (twin: Twins.Twin, as: string, { act, holderId, size }: Claim, nth: number) =>
   Effect.gen(function* () {
     const member = act === "subscription.claim" ? "amount" : "units"

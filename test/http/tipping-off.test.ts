@@ -1,4 +1,7 @@
-/** What the application that speaks for investors is told of a restriction or a screening: one neutral refusal, and nothing else. */
+/**
+ * Neutral refusal: the application that acts for investors reads the same refusal for a restriction
+ * as for a screening.
+ */
 import { ScreeningRunner } from "@bursar/engine-core"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
@@ -95,7 +98,7 @@ describe("an application", () => {
           const { head, status, text } = yield* Twins.call(twin, { ...of, as: app })
           expect(status).toBe(422)
           expect(JSON.parse(text)).toEqual(neutral)
-          // What is left of a caller's calls goes down with each of them.
+          // The remaining calls of the rate limit decrease with each answer.
           told.push(`${head.replaceAll(/^x-ratelimit-.*$/gmu, "")}\n${text}`)
         }
         expect(new Set(told).size).toBe(1)

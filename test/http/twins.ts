@@ -85,7 +85,7 @@ const ledger = Layer.unwrap(
   Layer.orDie
 )
 
-/** What a store was asked, call by call. */
+/** Calls of a store, in order. */
 type Asked = Array<string>
 
 /** A store whose calls are noted: which, and of which collection. */
@@ -126,7 +126,7 @@ export const order = {
   documentHash: "c0ffee".padEnd(64, "0")
 }
 
-/** What the screening source says of a holder; of all others that nothing was found. */
+/** Findings of the screening source by holder; for all other holders `none`. */
 export type Found = Map<string, "none" | "possible" | "confirmed">
 
 const screening = (found: Found): ScreeningSource.ScreeningSource => ({

@@ -116,7 +116,7 @@ export interface Venue {
 export const open = async (
   of: {
     readonly vitals?: Effect.Effect<Host.Readiness.Vitals, Refusal.Unavailable>
-    /** Whose tokens are taken; the test issuer's own unless given. */
+    /** Verifier of tokens; that of the test issuer by default. */
     readonly issuer?: string
     readonly jwks?: Layer.Layer<Host.Jwks.Jwks>
     readonly basePath?: string
@@ -128,13 +128,13 @@ export const open = async (
     /** Other storage ports than those in memory. */
     readonly storage?: Storage
     readonly settings?: Partial<typeof settingsDefaults>
-    /** What the ledger does other than nothing. */
+    /** Members of the ledger that a test replaces; the others do nothing. */
     readonly ledger?: Partial<Ledger.Ledger["Service"]>
     /** Another intake of statements than the engine's own. */
     readonly intake?: Layer.Layer<Intake.StatementIntake>
     /** Limits of a body that is a file. */
     readonly uploads?: Partial<Host.Uploads>
-    /** What is told to the outside of how the venue fares. */
+    /** Exporter of telemetry. */
     readonly telemetry?: Layer.Layer<never>
   } = {}
 ): Promise<Venue> => {
@@ -283,7 +283,10 @@ export const send = (venue: Venue, { method = "GET", path, as, body, headers }: 
     ...(body === undefined ? {} : { body: typeof body === "string" ? body : Buffer.from(body) })
   })
 
-/** What a server says to exactly these bytes, until it closes or is silent for a while. */
+/**
+ * Answer of a server to exactly these bytes, until it closes the connection or is silent for
+ * `silence` ms.
+ */
 export const raw = (port: number, bytes: string | Buffer, silence = 1500): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1")

@@ -22,7 +22,7 @@ export interface Wallet {
   readonly acts: (
     ...commands: readonly [Templates.Command, ...Templates.Command[]]
   ) => Promise<void>
-  /** What its party sees of a template. */
+  /** Active contracts of a template that the wallet's party sees. */
   readonly sees: <T extends Templates.Template>(
     template: T
   ) => Promise<ReadonlyArray<World.Found<T>>>

@@ -20,7 +20,7 @@ export interface Exchange {
 }
 
 export interface Witness {
-  /** What any answer until now had that its document does not allow. */
+  /** Breaches of the OpenAPI document found in the answers so far. */
   readonly breaches: () => ReadonlyArray<string>
   readonly stop: () => void
 }
@@ -295,7 +295,7 @@ const load = <A>(name: string): A | undefined => {
   }
 }
 
-/** Whether the outside judges are installed beside the tests: `npm ci --prefix test/tools`. */
+/** Whether the packages of the judges are installed in test/tools: `npm ci --prefix test/tools`. */
 export const installed = load("ajv/package.json") !== undefined
 
 const shapesOf = (

@@ -28,7 +28,10 @@ import {
   standingSettlementId
 } from "./two-holders.ts"
 
-/** What a path's parameter is called, and whose it is; a new name has to be taught here. */
+/**
+ * Ids of each parameter of a path: of holder a, of holder b, and one that never existed. A path
+ * with a new parameter fails until its ids are added.
+ */
 const ids: Readonly<Record<string, Readonly<Record<"a" | "b" | "never", string>>>> = {
   holderId: { ...holderIds, never: "holder-zzzz" },
   subscriptionId: { a: orderIds.a[0], b: orderIds.b[0], never: "order-zz" },
@@ -63,7 +66,9 @@ const pathOf = (read: Read.Read, whose: "a" | "b" | "never") =>
     return id
   })
 
-/** What a read does not answer without, so that who asks is all that is judged. */
+/**
+ * Parameters of a query that a read requires, so that the caller's right alone decides the answer.
+ */
 const asked: Readonly<Record<string, string>> = {
   "instruments.precheck": "&act=subscription.claim&amount=1"
 }

@@ -17,7 +17,7 @@ const body = '{"holderId":"stolen","text":"one","amount":1,"owner":null}'
 const post = (as: string, key?: string, path = "/v1/holders") =>
   write(venue, { path, as, body, ...(key === undefined ? {} : { key }) })
 
-/** What an answer may not hold of the other's: ids, names, times of its own call. */
+/** Texts of one caller's operation and record that an answer to another caller must not contain. */
 const bytesOf = ({ written, location }: Became): ReadonlyArray<string> =>
   [written?.operationId, location, "alice", "Alice Anders", "alice@a.test"].flatMap((one) =>
     typeof one === "string" ? [one] : []

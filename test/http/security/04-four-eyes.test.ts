@@ -26,7 +26,7 @@ const setPolicy = (id: string, by: string) =>
 const approve = (action: string, by: string, key?: string) =>
   decide(venue, { verb: "approve", action, as: by, ...(key === undefined ? {} : { key }) })
 
-/** How many operations a record got, after all that waits has run. */
+/** Number of operations on a record after all queued work has run. */
 const ran = async (id: string) => {
   await venue.settle()
   const all = await operationsOf(venue, await as("looker", "auditor"))

@@ -15,7 +15,7 @@ import { sources } from "../../architecture/sources.ts"
 import { judging } from "./signature-calls.ts"
 
 describe("the sources", () => {
-  /** What is kept from an attacker, by the words the sources call it. */
+  /** Names that the sources give to signatures, digests and secrets. */
   const secretly = String.raw`(?:mac|hmac|signature|digest|secret|expectedMac|authTag)`
   const compared = new RegExp(
     [
@@ -28,7 +28,8 @@ describe("the sources", () => {
   )
   /** Comparisons by those words in which no secret is compared. */
   const harmless = [
-    // Whether there is one at all, or how long it is, or its spelling by itself.
+    // Comparisons with `undefined` or an empty text, of lengths, and of the canonical form of
+    // base64.
     /\b(?:undefined|null|typeof)\b|\.length\b|""/,
     /toString\("base64"\) === signature/,
     /\.secret === "secret"|secret === "secret"/

@@ -256,7 +256,7 @@ describe("what an answer says leads nowhere", () => {
     })
     const answer = await post(to(flood.port), `http://localhost:${flood.port}/`)
     expect(answer).toEqual({ status: 200, retryAfter: null })
-    // What the kernel's buffers hold was sent and never read.
+    // The kernel's socket buffers hold some mebibytes that were sent and never read.
     expect(sent).toBeLessThan(8 * 1024 * 1024)
   })
 

@@ -109,7 +109,7 @@ describe("a body of more than 1 MiB", () => {
       expect(await pour(head("Transfer-Encoding: chunked\r\n"), piece)).toMatch(/^HTTP\/1.1 413/)
     })
     if (endless?.destroyed === false) await once(endless, "close")
-    // What was in the host's buffers when the limit was passed is off the wire; no more follows.
+    // The rest was in the host's buffers when the limit was passed; no more is read.
     expect(endless?.bytesRead).toBeGreaterThan(mebi)
     expect(endless?.bytesRead).toBeLessThanOrEqual(1.25 * mebi)
   })
@@ -136,7 +136,7 @@ describe("a body of more than 1 MiB", () => {
         expect([status, answer.slice(9, 12)]).toEqual([status, status])
         expect(answer.toLowerCase()).toContain("\r\nconnection: close\r\n")
       })
-      // What came along with the headers has been taken off the wire, and little more.
+      // The host read the bytes that arrived with the headers, and little more.
       expect(socket?.bytesRead).toBeLessThan(mebi)
     }
   })

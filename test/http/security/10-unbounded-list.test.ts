@@ -92,7 +92,8 @@ describe(`${count} instruments without a limit`, () => {
             inOrder &&= Number(id) === records
             counted = index + whole.length
           }
-          // What may be the beginning of the next one, however little, is looked at again.
+          // The end of a chunk is counted again with the next one: a record's beginning may be cut
+          // in two.
           rest = text.slice(Math.max(counted, text.length - 24))
           end = (end + chunk).slice(-600)
         })
@@ -106,7 +107,7 @@ describe(`${count} instruments without a limit`, () => {
     })
 
   it("are all there, in order, for less than 64 MiB more than ten of them cost", async () => {
-    // What is loaded once is loaded: code, connections, caches of what was read last.
+    // Warms up code, connections and caches before the memory is measured.
     let after = ""
     for (let page = 0; page < 2; page++) {
       const { next } = await read(`/v1/instruments?limit=1000${after}`)

@@ -25,7 +25,10 @@ interface Found {
   readonly flags: string
 }
 
-/** What is used of the compiler that test/tools has; the workspace's own has no such interface. */
+/**
+ * Members that this test uses of the TypeScript compiler in test/tools; the workspace's own
+ * compiler does not export them.
+ */
 interface Compiler {
   readonly ScriptTarget: { readonly Latest: number }
   readonly SyntaxKind: { readonly RegularExpressionLiteral: number; readonly NewExpression: number }

@@ -40,7 +40,7 @@ const ids: Record<string, string> = {
   restrictionId: "restriction-1",
   holdId: "hold-1"
 }
-/** What a read does not answer without. */
+/** Parameters of a query that a read requires. */
 const queries: Readonly<Record<string, string>> = {
   "instruments.series": "?metric=supply",
   "instruments.precheck": `?act=subscription.claim&holderId=${holderIds.a}&amount=1`

@@ -95,7 +95,8 @@ describe("texts that would be more than values", () => {
     "%s takes them as values in every parameter: no defect, and nothing found by them",
     async (_, { params, path }) => {
       for (const name of [...params, ...standard]) {
-        // What is read as a number, an instant or a cursor has a grammar of its own.
+        // Parameters that are numbers, instants or cursors have grammars of their own, so four
+        // attacks suffice.
         for (const attack of standard.includes(name) ? attacks.slice(0, 4) : attacks) {
           const answer = await ask(`${path}?${name}=${encodeURIComponent(attack)}`)
           expect([name, attack, [200, 400, 404].includes(answer.status)]).toEqual([
@@ -151,8 +152,9 @@ describe("texts that would be more than values", () => {
 })
 
 /**
- * What stands in a template of SQL: names and conditions that the adapter wrote itself, and the
- * placeholders that `add` answers. Anything else would be a value in the text of a statement.
+ * Expressions that may stand in a template of SQL: names and conditions that the adapter wrote
+ * itself, and the placeholders that `add` answers. Any other expression would put a value into the
+ * text of a statement.
  */
 const reviewed = [
   /^(given|values)?\.?add\(/u,
@@ -186,7 +188,7 @@ describe("the SQL of the adapter", () => {
     const found: Array<string> = []
     for (const file of files) {
       const text = await readFile(new URL(file, folder), "utf8")
-      // Nobody quotes a value by hand.
+      // A value is never quoted by hand.
       expect([file, /replaceAll?\(\s*["'/]'/u.test(text)]).toEqual([file, false])
       expect([file, /'\$\{(?![A-Z_]+\})/u.test(text)]).toEqual([file, false])
       for (const [statement] of text.matchAll(

@@ -66,7 +66,7 @@ describe("path tricks", () => {
   it.each(tricks)("POST %s runs nothing", async (trick) => {
     const before = await written()
     const path = trick.replace("KEY", action)
-    // What is no approval has a body that the write behind it would take.
+    // A path outside approvals gets a body that the write behind it would accept.
     const body = trick.includes("approvals") ? "" : '{"holderId":"tr-1"}'
     const type = body === "" ? "" : "Content-Type: application/json\r\n"
     const answer = await raw(

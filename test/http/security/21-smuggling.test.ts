@@ -125,7 +125,8 @@ describe("requests that two readers would read differently", () => {
       const answer = await raw(venue.port, `${signedIn}4\r\n{"ho\r\n${chunk}${smuggled}`)
       expect(answer).toMatch(/^HTTP\/1.1 400/)
       expect(answer.match(/^HTTP\/1.1 \d/gm)).toHaveLength(1)
-      // Who is not signed in hears of the one fault or of the other, and of one alone.
+      // A caller without a token is refused once: for the framing (400) or for the missing token
+      // (401).
       const stranger = await raw(venue.port, `${head}\r\n4\r\n{"ho\r\n${chunk}${smuggled}`)
       expect(stranger).toMatch(/^HTTP\/1.1 40[01]/)
       expect(stranger.toLowerCase()).toContain("connection: close")

@@ -9,7 +9,7 @@ import { open, tenant, type Venue } from "../venue.ts"
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY"]
 
-/** What finishes in the call, and what anybody may read: the rest of the given routes. */
+/** The rest of the given routes: writes that finish in the call, and reads without a token. */
 const others = [
   "POST /v1/external-statements",
   "POST /v1/reconciliation-runs",
@@ -34,7 +34,7 @@ beforeAll(async () => {
 })
 afterAll(() => venue.close())
 
-/** What a call without a bearer is answered: a route asks for one, what is no route is not there. */
+/** Status of a call without a token: 401 on a route, 404 where there is no route. */
 const status = (method: string, path: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const asked = request({ port: venue.port, host: "127.0.0.1", method, path }, (response) => {

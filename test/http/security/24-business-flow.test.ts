@@ -26,7 +26,9 @@ interface Real {
   readonly begin: (label: string, what: Effect.Effect<unknown, unknown, Floor.Here>) => void
 }
 
-/** What a command knows beforehand is nothing: only what is asked for, never what comes of it. */
+/**
+ * A command without a model: any step may be tried at any time, and the books judge the outcome.
+ */
 const command = (
   label: string,
   what: (floor: Floor.Floor) => Effect.Effect<unknown, unknown, Floor.Here>
@@ -103,7 +105,7 @@ const every: ReadonlyArray<fc.Arbitrary<fc.AsyncCommand<object, Real>>> = [
   fc.constant(command("instrument is let go", () => Floor.lift))
 ]
 
-/** How often each thing came about, over all walks: a walk in which nothing happens proves nothing. */
+/** Tally of outcomes over all walks: a walk in which nothing happens proves nothing. */
 const tally = new Map<string, number>()
 const count = (what: string) => tally.set(what, (tally.get(what) ?? 0) + 1)
 
@@ -134,7 +136,7 @@ const walk = (commands: Iterable<fc.AsyncCommand<object, Real>>, scheduler: fc.S
         fc.scheduledModelRun(scheduler, () => ({ model: {}, real }), commands)
       )
       turns.scheduler = null
-      // Nobody waits for a turn any more, only for the clock.
+      // From here the scheduler hands out no turns: only the clock delays a call.
       const rest = Effect.andThen(
         Calls.settle,
         Effect.map(Books.audit(floor.begun), Books.isAtRest)
@@ -156,7 +158,10 @@ const walk = (commands: Iterable<fc.AsyncCommand<object, Real>>, scheduler: fc.S
   )
 }
 
-/** What only an interleaving brings about: it passed the door, and was judged anew when it ran. */
+/**
+ * Outcomes that only an interleaving produces: the call passed the door and was refused when it
+ * ran.
+ */
 const telling = [
   "order closed",
   "order released",

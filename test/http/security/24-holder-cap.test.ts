@@ -33,7 +33,7 @@ const seed = Number(process.env["SEED"] ?? 24)
 const holderIds = ["h1", "h2", "h3", "h4"] as const
 const operator = Calls.person("olga", "operator")
 
-/** How many offers the ledger will still refuse. */
+/** Number of offers that the ledger is still to refuse. */
 interface Moods {
   refusals: number
 }
@@ -75,7 +75,7 @@ const layer = (turns: Interleaved.Turns, moods: Moods) =>
   )
 type Here = Layer.Success<ReturnType<typeof layer>>
 
-/** What the ledger itself has of an entity, seen as the venue sees it. */
+/** Contracts of one entity, read from the ledger as the venue sees it. */
 const onLedger = (entity: string) =>
   Effect.gen(function* () {
     const ledger = yield* Ledger.Ledger
@@ -232,7 +232,7 @@ const every = [
   ])
 ]
 
-/** How often each thing came about: a walk in which nothing happens proves nothing. */
+/** Tally of outcomes over all walks: a walk in which nothing happens proves nothing. */
 const tally = new Map<string, number>()
 const count = (what: string) => tally.set(what, (tally.get(what) ?? 0) + 1)
 
@@ -304,7 +304,7 @@ const tallied = Effect.gen(function* () {
   }
 })
 
-/** What is left of the places can be had, one by one, and not one more. */
+/** Holders can be onboarded up to the cap, one by one, and none beyond it. */
 const filled = (holderCap: number) =>
   Effect.gen(function* () {
     const taken = yield* placesOnLedger
@@ -317,7 +317,7 @@ const filled = (holderCap: number) =>
     const rest = Array.from({ length: holderCap - taken }, (_, n) => String(taken + n + 1))
     expect(outcomes).toEqual([...rest, String(holderCap)])
     const records = yield* Records
-    // Those that ran out are off the ledger where their places were needed.
+    // Admissions that expired are closed where their places were needed.
     const listed = yield* records.list(admissions, {
       where: { state: ["offered", "admitted"] },
       limit: 100

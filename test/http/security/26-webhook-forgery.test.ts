@@ -97,7 +97,10 @@ const named = (headers: IncomingHttpHeaders) => ({
   "webhook-signature": String(headers["webhook-signature"])
 })
 
-/** How receivers judge: the library that Standard Webhooks gives out, and ours by secret and by key. */
+/**
+ * Verifiers of a delivery: the library of Standard Webhooks, and the engine's own by secret and by
+ * key.
+ */
 const judges: ReadonlyArray<
   readonly [who: string, takes: (of: Got, secret?: Uint8Array) => Promise<boolean>]
 > = [

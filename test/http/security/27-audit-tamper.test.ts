@@ -308,7 +308,7 @@ describe("whoever holds the database, triggers off", () => {
       `update bursar.head h set audit_seq = 20,
          audit_hash = (select hash from bursar.audit where seq = 20)`
     ]
-    // Nothing but what is kept elsewhere tells.
+    // Without the anchors that are kept outside the database the cut is not found.
     expect(await after(cut)).toBeNull()
     expect((await after(cut, [anchor]))?.seq).toBe(21)
     // With the head as it was, the store itself tells.

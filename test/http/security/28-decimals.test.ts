@@ -9,7 +9,7 @@ import * as events from "#core/powers/events.ts"
 import { tables } from "../tables.ts"
 import { bearer, json, open, type Problem, send, type Venue } from "../venue.ts"
 
-/** What a caller may write, at the ends of what there is. */
+/** Decimals that a caller may write, at the limits of precision and size. */
 const exact = [
   "0.0000000001",
   "-0.0000000001",

@@ -1,4 +1,7 @@
-/** What a monitor sees (security test 30): for every type of event, nothing of who or how much. */
+/**
+ * Monitor (security test 30): reads events of every type, without the members that name a holder or
+ * show an amount.
+ */
 import { Records } from "@bursar/engine-core"
 import { Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { Arbitrary, Effect, Result, Schema } from "effect"

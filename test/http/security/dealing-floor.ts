@@ -21,7 +21,7 @@ export const people = {
 export type Who = keyof typeof people
 
 export const holderIds = ["h1", "h2"] as const
-/** When the floor opens the first is delivered, two are priced, the others not yet claimed. */
+/** At opening `o1` is delivered, two orders are priced, and the others are not yet claimed. */
 export const orderIds = ["o1", "o2", "o3", "o4", "o5"] as const
 /** Every order is of this much, so that any bank line of as much would pay any of them. */
 export const amount = "1000.00"
@@ -108,8 +108,8 @@ const holder = Effect.fnUntraced(function* (stage: Fund.Parties, holderId: strin
 })
 
 /**
- * What an instance does: it reads the ledger and runs what is queued. Only one at a time reads, as
- * the lease that the instances share has it.
+ * Loop of one instance: follows the ledger and runs queued operations. One instance at a time
+ * follows, as the lease that instances share has it.
  */
 const working = (reading: Semaphore.Semaphore) =>
   Effect.andThen(
@@ -146,7 +146,10 @@ export const open = Effect.gen(function* () {
 })
 export type Floor = Effect.Success<typeof open>
 
-/** Who asks for what of which order; a bank line where there is one to name. */
+/**
+ * One call of a walk: the caller and the order, with a key if it sends one, and a bank line if it
+ * names one.
+ */
 export interface Asked {
   readonly subscriptionId: string
   readonly who: Who

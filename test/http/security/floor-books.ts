@@ -1,4 +1,6 @@
-/** What must hold of a dealing floor at any moment, counted from the records, the feed and the ledger. */
+/**
+ * Invariants of a dealing floor at any moment, computed from the records, the feed and the ledger.
+ */
 import { Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Feed } from "@bursar/engine-core/ports"
@@ -82,12 +84,12 @@ const unitsAddUp = ({ orders, register, contracts }: Seen) => {
   expect(byParty(held), "the ledger's holdings are what was delivered").toEqual(owed)
 }
 
-/** What a hold on all stops: opening, delivering and settling an order. */
+/** Kinds that a hold on everything stops: claiming, delivering and settling an order. */
 const stopped = ["subscription.claim", "subscription.deliver", "subscription.settle"]
 
 /**
- * What had not begun when a hold was seen open never comes to its end while it is: whatever was asked
- * for or signed before, it is judged again when it begins.
+ * Invariant: an operation that had not begun when a hold was first seen open does not succeed while
+ * the hold is open. It is judged again when it begins, whatever was asked for or signed before.
  */
 const nothingBeginsWhileHeld = ({ holds, operations }: Seen, begun: Begun) => {
   const acts = operations.filter(({ kind }) => stopped.includes(kind))

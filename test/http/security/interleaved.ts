@@ -4,7 +4,7 @@ import * as Memory from "@bursar/storage-adapters/memory"
 import { Context, Effect, Layer } from "effect"
 import type * as fc from "fast-check"
 
-/** Who hands out turns now; null: nobody waits. */
+/** Scheduler that orders the calls; null: calls do not wait. */
 export interface Turns {
   scheduler: fc.Scheduler | null
 }
@@ -40,7 +40,10 @@ export const storage = (turns: Turns): Layer.Layer<Memory.Storage> =>
     }))
   ).pipe(Layer.provideMerge(Memory.layer))
 
-/** What is sent to the ledger waits before it goes, and its answer before it comes. */
+/**
+ * The ledger; a submission waits for a turn before it is sent, and again before its answer is
+ * returned.
+ */
 export const ledger =
   (turns: Turns) =>
   (port: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({

@@ -39,7 +39,7 @@ const story = Effect.gen(function* () {
   yield* Fund.admitted(stage)
   const order = { subscriptionId: "s1", instrumentId, holderId: "h1", payment: "wire", amount: 100 }
   yield* Calls.write("subscription.claim", {}, order)
-  // What waits for the venue, and is the holder's.
+  // A credential offer that waits for the venue's answer and belongs to the holder.
   yield* Fund.signs(stage)
   const credential = yield* Fund.newestContract(Templates.Credential)
   yield* stage.registrar.act(

@@ -26,7 +26,10 @@ export interface Given {
   readonly calls: number
 }
 
-/** What a parent reads of its child: where it listens, then the memory it held, each time it asks. */
+/**
+ * Messages from the child to its parent: the address it listens on, then its memory at each
+ * request.
+ */
 export type Told = { readonly url: string } | { readonly rss: number; readonly peak: number }
 
 const given: Given = JSON.parse(process.env["GIVEN"] ?? "{}")
@@ -98,7 +101,7 @@ const host = Host.layer({
   host: "127.0.0.1",
   port: 0,
   signing: { keys: [], window: 300_000, basePath: "" },
-  // Nothing of the budget comes back while the test runs.
+  // The window is a day, so that no call is given back while the test runs.
   rateLimit: { limit: given.calls, window: 86_400_000, perRole: {} },
   origins: []
 })

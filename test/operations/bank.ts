@@ -213,7 +213,7 @@ export const opens = (instrumentId = "fund-a") =>
   Effect.gen(function* () {
     yield* states({ id: credits, instrumentId, entries: plenty("credit") })
     yield* states({ id: debits, instrumentId, entries: plenty("debit") })
-    // Nothing of it is compared: runs have statements of tests alone to judge.
+    // Deactivates the source, so that runs compare no statement but those that a test plants.
     const records = yield* Records
     const act = { cause: { by: "clock" }, now: yield* Instant.now } as const
     yield* records.transact(

@@ -127,7 +127,7 @@ describe("a venue that begins on a ledger that has forgotten", () => {
         yield* forgets
         yield* Effect.gen(function* () {
           yield* Calls.settle
-          // Which months were executed is known at once, so that none is executed twice.
+          // The slot has the executed month at once, so that no month is executed twice.
           const records = yield* Records
           const slot = yield* records.get(distributionSlots, "fund-a")
           assert.deepStrictEqual([slot.lastMonth, slot.distributionId], ["2026-07", null])

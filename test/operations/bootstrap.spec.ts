@@ -142,7 +142,7 @@ describe("a venue that begins on a ledger that has forgotten", () => {
       const provisions = Effect.gen(function* () {
         const records = yield* Records
         const found = yield* records.list(provisionSettlements, { limit: 10 })
-        // When it was proposed and agreed, the snapshot does not say.
+        // The snapshot does not have the instants of proposal and agreement.
         return found.map(
           ({ record: { agreedAt, createdAt, offset, proposedAt, updatedAt, version, ...said } }) =>
             said

@@ -52,7 +52,7 @@ const orderOf = (id: string) =>
     )
   }))
 
-/** What is taken of each line, of those that orders take of. */
+/** Cash taken of each bank line of which an order took any. */
 const taken = Effect.gen(function* () {
   const records = yield* Records
   const found = yield* records.list(cashLines, { limit: 100 })
@@ -201,7 +201,7 @@ describe("a correction of a statement", () => {
       assert.deepStrictEqual(yield* orderOf("s1"), { matched: "0", lines: [] })
       assert.deepStrictEqual(yield* taken, [])
       assert.deepStrictEqual(yield* found, ["blocking subscription:s1 100000 0 open"])
-      // What the first correction has not lost to anybody may pay another.
+      // The part of the line that the first correction left free may pay another order.
       assert.strictEqual(yield* delivers("s2", ["st-2", 1, 100000]), "")
       const entries = [{ amount: "100000" }, { amount: "70000", bankReference: "A" }]
       yield* Bank.states({ id: "st-3", corrects: "st-2", entries })

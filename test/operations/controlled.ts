@@ -47,7 +47,7 @@ export const sets = (control: Control, holderId = "h1") =>
       : Calls.write("restriction.lift", { restrictionId: id }, { reason: "seen" })
   })
 
-/** What comes of something while a control is there. */
+/** Result of an effect that runs while a control is in force; the control is ended afterwards. */
 export const under = <A, E, R>(control: Control, what: Effect.Effect<A, E, R>, holderId = "h1") =>
   Effect.gen(function* () {
     const away = yield* sets(control, holderId)
@@ -82,7 +82,7 @@ export const rowsOf = (venue: Party.Party, { kind, params = {}, body = {} }: Act
     return shown(yield* records.rehearse(operation.gates(input, act)))
   })
 
-/** Those of them that refuse, as the tables name them. */
+/** Rows of an act's checks that refuse, as the tables name them. */
 export const refusing = (venue: Party.Party, act: Act) =>
   Effect.map(rowsOf(venue, act), (rows) =>
     rows.filter(({ ok }) => !ok).map(({ gate, check }) => `${gate} ${check}`)

@@ -309,7 +309,7 @@ export const subscription = (id: string) =>
 export const redemption = (id: string) =>
   Effect.flatMap(Records, (records) => records.get(redemptions, id))
 
-/** What a party holds of an asset, locked or not. */
+/** Units that a party holds of an asset, locked or not. */
 export const holds = (who: Fund.Outsider, assetId: string) =>
   Effect.map(active(Templates.Holding), (found) =>
     Decimal.formatPlain(

@@ -165,7 +165,7 @@ describe("a swung price", () => {
       assert.deepStrictEqual(holds(cycle), ["fundNet.cash", "fundNet.units", "swungPrice"])
       const before = yield* read("c1")
       assert.deepStrictEqual(holds(before), ["fundNet.cash", "fundNet.units"])
-      // What the oracle did against the rules is kept for reconciliation.
+      // The price that broke the terms is recorded as a surprise for reconciliation.
       assert.lengthOf(yield* Fund.surprises, 1)
     }).pipe(engine())
   )

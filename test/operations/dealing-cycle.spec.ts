@@ -418,7 +418,7 @@ describe("a gate", () => {
         fundNet: { cash: Decimal.zero, units: Decimal.of("-100") }
       })
       yield* Cycles.at(Cycles.monday)
-      // What is left over joins the next cycle, where one is open.
+      // The remainder joins the next cycle, if one is open.
       yield* Cycles.opens("c3")
       yield* Fund.publishes(stage, "1", Cycles.monday)
       for (const [holderId, units] of Object.entries(orders)) {

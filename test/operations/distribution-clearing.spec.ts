@@ -240,7 +240,7 @@ describe("a distribution", () => {
         point,
         lines.map((line) => ({ ...line, waits: true }))
       )
-      // Nothing is due, so a hold holds nothing.
+      // No line is due, so a hold suspends none.
       const hold = yield* paused
       assert.strictEqual((yield* month).state, "executed")
       yield* Month.seals(

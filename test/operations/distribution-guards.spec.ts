@@ -328,7 +328,8 @@ describe("the instant of the word on the ledger", () => {
       yield* Restricting.restricts("h1", "r1")
       yield* Restricting.lifts("r1")
       const first = yield* timer
-      // Nothing is left to say, and then something is at the same instant.
+      // The lift leaves no instruction to send; the next restriction makes one due at the same
+      // instant.
       assert.isNull(first.instructAt)
       yield* Restricting.restricts("h1", "r2")
       const { instructAt } = yield* timer

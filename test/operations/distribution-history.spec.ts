@@ -83,7 +83,7 @@ const withoutSchedule = {
   distribution: { schedule: "none", withholding: 0.15, payoutDecimals: 2, payout: "cash" }
 } as const
 
-/** Whether each line of July is read with a basis, and why it is not. */
+/** Whether each line of July reads with a basis, and the reason if it does not. */
 const bases = Effect.flatMap(Executions.linesOf(july), (lines) =>
   Effect.forEach(lines, ({ distributionId, lineId }) =>
     Effect.map(read(Reads.line, { distributionId, lineId }), ({ value }) => [

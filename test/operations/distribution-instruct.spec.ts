@@ -1,4 +1,7 @@
-/** What the venue tells the registrar on the ledger about a distribution, and how delivered lines are rolled: by a person, or by the engine alone. */
+/**
+ * Instructions of the venue to the registrar about a distribution, and rolls of delivered lines, by
+ * a person or by the engine.
+ */
 import { Records, ScheduleRunner } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"

@@ -59,7 +59,7 @@ interface Model {
   }>
   readonly unadmitted: Set<string>
   readonly doubtful: Set<string>
-  /** Who has come after whom, by a recovery. */
+  /** Successor of each holder, by recovery. */
   readonly heirs: Map<string, string>
   readonly holds: Set<string>
 }
@@ -124,7 +124,7 @@ const story = ({ inDoubt, payout, seed }: Walk) =>
     )
     let count = 0
     const note = (what: string) => reached.set(what, (reached.get(what) ?? 0) + 1)
-    /** Whether the ledger has been told of every change of the records. */
+    /** Whether every change of the records has been instructed on the ledger. */
     let isTold = true
 
     const settle = Effect.andThen(Calls.settle, look)
@@ -407,7 +407,7 @@ const story = ({ inDoubt, payout, seed }: Walk) =>
         )
         assert.deepStrictEqual(got, expected, month)
         left = new Map([...expected].map(([holderId, { carryOut }]) => [holderId, carryOut]))
-        // Nothing is delivered before the payment date.
+        // No line is delivered before the payment date.
         yield* at(`${nextOf(month)}-06T00:00:00Z`)
         yield* rests
       })
@@ -467,7 +467,7 @@ const story = ({ inDoubt, payout, seed }: Walk) =>
     for (const { state, reason } of yield* allLines) note(`${state} ${reason ?? "line"}`)
   })
 
-/** How often the walks of this file came to what they are to be judged by. */
+/** Tally of the outcomes that the walks of this file have to reach. */
 const reached = new Map<string, number>()
 
 /** The first seeds are always the same, the last one each day another. */

@@ -31,7 +31,7 @@ export interface Played {
   /** Holder ids by party. */
   readonly holders: ReadonlyMap<string, string>
   readonly payout: "cash" | "units"
-  /** How often each act was done. */
+  /** Number of times that each act was done. */
   readonly done: ReadonlyMap<string, number>
 }
 

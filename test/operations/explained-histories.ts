@@ -37,7 +37,7 @@ export type Step =
   | {
       readonly does: "state"
       readonly basis: "trade" | "settled"
-      /** Which of a holder's items the statement counts, and what it is off by besides. */
+      /** The holder's items that the statement counts, and a further difference of its total. */
       readonly counts: readonly [ReadonlyArray<boolean>, ReadonlyArray<boolean>]
       readonly off: readonly [number, number]
       readonly order: "as-is" | "reversed"
@@ -90,7 +90,7 @@ export const histories = (length: number) =>
 interface Told {
   readonly nth: number
   readonly hours: number
-  /** Whether the difference is still there once the order has settled. */
+  /** Whether the difference remains once the order has settled. */
   readonly stays: boolean
 }
 

@@ -60,7 +60,7 @@ export const freeHolding = (owner: Party.Party) =>
     return { cid: free.record.contractId }
   })
 
-/** How many contracts of a template stand. */
+/** Number of active contracts of a template. */
 export const countActive = (template: { readonly typeRef: Templates.TypeRef }) =>
   Effect.gen(function* () {
     const records = yield* Records
@@ -71,7 +71,7 @@ export const countActive = (template: { readonly typeRef: Templates.TypeRef }) =
     return found.length
   })
 
-/** What the last operation of a kind sent to the ledger, as text. */
+/** Commands that the newest operation of a kind sent to the ledger, as text. */
 export const lastCommands = (kind: string) =>
   Effect.gen(function* () {
     const records = yield* Records

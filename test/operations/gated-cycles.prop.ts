@@ -1,4 +1,7 @@
-/** What a gate leaves over waits for its own dealing day, in its cycle, at that day's point; nothing of it is lost. */
+/**
+ * Gates of dealing cycles: the unfilled remainder of an order waits for its own dealing day, deals
+ * in that day's cycle at that day's price, and no unit of it is lost.
+ */
 import { Reads, Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
@@ -26,11 +29,11 @@ const days = [Cycles.monday, "2026-08-04T20:00:00Z", "2026-08-05T20:00:00Z", "20
 interface Case {
   readonly unitDecimals: 0 | 2 | 6
   readonly pricing: "forward" | "historic"
-  /** What each holder has and gives back, in atoms of units. */
+  /** Units that each holder has and redeems, in atoms. */
   readonly ordered: readonly [number, number, number]
-  /** What one cycle lets through on each day but the last, in atoms of units. */
+  /** Units that one cycle redeems on each day but the last, in atoms. */
   readonly capacities: ReadonlyArray<number>
-  /** Whether the cycle of the next day is open before this day's settles. */
+  /** Whether the next day's cycle is open before this day's settles. */
   readonly isOpenBefore: ReadonlyArray<boolean>
 }
 
@@ -44,7 +47,7 @@ const cases: fc.Arbitrary<Case> = fc.record({
 
 const minute = 60_000_000_000n
 
-/** What a cycle comes to, as its view, its list and the precheck of its settlement show it. */
+/** Sums and legs of a cycle, as its view, its list and the precheck of its settlement show them. */
 const shownOf = Effect.fnUntraced(function* (cycleId: string) {
   const reads = yield* Reads
   const caller = Calls.operator

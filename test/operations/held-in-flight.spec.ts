@@ -46,7 +46,7 @@ const priced = Effect.gen(function* () {
 })
 
 const stateOf = Effect.map(Cycles.subscription("s1"), ({ state }) => state)
-/** How every operation of a kind ended. */
+/** State of every operation of a kind, with the check that refused it. */
 const ends = Effect.fnUntraced(function* (kind = "subscription.deliver") {
   const records = yield* Records
   const found = yield* records.list(operations, { where: { kind: [kind] }, limit: 10 })
@@ -56,7 +56,7 @@ const ends = Effect.fnUntraced(function* (kind = "subscription.deliver") {
   })
 })
 
-/** What comes of a delivery that was judged while the ledger was away, once it is back. */
+/** Outcome of a delivery that was judged while the ledger was away, once the ledger is back. */
 const afterAway = (
   between: Effect.Effect<unknown, unknown, Effect.Services<ReturnType<typeof sets>>>
 ) => {

@@ -32,7 +32,7 @@ const line = (n: number, amount: number, statementId = "stmt-1") => ({
   cash: [{ statementId, line: n, amount }]
 })
 
-/** Which check stops an act under each control; empty: it passes. */
+/** The check that stops an act under each control; empty: the act passes. */
 type Stops = Readonly<Record<Control, string>>
 const hold = "hold not-held"
 const comingIn: Stops = {
@@ -146,7 +146,10 @@ const prices = (stage: Fund.Parties, id: string) =>
     Cycles.attests(stage, { id, units: bought, price })
   )
 
-/** What the rows of a claim by wire leave out: nobody signs it, and it joins no cycle. */
+/**
+ * Checks of a claim, without those that a claim by wire skips: it has no signature and joins no
+ * cycle.
+ */
 const byWire = (judged: Judged): Judged => ({
   ...judged,
   checks: judged.checks.filter(
@@ -433,7 +436,7 @@ describe("what gives back, tightens or moves nothing is stopped by no control", 
         yield* Cycles.subscribes(stage, holder, { id: "s2", amount: cents })
         yield* sets("hold")
         yield* sets("freeze")
-        // What is priced waits for its holder, and is settled by nobody.
+        // A priced order waits for its holder, and no settlement of it succeeds.
         const settles = onSubscription("settle", "s1")
         assert.strictEqual((yield* writes(settles)).why, "rule-refused hold not-held")
         assert.strictEqual((yield* Cycles.subscription("s1")).state, "priced")
@@ -582,7 +585,7 @@ describe("a cycle with an order of a holder that is frozen", () => {
         ["The holder of the order s2 is restricted."]
       )
       assert.strictEqual((yield* writes(onSubscription("release", "s2"))).why, "")
-      // What was signed for had this order in it.
+      // The figures that were signed included this order.
       const moved = yield* Calls.approveAction(made)
       assert.strictEqual(moved.why, "rule-refused four-eyes figures-moved")
       assert.strictEqual((yield* Calls.approveAction(made)).why, "")

@@ -21,13 +21,13 @@ type Check = (typeof checks)[number]
 type Source = Hold["source"]
 const sourceOf = (check: Check): Source => (check === "reserve-cover" ? "cover" : "reconciliation")
 
-/** What a run finds at each check, in units; null: nothing. */
+/** Findings of a run for each check, in units; null: none. */
 type Found = Readonly<Record<Check, number | null>>
 
 const cover = { reserveId: "res-1", ratio: Decimal.of("0.9"), minCover: Decimal.of("1.02") }
 
 let runs = 0
-/** What a reconciliation run does once it has compared: it records what it found, and holds. */
+/** Records findings and opens holds, as a reconciliation run does once it has compared. */
 const run = (found: Found) =>
   Effect.gen(function* () {
     const records = yield* Records

@@ -115,7 +115,7 @@ describe("a mint", () => {
       assert.strictEqual(yield* Cycles.holds(scene.h1, "fund-a"), "1500")
       assert.strictEqual(yield* Cycles.holds(scene.custodian, "USD"), "1000")
       assert.strictEqual(yield* Cycles.holds(scene.custodian, "BILL"), "500")
-      // What is locked of an asset is one holding, and the request for a deposit has ended.
+      // Each asset is locked in one holding, and the request for a deposit has ended.
       assert.strictEqual((yield* Cycles.active(Templates.SettlementIntent)).length, 0)
       const locked = (yield* Cycles.active(Templates.Holding)).filter(
         ({ payload }) => payload.lock?.context === "res-1"
@@ -207,7 +207,7 @@ describe("a mint", () => {
         ["settled", "ready"]
       )
       assert.strictEqual((yield* Backed.reserve()).outstanding, d("100"))
-      // What the custodian locks more lets the engine settle the one that waits.
+      // A further lock by the custodian lets the engine settle the mint that waits.
       yield* Backed.locks(scene, { amount: "2", asset: scene.usd })
       yield* Minting.retry
       assert.strictEqual((yield* Backed.reserve()).outstanding, d("200"))

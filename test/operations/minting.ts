@@ -171,7 +171,7 @@ export const redeems = (scene: Backed.Scene, of: Redeeming) =>
 export const redemption = (id: string) =>
   Effect.flatMap(Records, (records) => records.get(reserveRedemptions, id))
 
-/** How the operations of a kind ended, in their order: state, or the check that refused. */
+/** Outcomes of the operations of a kind, oldest first: the state, or the check that refused. */
 export const endings = (kind: string) =>
   Effect.gen(function* () {
     const records = yield* Records

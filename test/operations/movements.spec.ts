@@ -133,7 +133,7 @@ describe("a series of prices", () => {
       assert.deepEqual(yield* closes("price"), ["1.15", "1.2", "1.2", "1.2"])
       const { value } = yield* Venue.read(SeriesReads.get, { ...id, metric: "price" })
       const [day] = value.points
-      // What was corrected was never the price.
+      // A corrected point was never the price.
       assert.strictEqual(day?.min, Decimal.of("1.15"))
       assert.strictEqual(day?.open, Decimal.of("1.15"))
     }).pipe(Venue.engine())

@@ -12,7 +12,7 @@ import {
 /** Terms of an instrument whose administrator is `nav-1`. */
 export const fed = { navFeed: { externalSourceId: "nav-1", grace: "PT2H" } } as const
 
-/** What the administrator states; it corrects the statement of the date, where there is one. */
+/** Statement of the administrator; it corrects the statement of the same date, if there is one. */
 export interface Stated {
   readonly instrumentId?: string
   readonly businessDate: string

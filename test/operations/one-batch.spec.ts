@@ -1,4 +1,7 @@
-/** What happened on the ledger while nobody read it is read as if it had been read one by one. */
+/**
+ * Batches of ledger updates: updates that the engine reads together have the effects of updates
+ * read one by one.
+ */
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"

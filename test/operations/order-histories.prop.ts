@@ -49,7 +49,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   end: fc.constantFrom("withdrawn", "released", "settled", "settled", "settled")
 })
 
-/** What everybody has, as the test adds it up from what was asked for. */
+/** Balances of all parties, as the test computes them from the requests. */
 interface Books {
   units: bigint
   cash: bigint
@@ -240,7 +240,7 @@ const redeemed = (stage: Fund.Parties, holder: Cycles.Holder, of: Placed, books:
 /** Millionths that have to go for so many cents: rounded up. */
 const takenFor = (cents: bigint): bigint => up(cents * perCent * whole, price * (whole - fee))
 
-/** What a party has free of an asset, in one holding. */
+/** Merges the unlocked holdings that a party has of an asset. */
 const together = (by: Fund.Outsider, assetId: string) =>
   Effect.gen(function* () {
     const free = (yield* Cycles.active(Templates.Holding))

@@ -218,7 +218,7 @@ describe("a run over a register with orders", () => {
           value.checks.flatMap(({ check, ran }) => (ran ? [] : [check])),
           isDrift ? ["projection-drift"] : []
         )
-        // What no instrument of the venue has stops none.
+        // A finding on no instrument of the venue opens no hold.
         const isOfNone = isDrift || expected.includes("policy-replay blocking s9")
         assert.strictEqual((yield* Reconciling.openHolds).length, isBlocked && !isOfNone ? 1 : 0)
       }).pipe(Effect.provide(world()))

@@ -1,4 +1,4 @@
-/** What an investor may ask for: its own holder's records, and to be told so when it asks for more. */
+/** Own records: an investor reads those of its own holder, and is refused all others. */
 import { type Caller, Reads } from "@bursar/engine-core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"

@@ -56,7 +56,7 @@ describe("policy.set", () => {
           holderCap: 5
         })
         assert.deepEqual([set.state, set.why], ["succeeded", ""])
-        // What happens after it has another offset, so that a read can be pinned to either side.
+        // A later event, so that a read can be pinned to an offset before it and to one after it.
         yield* Fund.publishes(stage, "1.01", "2026-07-31T12:00:00Z")
         const now = yield* policy()
         assert.deepInclude(now, {
@@ -101,7 +101,7 @@ describe("policy.set", () => {
         { party: null, role: "engine", action: "policy.begin", by: after(2), actionKey: null }
       ])
       assert.strictEqual((yield* instrument()).holderCap, 2)
-      // What is to come is known before it comes: a cycle's cut-off may lie beyond it.
+      // An amendment is known before it is in force: a cycle's cut-off may lie after its start.
       const ahead = yield* Effect.flatMap(Records, (records) =>
         records.get(instruments, instrumentId)
       )

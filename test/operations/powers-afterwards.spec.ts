@@ -1,4 +1,7 @@
-/** What comes after a recovery: what was owed, what still lands on the old wallet, and the next key that is lost. */
+/**
+ * After a recovery: debts to the old wallet, units that still arrive there, and the loss of the
+ * next key.
+ */
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
@@ -121,7 +124,7 @@ describe("a successor that loses its key too", () => {
         const third = yield* Powers.succeeds(stage, second, { ...both, id: "h1-third" })
         assert.strictEqual((yield* Powers.recovers("h1-next")).why, "")
         assert.strictEqual(yield* state("h1-next"), "succeeded")
-        // What the first still holds has nowhere to go: its successor is no receiver any more.
+        // The units left at the first holder have no receiver: its successor is succeeded already.
         assert.strictEqual(
           (yield* Powers.recovers("h1")).why,
           "rule-refused admission holder-active"
@@ -195,7 +198,7 @@ describe("a consent to an issuer whose agreement has ended", () => {
         (yield* Powers.forces("h1", "h2")).why,
         "rule-refused consent issuer-powers-consent"
       )
-      // What was granted to the one before does not stand in the way of asking anew.
+      // The consent to the former agreement does not prevent a request for a new one.
       yield* Powers.consents(h1)
       assert.strictEqual(
         (yield* Powers.offers("h1")).why,

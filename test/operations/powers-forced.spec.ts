@@ -153,7 +153,7 @@ describe("a forced transfer", () => {
           locked: "0",
           supply: "100"
         })
-        // What becomes of the order: nothing funds it any more, and the venue lets it go.
+        // The order has lost its funding, and the venue withdraws it.
         const gone = yield* Calls.write("redemption.withdraw", { redemptionId: "r1" }, {})
         assert.strictEqual(gone.why, "")
         assert.deepEqual(yield* Fund.surprises, [])
@@ -363,7 +363,7 @@ describe("a forced transfer", () => {
       yield* Fund.revokesPowers(h1)
       const done = yield* Powers.ran(started, "holder.force-transfer")
       assert.strictEqual(done.why, "rule-refused consent issuer-powers-consent")
-      // What had moved before is told, and nothing more moved.
+      // The moves made before are recorded, and no further units move.
       assert.deepEqual(yield* Powers.moved(named(h1, h2)), ["forced-transfer h1 h2 10"])
       assert.deepEqual(yield* Powers.summed, ["holder.forced-transfer h1 fund-a to h2 10"])
       yield* Powers.consents(h1)

@@ -35,7 +35,7 @@ const queued = (
     })
   })
 
-/** How the last operation of each of these kinds ended. */
+/** Outcome of the newest operation of each of these kinds. */
 const ends = (...kinds: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     for (let turn = 0; turn < 5; turn++) {

@@ -224,7 +224,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
       yield* Powers.restricts("h1", { reason: "lost-key" })
       const started = yield* Powers.recovers("h1")
       assert.strictEqual(started.state, "running")
-      // What stays behind for a moment is as frozen as what has moved.
+      // The units that wait at the old wallet are as frozen as those that have moved.
       assert.deepEqual(yield* Powers.restricted, [
         "h1 freeze lost-key active",
         "h1-next freeze lost-key active carried-from"

@@ -218,7 +218,7 @@ const chances: fc.Arbitrary<Chance> = fc.record({
 const worldOf = (records: Records["Service"], chance: Chance): Records["Service"] => {
   const seen = ({ name }: { readonly name: string }): Seen => {
     const changes = chance.otherwise.filter(({ of }) => of === name)
-    // What is changed stays of its type: the tables above know the fields they set.
+    // A changed record keeps its type: the tables above set only fields that it has.
     return <R extends Fields>(record: R) =>
       changes.reduce<Fields | null>(
         (at, { seen }) => (at === null ? null : seen(at)),
@@ -471,7 +471,7 @@ const operationOf = (act: Act): Operation => {
   return found
 }
 
-/** What becomes of the act itself, which is judged as the door judges it; nothing is written. */
+/** Outcome of the act itself, judged by the gates of its operation; nothing is written. */
 const acted = Effect.fnUntraced(function* (
   { act, body, params }: Asking,
   records: Records["Service"],
@@ -532,7 +532,7 @@ const prechecked = Effect.fnUntraced(function* (
 
 /** Everything that refuses an act of these in some world; a world by chance meets each of them. */
 const reached: Readonly<Record<Act, ReadonlyArray<Said>>> = {
-  // Nothing backs the instrument of these worlds: mint.spec.ts compares the two.
+  // No reserve backs the instrument of these worlds: mint.spec.ts compares the two.
   "mint.start": [],
   "reserve-redemption.start": [],
   "admission.offer": [
@@ -668,7 +668,7 @@ const reached: Readonly<Record<Act, ReadonlyArray<Said>>> = {
   ]
 }
 
-/** What the engine judges at this instant and nobody asked it: neither a caller nor a signer. */
+/** Act of an operation that runs by itself: no caller and no signer has to be judged. */
 const actAt = (at: Instant.Instant, venue: OperationAct["venue"]): OperationAct => ({
   cause: { by: "operation", operationId: "op_1" },
   now: at,

@@ -1,4 +1,7 @@
-/** What prechecks say of a venue that is walked for real: then as it was told then, and as another policy would have had it. */
+/**
+ * Prechecks in a venue with a real history: pinned to the past they answer as they did then, and
+ * under a new policy as the acts do once it is in force.
+ */
 import { type Caller, Catalogue, Reads, Records } from "@bursar/engine-core"
 import { Decimal, Instant, type Offset } from "@bursar/engine-core/kernel"
 import { Feed } from "@bursar/engine-core/ports"
@@ -54,7 +57,7 @@ const said = (act: Params["act"], given: Asked, point: Point = {}) =>
 
 // ---- of the past
 
-/** What happens in a history by chance, an hour after what happened before. */
+/** Steps of a random history, an hour apart. */
 const happenings = {
   freeze: Calls.write("holder.restrict", { holderId: "h1" }, { mode: "freeze", reason: "pledge" }),
   "freeze for a while": Effect.flatMap(Instant.now, (now) =>
@@ -251,7 +254,7 @@ describe("a precheck under another version of the policy", () => {
         const wouldBe = yield* Effect.forEach(decided, ([act, given]) =>
           said(act, { ...given, policyVersion: 2 })
         )
-        // Nothing was written by asking: the feed stands where it stood.
+        // Prechecks write nothing: the feed has no new event.
         assert.deepStrictEqual(yield* feedOf, before)
         yield* TestClock.adjust("1 hour")
         yield* TestClock.adjust("1 minute")

@@ -1,4 +1,6 @@
-/** What an operation's result shows of its record: the record's own members, and whom it waits on. */
+/**
+ * Members of operations' results: those of the record itself, and the parties that it waits for.
+ */
 import { Catalogue, Reads, Records } from "@bursar/engine-core"
 import { PlainJson } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"

@@ -82,7 +82,7 @@ const answersBurn = (stage: Fund.Parties, choice: "Accept" | "Reject") =>
     stage.registrar.act(Templates.exercise(Templates.BurnRequest, cid, choice, {}))
   )
 
-/** What the screening source says of the holder from now on. */
+/** Plants a screening of the holder. */
 const screened = (state: "review") =>
   Effect.gen(function* () {
     const records = yield* Records
@@ -287,7 +287,7 @@ describe("a redemption paid by wire", () => {
   )
 })
 
-/** What a claim is refused for, one row a check. */
+/** Checks that refuse a claim, one row each. */
 const refusals: ReadonlyArray<
   readonly [check: string, claim: Readonly<Record<string, Calls.Json>>, change?: Calls.Json]
 > = [

@@ -1,4 +1,7 @@
-/** What an amount bought no units with goes back to its holder: on the ledger at once, by wire once the bank shows it. */
+/**
+ * Refunds: an amount that bought no units is returned to its holder, on the ledger at once, by wire
+ * once the bank's statement shows it.
+ */
 import { type Caller, Reads, Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
@@ -135,7 +138,7 @@ describe("refunds in a dealing cycle", () => {
         fundNet: { cash: d("93.59"), units: d("7") }
       }
       includes(yield* Cycles.cycle("c1"), figures)
-      // Who approves signs what goes back.
+      // The approver signs the refund among the figures.
       const action = yield* Calls.openAction("dealing-cycle.settle", { cycleId: "c1" }, {})
       const records = yield* Records
       const { figures: signed } = yield* records.get(approvals, String(action))
@@ -167,7 +170,7 @@ describe("refunds in a dealing cycle", () => {
           amount: d(amount)
         })
       }
-      // What the legs bring the fund and take from it is its net.
+      // The fund's legs in, less its legs out, are its net.
       const cash = value.legs.filter((leg) => leg.asset.id === "USD")
       const into = Decimal.sum(
         cash.filter(({ to }) => to === stage.fund.party).map((l) => l.amount)

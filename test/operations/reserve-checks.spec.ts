@@ -53,7 +53,7 @@ const scene = (units = few) =>
     return of
   })
 
-/** What the ledger judges the reserve by, with these of its points. */
+/** The reserve as the ledger judges it, with the given points. */
 const judgingOf = (pointCids: ReadonlyArray<string>, supply: string) =>
   Effect.gen(function* () {
     const records = yield* Records
@@ -190,7 +190,7 @@ describe("a report", () => {
       yield* scene()
       yield* reportsWith([], few)
       assert.strictEqual(yield* runs, "blocked")
-      // What the bills count, 0.4 of 900.
+      // The report leaves out the bills: 0.4 times 900 units.
       assert.deepEqual(yield* open, ["reserve-report blocking res-1 -360"])
       assert.deepEqual(yield* held, ["reconciliation: distribution"])
       yield* Calls.write("reserve-report.create", { reserveId: "res-1" }, {})

@@ -56,14 +56,14 @@ export const all = Effect.gen(function* () {
   return found.map(({ record }) => record)
 })
 
-/** Which are in force on a holder, on an instrument or on all it has. */
+/** Restrictions in force on a holder: on one instrument, or on all. */
 export const activeOf = (holderId: string, instrumentId?: string) =>
   Effect.map(
     inForce({ holderIds: [holderId], ...(instrumentId === undefined ? {} : { instrumentId }) }),
     (found) => found.map(({ restrictionId }): string => restrictionId).toSorted()
   )
 
-/** What the feed tells of restrictions, in its order. */
+/** Restrictions' events, in the order of the feed. */
 export const told = Effect.gen(function* () {
   const feed = yield* EventReads.EventReads
   const page = yield* feed.page({

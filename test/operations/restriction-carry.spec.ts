@@ -1,4 +1,4 @@
-/** What a recovery takes along of a holder's restrictions: nothing gets loose, and nothing is carried twice. */
+/** Restrictions after a recovery: each is carried once to the successor, and none is lost. */
 import { Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import type * as Memory from "@bursar/storage-adapters/memory"
@@ -25,7 +25,10 @@ interface Moving {
   readonly operationId?: string
 }
 
-/** What the note of a move does: the recovery op-1 of h1 to h2, and fund-a of it, unless said otherwise. */
+/**
+ * Carries restrictions as a recovery's note of a move does; by default the recovery op-1 of h1 to
+ * h2, of fund-a.
+ */
 const carries = (...moves: ReadonlyArray<Moving>) =>
   Effect.gen(function* () {
     const records = yield* Records

@@ -82,7 +82,7 @@ describe("a confirmed hit", () => {
         assert.strictEqual((yield* lifts(first)).why, "")
         assert.deepStrictEqual(yield* activeOf("h1"), [])
         one.say("confirmed")
-        // What is clear is asked about again on request, as a hit is.
+        // A holder whose screening is clear is screened again on request, as one with a hit is.
         yield* rescreens
         const [second = "", ...more] = yield* activeOf("h1")
         assert.deepStrictEqual([second === first, more], [false, []])

@@ -1,7 +1,7 @@
 /**
- * What an operation of every kind answered is the record it is about, read as of when it was
- * written: every member, the instants and the version too. The town by chance holds the same
- * against whatever its people do.
+ * Results of operations: that of every kind is the record it is about, read as of its writing:
+ * every member, the instants and the version too. The town by chance holds the same against
+ * whatever its people do.
  */
 import { Catalogue, Engine, Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
@@ -23,7 +23,7 @@ import * as Powers from "./powers.ts"
 import * as Restricting from "./restricting.ts"
 import * as Results from "./results.ts"
 
-/** Whose answer is no record that a read shows, and why. */
+/** Kinds whose result is a record that no read shows, each with its reason. */
 const unread: Readonly<Record<string, string>> = {
   "provision-settlement.propose": "no read shows a provision but as a proposal to be answered",
   "holder.force-transfer": "tells what one act has moved; its holder is another record",
@@ -34,7 +34,10 @@ const unread: Readonly<Record<string, string>> = {
   "webhook.test": "tells what a receiver answered once, which is kept nowhere else"
 }
 
-/** What may come of comparing instead: the webhook is gone, or the ledger had said nothing yet. */
+/**
+ * Comparisons that end otherwise: the webhook is removed, or the instant is before the ledger's
+ * first update.
+ */
 const instead: Readonly<Record<string, string>> = {
   "webhook.register": "not read again: not-found",
   "webhook.remove": "not read again: not-found",
@@ -58,7 +61,7 @@ const engine = () => {
   )
 }
 
-/** What came of comparing, kind by kind, over all stories. */
+/** Outcomes of comparisons by kind, over all stories. */
 const came = new Map<string, Set<string>>()
 
 /** Compares whatever the story has done. */
@@ -347,7 +350,8 @@ describe("every kind of the table", () => {
       const beyond = Results.beyond(operation)
       return beyond.length === 0 ? [] : [[operation.kind, beyond.join(" ")]]
     })
-    // What other records say of the instrument; what the read computes at its own point.
+    // Members that other records give of the instrument, and members that the read computes at its
+    // own point.
     const around = "holderCount navFeedState paused holds primaryMarket admissionConsent"
     const computed = "fills legs basis"
     assert.deepStrictEqual(less, [

@@ -1,4 +1,7 @@
-/** What an operation answered, member by member against the record it is about, at that very version. */
+/**
+ * Comparison of an operation's result, member by member, with the record it is about at that very
+ * version.
+ */
 import { type Caller, Catalogue, type Operation, type Read, Reads } from "@bursar/engine-core"
 import { Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { Effect, Result, Schema } from "effect"
@@ -14,7 +17,10 @@ const auditor: Caller.Caller = {
   party: null
 }
 
-/** Where a record stands in the answer of the read at its operation's href, if not as that answer. */
+/**
+ * Place of a record in the answer of the read at its operation's href, if the answer is not the
+ * record itself.
+ */
 export interface Place {
   /** The member of the answer, or of the result, that holds the record or its rows. */
   readonly member?: string
@@ -69,7 +75,7 @@ const encoded = (schema: Schema.Codec<unknown, unknown>, value: unknown): PlainJ
     PlainJson.stringify(Schema.encodeUnknownSync(schema)(value) as PlainJson.Printable)
   )
 
-/** What is answered at a path, as of an instant where that can be asked. */
+/** Answer at a path, as of an instant if the read is pinned. */
 const answerAt = Effect.fnUntraced(function* (href: string, asOf: Instant.Instant) {
   const found = readAt(href)
   if (found === undefined) return undefined
@@ -178,7 +184,7 @@ export const showing = ({ result }: Operation.Operation): ReadonlyArray<string> 
     .map(({ name }) => name)
 }
 
-/** What the read at an operation's href shows of the record that its results do not tell. */
+/** Members that the read at an operation's href shows and the operation's result does not. */
 export const beyond = (operation: Operation.Operation): ReadonlyArray<string> => {
   const names = namesOf(operation.result)
   const read = Catalogue.reads.find(

@@ -1,4 +1,4 @@
-/** What is past its time, or too little, settles nothing: precheck and gates say so, not the ledger in the end. */
+/** Late or short funding: precheck and gates refuse the settlement before the ledger does. */
 import { Reads } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"

@@ -442,7 +442,7 @@ describe("a standing settlement", () => {
   )
 })
 
-/** What opening is refused for, one row a check. */
+/** Checks that refuse an opening, one row each. */
 const refusals: ReadonlyArray<
   readonly [why: string, of: (stage: Fund.Parties) => Readonly<Record<string, Calls.Json>>]
 > = [

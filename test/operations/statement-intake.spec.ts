@@ -76,7 +76,7 @@ const queued = Effect.gen(function* () {
   return { stages, runs: runsAsked }
 })
 
-/** Whether a file of this id has a first chunk, and any row. */
+/** Whether a staged file of this id still has its first chunk, and how many rows. */
 const remains = (stageId: string) =>
   Effect.gen(function* () {
     const blobs = yield* Blobs

@@ -78,7 +78,7 @@ interface Booked {
   readonly instrumentId: string
   readonly businessDay: number
   readonly receivedAt: Instant.Instant
-  /** Whether it has a line, whose cash orders may take. */
+  /** Whether the statement has a line, whose cash orders may take. */
   readonly isLined: boolean
 }
 
@@ -279,7 +279,10 @@ const inForceOf = (booked: ReadonlyArray<Booked>, of: Booked): Booked =>
       each.businessDay === of.businessDay
   ) as Booked
 
-/** Whether the books let a statement go, by each sentence of the documentation. */
+/**
+ * Whether the books allow that retention deletes a statement, one condition for each sentence of
+ * the documentation.
+ */
 const goes = (
   self: Booked,
   {

@@ -127,7 +127,7 @@ export const minted = (of: Cast, credentialCid: string, amount: string) =>
     })
   )
 
-/** What an oracle says of the instrument. */
+/** Payload of an oracle's point of the instrument. */
 export const point = (
   who: Outsider,
   of: Cast,

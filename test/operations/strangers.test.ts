@@ -1,4 +1,7 @@
-/** What others put on the ledger in the venue's sight, or out of turn, moves none of its records. */
+/**
+ * Strangers: contracts that others create in the venue's sight, or out of turn, change none of its
+ * records.
+ */
 import { Records } from "@bursar/engine-core"
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"

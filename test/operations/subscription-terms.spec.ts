@@ -1,4 +1,4 @@
-/** What a subscription deals at: the policy's terms, its day's price, and the time it may take. */
+/** Terms of a subscription: those of the policy, the price of its day, and its deadline. */
 import { EventReads, Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
@@ -118,7 +118,7 @@ describe("the policy's terms", () => {
         assert.strictEqual((yield* acts("deliver", "s1")).result.state, "delivered")
         assert.strictEqual((yield* acts("settle", "s1")).why, "rule-refused cash cash-matched")
         assert.strictEqual((yield* acts("settle", "s1", paid(100000))).result.state, "closed")
-        // What only reduces acts at once, on an order claimed before.
+        // A change that only tightens is in force at once, for an order claimed before too.
         yield* policies(2, { deliverBeforeCash: false })
         assert.strictEqual((yield* acts("deliver", "s2")).why, "rule-refused cash cash-matched")
       }).pipe(engine())

@@ -614,7 +614,7 @@ describe("an order paid on the ledger", () => {
           "subscription allocate: It does not go to the fund.",
           "subscription allocate: The order's cash is allocated already."
         ])
-        // What the venue only receives, and another executes, is nobody's order.
+        // An allocation that the venue receives and another party executes belongs to no order.
         yield* allocates(stage, "5", "s1", stage.venue, stage.holder, stage.bank.party)
         assert.strictEqual((yield* Fund.surprises).length, 2)
         yield* acts("withdraw")

@@ -42,7 +42,8 @@ describe("a line that is due", () => {
       yield* Restricting.lifts("r2")
       assert.deepStrictEqual(yield* states, ["1 due"])
       const [line] = yield* Month.lines
-      // Nobody who may not know of restrictions can tell that there was one.
+      // A reader without the right to see restrictions cannot tell that the line was restricted:
+      // its visible version is unchanged.
       assert.strictEqual(line!.visible.version, 1)
     }).pipe(engine())
   )

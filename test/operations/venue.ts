@@ -25,7 +25,7 @@ export const operator = person("olga", ["operator"])
 export const approver = person("anna", ["approver"])
 export const auditor = person("aida", ["auditor"])
 
-/** When every story starts. */
+/** Instant at which every story starts. */
 export const start = Instant.of("2026-07-30T10:00:00Z")
 export const atStart = TestClock.setTime(Instant.toEpochMillis(start))
 

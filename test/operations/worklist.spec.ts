@@ -1,4 +1,4 @@
-/** Whose move is it: every order is brought to its end by nothing but the moves that it names. */
+/** Worklist of an order: the moves that it names, and no others, bring every order to its end. */
 import { Records } from "@bursar/engine-core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

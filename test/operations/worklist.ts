@@ -28,7 +28,7 @@ export interface Play {
   readonly cast: ReadonlyMap<string, Fund.Outsider>
 }
 
-/** What acting on the stage needs of the world. */
+/** Services that acts on the stage require. */
 type Needs = Effect.Services<ReturnType<typeof Cycles.subscribes>>
 
 /** A move of the record that waits for it, made by the one it waits for. */
@@ -199,7 +199,10 @@ export const moves: Readonly<Record<string, Move>> = {
 export const hasForward = (machine: Machine, state: string): boolean =>
   Object.keys(machine.moves[state] ?? {}).some((on) => machine.forward.includes(on))
 
-/** Whether a closed order waits for its refund, which stops nothing and is nobody's state. */
+/**
+ * Whether a closed order waits for its refund; the refund delays nothing and is not a state of the
+ * order.
+ */
 const owes = (of: object): boolean =>
   "owedRefundCid" in of && owesRefund({ owedRefundCid: of.owedRefundCid as string | null })
 

@@ -34,7 +34,7 @@ const manifestOf = (name: string): Manifest => {
 const built = (source: string, extension: ".js" | ".d.ts"): string =>
   source.replace(/^\.\/src\//, "./").replace(/\.ts$/, extension)
 
-/** Where the compiler finds the packages that are built already: their types, not their sources. */
+/** Compiler paths of the packages already built: their declarations, not their sources. */
 const paths = (): Readonly<Record<string, ReadonlyArray<string>>> =>
   Object.fromEntries(
     packages.flatMap((name) => {
@@ -145,7 +145,7 @@ const ways = (called: string) => {
   })
 }
 
-/** Whether a module declares a type, or passes it on from the file that does. */
+/** Whether a module declares a type, or re-exports it from the file that does. */
 const shows = (
   called: string,
   module: string,
@@ -159,7 +159,7 @@ const shows = (
   )
 }
 
-/** What is not compiled but belongs to the package: its data, its sources, its licence, its words. */
+/** Copies the files that are not compiled: data, sources, licence and pages. */
 const copyRest = (name: string, dist: string): void => {
   const folder = join(root, "packages", name)
   const source = join(folder, "src")
@@ -174,7 +174,7 @@ const copyRest = (name: string, dist: string): void => {
   for (const file of ["LICENSE", "NOTICE"]) cpSync(join(root, file), join(dist, file))
 }
 
-/** What is packed: every folder, and the files beside them by their kind. */
+/** The manifest's `files`: every folder, and a pattern for each extension of files beside them. */
 const filesField = (dist: string): ReadonlyArray<string> =>
   [
     ...new Set(

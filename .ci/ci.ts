@@ -42,7 +42,7 @@ interface Part {
   readonly command: readonly [program: string, ...args: ReadonlyArray<string>]
   /** After this the part is ended and has failed. */
   readonly minutes: number
-  /** What a part that counts for itself found; without it the part itself is what is counted. */
+  /** Results of a part that counts its own tests; without it the part counts as one. */
   readonly counted?: () => Count
 }
 

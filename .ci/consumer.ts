@@ -18,7 +18,7 @@ const filesOf = (within: string): ReadonlyArray<string> =>
     entry.isFile() ? [join(entry.parentPath, entry.name)] : []
   )
 
-/** What a page or a map of a package leads to that was not packed with it. */
+/** Targets of links in pages and of source maps that are missing from the package. */
 const faultsOf = (within: string): ReadonlyArray<string> => {
   const files = filesOf(within)
   const links = files

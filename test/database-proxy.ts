@@ -4,9 +4,12 @@ import { connect, createServer, type Server, type Socket } from "node:net"
 export interface Proxy {
   /** The database's address by this way. */
   readonly url: string
-  /** How many connections were tried, also while the way was closed. */
+  /** Number of connections tried, also while the way was closed. */
   readonly tries: () => number
-  /** How many times a client sent something after an answer: what it sends meanwhile is pipelined. */
+  /**
+   * Round trips: times a client sent bytes after an answer; bytes sent before the answer are
+   * pipelined.
+   */
   readonly roundTrips: () => number
   /** Cuts every connection, and takes every new one only to cut it. */
   readonly close: () => void

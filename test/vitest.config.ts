@@ -1,4 +1,4 @@
-/** How every test of the project is run: one config, the suffix of a file says its level. */
+/** Config of all tests but the long run: the suffix of a file says its kind. */
 import { defineConfig } from "vitest/config"
 import { hangs, pollLimit } from "./waiting.ts"
 

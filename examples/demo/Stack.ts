@@ -16,7 +16,7 @@ export interface Instrument {
   readonly unitDecimals: number
   /** Fixed value of a unit of a par instrument. */
   readonly parValue?: string
-  /** Whether its registrar issues it, as a backed instrument's does; the fund where absent. */
+  /** Issuer of the instrument: its registrar if it is backed; the fund where absent. */
   readonly issuer?: "fund" | "registrar"
 }
 

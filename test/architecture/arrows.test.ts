@@ -46,7 +46,8 @@ describe("the arrows", () => {
   })
 
   it("a file of operations exports operations, their lists, and what the catalogue hands them", () => {
-    // What rooms above contribute: ties that keep a holder open, and what follows a pause, and lines that an order voids.
+    // Contributions of rooms above: ties that keep a holder open, effects of a pause, and lines
+    // that an order voids.
     const allowed =
       /^export (?:const \w+ = (?:Operation|Timely)\.define|const (?:operations|timely)\b|const (?:closing|pausing|forcing)\b|interface HolderTies\b)/u
     const others = sources

@@ -10,7 +10,7 @@ const ranks: ReadonlyArray<readonly [rank: number, pattern: RegExp]> = [
   [0, /^kernel\//u],
   [1, /^vocabulary\//u],
   [6, /^testing\//u],
-  // What a record shows and what follows from its change, as data.
+  // The view of a record and the effects of its change, as data.
   [2, /^records\/(webhook\/\w+|Audit|Event|EventDeclaration|RecordView|Timely)\.ts$/u],
   [3, /^(ports|records)\//u],
   [2, /^templates\//u],
@@ -18,9 +18,10 @@ const ranks: ReadonlyArray<readonly [rank: number, pattern: RegExp]> = [
   // A context's table of contents lists its writes and reads.
   [5, /^[a-z-]+\/index\.ts$/u],
   [4, /(Operations|Steps|Reads|Lookups|Readings|Runner|Follower|FourEyes|AuditLog)\.ts$/u],
-  // What submits, opens, signs, judges and runs a write.
+  // Parts that submit, open, sign, judge and run a write.
   [4, /^writes\/(\w+Write|CallKeys|Claim|KeyedCall|OperationTransitions|SignedFigures)\.ts$/u],
-  // What folds updates into records, and what answers reads from them, needs both as a use case does.
+  // Parts that fold updates into records and answer reads from them; they need ports and records,
+  // as a use case does.
   [4, /^(projection\/|reads\/(Point|Prepared|Reads|SharedAnswers|layer)\.ts$)/u],
   [2, /./u]
 ]
@@ -51,7 +52,7 @@ interface Rule {
   readonly outside: ReadonlyArray<RegExp>
   /** Packages of the project that any file may import. */
   readonly inside: ReadonlyArray<string>
-  /** What only some files may import besides. */
+  /** Further imports that only some files may have. */
   readonly besides: ReadonlyArray<readonly [files: RegExp, specifiers: RegExp]>
 }
 

@@ -23,7 +23,7 @@ const anchorsOf = (text: string): ReadonlySet<string> =>
     )
   )
 
-/** Whether a page of the project is there, and the heading where one is named. */
+/** Whether a page of the project exists, and its heading if one is named. */
 const isThere = (path: string, anchor: string | undefined): boolean =>
   existsSync(join(root, path)) &&
   (anchor === undefined || anchorsOf(readFileSync(join(root, path), "utf8")).has(anchor))

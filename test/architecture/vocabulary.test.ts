@@ -1,4 +1,7 @@
-/** What is declared is listed, and what is listed is declared or known to come: in both directions. */
+/**
+ * Vocabulary: the lists of events, operations, refusals and reads hold the declared ones and no
+ * others.
+ */
 import { describe, expect, it } from "vitest"
 import { asked, writes } from "../../packages/engine-core/scripts/pages/declared.ts"
 import { events, machines } from "#core/catalogue.ts"

@@ -10,7 +10,7 @@ import * as Meters from "./meter.ts"
 import * as Processes from "./processes.ts"
 
 const clients = 64
-/** How often a client asks whether its operation has ended. */
+/** Interval between a client's polls of its operation. */
 const pollMillis = 150
 
 const pause = (millis: number) => new Promise((done) => setTimeout(done, millis))

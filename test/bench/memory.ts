@@ -1,4 +1,4 @@
-/** What the engine holds after a hundred thousand operations, against what it held after a thousand. */
+/** Heap of the engine after a hundred thousand operations, compared with that after a thousand. */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { Effect } from "effect"

@@ -1,4 +1,4 @@
-/** What judging a signed request costs beside the MAC and the digest it cannot do without. */
+/** Cost of judging a signed request beside its MAC and digest. */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Memory from "@bursar/storage-adapters/memory"

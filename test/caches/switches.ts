@@ -1,7 +1,7 @@
 /** Switches of the caches, for runs of the tests with every cache off or of one entry: edits of the sources as they are loaded. */
 import type { Plugin } from "vite"
 
-/** How much the caches hold in a run. */
+/** Capacity of every cache in a run. */
 export type Size = "off" | "one entry"
 
 interface Edit {

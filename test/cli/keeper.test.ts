@@ -1,4 +1,7 @@
-/** What a venue's keeper does beside the API: replays deliveries, makes keys. */
+/**
+ * Commands of a venue's keeper beside the API: replays deliveries, makes keys, verifies the audit
+ * log.
+ */
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import { Documents, Feed } from "@bursar/engine-core/ports"
 import * as Postgres from "@bursar/storage-adapters/postgres"
@@ -87,7 +90,7 @@ const auditRecords = (): Promise<ReadonlyArray<AuditRecord>> =>
     })
   )
 
-/** What only somebody with all rights on the database can do: another text under the same hash. */
+/** Changes an audit record's text under the same hash, as only an owner of the database can. */
 const changeRecord = (seq: number): Promise<unknown> =>
   inStore(
     Effect.gen(function* () {
@@ -181,7 +184,7 @@ describe("bursar audit verify", () => {
     const { code, err, out } = await run(["audit", "verify"], env)
     expect([code, out]).toEqual([1, ""])
     expect(err).toMatch(/^bursar: record 2 of the audit log: /m)
-    // What came before the stretch is taken as it was.
+    // Records before the stretch are not verified.
     const rest = await run(["audit", "verify", "--from-seq", "3"], env)
     expect([rest.code, rest.out]).toEqual([0, expect.stringContaining(", 3 to ")])
   })

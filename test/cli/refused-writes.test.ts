@@ -36,7 +36,7 @@ interface Refusing {
 const tables = `select c.oid::regclass::text as name from pg_class c
   where c.relnamespace = 'bursar'::regnamespace and c.relkind = 'r'`
 
-/** What every connection of the host knows of the database is learnt anew. */
+/** Ends every other connection of the host, so that it reads the database's state again. */
 const reconnect = (say: Say) =>
   say(`select pg_terminate_backend(pid) from pg_stat_activity
        where datname = current_database() and pid <> pg_backend_pid()`)
@@ -140,7 +140,7 @@ describe("a database of which", () => {
         await end(say, database)
         await expect.poll(seen).toEqual([200, 200])
         await expect.poll(() => register("holder-b")).toBe(202)
-        // What was tried in order to see it is not kept.
+        // The blob that the host wrote as a trial is deleted.
         expect(await say("select count(*)::int as kept from bursar.blob")).toEqual([{ kept: 0 }])
       } finally {
         venue.child.kill("SIGTERM")

@@ -1,11 +1,11 @@
-/** What the README shows is what runs: its code is cut from the examples, its links lead somewhere. */
+/** README: its code is cut from the examples, which run, and its links lead somewhere. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 
 const root = new URL("../../", import.meta.url)
 const read = (path: string): string => readFileSync(new URL(path, root), "utf8")
 
-/** What stands between the two marks of a region. */
+/** Text between the two marks of a region. */
 const region = (path: string): string | undefined =>
   /\/\/ #region [^\n]*\n([^]*?)\/\/ #endregion/.exec(read(path))?.[1]
 
@@ -66,7 +66,7 @@ describe("the README", () => {
   it("shows of a start what a start prints", () => {
     const [, screen = ""] =
       /<!-- printed by examples\/demo\/start\.ts -->\n```\n([^]*?)```/.exec(read("README.md")) ?? []
-    // What differs from start to start is cut or has an address in it.
+    // Lines that differ between starts are cut, or contain an address.
     const fixed = screen
       .split("\n")
       .map((line) => line.trim())

@@ -55,7 +55,7 @@ describe("the replay's table", () => {
     const found = inflows(await days())
     const all = await days()
     expect(found).toHaveLength(47)
-    // What came in less what went out is what is there at the end: counted apart from the code.
+    // Inflows less outflows are the assets at the end, computed apart from the code.
     const out = all.reduce((sum, { assets }, i) => {
       const before = all[i - 1]?.assets ?? Decimal.zero
       return assets < before ? Decimal.add(sum, Decimal.subtract(before, assets)) : sum

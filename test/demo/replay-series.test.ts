@@ -16,7 +16,7 @@ const published = new URL("../../../shared/data/buidl/buidl_missing_data.csv", i
 interface Point {
   readonly date: string
   readonly assets: Decimal.Decimal
-  /** What came in since the point before; below zero, what went out. */
+  /** Inflow since the point before; below zero, outflow. */
   readonly flow: Decimal.Decimal
 }
 
@@ -121,7 +121,7 @@ const day = (stage: Fund.Parties, holder: Cycles.Holder, { date, flow }: Point) 
     assert.strictEqual(settled.why, "", date)
   })
 
-/** What the register holds in all, as the API answers it. */
+/** Total units of the register, as the API answers it. */
 const total = Effect.gen(function* () {
   const reads = yield* Reads
   const { record } = yield* reads.streamed(RegisterReads.register, {

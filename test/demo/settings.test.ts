@@ -1,4 +1,4 @@
-/** What a start may be told, and what it says when it cannot listen where it was told to. */
+/** Settings of `npm start`, and its messages when it cannot listen on a given address. */
 import { createServer } from "node:http"
 import { once } from "node:events"
 import { expect, it } from "vitest"

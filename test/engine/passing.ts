@@ -3,7 +3,7 @@ import { Engine } from "@bursar/engine-core"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 
-/** What other fibers have to do now gets done. */
+/** Lets other fibers run until they wait. */
 export const breathe = Effect.promise(() => new Promise<void>((done) => setImmediate(done)))
 
 /** Passes seconds, one by one at first, until `done` holds; true if it came to hold. */

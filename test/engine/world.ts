@@ -40,7 +40,7 @@ export interface WorldOptions {
   readonly faults?: SimulatedLedger.Faults.Faults
   /** Other storage ports than those in memory. */
   readonly storage?: Layer.Layer<Memory.Storage>
-  /** What stands between the engine and its port to the ledger. */
+  /** Wrapper between the engine and its port to the ledger. */
   readonly tamper?: (ledger: Ledger.Ledger["Service"]) => Ledger.Ledger["Service"]
 }
 

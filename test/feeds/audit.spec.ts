@@ -285,7 +285,7 @@ describe("a log that is checked", () => {
         fc.pre(size > 1)
         const left = rows.slice(0, place % size)
         const last = left.at(-1) ?? { seq: 0, hash: Audit.origin }
-        // Nothing but the anchors tells.
+        // Without the anchors the fault is not found.
         expect(faultOf(left, last)).toBeNull()
         expect(faultOf(left, last, anchors)?.seq).toBe(left.length + 1)
       }),
@@ -538,7 +538,7 @@ describe("checkpoints", () => {
       records.transact(records.audit(Array.from({ length: count }, () => proposed)))
     )
   const kept: Array<Checkpoint.Anchor> = []
-  /** What an engine's own tasks have carried out. */
+  /** Checkpoints that an engine's own tasks have placed. */
   const placed: Array<Checkpoint.Anchor> = []
   let away = false
   const place = Effect.provideService(AuditAnchor.AuditAnchor, {

@@ -1,4 +1,4 @@
-/** When a delivery is tried again, when it is given up, and who waits for whom. */
+/** Deliveries: times of retries, the end of retrying, and the order of a webhook's queue. */
 import { DeliveryRunner, Metrics } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Documents, Feed } from "@bursar/engine-core/ports"

@@ -1,4 +1,4 @@
-/** What events carry, and what a monitor never sees of them. */
+/** Members of events, and those that a monitor's view leaves out. */
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { events } from "#core/catalogue.ts"

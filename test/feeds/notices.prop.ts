@@ -16,7 +16,7 @@ import { ports } from "../engine/world.ts"
 const runs = Number(process.env["RUNS"] ?? 60)
 const auditor = Calls.person("aud", "auditor")
 
-/** What happens in one moment; the clock goes on between moments. */
+/** Acts at one moment; the clock moves between moments. */
 const moment = fc.record({
   wait: fc.integer({ min: 0, max: 20 }),
   set: fc.option(
@@ -90,7 +90,7 @@ describe("what the clock does to records", () => {
                 concurrency: "unbounded",
                 discard: true
               })
-            // Nothing is due before the epoch.
+            // No timer is due before the epoch.
             yield* TestClock.adjust("1 hour")
             yield* look([0])
             for (const [index, one] of moments.entries()) {
@@ -124,7 +124,7 @@ describe("what the clock does to records", () => {
                 })
               }
               const ids = [...story.keys()]
-              // What is written while the clock stands still is of this very instant.
+              // Writes while the clock stands still have this very instant.
               const before = Instant.fromNanos(now - 1_000n)
               const pinned = yield* records.many(timers, ids, instantPin(before))
               answers.push({ at: before, all: inOrder(pinned) })

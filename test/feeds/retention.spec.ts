@@ -134,7 +134,7 @@ const step = fc.record({
   then: fc.nat(8)
 })
 
-/** What a test knows of a write: when it ended, by its own book. */
+/** A write in the test's book, with the instant of its end. */
 interface Written {
   readonly id: string
   readonly actionKey: string | null
@@ -172,7 +172,7 @@ const write = Effect.fnUntraced(function* (
     yield* Calls.reject(actionKey, ann)
     return { id: "", actionKey, on, key, ended: yield* now }
   }
-  // Nobody signs it: after two days it lapses by the clock alone.
+  // The action stays unsigned: after two days it lapses by the clock.
   return { id: "", actionKey, on, key, ended: (yield* now) + settings.approvalExpiry }
 })
 
@@ -186,7 +186,7 @@ describe("operations and actions", () => {
             for (const [index, one] of steps.entries()) {
               const written = yield* write(one, `k${index + 1}`)
               if (one.do === "single" || one.do === "approve") {
-                // What was queued ran with it.
+                // Operations queued before it ran with it.
                 for (const waiting of book) waiting.ended ??= written.ended
               }
               book.push(written)
@@ -469,7 +469,7 @@ describe("what the ledger has forgotten", () => {
         yield* retain
         expect((yield* log.head).horizonOffset).toBe(middle)
         expect((yield* events("journal")).map(({ instrumentId }) => instrumentId)).toEqual(["b"])
-        // What is still so is still there, whenever it began.
+        // Records that are still in force are kept, however old.
         const records = yield* Records
         const left = yield* records.list(Notes.notes, { limit: 10 })
         expect(left.map(({ record }) => record.noteId)).toEqual(["a", "b"])

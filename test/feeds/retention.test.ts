@@ -85,7 +85,7 @@ for (const { name, ports } of stores) {
               })
             )
             expect(bound.map(({ _tag }) => _tag)).toEqual(["None", "None", "Some", "Some"])
-            // What went is gone whole: the same key makes a new operation.
+            // The operation is deleted with its key: the same key opens a new one.
             const again = yield* Calls.submit(Toys.single, olga, asked("k1"))
             expect(again.status).toBe(202)
           })

@@ -1,4 +1,4 @@
-/** What a delivery is signed with: the contract's vector, and what others make of our signatures. */
+/** Signatures of deliveries: the contract's vector, and verification by other implementations. */
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -113,7 +113,7 @@ describe.each(stores)("deliveries on %s", (_name, store) => {
     expect(told.kept.filter(({ state }) => state === "cancelled")).toEqual([])
     const posted = new Set(receivers.of("stays").map(({ headers }) => headers["webhook-id"]))
     expect(posted.size).toBe(told.kept.length)
-    // What was on its way to the other is over, and its queue is empty.
+    // Deliveries to the removed webhook are cancelled, and its queue is empty.
     expect(new Set(told.gone.map(({ state }) => state)).has("pending")).toBe(false)
     expect(told.gone.some(({ state }) => state === "cancelled")).toBe(true)
     expect(told.left).toBe(0)

@@ -194,7 +194,7 @@ describe("removal", () => {
         yield* W.register(bodyOf("wh-1"))
         const answer = yield* remove("wh-1")
         expect([answer.status, answer.value]).toEqual([204, null])
-        // Nothing was settled: the call itself did it.
+        // The operation needs no worker: it ended in the call.
         expect(yield* listed).toEqual([])
         const [, operationId = ""] = answer.location.split("/v1/operations/")
         expect((yield* operation(operationId)).state).toBe("succeeded")

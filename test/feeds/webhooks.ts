@@ -31,7 +31,7 @@ export const settings = {
   webhookKeys: [{ keyId: "ev-1", seed: contractSecret, notBefore: 0n as never, notAfter: null }]
 } satisfies WorldOptions["settings"]
 
-/** What a receiver got, in the order it came. */
+/** A post as its receiver got it. */
 export interface Got extends WebhookSender.Post {
   /** The engine's clock, in milliseconds. */
   readonly at: number
@@ -46,7 +46,7 @@ export const taken: Answering = () => Effect.succeed({ status: 200, retryAfter: 
 export class Receivers {
   readonly got: Array<Got> = []
   answer: Answering = taken
-  /** What the sender says of an address; undefined: it may be posted to. */
+  /** The sender's judgement of every address; undefined: it may be posted to. */
   said: WebhookSender.Judgement = undefined
 
   readonly sender: WebhookSender.Sender = {
@@ -59,7 +59,7 @@ export class Receivers {
       })
   }
 
-  /** What came to one webhook. */
+  /** Posts to one webhook, in order of arrival. */
   of(webhookId: string): ReadonlyArray<Got> {
     return this.got.filter(({ headers }) => headers["x-webhook-id"] === webhookId)
   }
@@ -82,7 +82,7 @@ export const engineOver = (
     Layer.provideMerge(Layer.succeedContext(built))
   )
 
-/** How much waits in a webhook's queue. */
+/** Number of deliveries in a webhook's queue. */
 export const queued = (webhookId: string) =>
   Effect.flatMap(WorkQueue, (work) =>
     Effect.map(work.depth(queueOf(webhookId)), ({ leased, waiting }) => leased + waiting)
@@ -164,7 +164,7 @@ export const happen = (name: string) =>
     body: { webhookId: name, url: "https://never.example/", secret: null }
   })
 
-/** What is kept of deliveries to a webhook. */
+/** Stored deliveries to a webhook. */
 export const kept = (webhookId: string) =>
   Effect.flatMap(Records, (records) =>
     Effect.map(

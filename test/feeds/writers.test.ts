@@ -190,7 +190,7 @@ for (const { name, ports } of stores) {
           const before = events[3]?.at ?? ""
           const hold = { holderIds: [], instrumentIds: [] }
           yield* feed.prune({ before, hold, limit: 100 })
-          // Nothing that the second reader had not come to is gone.
+          // Events that the second reader has not read yet are kept.
           const on = yield* page({ limit: 5, after: third.next })
           expect(on.value.map(({ seq }) => seq)).toEqual([4])
           expect(yield* Calls.slug(page({ limit: 5, after: first.next }))).toBe("cursor-expired")

@@ -86,7 +86,7 @@ const moved = (action: Action, price: number): boolean =>
 
 class Book {
   readonly actions: Array<Action> = []
-  /** What each approver used a key for, and whether that was refused because figures had moved. */
+  /** Each approver's keys, with the action and whether moved figures refused it. */
   readonly keys = new Map<string, { readonly action: Action; refused: boolean }>()
   price = 100
 
@@ -170,7 +170,7 @@ const everything = Effect.gen(function* () {
   }
 })
 
-/** What must hold whatever people and the price do: read off the store. */
+/** Invariants of the store, whatever people and the price do. */
 const holds = Effect.gen(function* () {
   const all = yield* everything
   for (const action of all.approvals) {
@@ -246,7 +246,7 @@ const announced = Effect.gen(function* () {
   return value.length
 })
 
-/** What a step asks of the door, whatever it is answered. */
+/** Makes a step's call; its answer is not judged here. */
 const asked = Effect.fnUntraced(function* (
   said: Step,
   of: { readonly nth: number; readonly action: string }

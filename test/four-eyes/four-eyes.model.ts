@@ -106,7 +106,7 @@ interface Action {
   operationId: string
 }
 
-/** What a sent key names: an operation or an action, and what was said under it. */
+/** Binding of a sent key: an operation or an action, and the call's fingerprint. */
 interface Bound {
   readonly print: string
   readonly action?: Action
@@ -114,7 +114,7 @@ interface Bound {
   readonly until: number
 }
 
-/** What the book expects: a refusal's slug, or a status with what is answered. */
+/** Expected answer: a refusal's slug, or a status with its record. */
 type Expected =
   | { readonly slug: string }
   | { readonly status: 200 | 202; readonly action?: Action | "new"; readonly operation?: string }
@@ -235,7 +235,7 @@ class Book {
     return said.by === 0 ? { slug: "rule-refused" } : { status: 202, action: "new" }
   }
 
-  /** What a key has named stays named, and is judged before the record is looked for. */
+  /** A key stays bound to its first call, and is judged before the record is looked up. */
   used(caller: Caller.Caller, key: string, print: string): boolean {
     const bound = this.bound.get(`${caller.sub} ${key}`)
     return bound !== undefined && bound.print !== print
@@ -325,7 +325,7 @@ const everything = Effect.gen(function* () {
 
 const rank = { queued: 0, running: 1, succeeded: 2, failed: 2 }
 
-/** What must hold whatever people do: read off the store, not off the door's answers. */
+/** Invariants of the store, whatever people do; the door's answers are not used. */
 const holds = Effect.fnUntraced(function* (seen: Map<string, number>) {
   const { operations, approvals, counters } = yield* everything
   for (const one of operations) {

@@ -452,7 +452,7 @@ const isAfter = (
   span: { from: Instant.Instant; to: Instant.Instant }
 ) => at !== null && at > span.from && at <= span.to
 
-/** What told beforehand, or has the signatures, that this act may happen from now on. */
+/** The earlier notice or signatures because of which an act may happen from now on. */
 const whyOf = (
   act: Act,
   of: {
@@ -550,7 +550,7 @@ const checked = (steps: ReadonlyArray<Step>) =>
     for (const one of steps) {
       const from = yield* Instant.now
       const known = yield* rows
-      // What is refused changes nothing, and that is looked at as well.
+      // A refused act must change nothing, which is compared as well.
       yield* Effect.result(tried(one, known, from))
       yield* settle
       const after = yield* permitted
@@ -624,7 +624,7 @@ const told: Readonly<Record<Why, ReadonlyArray<Step>>> = {
     ...sign("both", "eve", "ann", "bob")
   ],
   policy: [setting(most(10)), ...sign("ann"), setting(most(null)), ...sign("bob")],
-  // Nobody who grants it signs it, and one person ends it.
+  // A grantor may not sign its own grant, and one person ends it.
   grant: [
     { do: "grant", who: by.both, instrument: 0, inHours: null },
     ...sign("both", "eve", "ann"),
@@ -664,7 +664,8 @@ describe("what may happen", () => {
       ),
       { numRuns: runs, examples: Object.values(told).map((steps) => [[...steps]]) }
     )
-    // Where nothing ever widened, the property would hold of an engine that refuses everything.
+    // The property would hold of an engine that refuses everything: so each widening has to happen
+    // at least once.
     for (const [why, count] of Object.entries(seen)) expect(count, why).toBeGreaterThan(0)
   })
 })

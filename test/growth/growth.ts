@@ -14,7 +14,7 @@ const isObject = (json: Json | undefined): json is JsonObject =>
 const objectOf = (json: Json | undefined): JsonObject => (isObject(json) ? json : {})
 const listOf = (json: Json | undefined): ReadonlyArray<Json> => (Array.isArray(json) ? json : [])
 
-/** Who reads the shape: a caller relies on what it may send, or on what it is answered. */
+/** Side of a shape: members that a caller may send, or members that it is answered. */
 type Side = "asked" | "answered"
 
 interface Pair {
@@ -293,7 +293,7 @@ const above = (from: Json, to: Json) => Number(to) > Number(from)
 const below = (from: Json, to: Json) => Number(to) < Number(from)
 const differs = (from: Json, to: Json) => JSON.stringify(from) !== JSON.stringify(to)
 
-/** When the second of two values lets through less than the first. */
+/** Constraints by keyword: true if the second value permits less than the first. */
 const narrowing: Readonly<Record<string, (from: Json, to: Json) => boolean>> = {
   minimum: above,
   maximum: below,

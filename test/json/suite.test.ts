@@ -11,7 +11,7 @@ type Plain = PlainJson.Plain
 
 const isTaken = (text: string | Uint8Array) => Result.isSuccess(PlainJson.parse(text))
 
-/** What the second reader makes of a text, in our own form. */
+/** Converts the second reader's value of a text into the engine's own form. */
 const ours = (read: unknown): Plain => {
   if (isLosslessNumber(read)) return new PlainJson.PlainNumber(read.value)
   if (Array.isArray(read)) return read.map(ours)
@@ -78,7 +78,7 @@ describe.skipIf(files.length === 0)("the whole of JSONTestSuite (JSON_TEST_SUITE
   })
 })
 
-// What both readers take
+// Texts that both readers accept.
 
 const digits = (max: number) => fc.bigInt({ min: 0n, max: 10n ** BigInt(max) - 1n }).map(String)
 const number = fc

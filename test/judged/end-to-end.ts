@@ -49,7 +49,9 @@ const bearersOf = async (stack: Stack) => {
   return Object.fromEntries(all) as Readonly<Record<keyof typeof people, string>>
 }
 
-/** What the story has no need of: a webhook that two people agree on, and one that is rejected. */
+/**
+ * Webhooks, which the story does not need: one that two people agree on, and one that is rejected.
+ */
 const webhooks = async (stack: Stack, { secret, url }: Receiver.Receiver): Promise<string> => {
   const operator = VenueClient.open(stack.venue, people.operator)
   const approver = VenueClient.open(stack.venue, people.approver)

@@ -11,12 +11,12 @@ export interface Answered {
 }
 
 export interface Calling {
-  /** Where the judge listens. */
+  /** Address of the judge. */
   readonly api: string
   readonly document: Json
   /** An Authorization header of everybody who signs in. */
   readonly bearers: Readonly<Record<keyof typeof people, string>>
-  /** What stands in the story that was told before, by the parameter's name. */
+  /** Ids of records of the earlier story, by the parameter's name. */
   readonly known: Readonly<Record<string, string>>
 }
 
@@ -142,7 +142,7 @@ const bodySchema = (document: Json, { operation }: Route): Json | undefined =>
     objectOf(objectOf(deref(document, operation["requestBody"])["content"])["application/json"])
   )["schema"]
 
-/** Whether the body of a route is a file, of which the judge knows the form no better than a text. */
+/** Whether the body of a route is a file, which the judge generates as plain text. */
 const takesFile = (document: Json, { operation }: Route): boolean =>
   "text/csv" in objectOf(objectOf(deref(document, operation["requestBody"])["content"]))
 

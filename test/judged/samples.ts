@@ -14,7 +14,7 @@ export const objectOf = (json: Json | undefined): JsonObject =>
 export const listOf = (json: Json | undefined): ReadonlyArray<Json> =>
   Array.isArray(json) ? json : []
 
-/** What a reference leads to, else the value itself. */
+/** Target of a reference, or the value itself. */
 export const deref = (document: Json, json: Json | undefined): JsonObject => {
   const { $ref } = objectOf(json)
   if (typeof $ref !== "string") return objectOf(json)

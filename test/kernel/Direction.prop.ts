@@ -100,7 +100,7 @@ describe("the order of terms", () => {
         const back = scale.changes({ from: other, to: one })
         expect(back.map(({ path }) => path)).toEqual(there.map(({ path }) => path))
         there.forEach(({ direction }, nth) => {
-          // What loosens may be incomparable, and then it loosens both ways.
+          // A loosening may be between incomparable values, and then it loosens in both directions.
           if (direction === "tighten") expect(back[nth]?.direction).toBe("loosen")
         })
       }),

@@ -8,7 +8,7 @@ const zone = fc.constantFrom(...every)
 const day = fc.integer({ min: -25_567, max: 25_567 }).map(Date.fromEpochDay) // 1900 to 2039
 const second = Duration.fromNanos(1n)
 
-/** What the wall clock shows, by another road than the module's. */
+/** Local date and time of an instant, computed apart from the module. */
 const wall = (zone: Zone.Zone, instant: Instant.Instant) =>
   new globalThis.Date(Instant.toEpochMillis(instant)).toLocaleString("sv-SE", { timeZone: zone })
 const start = (name: string, date: string) =>

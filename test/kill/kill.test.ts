@@ -17,7 +17,7 @@ import { wanted } from "../waiting.ts"
 /** Messages to the database after which the host is killed; spread over the life of the writes. */
 const few = [15, 29]
 
-/** What the long run kills at (`KILLS=many`). */
+/** Points of the long run (`KILLS=many`). */
 const many = [
   1, 2, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 21, 25, 29, 33, 38, 43, 48, 54, 60, 75, 95
 ]
@@ -86,7 +86,7 @@ const ended = (host: Host.Host, operationId: string): Promise<string> =>
     return value?.state === "succeeded" || value?.state === "failed" ? value.state : undefined
   })
 
-/** What the ledger itself says: how often each registration was committed. */
+/** Number of commits of each registration, read from the ledger. */
 const onLedger = (holderIds: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

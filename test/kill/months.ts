@@ -177,7 +177,7 @@ export const undisturbed = async (size: Size): Promise<Shown> => {
   return runtime.runPromise(program).finally(() => runtime.dispose())
 }
 
-/** Where a host is killed, around a submission that exercises a choice. */
+/** Point at which a host is killed, around a submission that exercises a choice. */
 interface AtChoice {
   readonly choice: string
   /**
@@ -222,7 +222,7 @@ export interface Hosted<S> {
    * starts the host that dies of it, and none may be up.
    */
   readonly dies: (death: Death) => Promise<void>
-  /** How often each choice was committed by a host. */
+  /** Number of times that a host committed each choice. */
   readonly committed: () => Readonly<Record<string, number>>
   readonly close: () => Promise<void>
 }

@@ -1,4 +1,7 @@
-/** What must hold of a database at every moment, however whoever wrote to it ended: all rows, or none. */
+/**
+ * Invariants of a database at every moment, however its writers ended: a write has all its rows, or
+ * none.
+ */
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 
@@ -206,7 +209,7 @@ const wrongs: ReadonlyArray<readonly [what: string, sql: string]> = [
 export const wrong = (url: string): Promise<ReadonlyArray<string>> =>
   Effect.gen(function* () {
     const connection = yield* PgConnection.make({ url: Redacted.make(url) })
-    // What a killed host had sent may still be at work for a moment.
+    // Statements that a killed host sent may still run for a moment.
     for (;;) {
       const { rows } = yield* connection.query(
         "select 1 from pg_stat_activity where datname = current_database() and application_name like 'bursar%'"

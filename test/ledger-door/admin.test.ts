@@ -1,4 +1,4 @@
-/** What the operator does from the command line reaches a node that is running, and waits for one that is not. */
+/** Operator's commands: they act on a running node, and wait for one that does not run yet. */
 import { execFile } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

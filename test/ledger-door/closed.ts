@@ -26,7 +26,7 @@ const entries = (value: unknown): ReadonlyArray<readonly [string, unknown]> =>
 
 const list = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
-/** What of the value the schema does not allow; empty when all of it is. */
+/** Faults of a value against its schema; empty: it has none. */
 export const judge = (
   description: Description,
   named: unknown,

@@ -10,7 +10,7 @@ import * as Wire from "./wire.ts"
 const file = (line: string): URL =>
   new URL(`../../../shared/data/canton/openapi-release-line-${line}.yaml`, import.meta.url)
 
-/** What of the description takes a body here; all else is not offered, or is only read. */
+/** Paths of the description that take a body here; all others are not offered, or are only read. */
 const older = [
   "/v2/commands/async/submit",
   "/v2/commands/completions",

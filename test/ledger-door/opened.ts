@@ -5,7 +5,7 @@ import * as Sim from "#adapters/simulated-ledger/SimulatedLedger.ts"
 import * as Door from "#adapters/simulated-ledger/door/Door.ts"
 import { pollLimit } from "../waiting.ts"
 
-/** What stands at a path inside JSON; undefined where nothing does. */
+/** Value at a path inside JSON; undefined if there is none. */
 export const dig = (value: unknown, ...path: ReadonlyArray<string | number>): unknown =>
   path.reduce<unknown>(
     (inner, step) =>

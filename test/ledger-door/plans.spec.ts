@@ -1,4 +1,6 @@
-/** What a party's program would do in a world: what it owes and no more, and nothing twice. */
+/**
+ * Plans of a party's program in a world: it makes the acts that it owes, each once, and no others.
+ */
 import { Decimal, Instant, Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { describe, expect, it } from "vitest"
@@ -57,7 +59,7 @@ const world = (
   contracts: new Map(contracts.map((one) => [one.contractId, one]))
 })
 
-/** What it would do, as a person reads it. */
+/** Acts of a plan, as a person reads them. */
 const acts = (plan: World.Plan, ...of: Parameters<typeof world>) =>
   plan(world(...of)).map(({ name, change, details: told }) => ({ name, ...told, ...change }))
 

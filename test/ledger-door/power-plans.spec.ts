@@ -1,4 +1,7 @@
-/** What an issuer's, a registrar's and a holder's program answer about issuer powers: what they were told to, once, in time, and for nobody else. */
+/**
+ * Plans of the issuer's, the registrar's and the holder's program about issuer powers: each answers
+ * as its policy says, once, in time, and to its own partners alone.
+ */
 import { Instant, Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
@@ -148,7 +151,7 @@ describe("a consent asked of a holder", () => {
   })
 })
 
-/** What a person's command does in a world with everything in it. */
+/** Acts of a person's command in a world with all contracts in it. */
 const told = (actor: Duties.Actor, by: Party.Party, command: string, ...flags: Array<string>) => {
   const duty = Result.getOrThrow(Duties.read(actor, command, Result.getOrThrow(Flags.parse(flags))))
   if (duty.kind !== "once") throw new Error(duty.kind)

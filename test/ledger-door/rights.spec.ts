@@ -1,4 +1,4 @@
-/** Who may do what at the door: each right against each endpoint, for its own party and for another. */
+/** Rights at the door: each right against each endpoint, for its own party and for another. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Effect } from "effect"

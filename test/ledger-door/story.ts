@@ -25,7 +25,7 @@ export interface Scene {
     plan: World.Plan,
     more?: Partial<PartySession.Options>
   ) => Promise<Working>
-  /** What the venue sees of a template once there is one that fits. */
+  /** Waits until the venue sees a contract of the template that fits. */
   readonly await: <T extends Templates.Template>(
     template: T,
     fits?: (payload: Templates.Payload<T>) => boolean

@@ -11,7 +11,7 @@ import { dice } from "../simulation/faults.ts"
 import * as Requests from "./requests.ts"
 import * as Town from "./town.ts"
 
-/** What the long run is asked for: its first seed, and how many requests it sends in all. */
+/** The long run's first seed, and its number of requests. */
 const long = {
   seed: Number(process.env["FUZZ_SEED"] ?? 1),
   count: Number(process.env["FUZZ_REQUESTS"] ?? 200_000)
@@ -27,11 +27,11 @@ const document = JSON.parse(Document.text(routes)) as Requests.Json
 const judge = Witness.judgeOf(routes)
 
 export interface Walked {
-  /** How often each status was answered. */
+  /** Number of answers by status. */
   readonly statuses: ReadonlyMap<number, number>
-  /** How many of the routes answered below 400 at least once. */
+  /** Routes that answered below 400 at least once. */
   readonly reached: ReadonlySet<string>
-  /** What should not have been, each with the request that it was. */
+  /** Faults, each with its request. */
   readonly faults: ReadonlyArray<string>
 }
 
@@ -182,7 +182,7 @@ const shown = ({ method, target, headers, body }: Requests.Sent): string => {
   return `${method} ${target} ${JSON.stringify(told)} ${body?.toString("latin1").slice(0, 2_000) ?? ""}`
 }
 
-/** What a token says of whoever has it. */
+/** Claims of a token, as text. */
 const who = (bearer: string): string =>
   Buffer.from(bearer.split(".")[1] ?? "", "base64url").toString("utf8")
 
@@ -198,7 +198,7 @@ const parsed = (body: Buffer): Requests.Json | undefined => {
 /** A refusal that says to try again is honest when it says when, and is one of those that may pass. */
 const passing = new Set(["not-ready", "ledger-unavailable", "overloaded"])
 
-/** What an answer has that no answer, or none to this request, may have. */
+/** Breaches of the contract in an answer: its problem, its status, its shape in the document. */
 const breachesOf = (sent: Requests.Sent, answer: Answer): ReadonlyArray<string> => {
   const { body, headers, status } = answer
   const breaches: Array<string> = []
@@ -230,7 +230,7 @@ const breachesOf = (sent: Requests.Sent, answer: Answer): ReadonlyArray<string> 
   return [...breaches, ...judge(exchange)]
 }
 
-/** What the requests left: an operation that ended by a defect, a line that says something broke. */
+/** Faults after the requests: operations that ended by a defect, and error lines of the log. */
 const leftBehind = async ({ venue }: Town.Town): Promise<ReadonlyArray<string>> => {
   const { value } = await venue.read("/v1/operations?state=failed")
   const failed = value as ReadonlyArray<{ readonly problem: { readonly type: string } }>

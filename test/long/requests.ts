@@ -56,7 +56,7 @@ interface Listed {
   readonly template: string
   readonly parameters: ReadonlyArray<Parameter>
   readonly body: Json | undefined
-  /** Who is admitted. */
+  /** Roles that the route admits. */
   readonly roles: ReadonlyArray<Json>
 }
 interface Parameter {
@@ -82,7 +82,7 @@ export interface Making {
   readonly die: Dice
   readonly known: Known
   readonly document: Json
-  /** What is sent as Authorization, by the role that it gives; nothing: no such header. */
+  /** Authorization headers by role; undefined: no such header. */
   readonly callers: ReadonlyMap<string, ReadonlyArray<string | undefined>>
 }
 
@@ -202,7 +202,7 @@ export const make = ({ die, known, document, callers }: Making): (() => Sent) =>
         ? "null"
         : json
 
-  // What nobody expects
+  // Odd values: texts, numbers and members outside any expectation.
 
   const oddTexts = [
     "",

@@ -266,7 +266,10 @@ const down = async () => {
 /** The host that is up; starts one where none is. */
 const up = async (): Promise<Host.Host> => venue.hosts[0] ?? venue.more()
 
-/** Where a host is killed: at a message to the database, counted from the first that says a text. */
+/**
+ * Point at which a host is killed: a message to the database, counted from the first one with the
+ * text.
+ */
 interface Death {
   readonly says: string
   readonly at: number

@@ -25,7 +25,7 @@ export interface Town {
   readonly goesOn: () => Promise<void>
 }
 
-/** What a deployment has keys for: without them it writes nothing that is sealed or signed. */
+/** Keys of the deployment: without them it writes no sealed or signed data. */
 const settings = {
   sealingKeys: [{ keyId: "se-1", secret: new Uint8Array(32).fill(1) }],
   cursorKeys: [{ id: 1, secret: new Uint8Array(32).fill(2) }]

@@ -1,4 +1,7 @@
-/** What is slow by its nature: run by itself, with the numbers its files read from the environment. */
+/**
+ * Config of the long run: slow tests, run apart, with the numbers that its files read from the
+ * environment.
+ */
 import { defineConfig } from "vitest/config"
 import { hangs, pollLimit } from "../waiting.ts"
 

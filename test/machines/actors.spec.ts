@@ -1,4 +1,7 @@
-/** Who moves what: every move of every machine under the actor that pulls it, so that a new hand on a record is seen. */
+/**
+ * Actors of moves: every move of every machine is listed under the actor that makes it, so that a
+ * new actor of a record is noticed.
+ */
 import { describe, expect, it } from "vitest"
 import { machines } from "#core/catalogue.ts"
 import { OperationKind } from "#core/vocabulary/OperationKind.ts"

@@ -1,4 +1,4 @@
-/** What the venue may ask of a dealing cycle in every state and at every time, and what each fact leaves. */
+/** Commands on a dealing cycle in every state and at every time, and the record after each fact. */
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import * as fc from "fast-check"

@@ -1,4 +1,4 @@
-/** What may be done with a holder in every state, and what its facts leave behind. */
+/** Commands on a holder in every state, and the record after each fact. */
 import { Instant, Party, RecordId } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import { describe, expect, test } from "vitest"

@@ -157,7 +157,7 @@ const open: Offering = {
 
 const judge = (offering: Offering) => Gates.judge(rows(offering))
 const judgeAtOnboarding = (offering: Offering) => Gates.judge(againstAtOnboarding(offering))
-/** What refuses, as a precheck shows it. */
+/** Checks that refuse, as a precheck shows them. */
 const against = (offering: Offering) => Gates.shown(rows(offering)).filter(({ ok }) => !ok)
 
 /** Every gate broken at once; removing the breaches from the left shows the order of precedence. */

@@ -1,4 +1,4 @@
-/** Where every move leads, machine by machine: a move misdirected, added or lost is named here. */
+/** Tables of moves, machine by machine: a move that is misdirected, added or lost is named. */
 import { describe, expect, it } from "vitest"
 import { machines } from "#core/catalogue.ts"
 import type { Machine } from "#core/kernel/Machine.ts"
@@ -48,7 +48,8 @@ const tables: Readonly<Record<string, string>> = {
     review confirm match
     match ask pending
     stale ask pending`,
-  // What is agreed or admitted where a projection begins opens there: nothing tells how it came about.
+  // A record that is agreed or admitted when a projection begins opens in that state: the ledger no
+  // longer shows how it came about.
   AdmissionState: `
     opens offered
     opens admitted

@@ -27,7 +27,7 @@ const outside = [
   "cash-back"
 ] as const
 
-/** What happens next: the venue asks, or somebody outside acts. */
+/** Next step of a walk: a command of the venue, or an act of an outside party. */
 type Step =
   | { readonly ask: Command["on"]; readonly cash: ReadonlyArray<ReturnType<typeof line>> }
   | { readonly outside: (typeof outside)[number] }
@@ -71,7 +71,7 @@ const factsOf = (command: Command): ReadonlyArray<Fact> => {
 const commandOf = (ask: Command["on"], cash: ReadonlyArray<ReturnType<typeof line>>): Command =>
   ask === "settle" || ask === "exchange" ? { on: ask, cash } : { on: ask }
 
-/** What the ledger would carry, and the projection take in, of what an outside party does. */
+/** Facts that the ledger permits, and the projection folds, when an outside party acts. */
 const outsideFacts = (self: Redemption, what: (typeof outside)[number]): ReadonlyArray<Fact> => {
   const ledger = self.payment === "ledger"
   const ended = Machine.isTerminal(RedemptionMachine, self.state)
@@ -118,7 +118,7 @@ const walked = (start: Redemption, steps: ReadonlyArray<Step>): Redemption =>
       expect(after.state).toBe("settled")
       expect("ask" in next && next.ask).toBe("settle")
     }
-    // Nobody is paid by less than is owed, nor is anything burned for nothing.
+    // A settled redemption is paid in full, and its units are burned.
     if (after.state === "settled" && self.state !== "settled") {
       expect(after.cash.matched).toBe(after.cash.expected)
       expect(after.burnedAt).not.toBeNull()
@@ -126,9 +126,9 @@ const walked = (start: Redemption, steps: ReadonlyArray<Step>): Redemption =>
       // Units go once: by request, or with the payment.
       expect(self.state === "burned" || self.burnRequestCid === null).toBe(true)
     }
-    // Nothing leaves an end.
+    // A record in a final state does not change.
     if (Machine.isTerminal(RedemptionMachine, self.state)) expect(after).toEqual(self)
-    // Who ended waits on nobody; who has not waits on somebody.
+    // A record waits for somebody exactly until it has ended.
     expect(redemptions.waitingOn(after).length === 0).toBe(
       Machine.isTerminal(RedemptionMachine, after.state)
     )

@@ -1,4 +1,4 @@
-/** What the venue may ask of a redemption in every state, and which refusal comes first. */
+/** Commands on a redemption in every state, and the refusal that takes precedence. */
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import { describe, expect, test } from "vitest"

@@ -59,7 +59,7 @@ const lines = (first: number, amounts: ReadonlyArray<string>): fc.Arbitrary<Line
     { maxLength: 2 }
   )
 
-/** What happens next: the venue asks, or somebody outside acts. */
+/** Next step of a walk: a command of the venue, or an act of an outside party. */
 type Step =
   | { readonly ask: Command["on"]; readonly cash: Lines; readonly refunds: Lines }
   | { readonly outside: "price" | "attest" | "allocate" | "unallocate" | "mint" | "reject" }
@@ -173,11 +173,11 @@ const walked = (
     const isOut =
       after.state === "delivered" || (after.state === "closed" && self.state !== "closed")
     if (isOut) expect(after.cash.matched).toBe(after.cash.expected)
-    // Nothing leaves an end, and nothing changes it but the refund it still owes.
+    // A final state is never left, and only an owed refund changes its record.
     const hasEnded = Machine.isTerminal(SubscriptionMachine, self.state)
     if (hasEnded) expect(after.state).toBe(self.state)
     if (hasEnded && !owesRefund(self)) expect(after).toEqual(self)
-    // Who ended waits on nobody but for its refund; who has not waits on somebody.
+    // A record waits for somebody until it has ended and its refund is paid.
     expect(subscriptions.waitingOn(after).length === 0).toBe(
       Machine.isTerminal(SubscriptionMachine, after.state) && !owesRefund(after)
     )

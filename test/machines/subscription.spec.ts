@@ -1,4 +1,4 @@
-/** What the venue may ask of a subscription in every state, and which refusal comes first. */
+/** Commands on a subscription in every state, and the refusal that takes precedence. */
 import { Date, Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import { describe, expect, test } from "vitest"

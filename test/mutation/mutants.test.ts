@@ -1,4 +1,7 @@
-/** Which small faults a source can have planted into it, and that a fault changes what runs. */
+/**
+ * Mutants of a source: the small faults that can be planted into it, each of which changes the code
+ * that runs.
+ */
 import { describe, expect, it } from "vitest"
 import { sources } from "../architecture/sources.ts"
 import { mutantsOf, planted } from "./mutants.ts"

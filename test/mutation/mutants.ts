@@ -72,7 +72,10 @@ const neighbours: ReadonlyMap<string, string> = new Map(
 /** A word that code means something by, as against a sentence that a person reads. */
 const word = /^[a-z][A-Za-z0-9.-]*$/u
 
-/** What TypeScript alone reads, and names: a fault there changes nothing that runs, or its sources. */
+/**
+ * Nodes that TypeScript alone reads, and names: a fault there changes no code that runs, or only
+ * its sources.
+ */
 const unread = new Set([
   "ImportDeclaration",
   "ExportAllDeclaration",

@@ -52,7 +52,9 @@ const endedFile = join(folder, "ended.jsonl")
 /** The source that a fault is planted into, as it was: a run that is killed leaves the fault behind. */
 const soundFile = join(folder, "sound.json")
 
-/** What came of a fault: by which test it was noticed, or that it hung one, or that it does not compile. */
+/**
+ * Result of a mutant: the test that noticed it, or that it hung one, does not compile, or lived.
+ */
 type Outcome =
   | { readonly how: "killed"; readonly by: string }
   | { readonly how: "hung" | "refused" | "lived" | "undecided" }
@@ -162,10 +164,13 @@ const firstRed = async (tests: ReadonlyArray<string>): Promise<string | "hung" |
   return red === undefined ? "an error outside of tests" : red.slice(tree.length + 1)
 }
 
-/** Whether a test is red without a fault too, and so notices nothing; not every one is asked yet. */
+/**
+ * Tests judged without a fault: true if the test is red even then and so proves nothing; tests are
+ * added when they first run.
+ */
 const unsound = new Map<string, boolean>()
 
-/** What came of one fault: the tests in batches, a few near ones, then more at a time. */
+/** Runs the tests against one mutant in batches, a few of the nearest first. */
 const judge = async (mutant: Mutant, tests: ReadonlyArray<string>): Promise<Outcome> => {
   const path = join(tree, mutant.path)
   const sound = readFileSync(path, "utf8")
@@ -217,7 +222,7 @@ const said = ({ becomes, line, path, was }: Mutant): string =>
   `${path}:${line}  ${shortly(was)} -> ${shortly(becomes)}`
 
 /**
- * What only suites over a database ask is asked late, and what was undecided before last of all, so
+ * Mutants that only suites over a database test come late, and those undecided before come last, so
  * that a run that is stopped has got further.
  */
 const slow = /\/src\/(conformance|embedded|postgres)\//u

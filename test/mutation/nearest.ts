@@ -1,4 +1,4 @@
-/** Which tests a fault in a source is looked for by, the nearest first. */
+/** Order in which tests are run against a fault of a source, the nearest first. */
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize } from "node:path"
 import { fileOf, importsOf, root } from "../architecture/sources.ts"
@@ -57,7 +57,10 @@ const wordsOf = (path: string): ReadonlySet<string> =>
       .map((word) => word.toLowerCase().replace(/s$/u, ""))
   )
 
-/** What gives a test its database: a test that has one is slower, and asked after its like. */
+/**
+ * Sources that give a test its database: such a test is slower, and runs after the others of its
+ * distance.
+ */
 const databases = /^packages\/storage-adapters\/src\/(embedded|postgres)\//u
 const database = "packages/storage-adapters/src/embedded/Embedded.ts"
 

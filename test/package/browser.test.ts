@@ -91,7 +91,7 @@ describe("a bundle for a browser", () => {
   })
 })
 
-/** What a page finds beside the language itself. */
+/** Globals that a web page has beside the language's own. */
 const web = () => {
   const names = [
     "AbortController",

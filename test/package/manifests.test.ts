@@ -1,4 +1,4 @@
-/** What a package says of itself: its manifest, its pages, and whose work it carries or serves. */
+/** Manifest and pages of each package, with the licences of the works that it contains. */
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join, relative } from "node:path"

@@ -15,7 +15,9 @@ import { hangs } from "../waiting.ts"
 const olga = Calls.person("olga", "operator")
 const ann = Calls.person("ann", "approver")
 
-/** How long the other instance's transaction may be idle: only a hang lasts that long here. */
+/**
+ * Time for which the other instance's transaction may be idle: only a hang takes that long here.
+ */
 const transactionIdleMillis = 60_000
 
 /** A clock of one call that stands until `elapsed`; `slept` holds the milliseconds it was asked for. */

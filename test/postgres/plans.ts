@@ -80,7 +80,7 @@ export const nodes = (plan: Node): ReadonlyArray<Node> => [
   ...(plan.Plans ?? []).flatMap(nodes)
 ]
 
-/** How many rows the nodes of a plan made or threw away. */
+/** Rows that the nodes of a plan made or threw away. */
 export const rowsOf = (plan: Node): number =>
   nodes(plan).reduce((sum, node) => {
     const removed =
@@ -90,6 +90,6 @@ export const rowsOf = (plan: Node): number =>
     return sum + (node["Actual Rows"] + removed) * node["Actual Loops"]
   }, 0)
 
-/** How many pages of tables and indexes a plan touched, each time it did. */
+/** Pages of tables and indexes that a plan read, in cache or not. */
 export const pagesOf = (plan: Node): number =>
   (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0)

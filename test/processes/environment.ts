@@ -1,4 +1,7 @@
-/** What a program that a test starts inherits: where programs lie, and the cache of compiled code. */
+/**
+ * Environment of a program that a test starts: the path of programs, and the cache of compiled
+ * code.
+ */
 export const environment = {
   PATH: process.env["PATH"],
   NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"]

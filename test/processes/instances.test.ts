@@ -65,7 +65,7 @@ describe(`${count} hosts on one database`, () => {
         call(host(n), { as, path: "/v1/operations" })
       )
     )
-    // What comes back while they are sent may be used as well.
+    // The limit grows again while the calls are sent.
     const regained = Math.ceil(((Date.now() - from) / 60_000) * auditorLimit)
     const admitted = answers.filter((answer) => answer?.status === 200).length
     expect(admitted).toBeGreaterThanOrEqual(auditorLimit)

@@ -180,7 +180,7 @@ export const page = async (
   return body as { readonly value: ReadonlyArray<Told>; readonly next: string }
 }
 
-/** What the ledger itself says: how often each holder was invited, and each command committed. */
+/** Invitations of each holder and commits of each command, read from the ledger. */
 export const onLedger = Effect.gen(function* () {
   const port = yield* Ledger.Ledger
   const updates = yield* Stream.runCollect(

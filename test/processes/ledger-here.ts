@@ -1,6 +1,6 @@
 /**
- * What a host under test finds in place of the simulated ledger, which belongs to one process alone:
- * the same port, answered by the process that started it.
+ * Stand-in for the simulated ledger in a host under test, since that ledger belongs to one process
+ * alone: the same port, answered by the process that started the host.
  */
 import { Ledger } from "@bursar/engine-core/ports"
 import { Cause, Context, Effect, Layer, Queue, Stream } from "effect"
@@ -13,7 +13,7 @@ export class Participant extends Context.Service<Participant, { readonly admin: 
 
 export const layerPostgres = (): Layer.Layer<never> => Layer.empty
 
-/** Nobody comes to the ledger by this host. */
+/** The host has no door of its own to the ledger. */
 export class Door extends Context.Service<Door, { readonly url: string }>()(
   "@bursar/test/processes/Door"
 ) {}
@@ -52,7 +52,7 @@ const stream = (call: Question["call"], given: unknown): Stream.Stream<unknown, 
             })
         )
       }),
-    // Nothing that was told is lost while the reader is slow.
+    // Unbounded: a slow reader loses no answer.
     { bufferSize: Number.POSITIVE_INFINITY }
   )
 

@@ -88,7 +88,7 @@ export const over = (
         running.set(ledger, fiber)
         fiber.addObserver(() => running.delete(ledger))
       })
-      // What was sent before the host died has arrived: only what is still being read ends with it.
+      // Submissions sent before the host died have arrived: only its open streams end with it.
       child.once("exit", () => {
         for (const [, fiber] of running) runtime.runFork(Fiber.interrupt(fiber))
       })

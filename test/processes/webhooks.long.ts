@@ -127,7 +127,7 @@ describe("a webhook of three hosts", () => {
     await Promise.all(venue.hosts.map(({ ended }) => ended))
     venue.hosts.length = 0
     const host = await venue.more()
-    // What is due already is done with first.
+    // Waits for the deliveries that are due already.
     await allDelivered()
     const from = got.length
     let unanswered: string | undefined

@@ -1,4 +1,7 @@
-/** How the ledger's words cross between processes: what a structured clone would strip is spelled out. */
+/**
+ * Codec of ledger values between processes: writes out the classes that a structured clone would
+ * lose.
+ */
 import { Ledger } from "@bursar/engine-core/ports"
 import { Duration, Option } from "effect"
 

@@ -17,7 +17,7 @@ import { world } from "../engine/world.ts"
 
 const runs = Number(process.env["RUNS"] ?? 40)
 
-/** What happens on the ledger, one transaction after another. */
+/** Transactions on the ledger, one after another. */
 const happening = fc.oneof(
   {
     weight: 5,
@@ -36,7 +36,9 @@ const happening = fc.oneof(
 )
 type Happening = typeof happening extends fc.Arbitrary<infer A> ? A : never
 
-/** How a connection misbehaves: what comes again, and after how many updates it breaks. */
+/**
+ * Faults of a connection: updates that are repeated, and the number of updates before it breaks.
+ */
 const trouble = fc.record({
   again: fc.nat(4),
   twice: fc.integer({ min: 1, max: 4 }),
@@ -106,7 +108,8 @@ const history = Effect.fnUntraced(function* (happenings: ReadonlyArray<Happening
         open.splice(open.indexOf(which), 1)
         break
       case "elsewhere":
-        // Nobody tells the venue: the ledger's end moves on without an update.
+        // The venue is no party to this contract: the ledger's end moves on without an update for
+        // it.
         yield* stranger.act(
           Templates.create(Templates.SignedTerms, {
             venue: registrar.party,

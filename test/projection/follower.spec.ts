@@ -232,13 +232,13 @@ describe("what a stream may do", () => {
       const b = yield* make(party, "b")
       const c = yield* make(party, "c")
       yield* Passing.working
-      // What comes again is dropped in passing: the tail goes on.
+      // Repeated updates are ignored, and the stream goes on.
       yield* Queue.offerAll(script.said, [a, a, c, c, a])
       yield* Passing.seconds(2)
       const seen = yield* head
       assert.strictEqual(seen.offset, c.offset)
       assert.strictEqual(seen.writerEpoch, 1)
-      // What was never there before stops it, each time it comes.
+      // An earlier update that was never delivered stops the follower whenever it arrives.
       yield* Queue.offerAll(script.said, [c, a, b])
       yield* Passing.seconds(2)
       const log = yield* ProjectionLog

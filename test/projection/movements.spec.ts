@@ -1,4 +1,7 @@
-/** What movements are named after, and where they begin when the ledger has forgotten its beginning. */
+/**
+ * Kinds of movements by their causes, and the first movements of a venue on a ledger without its
+ * beginning.
+ */
 import { Records } from "@bursar/engine-core"
 import { Decimal, Instant, Offset, Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"

@@ -96,7 +96,10 @@ const turn = (
   }
 }
 
-/** What is known of each contract by its id, so that what is done to it is known of its order. */
+/**
+ * Folds an event into the orders; remembers each contract's payload by its id, for later choices on
+ * it.
+ */
 const read = (told: Told, alive: Map<string, Payload>, event: Ledger.Event) => {
   const { entity } = event.template
   if (event._tag === "Created") {
@@ -113,7 +116,7 @@ const read = (told: Told, alive: Map<string, Payload>, event: Ledger.Event) => {
 const created = (told: Told, entity: string, payload: Payload) => {
   const order = (id: unknown, orders: Map<string, Order>, units: string | null) => {
     const known = orders.get(String(id))
-    // What a gate left over is claimed anew by joining a cycle.
+    // The remainder of a gate is claimed again when it joins a cycle.
     if (known !== undefined) known.cycleId = text(payload["cycleId"])
     else {
       orders.set(String(id), {
@@ -293,7 +296,7 @@ const agree = Effect.gen(function* () {
     turn(fold, alive, { events, now })
     for (const event of events) read(fold, alive, event)
     const after = naive(fold)
-    // What moves no order is told as before: a look at each fourth of them is enough.
+    // An update that moves no order leaves the answer unchanged: every fourth of them is compared.
     if (before === JSON.stringify(after, (_, one: unknown) => String(one)) && offset % 4 > 0) {
       continue
     }

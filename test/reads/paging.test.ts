@@ -45,7 +45,7 @@ const others = Effect.fnUntraced(function* (
   return written - first
 })
 
-/** How the pages of one reading grow: each size for so many pages, the last for all that is left. */
+/** Page sizes of one reading: each size for a number of pages, the last for all the rest. */
 type Sizes = ReadonlyArray<readonly [limit: number, pages: number]>
 const sizes: Readonly<Record<string, ReadonlyArray<Sizes>>> = {
   memory: [[[1, Infinity]], [[7, Infinity]], [[1_000, Infinity]]],

@@ -130,7 +130,7 @@ const sum = (point: Point) =>
     reads.one(ToyReads.sum, { caller: ToyReads.auditor, params: {}, point })
   )
 
-/** What a whole answer says, apart from when it was given. */
+/** Text of an answer without its instant. */
 const said = ({ now: _, ...answer }: { readonly now: Instant.Instant }): string => bytes(answer)
 
 const bytesOf = Effect.fnUntraced(function* (point: Point) {

@@ -1,4 +1,4 @@
-/** Which point answers a read, and what a caller is told where none does. */
+/** Points of reads: the one that answers a query, and the refusals if there is none. */
 import { Engine, Read, type Reads as R, Reads, Records, Refusal } from "@bursar/engine-core"
 import { Instant, type Offset } from "@bursar/engine-core/kernel"
 import { Ledger, ProjectionLog } from "@bursar/engine-core/ports"
@@ -156,7 +156,8 @@ describe("asOf", () => {
           slug: "offset-unavailable",
           retryable: true
         })
-        // What was answered, and what the ledger had said by its own time, cannot change any more.
+        // The answer of an instant that was answered, or that the ledger's time has passed, cannot
+        // change any more.
         assert.strictEqual((yield* list({ asOf: later })).value.length, 1)
         assert.strictEqual((yield* list({ asOf: begin })).value.length, 1)
         yield* Calls.catchUp

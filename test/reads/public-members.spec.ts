@@ -1,6 +1,8 @@
 /**
- * Which members of a stored record the API shows. `/v1` can only grow, so a member that is stored anew
- * is red here until somebody decides: its view lists it, or the table withholds it and says why.
+ * Members of stored records that the API shows. `/v1` can only grow, so a new stored member is red
+ * here until somebody decides: its view lists it, or the table withholds it and says why. `/v1` can
+ * only grow, so a member that is stored anew is red here until somebody decides: its view lists it,
+ * or the table withholds it and says why.
  */
 import { readFileSync } from "node:fs"
 import { Catalogue } from "@bursar/engine-core"

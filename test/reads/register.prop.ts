@@ -27,7 +27,7 @@ const who = fc.constantFrom("alice" as const, "bob" as const)
 const part = fc.integer({ min: 1, max: 4 })
 const which = fc.nat(9)
 
-/** What the parties do: each step finds what it acts on, and is left out where there is nothing. */
+/** Steps of the parties: each finds its own target, and is left out if there is none. */
 const step = fc.oneof(
   {
     weight: 4,
@@ -237,7 +237,7 @@ const allocatedBy = (me: Venue.Outsider) =>
       all.find((one) => (one as { readonly sender?: string }).sender === me.party)?.contractId
   )
 
-/** What a party holds, by nobody's code but this. */
+/** Units of a party, computed by this test alone. */
 interface Book {
   units: bigint
   locked: bigint

@@ -169,7 +169,7 @@ describe("a collection that does not say what its clock changes", () => {
     })
     expect(() => Columns.of(turning, { n: 1 })).toThrow(/more clock moves/)
     expect(Columns.of(turning, { n: 2 })).toMatchObject({ n: "2", "n:1": "3", "n:2": "4" })
-    // What never ends but changes no column is no fault of any list.
+    // A clock that never ends but changes no column breaks no list.
     const endless = {
       ...turning,
       filters: {},

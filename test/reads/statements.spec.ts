@@ -1,4 +1,4 @@
-/** How often a page asks the store: for each thing once, however many records it shows. */
+/** Calls of a page to the store: one for each kind of data, however many records the page shows. */
 import { type Read, Reads, Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Documents, FactLog, Feed, ProjectionLog } from "@bursar/engine-core/ports"
@@ -60,7 +60,7 @@ const storage: Layer.Layer<Memory.Storage> = Layer.effectContext(
 
 const caller = Calls.person("olga", "operator")
 
-/** What one page asks the store, once the point of the read has been looked at before. */
+/** Calls of one page to the store, after the point of the read was looked up before. */
 const costOf = <R, F, P, V>(list: Read.List<R, F, P, V>, params: P) =>
   Effect.gen(function* () {
     const reads = yield* Reads

@@ -1,4 +1,4 @@
-/** What is looked up among very many records is what is asked for, wherever among them it stands. */
+/** Look-ups among very many records find the right one, at whatever place it is. */
 import { Reads, Records } from "@bursar/engine-core"
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"

@@ -19,7 +19,7 @@ const members = fc.record({
   by: fc.integer({ min: 1, max: 5 }),
   lock: fc.constantFrom(null, null, "l", "m"),
   ends: fc.constantFrom("well", "well", "well", "badly", "by a bug"),
-  /** How late it comes, and how long it takes, in turns of the scheduler. */
+  /** Delay before it begins, and its length, in turns of the scheduler. */
   late: fc.nat(6),
   long: fc.nat(3)
 })

@@ -1,4 +1,4 @@
-/** What one transaction of records keeps: all or nothing, once, in order, and never a broken record. */
+/** Transactions of records: all or nothing, once, in order, and never an invalid record. */
 import { Records } from "@bursar/engine-core"
 import { type Collection, Instant } from "@bursar/engine-core/kernel"
 import { Documents, FactLog, Feed, VersionMoved, WorkQueue } from "@bursar/engine-core/ports"
@@ -173,7 +173,7 @@ describe("a transaction", () => {
       yield* records.transact(
         Effect.gen(function* () {
           yield* records.rehearse(writes)
-          // What was rehearsed is not there for whoever comes after it.
+          // Later steps of the transaction do not see the rehearsed writes.
           assert.isTrue(Option.isNone(yield* records.find(timers, "new")))
           assert.strictEqual((yield* records.get(timers, "old")).touched, 0)
         })

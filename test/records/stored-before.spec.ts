@@ -218,7 +218,7 @@ describe("a stored agreement", () => {
       const refused = { state, endedAt: Instant.of(at(2)), proposalCid: null }
       expect(after(self, [`{"on":"${on}","at":"${at(2)}"}`])).toMatchObject(refused)
     }
-    // What was written is written again as it was.
+    // Each stored fact is encoded again to the same text.
     for (const fact of [...accepted, agree]) expect(encodeFact(decodeFact(fact))).toBe(fact)
     expect(PlainJson.parseTrusted(encodeRecord(self))).toEqual(PlainJson.parseTrusted(document))
   })

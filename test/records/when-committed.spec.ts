@@ -1,4 +1,4 @@
-/** What is done once a transaction is committed: once for each that was, never for one that was not. */
+/** Actions after a commit: once for each committed transaction, never for one that failed. */
 import { Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Memory from "@bursar/storage-adapters/memory"

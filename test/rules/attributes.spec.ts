@@ -1,4 +1,7 @@
-/** How a holder's attributes change: what each change needs, what supersedes what, what the clock ends. */
+/**
+ * Attributes of a holder: the requirements of each change, the attributes that it replaces, and the
+ * ends by the clock.
+ */
 import { Instant } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import { onboard } from "#core/admissions/OnboardOperations.ts"

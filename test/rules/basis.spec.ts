@@ -1,4 +1,4 @@
-/** Whether a figure can be computed again from its basis alone, and from no other. */
+/** Basis of a figure: the figure can be computed again from its basis alone, and from no other. */
 import { Decimal, PlainJson } from "@bursar/engine-core/kernel"
 import { verify } from "@bursar/engine-core"
 import { Result, Schema } from "effect"

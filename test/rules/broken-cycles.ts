@@ -117,7 +117,7 @@ const sold = {
   ...kept
 }
 
-/** What acts of many orders ask of their holders. */
+/** Holders and admissions that gates of many orders judge. */
 interface Holders {
   readonly holders: Settling["holders"]
   readonly admissions: Settling["admissions"]

@@ -18,12 +18,12 @@ const d = Decimal.of
 const { act, free, frozen, held, instrument, later, line, now, offRegistry, past } = Broken
 const h1 = Broken.holder.holderId
 
-/** What a claim says beside what its gates read off the records. */
+/** Members of a claim that its gates do not read from records. */
 interface Asking extends Feeding {
   readonly signed: Pick<Signed, "order">
   readonly fullCycleId: string | null
 }
-/** Whether the administrator's feed lets the point price that the act asks of. */
+/** Verdict of the administrator's feed on the price that the act needs. */
 interface Feeding {
   readonly feed: FeedVerdict
 }

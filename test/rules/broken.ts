@@ -91,7 +91,7 @@ export const holder = {
   party: party("holder")
 } as const
 
-/** What every act of one holder's order stands on. */
+/** Holds and restrictions that every act on one holder's order is judged by. */
 interface Controlled {
   readonly holds: ReadonlyArray<Holding>
   readonly restrictions: ReadonlyArray<Restricting>

@@ -1,4 +1,7 @@
-/** Where the cash that orders took of a statement lies in its correction: properties, then a table of cases. */
+/**
+ * Cash of a corrected statement: the lines to which the cash that orders took moves; properties,
+ * then a table of cases.
+ */
 import { Date, Decimal } from "@bursar/engine-core/kernel"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"

@@ -1,4 +1,7 @@
-/** When the daily reconciliation run is due: over clock changes, downtime, and a setting that changes. */
+/**
+ * Due instants of the daily reconciliation run: over clock changes, downtime, and a changed
+ * setting.
+ */
 import { Date, Duration, Instant, TimeOfDay, Zone } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"

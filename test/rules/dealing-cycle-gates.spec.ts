@@ -221,7 +221,7 @@ describe("of two faults the earlier gate answers", () => {
 
 describe("the contracts that one settling transaction uses at most", () => {
   test.each([
-    // What every cycle uses, five a subscription and six a redemption.
+    // Contracts of every cycle; five more for a subscription and six for a redemption.
     [inputsOf({ subscriptions: 0, redemptions: 0 }), 48],
     [inputsOf({ subscriptions: 1, redemptions: 0 }), 53],
     [inputsOf({ subscriptions: 0, redemptions: 1 }), 54],

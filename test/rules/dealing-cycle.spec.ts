@@ -1,4 +1,7 @@
-/** What a cycle comes to, against sums made by hand: sides, fund's net, gate, swing and what is left over. */
+/**
+ * Figures of a cycle, compared with sums made by hand: sides, fund's net, gate, swing and
+ * remainders.
+ */
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"

@@ -1,4 +1,7 @@
-/** Which holdings a forced move takes: what was asked for and no more, over however many transactions. */
+/**
+ * Holdings that a forced move takes: the requested units and no more, over however many
+ * transactions.
+ */
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"

@@ -1,4 +1,7 @@
-/** What holds stop, what their release takes, and which findings come to hold an instrument again. */
+/**
+ * Holds: the acts that they stop, the requirements of their release, and the findings that hold an
+ * instrument again.
+ */
 import { createHash } from "node:crypto"
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
@@ -189,7 +192,8 @@ describe("a hold's release", () => {
         const more = all.map((size, nth) => (nth === at % all.length ? size + 1 : size))
         expect(shown(more)).not.toEqual(before)
         expect(shown([...all, 1])).not.toEqual(before)
-        // Nobody reads a thousand figures before signing: many are one figure, their hash.
+        // A person does not read a thousand figures before signing: many figures are signed as one,
+        // their hash.
         expect(Object.keys(before)).toHaveLength(all.length <= 50 ? 2 + all.length : 3)
       })
     )
@@ -198,7 +202,7 @@ describe("a hold's release", () => {
 
 describe("findings of later runs", () => {
   it("never hold an instrument that nothing new stops, or let a difference grow unseen", () => {
-    // What a run sees of one difference: its amount in cents; null: it is gone. Or it is accepted.
+    // A difference as later runs see it: its amount in cents, gone, or accepted by a person.
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.integer({ min: -5, max: 5 }).filter((one) => one !== 0) },
       { weight: 1, arbitrary: fc.constant("gone" as const) },

@@ -23,7 +23,7 @@ const text = (signs: string, length: number) =>
     .array(fc.constantFrom(...signs), { minLength: length, maxLength: length })
     .map((a) => a.join(""))
 
-/** What stands before the check digits in each scheme, and what they may be. */
+/** Text before the check digits in each scheme. */
 const bodies = {
   ISIN: fc.tuple(text(capitals, 2), text(digits + capitals, 9)).map((parts) => parts.join("")),
   CUSIP: text(`${digits + capitals}*@#`, 8),

@@ -1,4 +1,4 @@
-/** How acts of an update become movements: a unit lost between two acts would be lost to every statement. */
+/** Movements of an update: a unit lost between two acts would be missing from every statement. */
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import {

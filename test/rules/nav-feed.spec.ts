@@ -1,4 +1,7 @@
-/** Whether a NAV confirms a price: tolerance, guardrail, and the chain of accepted points. */
+/**
+ * Verdict on a price by the administrator's NAV: tolerance, guardrail, and the chain of accepted
+ * points.
+ */
 import { Date, Decimal } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"

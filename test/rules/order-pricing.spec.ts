@@ -42,7 +42,7 @@ const signed = {
 
 type Row = readonly [said: string, pricing: Pricing, breaches: ReadonlyArray<string>]
 
-/** What both kinds say of the point, in the same words. */
+/** Rows about the point, which both kinds of order share. */
 const ofPoint: ReadonlyArray<Row> = [
   ["the point of its cut-off", pricing(), []],
   [

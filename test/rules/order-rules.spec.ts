@@ -58,7 +58,7 @@ describe("golden vectors of docs/domain/figures.md#golden-vectors", () => {
   const rebaseShow = (baseUnits: Decimal.Decimal, index: Decimal.Decimal, unitDecimals: number) =>
     Rules.rebaseShow({ baseUnits, index, unitDecimals })
 
-  /** What orders come to when each is taken onto the register in base units and their sum is shown. */
+  /** Shown sum of orders, each taken onto the register in base units. */
   const shownTotal = (orders: ReadonlyArray<bigint>, index: Decimal.Decimal, places: number) =>
     rebaseShow(
       Decimal.sum(

@@ -1,4 +1,4 @@
-/** Who is paid instead of a holder whose units were recovered: every state of recovery and holder. */
+/** Payees of a recovered holder's lines: every state of recovery and holder. */
 import { describe, expect, it } from "vitest"
 import {
   isNamed,

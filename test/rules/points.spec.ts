@@ -1,4 +1,4 @@
-/** What a published value is the figure of: an income read as a price would price units at nearly nothing. */
+/** Figure of a published value: an income read as a price would price units at nearly nothing. */
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import * as fc from "fast-check"

@@ -1,4 +1,7 @@
-/** Which way a policy changes: every term has a side, and what only tightens permits nothing new. */
+/**
+ * Direction of a policy's change: every term has one, and a change that only tightens permits no
+ * new act.
+ */
 import {
   Date,
   Decimal,

@@ -1,4 +1,4 @@
-/** What a change of a policy comes to, and each reason for which one is refused. */
+/** Changes of a policy: the terms after each, and each reason for which one is refused. */
 import { Decimal, Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { Result, Schema } from "effect"
 import * as fc from "fast-check"

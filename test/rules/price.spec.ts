@@ -1,4 +1,4 @@
-/** Which point prices an order: a wrong one would mint too many units, or too few. */
+/** Price of an order: a wrong point would mint too many units, or too few. */
 import { Result } from "effect"
 import { describe, expect, it } from "vitest"
 import { choose, official } from "#core/instruments/price/PriceRules.ts"

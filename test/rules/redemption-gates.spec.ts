@@ -34,7 +34,7 @@ const terms = (
   const { manifest, policyVersion } = instrument(change)
   return termsOf({ policyVersion, manifest: { ...manifest, ...said } })
 }
-/** What says the instrument's terms twice: as it is recorded, and as they are in force. */
+/** The instrument's terms in both places: as recorded, and as in force. */
 const recorded = (change: object) => ({ instrument: instrument(change), terms: terms(change) })
 
 const later = Instant.of("2026-08-01T00:00:00Z")

@@ -1,4 +1,4 @@
-/** Which way restrictions change: what loosens is exactly what lets pass more at some instant. */
+/** Direction of a restriction's change: it loosens exactly if it permits more at some instant. */
 import { Direction, Duration, Instant } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -16,7 +16,7 @@ const ending: fc.Arbitrary<Ending> = fc.record({
 })
 const some = fc.array(ending, { maxLength: 3 })
 
-/** What each mode stops, as docs/domain/restraints.md#restriction-modes words it. */
+/** Acts that each mode stops, as docs/domain/restraints.md#restriction-modes lists them. */
 const stops: Readonly<Record<Ending["mode"], ReadonlyArray<string>>> = {
   freeze: ["order-in", "units-in", "units-out", "units-back", "cash-in"],
   "receive-only": ["order-in", "units-out", "units-back"],

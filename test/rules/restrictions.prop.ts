@@ -1,4 +1,4 @@
-/** What restrictions let pass: the strictest answer wins, and one more never lets more pass. */
+/** Restrictions: the strictest answer wins, and one more never permits more. */
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -110,7 +110,8 @@ describe("restrictions", () => {
           const question = { holderId, instrumentId, passing }
           const { refuses, refusal } = against(all, question, party("h1"))
           expect([refuses, refusal.gate]).toEqual([!permits(all, question), "restriction"])
-          // Which restriction it is, and why it was set, is read by those who may read restrictions.
+          // The restriction and its reason are shown only to readers with the right to see
+          // restrictions.
           const said = JSON.stringify(refusal)
           for (const { restrictionId, mode } of all) {
             expect(said.includes(restrictionId) || said.includes(mode)).toBe(false)

@@ -1,4 +1,4 @@
-/** How a holder's screening moves: by its request, by each answer in each state, and by its age. */
+/** States of a holder's screening: by its request, by each answer in each state, and by its age. */
 import { Duration, Instant } from "@bursar/engine-core/kernel"
 import type { ScreeningSource } from "@bursar/engine-core/ports"
 import { describe, expect, it } from "vitest"

@@ -1,4 +1,4 @@
-/** Which choices leave their contract on the ledger; every other one uses it up. */
+/** Choices that leave their contract active; every other one archives it. */
 import * as Templates from "@bursar/engine-core/templates"
 import { describe, expect, it } from "vitest"
 

@@ -1,4 +1,7 @@
-/** Whose word each act on an order takes: no party alone, the venue least of all, mints, burns, prices or moves what is another's. */
+/**
+ * Authority over acts on orders: no party alone, the venue included, mints, burns, prices or moves
+ * assets of others.
+ */
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
@@ -389,7 +392,7 @@ describe("nobody whose word it does not take", () => {
       for (const hint of anybody) {
         if (hint === alone) continue
         const tried = yield* Effect.flip(World.act(at.of(hint), command(at)))
-        // Who does not see the contract is not told more than that.
+        // A party that does not see the contract learns only that it is not found.
         expect(
           ["DAML_AUTHORIZATION_ERROR", "CONTRACT_NOT_FOUND"],
           `${hint}: ${"cause" in tried ? tried.cause : tried._tag}`

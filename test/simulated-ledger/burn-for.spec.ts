@@ -1,4 +1,7 @@
-/** What the market burns on the word of venue and holder: units of its own instrument that this holder gave to its fund, and no others. */
+/**
+ * Burns by the market under the authority of venue and holder: units of its own instrument that
+ * this holder gave to its fund, and no others.
+ */
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { SimulatedUnderTest } from "@bursar/storage-adapters/conformance"

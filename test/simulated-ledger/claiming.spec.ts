@@ -1,4 +1,7 @@
-/** Which orders a market takes: to itself, for its instrument and its cash, in time, into its own open cycle. */
+/**
+ * Orders that a market accepts: addressed to it, for its instrument and its cash, in time, into its
+ * own open cycle.
+ */
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"

@@ -87,7 +87,7 @@ export const G11 = Effect.gen(function* () {
   return { ...floor, floor, cycle, whole, settle }
 })
 
-/** What every party sees, so that a refusal can be shown to have changed nothing for anybody. */
+/** Active contracts of every party, so that a refusal can be shown to have changed none. */
 const seen = (of: Dealing.Floor["of"]) =>
   Effect.forEach(Dealing.hints, (hint) =>
     Effect.map(Dealing.active(of(hint)), (ids) => ids.toSorted())

@@ -110,7 +110,7 @@ const changeOf = ({ cash, units, price }: Templates.Payload<typeof Templates.Lot
 const proceedsOf = (units: Decimal.Decimal) =>
   Decimal.multiplyRounded(units, Dealing.price, { places: 2, rounding: "floor" })
 
-/** What is in place for a lot or a redemption, ready for a settlement. */
+/** Arguments of a lot or a redemption for a settlement: allocation, credential and refund. */
 const lotReady = (floor: Dealing.Floor, lot: Templates.Payload<typeof Templates.Lot>) =>
   Effect.map(allocationFor(floor, lot.subscriptionId, floor.cash), (allocationCid) => {
     const holder = hintOf(floor, lot.holder)
@@ -340,7 +340,7 @@ const whats = [
   "burn"
 ] as const satisfies ReadonlyArray<keyof typeof acts>
 
-/** What comes late in an order's life is tried more often, so that it happens at all. */
+/** Later acts of an order's life are drawn more often, so that they happen at all. */
 const drawn = [...whats, "attest", "price", "handOver", "handOver", "fund", "fund", "pay"] as const
 
 const steps: fc.Arbitrary<ReadonlyArray<Step>> = fc.array(
@@ -398,7 +398,7 @@ const refundIn = (argument: Ledger.LfValue): Decimal.Decimal => {
   return read.success.refund ?? Decimal.zero
 }
 
-/** What every contract of a template said, by its id. */
+/** Payload of every contract that the transactions created, by its id. */
 const saidBy = (nodes: ReadonlyArray<Ledger.Created | Ledger.Exercised>) =>
   new Map(
     nodes.flatMap((node) => (node._tag === "Created" ? [[node.contractId, node.payload]] : []))

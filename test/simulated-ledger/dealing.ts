@@ -37,7 +37,7 @@ export interface Floor {
   readonly credentials: { readonly [holder in Holder]: string }
 }
 
-/** What was made of that entity, where it was one. */
+/** Id of the one contract of an entity that a transaction created. */
 export const sole = (receipt: Ledger.Receipt, entity: string): string => {
   const [id, ...more] = World.created(receipt, entity)
   if (id === undefined || more.length > 0) throw new Error(`not one ${entity}`)
@@ -387,7 +387,7 @@ export const active = (session: Session) =>
     return found.map(({ contractId }) => contractId)
   })
 
-/** What a party holds, its own contracts alone: the amount of each, and whether it is locked. */
+/** Holdings that a party's session sees: the amount of each, and whether it is locked. */
 export const holdingsOf = (session: Session) =>
   Effect.gen(function* () {
     const participant = yield* SimulatedLedger.Participant
@@ -405,7 +405,7 @@ const read = (payload: Ledger.LfRecord) => {
   return decoded.success
 }
 
-/** What a party has of an asset in all, in plain form. */
+/** Total of an asset that a party holds, in plain form. */
 export const balance = (session: Session, asset: Templates.Asset) =>
   Effect.map(holdingsOf(session), (all) =>
     Decimal.formatPlain(

@@ -1,4 +1,7 @@
-/** What makes a submission a duplicate, what a window is, and what leaves a completion behind. */
+/**
+ * Deduplication: duplicates of a submission, its window, and the submissions that leave a
+ * completion.
+ */
 import { Instant, Offset } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"

@@ -1,4 +1,4 @@
-/** Nothing on the ledger runs or grows without end, and its clock never goes back. */
+/** Limits of the ledger: every loop and every size is bounded, and its clock never goes back. */
 import { Offset, Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"

@@ -1,4 +1,7 @@
-/** How powers come to be agreed and consented to, whose word each act on them takes, and who sees what of a forced move. */
+/**
+ * Issuer powers: their agreement and the consent to them, the authority that each act needs, and
+ * the parties that see a forced move.
+ */
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
@@ -367,7 +370,7 @@ describe("nobody whose word it does not take", () => {
       for (const hint of Dealing.hints) {
         if (hint === alone) continue
         const tried = yield* Effect.flip(World.act(at.of(hint), command(at)))
-        // Who does not see the contract is not told more than that.
+        // A party that does not see the contract learns only that it is not found.
         expect(
           ["DAML_AUTHORIZATION_ERROR", "CONTRACT_NOT_FOUND"],
           `${hint}: ${"cause" in tried ? tried.cause : tried._tag}`

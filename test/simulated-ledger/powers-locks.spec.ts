@@ -19,7 +19,7 @@ interface Locking {
   readonly amount: string
   readonly name: string
 }
-/** How alice locks a part of a holding; the contract that locks it, none where there is none. */
+/** Locks a part of alice's holding; returns the contract that locks it, null if there is none. */
 type Lock = (
   scene: Powers.Scene,
   of: Locking

@@ -1,4 +1,7 @@
-/** What a forced move takes, and what it refuses: the powers agreed, the holder's own consent, an admitted receiver who is another. */
+/**
+ * Forced moves: require an agreement, the holder's own consent, and an admitted receiver other than
+ * the holder.
+ */
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"

@@ -152,7 +152,7 @@ export const consent = (
     )
   )
 
-/** What a forced move answered. */
+/** Result of a forced move. */
 export const outcomeOf = (receipt: Ledger.Receipt) => {
   const events = Option.match(receipt.transaction, {
     onNone: () => [],
@@ -208,7 +208,10 @@ export const all = <T extends Templates.Template>(session: Session, template: T)
     })
   })
 
-/** What names a holding or an allocation that is no more, and locked holdings that nothing names. */
+/**
+ * Faults of locks: contracts that name a holding or an allocation that is archived, and locked
+ * holdings without such a contract.
+ */
 export const dangling = ({ of }: Pick<Dealing.Floor, "of">) =>
   Effect.gen(function* () {
     const admins = [of("registrar"), of("bank")]

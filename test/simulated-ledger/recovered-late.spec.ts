@@ -49,7 +49,7 @@ const deliver = ({ floor, lot }: Ordered, marketCid: string | null) =>
     executeBefore: null
   })
 
-/** What gives alice units, as the venue judged it while she was admitted. */
+/** Acts that give alice units, prepared by the venue while she was admitted. */
 const acts = {
   "a settlement": (scene: Ordered) => Effect.succeed(settle(scene)),
   "a delivery by the market": (scene: Ordered) =>

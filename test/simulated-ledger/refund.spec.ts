@@ -1,4 +1,7 @@
-/** What an order's cash bought no units with, on the ledger: it goes back out of the order's own cash, never more of it, or stands as a debt. */
+/**
+ * Refunds on the ledger: the part of an order's cash that bought no units is paid from that order's
+ * cash and never exceeds it, or remains a debt.
+ */
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
@@ -57,7 +60,7 @@ describe("the refund of a lot paid on the ledger", () => {
       expect(yield* Effect.flip(settle("0.95"))).toMatchObject(beyond)
       expect(yield* Effect.flip(settle("0.9461000001"))).toMatchObject(beyond)
       expect(yield* Effect.flip(settle("49"))).toMatchObject(beyond)
-      // Nothing of the refused settlements stands.
+      // The refused settlements changed no balance.
       expect(yield* Dealing.balance(of("fund"), cash)).toBe("0")
       yield* settle("0.9461")
       expect(yield* Dealing.balance(of("fund"), cash)).toBe("49.0539")

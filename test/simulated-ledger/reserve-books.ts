@@ -212,7 +212,9 @@ export const payoutOf = (
   return down(times(worth, of(unit, price)), books.decimals)
 }
 
-/** Whether orders have a price: of their asset and, where the units own assets, of every one locked. */
+/**
+ * Whether orders have a price: of their asset and, where the units own assets, of every one locked.
+ */
 const areFresh = (books: Books, asset: string) =>
   isFresh(books, asset) &&
   (books.isPar ||
@@ -236,7 +238,10 @@ interface Order {
   readonly units: bigint
 }
 
-/** Whether a mint may settle: it would be covered, at prices that count, and gets no more than the formula gives. */
+/**
+ * Whether a mint may settle: it is covered at fresh prices, and gets no more units than the formula
+ * gives.
+ */
 export const mayMint = (books: Books, order: Order): boolean => {
   const units = unitsOf(books, order)
   return (
@@ -247,7 +252,10 @@ export const mayMint = (books: Books, order: Order): boolean => {
   )
 }
 
-/** Whether a redemption may settle: it is there, at a price that counts, and no more than the formula gives. */
+/**
+ * Whether a redemption may settle: the asset is in the reserve, at a fresh price, and pays no more
+ * than the formula gives.
+ */
 export const mayRedeem = (books: Books, order: Order): boolean => {
   const payout = payoutOf(books, order)
   return (
@@ -259,7 +267,7 @@ export const mayRedeem = (books: Books, order: Order): boolean => {
   )
 }
 
-/** Whether what is locked of an asset may be released. */
+/** Whether all units locked of an asset may be released. */
 export const mayRelease = (books: Books, asset: string): boolean =>
   books.outstanding === 0n ||
   ((books.isPar || amountOf(books, asset) === 0n) &&
@@ -268,7 +276,7 @@ export const mayRelease = (books: Books, asset: string): boolean =>
 const isWithin = (limit: bigint | null, before: bigint | null) =>
   before === null || (limit !== null && limit <= before)
 
-/** Whether a change of terms permits nothing that the terms before did not. */
+/** Whether a change of terms permits no more than the terms before. */
 export const onlyTightens = (before: Terms, after: Terms): boolean =>
   after.minCover >= before.minCover &&
   after.assets.every((one) => {

@@ -135,7 +135,7 @@ interface Game {
   pending: { readonly terms: Books.Terms; readonly at: bigint } | null
   outstanding: bigint
   isClosing: boolean
-  /** How often something happened. */
+  /** Names of the acts done, one for each time. */
   readonly done: Array<string>
 }
 

@@ -60,9 +60,9 @@ export const people = Effect.gen(function* () {
 type Commands = readonly [Ledger.Command, ...ReadonlyArray<Ledger.Command>]
 
 interface Move {
-  /** Who may do it; in a quarter of the steps somebody else tries. */
+  /** Party that may do it; in a quarter of the steps another one tries. */
   readonly by: (typeof hints)[number]
-  /** Which contract it is done on, if any. */
+  /** Kind of the contract that it is exercised on, if any. */
   readonly on?: string
   readonly commands: (
     parties: { readonly [hint in (typeof hints)[number]]: Party.Party },

@@ -28,7 +28,10 @@ describe("the end of a standing settlement", () => {
         const scene = yield* Standing.committed
         const { of, cash, instrument } = scene
         const parties = ["alice", "bob", "fund"] as const
-        /** What the three parties hold of each asset together, locked or not, and what is locked. */
+        /**
+         * Totals of each asset that the three parties hold, locked or not, and the number of locked
+         * holdings.
+         */
         const books = Effect.gen(function* () {
           const held = (yield* Effect.forEach(parties, (hint) =>
             Dealing.holdingsOf(of(hint))

@@ -1,4 +1,7 @@
-/** What a lot ordered in units costs on the ledger: exactly its price and its fee, each rounded up, and by whose point it is priced. */
+/**
+ * Dues of a lot ordered in units: its price and its fee, each rounded up, by the point that prices
+ * it.
+ */
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"

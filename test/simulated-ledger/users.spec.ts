@@ -1,4 +1,4 @@
-/** Whose token may do what, and that an external party's acts need its own key. */
+/** Rights of users' tokens; an act of an external party needs that party's own key as well. */
 import { Instant, Offset, Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"

@@ -8,11 +8,11 @@ export interface Line {
   readonly statementId: string
   readonly line: number
   readonly cents: Cents
-  /** What the bank stated of the line. */
+  /** Amount of the line, as the bank stated it. */
   readonly stated: Cents
 }
 
-/** What was asked under an operation that the engine said it opened. */
+/** The request that opened an operation. */
 export type Asked =
   | {
       readonly kind: "claim"
@@ -34,7 +34,7 @@ export interface ToldOperation {
   readonly signedBy: ReadonlyArray<string>
 }
 
-/** What the engine says of itself at one moment, in plain figures. */
+/** The engine's own records at one moment, as plain figures. */
 export interface Told {
   readonly operations: ReadonlyArray<ToldOperation>
   /** Units by holder. */
@@ -46,7 +46,7 @@ export interface Told {
   readonly instruments: ReadonlySet<string>
 }
 
-/** What the ledger itself shows once everything is at rest. */
+/** The ledger's contracts once everything is at rest. */
 export interface Ledger {
   readonly held: ReadonlyMap<string, Micros>
   readonly claims: number
@@ -63,7 +63,7 @@ export const buys = (cents: Cents, price: bigint): Micros => (cents * 10n ** 8n)
 export class Auditor {
   readonly asked = new Map<string, Asked>()
   private readonly states = new Map<string, string>()
-  /** What the attestors wrote on the ledger for an order. */
+  /** Units that attestors wrote on the ledger for each order. */
   private readonly attested = new Map<string, Micros>()
   private done = new Set<string>()
 
@@ -102,7 +102,7 @@ export class Auditor {
     if (this.of("deliver", subscriptionId).length > 0) return ["delivered"]
     if (this.of("release", subscriptionId).length > 0) return ["released"]
     if (this.of("withdraw", subscriptionId).length > 0) return ["withdrawn"]
-    // What an attestor did is seen once it is projected.
+    // An attestation may be on the ledger and not projected yet.
     return this.attested.has(subscriptionId) ? ["claimed", "priced"] : ["claimed"]
   }
 
@@ -169,7 +169,7 @@ export class Auditor {
     }
     same(entries(ledger.held), entries(owed), "the ledger's holdings are what was delivered")
     const states = [...told.orders].map(([id, { state }]) => {
-      // Nothing lags any more.
+      // At rest the projection has read every attestation.
       return state === "claimed" && this.attested.has(id) ? "unseen price" : state
     })
     const count = (state: string) => states.filter((one) => one === state).length

@@ -46,7 +46,7 @@ export const sold = (amount: Cents, price: Price, feeRate: Rate, atom: Micros = 
 export const costs = (units: Micros, price: Price, feeRate: Rate): Cents =>
   ceiling(units * price, 10n ** 14n) + ceiling(units * price * feeRate, 10n ** 18n)
 
-/** What an order comes to at a price, and what of a subscription's cash goes back. */
+/** Units and cash of an order at a price, and the refund of a subscription. */
 export const comesTo = (
   { amount, feeRate, kind, ordered }: Order,
   { price, atom }: { readonly price: Price; readonly atom: Micros }
@@ -120,12 +120,12 @@ export const gated = (
   return filled
 }
 
-/** Who holds what: cents of the currency, millionths of the fund's units. */
+/** Balances of all parties: cents of the currency, millionths of the fund's units. */
 export class Books {
   readonly cash = new Map<string, Cents>()
   readonly units = new Map<string, Micros>()
   readonly orders = new Map<string, Order>()
-  /** What the bank gave out, and what was minted and burned. */
+  /** Totals: cents that the bank issued, units minted and units burned. */
   given: Cents = 0n
   minted: Micros = 0n
   burned: Micros = 0n
@@ -165,7 +165,7 @@ export class Books {
     return [...this.orders.values()].filter((order) => order.day === day && isAlive(order))
   }
 
-  /** Nothing is made or lost but by the bank, by minting and by burning. */
+  /** Cash comes from the bank alone, and units from minting and burning alone. */
   audit() {
     holds(total(this.cash) === this.given, "the cash does not add up")
     holds(total(this.units) === this.minted - this.burned, "the units do not add up")

@@ -95,7 +95,7 @@ const awaited = Effect.fnUntraced(function* (sim: Sim, operationId: string) {
   if (sim.die.once(6)) yield* dies(sim)
   const faulty = 5 + sim.die.roll(40)
   for (let second = 0; second < 600; second++) {
-    // What goes wrong lasts a while: a token that ran out is renewed.
+    // The fault lasts some seconds: then a token that expired is renewed, for one.
     if (second === faulty) sim.faults.replace({})
     yield* work
     const record = yield* records.get(operations, operationId)
@@ -108,7 +108,10 @@ const awaited = Effect.fnUntraced(function* (sim: Sim, operationId: string) {
   throw new Error(`audit: operation ${operationId} has not ended`)
 })
 
-/** What the venue's staff send, while the ledger fails as it may; checks refuse it, or it succeeds. */
+/**
+ * Makes a write as the venue's staff, while the ledger fails at random; it succeeds, or a check
+ * refuses it.
+ */
 const write = Effect.fnUntraced(function* (
   sim: Sim,
   kind: string,
@@ -131,7 +134,8 @@ const write = Effect.fnUntraced(function* (
         opened = signed.success
         break
       }
-      // What moved since it was made is shown, and signed as it is now.
+      // Figures that moved since the action was made are shown again, and the approver signs the
+      // new ones.
       const why = refused(signed.failure)
       if (why.why !== "figures-moved") return why
       note(sim, "figures moved")
@@ -348,7 +352,7 @@ const locks = Effect.fnUntraced(function* (sim: Sim, order: B.Order) {
   yield* Cycles.locksUnits(sim.stage, by, { id: order.id, units: plain(units, 6) })
 })
 
-/** What a cycle comes to by the books: what of each order is dealt. */
+/** Part of each of a cycle's orders that is dealt, by the books. */
 const dealtOf = (sim: Sim, orders: ReadonlyArray<B.Order>) => {
   const sold = orders.filter(({ kind }) => kind === "redemption")
   const asked = sold.map(({ id, priced }) => ({ id, units: priced?.units ?? 0n }))
@@ -450,14 +454,14 @@ const settlesCycle = Effect.fnUntraced(function* (sim: Sim, cycleId: string) {
     },
     `what ${cycleId} came to`
   )
-  // Nobody gets more than was shown to all of them before.
+  // Without a step in between no more is paid or minted than the cycle showed before.
   if (between === Effect.void) {
     B.holds(told.redeemed <= partsOf(shown.redeemed, 2), `${cycleId} paid more than it showed`)
     B.holds(told.minted <= partsOf(shown.minted, 6), `${cycleId} minted more than it showed`)
   }
 })
 
-/** What the cycle would come to, as anybody may ask beforehand. */
+/** Gross sums of the cycle before its settlement, as its view shows them. */
 const previewOf = Effect.fnUntraced(function* (cycleId: string) {
   const reads = yield* Reads
   type Params = Parameters<(typeof DealingCycleReads.get)["run"]>[0]
@@ -635,7 +639,7 @@ const entries = (amounts: ReadonlyMap<string, bigint>) =>
 /** Millionths of a unit that are worth a cent at every price of the days, whatever the fee. */
 const payable = 20_000n
 
-/** What gates left over and can be paid is in the cycle of its day from its opening on. */
+/** The remainders of gates that can be paid are in the cycle of their day from its opening. */
 const takesIn = Effect.fnUntraced(function* (sim: Sim, cycleId: string) {
   const remainders = sim.books.of(sim.day).filter(({ state }) => state === "claimed")
   for (const order of remainders) {

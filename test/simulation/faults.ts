@@ -1,4 +1,4 @@
-/** What goes wrong in a simulation, and the seed that everything random in it comes from. */
+/** Faults of a simulation, and the seeded dice behind every random choice in it. */
 import type * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { Duration } from "effect"
 

@@ -71,7 +71,7 @@ const reached: Readonly<Record<string, number>> = {
   "months compared": 10
 }
 
-/** What the town that deals does at least so often: refunds of every kind, cycles, a gate. */
+/** Least counts of outcomes of the town that deals: refunds of every kind, cycles, a gate. */
 const dealt: Readonly<Record<string, number>> = {
   "redemption.claim succeeded": 15,
   "dealing-cycle.settle succeeded": 3,

@@ -361,7 +361,7 @@ const again = Effect.fnUntraced(function* (sim: Simulation) {
   if (operationId !== one.operationId) throw new Error("audit: a repeat opened another operation")
 })
 
-/** What the engine says at one moment. */
+/** The engine's own records at one moment. */
 const told = Effect.fnUntraced(function* (
   prologue: ReadonlySet<string>,
   parties: ReadonlyMap<string, string>
@@ -451,7 +451,7 @@ export interface Summary {
   readonly operations: number
   readonly succeeded: number
   readonly failed: number
-  /** How many orders came to which state. */
+  /** Number of orders in each state. */
   readonly orders: Readonly<Record<string, number>>
   readonly kills: number
 }

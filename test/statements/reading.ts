@@ -93,7 +93,7 @@ export const readText = (reading: Reading, text: string): Promise<Answer> =>
 export const statementOf = async (reading: Reading, text: string): Promise<Statement> =>
   Result.getOrThrow(await readText(reading, text))
 
-/** What refused a file, in short: `malformed 3:1`, or the check and the line. */
+/** Reason why a file is refused, in short: `malformed 3:1`, or the check and the line. */
 export const faultOf = (answer: Answer): string => {
   if (Result.isSuccess(answer)) return "read"
   const fault = answer.failure

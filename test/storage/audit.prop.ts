@@ -15,7 +15,7 @@ const one = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       do: fc.constant("append" as const),
-      /** Which of the records are checkpoints. */
+      /** For each record whether it is a checkpoint. */
       records: fc.array(fc.boolean(), { maxLength: 4 }),
       fails: fc.nat(3).map((n) => n === 0)
     })
@@ -71,7 +71,9 @@ const happen = Effect.fnUntraced(function* (it: One) {
   )
 })
 
-/** What holds at every moment: contiguous from the first that is kept, which is a checkpoint or 1. */
+/**
+ * Invariant of the log: contiguous from the first record kept, which is a checkpoint or number 1.
+ */
 const judge = Effect.gen(function* () {
   const feed = yield* Feed
   const { records } = yield* feed.readAudit({ order: "asc", limit: 10_000 })
@@ -102,7 +104,7 @@ const holds = <E>(
         for (const round of rounds) {
           const start = yield* feed.head
           const exits = yield* Effect.forEach(round, happen, { concurrency: "unbounded" })
-          // What succeeded is there, what failed is not.
+          // The records of successful calls are stored, those of failed calls are not.
           const appended = round.reduce(
             (sum, it, n) =>
               sum +

@@ -1,4 +1,7 @@
-/** Nobody changes the audit log: not the application, not its owner, not a superuser; one role prunes it. */
+/**
+ * Audit log: no role changes its records, not the application, its owner or a superuser; one role
+ * prunes it.
+ */
 import { createHash } from "node:crypto"
 import { type AuditRow, Atomically, Feed, type FeedHead } from "@bursar/engine-core/ports"
 import { storageChecks, TestDatabase } from "@bursar/storage-adapters/conformance"

@@ -1,4 +1,4 @@
-/** What a statement answers is what it was asked, whatever else is on the wire at the time. */
+/** Answers of statements: each gets its own rows, whatever other statements are on the wire. */
 import * as Sessions from "#adapters/postgres/Sessions.ts"
 import * as Values from "#adapters/postgres/Values.ts"
 import { inspect } from "node:util"
@@ -29,7 +29,7 @@ const sessionsAt = (url: string) =>
 const drawShape = (random: Random): Shape =>
   shapeOf(random(2) === 0 ? random(6) : random(TEXTS), random)
 
-/** What went wrong; a test's fibers write it down instead of stopping one another. */
+/** Faults found; fibers of a test record them instead of stopping one another. */
 interface Story {
   readonly wrong: Array<string>
   answered: number
@@ -228,7 +228,7 @@ describe("what a statement answers", () => {
           ]) {
             const exit = yield* Effect.exit(ask(sql, []))
             expect(Exit.isFailure(exit) && Cause.hasDies(exit.cause)).toBe(true)
-            // Nothing of it is left for whoever asks next.
+            // The next statement finds no remains of the failed one.
             const shape = shapeOf(3, randomOf(7))
             const { rows } = yield* sessions.ask(shape.sql, shape.parameters)
             expect(rows).toEqual(shape.rows)

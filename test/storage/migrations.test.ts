@@ -21,7 +21,7 @@ import { migrationFolders } from "./migration-folders.ts"
 const now = "2026-01-01T00:00:00.000000000Z"
 const later = "2026-01-01T00:00:01.000000000Z"
 
-/** What a host of the first version has left, as its statements wrote it. */
+/** Rows of a host of the first version, as its statements wrote them. */
 const rows = [
   `insert into bursar.fact (collection, record_id, version, fact, cause, "offset", recorded_at)
    values ('c', 'r', 1, '{"n":1}', 'operation:o', 4, '${now}')`,

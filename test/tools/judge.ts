@@ -60,7 +60,7 @@ const recorded = (): ReadonlyArray<Answer> => read(answers) as ReadonlyArray<Ans
 const mediaOf = ({ status }: Answer): string =>
   status < 400 ? "application/json" : "application/problem+json"
 
-/** Where the shape of an answer lies in the document. */
+/** Pointer to the schema of an answer in the document. */
 const pointerOf = (answer: Answer): string => {
   const [method = "", path = ""] = answer.route.split(" ")
   const own = ["paths", path, method.toLowerCase(), "responses", String(answer.status)]
@@ -90,8 +90,8 @@ const areValid = async (): Promise<boolean> => {
 }
 
 /**
- * What is answered today, as constants of the types of the last release. A constant of its own is
- * not asked for members that are new; all that the release promised it must have.
+ * Today's answers, as constants of the types of the last release. A constant of its own is not
+ * asked for members that are new; all that the release promised it must have.
  */
 const writeAnswers = (): boolean => {
   const known = read(released)

@@ -1,4 +1,4 @@
-/** What must not compile about a machine; checked by `npm run types`, never run. */
+/** Type errors that a machine must cause; checked by `npm run types`, never run. */
 import type { DealingCycleMachine } from "#core/orders/dealing-cycle/DealingCycleMachine.ts"
 import type { SubscriptionMachine } from "#core/orders/subscription/SubscriptionMachine.ts"
 import type { SubscriptionOrder } from "#core/orders/subscription/SubscriptionOrder.ts"

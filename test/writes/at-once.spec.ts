@@ -1,5 +1,5 @@
 /**
- * How many operations one instance has under way at a time
+ * Limit of the operations that one instance runs at a time
  * (docs/contract/operations.md#order-of-execution).
  */
 import { Engine } from "@bursar/engine-core"

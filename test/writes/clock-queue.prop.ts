@@ -1,4 +1,4 @@
-/** When the clock looks at a record again, and when the scheduled reports of reserves are due. */
+/** Due instants of the clock: the next look at a record, and the scheduled reports of reserves. */
 import { Duration, Instant } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it, test } from "vitest"

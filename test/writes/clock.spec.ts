@@ -1,4 +1,6 @@
-/** What the engine does because the time has come: notices of clock states, writes that nobody asks for. */
+/**
+ * Clock of the engine: events of states that the clock ends, and writes that no caller asks for.
+ */
 import { EventReads, Records, ScheduleRunner, Timely } from "@bursar/engine-core"
 import { type Collection, Instant, PlainNumber } from "@bursar/engine-core/kernel"
 import { Ledger, ProjectionLog, WorkQueue } from "@bursar/engine-core/ports"
@@ -54,7 +56,7 @@ const touch = Effect.fnUntraced(function* (timerId: string) {
   )
 })
 
-/** What the feed tells of timers. */
+/** Events of timers in the feed. */
 const told = Effect.gen(function* () {
   const feed = yield* EventReads.EventReads
   const { value } = yield* feed.page({

@@ -1,4 +1,4 @@
-/** Which check of the gate `ledger` a caller is told for each refusal of the ledger's own. */
+/** Check of the gate `ledger` that a caller reads for each refusal of the ledger. */
 import { describe, expect, it } from "vitest"
 import * as LedgerRefusal from "#core/writes/LedgerRefusal.ts"
 

@@ -74,7 +74,7 @@ const answerNames = Object.keys(answers) as ReadonlyArray<Answer>
 
 interface Row {
   readonly progress: Progress
-  /** What the latest submission was answered; null: this claim has sent none. */
+  /** Answer to the latest submission; null: this claim has sent none. */
   readonly answer: Answer | null
   readonly move: Move
 }

@@ -1,5 +1,5 @@
 /**
- * When it makes sense to look at an operation again, by how old it is
+ * Times after which a caller should poll an operation again, by the operation's age
  * (docs/contract/operations.md#polling).
  */
 import { Reads } from "@bursar/engine-core"

@@ -1,4 +1,4 @@
-/** What the engine counts of its writes: every state an operation comes to, once, and how long it took. */
+/** Metrics of writes: counts every state of an operation once, and its duration. */
 import { Metrics } from "@bursar/engine-core"
 import { Effect, Metric } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,4 +1,7 @@
-/** What a dead worker held is taken up by another after the lease and one look at the queue, and no later. */
+/**
+ * Operations of a dead worker: another worker takes them after the lease and one look at the queue,
+ * and no later.
+ */
 import { Engine, Records, settingsDefaults } from "@bursar/engine-core"
 import { type Lease, WorkQueue } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"

@@ -1,4 +1,4 @@
-/** What an item of the operations' queue says, as text that older and newer engines read alike. */
+/** Payload of the operations' queue: a text that older and newer engines read alike. */
 import { describe, expect, it } from "vitest"
 import { OperationKind } from "#core/vocabulary/OperationKind.ts"
 import * as QueuedOperation from "#core/writes/QueuedOperation.ts"

@@ -54,7 +54,7 @@ const asked = fc.record({
   noteId: fc.constantFrom("a", "a", "b", "c")
 })
 
-/** What happens while the writes run. */
+/** Steps while the writes run. */
 const happening = fc.oneof(
   { weight: 4, arbitrary: fc.record({ what: fc.constant("ask" as const), asked }) },
   {

@@ -357,7 +357,7 @@ describe("a write that committed although the answer was another", () => {
       ledger.answer((submission, port) =>
         Effect.andThen(port.submit(submission), Effect.fail(refusal))
       )
-      // Nobody has projected it yet when the answer comes.
+      // The transaction is not projected yet when the answer arrives.
       const runner = yield* OperationRunner
       yield* runner.runOnce
       assert.strictEqual(yield* stateOf(id), "running")
@@ -374,7 +374,7 @@ describe("a write that committed although the answer was another", () => {
       const { party } = yield* Notes.outsider("registrar")
       const id = yield* ask(Notes.propose, "a", party)
       faults.replace({ dropAfterCommit: [1] })
-      // Nobody projects: what is known comes from asking alone.
+      // The projection does not run: the engine learns the outcome by asking the ledger alone.
       const runner = yield* OperationRunner
       yield* runner.runOnce
       yield* TestClock.adjust("5 seconds")
@@ -825,7 +825,7 @@ describe("an engine that stops", () => {
       assert.isDefined(stopping.pollUnsafe())
       ledger.answer(undefined)
       yield* restless(3)
-      // What it had sent was not answered: whoever went on knew that.
+      // The stopped instance left the outcome recorded as unknown, and the next one read that.
       assert.isNotNull((yield* find(id)).step?.unknownSince)
       assert.strictEqual(yield* stateOf(id), "succeeded")
       assert.strictEqual(yield* commitsOf(id), 1)

@@ -1,4 +1,4 @@
-/** What a program that installed the packages does with every entry they publish. */
+/** Program that installed the packages and uses every entry that they publish. */
 import { Catalogue, Engine, FourEyes, Operations } from "@bursar/engine-core"
 import { Decimal, PlainJson } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
@@ -15,8 +15,7 @@ import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
 import * as Actors from "@bursar/storage-adapters/simulated-ledger/actors"
 import { Effect, Layer } from "effect"
 
-// What lies inside a package is no entry: it does not type-check, as it would not run.
-// @ts-expect-error
+// A module inside a package is not an entry: its import does not type-check, as it would not run.
 export type Inside = typeof import("@bursar/engine-core/kernel/Decimal.js")
 // @ts-expect-error
 export type InsideToo = typeof import("@bursar/http-host/client/Call.js")

@@ -1,4 +1,4 @@
-/** What people ask the engine for, and what they are told: each answer is held against the model. */
+/** Calls of the town's people; each answer is compared with the model. */
 import { type Caller, Catalogue, FourEyes, type Operation, Records } from "@bursar/engine-core"
 import { Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { Effect, Result } from "effect"
@@ -179,7 +179,10 @@ export const drop = (town: Town, one: Awaiting) => {
   if (at >= 0) town.awaiting.splice(at, 1)
 }
 
-/** How many sign besides the maker, by the routes' own table: the engine's declaration has no say. */
+/**
+ * Kinds by the number of signatures besides the maker's: a table apart from the engine's
+ * declarations.
+ */
 const two = ["restriction.lift", "hold.release"]
 const oneSigns = [
   "policy.set",

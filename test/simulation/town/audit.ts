@@ -223,9 +223,10 @@ const people = Effect.fnUntraced(function* (town: Town) {
   const surprises = (yield* records.list(unexpectedFacts, { limit })).map(
     ({ record }) => `${record.resourceKind} ${record.on}: ${record.detail}`
   )
-  // What outside parties may do, and is kept for a reconciliation, as it should be: a holder revokes
-  // while it is restricted, or locks something, or asks for a burn, for an order that has settled meanwhile;
-  // or a registrar delivers before the venue's word that a line waits, or is held, is on the ledger.
+  // Surprises that outside parties may cause, recorded for reconciliation: a holder revokes while
+  // it is restricted, or locks something, or asks for a burn, for an order that has settled
+  // meanwhile; or a registrar delivers before the venue's instruction that a line waits, or is
+  // held, is on the ledger.
   const known =
     /revoked its consent while (?:it is restricted|an order against it is open)\.$|^\S+ allocate\S*: The order is |^redemption fund: A redemption in state |^distribution deliver: The line was /u
   const breaches = surprises.filter((one) => !known.test(one))

@@ -38,7 +38,7 @@ const pick = (town: Town): Cycle | undefined => {
   const all = [...town.cycles.values()]
   const any = all[town.die.roll(Math.max(1, all.length))]
   if (!town.deals || town.die.once(6)) return any
-  // Those of a fund settle in their order.
+  // The cycles of a fund settle in the order of their opening.
   return all.find(({ fund }) => fund === any?.fund)
 }
 
@@ -70,7 +70,9 @@ const setsAside = Effect.fnUntraced(function* (town: Town, { cycleId, fund }: Cy
   })
 })
 
-/** What a gate left over joins the cycle of its day when that is opened: its record tells. */
+/**
+ * The remainder of a gate joins the cycle of its day when that is opened; its record has the cycle.
+ */
 const joins = Effect.fnUntraced(function* (town: Town) {
   const records = yield* Records
   for (const order of town.orders.values()) {
@@ -79,7 +81,7 @@ const joins = Effect.fnUntraced(function* (town: Town) {
   }
 })
 
-/** Whether a member is priced, and has locked what it is to bring. */
+/** Whether a member is priced, and has locked its cash or units. */
 const isReady = (town: Town, order: Order): boolean =>
   order.priced !== null &&
   isAllocated(town, order, order.kind === "subscription" ? "USD" : order.fund.instrumentId)

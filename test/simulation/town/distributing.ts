@@ -144,7 +144,7 @@ const passes = Effect.fnUntraced(function* (town: Town.Town) {
       : die.pick([hour + 60_000, day, 2 * day, 4 * day, 6 * day, 9 * day])
   Town.tell(town, `the clock moves ${jump / 1_000} seconds`)
   yield* TestClock.adjust(jump)
-  // What falls due has a few turns, as in a host that runs on.
+  // Lets due work run for a few turns, as in a host that runs on.
   for (let turn = 0; turn < 1 + die.roll(4); turn++) {
     yield* Town.turns
     yield* Town.work(town)

@@ -389,7 +389,7 @@ const conserves = (of: {
 
 type State = DistributionLine["state"]
 
-/** Where the ledger has a line, by the states of its record. */
+/** States of the record that a line in a state of the books may have. */
 const statesOf: Readonly<Record<BookedLine["state"], ReadonlyArray<State>>> = {
   owed: ["due", "suspended"],
   delivered: ["delivered"],

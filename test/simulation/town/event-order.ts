@@ -16,7 +16,7 @@ import { type Holder, note, type Town } from "./town.ts"
 
 type Payload = Readonly<Record<string, unknown>>
 
-/** What may come after what, for one record; null: nothing came before. */
+/** Events that may precede an event of the same record; null: none has to. */
 const after: Readonly<Record<string, ReadonlyArray<string | null>>> = {
   "subscription.priced": [null, "subscription.created"],
   "subscription.created": [null, "subscription.priced"],
@@ -159,7 +159,7 @@ const ended = (
   const order = town.orders.get(of.orderId)
   if (order === undefined || of.type === "redemption.withdrawn") return
   if (of.type === "subscription.ended" && of.state !== "closed") {
-    // What paid an order that is let go is its holder's again, and may pay another.
+    // The bank lines of an order that was released are free to pay another.
     town.bank.used = town.bank.used.filter(({ by }) => by !== of.orderId)
     return
   }
@@ -175,7 +175,10 @@ const ended = (
   if (order.payment === "wire") debtOf(town, order)
 }
 
-/** What a gate dealt of each redemption, checked by hand; what it left over is an order like another. */
+/**
+ * Checks by hand how much a gate dealt of each redemption, and books the remainder as an order of
+ * its own.
+ */
 const dealt = Effect.fnUntraced(function* (town: Town, cycleId: string) {
   const records = yield* Records
   const { fills } = yield* records.get(dealingCycles, cycleId)

@@ -1,4 +1,4 @@
-/** How a town begins: its instruments, what is agreed about them, and whose they are. */
+/** Founding of a town: its instruments, the agreements about them, and their parties. */
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
 import * as Calls from "../../engine/calls.ts"

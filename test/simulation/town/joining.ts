@@ -1,4 +1,7 @@
-/** How people come to the town: onboarded, accepting or not, signing, admitted, renewed, followed and closed. */
+/**
+ * Joining of a town: holders are onboarded, accept or decline, sign, are admitted, renewed,
+ * succeeded and closed.
+ */
 import type { Caller } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
@@ -64,7 +67,7 @@ const isInTime = (one: Contract, now: Instant.Instant): boolean =>
     return end === "" || Instant.of(end) > now + 20_000_000_000n
   })
 
-/** What has come to a holder's wallet is answered, the first thing first. */
+/** Answers the proposals in a holder's wallet, in order of precedence. */
 export const answers = Effect.fnUntraced(function* (town: Town, holder: Holder) {
   const { die } = town
   const { party } = holder
@@ -175,7 +178,7 @@ export const withdraws = Effect.fnUntraced(function* (town: Town) {
   })
 })
 
-/** What is known of a holder is stated, verified or withdrawn. */
+/** Sets an attribute of a holder: stated, verified or withdrawn. */
 export const describes = Effect.fnUntraced(function* (town: Town) {
   const holder = anyHolder(town)
   if (holder === undefined) return

@@ -157,7 +157,7 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
           endedOffset: null
         }
         begins(contract, at, delta)
-        // Nobody but an asset's own registrar makes it out of nothing, and then holds it itself.
+        // Only an asset's own registrar issues it, and the new holding is the registrar's own.
         if (contract.entity === "Holding" && event.nodeId > exercised) {
           same(contract.payload["owner"], contract.payload["registrar"], "who issues")
           add(said, assetOf(contract), holdingOf(contract).amount)
@@ -217,7 +217,7 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
       )
       if (Exit.isSuccess(exit)) offset = end
       else if (exit.cause.reasons.some((reason) => reason._tag === "Die")) return yield* exit
-      // Nothing can be read for now.
+      // No update can be read for now.
       else if (offset === before) return false
     }
     return true

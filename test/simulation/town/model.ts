@@ -65,12 +65,14 @@ interface Followed {
   readonly successor: { readonly holderId: string } | null
 }
 
-/** What an act asks of the world, by the rules of the house. */
+/** Gates that an act has to pass, by the rules of the venue. */
 export interface Asks {
   readonly instrumentId: string
   readonly hold?: "deal"
   readonly passing?: { readonly holderId: string; readonly what: Passing }
-  /** Whose it was: once it is succeeded, what restricts its successor may stop what passes too. */
+  /**
+   * The former holder: once it is succeeded, restrictions of its successor may stop the act too.
+   */
   readonly followed?: Followed
   /** A live credential of this party for the instrument. */
   readonly admitted?: string
@@ -78,7 +80,9 @@ export interface Asks {
   /** A live consent of this party to issuer powers on the instrument. */
   readonly consent?: string
   readonly window?: true
-  /** Nobody of this name may have a restriction of its own; what it was carried does not count. */
+  /**
+   * The holder must have no restriction of its own; one carried to it by a recovery does not count.
+   */
   readonly unrestricted?: string
   readonly differs?: readonly [string, string]
 }
@@ -109,7 +113,7 @@ export class Model {
   private readonly answers = new Map<string, Array<Answered>>()
   readonly windows: Array<Window> = []
   private readonly observer: LedgerObserver
-  /** Whom a holder named to come after it. */
+  /** The successor that a holder named. */
   private readonly heirs: (holderId: string) => Followed["successor"] | undefined
   constructor(
     observer: LedgerObserver,
@@ -186,7 +190,7 @@ export class Model {
     return false
   }
 
-  /** Nobody was ever seen to have it while the act was judged. */
+  /** The observer saw no such contract of the party at any time while the act was judged. */
   private lacks(
     party: string | undefined,
     entity: string,
@@ -204,7 +208,7 @@ export class Model {
     for (const one of answers) {
       if (one.step > when.until) break
       if (one.isClear) clear = true
-      // What was found before the act was asked for was noted by then, or is asked again.
+      // A finding from before the request was recorded by then, or the holder is screened again.
       else if (one.step < when.level) clear = false
     }
     return !clear
@@ -253,7 +257,10 @@ export class Model {
     return ids
   }
 
-  /** Whether a gate can have refused an act while it was judged, as far as the model knows the gate. */
+  /**
+   * Whether a gate can have refused an act while it was judged, as far as the model covers the
+   * gate.
+   */
   mayRefuse(gate: string, asks: Asks, when: When): boolean {
     if (gate === "hold") return this.held(asks, when, "possibly")
     if (gate !== "restriction" || asks.passing === undefined) return true

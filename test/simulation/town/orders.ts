@@ -45,7 +45,7 @@ const burns = Effect.fnUntraced(function* (town: Town, order: Order) {
   )
 })
 
-/** Where there is no market the registrar is asked for the units, and answers. */
+/** An order without a market is minted: the venue requests the units, and the registrar answers. */
 const minted = Effect.fnUntraced(function* (town: Town, order: Order, lot: Contract) {
   const { fund, holder } = order
   const cid = Wallets.member(lot, "mintRequestCid")
@@ -85,7 +85,7 @@ export const goesOn = Effect.fnUntraced(function* (town: Town) {
   yield* advances(town, order)
 })
 
-/** What an order waits for is done by whoever's turn it is. */
+/** Makes the next move that an order waits for, as the party whose move it is. */
 export const advances = Effect.fnUntraced(function* (town: Town, order: Order) {
   const { die } = town
   const { holder, kind, payment } = order

@@ -1,4 +1,7 @@
-/** How orders are paid: by bank lines, or with what is locked for them on the ledger; then they are moved on. */
+/**
+ * Payment of orders by bank lines, or by cash and units locked for them on the ledger, and their
+ * next moves.
+ */
 import type { Caller } from "@bursar/engine-core"
 import { Effect } from "effect"
 import * as Bank from "../../operations/bank.ts"
@@ -61,7 +64,7 @@ const linesText = (lines: Lines): string =>
     .map(([line, cents]) => `{"statementId":"stmt-${line}","line":1,"amount":${plain(cents, 2)}}`)
     .join(",")
 
-/** What an order that closed by wire is to pay back, from the first that is heard of it. */
+/** Debt of an order that closed by wire, in the books from the first mention of it. */
 export const debtOf = (town: Town, order: Order): Debt => {
   const known = town.debts.get(order.id) ?? { order, paid: 0n }
   town.debts.set(order.id, known)

@@ -1,4 +1,6 @@
-/** Who works at the venue, and who of them takes an act up: now and then one who may not. */
+/**
+ * Staff of the venue, and the choice of who makes an act: now and then somebody without the right.
+ */
 import type { Caller } from "@bursar/engine-core"
 import * as Calls from "../../engine/calls.ts"
 import { writeOf } from "./asking.ts"

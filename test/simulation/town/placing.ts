@@ -41,7 +41,10 @@ const claimedAs = (order: Order, { cutOffAt, cycleId }: Outcome) => {
 
 const cashOf = (town: Town): bigint => BigInt(100 + town.die.roll(5_000_000))
 
-/** What a holder could give back: a part of one of its free holdings, in whole atoms, in millionths. */
+/**
+ * Units that a holder could redeem: a part of one of its free holdings, in whole atoms, in
+ * millionths.
+ */
 export const spare = (
   town: Town,
   holder: Holder,

@@ -14,7 +14,10 @@ import { submit } from "./asking.ts"
 import { type Holder, note, type Outcome, type Town } from "./town.ts"
 import * as Wallets from "./wallets.ts"
 
-/** What the ledger shows of a forced move is looked at by itself: whose consent, and to whom. */
+/**
+ * Checks each forced move on the ledger by its contracts alone: a consent of the owner and a
+ * credential of the receiver.
+ */
 export const watches = (town: Town) => (one: Exercise) => {
   if (one.choice !== "ForceMove") return
   note(town, "forced on the ledger")
@@ -142,7 +145,10 @@ const asksOf = ({ from, instrumentId, to }: Moved, power: "forced" | "recovery")
     : { unrestricted: to.holderId })
 })
 
-/** What moved is what was asked for, from and to whom it may, and each move was let by every gate. */
+/**
+ * Checks the moves of a forced act: each went to a receiver that every gate allows, and a
+ * recovery's to the named successor.
+ */
 const moved = (town: Town, power: "forced" | "recovery") => (when: When, result: Outcome) => {
   const moves = (result["moves"] ?? []) as ReadonlyArray<Moved>
   holds(moves.length > 0, "a forced act moved nothing")
@@ -166,7 +172,7 @@ const has = (town: Town, party: string, entity: string, instrumentId: string): b
       (entity === "IssuerPowersConsent" && ["", instrumentId].includes(Wallets.assetOf(one)))
   ) !== undefined
 
-/** What somebody has of an instrument whose powers reach it, and what it is. */
+/** A holder and one of its instruments that issuer powers reach, at random. */
 const reached = (town: Town): readonly [Holder, string] | undefined => {
   const found = town.holders.flatMap((holder) =>
     holding(town, holder)

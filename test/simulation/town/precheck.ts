@@ -10,7 +10,7 @@ import { note, tell, type Town } from "./town.ts"
 const risk = Calls.person("risk-1", "risk")
 const decode = Schema.decodeUnknownSync(PrecheckReads.get.params)
 
-/** What a precheck answered: refused as the act would be, or the first check that does not pass. */
+/** Result of a precheck: the refusal of the act itself, or the first check that does not pass. */
 export type Foreseen =
   | { readonly is: "refused"; readonly refusal: Refusal }
   | {
@@ -40,7 +40,7 @@ export const foresees = Effect.fnUntraced(function* (
   return { is: "judged", first } satisfies Foreseen
 })
 
-/** What is no gate's, and is asked before or beside what a precheck judges. */
+/** Slugs that no gate refuses with: they are judged before or beside a precheck's checks. */
 const beside = new Set(["permission-denied", "invalid-request", "already-exists"])
 
 /** Holds what became of the act against what was foreseen a moment before. */
@@ -80,7 +80,7 @@ export const looked = Effect.fnUntraced(function* <E, R>(
     ({ act: { kind }, maker }) => kind === asked.act && maker === by.sub
   )
   const refusal = yield* acting
-  // Who repeats a call is answered the action that awaits already: nothing was judged anew.
+  // A repeated call answers the action that already awaits approval: nothing was judged again.
   if (refusal === null && mayRepeat && town.awaiting.length === length) return refusal
   compare(town, foreseen, asked.act, refusal)
   return refusal

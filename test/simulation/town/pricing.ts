@@ -1,4 +1,6 @@
-/** How orders are priced: points published and corrected, and what an order comes to at one. */
+/**
+ * Pricing of orders: points published and corrected, and the units and cash of an order at a price.
+ */
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
@@ -108,7 +110,7 @@ export const corrects = Effect.fnUntraced(function* (town: Town) {
   )
 })
 
-/** What an order comes to at a price, by the books' own arithmetic. */
+/** Units, cash and refund of an order at a price, by the books' own arithmetic. */
 const comesTo = (order: Order, price: bigint) => {
   const { amount, fund, kind, ordered } = order
   const { atom, residual } = fund

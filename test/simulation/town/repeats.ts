@@ -17,7 +17,7 @@ export const pinned: ReadonlyArray<Repeated> = Catalogue.reads
   // By name, so that a seed asks the same whatever order the catalogue lists them in.
   .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 
-/** What a read cannot go without, besides the ids of its path. */
+/** Parameters that a read requires besides the ids of its path. */
 const needed: Readonly<Record<string, ReadonlyArray<Readonly<Record<string, string>>>>> = {
   "instruments.series": [{ metric: "price" }, { metric: "supply" }],
   "holders.taxStatement": [

@@ -1,4 +1,7 @@
-/** What an operation answered in the town, against the record it is about, at that very version. */
+/**
+ * Comparison of an operation's result in the town with the record it is about, at that very
+ * version.
+ */
 import { Records } from "@bursar/engine-core"
 import type { Instant } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"

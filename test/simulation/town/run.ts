@@ -56,7 +56,7 @@ const settled = Effect.fnUntraced(function* (town: Town.Town, eventOrder: EventO
   throw new Error(`audit: ${[...town.pending.keys()].join(" ")} have not ended`)
 })
 
-/** How often everything is looked at whole. */
+/** Steps between two full audits. */
 const auditEvery = 250
 
 const story = Effect.fnUntraced(function* (
@@ -142,7 +142,7 @@ const story = Effect.fnUntraced(function* (
     const amount = atoms(Wallets.member(contract, "amount"))
     add(town.given, Wallets.member(contract, "receiver"), amount)
   })
-  // What founded the town is nobody's to audit.
+  // Events of the founding are left out of the audit.
   yield* run(eventOrder.skip)
   source.current = (holderId) => {
     const found = die.once(12)
@@ -194,7 +194,7 @@ const story = Effect.fnUntraced(function* (
   } satisfies Summary
 })
 
-/** What went wrong, what happened before, and how to see it again. */
+/** Error of a failed run: the fault, the steps before it, and the command that replays it. */
 const finding = (town: Town.Town, of: Options, cause: unknown) =>
   new Error(
     [

@@ -21,7 +21,7 @@ export interface Wallet {
 
 export interface Holder extends Wallet {
   readonly holderId: string
-  /** What the auditor was told of it. */
+  /** State of the holder by the events that the auditor has read. */
   told: "pending" | "closed" | "succeeded"
   /** The holder it was named successor of, and since when it may be used, in milliseconds. */
   readonly predecessor: string | null
@@ -65,7 +65,7 @@ export interface Order {
   /** As the claim answered: nanoseconds of its cut-off; null until it is told. */
   cutOffAt: bigint | null
   cycleId: string | null
-  /** What it comes to at the price that was signed. */
+  /** Units and cash of the order at the price that was signed. */
   priced: {
     readonly units: bigint
     readonly cash: bigint
@@ -76,7 +76,7 @@ export interface Order {
   readonly remainderOf: string | null
 }
 
-/** What a closed order that was paid by wire has to pay back, and what the bank has paid of it. */
+/** Refund that a closed order paid by wire owes, and the part of it that the bank has paid. */
 export interface Debt {
   readonly order: Order
   paid: bigint
@@ -87,18 +87,18 @@ export interface Cycle {
   readonly fund: Fund
 }
 
-/** What an operation answered, as its record keeps it. */
+/** Result of an operation, as its record stores it. */
 export type Outcome = Readonly<Record<string, unknown>>
 
-/** What an act was, for whoever judges what became of it. */
+/** An act, with the effects that the books record when it ends. */
 export interface Act {
   readonly kind: string
   readonly asks: ReadonlyArray<Asks>
-  /** What the books note when it succeeds; `when` says between which steps that happened. */
+  /** Effects in the books when the act succeeds; `when` has the steps between which it did. */
   readonly succeeds?: (when: When, result: Outcome) => void
-  /** What they note when it is sure that it will not happen. */
+  /** Effects in the books once the act is certain to fail. */
   readonly fails?: () => void
-  /** What may be in force from the step on at which it was asked for. */
+  /** Effects that may be in force from the step of the request on. */
   readonly begins?: () => void
   /** The last signature is there: from now on it may happen. */
   readonly approved?: () => void
@@ -110,7 +110,7 @@ export interface Pending {
   readonly since: number
   readonly sinceAt: number
   readonly level: number
-  /** Who signed; the maker first. */
+  /** Signers; the maker first. */
   readonly people: ReadonlyArray<string>
 }
 
@@ -147,7 +147,7 @@ export interface Town {
   readonly closed: Map<string, Order>
   readonly sold: Map<string, { readonly order: Order; readonly cents: bigint }>
   readonly debts: Map<string, Debt>
-  /** What the bank gave to each party, in the parts of the ledger. */
+  /** Cash that the bank issued to each party, in atoms of the ledger. */
   readonly given: Map<string, bigint>
   /** Redemptions whose units the registrar has burned on request. */
   readonly burned: Set<string>
@@ -158,11 +158,11 @@ export interface Town {
   readonly cycles: Map<string, Cycle>
   readonly bank: {
     lines: number
-    /** What the bank stated of each line, and what orders took of it. */
+    /** Amount of each bank line, and the parts of it that orders took. */
     readonly stated: Map<number, bigint>
     used: Array<{ readonly line: number; readonly by: string; readonly cents: bigint }>
   }
-  /** What operations of the books' own were, by id, once they ended. */
+  /** Final states of operations, by id. */
   readonly ended: Map<string, "succeeded" | "failed">
   readonly scope: Scope.Scope
   readonly trace: boolean

@@ -51,7 +51,7 @@ const ledger = (faults: SimulatedLedger.Faults.Faults) => {
   return venue.pipe(Layer.provideMerge(node), Layer.orDie)
 }
 
-/** What the screening source says of a holder, the next time that it is asked. */
+/** Answer of the screening source about a holder at the next request. */
 export type Finding = "nothing-yet" | "none" | "possible" | "confirmed"
 
 /** A source that answers by the dice, and notes what it answered. */

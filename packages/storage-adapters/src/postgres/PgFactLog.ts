@@ -60,7 +60,7 @@ export const make = (sessions: Sessions): FactLog["Service"] => {
       Values.integers(firsts.map((row) => row.version))
     ])
     const first = found[0] === undefined ? undefined : firsts[Values.number(found[0], "n") - 1]
-    // Where the other writer's rows are gone again, any of the call's is as good.
+    // If the other writer's rows are gone again, any row of the call names the conflict.
     const row = first ?? stray ?? rows[0]!
     return yield* new VersionMoved({
       collection: row.collection,

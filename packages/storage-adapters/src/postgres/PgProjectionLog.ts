@@ -235,7 +235,9 @@ export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
     )
 })
 
-/** Nothing was moved: the epoch or the place is another one now. */
+/**
+ * Fails with `WriterFenced` if no row moved: another writer has changed the epoch or the offset.
+ */
 const underEpoch = <E>(
   epoch: number,
   moved: Effect.Effect<Rows, E>

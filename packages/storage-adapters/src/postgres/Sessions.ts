@@ -382,7 +382,7 @@ const openSession = (of: {
   let serverProcess: Effect.Effect<unknown, SqlError> = Effect.succeed(connection.processId)
   let wrote = false
   let fault: SqlError | undefined
-  /** Whether a statement that nobody waits for any more may still be running. */
+  /** Whether an interrupted statement may still be running in the database. */
   let abandoned = false
   const abandon = () => {
     abandoned = true

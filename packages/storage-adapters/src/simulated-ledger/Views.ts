@@ -32,7 +32,9 @@ export const validate = (registry: Registry.Registry, reading: Reading) => {
   return Result.void
 }
 
-/** None where no node is visible: the transaction is not delivered. */
+/**
+ * A transaction as the reader sees it; none if no node is visible, and then it is not delivered.
+ */
 export const transaction = (
   registry: Registry.Registry,
   reading: Reading,

@@ -21,7 +21,9 @@ const CLOSE_BRACE = 0x7d
 const OPEN_BRACKET = 0x5b
 const CLOSE_BRACKET = 0x5d
 
-/** Where the cursor is: before the object, in its members, in or between the elements, or after it. */
+/**
+ * Place of the cursor: before the object, in its members, in or between the elements, or after it.
+ */
 type State = "before" | "members" | "first" | "line" | "comma" | "next" | "after"
 
 /** Piece of a file. */

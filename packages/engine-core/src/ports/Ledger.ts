@@ -237,7 +237,7 @@ export class NotAuthorized extends Data.TaggedError("NotAuthorized")<{
   readonly detail: string
 }> {}
 
-/** Nothing was sent. */
+/** The ledger was not reached: nothing was sent. */
 export class Unreachable extends Data.TaggedError("Unreachable")<{
   readonly detail: string
   readonly retryAfter: Duration.Duration

@@ -87,7 +87,7 @@ export const at = (
       })),
     ids: (collection, query) => records.ids(collection, pinned(query)),
     countBy: (collection, column, query) => records.countBy(collection, column, pinned(query)),
-    // Nothing is written at a point of the past.
+    // A point of the past has no uncommitted writes.
     uncommitted: () => Effect.succeed([]),
     // Locks are no-ops: the past does not change.
     lock: () => Effect.void,

@@ -30,7 +30,7 @@ export const Step = Schema.Struct({
   disclosed: DisclosedContracts,
   last: Schema.Boolean,
   plannedAt: Instant.schema,
-  /** When an answer last left the step's outcome unknown; null: none has. */
+  /** Instant of the latest answer that left the step's outcome unknown; null: none has. */
   unknownSince: Schema.NullOr(Instant.schema)
 })
 export type Step = typeof Step.Type

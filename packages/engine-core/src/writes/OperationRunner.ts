@@ -192,7 +192,7 @@ const make = Effect.gen(function* () {
       const ring = Queue.offer(bell, undefined)
       yield* work.wakes(QueuedOperation.queue).pipe(
         Stream.runForEach(() => ring),
-        // Where no wake-up arrives, the poll below finds the work.
+        // If no wake-up arrives, the poll below finds the work.
         Effect.catchTag("StorageUnavailable", () => Effect.sleep(Duration.millis(settings.poll))),
         Effect.forever,
         Effect.forkScoped

@@ -16,7 +16,10 @@ const members = {
   instructAt: NullOr(Instant.schema),
   /** The latest `instructAt` there was, so that each is later than the one before. */
   lastInstructAt: NullOr(Instant.schema),
-  /** When the delivered lines are rolled, where nobody has before; null: some line is still due. */
+  /**
+   * Instant at which the delivered lines are rolled unless a call rolled them before; null: some
+   * line is still due.
+   */
   rollAt: NullOr(Instant.schema)
 } as const
 

@@ -24,7 +24,7 @@ export type Executed = Omit<
   "venue" | "lineCount" | "totals" | "sealed" | "open"
 >
 
-/** Where the ledger shows an execution: the operation that submitted it, its time and its offset. */
+/** Node of an execution on the ledger: the operation that submitted it, its time and its offset. */
 export type Shown = Pick<Node, "operationId" | "effectiveAt" | "offset">
 
 /** Returns the record of a distribution as it opens; null where its instrument or its id is not valid here. */

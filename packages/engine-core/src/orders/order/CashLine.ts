@@ -118,7 +118,7 @@ export const unpaid = (cash: Cash, lines: ReadonlyArray<CashLine> | null): Objec
     expectedCash(cash)
   )
 
-/** Which way the cash of an order goes: `cash` pays the order, `refund` pays a part of it back. */
+/** Direction of an order's cash: `cash` pays the order, `refund` pays a part of it back. */
 export type Pays = "cash" | "refund"
 
 /** Direction of the bank lines that pay an order, or its refund. */

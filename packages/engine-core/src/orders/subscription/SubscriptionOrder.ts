@@ -9,7 +9,7 @@ export interface Subject {
   readonly state: State<typeof SubscriptionMachine>
   /** Whether its cash leg is covered: matched when paid by wire, allocated when paid on the ledger. */
   readonly cashStands: boolean
-  /** When a priced order expires; null: it has no such time. */
+  /** Instant at which a priced order expires; null: it does not expire. */
   readonly settleBy: Instant.Instant | null
   readonly now: Instant.Instant
 }

@@ -40,7 +40,7 @@ export interface BulkNames {
 /** Rows of one owner on one side of a comparison. */
 export interface BulkRows {
   readonly owner: string
-  /** Which of the amounts is compared, counted from 0. */
+  /** Index of the amount that is compared, from 0. */
   readonly amount: number
   /** Only rows of these groups; all where it is left out. */
   readonly groups?: ReadonlyArray<string>

@@ -21,7 +21,7 @@ export interface VersionRow {
   readonly sortKey: string
   /** The columns lists filter by; null does not match any value. */
   readonly filters: Readonly<Record<string, string | null>>
-  /** When the record's first version was recorded (sortable text). */
+  /** Instant at which the record's first version was recorded (sortable text). */
   readonly createdAt: string
   /** The first projection offset at which this version is valid. */
   readonly fromOffset: number

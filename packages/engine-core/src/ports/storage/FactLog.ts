@@ -14,7 +14,7 @@ export interface FactRow {
   readonly cause: string
   /** The first projection offset at which the fact holds. */
   readonly offset: number
-  /** When it was recorded: an instant in sortable text. */
+  /** Instant at which the fact was recorded (sortable text). */
   readonly recordedAt: string
 }
 

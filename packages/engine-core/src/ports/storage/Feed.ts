@@ -18,7 +18,7 @@ export interface FeedHead {
   readonly moves: number
   /** The offset the projection has reached. */
   readonly projectionOffset: number
-  /** Which of the ledgers the projection has followed that offset belongs to. */
+  /** Epoch of the ledger that the offset belongs to. */
   readonly ledgerEpoch: number
   /** Counter that rises with every change of the set of webhooks: the key of its cache. */
   readonly webhooksMoved: number

@@ -45,9 +45,9 @@ interface Judged {
 }
 
 /**
- * Whether lines of an account's statement are judged under this instrument. What is kept apart for
- * suspended lines is compared as a whole. A file that was handed in for two instruments has its lines
- * twice: they are judged under the one that the account is mapped to.
+ * Whether lines of an account's statement are judged under this instrument. Lines of a segregated
+ * account are not: its balance is compared as a whole. A file that was handed in for two
+ * instruments has its lines twice: they are judged under the one that the account is mapped to.
  */
 const isJudged = (
   { segregated, instrumentId: mappedTo }: Pick<ExternalAccount, "segregated" | "instrumentId">,

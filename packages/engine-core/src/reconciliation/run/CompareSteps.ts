@@ -80,7 +80,7 @@ export const compare = Effect.fnUntraced(function* (
   return { startedAt, ...compared, venue } satisfies Compared
 })
 
-/** Where a run compares: its point, and whether the ledger was reachable. */
+/** Point at which a run compares, and whether the ledger was reachable. */
 export interface Situation {
   readonly at: Check.Point
   readonly isReached: boolean

@@ -95,7 +95,10 @@ const spansOf = (instrument: Of, { pin }: Point): Stream.Stream<Span, Unavailabl
   )
 }
 
-/** Whether nobody held anything before the first movement that the projection read. */
+/**
+ * Whether the projection began with the ledger, so that every balance before its first movement is
+ * 0.
+ */
 const isComplete = ({ horizonOffset }: Point): boolean => horizonOffset === 0
 
 interface Sum {

@@ -73,7 +73,10 @@ export const neededBy = (
   return { floors, named: new Set(named.keys()) }
 }
 
-/** Whether findings keep a statement: what is older than all of its source's may go. */
+/**
+ * Whether findings need a statement: one names it, or it is not older than the oldest that open
+ * findings of its source may need.
+ */
 export const isNeeded = (
   { inForce, statement }: Dated,
   { floors, named }: NeededByFindings

@@ -13,7 +13,7 @@ export type ExternalSourceId = typeof ExternalSourceId.Type
 
 const { Array: List, Literals, NullOr, Record: RecordOf, String: Text, Struct } = Schema
 
-/** When the statement of a business date is due: a time of day in a zone, days after the date. */
+/** Due time of a business date's statement: a time of day in a zone, days after the date. */
 const DueBy = Struct({ time: Text, zone: Text, daysAfter: Integer.schema })
 
 /** Columns and notation of a CSV source (docs/domain/statements.md#forms). */

@@ -61,7 +61,7 @@ export const ExternalStatement = Struct({
   corrects: NullOr(Text),
   /** The statement that replaces this one; null: it is in force. */
   supersededBy: NullOr(Text),
-  /** When retention deleted the lines and the bytes; absent: they are there. */
+  /** Instant at which retention deleted the lines and the bytes; absent: they are stored. */
   prunedAt: Schema.optionalKey(Instant.schema)
 }).annotate({
   identifier: "ExternalStatement",

@@ -20,7 +20,7 @@ const shown = {
   nav: Schema.NullOr(Nav)
 }
 
-/** When retention deleted the lines and the bytes; null: they are there. */
+/** Instant at which retention deleted the lines and the bytes; null: they are stored. */
 const prunedAt = Schema.NullOr(Instant.schema)
 
 export const StatementView = RecordView.schemaOf(

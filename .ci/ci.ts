@@ -1,4 +1,6 @@
-/** Everything that judges a change, one part after the other; the closing line counts them all. */
+/**
+ * Runner of all parts that judge a change, one after the other; the closing line counts them all.
+ */
 import { spawn } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

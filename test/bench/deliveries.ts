@@ -9,7 +9,10 @@ import { many, onDatabase, operation } from "./operations.ts"
 import { type Bench, inTurns, timed } from "./measure.ts"
 import * as Meters from "./meter.ts"
 
-/** As many as the contract lets one instance have in flight: four to each. */
+/**
+ * Webhooks, and the deliveries in flight that the contract permits one instance: four for each
+ * webhook.
+ */
 const webhooks = 8
 const inFlight = 32
 const loopback = Host.WebhookAddresses.networkOf("127.0.0.0/8")

@@ -34,7 +34,7 @@ const served = <A, E, F>(
       yield* recordInstrument("aaa-first")
       yield* seed
       const sql = yield* SqlClient.SqlClient
-      // As the database does by itself within a minute of such growth.
+      // The database runs this by itself within a minute of such growth.
       yield* sql`analyze`
       const args = [url]
       const host = yield* Processes.start({ file: "list-host.ts", folder, args })

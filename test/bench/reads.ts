@@ -49,7 +49,7 @@ const program = ({ rounds, size: depth = 100_000 }: Options) =>
     yield* Seeded.events(depth)
 
     const sql = yield* SqlClient.SqlClient
-    // As the database does by itself within a minute of such growth.
+    // The database runs this by itself within a minute of such growth.
     yield* sql`analyze bursar.document`
     yield* sql`analyze bursar.event`
     const reads = yield* Reads

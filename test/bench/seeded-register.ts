@@ -336,7 +336,7 @@ export const copyEach = Effect.fnUntraced(function* (
   yield* sql.unsafe("drop table public.pattern")
 })
 
-/** As many holders, each admitted to the instrument and holding the same of it. */
+/** Holders in this number, each admitted to the instrument and with equal holdings of it. */
 export const register = Effect.fnUntraced(function* (of: Of & { readonly count: number }) {
   yield* copyEach(recordsOf(pattern, of), { count: of.count, replaced: ofHolders })
   yield* put([

@@ -26,7 +26,7 @@ afterAll(async () => {
 type Say = (sql: string) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>
 
 interface Refusing {
-  /** As the database says it, where it refuses. */
+  /** The database's own message when it refuses. */
   readonly reason: string
   readonly sqlState: string
   readonly begin: (say: Say, database: string) => Promise<void>
@@ -118,7 +118,8 @@ describe("a database of which", () => {
         await expect.poll(seen).toEqual([200, 200])
         await begin(say, database)
         await expect.poll(() => register("holder-a")).toBe(503)
-        // Not sooner or later: nobody has to look for what the refused write has told already.
+        // The refused write alone makes the host not ready: no request and no timer has to find it
+        // out.
         await expect.poll(() => venue.log()).toContain(`"sqlState":"${sqlState}"`)
         expect(await seen()).toEqual([503, 503])
         expect(await status(`${at.management}/livez`)).toBe(200)
@@ -132,7 +133,8 @@ describe("a database of which", () => {
           msg: "the database refused what was written",
           detail: expect.stringContaining(reason)
         })
-        // It goes on refusing: no look in between takes the host for ready, whatever it could read.
+        // The database goes on refusing: readiness must not turn up in between, although reads
+        // succeed.
         for (let asked = 0; asked < 20; asked++) {
           expect(await seen()).toEqual([503, 503])
           await new Promise((later) => setTimeout(later, 50))

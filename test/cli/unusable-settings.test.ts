@@ -113,7 +113,7 @@ describe("bursar start", () => {
     const lines = err.split("\n").filter((line) => line !== "")
     const told = lines.filter((line) => line.startsWith("bursar: "))
     expect(told).toEqual([expect.stringContaining(`bursar: ${setting} (${variable}): `)])
-    // Whatever else it says is its log, and nowhere does it show where in the code it was.
+    // The other lines are the log's, and none shows a place in the code.
     for (const line of lines) if (!told.includes(line)) JSON.parse(line)
     expect(err).not.toMatch(/\bat .*\.(ts|js):[0-9]+/)
     expect(err).not.toContain("planted-secret")

@@ -27,7 +27,8 @@ const catches = <E>(
       }
     }
     expect(broken).toContain(breaks)
-    // Whoever writes an adapter reads what was looked at, before what was there.
+    // A message for the author of an adapter begins with the subject of the law, not with an
+    // AssertionError.
     expect(told.filter((message) => /^AssertionError: expected/u.test(message))).toEqual([])
     return broken
   })

@@ -56,7 +56,7 @@ const venue = async (
     await beside(said)
   } finally {
     child.kill(signal)
-    // As npm does with what the whole group has had.
+    // A second signal, as npm repeats the one that its whole process group has had.
     child.kill(signal)
   }
   return { code: await ended, said }

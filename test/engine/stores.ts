@@ -8,7 +8,7 @@ import { ledgerOf } from "./world.ts"
 
 const key = { id: 1, secret: new Uint8Array(32).fill(7) }
 
-/** Everything an engine is given but the engine itself, on each of the stores. */
+/** Ports of an engine, over each of the stores. */
 export const stores = [
   ["memory", Memory.layer],
   ["PostgreSQL", TestDatabase.layer]

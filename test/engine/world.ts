@@ -38,13 +38,13 @@ export interface WorldOptions {
   readonly timely?: ReadonlyArray<Timely.Timely>
   readonly settings?: Partial<typeof settingsDefaults>
   readonly faults?: SimulatedLedger.Faults.Faults
-  /** Other storage ports than those in memory. */
+  /** Storage ports in place of those in memory. */
   readonly storage?: Layer.Layer<Memory.Storage>
   /** Wrapper between the engine and its port to the ledger. */
   readonly tamper?: (ledger: Ledger.Ledger["Service"]) => Ledger.Ledger["Service"]
 }
 
-/** Everything the engine is given, apart from it: two engines may be built over one of these. */
+/** Ports of the engine without the engine: two engines may be built over one of these. */
 export const ports = (options: WorldOptions = {}) =>
   Layer.mergeAll(
     options.storage ?? Memory.layer,

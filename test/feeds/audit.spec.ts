@@ -386,7 +386,8 @@ describe("a log that is checked", () => {
     expect(faultOf(rows.slice(2), at(rows, 3))?.seq).toBe(3)
     const told = chained([proposed, proposed, sign, proposed, pruned(3)])
     expect(faultOf(told.slice(2), at(told, 4))).toBeNull()
-    // It begins with no checkpoint, or with another than it says.
+    // The log begins with a record that is no checkpoint, or with another checkpoint than the
+    // pruning names.
     expect(faultOf(told.slice(1), at(told, 4))?.seq).toBe(2)
     const less = chained([proposed, sign, proposed, sign, pruned(2)])
     expect(faultOf(less.slice(3), at(less, 4))?.seq).toBe(4)

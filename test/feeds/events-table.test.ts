@@ -33,7 +33,9 @@ const aboutOthers: Readonly<Partial<Record<EventType, ResourceKind | "any">>> = 
   "admission.offered": "contract",
   "admission.granted": "contract"
 }
-/** These are about whatever record the operation, the action or the pruning is about. */
+/**
+ * Events of these kinds have the record of their operation, action or pruning, whatever its type.
+ */
 const aboutAny = ["operation.", "approval.", "retention."]
 
 describe("an event", () => {

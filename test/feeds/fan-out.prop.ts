@@ -1,4 +1,7 @@
-/** Whoever takes an event when it is written gets it once, and nobody else does, in whatever order things happen. */
+/**
+ * Fan-out of events: a webhook that subscribes to an event's type when the event is written gets it
+ * once, and no other webhook does, in whatever order writes, registrations and removals happen.
+ */
 import { EventReads, Vocabulary } from "@bursar/engine-core"
 import { Effect, Fiber } from "effect"
 import * as fc from "fast-check"
@@ -62,7 +65,8 @@ const story = (steps: ReadonlyArray<Step>, receivers: W.Receivers) =>
       } else if (one.do === "remove") {
         const gone = live[one.id % Math.max(1, live.length)]
         if (gone === undefined) continue
-        // Everything until now is taken, so that what is cancelled is what the removal itself said.
+        // Delivers all events so far, so that the removal's own events are the only ones to be
+        // cancelled.
         yield* W.settle
         const params = { webhookId: gone.webhookId }
         yield* W.call("webhook.remove", { params, key: null })

@@ -328,7 +328,7 @@ describe("the feed", () => {
               const before = yield* stored
               const records = yield* Records
               const all = yield* Notes.transactions
-              // Whoever reads the same updates again announces the same events again.
+              // A follower that reads the same updates again announces the same events again.
               for (const update of all) {
                 yield* records.transact(
                   records.announce(
@@ -352,7 +352,7 @@ describe("the feed", () => {
               const told = new Set(before.map(({ source }) => source))
               const after = yield* stored
               expect(after.slice(0, before.length)).toEqual(before)
-              // Only what was not told at all is new: second notes of one id were kept apart.
+              // No event is announced twice; second notes of one id are events of their own.
               expect(after.slice(before.length).some(({ source }) => told.has(source))).toBe(false)
               expect(new Set(after.map(({ source }) => source)).size).toBe(after.length)
             }).pipe(

@@ -431,7 +431,7 @@ describe("what nobody can ask for any more", () => {
         yield* turns
         const use = (nonce: string) => keys.useNonce({ scope: "s", nonce, keep: 5 * minute })
         expect([yield* use("short"), yield* use("long")]).toEqual([true, false])
-        // There is no budget left to forget.
+        // The idle budget is deleted already.
         expect(yield* budgets.forget({ idle: 0, limit: 10 })).toBe(0)
       })
     ))

@@ -188,7 +188,7 @@ describe("a task", () => {
         const old = yield* instance([known.task])
         yield* old.runOnce
         expect([later.turns.length, known.turns.length]).toEqual([0, 1])
-        // It is left to those that know it, not asked for every minute.
+        // The unknown task is left to engines that know it, and not looked at every minute.
         yield* TestClock.adjust("5 minutes")
         expect(yield* old.runOnce).toBe(0)
         yield* TestClock.adjust("1 hour")

@@ -213,7 +213,7 @@ describe("removal", () => {
           "operation.succeeded"
         ])
         yield* W.settle
-        // Even the event that its removal was asked for was still on its way.
+        // The event of its own removal was on its way too.
         expect(receivers.of("wh-1")).toEqual([])
       }).pipe(Effect.provide(W.posting(receivers)))
     }
@@ -251,7 +251,7 @@ describe("removal", () => {
         expect(receivers.of("wh-1")).toHaveLength(before)
         // The other one was told of all of it.
         expect(receivers.of("wh-2")).toHaveLength(3)
-        // And its queue is empty: nobody looks at it any more.
+        // The queue of the removed webhook is empty.
         expect(yield* W.queued("wh-1")).toBe(0)
       }).pipe(Effect.provide(W.posting(receivers)))
     }
@@ -321,7 +321,7 @@ describe("the configuration's webhooks", () => {
         ])
       }).pipe(Effect.provide(engine([])))
       expect(receivers.of("conf")).toHaveLength(3)
-      // And named again it goes on with what happens from then on.
+      // Once it is configured again, its deliveries continue with the events from then on.
       receivers.answer = W.taken
       yield* Effect.andThen(W.happen("fifth"), W.settle).pipe(Effect.provide(engine([one])))
       expect(receivers.of("conf")).toHaveLength(4)
@@ -524,7 +524,7 @@ describe("a secret", () => {
         ]) {
           expect(text).not.toContain(spelling)
         }
-        // It was not lost either: what is posted is signed under it.
+        // The secret is stored all the same: the posts are signed under it.
         expect(receivers.of("wh-1")[0]?.headers["webhook-signature"]).toMatch(/^v1,\S+ v1a,\S+$/)
         const webhook = yield* Effect.flatMap(Records, (records) => records.get(webhooks, "wh-1"))
         expect(webhook.sealed).toMatch(/^seal-1\./)
@@ -565,7 +565,7 @@ describe("a secret", () => {
           Effect.provide(W.engineOver(ports, { sealingKeys: [newer] }))
         )
         expect(receivers.of("wh-1")).toHaveLength(1)
-        // It was not counted as an attempt: with the key back it is the first.
+        // The failed signing was not counted: with the key back the next post is the first attempt.
         yield* W.pass(60_000).pipe(Effect.provide(W.engineOver(ports, { sealingKeys })))
         expect(receivers.of("wh-1")[1]?.headers["x-webhook-attempt"]).toBe("1")
       }).pipe(Effect.scoped)

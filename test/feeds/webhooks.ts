@@ -68,7 +68,7 @@ export class Receivers {
 /** An engine that nobody gave a sender. */
 export const plainWorld = () => world({ settings })
 
-/** Everything an engine that posts is given, so that several may be built over it. */
+/** Ports of an engine that posts, so that several engines may be built over them. */
 export const ports = (receivers: Receivers, options: WorldOptions = {}) =>
   Layer.merge(worldPorts(options), Layer.succeed(WebhookSender.WebhookSender, receivers.sender))
 

@@ -134,7 +134,7 @@ const restricts = (restrictionId: string) => {
 const pauses = (holdId: string) =>
   done(Calls.write("instrument.pause", { instrumentId }, { holdId, reason: "to see" }))
 
-/** Everything that was answered moves on: on the ledger, and in what the engine alone keeps. */
+/** Writes after the answers, on the ledger and in the engine's own records. */
 const more = ({ stage }: Story) =>
   Effect.gen(function* () {
     yield* done(Calls.write("restriction.lift", { restrictionId: "x1" }, { reason: "seen" }))

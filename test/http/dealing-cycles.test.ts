@@ -36,7 +36,7 @@ const instrument = () => ({ admin: wallet("registrar").party, id: "fund-a" })
 const cash = () => ({ admin: wallet("bank").party, id: "USD" })
 const terms = { instrumentId: "fund-a", unitDecimals: 6, pricing: "forward" as const }
 
-/** Everybody's program takes what there is to take, until nobody has anything left to do. */
+/** Runs the program of every party until none has an act left. */
 const work = async () => {
   const plans = {
     alice: Wallet.plan({ policy, terms: documentHash }),
@@ -250,7 +250,7 @@ describe("a dealing cycle over HTTP", () => {
     const text = JSON.stringify(own.value)
     expect(text).not.toContain('"s2"')
     expect(text).not.toContain(wallet("bob").party)
-    // As numbers of their own: the digits of an id or of a time may hold them by chance.
+    // Numbers as whole words: the digits of an id or of a time may contain them by chance.
     for (const secret of ["50000", "47906", "150000"]) {
       expect(text).not.toMatch(new RegExp(`(?<![\\w.])${secret}(?!\\w)`, "u"))
     }

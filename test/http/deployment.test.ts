@@ -66,7 +66,7 @@ describe("readiness", () => {
             yield* TestClock.adjust("1 second")
             expect(yield* state).toBe("up")
           }
-          // However often anybody asks, nobody looks for it.
+          // Readiness is cached: a request for it does not look at the stores.
           const before = looks
           for (let asked = 0; asked < 1_000; asked++) yield* state
           expect(looks).toBe(before)

@@ -168,7 +168,7 @@ describe("a standing approval over HTTP", () => {
     })
     expect(await refusal(revoke, {}, "risk")).toEqual([409, "state-conflict"])
     expect(await refusal(`${path}/nobody:revoke`, {})).toEqual([404, "not-found"])
-    // Another one may be granted from then on, and this one is for nothing.
+    // Another approval may be granted after the revocation; it is revoked unused.
     await fund.writes(path, { ...body, standingApprovalId: "second", maxUses: 1 })
     await fund.writes(`${path}/second:revoke`, {}, "risk")
   })

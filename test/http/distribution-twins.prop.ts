@@ -300,7 +300,7 @@ interface Mark {
   readonly now: string
 }
 
-/** Everything that a wallet reads of the ledger, from its beginning. */
+/** Updates that a wallet reads from the ledger, from its beginning. */
 const seenBy = (holder: Cycles.Holder) =>
   Effect.gen(function* () {
     const participant = yield* SimulatedLedger.Participant

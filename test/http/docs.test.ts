@@ -22,7 +22,7 @@ interface Got {
   readonly bytes: Buffer
 }
 
-/** As it goes over the wire: `fetch` would unpack it. */
+/** The answer's bytes as sent: `fetch` would decompress them. */
 const get = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Got> =>
   new Promise((resolve, reject) => {
     request(`${venue.url}${path}`, { headers, agent: false }, (response) => {

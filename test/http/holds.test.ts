@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => venue.close())
 
 let count = 0
-/** Something else happens on the ledger, so that offsets tell before from after. */
+/** Commits an unrelated contract, so that the offset before it differs from the one after it. */
 const elsewhere = () =>
   registrar.acts(
     Templates.create(Templates.InstrumentConfiguration, {

@@ -74,7 +74,7 @@ describe("a body that asks too much of a reader is refused", () => {
     expect(errors?.[0]?.detail).toMatch(why)
   })
 
-  /** So many arrays of ten thousand values. */
+  /** Members that are arrays of ten thousand values each. */
   const values = (count: number) =>
     Array.from({ length: count }, (_, at) => `"m${at}":[${"0,".repeat(9_999)}0]`).join(",")
 

@@ -153,7 +153,8 @@ describe("a connection", () => {
     expect(answer.toLowerCase()).toContain("retry-after: 1")
     expect(answer.match(/^HTTP/gm)).toHaveLength(1)
 
-    // Whoever signs in gives its place to another, and so does whoever leaves; a refused one does not.
+    // A connection leaves its place to another when its request is authenticated or refused, and
+    // when it closes; a connection refused for want of a place has none to leave.
     const [first, second, third] = places
     first?.socket.write(
       "GET /v1/holders HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a.b.c\r\n\r\n"
@@ -233,7 +234,7 @@ describe("an answer to a read", () => {
     socket.on("error", () => {})
     const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()))
     socket.write(`GET /v1/holders HTTP/1.1\r\nHost: x\r\nAuthorization: ${as}\r\n\r\n`)
-    // It takes the first of it and stops, until the host has given up.
+    // The client reads the first part of the answer and stops until the host gives up.
     let taken = ""
     await new Promise<void>((resolve) =>
       socket.once("data", (part) => resolve(void (taken = String(part))))

@@ -48,7 +48,10 @@ beforeEach(() => {
 })
 
 let people = 0
-/** Somebody who has not signed in before: a token that is known needs no key. */
+/**
+ * Authorization of a person who has not signed in before: a token that was verified before needs no
+ * key.
+ */
 const somebody = async () =>
   `Authorization: ${await bearer(["operator"], { sub: `operator-${++people}` })}\r\n`
 

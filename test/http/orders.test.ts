@@ -79,7 +79,7 @@ const plans = (): Readonly<Record<string, readonly [Wallets.Wallet, World.Plan]>
   alice: [alice, InvestorWallet.plan({ policy, terms: documentHash })]
 })
 
-/** These programs take what there is to take, until none has anything left to do. */
+/** Runs these programs until none of them has an act left. */
 const work = async (...names: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
   const done: Array<string> = []
   for (let round = 0; round < 20; round++) {

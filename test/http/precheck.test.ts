@@ -51,7 +51,7 @@ const terms: AttestorBot.Terms = {
 let venue: Wallets.WholeVenue
 let programs: Readonly<Record<string, readonly [Wallets.Wallet, World.Plan]>>
 
-/** These programs take what there is to take, until none has anything left to do. */
+/** Runs these programs until none of them has an act left. */
 const work = async (...names: ReadonlyArray<string>): Promise<void> => {
   for (let round = 0; round < 20; round++) {
     const done: Array<string> = []

@@ -97,7 +97,7 @@ describe("a 401", () => {
       const requestId = answer.headers.get("x-request-id") ?? ""
       const problem = await json<Problem>(answer)
       expect(await lineOf(requestId)).toMatchObject({ status: 401, reason })
-      // As short as the others': what exactly was wrong helps only a forger.
+      // No errors, as for every refused token: the exact reason would help a forger.
       expect(problem.errors).toBeNull()
     }
   })

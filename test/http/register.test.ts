@@ -584,9 +584,9 @@ describe("what a restriction shows of itself", () => {
     await lifts(onAll)
     expect(await marks(registerOf("fund-a"))).toEqual(free)
     expect(await marks(portfolio)).toEqual(both)
-    // It was set after what is on the ledger up to there.
+    // The restriction was recorded after this offset.
     expect(await marks(registerOf("fund-a", `?at=${offset}`))).toEqual(free)
-    // But for when it was asked, an investor is answered byte for byte as before it all.
+    // Apart from its instant, an investor's answer is byte for byte that of before.
     const after = (await venue.read(portfolio, "investor", own)).text
     const timeless = (text: string) => ({ ...JSON.parse(text), now: null })
     expect(timeless(after)).toEqual(timeless(asInvestor))

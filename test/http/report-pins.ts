@@ -297,8 +297,8 @@ interface Later {
 }
 
 /**
- * So many updates: units that are minted, and points of days that were long ago. The engine reads them
- * all together, and says nothing of its own.
+ * Updates of mints and of points for days long past, which the engine reads in one batch and
+ * answers with no write of its own.
  */
 const updates = Effect.fnUntraced(function* ({ holders: all, stage }: Later, count: number) {
   const credentials = yield* Effect.forEach(all, ({ party }) =>

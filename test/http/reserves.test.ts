@@ -396,7 +396,7 @@ describe("a backed instrument over HTTP", () => {
 
   it("shows the monitor no id of a lock agreement, a mint or a redemption", async () => {
     const ids = /\b(lk-[A-Za-z]+|m-\d|r-(1|taken|none))\b/
-    // Somebody who may read them finds the ids in these answers.
+    // An operator, who may read them, finds the ids in these answers.
     expect((await venue.read("/v1/operations?limit=1000")).text).toMatch(ids)
     for (const path of ["events", "operations", "approvals", "proposals", "findings"]) {
       const { status, text } = await venue.read(`/v1/${path}?limit=1000`, "monitor")

@@ -157,7 +157,8 @@ describe("settings", () => {
       expect(name).toMatch(/^[a-z][A-Za-z]*(\.[a-z][A-Za-z]*){0,3}$/)
       expect(setting.doc).toMatch(/^[A-Z].*\.$/)
       expect(setting.limit).not.toBe("")
-      // No name lies under another: in the file a member is a setting or a part of names, not both.
+      // No name is a prefix of another: in the file a member is either a setting or a part of
+      // names.
       expect(all.filter(([other]) => other.startsWith(`${name}.`))).toEqual([])
     }
   })

@@ -383,7 +383,7 @@ const reach: { readonly [S in Slug]: Reached | "not built" } = {
         {
           storage: storage(Feed as never, (feed: Feed["Service"]) => ({
             ...feed,
-            // Everything is pruned as soon as somebody has a place in it.
+            // Every event is pruned as soon as a reader has a cursor.
             read: (query) =>
               Effect.map(feed.read(query), (page) => ({
                 ...page,

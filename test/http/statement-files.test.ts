@@ -45,7 +45,7 @@ beforeAll(async () => {
 })
 afterAll(() => venue.close())
 afterEach(() => {
-  // Whatever became of a call, its stage is gone with it.
+  // The stage of a call is closed whatever its outcome.
   expect(staging.open).toBe(0)
   staging.handed.length = 0
 })

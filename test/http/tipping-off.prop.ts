@@ -536,7 +536,7 @@ interface Claim {
 const claims: fc.Arbitrary<Claim> = fc.record({
   act: fc.constantFrom("subscription.claim" as const, "redemption.claim" as const),
   holderId: fc.constantFrom("h1" as const, "h2" as const),
-  // Some of them more than the holder has of units.
+  // The largest sizes exceed the units of the holder.
   size: fc.constantFrom(1, 50, 100_001, 900_000)
 })
 

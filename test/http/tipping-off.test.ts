@@ -57,7 +57,7 @@ const claim = (holderId: string, subscriptionId: string) => ({
 })
 const frozen = { mode: "freeze", reason: "court-order", order: Twins.order }
 
-/** As somebody reads it: its envelope's value, or the whole of a refusal. */
+/** The value of an answer, or the whole problem of a refusal. */
 const read = <A>(twin: Twins.Twin, as: string, path: string) =>
   Effect.map(
     Twins.call(twin, { as, path }),
@@ -176,7 +176,7 @@ describe("an application", () => {
           ])
         )
         expect(yield* seen(app)).toEqual([])
-        // Whoever is of the staff besides is told as staff is.
+        // A caller with a role of the staff besides sees all events.
         const both = yield* Twins.token(["app", "operator"])
         expect((yield* seen(both)).map(({ type }) => type)).toEqual(types)
         expect(yield* read(twin, app, "/v1/holders/h2")).toEqual(before)

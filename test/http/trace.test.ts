@@ -157,7 +157,7 @@ describe("a tracestate", () => {
         const left = kept === "" ? [] : kept.split(",")
         expect(entries.filter((one) => left.includes(one))).toEqual(left)
         if (entries.join().length <= 512) expect(left).toEqual(entries)
-        // No entry of at most 128 goes while a longer one stays.
+        // An entry of at most 128 characters is dropped only after all longer ones.
         const gone = entries.filter((one) => !left.includes(one))
         if (gone.some(({ length }) => length <= 128)) {
           expect(left.every(({ length }) => length <= 128)).toBe(true)

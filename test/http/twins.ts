@@ -30,7 +30,7 @@ import * as Venue from "./venue.ts"
 
 const digest = (text: string) => createHash("sha256").update(text).digest()
 
-/** Everything random comes of a count: the nth of a kind is the same in both. */
+/** Counters in place of random ids: the nth id of a kind is the same in both venues. */
 const ids = (): Ids["Service"] => {
   const counts = new Map<string, number>()
   const next = (kind: string, length: number): Uint8Array => {

@@ -125,12 +125,12 @@ export const open = async (
     readonly rateLimit?: Partial<Host.RateLimit.Rules>
     readonly origins?: ReadonlyArray<string>
     readonly times?: Partial<Host.Times>
-    /** Other storage ports than those in memory. */
+    /** Storage ports in place of those in memory. */
     readonly storage?: Storage
     readonly settings?: Partial<typeof settingsDefaults>
     /** Members of the ledger that a test replaces; the others do nothing. */
     readonly ledger?: Partial<Ledger.Ledger["Service"]>
-    /** Another intake of statements than the engine's own. */
+    /** Intake of statements in place of the engine's own. */
     readonly intake?: Layer.Layer<Intake.StatementIntake>
     /** Limits of a body that is a file. */
     readonly uploads?: Partial<Host.Uploads>

@@ -85,7 +85,7 @@ export const open = async (
     readonly settings?: Partial<typeof settingsDefaults>
     /** A source of screenings, or whatever else an embedder plugs in. */
     readonly plugged?: Layer.Layer<never>
-    /** Whoever judges every answer by itself needs no witness that keeps them all. */
+    /** No witness, for tests that judge every answer themselves: a witness keeps them all. */
     readonly witness?: "elsewhere"
   } = {}
 ): Promise<WholeVenue> => {

@@ -27,7 +27,10 @@ let port = 0
 let certificate = ""
 const asked: Array<{ readonly name: string | false | null; readonly host: string | undefined }> = []
 
-/** Whoever is registered is reached on loopback: only its certificate tells who it is. */
+/**
+ * Posts to a registered name, which resolves to loopback: the certificate alone identifies the
+ * receiver.
+ */
 const post = (name: string, authorities?: string) => {
   const loopback = Host.WebhookAddresses.networkOf("127.0.0.0/8")
   const layer = Host.WebhookSender.layer({

@@ -7,7 +7,9 @@ const bytes = (...parts: ReadonlyArray<string | number>): Uint8Array =>
 
 export type Case = readonly [name: string, text: string | Uint8Array]
 
-/** No JSON (RFC 8259): every one is refused. The names follow those of JSONTestSuite. */
+/**
+ * Texts that are no JSON (RFC 8259), all of them refused. The names follow those of JSONTestSuite.
+ */
 export const refused: ReadonlyArray<Case> = [
   // arrays
   ["array_1_true_without_comma", "[1 true]"],

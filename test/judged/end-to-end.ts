@@ -78,7 +78,7 @@ const paused = async (stack: Stack): Promise<string> => {
   return VenueClient.text(done, "result", "holdId")
 }
 
-/** And whoever holds its units by then restricted. */
+/** Restricts the holder who has the units by then. */
 const restricted = async (stack: Stack): Promise<string> => {
   const operator = VenueClient.open(stack.venue, people.operator)
   const done = await operator.done(`/v1/holders/${successorId}:restrict`, {

@@ -60,7 +60,7 @@ const opening = fc.record({
   isPar: fc.boolean(),
   /** The price of the bills never moves. */
   isStill: fc.constantFrom(true, false, false),
-  /** Both assets are locked, and h1 has units, before anything else. */
+  /** Both assets are locked, and h1 has units, from the beginning. */
   isFilled: fc.constantFrom(true, true, true, false),
   terms: fc.nat(5)
 })
@@ -396,7 +396,7 @@ const acts: {
     }),
   close: (game, { much }) =>
     Effect.gen(function* () {
-      // Most histories go on.
+      // One step in five closes the reserve; the others do nothing, so that histories go on.
       if (much % 5 !== 0) return
       yield* turn(game)
       const closed = yield* Backed.closes()

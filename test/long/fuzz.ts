@@ -17,9 +17,12 @@ const long = {
   count: Number(process.env["FUZZ_REQUESTS"] ?? 200_000)
 }
 
-/** So many requests go to one town: what they leave behind slows it down, and what fails is found again sooner. */
+/**
+ * Requests to one town: more would slow it down by the records that they leave, and a fault is
+ * found again sooner.
+ */
 export const inOneTown = 2_000
-/** So many requests, and then the town goes on with what they asked for. */
+/** Requests between two turns of the town's work. */
 const betweenTurns = 40
 
 const routes = table(Catalogue)
@@ -41,7 +44,10 @@ interface Answer {
   readonly body: Buffer
 }
 
-/** Everybody who calls: each role, several at once, two who can agree, nobody, and who is not let in. */
+/**
+ * Authorization headers of all callers: each role, several roles at once, two people who can
+ * approve each other's actions, no token, and invalid tokens.
+ */
 const everybody = async (): Promise<Requests.Making["callers"]> => {
   const callers = new Map<string, ReadonlyArray<string | undefined>>()
   for (const role of Vocabulary.Role.members) {

@@ -204,7 +204,7 @@ const movesOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   "webhook.remove": ["Delivery cancel"]
 }
 
-/** Any write opens an operation and any event a delivery: that says nothing of who does it. */
+/** Machines that any write or any event opens, whoever its actor is. */
 const openedByAny = ["OperationState", "DeliveryState"]
 
 const pulled = machines.flatMap(({ name, opens, triggers }) =>

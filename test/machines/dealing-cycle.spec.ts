@@ -183,7 +183,7 @@ test("orders that join and leave, in any order, leave nothing in the sums", () =
           const one = { subscriptions: 0, redemptions: 0 }
           return [count({ ...one, [kind]: 1 }, sums), count({ ...one, [kind]: -1 }, off)]
         })
-        // Any interleaving in which nobody leaves before it came.
+        // A random interleaving in which no member leaves before it has joined.
         const left: Array<Fact> = []
         const waiting = [...facts]
         let self = opened

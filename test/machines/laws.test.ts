@@ -72,7 +72,8 @@ describe("laws of machines", () => {
   })
 
   it("a walk names every step at which the kernel does not do what the table says", () => {
-    // Whoever reads the table does not see this move; the kernel, asking for it by name, does.
+    // A move that is not enumerable: the table's readers do not see it, and the kernel finds it by
+    // name.
     const open = Object.defineProperty({}, "shut", { value: "shut", enumerable: false })
     expect(walk(plant({ moves: { ...sound.moves, open } }), "open", ["shut"])).toEqual([
       "open shut: admit",

@@ -181,7 +181,8 @@ const walked = (
     expect(subscriptions.waitingOn(after).length === 0).toBe(
       Machine.isTerminal(SubscriptionMachine, after.state) && !owesRefund(after)
     )
-    // No more goes back than bought nothing, and by wire each cent of it by a line of its own.
+    // A refund is at most the cash that bought no units, and by wire each cent of it has a line of
+    // its own.
     const { refund, refunded, refunds } = after
     if (refund !== null && refunded !== null) {
       expect(Decimal.atMost(refunded, refund)).toBe(true)

@@ -80,7 +80,10 @@ const runFrom = (
   return steps
 }
 
-/** So many are asked by nearness alone; the others in turn of their folders, so that none is left out. */
+/**
+ * Tests that are chosen by nearness alone; the rest are taken from their folders in turns, so that
+ * none is left out.
+ */
 const nearestAlone = 8
 
 const inTurns = (paths: ReadonlyArray<string>): ReadonlyArray<string> => {

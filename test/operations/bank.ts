@@ -97,7 +97,7 @@ const mapped = Effect.fnUntraced(function* (instrumentId: string, of: Account, a
         externalSourceId,
         kind: "cash",
         instruments: [instrumentId],
-        // It owes no date, so that a town which moves its clock is held by no missing statement.
+        // An empty calendar, so that no statement is ever overdue when a town moves its clock.
         calendar: [],
         dueBy: { time: "06:00", zone: "UTC", daysAfter: 1 },
         grace: Duration.of("PT0S"),

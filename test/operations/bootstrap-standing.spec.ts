@@ -22,7 +22,7 @@ import * as Fund from "./fund.ts"
 const succeeds = <E, R>(write: Effect.Effect<Calls.Ended, E, R>) =>
   Effect.map(write, ({ state, why }) => assert.strictEqual(`${state} ${why}`, "succeeded "))
 
-/** Everything that may be proposed and not answered, a paused standing settlement, and a corrected price. */
+/** Proposals of every kind, unanswered, with a paused standing settlement and a corrected price. */
 const proposed = Effect.gen(function* () {
   const { stage } = yield* Cycles.opened(["h2"])
   const id = { instrumentId: "fund-a" }

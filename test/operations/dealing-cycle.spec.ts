@@ -372,7 +372,7 @@ describe("releasing", () => {
 
 const tuesday = "2026-08-04T20:00:00Z"
 
-/** Everybody buys for whole dollars on the Friday, and holds as many units from then on. */
+/** Holders who all bought for whole dollars on the Friday, and hold as many units from then on. */
 const invested = (
   amounts: Readonly<Record<string, string>>,
   change: Readonly<Record<string, Calls.Json>> = {}
@@ -632,7 +632,7 @@ describe("both sides of a cycle", () => {
           executeBefore: Instant.of("2026-09-01T00:00:00Z")
         })
       )
-      // Somebody was asked to burn its units: the cycle is let go without it.
+      // The registrar was asked to burn its units: the cycle is released without it.
       const released = yield* Cycles.releases("c2")
       assert.strictEqual(released.why, "")
       const standing = yield* Cycles.redemption("r1")

@@ -91,7 +91,7 @@ describe("a distribution", () => {
       assert.strictEqual((yield* month).state, "held")
       const second = yield* paused
       yield* released(first)
-      // Another hold is still open.
+      // The second hold is still open.
       assert.deepEqual(yield* month, { state: "held", holdId: first, clearedByRun: null })
       yield* released(second)
       assert.strictEqual((yield* month).state, "payable")

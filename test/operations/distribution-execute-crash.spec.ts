@@ -25,7 +25,7 @@ const declared = {
 const engineOf = (death?: Killable.Death) =>
   Killable.make(death === undefined ? declared : { ...declared, death })
 
-/** Everything that is asked of an engine that does not die. */
+/** Runs an effect with an engine that does not die. */
 const alive = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.scoped(effect.pipe(Effect.provide(engineOf().engine)))
 

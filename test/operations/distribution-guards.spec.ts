@@ -104,7 +104,7 @@ describe("an execution", () => {
             const other = { ...body, distributionId: `d-other-${month}` }
             const first = yield* Calls.openAction("distribution.execute", {}, body)
             const second = yield* Calls.openAction("distribution.execute", {}, other)
-            // Both are signed before either begins.
+            // Both actions are signed before either runs.
             for (const action of [first, second]) {
               yield* Calls.approve(String(action), Calls.person("ada", "approver"))
             }

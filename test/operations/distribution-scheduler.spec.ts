@@ -202,7 +202,7 @@ describe("the scheduler", () => {
         assert.deepEqual(yield* dues, refused)
         const [first] = yield* executions
         includes(first?.problem ?? {}, { gate: "policy", check: "standing-approval" })
-        // It is opened again after a minute, and refused by the same check.
+        // The scheduler opens it again after a minute, and the same check refuses it.
         yield* passes(130)
         assert.isAbove((yield* executions).length, 1)
         assert.deepEqual(yield* dues, refused)

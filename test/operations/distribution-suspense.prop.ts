@@ -143,7 +143,7 @@ const story = ({ inDoubt, payout, seed }: Walk) =>
           yield* settle
         }
       })
-    /** Everything that is due is done, and said on the ledger. */
+    /** Runs all due work, and instructs every change of the records on the ledger. */
     const rests = Effect.gen(function* () {
       yield* turns(6)
       isTold = true
@@ -438,7 +438,7 @@ const story = ({ inDoubt, payout, seed }: Walk) =>
         yield* checks
       }
     }
-    // Everything is cured, in some order, and what is owed is paid.
+    // All causes are ended, in some order, and the owed lines are paid.
     while (model.restrictions.length > 0) yield* lifts
     while (model.doubtful.size > 0) yield* clears
     while (model.unadmitted.size > 0) yield* admits

@@ -62,7 +62,7 @@ export type Step =
       readonly on: InstrumentId
       /** By how much the statement differs from the register, for each holder. */
       readonly off: readonly [number, number]
-      /** So many steps before now is its moment. */
+      /** Number of steps between the moment of the statement and now. */
       readonly ago: number
       readonly day: number
     }
@@ -436,7 +436,7 @@ const founded = Effect.gen(function* () {
   return { stage, holders, sourced }
 })
 
-/** Everything that the books say, as it is stored. */
+/** Findings, holds and verdicts, as they are stored. */
 const stored = Effect.gen(function* () {
   const records = yield* Records
   const rows = yield* records.list(findings, { limit: 1_000 })

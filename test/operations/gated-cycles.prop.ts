@@ -242,7 +242,8 @@ const dealt = ({ unitDecimals, pricing, ordered, capacities, isOpenBefore }: Cas
         if (holder !== undefined) nextHolder.set(child, holder)
       }
       if (next.size === 0) break
-      // It waits, unpriced, for the next dealing day, and is a member of that day's cycle.
+      // The remainder waits, unpriced, for the next dealing day, and is a member of that day's
+      // cycle.
       if (isOpenBefore[index] !== true) {
         yield* Cycles.at(Instant.format(Instant.fromNanos(Instant.of(cutOffAt) + minute)))
         for (const id of next.keys()) {

@@ -41,7 +41,7 @@ const comingIn: Stops = {
   "receive-only": "",
   "redeem-only": "restriction may-receive"
 }
-/** No mode lets its holder order more. */
+/** A holder under any restriction may not order more. */
 const placed: Stops = {
   hold,
   freeze: "restriction may-subscribe",
@@ -575,7 +575,7 @@ describe("a cycle with an order of a holder that is frozen", () => {
       yield* prices(stage, "s1")
       yield* Cycles.attests(stage, { id: "s2", units: bought, price })
       const made = yield* Calls.openAction("dealing-cycle.settle", { cycleId: "c1" }, {})
-      // Not the first of them, who may receive.
+      // The first holder stays free to receive; the second one is restricted.
       yield* sets("freeze", "h2")
       const why = "rule-refused restriction may-receive"
       assert.strictEqual((yield* Calls.approveAction(made)).why, why)

@@ -23,7 +23,10 @@ const seeds = [
   ...Array.from({ length: Number(process.env["SEEDS"] ?? 0) }, (_, nth) => 200 * today + nth)
 ]
 
-/** Both changes at midnight, days of 23 and 25 hours, a date that never was, a half hour. */
+/**
+ * Zones with clock changes at midnight in both directions, days of 23 and 25 hours, a date that
+ * never was, a half hour.
+ */
 const zones = firstOf(2, [
   "America/Sao_Paulo",
   "Australia/Lord_Howe",

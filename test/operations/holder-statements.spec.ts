@@ -333,7 +333,7 @@ describe("a statement's point", () => {
       const last = yield* Reports.statements("h1", {}, { point: { at } })
       assert.deepStrictEqual(Reports.told(rows).at(-1), "2026-11 150 (-20, 5) 135")
       assert.deepStrictEqual(yield* Reports.statements("h1"), last)
-      // No report goes on by the clock alone.
+      // A later clock alone adds no report.
       assert.strictEqual(last.at(-1)?.month, "2026-12")
     }).pipe(Effect.provide(world()))
   )

@@ -228,7 +228,7 @@ describe("holds of an instrument", () => {
         const found = { "planted-first": 1, "planted-second": null, "reserve-cover": 2 }
         yield* Effect.all([run(found), run(found), run(found)], { concurrency: "unbounded" })
         expect([...(yield* open)].toSorted()).toEqual(["cover", "reconciliation"])
-        // Both open in one transaction, so their ids alone say which comes first.
+        // Both holds open in one transaction, so their ids alone order them.
         const hold = (yield* openOn([instrumentId])).find(({ source }) => source !== "cover")
         const records = yield* Records
         const self = yield* records.get(findings, "fnd-planted-first")

@@ -77,7 +77,7 @@ const engineOf = (death?: Death) => {
   return { engine, calls: () => calls }
 }
 
-/** Everything that is asked of an engine that does not die. */
+/** Runs an effect with an engine that does not die. */
 const alive = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.scoped(effect.pipe(Effect.provide(engineOf().engine)))
 

@@ -1,4 +1,7 @@
-/** Something that happens between the plan of an act and its commit: the act is sent as it was planned, and is late. */
+/**
+ * Late acts: another write happens between the plan of an act and its commit, and the act is sent
+ * as it was planned.
+ */
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
 

@@ -88,7 +88,7 @@ describe("an instrument's movements", () => {
       })
       assert.deepEqual(yield* movements, ["1 mint 5 5", "2 burn 5 0"])
       const { value } = yield* Venue.read(SeriesReads.get, { ...id, metric: "supply" })
-      // No point in time lies inside an update: there never were five.
+      // The supply never was 5: the mint and the burn are in one update.
       assert.deepEqual(
         value.points.map(({ max, close }) => [max, close]),
         [[Decimal.zero, Decimal.zero]]

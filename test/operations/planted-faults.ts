@@ -125,7 +125,7 @@ const kind = fc.constantFrom(...(Object.keys(kinds) as ReadonlyArray<keyof typeo
 const step = fc.record({
   kind,
   holderId: fc.constantFrom(...holderIds),
-  /** More than an atom for each holder. */
+  /** Units by which the fault is off: more than an atom for each holder. */
   by: fc.bigInt({ min: 4n, max: 10n ** 9n }),
   order: fc.shuffledSubarray([0, 1, 2], { minLength: 3 }),
   entries: fc.array(fc.bigInt({ min: -(10n ** 9n), max: 10n ** 9n }), { maxLength: 4 })

@@ -102,7 +102,8 @@ describe("what a par portfolio has earned", () => {
           })
         yield* expected("2026-07-03T18:29:59Z", "0")
         yield* expected("2026-07-03T18:30:00Z", "0.1")
-        // More units on the last second of the zone's Monday: the point of Friday knows nothing of them.
+        // Units received in the last second of the zone's Monday: the point of Friday does not
+        // count them.
         yield* Cycles.at("2026-07-06T18:29:59Z")
         yield* Powers.mints(stage, holder, "500")
         yield* expected("2026-07-06T18:30:00Z", "0.4")
@@ -125,7 +126,8 @@ describe("what a par portfolio has earned", () => {
         assert.strictEqual(why, "")
         assert.deepEqual((yield* rows()).rows, [["fund-a", "0.3", null]])
         yield* expected("2026-08-02T18:30:00Z", "0.6")
-        // As of each of those instants it is what it was, though a month has been executed since.
+        // Pinned to each of those instants the answer is unchanged, although a month has been
+        // executed since.
         for (const { now, offset, rows: told } of seen) {
           assert.deepEqual((yield* rows({ at: offset })).rows, told, Instant.format(now))
           assert.deepEqual((yield* rows({ asOf: now })).rows, told, Instant.format(now))

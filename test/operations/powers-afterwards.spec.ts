@@ -94,7 +94,8 @@ describe("what a frozen holder is owed for burned units", () => {
         assert.strictEqual(yield* state("h1"), "active")
         assert.strictEqual((yield* pays).why, "rule-refused restriction may-be-paid")
         const [carried] = yield* Powers.carriedTo("h1-next")
-        // It stays with the first as well, until a recovery has left it nothing.
+        // The restriction stays on the first holder too, until a recovery leaves that holder no
+        // units.
         assert.strictEqual((yield* lift(String(first.result["restrictionId"]))).why, "")
         assert.strictEqual((yield* pays).why, "rule-refused restriction may-be-paid")
         assert.strictEqual((yield* lift(String(carried))).why, "")

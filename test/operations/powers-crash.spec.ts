@@ -22,7 +22,7 @@ const engineOf = (death?: Killable.Death) =>
 
 let generation = 0
 
-/** Everything that is asked of an engine that does not die. */
+/** Runs an effect with an engine that does not die. */
 const alive = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.scoped(effect.pipe(Effect.provide(engineOf().engine)))
 

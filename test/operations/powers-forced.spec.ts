@@ -514,7 +514,8 @@ describe("a forced transfer of the units of", () => {
       yield* Powers.mints(stage, side, "5")
       yield* Powers.consents(side)
       assert.strictEqual((yield* Powers.forces(holderId, "h2")).why, "")
-      // And the other way round: what is taken from a holder goes to one of the two that agreed to it.
+      // The reverse: units taken from a holder are given to one of the two parties of the
+      // agreement.
       assert.strictEqual((yield* Powers.forces("h1", holderId)).why, "")
       assert.deepEqual(
         [yield* Cycles.holds(side, "fund-a"), yield* Cycles.holds(h1, "fund-a")],

@@ -328,7 +328,7 @@ describe("a recovery is refused", () => {
         caller: Calls.person("ada", "approver"),
         identity: { requestId: "req-late", traceId: null, keyId: null }
       })
-      // It is queued, and the ledger knows before the engine does.
+      // The recovery is queued, and the revocation is on the ledger before the engine reads it.
       yield* Fund.revokesPowers(h1)
       const done = yield* Powers.ran({ state: "queued", why: "", result: {} }, "holder.recover")
       assert.strictEqual(done.state, "failed")

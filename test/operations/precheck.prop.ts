@@ -530,7 +530,7 @@ const prechecked = Effect.fnUntraced(function* (
   return { said: allowed ? "let" : "refused", first, allowed } satisfies Prechecked
 })
 
-/** Everything that refuses an act of these in some world; a world by chance meets each of them. */
+/** Refusals of each act in some world; the random worlds have to meet each of them. */
 const reached: Readonly<Record<Act, ReadonlyArray<Said>>> = {
   // No reserve backs the instrument of these worlds: mint.spec.ts compares the two.
   "mint.start": [],

@@ -21,7 +21,10 @@ const point = (stage: Fund.Parties, price: string, valuationTime: string) =>
     Effect.map(Fund.newestContract(Templates.OraclePoint), ({ cid }) => cid)
   )
 
-/** More points than are looked at in one go, valued a minute apart from the second hour on. */
+/**
+ * Points of other times, more than one look-up reads, valued a minute apart from the second hour
+ * on.
+ */
 const others = (stage: Fund.Parties) =>
   stage.oracle.act(
     ...Array.from({ length: 101 }, (_, nth) =>

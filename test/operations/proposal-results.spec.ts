@@ -27,7 +27,10 @@ import * as Fund from "./fund.ts"
 import { bodyOf } from "./instrumentBody.ts"
 import * as Powers from "./powers.ts"
 
-/** No record's results: an attempt, a list of what was made, forced acts; and of webhooks, which wait on nobody. */
+/**
+ * Kinds whose result is not one record: an attempt, a list, forced acts; and those of webhooks,
+ * which wait for no party.
+ */
 const ofNoRecord = [
   "webhook.test",
   "webhook.register",

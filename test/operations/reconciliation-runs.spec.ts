@@ -102,7 +102,7 @@ describe("a reconciliation run", () => {
           ]
         )
 
-        // It is released only by accepting what stands behind it, and its release starts a run.
+        // The hold is released only by accepting its findings, and its release starts a run.
         const refused = yield* released(hold.holdId, [])
         assert.strictEqual(refused.why, "rule-refused hold findings-cleared")
         const accepted = yield* released(hold.holdId, hold.findings)
@@ -114,7 +114,8 @@ describe("a reconciliation run", () => {
         )
         assert.deepEqual(yield* Reconciling.openHolds, [])
 
-        // More than was accepted opens them again; what is gone is cleared.
+        // A difference larger than the accepted one opens a hold again; the vanished one is
+        // cleared.
         yield* Reconciling.plant(line, "1")
         assert.strictEqual((yield* Reconciling.run()).value.verdict, "blocked")
         yield* Reconciling.plant(line, "-6")

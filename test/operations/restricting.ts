@@ -10,7 +10,9 @@ import * as Calls from "../engine/calls.ts"
 import * as Fund from "./fund.ts"
 import { bodyOf } from "./instrumentBody.ts"
 
-/** As many holders of one likeness: `h1`, `h2` and on; beside `fund-a` there is a `fund-b`. */
+/**
+ * Venue with this number of equal holders, `h1`, `h2` and so on; beside `fund-a` it has `fund-b`.
+ */
 export const founded = (count: number) => Effect.flatMap(Fund.opened(), withHolders(count))
 
 /** The same, at whatever time it is. */

@@ -91,7 +91,7 @@ const answerAt = Effect.fnUntraced(function* (href: string, asOf: Instant.Instan
   return encoded(Schema.Array(read.item), value)
 })
 
-/** Without the actions of four eyes that await the record, which no result tells of. */
+/** The record without the four-eyes actions that await it, which no result contains. */
 const ofRecord = (value: Members): Members => {
   const { waitingOn } = value
   if (!Array.isArray(waitingOn)) return value

@@ -251,7 +251,7 @@ describe("a standing settlement", () => {
         includes(yield* records.get(holders, "h1"), { state: "lapsed" })
         const why = "rule-refused admission holder-active"
         assert.strictEqual((yield* acts("settle", both)).why, why)
-        // As it is alone.
+        // The order alone is refused for the same reason.
         const alone = yield* Calls.write("subscription.settle", { subscriptionId: "s1" }, {})
         assert.strictEqual(alone.why, why)
         assert.strictEqual((yield* acts("settle", { redemptions: ["r1"] })).why, "")

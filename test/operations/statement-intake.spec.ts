@@ -285,7 +285,7 @@ describe("a statement that is handed in", () => {
       yield* openedAt
       const { id } = yield* Intakes.receive(Intakes.file({ lines }))
       const records = yield* Records
-      // As if the sweep of its stage was leased before the statement was recorded.
+      // The sweep of its stage, as if it had been leased before the statement was recorded.
       const item = { queue: StageSteps.queue, itemId: id, resource: id, payload: "", delay: 0 }
       yield* records.transact(records.enqueue([item]))
       const sweeper = yield* StageSweeper

@@ -50,7 +50,7 @@ const prices = (stage: Fund.Parties, units = "95812.973076") =>
     yield* Fund.attests(stage.attestor, units)
   })
 
-/** Everything up to a claim, with the market agreed. */
+/** Market agreed and holder admitted, ready for a claim. */
 const withMarket = (change: Readonly<Record<string, Calls.Json>> = {}) =>
   Effect.gen(function* () {
     const stage = yield* Fund.opened(change)
@@ -957,7 +957,7 @@ describe("what is shown of subscriptions", () => {
             })
           )
         assert.isTrue(Result.isSuccess(yield* one(investor("h1"), "s1")))
-        // Another's order is answered as one that is not there.
+        // The answer for another holder's order is that for an absent one.
         assert.deepStrictEqual(
           yield* one(investor("h2"), "s1"),
           yield* one(investor("h2"), "absent")

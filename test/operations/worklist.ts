@@ -1,4 +1,7 @@
-/** Whoever a record waits for makes the move it names: how a record is walked by its worklist alone. */
+/**
+ * Worklist walk: the party that a record waits for makes the move that it names, until the record
+ * has ended.
+ */
 import { Records, type Stored, type WaitingOn } from "@bursar/engine-core"
 import { type Collection, Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
@@ -213,7 +216,7 @@ export interface Walked {
   readonly actions: ReadonlyArray<string>
 }
 
-/** More moves than this no record needs. */
+/** Limit of moves, more than any record needs. */
 const movesMax = 16
 
 /** Makes the move a record waits for, and the next, until it waits for none, or for one of `until`. */

@@ -112,7 +112,7 @@ const singlesOf = (read: Read.List): ReadonlyArray<Where> => {
   return [...own, ...narrowed].map((where) => ({ ...alwaysOf(read), ...where }))
 }
 
-/** More values than are merged. */
+/** Values of one filter, more than a list merges. */
 const several = Array.from({ length: 40 }, (_, n) => `value ${n}`).concat("rare")
 
 /** Checks whether each column is filtered by at most two values. */

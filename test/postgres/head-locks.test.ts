@@ -124,7 +124,7 @@ it.effect("shows the database a wait for the head, so that it ends two that wait
     }
     const crossed = [words(yield* atHead.ended), words(yield* locked.ended)]
     expect(crossed.toSorted()).toEqual(["deadlock", "success"])
-    // Whoever stands between the two in the line may be ended with them, and comes again.
+    // A transaction queued between the two may be ended with them, and is retried.
     for (const other of others) {
       expect(["success", "deadlock"]).toContain(words(yield* other.ended))
     }

@@ -11,7 +11,10 @@ import { firstOf, isLong } from "../long-run.ts"
 /** Rows of the table; a longer run asks for 1,000,000. */
 const many = Number(process.env["MOVEMENTS"] ?? (isLong ? 60_000 : 20_000))
 const page = 51
-/** More times than a prepared statement is planned for its values alone, where that is not refused. */
+/**
+ * Runs of a prepared statement: more than the database plans for the values given before it may use
+ * a generic plan.
+ */
 const times = 7
 
 /** Movements of three assets, the third of which has one in a thousand, in two states. */

@@ -13,7 +13,10 @@ import * as Plans from "./plans.ts"
 const rows = 20_000
 const values = Array.from({ length: 50 }, (_, n) => `i-${n * 7}`)
 const pin = { by: "instant", instant: "2026-01-01T00:00:00.000000000Z" } as const
-/** More often than a prepared statement is planned for its own values. */
+/**
+ * Runs of a prepared statement: more than the database plans for the values given before it may use
+ * a generic plan.
+ */
 const times = 8
 
 const seed = (sql: SqlClient.SqlClient) => sql`

@@ -160,7 +160,8 @@ it.live.runIf(isLong)(
       yield* own.onReplica("select pg_wal_replay_pause()")
       other.versions.push(...own.versions)
       yield* other.write
-      // As a cursor brings it: this host has seen no head of the primary since its own write.
+      // Versions in the order of a cursor: this host has seen no head of the primary since its own
+      // write.
       own.versions.push(...other.versions.slice(1))
       yield* own.check
     }).pipe(Effect.scoped)

@@ -192,7 +192,7 @@ it.effect("ends the scope of an answer after its flush, which the look-ups do no
     held.forEach((send) => send())
     yield* Fiber.join(scope)
     yield* Fiber.join(outside)
-    // Now that it is settled, nothing is waited for, in a scope or without one.
+    // The head is settled now: no read waits, in a scope or without one.
     yield* reading(listAt(at))
     yield* listAt(at)
     expect([flushes, checks]).toEqual([1, 0])

@@ -30,7 +30,7 @@ beforeAll(async () => {
     count,
     settings: {
       BURSAR_OPERATIONS_LEASE: "2",
-      // Without it the hosts share the key that the first of them makes in their folder.
+      // In the short run the hosts share the key that the first of them writes into their folder.
       ...(isLong ? { BURSAR_CURSOR_KEYS: configuredKey } : {}),
       BURSAR_RATE_LIMIT_LIMIT: "100000",
       BURSAR_RATE_LIMIT_PER_ROLE: JSON.stringify({ auditor: auditorLimit }),
@@ -160,7 +160,7 @@ describe(`${count} hosts on one database`, () => {
       const first = await call(host(n), registration({ as: operator, ...write }))
       answered += 1
       if (answered === Math.floor(writes.length / 3)) victim.kill()
-      // Whoever has lost its answer sends the same again, to anybody.
+      // A caller that lost its answer repeats the call, at any host.
       const answer =
         first !== null && first.status < 500
           ? first
@@ -227,7 +227,7 @@ describe(`${count} hosts on one database`, () => {
             .map((holderId) =>
               call(sleeper, registration({ as: operator, holderId, key: holderId })).then(
                 (answer) => {
-                  // It stops once, with work in its hands: as soon as it has said that it took some.
+                  // The host is stopped once, with work leased: as soon as it has accepted a write.
                   if (!stopped) sleeper.pause()
                   stopped = true
                   return answer
@@ -249,7 +249,7 @@ describe(`${count} hosts on one database`, () => {
         )
         expect(states.map(({ state }) => state)).toEqual(writes.map(() => "succeeded"))
         sleeper.wake()
-        // It answers again, and what it held has not been done a second time.
+        // The host answers again, and the writes that it had leased have not run a second time.
         await insist([sleeper], { as: operator, path: "/v1/operations?limit=1" })
         for (const { operationId } of states) {
           expect(await ended([sleeper], { as: operator, operationId })).toBe("succeeded")

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => venue?.stop())
 
 let holders = 0
-/** Something happens in the venue, at any host that is up. */
+/** Registers holders, at any host that runs. */
 const writes = async (count: number): Promise<void> => {
   for (let nth = 0; nth < count; nth++) {
     const holderId = `h-${++holders}`

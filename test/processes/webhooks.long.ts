@@ -146,7 +146,7 @@ describe("a webhook of three hosts", () => {
     await venue.more()
     await register(["hooked-last"])
     await allDelivered()
-    // Whoever was killed had leased it: it comes again once the lease has run out.
+    // The killed host had leased the delivery: it is posted again once the lease has expired.
     await expect
       .poll(() => got.filter(({ id }) => id === unanswered).length)
       .toBeGreaterThanOrEqual(2)

@@ -186,7 +186,8 @@ describe("a projection that began from a snapshot", () => {
       yield* Venue.actUnseen(of.registrar, holding("100"), holding("50"))
       const participant = yield* Participant
       yield* participant.admin.prune(yield* participant.ledgerEnd)
-      // Something to follow: a ledger is taken up at its end, and what comes later is an update.
+      // The first update for the projection: it begins at the ledger's end, and reads later updates
+      // only.
       yield* Venue.settle
       const id = { instrumentId: Story.instrumentId }
       const asset = { registrar: of.registrar.party, instrumentId: "fund-a" }

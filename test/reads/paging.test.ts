@@ -69,7 +69,7 @@ const pageOf = (list: typeof ToyReads.listTimers, page: Page) =>
     reads.page(list, { caller: ToyReads.auditor, params: {}, point: {}, page })
   )
 
-/** Everything the list holds now, as a stream shows it: id and version. */
+/** Id and version of every record of the list now, as a stream shows them. */
 const standing = (list: typeof ToyReads.listTimers) =>
   Effect.gen(function* () {
     const reads = yield* Reads

@@ -17,7 +17,10 @@ interface Decision {
   readonly withheld: Readonly<Record<string, ReadonlyArray<string>>>
 }
 
-/** Whoever acts on the ledger reads the contract there; the engine needs its id for the next step. */
+/**
+ * Reason: a party that acts on the ledger reads the contract there; the engine needs its id for the
+ * next step.
+ */
 const contract = "a contract of the ledger that only the next step needs"
 const terms = "terms of the day it was claimed; the policy version that is shown names them"
 const instrument = "a member of its instrument"

@@ -212,7 +212,8 @@ const parts = Effect.fnUntraced(function* (role: "auditor" | "app" = "auditor") 
 const chunks = (lines: number) => Math.ceil(lines / 500)
 
 describe("a register of 10,000 lines", () => {
-  // More orders and restrictions than are held: those of a chunk are looked up with it.
+  // Register with more orders and restrictions than one look-up holds, so that each chunk needs its
+  // own.
   const seed: Seed = { lines: 10_000, restricted: 1_200, ordering: 11, orders: 100 }
 
   it.effect("has each once, in the order of the parties, as the records of its holder say", () =>
@@ -268,7 +269,7 @@ describe("a register", () => {
         lines.map((line) => ({ ...line, restricted: null }))
       )
       expect(app.asked.get("restriction")).toBeUndefined()
-      // As a table: the same lines, and no party's hint that a spreadsheet would run.
+      // The register as a table: the same lines, with no party's hint that a spreadsheet would run.
       const table = Csv.body(register.csv!, lines).split("\r\n")
       expect(table.length).toBe(seed.lines + 1)
       expect(table[1]).toBe(

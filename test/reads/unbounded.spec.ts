@@ -173,7 +173,8 @@ describe("among more than are looked at in one go", () => {
         expect(yield* drawn("1700")).toEqual([`cc${digits(0)}`, [cid(700), ...many(700, cid)]])
         expect(yield* drawn("1700.01")).toEqual([undefined, undefined])
         expect(yield* drawn("2000.01")).toEqual([undefined, undefined])
-        // More than a transaction takes: as many as it could, so that it is refused for that.
+        // With a limit below the holdings needed it returns the limit's number, so that the gate
+        // refuses the transaction for its size.
         expect(yield* drawn("1030", 20)).toEqual([`cc${digits(0)}`, scattered.slice(0, 20)])
       })
     ))

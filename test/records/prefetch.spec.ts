@@ -116,7 +116,7 @@ describe("a prefetched record", () => {
     Effect.gen(function* () {
       const store = yield* stored
       yield* Effect.provide(within(count("c1")), over(store).layer)
-      // It looked before the other had committed; the second time it sees.
+      // The first look-up came before the other writer's commit; the second one sees it.
       const late = over(store, 1)
       const after = yield* Effect.provide(
         within(Effect.andThen(prefetch("c1"), count("c1"))),

@@ -23,7 +23,7 @@ const act = Effect.map(Instant.now, (now) => ({
   now
 }))
 
-/** Everything the store holds of these collections. */
+/** Rows that the stores hold of these collections. */
 const everything = (names: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const documents = yield* Documents
@@ -249,7 +249,8 @@ describe("a transaction", () => {
       }
       yield* TestClock.adjust("11 seconds")
       assert.isTrue(Option.isSome(yield* Fiber.join(all)))
-      // Whoever travels with one that must wait may run again; nobody is ever in beside another.
+      // A transaction committed in a group with one that waits for the lock may run again; two
+      // holders of the lock never overlap.
       for (let at = 0; at < order.length; at += 2) {
         assert.strictEqual(order[at + 1], order[at]?.replace("in", "out"))
       }

@@ -138,7 +138,7 @@ const ofMint = {
   })
 } as const
 
-/** More of the requirement than cash and bills come to. */
+/** The reserve with a required cover beyond cash and bills. */
 const demanding = <S extends Common>(of: S): S =>
   booked(of, { terms: { ...of.books.terms, minCover: d("100") } })
 

@@ -4,7 +4,7 @@ import * as Basis from "#core/kernel/Basis.ts"
 
 const roundings = Basis.Step.fields.rounding.literals
 
-/** Another word that an input may have in place of one. */
+/** Words of an input, each with the one that replaces it. */
 const otherWords: Readonly<Record<string, string>> = {
   refund: "fund",
   fund: "refund",

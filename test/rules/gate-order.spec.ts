@@ -164,10 +164,10 @@ test("an act asks for holds first, and for restrictions where it is a holder's",
     "distribution.execute",
     "dealing-cycle.open",
     "standing-settlement.open",
-    // It moves nothing of its holder any more.
+    // The settlement of a delivered order moves no units of its holder.
     "subscription.settle of a delivered order"
   ]
-  // They move no units: what comes of them asks for holds itself.
+  // These acts move no units: the acts that follow from them are stopped by holds themselves.
   const withoutHold = [
     "admission.offer",
     "standing-approval.grant",

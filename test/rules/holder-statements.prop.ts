@@ -11,7 +11,10 @@ import { movementsMax } from "#core/overviews/holder-statement/HolderStatement.t
 import * as Rules from "#core/overviews/holder-statement/HolderStatementRules.ts"
 import type { Points } from "#core/overviews/holder-statement/StatementPointRules.ts"
 
-/** Both changes at midnight, days of 23 and 25 hours, a date that never was, half hours. */
+/**
+ * Zones with clock changes at midnight in both directions, days of 23 and 25 hours, a date that
+ * never was, half hours.
+ */
 const zones = [
   "UTC",
   "America/Sao_Paulo",

@@ -32,7 +32,8 @@ it("never brings too little, takes more than it needs, or depends on the order i
           HoldingSelection.none
         )
         const drawn = HoldingSelection.select(seen, Decimal.fromInteger(units))
-        // As a person would do it: the largest ones, one after another, until it is enough.
+        // The same choice done naively: the largest holdings, one after another, until they
+        // suffice.
         const sorted = all.toSorted(
           (a, b) => b.units - a.units || (a.contractId < b.contractId ? -1 : 1)
         )

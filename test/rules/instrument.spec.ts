@@ -49,7 +49,7 @@ const names = ["ISIN", "CUSIP", "FIGI", "LEI"] as const
 
 describe.each(names)("%s", (scheme) => {
   const { is, real } = schemes[scheme]
-  /** Any identifier of the scheme, made by trying every check digit. */
+  /** Valid identifiers of the scheme, made by trying every check digit. */
   const sound = bodies[scheme].map(
     (body) =>
       checksOf(scheme)

@@ -40,7 +40,7 @@ describe("a published value", () => {
     ["income", "0.01", null, "refused"],
     ["nav", "1.0437", accumulating, "refused"],
     ["toString", "1", accumulating, "refused"],
-    // No unit is worth nothing or less, and no base unit stands for none.
+    // A unit must be worth more than nothing, and an index above 0.
     ["price", "0", accumulating, "refused"],
     ["price", "-1", accumulating, "refused"],
     ["index", "0", rebasing, "refused"]

@@ -156,7 +156,8 @@ describe("the gates of policy.set", () => {
     ["state-conflict PolicyVersionState", { replaces: "2" }],
     ["state-conflict PolicyVersionState", { replaces: "4" }],
     ["state-conflict PolicyVersionState", { replaces: "03" }],
-    // Whoever sees only what is in force would undo, unseen, what was accepted after it.
+    // A caller who replaces the version in force would undo the accepted change that waits after
+    // it.
     ["state-conflict PolicyVersionState", { instrument: { ...instrument, next: waiting } }],
     ["rule-refused policy effective-ahead", { effectiveFrom: at }],
     ["rule-refused policy fixed-after-mint", { unfixed: ["currency"] }],

@@ -75,7 +75,7 @@ describe("an order at the corrected NAV", () => {
       units: d("1000"),
       proceeds: d("1000")
     })
-    // It gives fewer units for the same cash, and so has too few left.
+    // At the higher price the same cash is worth fewer units, so the holder has too few left.
     expect(Rules.ofRedemption(whole, at("1.1"), sources).map(textOf)).toEqual([
       "units -1000 -909.09091 90.90909 units"
     ])

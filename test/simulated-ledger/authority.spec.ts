@@ -13,7 +13,7 @@ import * as World from "./world.ts"
 const ledger = SimulatedLedger.layerMemory(World.options)
 const { decimal } = Dealing
 
-/** Everything on its way at once: a lot, a redemption, a burn, a cycle and a provision. */
+/** Contracts of every kind at once: a lot, a redemption, a burn, a cycle and a provision. */
 const scene = Effect.gen(function* () {
   const floor = yield* Dealing.floor
   const { of } = floor
@@ -382,7 +382,7 @@ const rows: ReadonlyArray<Row> = [
   ]
 ]
 
-/** Everybody who sees a contract without signing for it, and everybody who signs. */
+/** All parties, whether they sign a contract, only see it, or neither. */
 const anybody = Dealing.hints
 
 describe("nobody whose word it does not take", () => {

@@ -1,4 +1,7 @@
-/** Whatever order people deal in, and whatever is refused on the way: no asset appears or vanishes, and every unit and cent moves for what it should. */
+/**
+ * Random histories of dealing: whatever order the parties act in, and whatever the ledger refuses,
+ * no asset appears or vanishes, and every unit and cent moves for its order.
+ */
 import { Decimal, Offset } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
@@ -39,7 +42,7 @@ const all = <T extends Templates.Template>(session: Session, template: T) =>
     })
   })
 
-/** There is nothing here to do that to. */
+/** The step finds no contract to act on. */
 const nothing = Effect.fail("nothing")
 
 const pick = <A>(of: ReadonlyArray<A>, { which }: Step): A | undefined => of[which % of.length]
@@ -353,7 +356,7 @@ interface Played {
   readonly done: ReadonlyArray<string>
 }
 
-/** Everybody has something to begin with; what is refused is part of the game. */
+/** Plays a script; every party begins with assets, and many of the acts are refused. */
 const play = (script: ReadonlyArray<Step>) =>
   Effect.gen(function* () {
     const floor = yield* Dealing.floor

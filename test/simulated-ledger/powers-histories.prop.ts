@@ -1,4 +1,7 @@
-/** Whatever holders lock, sell, burn and take back, and whatever is forced in between: units are neither made nor lost, and nothing moves without a consent that stands. */
+/**
+ * Random histories of issuer powers: whatever holders lock, sell, burn and take back, and whatever
+ * is forced in between, units are neither made nor lost, and none moves without an active consent.
+ */
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
@@ -53,7 +56,7 @@ interface Game {
 
 type Played = Effect.Effect<unknown, unknown, SimulatedLedger.Participant>
 
-/** There is nothing here to do that to. */
+/** The step finds no contract to act on. */
 const nothing = Effect.fail("nothing")
 
 const holderOf = (at: number): Dealing.Holder => Dealing.holders[at % 3] ?? "alice"
@@ -146,7 +149,7 @@ const force =
       return yield* World.act(
         floor.of("venue"),
         Templates.exercise(Templates.IssuerPowersAgreement, agreement, "ForceMove", {
-          // Without a consent of its own, it is tried with whatever consent there is.
+          // A holder without a consent is forced under another one's, which the ledger must refuse.
           consentCid: (own ?? consents[0])?.contractId ?? "00",
           holdingCids: portions.map(({ contractId }) => contractId),
           amounts: portions.map(({ amount }) => amount),

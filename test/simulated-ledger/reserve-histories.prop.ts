@@ -67,7 +67,7 @@ const opening = fc.record({
   isPar: fc.boolean(),
   /** The price of the bills never moves. */
   isStill: fc.boolean(),
-  /** Both assets are locked, and alice has units, before anything else. */
+  /** Both assets are locked, and alice has units, from the beginning. */
   isFilled: fc.boolean(),
   terms: fc.nat(5)
 })
@@ -495,7 +495,7 @@ const acts: { readonly [K in What]: (game: Game, step: Step, name: string) => Pl
     Effect.gen(function* () {
       const asset = assetOf(game, step.which)
       const agreementCid = game.agreements.get(asset.id)
-      // Most histories go on.
+      // One step in three releases; the others do nothing, so that histories go on.
       if (agreementCid === undefined || step.much % 3 !== 0) return yield* nothing
       const { scene } = game
       const { argument, books } = yield* judging(game, step.much)
@@ -521,7 +521,7 @@ const acts: { readonly [K in What]: (game: Game, step: Step, name: string) => Pl
     }),
   close: (game, { much }) =>
     Effect.gen(function* () {
-      // Most histories go on.
+      // One step in four closes the reserve; the others do nothing, so that histories go on.
       if (much % 4 !== 0) return yield* nothing
       const { contractId } = yield* Reserves.reserve(game.scene)
       yield* allowed(

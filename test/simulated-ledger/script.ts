@@ -208,7 +208,7 @@ export const transactionsOf = (session: Session, end: Offset.Offset) =>
 export const activeOf = (session: Session, at: Offset.Offset) =>
   Stream.runCollect(session.acs({ at, filter: everything }))
 
-/** Everything that can be asked of a ledger, by everybody. */
+/** Answers of the ledger to every query, for every player. */
 export const account = (players: ReadonlyArray<Player>) =>
   Effect.gen(function* () {
     const participant = yield* SimulatedLedger.Participant

@@ -161,7 +161,10 @@ export class Auditor {
     return owed
   }
 
-  /** Everything has ended, and the ledger says the same. */
+  /**
+   * Judges the end of a run: every operation has ended, and the ledger has the same units as the
+   * records.
+   */
   close(told: Told, ledger: Ledger) {
     const owed = this.audit(told)
     for (const { operationId, state } of told.operations) {

@@ -282,7 +282,7 @@ const inAtoms = ({ atom }: Sim, of: bigint, isLittle: boolean): B.Micros => {
 const changes = Effect.fnUntraced(function* (sim: Sim) {
   const { die } = sim
   const terms: Terms = {
-    // Now and then hardly anything gets through.
+    // A gate of a few atoms, now and then.
     capacity: die.once(3) ? null : inAtoms(sim, BigInt(1 + die.roll(30_000)), die.once(4)),
     swing: die.once(2) ? null : { threshold: 100n, up: 15n, down: 10n },
     subscription: die.pick([0n, 50n]),
@@ -307,7 +307,7 @@ const changes = Effect.fnUntraced(function* (sim: Sim) {
   note(sim, "policies")
 })
 
-/** Somebody thinks better of it. */
+/** Withdraws an order, or releases it if it is priced. */
 const leaves = Effect.fnUntraced(function* (sim: Sim, order: B.Order) {
   const verb = order.priced === null ? "withdraw" : "release"
   const ended = yield* write(sim, `${order.kind}.${verb}`, {
@@ -501,7 +501,7 @@ const dealtBy = Effect.fnUntraced(function* (
       cycleId,
       amount: null,
       ordered: rest,
-      // As any order it deals at the terms of its claim, which is made when the cycle settles.
+      // A remainder deals at the terms of its claim, which is made when the cycle settles.
       feeRate: sim.terms.redemption,
       priced: null,
       state: "claimed"

@@ -61,7 +61,7 @@ const spread = () =>
       (_, nth) =>
         new Promise<number>((ends) => {
           const share = Math.ceil((runs - nth) / jobs)
-          // Most of what a step makes is gone with the next: a larger nursery spares the collector.
+          // A large nursery spares the collector: most objects live for one step.
           const more = [
             ...["--max-semi-space-size=64", fileURLToPath(import.meta.url)],
             ...["--seed", String(first + nth * every), "--every", String(jobs * every)],

@@ -340,7 +340,10 @@ const record = (sim: Simulation) => {
   return submit(sim, "instrument.record", { params: {}, body, asked })
 }
 
-/** Somebody approves or rejects: the maker, an auditor and one who did so before among them. */
+/**
+ * Approves or rejects an action as any person: its maker, an auditor and one who decided before
+ * among them.
+ */
 const decide = Effect.fnUntraced(function* (sim: Simulation) {
   const one = sim.awaiting[sim.die.roll(Math.max(1, sim.awaiting.length))]
   if (one === undefined) return

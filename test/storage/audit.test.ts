@@ -121,7 +121,7 @@ describe("the audit log", () => {
         yield* Effect.provideContext(log("a", "b", "c"), store)
         const own = yield* PgConnection.make({ url: Redacted.make(url) })
         expect(yield* tried(own)).toEqual(changes.map(() => "42501"))
-        // Even an owner that takes back what it gave away has the trigger against it.
+        // An owner that grants itself the revoked rights is still stopped by the trigger.
         yield* own.query(`grant update, delete, truncate on bursar.audit to ${role}`, [], false)
         expect(yield* tried(own)).toEqual(changes.map(() => "BU002"))
         expect(yield* Effect.provideContext(seqs, store)).toEqual([1, 2, 3])
@@ -182,7 +182,7 @@ describe("the audit log", () => {
       )
       expect(broken.flat()).toEqual([])
       const own = yield* PgConnection.make({ url: Redacted.make(owned.href) })
-      // It has nothing to give itself: the database only warns that nothing was granted.
+      // The role has no privilege to grant: the database warns that nothing was granted.
       yield* own.query(`grant update, delete on bursar.audit to ${host}`, [], false)
       expect(yield* tried(own)).toEqual(changes.map(() => "42501"))
       for (const sql of [

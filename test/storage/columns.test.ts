@@ -12,7 +12,9 @@ import { FAILING, SHIFTS, type Shape, shapeOf } from "./shapes.ts"
 
 const FIBERS = 24
 const ROUNDS = 30
-/** More than a connection keeps prepared, so statements are given up and prepared again. */
+/**
+ * Statements, more than a connection keeps prepared, so that some are dropped and prepared again.
+ */
 const TEXTS = 160
 const SEED = 20_260
 

@@ -136,7 +136,7 @@ describe("a database of the first version", () => {
             expect((yield* projection.head).writerEpoch).toBe(3)
             const blobs = yield* Blobs
             expect(Option.isSome(yield* blobs.get("a".repeat(64)))).toBe(true)
-            // It goes on from there.
+            // The audit log continues from that record.
             const { run } = yield* Atomically
             yield* run(
               Effect.gen(function* () {

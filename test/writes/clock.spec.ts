@@ -170,7 +170,7 @@ describe("a clock state", () => {
       yield* minutes(2)
       yield* turns
       assert.deepStrictEqual(yield* told, ["good ring"])
-      // It stays in the queue, to be looked at by a version that can.
+      // The item stays in the queue, for a version that can run it.
       assert.strictEqual(yield* waiting, 2)
     }).pipe(engine({ clocked: [broken] }))
   })
@@ -210,7 +210,7 @@ describe("an upgrade", () => {
       yield* Effect.gen(function* () {
         yield* turns
         yield* set("t", 5, 20)
-        // As it was before there was such a queue.
+        // Deletes the queue's rows: an engine of the version before had no such queue.
         yield* forgotten(1)
         yield* minutes(2)
         yield* turns
@@ -258,7 +258,7 @@ describe("a clock state of a record that the ledger keeps", () => {
       yield* Calls.catchUp
       yield* set("t", 10, 900, kept)
       yield* minutes(9)
-      // It is on the ledger before the timer rings, and is read after.
+      // The update is on the ledger before the timer rings, and is read after that.
       yield* update
       yield* TestClock.adjust("90 seconds")
       yield* turns
@@ -349,7 +349,7 @@ describe("a write that nobody asks for", () => {
         assert.strictEqual(state, "failed")
         assert.strictEqual(problem?.check, "something-to-add")
       }
-      // Somebody sees it and does what there is to do.
+      // A person sees the failures and adds what is missing.
       yield* touch("zero")
       const before = (yield* opened).length
       for (let at = 0; at < 30; at++) {

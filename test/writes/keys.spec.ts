@@ -52,7 +52,8 @@ describe("a rejection whose key another call holds", () => {
         if (Result.isSuccess(result) || result.failure._tag !== "Refused") return assert.fail()
         assert.strictEqual(result.failure.slug, "idempotency-in-progress")
         assert.strictEqual(result.failure.details.retryAfter, 1)
-        // It left nothing: the action awaits, the key is free, and the same call is taken later.
+        // The refused call left no trace: the action awaits, the key is free, and the same call
+        // succeeds later.
         const records = yield* Records
         assert.strictEqual((yield* records.get(approvals, keyOf(made))).state, "awaiting")
         yield* Deferred.succeed(gate, undefined)
@@ -151,7 +152,7 @@ describe("a key made of the body", () => {
       assert.strictEqual(keyOf(yield* make(olga, "second")), keyOf(made))
       const signed = yield* make(ann, "second")
       assert.strictEqual(keyOf(signed), keyOf(made))
-      // And who signed the oldest of those that ran is answered its operation.
+      // The key of the oldest of those actions still answers its operation, to the approver who signed it.
       const repeated = yield* make(ann, "k0")
       assert.deepStrictEqual([repeated.status, Calls.field(repeated, "maker")], [200, "otto"])
     }).pipe(engine())

@@ -39,7 +39,7 @@ describe("an operation that a dead worker held", () => {
     assert.deepStrictEqual([leaseMillis, poll], [30_000, 1_000])
   })
 
-  // So long after the claim the other worker begins to look.
+  // Milliseconds from the claim until the other worker begins to look.
   for (const ahead of [0, 1, 250, 999, 2_500, 4_001]) {
     it.effect(
       `never waits longer than its lease and one look, or is taken before its lease ends (${ahead} ms)`,

@@ -465,7 +465,7 @@ describe("a write whose input is stale", () => {
       yield* ask(Notes.propose, "a1", party)
       yield* Calls.settle
       const id = yield* ask(Notes.withdraw, "a")
-      // It commits, but the answer that comes says that the contract is gone.
+      // The submission commits, but the answer says that the contract is archived.
       ledger.answer((submission, port) =>
         Effect.andThen(port.submit(submission), Effect.fail(stale))
       )

@@ -160,7 +160,7 @@ describe("JSON", () => {
   const data = (value: string) => `{"data":${value}}`
   const nested = (depth: number) => `${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}`
   const list = (count: number, item: string) => Array.from({ length: count }, () => item).join(",")
-  /** So many values and names, in lists of few. */
+  /** JSON with this number of values and names, in few lists. */
   const tokens = (count: number) => {
     // The object, its member's name and the outer list are three; a list of 9 998 is one more.
     const whole = Math.floor((count - 3) / 9_999)
@@ -232,7 +232,7 @@ describe("fifty callers that send their bodies a byte at a time", () => {
       Array.from({ length: 50 }, async () => {
         const socket = connect(venue.port, "127.0.0.1")
         await once(socket, "connect")
-        // Whatever comes of it, nobody waits for them any more.
+        // Closes the socket after the test, whatever its outcome.
         onTestFinished(() => void socket.destroy())
         socket.write(`${head(`Content-Length: ${body.length}\r\nConnection: close\r\n`)}{`)
         let said = ""

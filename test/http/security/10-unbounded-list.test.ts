@@ -170,7 +170,7 @@ describe("a caller that takes its answer too slowly", () => {
     expect(text.startsWith("HTTP/1.1 200")).toBe(true)
     expect(text).not.toContain('"next":null')
     expect(text.endsWith("0\r\n\r\n")).toBe(false)
-    // Others are served as if nothing had been.
+    // Other calls are served as before.
     const other = await fetch(`${venue.url}/v1/holders?limit=1`, { headers: { authorization: as } })
     expect(other.status).toBe(200)
     await other.text()

@@ -280,7 +280,7 @@ describe("an export", () => {
 
 const noteId = Schema.decodeSync(NoteId)
 
-/** So many notes, written past the door. */
+/** Records this number of notes without a call to the API. */
 const seed = (count: number) =>
   Effect.gen(function* () {
     const records = yield* Records

@@ -193,7 +193,7 @@ describe("members of bodies and answers", () => {
       const path = `${fill(read.route)}${queries[read.name] ?? ""}`
       const answer = await send(venue, { path, as })
       if (role === "registrar" && answer.status === 404) continue
-      // It has no order in the cycle.
+      // The investor has no order in the cycle.
       if (role === "investor" && read.name === "dealing-cycles.get") continue
       expect([role, answer.status]).toEqual([role, 200])
       const text = await answer.text()

@@ -12,7 +12,7 @@ afterAll(async () => {
   await venue.close()
 })
 
-/** Everything that every object has, as it was before any attack. */
+/** Members that every object inherits, as they were before any attack. */
 const inherited = () =>
   Reflect.ownKeys(Object.prototype).concat(
     Reflect.ownKeys(Array.prototype),

@@ -129,7 +129,7 @@ const withdraw = (holderId: string) =>
   )
 
 let newcomers = 0
-/** Somebody is registered and offered a place in one. */
+/** Onboards a new holder with an offer of admission. */
 const onboard = Effect.suspend(() => {
   const holderId = `new-${++newcomers}`
   const party = `${holderId}::1220${"ab".repeat(32)}`

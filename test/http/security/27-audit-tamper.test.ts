@@ -311,7 +311,7 @@ describe("whoever holds the database, triggers off", () => {
     // Without the anchors that are kept outside the database the cut is not found.
     expect(await after(cut)).toBeNull()
     expect((await after(cut, [anchor]))?.seq).toBe(21)
-    // With the head as it was, the store itself tells.
+    // With the head unchanged, the store itself reveals the cut.
     expect((await after(cut.slice(0, 1)))?.seq).toBe(21)
   })
 

@@ -9,7 +9,7 @@ import * as DatabaseProxy from "../../database-proxy.ts"
 import { json, open, send, slugOf, type Venue } from "../venue.ts"
 import { isLong } from "../../long-run.ts"
 
-/** As a store says it that is away, with what an attacker would like to read. */
+/** Error of a store that is away, with details that an attacker would like to read. */
 const away = Refusal.unavailable("not-ready", "ECONNREFUSED 10.1.2.3:5432 db.internal bursar", 5)
 
 const calls = isLong ? 10_000 : 1_000

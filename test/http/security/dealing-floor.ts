@@ -46,7 +46,7 @@ const served = Catalogue.operations.map((one) => (one.kind === deliver.kind ? de
 const engine = () =>
   Layer.fresh(Engine.layerOf({ operations: served, readings: Catalogue.readings }))
 
-/** Everything the floor is given: the store and the ledger wait for `turns`. */
+/** Engine and ports of the floor; the store and the ledger wait for `turns`. */
 export const layer = (turns: Interleaved.Turns) =>
   engine().pipe(
     Layer.provideMerge(
@@ -57,7 +57,7 @@ export const layer = (turns: Interleaved.Turns) =>
     )
   )
 
-/** Whatever is asked of the floor has this to work with. */
+/** Services of the floor. */
 export type Here = Layer.Success<ReturnType<typeof layer>>
 
 let acts = 0
@@ -209,7 +209,7 @@ export const attest = (
     )
   })
 
-/** Somebody signs the one among the actions that were ever asked for. */
+/** Signs the nth of all actions to deliver, as a person. */
 export const approve = (nth: number, who: Who) =>
   Effect.gen(function* () {
     const records = yield* Records
@@ -221,7 +221,7 @@ export const approve = (nth: number, who: Who) =>
 
 const instrumentId = "fund-a"
 
-/** Somebody pauses the instrument: a hold opens beside those that are open. */
+/** Pauses the instrument: a hold opens beside those that are open. */
 export const hold = Effect.suspend(() =>
   Calls.slug(
     Calls.submit(kindOf("instrument.pause"), people.olga, {

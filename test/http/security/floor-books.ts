@@ -25,7 +25,7 @@ const micros = (decimal: Decimal.Decimal) => parts(Decimal.formatPlain(decimal),
 const bought = parts(unitsBought, 6)
 const limit = 1_000
 
-/** Everything of one moment: the feed's head says which. */
+/** All records of one moment, at the feed's head. */
 const seen = Effect.gen(function* () {
   const records = yield* Records
   const feed = yield* Feed

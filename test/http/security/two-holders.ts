@@ -32,7 +32,9 @@ export const standingSettlementId = "standing-1"
 export const distributionId = "d-july"
 export const lineIds = { a: `${distributionId}.1`, b: `${distributionId}.2` } as const
 
-/** Everything that the story of one holder's subscription writes about it, and its instrument. */
+/**
+ * Story of one holder's subscription and its instrument, with every record that belongs to them.
+ */
 const story = Effect.gen(function* () {
   const stage = yield* Fund.opened()
   yield* Fund.market(stage)

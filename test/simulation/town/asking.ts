@@ -137,7 +137,7 @@ export const judgeRefusal = (town: Town, act: Act, refusal: Refusal, when: When)
   )
 }
 
-/** Somebody signs what awaits: whoever may not, or has signed before, among them. */
+/** Signs an action that awaits, as any person: some may not, or have signed before. */
 export const signs = Effect.fnUntraced(function* (town: Town, one: Awaiting, by: Caller.Caller) {
   const now = Number((yield* Instant.now) / 1_000_000n)
   const answer = yield* Effect.result(Calls.approve(one.actionKey, by))

@@ -1,4 +1,4 @@
-/** Everything looked at whole, once it is at rest: what the engine says against what the ledger and the books say. */
+/** Full audit of a town at rest: the engine's records against the ledger and the books. */
 import { Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"

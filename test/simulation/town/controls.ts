@@ -74,7 +74,10 @@ const asked = (town: Town, restrictionId: string, drawn: Drawn): Restriction => 
   }
 }
 
-/** It was asked for, so it may be in force; it succeeded, so it is; it failed, so it never was. */
+/**
+ * Restrictions in the model: possibly in force from the request on, surely after its success, and
+ * never after its failure.
+ */
 const follows = (town: Town, some: ReadonlyArray<Restriction>) => ({
   begins: () => {
     for (const one of some) town.model.restrict(one)
@@ -197,7 +200,7 @@ export const releases = Effect.fnUntraced(function* (town: Town) {
   })
 })
 
-/** Somebody signs, or rejects, what awaits its approvers. */
+/** Signs or rejects an action that awaits. */
 export const decides = Effect.fnUntraced(function* (town: Town) {
   const { awaiting, die } = town
   const some = die.once(3) ? awaiting : awaiting.slice(-6)

@@ -276,7 +276,7 @@ const delivers = Effect.fnUntraced(function* (town: Town.Town) {
   if (done) Town.note(town, "lines delivered", commands.length)
 })
 
-/** Somebody rolls what is delivered of a month. */
+/** Rolls the delivered lines of a month. */
 const rolls = Effect.fnUntraced(function* (town: Town.Town) {
   const delivered = [...town.observer.all("DeliveredLine").values()]
   const line = pick(town, delivered)

@@ -131,7 +131,7 @@ export const make = () => {
     }
   })
 
-  /** Everything that the feed has and the town has not heard. */
+  /** Reads the events that the town has not read yet. */
   const hear = Effect.fnUntraced(function* (town: Town) {
     const feed = yield* Feed
     for (;;) {
@@ -271,7 +271,10 @@ const restricted = Effect.fnUntraced(function* (town: Town, payload: Payload) {
   note(town, supersedes === null ? "restricted by the engine" : "restriction carried")
 })
 
-/** Once nothing is left with it, a holder is followed, and what restricted it may have gone along. */
+/**
+ * Marks the lost holder as succeeded and, once it has no units left, its restrictions as possibly
+ * carried to the successor.
+ */
 const carried = (town: Town, lost: Holder) => {
   lost.told = "succeeded"
   if (town.funds.some(({ instrumentId }) => town.observer.units(instrumentId, lost.party) > 0n))

@@ -13,7 +13,7 @@ import { submit } from "./asking.ts"
 import { type Fund, type Holder, type Town, work } from "./town.ts"
 import * as Wallets from "./wallets.ts"
 
-/** So many holders that a town has hundreds, and their world is not built before it begins. */
+/** Largest number of holders: a town gets hundreds, one after the other. */
 export const holdersMax = 300
 
 export const anyFund = (town: Town): Fund => {
@@ -22,7 +22,7 @@ export const anyFund = (town: Town): Fund => {
   return fund
 }
 
-/** Somebody; more often one of those who came last, so that what began goes on. */
+/** A holder at random; more often one of the newest, so that what began continues. */
 export const anyHolder = (town: Town): Holder | undefined => {
   const { die, holders } = town
   const count = holders.length
@@ -60,7 +60,7 @@ export const onboards = Effect.fnUntraced(function* (town: Town) {
   enrolled(town, { ...wallet, holderId, told: "pending", predecessor: null, successor: null })
 })
 
-/** Some time before it runs out: the ledger's time is not the wallet's. */
+/** Whether a contract is valid for 20 seconds more: the ledger's time differs from the wallet's. */
 const isInTime = (one: Contract, now: Instant.Instant): boolean =>
   ["expiresAt", "validUntil"].every((name) => {
     const end = Wallets.member(one, name)
@@ -204,7 +204,7 @@ export const describes = Effect.fnUntraced(function* (town: Town) {
   })
 })
 
-/** Somebody is named to follow a holder: a party of its own, itself, or one that is a holder already. */
+/** Names a successor of a holder: a party of its own, the holder itself, or another holder. */
 export const names = Effect.fnUntraced(function* (town: Town, whose?: Holder) {
   const { die } = town
   const holder = whose ?? anyHolder(town)

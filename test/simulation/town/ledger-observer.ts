@@ -245,7 +245,7 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
         (sum, { amount, at }) => (at < end ? sum + amount : sum),
         0n
       ),
-    /** Everybody who ever held an asset. */
+    /** Parties that ever held an asset. */
     owners: (asset: string): ReadonlyArray<string> =>
       [...changes.keys()].flatMap((key) =>
         key.startsWith(`${asset} `) ? [key.slice(asset.length + 1)] : []

@@ -39,7 +39,7 @@ export interface Restriction {
   /** Milliseconds; null: it does not end by itself. */
   readonly endsAt: number | null
   readonly span: Span
-  /** It was another holder's, and came to this one by a recovery. */
+  /** Whether the restriction came to this holder from another one, by a recovery. */
   readonly carried: boolean
   ended: "lifted" | "lapsed" | "carried" | null
 }
@@ -246,7 +246,7 @@ export class Model {
     return null
   }
 
-  /** Everybody who may have come after a holder, one after another. */
+  /** Successors of a holder, one after another. */
   private after(of: Followed | undefined): ReadonlyArray<string> {
     const ids: Array<string> = []
     let next = of?.successor?.holderId

@@ -118,7 +118,7 @@ export const advances = Effect.fnUntraced(function* (town: Town, order: Order) {
 export const gives = Effect.fnUntraced(function* (town: Town) {
   const holder = anyHolder(town)
   const to = anyHolder(town)
-  // Whoever lost its key takes nothing more.
+  // A holder that was recovered receives no more units.
   if (holder === undefined || to === undefined || to.told === "succeeded") return
   const fund = anyFund(town)
   const now = yield* Instant.now

@@ -31,7 +31,7 @@ const one = <A>(town: Town, of: ReadonlyArray<A>): A => {
 
 const makersOf = new Map<string, ReadonlyArray<Caller.Caller>>()
 
-/** Somebody who may make it; one in twenty is anybody. */
+/** A person who may make the write; one time in twenty any person. */
 export const maker = (town: Town, kind: string): Caller.Caller => {
   if (town.die.once(20)) return one(town, staff)
   const known = makersOf.get(kind)
@@ -45,6 +45,6 @@ export const maker = (town: Town, kind: string): Caller.Caller => {
 const approvers = staff.filter(({ roles }) => roles.includes("approver"))
 const signers = approvers.filter(({ roles }) => !roles.includes("auditor"))
 
-/** Somebody who may sign; one in eight is an approver who may not, or anybody. */
+/** A person who may sign; one time in eight an approver who may not, or any person. */
 export const signer = (town: Town): Caller.Caller =>
   town.die.once(8) ? one(town, town.die.once(2) ? approvers : staff) : one(town, signers)

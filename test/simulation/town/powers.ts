@@ -118,7 +118,7 @@ const holding = (town: Town, holder: Holder): ReadonlyArray<string> =>
     .map(({ instrumentId }) => instrumentId)
     .filter((instrumentId) => town.observer.units(instrumentId, holder.party) > 0n)
 
-/** Somebody who has something; anybody, now and then. */
+/** A holder with units if some tries find one; else any holder. */
 export const owner = (town: Town): Holder | undefined => {
   for (let tries = 0; tries < 6; tries++) {
     const found = anyHolder(town)

@@ -94,7 +94,7 @@ const sets = Effect.fnUntraced(function* (town: Town.Town) {
       },
       limits: {
         ...(die.once(3) ? { maxSubscription: 40_000 } : {}),
-        // Now and then hardly any units get out of a cycle.
+        // A small gate, now and then.
         ...(die.once(town.deals ? 1 : 2) ? { cycleCapacity: die.pick([1, 20, 500, 5_000]) } : {})
       },
       fees: { subscription: rate(fund.fees.subscription), redemption: rate(fund.fees.redemption) }
@@ -138,7 +138,7 @@ const walks: RandomStep = (town) => {
   )
 }
 
-/** Somebody who has units, on its own way out. */
+/** A holder of units places an order of its own. */
 const sells: RandomStep = (town) => {
   const holder = Powers.owner(town)
   return holder === undefined ? Effect.void : Placing.places(town, holder)

@@ -10,7 +10,7 @@ import { type Holder, note, type Town } from "./town.ts"
 /** One value or a list: an export joins a read and a list that are asked by themselves, and is never kept. */
 type Repeated = Read.One | Read.List
 
-/** Everything whose answer is pinned, as the route table has it. */
+/** Reads with pinned answers, as the route table has them. */
 export const pinned: ReadonlyArray<Repeated> = Catalogue.reads
   .filter((read) => read.shape === "one" || read.shape === "list")
   .filter((read) => read.pinned)
@@ -93,7 +93,7 @@ const askPrinted = (
   Effect.gen(function* () {
     const reads = yield* Reads
     const { caller, params, limit } = of
-    // Everything that is asked besides the caller, as a path and its query are.
+    // The query without its caller, as a path and its parameters are.
     const target = JSON.stringify([params, limit], (_, value: unknown) =>
       typeof value === "bigint" ? String(value) : value
     )
@@ -136,7 +136,7 @@ export const make = (seed: number) => {
   const ids = new Map<string, Set<string>>()
   const kept: Array<Kept> = []
 
-  /** Any of these, if there are any. */
+  /** One of the list at random; undefined if it is empty. */
   const one = <A>(of: ReadonlyArray<A>): A | undefined => of[die.roll(Math.max(1, of.length))]
 
   const callerOf = (read: Repeated, holders: ReadonlyArray<Holder>): Caller.Caller => {

@@ -180,7 +180,7 @@ export const make = (seed: number) => {
     return found
   }
 
-  /** Some that have or had units, and one or two of all. */
+  /** Some holders that have or had units, and one or two of all. */
   const holdersOf = (town: Town): ReadonlyArray<Holder> => {
     const owners = new Set(
       town.funds.flatMap(({ instrumentId }) => town.observer.owners(instrumentId))

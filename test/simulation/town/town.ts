@@ -62,7 +62,7 @@ export interface Order {
   readonly fund: Fund
   readonly amount: bigint | null
   readonly ordered: bigint | null
-  /** As the claim answered: nanoseconds of its cut-off; null until it is told. */
+  /** Cut-off by the claim's answer, in nanoseconds; null until the claim is answered. */
   cutOffAt: bigint | null
   cycleId: string | null
   /** Units and cash of the order at the price that was signed. */
@@ -206,7 +206,7 @@ export const instance = (town: Pick<Town, "scope">, death?: Killable.Death) =>
 export const within = <A, E, R>(town: Town, effect: Effect.Effect<A, E, R | Services>) =>
   Effect.provideContext(effect, town.engine) as Effect.Effect<A, E, Exclude<R, Services>>
 
-/** Whatever is due is done, as far as the ledger lets it. */
+/** Runs all due work, as far as the ledger allows it. */
 export const work = Effect.fnUntraced(function* (town: Town) {
   const exit = yield* Effect.exit(
     Effect.gen(function* () {

@@ -37,11 +37,10 @@ interface Form {
 
 /** Columns of a row that a line is kept in, as texts. */
 interface BareRow {
-  readonly owner: "lines" | "references"
   readonly key: string
   readonly match: string
   readonly group: string
-  readonly amount: string | null
+  readonly amount: string
   readonly body: string
 }
 
@@ -62,7 +61,6 @@ const table: Form = {
           const hashed = `k1.${hash("sha256", account)}`
           const body = { kind: "holdings", line, account: hashed, quantity: units, locked }
           return {
-            owner: "lines",
             key: keyOf(line),
             match: hashed,
             group: "",
@@ -83,7 +81,7 @@ const entries: Form = {
     let line = 0
     return Files.bareCamt(pieces, (found) =>
       write(
-        found.flatMap((entry) => {
+        found.map((entry) => {
           line++
           const { AcctSvcrRef: bankReference = "", Amt: amount = "0", EndToEndId = "" } = entry
           const body = {
@@ -91,26 +89,13 @@ const entries: Form = {
             ...{ currency: "EUR", direction: "credit", bankReference, reference: EndToEndId },
             counterparty: `${entry["Nm"]} ${entry["IBAN"]}`
           }
-          const indexed = (by: string, reference: string): BareRow => ({
-            owner: "references",
-            key: `${by}:${reference}\u001f${keyOf(line)}`,
-            match: "",
-            group: "",
-            amount: null,
-            body: "{}"
-          })
-          return [
-            {
-              owner: "lines" as const,
-              key: keyOf(line),
-              match: bankReference,
-              group: "credit/EUR",
-              amount,
-              body: JSON.stringify(body)
-            },
-            indexed("bankReference", bankReference),
-            indexed("reference", EndToEndId)
-          ]
+          return {
+            key: keyOf(line),
+            match: bankReference,
+            group: "credit/EUR",
+            amount,
+            body: JSON.stringify(body)
+          }
         })
       )
     )
@@ -192,21 +177,19 @@ const bare = Effect.fnUntraced(function* (form: Form, file: Files.File) {
   const sql = yield* SqlClient.SqlClient
   const name = `bare_${form.source}_${file.number}`
   yield* sql.unsafe(`create table public.${name} (
-    owner text collate "C" not null, key text collate "C" not null, match text collate "C" not null,
-    "group" text collate "C" not null, amounts numeric[] not null, body text not null,
-    primary key (owner, key))`)
+    key text collate "C" primary key, match text collate "C" not null,
+    "group" text collate "C" not null, amounts numeric[] not null, body text not null)`)
   const insert = (rows: ReadonlyArray<BareRow>) =>
     Effect.runPromise(
       sql.unsafe(
-        `insert into public.${name} select owner, key, match, "group", amounts::numeric[], body
-         from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
-           as r(owner, key, match, "group", amounts, body)`,
+        `insert into public.${name} select key, match, "group", amounts::numeric[], body
+         from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+           as r(key, match, "group", amounts, body)`,
         [
-          Values.texts(rows.map(({ owner }) => owner)),
           Values.texts(rows.map(({ key }) => key)),
           Values.texts(rows.map(({ match }) => match)),
           Values.texts(rows.map(({ group }) => group)),
-          Values.texts(rows.map(({ amount }) => (amount === null ? "{}" : `{${amount}}`))),
+          Values.texts(rows.map(({ amount }) => `{${amount}}`)),
           Values.texts(rows.map(({ body }) => body))
         ]
       )
@@ -215,7 +198,7 @@ const bare = Effect.fnUntraced(function* (form: Form, file: Files.File) {
   let lines = 0
   const write = async (rows: ReadonlyArray<BareRow>) => {
     for (const row of rows) {
-      if (row.owner === "lines") lines++
+      lines++
       waiting.push(row)
     }
     if (waiting.length < perBatch) return

@@ -147,7 +147,7 @@ const wrongs: ReadonlyArray<readonly [what: string, sql: string]> = [
        select 'statement/' || record_id as name, (body::json ->> 'lineCount')::int8 as lines
        from bursar.document where collection = 'external-statement' and to_offset is null
      ), sealed_rows as (
-       select owner, rows from bursar.bulk where owner like 'statement/%' and owner not like '%/references'
+       select owner, rows from bursar.bulk where owner like 'statement/%'
          and sealed_at is not null
      ), sealed_file as (
        select name, chunks, (select count(*) from bursar.file_chunk c where c.file = f.number) as kept

@@ -51,6 +51,19 @@ const logged = Effect.gen(function* () {
   return records.map(({ text }) => (JSON.parse(text) as { readonly detail: object }).detail)
 })
 
+/** Owner of rows that only earlier versions wrote, and no version reads. */
+const unreadOwnerOf = (id: string) => `statement/${id}/references`
+
+/** Writes a row beside those of a statement, as an earlier version did. */
+const writtenBefore = (id: string) =>
+  Effect.gen(function* () {
+    const bulk = yield* Bulk
+    const owner = unreadOwnerOf(id)
+    const row = { key: "bankReference:B-1\u001f000000001", match: "", group: "", amounts: [] }
+    yield* bulk.append(owner, [{ ...row, body: "{}" }])
+    yield* bulk.seal({ owner, rows: 1 })
+  })
+
 /** Lines of a statement that can be read, and whether its bytes are there. */
 const left = (id: string) =>
   Effect.gen(function* () {
@@ -60,17 +73,17 @@ const left = (id: string) =>
     const statement = yield* records.get(externalStatements, id)
     const lines = yield* Stream.runCollect(StatementLookups.linesOf(statement))
     const chunk = yield* blobs.chunk({ file: StageSteps.fileOf(id), chunk: 0 })
-    const references = yield* bulk.count(`statement/${id}/references`)
+    const unread = yield* bulk.count(unreadOwnerOf(id))
     return {
       lines: lines.length,
       bytes: Option.isSome(chunk),
-      references: Option.getOrElse(references, () => 0),
+      unread: Option.getOrElse(unread, () => 0),
       isPruned: statement.prunedAt !== undefined
     }
   })
 
-const whole = { lines: 1, bytes: true, references: 1, isPruned: false }
-const deleted = { lines: 0, bytes: false, references: 0, isPruned: true }
+const whole = { lines: 1, bytes: true, unread: 1, isPruned: false }
+const deleted = { lines: 0, bytes: false, unread: 0, isPruned: true }
 
 const line = {
   amount: "100",
@@ -92,7 +105,7 @@ const hand = (businessDate: string, of: { readonly note?: string; readonly corre
   })
 
 describe("a statement past its retention", () => {
-  it.effect("keeps its header, loses lines and bytes once reads have ended, and is announced", () =>
+  it.effect("keeps its header, loses all else once reads have ended, and is announced", () =>
     Effect.gen(function* () {
       const of = yield* Story.cast
       yield* Story.recorded(of)
@@ -105,6 +118,7 @@ describe("a statement past its retention", () => {
       const first = yield* hand("2026-06-30", {})
       const corrected = yield* hand("2026-06-30", { note: "corrected", corrects: first.id })
       const newest = yield* hand("2026-07-01", {})
+      for (const { id } of [first, corrected, newest]) yield* writtenBefore(id)
       yield* retainsAt("2036-06-30T00:00:00Z")
       for (const { id } of [first, corrected, newest]) assert.deepEqual(yield* left(id), whole)
       assert.deepEqual(yield* announced, [])

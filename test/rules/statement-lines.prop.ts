@@ -58,23 +58,6 @@ describe("the row of a line", () => {
     )
   })
 
-  it("is found by its references, and never by another's", () => {
-    fc.assert(
-      fc.property(anyLine, text, (given, other) => {
-        if (given.kind !== "cash") return
-        const rows = LineRows.referenceRowsOf(given)
-        expect(rows.map(LineRows.indexedLineOf)).toEqual(rows.map(() => given.line))
-        for (const by of ["bankReference", "reference"] as const) {
-          const found = (reference: string) =>
-            rows.filter(({ key }) => key.startsWith(LineRows.referencePrefixOf({ by, reference })))
-          const own = given[by]
-          expect(found(other).length).toBe(own === other ? 1 : 0)
-          if (own !== null) expect(found(own).length).toBe(1)
-        }
-      })
-    )
-  })
-
   it("has the amounts that checks sum: of a cash entry by direction and currency", () => {
     const entry = {
       kind: "cash" as const,

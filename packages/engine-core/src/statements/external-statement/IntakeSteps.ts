@@ -200,7 +200,6 @@ const appending = Effect.fnUntraced(function* (owner: string) {
 export interface ReadFile {
   readonly header: Port.Header
   readonly lines: number
-  readonly references: number
 }
 
 /** Makes stored lines of the lines of a file: accounts as hashes, counterparties sealed. */
@@ -246,33 +245,24 @@ export const readFile = Effect.fnUntraced(function* (
   const store = yield* storing(source)
   let header: Port.Header | undefined
   let lines = 0
-  let references = 0
   const rowsOfLines = yield* appending(ownerOf(statement))
-  const rowsOfReferences = yield* appending(LineRows.referencesOwnerOf(statement))
   const rowsOf = Effect.fnUntraced(function* (part: Port.Part) {
     if (part.part === "header") {
       header = part.header
-      return { ofLines: [], ofReferences: [] }
+      return []
     }
     const from = lines + 1
     lines += part.lines.length
     if (lines > of.reading.linesMax) {
       return yield* new Port.StatementTooLong({ linesMax: of.reading.linesMax })
     }
-    const stored = yield* store(part.lines, from)
-    const ofReferences = stored.flatMap((line) =>
-      line.kind === "cash" ? LineRows.referenceRowsOf(line) : []
-    )
-    references += ofReferences.length
-    return { ofLines: stored.map(LineRows.rowOf), ofReferences }
+    return (yield* store(part.lines, from)).map(LineRows.rowOf)
   })
   // A fiber reads on and makes rows while the store writes those that were made before.
   const parts = reader
     .read(of.reading, StageSteps.bytesOf(of.staged))
     .pipe(Stream.mapEffect(rowsOf), Stream.buffer({ capacity: partsAhead }))
-  yield* Stream.runForEach(parts, ({ ofLines, ofReferences }) =>
-    Effect.andThen(rowsOfLines.add(ofLines), rowsOfReferences.add(ofReferences))
-  ).pipe(
+  yield* Stream.runForEach(parts, rowsOfLines.add).pipe(
     Effect.catchTags({
       StatementMalformed: (fault) => Effect.fail(refusalOf(fault)),
       StatementRefused: (fault) => Effect.fail(refusalOf(fault)),
@@ -281,11 +271,10 @@ export const readFile = Effect.fnUntraced(function* (
     })
   )
   yield* rowsOfLines.end
-  yield* rowsOfReferences.end
   if (header === undefined) {
     return yield* Effect.die(new Error(`the reader of ${source.adapter} answered no header`))
   }
-  const read: ReadFile = { header, lines, references }
+  const read: ReadFile = { header, lines }
   return read
 })
 

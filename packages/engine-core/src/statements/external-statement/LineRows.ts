@@ -1,7 +1,4 @@
-/**
- * Codec of statement lines: bulk rows, matched by account, summed by direction and currency or by
- * asset; and of the index rows of cash entries by their references.
- */
+/** Codec of statement lines: bulk rows, matched by account, summed by direction and currency or by asset. */
 import { Result, Schema } from "effect"
 import * as CompiledCodec from "../../kernel/CompiledCodec.ts"
 import * as Date from "../../kernel/Date.ts"
@@ -10,7 +7,6 @@ import * as Integer from "../../kernel/Integer.ts"
 import * as PlainJson from "../../kernel/PlainJson.ts"
 import type { BulkRow } from "../../ports/storage/Bulk.ts"
 import * as sets from "../../vocabulary/sets.ts"
-import { type ExternalStatement, ownerOf } from "./ExternalStatement.ts"
 import type { CashEntry, StatementLine } from "./StatementLine.ts"
 
 const { Literal, NullOr, String: Text, Struct } = Schema
@@ -123,33 +119,3 @@ const textOf = (text: string | null): string => PlainJson.stringify(text)
 /** Decodes a row; one that no version wrote is a defect. */
 export const lineOf = (row: Pick<BulkRow, "body">): StatementLine =>
   decode(Result.getOrThrow(PlainJson.parse(row.body)))
-
-/** References that a cash entry is looked up by. */
-export type ReferenceKind = "bankReference" | "reference"
-
-/** Owner of the index rows of a statement's cash entries by their references. */
-export const referencesOwnerOf = (
-  statement: Pick<ExternalStatement, "externalStatementId">
-): string => `${ownerOf(statement)}/references`
-
-/** Ends a reference in the key of an index row, so that no reference is a beginning of another. */
-const referenceEnd = "\u001f"
-
-/** Beginning of the keys of the index rows of the entries with this reference. */
-export const referencePrefixOf = (of: {
-  readonly by: ReferenceKind
-  readonly reference: string
-}): string => `${of.by}:${of.reference}${referenceEnd}`
-
-/** Index rows of a cash entry: one for each reference that it has. */
-export const referenceRowsOf = (entry: CashEntry): ReadonlyArray<BulkRow> =>
-  (["bankReference", "reference"] as const).flatMap((by) => {
-    const reference = entry[by]
-    if (reference === null) return []
-    const key = `${referencePrefixOf({ by, reference })}${keyOf(entry.line)}`
-    return [{ key, match: "", group: "", amounts: [], body: "{}" }]
-  })
-
-/** Number of the line that an index row names. */
-export const indexedLineOf = ({ key }: Pick<BulkRow, "key">): number =>
-  Number(key.slice(key.lastIndexOf(referenceEnd) + 1))

@@ -18,7 +18,6 @@ import {
 } from "./ExternalStatement.ts"
 import type { Receiving } from "./Intake.ts"
 import * as IntakeSteps from "./IntakeSteps.ts"
-import * as LineRows from "./LineRows.ts"
 import * as StageSteps from "./StageSteps.ts"
 
 /** Makes the record of a file that was read. */
@@ -96,10 +95,6 @@ export const record = Effect.fnUntraced(function* (
     yield* records.record(externalSources, source, { on: "receive", businessDate }, act)
   }
   yield* orUnavailable(bulk.seal({ owner: ownerOf(statement), rows: read.lines }))
-  if (statement.kind === "cash") {
-    const owner = LineRows.referencesOwnerOf(statement)
-    yield* orUnavailable(bulk.seal({ owner, rows: read.references }))
-  }
   const file = StageSteps.fileOf(externalStatementId)
   yield* orUnavailable(blobs.seal({ file, chunks: StageSteps.chunkCount(statement.rawBytes) }))
   const stages = { queue: StageSteps.queue, itemIds: [externalStatementId] }

@@ -15,7 +15,6 @@ import { Records } from "../../records/Records.ts"
 import { chunkBytes, numberedChunks } from "./StageChunks.ts"
 import * as StageSeal from "./StageSeal.ts"
 import { type ExternalStatement, ExternalStatementId, ownerOf } from "./ExternalStatement.ts"
-import * as LineRows from "./LineRows.ts"
 
 /** Queue of stages that are to be swept. */
 export const queue = "statement-stages"
@@ -159,13 +158,19 @@ export const bytesOf = (of: {
     })
   )
 
+/**
+ * Owner of the index rows by reference that earlier versions wrote for the entries of a statement of
+ * cash. No version reads them: they are deleted with their statement.
+ */
+const unreadOwnerOf = (owner: string): string => `${owner}/references`
+
 /** Deletes the bytes and the rows of a statement, a part at a time. */
 export const discard = Effect.fnUntraced(function* (stageId: string) {
   const blobs = yield* Blobs
   const bulk = yield* Bulk
-  const statement = { externalStatementId: toId(stageId) }
-  for (const owner of [LineRows.referencesOwnerOf(statement), ownerOf(statement)]) {
-    while ((yield* orUnavailable(bulk.discard({ owner, limit: rowsAtOnce }))) > 0) {
+  const owner = ownerOf({ externalStatementId: toId(stageId) })
+  for (const each of [unreadOwnerOf(owner), owner]) {
+    while ((yield* orUnavailable(bulk.discard({ owner: each, limit: rowsAtOnce }))) > 0) {
       yield* Effect.yieldNow
     }
   }

@@ -69,16 +69,15 @@ type Lined = Pick<ExternalStatement, "externalStatementId" | "kind">
 /** Lines that are read at a time. */
 const pageMax = 1_000
 
-/** Streams the rows of an owner whose keys begin with `prefix`, in the order of their keys. */
-const rowsOf = (of: { readonly owner: string; readonly prefix: string }) =>
-  Stream.paginate(of.prefix, (after: string) =>
+/** Streams the rows of an owner in the order of their keys, a keyset page at a time. */
+const rowsOf = (owner: string) =>
+  Stream.paginate("", (after: string) =>
     Effect.gen(function* () {
       const bulk = yield* Bulk
-      const page = { owner: of.owner, limit: pageMax, ...(after === "" ? {} : { after }) }
+      const page = { owner, limit: pageMax, ...(after === "" ? {} : { after }) }
       const rows = yield* orUnavailable(bulk.read(page))
-      const found = rows.filter(({ key }) => key.startsWith(of.prefix))
-      const isLast = found.length < pageMax
-      return [found, isLast ? Option.none() : Option.fromUndefinedOr(found.at(-1)?.key)] as const
+      const isLast = rows.length < pageMax
+      return [rows, isLast ? Option.none() : Option.fromUndefinedOr(rows.at(-1)?.key)] as const
     })
   )
 
@@ -89,9 +88,7 @@ const rowsOf = (of: { readonly owner: string; readonly prefix: string }) =>
 export const linesOf = (statement: Lined): Stream.Stream<StatementLine, Unavailable, Bulk> =>
   statement.kind === "nav"
     ? Stream.empty
-    : rowsOf({ owner: ownerOf(statement), prefix: "" }).pipe(
-        Stream.map((row) => LineRows.lineOf(row))
-      )
+    : rowsOf(ownerOf(statement)).pipe(Stream.map((row) => LineRows.lineOf(row)))
 
 /** Lines that one look-up finds. */
 const foundAtOnce = 500
@@ -117,18 +114,3 @@ const entriesIn = (lines: ReadonlyArray<StatementLine>): ReadonlyArray<CashEntry
 /** Finds the entries of a statement of cash with these numbers, in file order. */
 export const cashAt = (statement: Lined, lines: Iterable<number>) =>
   Effect.map(linesAt(statement, lines), entriesIn)
-
-/**
- * Finds the entries of a statement of cash with this reference, in file order: by the bank's own, or
- * by the one that the payer gave.
- */
-export const cashBy = Effect.fnUntraced(function* (
-  statement: Lined,
-  of: { readonly by: LineRows.ReferenceKind; readonly reference: string }
-) {
-  const indexed = yield* rowsOf({
-    owner: LineRows.referencesOwnerOf(statement),
-    prefix: LineRows.referencePrefixOf(of)
-  }).pipe(Stream.map(LineRows.indexedLineOf), Stream.runCollect)
-  return yield* cashAt(statement, indexed)
-})

@@ -21,7 +21,7 @@ const perRound = 200
 const callers = 8
 
 /** Side of so many answers, asked by several callers at a time. */
-const asked = <A, E, R>(
+const answersSide = <A, E, R>(
   meter: Meters.Meter,
   effect: (n: number) => Effect.Effect<A, E, R>,
   times = perRound
@@ -65,8 +65,8 @@ const program = ({ rounds, size: depth = 100_000 }: Options) =>
     for (let read = 0; read < depth; read += 1_000) after = (yield* page(after, 1_000)).next
     const deep = yield* inTurns({
       rounds,
-      ours: asked(meter, () => page(after, pageSize)),
-      bound: asked(meter, () => page(null, pageSize))
+      ours: answersSide(meter, () => page(after, pageSize)),
+      bound: answersSide(meter, () => page(null, pageSize))
     })
 
     const events = yield* EventReads.EventReads
@@ -85,10 +85,10 @@ const program = ({ rounds, size: depth = 100_000 }: Options) =>
     }
     const feed = yield* inTurns({
       rounds,
-      ours: asked(meter, (n) =>
+      ours: answersSide(meter, (n) =>
         events.page({ caller, params: {}, limit: 100, after: cursors[n % 97] ?? "" })
       ),
-      bound: asked(meter, (n) =>
+      bound: answersSide(meter, (n) =>
         Effect.map(
           sql`select * from bursar.event where seq > ${String(spots[n % 97])}::int8 order by seq limit 100`,
           printed
@@ -99,12 +99,12 @@ const program = ({ rounds, size: depth = 100_000 }: Options) =>
     const rate = yield* RateWindow
     const limiter = yield* inTurns({
       rounds,
-      ours: asked(
+      ours: answersSide(
         meter,
         (n) => rate.take({ subject: `s${n % 32}`, cost: 1, interval: 1, tolerance: 60_000_000 }),
         2_000
       ),
-      bound: asked(meter, () => sql`select 1`, 2_000)
+      bound: answersSide(meter, () => sql`select 1`, 2_000)
     })
     return [
       {

@@ -247,7 +247,7 @@ const announced = Effect.gen(function* () {
 })
 
 /** Makes a step's call; its answer is not judged here. */
-const asked = Effect.fnUntraced(function* (
+const makeCall = Effect.fnUntraced(function* (
   said: Step,
   of: { readonly nth: number; readonly action: string }
 ) {
@@ -307,7 +307,7 @@ describe("figures that move while people sign", () => {
                     const nth = said.do === "make" ? made++ : 0
                     const at = "action" in said ? said.action : 0
                     const action = known[at % Math.max(1, known.length)]?.actionKey ?? "ak_none"
-                    return Effect.andThen(Effect.yieldNow, outcome(asked(said, { nth, action })))
+                    return Effect.andThen(Effect.yieldNow, outcome(makeCall(said, { nth, action })))
                   },
                   { concurrency: "unbounded", discard: true }
                 )

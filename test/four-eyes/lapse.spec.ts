@@ -28,7 +28,7 @@ const make = (key: string) =>
 
 const turns = Effect.flatMap(ScheduleRunner, ({ runOnce }) => runOnce)
 
-const told = Effect.flatMap(EventReads.EventReads, (feed) =>
+const lapsedEvents = Effect.flatMap(EventReads.EventReads, (feed) =>
   Effect.map(
     feed.page({ caller: olga, params: { type: ["approval.lapsed"] }, limit: 1000 }),
     ({ value }) => value.map(({ resourceId, payload }) => ({ resourceId, payload }))
@@ -53,16 +53,16 @@ describe("an action whose time is over", () => {
       yield* TestClock.adjust("30 minutes")
       const second = yield* make("2")
       yield* turns
-      assert.deepStrictEqual(yield* told, [])
+      assert.deepStrictEqual(yield* lapsedEvents, [])
       yield* TestClock.adjust("30 minutes")
       for (let at = 0; at < 3; at++) {
         yield* turns
         yield* TestClock.adjust("1 minute")
       }
-      assert.deepStrictEqual(yield* told, [lapsed("1")])
+      assert.deepStrictEqual(yield* lapsedEvents, [lapsed("1")])
       yield* TestClock.adjust("1 hour")
       yield* Effect.all([turns, turns, turns], { concurrency: "unbounded" })
-      assert.deepStrictEqual(yield* told, [lapsed("1"), lapsed("2")])
+      assert.deepStrictEqual(yield* lapsedEvents, [lapsed("1"), lapsed("2")])
       for (const action of [first, second]) {
         assert.strictEqual(yield* Calls.slug(Calls.approve(action, ann)), "approval-decided")
       }
@@ -77,7 +77,7 @@ describe("an action whose time is over", () => {
       yield* Calls.settle
       yield* TestClock.adjust("2 hours")
       yield* turns
-      assert.deepStrictEqual(yield* told, [])
+      assert.deepStrictEqual(yield* lapsedEvents, [])
       // Nor does it stay in the queue, to be looked at again for ever.
       const { waiting, leased } = yield* (yield* WorkQueue).depth(ClockQueue.queue)
       assert.deepStrictEqual([waiting, leased], [0, 0])
@@ -96,10 +96,10 @@ describe("an action whose time is over", () => {
       yield* work.enqueue([item])
       yield* TestClock.adjust("59 minutes")
       yield* turns
-      assert.deepStrictEqual(yield* told, [])
+      assert.deepStrictEqual(yield* lapsedEvents, [])
       yield* TestClock.adjust("1 minute")
       yield* turns
-      assert.deepStrictEqual(yield* told, [lapsed("1")])
+      assert.deepStrictEqual(yield* lapsedEvents, [lapsed("1")])
     }).pipe(engine())
   )
 
@@ -125,7 +125,7 @@ describe("an action whose time is over", () => {
       yield* Effect.forEach(Array.from({ length: 150 }), (_, at) => make(String(at)))
       yield* TestClock.adjust("2 hours")
       yield* turns
-      assert.strictEqual((yield* told).length, 150)
+      assert.strictEqual((yield* lapsedEvents).length, 150)
     }).pipe(engine())
   )
 })
@@ -137,7 +137,7 @@ describe("a deployment without an end to waiting", () => {
       const action = yield* make("1")
       yield* TestClock.adjust("4000 days")
       yield* turns
-      assert.deepStrictEqual(yield* told, [])
+      assert.deepStrictEqual(yield* lapsedEvents, [])
       assert.strictEqual(yield* Calls.slug(Calls.approve(action, ann)), "no refusal")
     }).pipe(engine(null))
   )

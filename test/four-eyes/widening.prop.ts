@@ -56,7 +56,7 @@ const hours = (count: number) => Instant.add(start, Duration.hours(count))
 // ---- what people may try ------------------------------------------------------------------------
 
 /** Terms that widen, tighten or do neither, at few values, so that histories go back and forth. */
-const said: ReadonlyArray<object> = [
+const termChanges: ReadonlyArray<object> = [
   ...[null, 100, 10].map((most) => ({
     limits: { maxSubscription: most, maxRedemption: most, cycleCapacity: null }
   })),
@@ -157,7 +157,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       do: fc.constant("set" as const),
       who: maker,
       instrument,
-      said: fc.constantFrom(...said),
+      said: fc.constantFrom(...termChanges),
       inHours: fc.constantFrom(null, null, 1, 5)
     })
   },
@@ -532,7 +532,7 @@ const opened = Effect.gen(function* () {
   }
 })
 
-const seen: Record<Why, number> = {
+const timesSeen: Record<Why, number> = {
   lift: 0,
   release: 0,
   policy: 0,
@@ -566,7 +566,7 @@ const checked = (steps: ReadonlyArray<Step>) =>
         if (before.has(keyOf(act))) continue
         const why = whyOf(act, { known: now, ran, span })
         expect(why, `${keyOf(act)} widened by ${one.do} for no reason`).toBeDefined()
-        if (why !== undefined) seen[why] += 1
+        if (why !== undefined) timesSeen[why] += 1
       }
       for (const row of ran) {
         if (effects[row.kind] !== "tighten") continue
@@ -611,7 +611,7 @@ const opening = (count: number) => ({
   window: { opensAt: Instant.format(hours(count)), closesAt: null }
 })
 
-const told: Readonly<Record<Why, ReadonlyArray<Step>>> = {
+const widenings: Readonly<Record<Why, ReadonlyArray<Step>>> = {
   lift: [
     restricting({}),
     { do: "lift", who: by.carl, nth: 0 },
@@ -662,10 +662,10 @@ describe("what may happen", () => {
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40, size: "max" }), (steps) =>
         Calls.runCase(checked(steps).pipe(Effect.provide(world())))
       ),
-      { numRuns: runs, examples: Object.values(told).map((steps) => [[...steps]]) }
+      { numRuns: runs, examples: Object.values(widenings).map((steps) => [[...steps]]) }
     )
     // The property would hold of an engine that refuses everything: so each widening has to happen
     // at least once.
-    for (const [why, count] of Object.entries(seen)) expect(count, why).toBeGreaterThan(0)
+    for (const [why, count] of Object.entries(timesSeen)) expect(count, why).toBeGreaterThan(0)
   })
 })

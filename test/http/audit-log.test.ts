@@ -56,7 +56,7 @@ const since = async (): Promise<() => Promise<ReadonlyArray<Logged>>> => {
   const { next } = await page("?order=asc&limit=1000")
   return async () => (await page(`?order=asc&limit=1000&after=${next}`)).value
 }
-const told = (logged: ReadonlyArray<Logged>) =>
+const rowsOfLog = (logged: ReadonlyArray<Logged>) =>
   logged.map(({ action, stage, actor, status, problem }) => [action, stage, actor, status, problem])
 
 beforeAll(async () => {
@@ -104,7 +104,7 @@ describe("an accepted write", () => {
     })
     expect(Object.keys(only ?? {})).toHaveLength(21)
     await venue.settle()
-    expect(told((await logged()).slice(1))).toEqual([
+    expect(rowsOfLog((await logged()).slice(1))).toEqual([
       ["holder.register", "started", "olga", null, null],
       ["holder.register", "succeeded", "olga", null, null]
     ])
@@ -195,7 +195,7 @@ describe("a refused write", () => {
     const logged = await since()
     const response = await send(venue, await call(as))
     const found = await logged()
-    expect(told(found)).toEqual([expected])
+    expect(rowsOfLog(found)).toEqual([expected])
     expect(found[0]?.requestId).toBe(response.headers.get("x-request-id"))
     expect(JSON.stringify(found)).not.toContain("absent")
   })
@@ -207,7 +207,7 @@ describe("a refused write", () => {
     expect((await send(venue, { path: "/v1/holders?nonsense=1", as })).status).toBe(400)
     expect((await send(venue, { path: "/v1/nowhere", as })).status).toBe(404)
     expect((await send(venue, { path: "/v1/holders" })).status).toBe(401)
-    expect(told(await logged())).toEqual([
+    expect(rowsOfLog(await logged())).toEqual([
       ["access.refused", "refused", null, 401, "unauthenticated"]
     ])
   })

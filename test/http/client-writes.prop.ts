@@ -84,14 +84,14 @@ const unjudged = (operation: Operation.Operation): Operation.Operation => {
 }
 
 /** Bodies for kinds whose members must agree with each other, which random values do not. */
-const given: Readonly<Record<string, object>> = {
+const agreeingBodies: Readonly<Record<string, object>> = {
   "instrument.record": { ...bodyOf(), instrumentId: "given-1" }
 }
 
 /** Inputs of a write by its own schema; what If-Match names is a text that a header can be. */
 const inputsOf = (operation: Operation.Operation): ReadonlyArray<object> => {
   const { ifMatch: member, input, kind } = operation
-  const one = given[kind]
+  const one = agreeingBodies[kind]
   if (one !== undefined) {
     const json = PlainJson.parseTrusted(JSON.stringify(one))
     return [Schema.decodeUnknownSync(input)(json) as object]

@@ -46,7 +46,7 @@ const callers = (): ReadonlyArray<readonly [string, Distributing.Json]> => [
   ...names.map((holder) => ["investor", { holder }] as const)
 ]
 
-const asked = async (query: string, as: string, claims: Distributing.Json = {}) =>
+const sendExport = async (query: string, as: string, claims: Distributing.Json = {}) =>
   Venue.send(fund.venue, { path: `${path}${query}`, as: await Venue.bearer([as], claims) })
 
 /** Rows of a table whose cells are numbers, booleans, empty, or texts in quotes. */
@@ -92,7 +92,10 @@ describe("an export of a distribution", () => {
         }
         expect(exported, `${as} ${asOf}`).toEqual(expected)
         expect(exported.lines.length).toBe(as === "investor" ? 1 : 3)
-        await expectTable(expected.lines, await asked(`/export?format=csv&${asOf}`, as, claims))
+        await expectTable(
+          expected.lines,
+          await sendExport(`/export?format=csv&${asOf}`, as, claims)
+        )
       }
     }
   })
@@ -100,7 +103,7 @@ describe("an export of a distribution", () => {
   it("of an investor says nothing of another's line, and of one without a line that there is none", async () => {
     for (const format of ["json", "csv"]) {
       for (const holder of names) {
-        const answer = await asked(`/export?format=${format}`, "investor", { holder })
+        const answer = await sendExport(`/export?format=${format}`, "investor", { holder })
         const text = await answer.text()
         expect(text).toContain(`"${holder}"`)
         for (const other of names.filter((name) => name !== holder)) {
@@ -124,14 +127,14 @@ describe("an export of a distribution", () => {
         expect(told).toMatchObject({ status: 404 })
         expect(told).toEqual(await refused("fund-a.2026-05", as, claims))
       }
-      expect((await asked(`/export?format=${format}`, "monitor")).status).toBe(403)
+      expect((await sendExport(`/export?format=${format}`, "monitor")).status).toBe(403)
     }
   })
 
   it("never tells the holder, another holder or an app that a line waits for a restriction", async () => {
     /** The answer with what tells one holder from another taken out. */
     const masked = async (query: string, as: string, holder?: string) => {
-      const answer = await asked(query, as, holder === undefined ? {} : { holder })
+      const answer = await sendExport(query, as, holder === undefined ? {} : { holder })
       const text = await answer.text()
       expect(text).not.toMatch(/suspended|restriction/u)
       if (holder === undefined) return text
@@ -154,7 +157,7 @@ describe("an export of a distribution", () => {
   it("is logged in the audit log in its form, and is neither kept nor tagged", async () => {
     const before = await fund.reads<ReadonlyArray<unknown>>("/v1/audit-log?action=export.read")
     for (const format of ["json", "csv"]) {
-      const answer = await asked(`/export?format=${format}`, "risk")
+      const answer = await sendExport(`/export?format=${format}`, "risk")
       expect(answer.headers.get("etag")).toBe(null)
       expect(answer.headers.get("cache-control")).toBe("no-store")
       await answer.text()
@@ -175,7 +178,7 @@ describe("an export of a distribution", () => {
       ["state=due", "/query/state"],
       ["holderId=alice", "/query/holderId"]
     ]) {
-      const answer = await asked(`/export?${query}`, "operator")
+      const answer = await sendExport(`/export?${query}`, "operator")
       expect([query, answer.status]).toEqual([query, 400])
       expect(await Venue.json(answer)).toMatchObject({ errors: [{ pointer }] })
     }

@@ -71,7 +71,7 @@ const named = [
   sourceOf({ externalSourceId: "wide", adapter: "csv", csv: { ...csv, encoding: "utf-16le" } })
 ]
 /** Named by the configuration at first, and then no more. */
-const gone = sourceOf({ externalSourceId: "gone", adapter: "csv", csv })
+const removedSource = sourceOf({ externalSourceId: "gone", adapter: "csv", csv })
 
 let venue: Wallets.WholeVenue
 beforeAll(async () => {
@@ -80,7 +80,7 @@ beforeAll(async () => {
     settings: {
       sealingKeys: [{ keyId: "k1", secret: new Uint8Array(32).fill(7) }],
       statementLinesMax: 50,
-      statementSources: [...named, gone]
+      statementSources: [...named, removedSource]
     }
   })
   const registrar = await venue.wallet("registrar")

@@ -101,16 +101,16 @@ const lapsed = async (action: string) => {
     )
   while ((await read()).value.state !== "lapsed") continue
 }
-const told = ({ status, slug, written }: Became) => [status, slug ?? written?.state]
+const statusAndResult = ({ status, slug, written }: Became) => [status, slug ?? written?.state]
 
 describe("the route called again (4.3)", () => {
   it("a: refuses a key that was sent with another request", async () => {
     const id = fresh()
     await release(id, { as: "olga", key: `a-${id}` })
     const other = await release(id, { as: "olga", key: `a-${id}`, reason: "other" })
-    expect(told(other)).toEqual([422, "idempotency-key-reused"])
+    expect(statusAndResult(other)).toEqual([422, "idempotency-key-reused"])
     const elsewhere = await setPolicy(id, { as: "olga", key: `a-${id}` })
-    expect(told(elsewhere)).toEqual([422, "idempotency-key-reused"])
+    expect(statusAndResult(elsewhere)).toEqual([422, "idempotency-key-reused"])
   })
 
   it.each([
@@ -122,17 +122,17 @@ describe("the route called again (4.3)", () => {
     const awaiting = fresh()
     const made = await call(awaiting)
     const again = await call(awaiting)
-    expect(told(again)).toEqual([200, "awaiting"])
+    expect(statusAndResult(again)).toEqual([200, "awaiting"])
     expect([again.location, again.replayed]).toEqual([made.location, "true"])
 
     const signed = await approve(actionOf(made), "ann")
     const ran = await call(awaiting)
-    expect(told(ran)).toEqual([200, "queued"])
+    expect(statusAndResult(ran)).toEqual([200, "queued"])
     expect([ran.location, ran.replayed]).toEqual([signed.location, "true"])
 
     const refused = fresh()
     await reject(actionOf(await call(refused)), "ann")
-    expect(told(await call(refused))).toEqual([409, "approval-rejected"])
+    expect(statusAndResult(await call(refused))).toEqual([409, "approval-rejected"])
   })
 
   it("b: shows its maker a lapsed action as lapsed", async () => {
@@ -140,17 +140,17 @@ describe("the route called again (4.3)", () => {
     const made = await setPolicy(id, { as: "olga", key: `l-${id}`, at: hasty })
     await lapsed(actionOf(made))
     const again = await setPolicy(id, { as: "olga", key: `l-${id}`, at: hasty })
-    expect(told(again)).toEqual([409, "approval-decided"])
+    expect(statusAndResult(again)).toEqual([409, "approval-decided"])
   })
 
   it("c: its maker makes no second one under another key, which is bound to the first", async () => {
     const id = fresh()
     const made = await release(id, { as: "olga", key: `c1-${id}` })
     const again = await release(id, { as: "olga", key: `c2-${id}` })
-    expect(told(again)).toEqual([200, "awaiting"])
+    expect(statusAndResult(again)).toEqual([200, "awaiting"])
     expect(actionOf(again)).toBe(actionOf(made))
     const bound = await release(id, { as: "olga", key: `c2-${id}`, reason: "other" })
-    expect(told(bound)).toEqual([422, "idempotency-key-reused"])
+    expect(statusAndResult(bound)).toEqual([422, "idempotency-key-reused"])
   })
 
   // Switched off to see it red: that any of the maker's keys names the action (`isNamed`).
@@ -165,7 +165,7 @@ describe("the route called again (4.3)", () => {
     const call = () =>
       setPolicy(id, { as: "ann", ...(sent === undefined ? {} : { key: `${sent}-${id}` }) })
     const signed = await call()
-    expect(told(signed)).toEqual([202, "queued"])
+    expect(statusAndResult(signed)).toEqual([202, "queued"])
     expect(signed.location).toMatch(/^\/v1\/operations\/op_/)
     expect(signed.written).toMatchObject({
       actionKey: actionOf(made),
@@ -178,7 +178,7 @@ describe("the route called again (4.3)", () => {
     })
     // e
     const again = await call()
-    expect(told(again)).toEqual([200, "queued"])
+    expect(statusAndResult(again)).toEqual([200, "queued"])
     expect([again.location, again.replayed]).toEqual([signed.location, "true"])
   })
 
@@ -186,7 +186,7 @@ describe("the route called again (4.3)", () => {
     const id = fresh()
     await setPolicy(id, { as: "olga", key: `d-${id}` })
     const call = await setPolicy(id, { as: "ann", key: `mine-${id}` })
-    expect(told(call)).toEqual([403, "permission-denied"])
+    expect(statusAndResult(call)).toEqual([403, "permission-denied"])
   })
 
   it("d: counts a person once where two are needed", async () => {
@@ -194,27 +194,30 @@ describe("the route called again (4.3)", () => {
     const made = await release(id, { as: "olga" })
     const one = await release(id, { as: "ann" })
     const again = await release(id, { as: "ann" })
-    expect([told(one), told(again)]).toEqual([
+    expect([statusAndResult(one), statusAndResult(again)]).toEqual([
       [202, "awaiting"],
       [200, "awaiting"]
     ])
     expect([one.location, again.location]).toEqual([made.location, made.location])
-    expect(told(await release(id, { as: "bob" }))).toEqual([202, "queued"])
+    expect(statusAndResult(await release(id, { as: "bob" }))).toEqual([202, "queued"])
   })
 
   it("d: an auditor's repeat approves nothing, whatever else the auditor is", async () => {
     const id = fresh()
     await setPolicy(id, { as: "olga" })
-    expect(told(await setPolicy(id, { as: "eve" }))).toEqual([403, "auditor-never-approves"])
+    expect(statusAndResult(await setPolicy(id, { as: "eve" }))).toEqual([
+      403,
+      "auditor-never-approves"
+    ])
   })
 
   it("d: without a key none of several is chosen for the approver", async () => {
     const id = fresh()
     await release(id, { as: "olga", key: `s1-${id}` })
     await release(id, { as: "rick", key: `s2-${id}` })
-    expect(told(await release(id, { as: "ann" }))).toEqual([409, "approval-ambiguous"])
+    expect(statusAndResult(await release(id, { as: "ann" }))).toEqual([409, "approval-ambiguous"])
     const chosen = await release(id, { as: "ann", key: `s2-${id}` })
-    expect([told(chosen), chosen.written?.maker]).toEqual([[202, "awaiting"], "rick"])
+    expect([statusAndResult(chosen), chosen.written?.maker]).toEqual([[202, "awaiting"], "rick"])
   })
 
   // Switched off to see it red: `finished` in writes/ActionWrite.ts and writes/SignWrite.ts, once for each of the two keys.
@@ -224,12 +227,12 @@ describe("the route called again (4.3)", () => {
   ])("e: a removal that its approver repeats with %s is no 204", async (_, sent) => {
     const id = fresh()
     const key = sent === undefined ? {} : { key: `${sent}-${id}` }
-    expect(told(await removal(id, { as: "olga", ...key }))).toEqual([202, "awaiting"])
+    expect(statusAndResult(await removal(id, { as: "olga", ...key }))).toEqual([202, "awaiting"])
     const done = await removal(id, { as: "ann", ...key })
     const again = await removal(id, { as: "ann", ...key })
     expect([done.status, done.text, again.status, again.text]).toEqual([204, "", 204, ""])
     const maker = await removal(id, { as: "olga", ...key })
-    expect(told(maker)).toEqual([200, "succeeded"])
+    expect(statusAndResult(maker)).toEqual([200, "succeeded"])
   })
 
   it("e: a removal approved by its key answers with its operation", async () => {
@@ -245,7 +248,7 @@ describe("the route called again (4.3)", () => {
   it("f: tells a caller who may not make one that it was rejected", async () => {
     const id = fresh()
     await reject(actionOf(await setPolicy(id, { as: "olga" })), "bob")
-    expect(told(await setPolicy(id, { as: "ann" }))).toEqual([409, "approval-rejected"])
+    expect(statusAndResult(await setPolicy(id, { as: "ann" }))).toEqual([409, "approval-rejected"])
   })
 
   // Switched off to see it red: the maker left out of row f of the door.
@@ -256,14 +259,14 @@ describe("the route called again (4.3)", () => {
     const moved = (role: string) => bearer([role], { sub: "moved" })
     await reject(actionOf(await call(await moved("operator"), `f1-${id}`)), "bob")
     const later = await call(await moved("approver"), `f2-${id}`)
-    expect(told(later)).toEqual([409, "approval-rejected"])
+    expect(statusAndResult(later)).toEqual([409, "approval-rejected"])
   })
 
   it("g: another maker with the same key makes an action of its own", async () => {
     const id = fresh()
     const made = await release(id, { as: "olga", key: `g-${id}` })
     const theirs = await release(id, { as: "otto", key: `g-${id}` })
-    expect(told(theirs)).toEqual([202, "awaiting"])
+    expect(statusAndResult(theirs)).toEqual([202, "awaiting"])
     expect(actionOf(theirs)).not.toBe(actionOf(made))
     expect(theirs.location).toBe(`/v1/approvals/${actionOf(theirs)}`)
     expect(theirs.written).toMatchObject({
@@ -297,33 +300,42 @@ describe("the route called again (4.3)", () => {
     const id = fresh()
     const action = actionOf(await setPolicy(id, { as: "olga", key: `n1-${id}` }))
     await reject(action, "ann")
-    expect(told(await setPolicy(id, { as: "olga", key: `n1-${id}` }))[0]).toBe(409)
+    expect(statusAndResult(await setPolicy(id, { as: "olga", key: `n1-${id}` }))[0]).toBe(409)
     const anew = await setPolicy(id, { as: "olga", key: `n2-${id}` })
     expect([anew.status, actionOf(anew) === action]).toEqual([202, false])
   })
 
   it("h: whoever may not make it is refused", async () => {
     for (const as of ["ann", "mo", "aud"]) {
-      expect([as, told(await setPolicy(fresh(), { as }))]).toEqual([as, [403, "permission-denied"]])
+      expect([as, statusAndResult(await setPolicy(fresh(), { as }))]).toEqual([
+        as,
+        [403, "permission-denied"]
+      ])
     }
   })
 })
 
 describe(":approve and :reject (4.4)", () => {
   it("never refuse in another order: auditor, role, action, kind, maker", async () => {
-    expect(told(await approve("ak_absent", "eve"))).toEqual([403, "auditor-never-approves"])
-    expect(told(await approve("ak_absent", "aud"))).toEqual([403, "auditor-never-approves"])
-    expect(told(await approve("ak_absent", "olga"))).toEqual([403, "permission-denied"])
-    expect(told(await approve("ak_absent", "ann"))).toEqual([404, "not-found"])
-    expect(told(await reject("ak_absent", "mo"))).toEqual([403, "permission-denied"])
-    expect(told(await reject("ak_absent", "ann"))).toEqual([404, "not-found"])
-    expect(told(await reject("ak_absent", "odd"))).toEqual([404, "not-found"])
+    expect(statusAndResult(await approve("ak_absent", "eve"))).toEqual([
+      403,
+      "auditor-never-approves"
+    ])
+    expect(statusAndResult(await approve("ak_absent", "aud"))).toEqual([
+      403,
+      "auditor-never-approves"
+    ])
+    expect(statusAndResult(await approve("ak_absent", "olga"))).toEqual([403, "permission-denied"])
+    expect(statusAndResult(await approve("ak_absent", "ann"))).toEqual([404, "not-found"])
+    expect(statusAndResult(await reject("ak_absent", "mo"))).toEqual([403, "permission-denied"])
+    expect(statusAndResult(await reject("ak_absent", "ann"))).toEqual([404, "not-found"])
+    expect(statusAndResult(await reject("ak_absent", "odd"))).toEqual([404, "not-found"])
     const action = actionOf(await release(fresh(), { as: "olga" }))
-    expect(told(await reject(action, "eve"))).toEqual([403, "auditor-never-approves"])
-    expect(told(await reject(action, "odd"))).toEqual([403, "auditor-never-approves"])
-    expect(told(await reject(action, "otto"))).toEqual([403, "permission-denied"])
+    expect(statusAndResult(await reject(action, "eve"))).toEqual([403, "auditor-never-approves"])
+    expect(statusAndResult(await reject(action, "odd"))).toEqual([403, "auditor-never-approves"])
+    expect(statusAndResult(await reject(action, "otto"))).toEqual([403, "permission-denied"])
     const own = actionOf(await release(fresh(), { as: "both" }))
-    expect(told(await approve(own, "both"))).toEqual([403, "same-approver"])
+    expect(statusAndResult(await approve(own, "both"))).toEqual([403, "same-approver"])
   })
 
   it("never take bodies that they are not made for", async () => {
@@ -355,9 +367,9 @@ describe(":approve and :reject (4.4)", () => {
     const made = await release(id, { as: "olga" })
     const action = actionOf(made)
     const one = await approve(action, "ann")
-    expect([told(one), one.location]).toEqual([[202, "awaiting"], made.location])
+    expect([statusAndResult(one), one.location]).toEqual([[202, "awaiting"], made.location])
     const again = await approve(action, "ann")
-    expect([told(again), again.written?.signedBy]).toEqual([[200, "awaiting"], ["ann"]])
+    expect([statusAndResult(again), again.written?.signedBy]).toEqual([[200, "awaiting"], ["ann"]])
     const rejected = await reject(action, "bob")
     expect(rejected.status).toBe(200)
     expect(rejected.written).toMatchObject({
@@ -376,16 +388,16 @@ describe(":approve and :reject (4.4)", () => {
   it("approved: nobody signs or rejects it any more, and its signer is answered the operation", async () => {
     const action = actionOf(await setPolicy(fresh(), { as: "olga" }))
     const ran = await approve(action, "ann")
-    expect([told(ran), ran.location]).toEqual([
+    expect([statusAndResult(ran), ran.location]).toEqual([
       [202, "queued"],
       expect.stringMatching(/^\/v1\/operations\/op_/)
     ])
     const signer = await approve(action, "ann")
-    expect([told(signer), signer.location]).toEqual([[200, "queued"], ran.location])
-    expect(told(await approve(action, "bob"))).toEqual([409, "approval-decided"])
-    expect(told(await reject(action, "bob"))).toEqual([409, "approval-decided"])
-    expect(told(await reject(action, "ann"))).toEqual([409, "approval-decided"])
-    expect(told(await reject(action, "olga"))).toEqual([409, "approval-decided"])
+    expect([statusAndResult(signer), signer.location]).toEqual([[200, "queued"], ran.location])
+    expect(statusAndResult(await approve(action, "bob"))).toEqual([409, "approval-decided"])
+    expect(statusAndResult(await reject(action, "bob"))).toEqual([409, "approval-decided"])
+    expect(statusAndResult(await reject(action, "ann"))).toEqual([409, "approval-decided"])
+    expect(statusAndResult(await reject(action, "olga"))).toEqual([409, "approval-decided"])
   })
 
   it("rejected: can neither be signed nor rejected again", async () => {
@@ -393,10 +405,10 @@ describe(":approve and :reject (4.4)", () => {
     await approve(action, "cy")
     await reject(action, "ann")
     for (const as of ["bob", "cy"]) {
-      expect(told(await approve(action, as))).toEqual([409, "approval-rejected"])
+      expect(statusAndResult(await approve(action, as))).toEqual([409, "approval-rejected"])
     }
     for (const as of ["bob", "olga"]) {
-      expect(told(await reject(action, as))).toEqual([409, "approval-rejected"])
+      expect(statusAndResult(await reject(action, as))).toEqual([409, "approval-rejected"])
     }
   })
 
@@ -404,10 +416,10 @@ describe(":approve and :reject (4.4)", () => {
     const made = await release(fresh(), { as: "olga", at: hasty })
     const action = actionOf(made)
     await lapsed(action)
-    expect(told(await approve(action, "ann", hasty))).toEqual([409, "approval-decided"])
+    expect(statusAndResult(await approve(action, "ann", hasty))).toEqual([409, "approval-decided"])
     for (const as of ["ann", "olga"]) {
       const answer = await decide(hasty, { verb: "reject", action, as: who(as) })
-      expect(told(answer)).toEqual([409, "approval-decided"])
+      expect(statusAndResult(answer)).toEqual([409, "approval-decided"])
     }
   })
 
@@ -458,12 +470,15 @@ describe("a rejection keeps its key as every write does (1.5)", () => {
       })
     const key = `rj-${action}`
     expect((await call("no", key)).status).toBe(200)
-    expect(told(await call("never", key))).toEqual([422, "idempotency-key-reused"])
-    expect(told(await call(null, key))).toEqual([422, "idempotency-key-reused"])
-    expect(told(await call("no", `${key}-2`))).toEqual([409, "approval-rejected"])
-    expect(told(await call("no"))).toEqual([409, "approval-rejected"])
+    expect(statusAndResult(await call("never", key))).toEqual([422, "idempotency-key-reused"])
+    expect(statusAndResult(await call(null, key))).toEqual([422, "idempotency-key-reused"])
+    expect(statusAndResult(await call("no", `${key}-2`))).toEqual([409, "approval-rejected"])
+    expect(statusAndResult(await call("no"))).toEqual([409, "approval-rejected"])
     const other = actionOf(await release(fresh(), { as: "olga" }))
-    expect(told(await reject(other, "ann", { key }))).toEqual([422, "idempotency-key-reused"])
+    expect(statusAndResult(await reject(other, "ann", { key }))).toEqual([
+      422,
+      "idempotency-key-reused"
+    ])
     // A refused call used up no key: the other action still waits, and a rejection of it succeeds.
     expect((await reject(other, "ann", { key: `${key}-2` })).status).toBe(200)
   })
@@ -484,8 +499,8 @@ describe("a rejection keeps its key as every write does (1.5)", () => {
     const sign = (action: string) =>
       decide(venue, { verb: "approve", action, as: who("ann"), key: `sign-${one}` })
     expect([(await sign(one)).status, (await sign(one)).status]).toEqual([202, 200])
-    expect(told(await sign(two))).toEqual([422, "idempotency-key-reused"])
-    expect(told(await reject(one, "ann", { key: `sign-${one}` }))).toEqual([
+    expect(statusAndResult(await sign(two))).toEqual([422, "idempotency-key-reused"])
+    expect(statusAndResult(await reject(one, "ann", { key: `sign-${one}` }))).toEqual([
       422,
       "idempotency-key-reused"
     ])

@@ -36,7 +36,7 @@ const stoppable = () => {
 
 const away = Refusal.unavailable("not-ready", "away", 5)
 
-const seen = Effect.flatMap(Readiness.Readiness, ({ current }) =>
+const readinessStatus = Effect.flatMap(Readiness.Readiness, ({ current }) =>
   Effect.map(current, (now) => (now._tag === "Ready" ? now.status : now.slug))
 )
 
@@ -44,15 +44,15 @@ describe("readiness", () => {
   it.effect("is degraded while the ledger is stopped, and up again with it", () => {
     const ledger = stoppable()
     return Effect.gen(function* () {
-      expect(yield* seen).toBe("up")
+      expect(yield* readinessStatus).toBe("up")
       ledger.set("stopped")
       yield* TestClock.adjust("2 seconds")
-      expect(yield* seen).toBe("degraded")
+      expect(yield* readinessStatus).toBe("degraded")
       yield* TestClock.adjust("1 hour")
-      expect(yield* seen).toBe("degraded")
+      expect(yield* readinessStatus).toBe("degraded")
       ledger.set(0)
       yield* TestClock.adjust("2 seconds")
-      expect(yield* seen).toBe("up")
+      expect(yield* readinessStatus).toBe("up")
     }).pipe(Effect.provide(readinessOf(ledger.layer)))
   })
 
@@ -62,10 +62,10 @@ describe("readiness", () => {
     return Effect.gen(function* () {
       ledger.set("hung")
       yield* TestClock.adjust("1 minute")
-      expect(yield* seen).toBe("degraded")
+      expect(yield* readinessStatus).toBe("degraded")
       ledger.set(0)
       yield* TestClock.adjust("4 seconds")
-      expect(yield* seen).toBe("up")
+      expect(yield* readinessStatus).toBe("up")
     }).pipe(Effect.provide(readinessOf(ledger.layer)))
   })
 
@@ -84,12 +84,12 @@ describe("readiness", () => {
           yield* TestClock.adjust("2 seconds")
           yield* log.advance({ epoch, from: offset - 1, to: offset, ledgerTime: null, updates: [] })
         }
-        expect(yield* seen).toBe("up")
+        expect(yield* readinessStatus).toBe("up")
         for (let offset = 61; offset <= 100; offset++) {
           ledger.set(offset)
           yield* TestClock.adjust("2 seconds")
         }
-        expect(yield* seen).toBe("degraded")
+        expect(yield* readinessStatus).toBe("degraded")
       }).pipe(Effect.provide(readinessOf(ledger.layer)))
     }
   )
@@ -101,12 +101,12 @@ describe("readiness", () => {
       return Effect.gen(function* () {
         ledger.set(5)
         yield* TestClock.adjust("58 seconds")
-        expect(yield* seen).toBe("up")
+        expect(yield* readinessStatus).toBe("up")
         yield* TestClock.adjust("10 seconds")
-        expect(yield* seen).toBe("degraded")
+        expect(yield* readinessStatus).toBe("degraded")
         ledger.set(0)
         yield* TestClock.adjust("2 seconds")
-        expect(yield* seen).toBe("up")
+        expect(yield* readinessStatus).toBe("up")
       }).pipe(Effect.provide(readinessOf(ledger.layer)))
     }
   )

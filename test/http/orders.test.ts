@@ -199,7 +199,7 @@ const stateOf = async (path: string) => {
   const { state, orderState } = await one(path)
   return `${state} ${orderState}`
 }
-const told = async (resourceKind: string, resourceId: string) => {
+const eventTypesOf = async (resourceKind: string, resourceId: string) => {
   const query = `resourceKind=${resourceKind}&resourceId=${resourceId}&limit=100`
   const { value } = await venue.read(`/v1/events?${query}`)
   return (value as ReadonlyArray<{ readonly type: string }>)
@@ -338,7 +338,7 @@ describe("a subscription", () => {
     expect(await holds(alice, "fund-a")).toBe("95812.973076")
     await succeeds(`${path}:settle`, {})
     expect(await stateOf(path)).toBe("closed settled")
-    expect(await told("subscription", "s1")).toEqual([
+    expect(await eventTypesOf("subscription", "s1")).toEqual([
       "subscription.created",
       "subscription.priced",
       "subscription.delivered",
@@ -352,7 +352,7 @@ describe("a subscription", () => {
     expect((await one("/v1/subscriptions/s3"))["cash"]).toMatchObject({ expected: 99151.5 })
     await succeeds("/v1/subscriptions/s3:release", {})
     expect(await stateOf("/v1/subscriptions/s3")).toBe("released released")
-    expect(await told("subscription", "s3")).toEqual([
+    expect(await eventTypesOf("subscription", "s3")).toEqual([
       "subscription.created",
       "subscription.priced",
       "subscription.ended"
@@ -446,7 +446,7 @@ describe("a redemption", () => {
     expect(await refusedBy(`${path}:settle`, line(1282.07, 9))).toBe("rule-refused cash line-side")
     await succeeds(`${path}:settle`, out(1282.07))
     expect(await stateOf(path)).toBe("settled settled")
-    expect(await told("redemption", "r1")).toEqual([
+    expect(await eventTypesOf("redemption", "r1")).toEqual([
       "redemption.priced",
       "redemption.funded",
       "redemption.burned",
@@ -469,7 +469,10 @@ describe("a redemption", () => {
     await work("oracle")
     await succeeds("/v1/redemptions/r3:withdraw", {})
     expect(await stateOf("/v1/redemptions/r3")).toBe("withdrawn withdrawn")
-    expect(await told("redemption", "r2")).toEqual(["redemption.priced", "redemption.withdrawn"])
+    expect(await eventTypesOf("redemption", "r2")).toEqual([
+      "redemption.priced",
+      "redemption.withdrawn"
+    ])
     const { value } = await venue.read(
       "/v1/events?type=redemption.withdrawn&resourceKind=redemption"
     )
@@ -513,7 +516,7 @@ describe("a redemption", () => {
     expect(await holds(alice, "fund-a")).toBe("94578.405185")
     expect(await holds(alice, "USD")).toBe("251282.07")
     expect(await holds(fund, "USD")).toBe("3717.93")
-    expect(await told("redemption", "r1")).toEqual([
+    expect(await eventTypesOf("redemption", "r1")).toEqual([
       "redemption.priced",
       "redemption.burned",
       "redemption.settled"

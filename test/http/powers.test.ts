@@ -62,7 +62,7 @@ const movements = async (instrumentId = "fund-a") =>
   (await rows(`/v1/instruments/${instrumentId}/movements?limit=1000`))
     .filter(({ kind }) => kind !== "mint")
     .map(({ kind, units: moved }) => `${kind} ${moved}`)
-const told = async (type: string, holderId: string) =>
+const payloadsOf = async (type: string, holderId: string) =>
   (await rows(`/v1/events?type=${type}&holderId=${holderId}`, "operator")).map(
     ({ payload }) => payload as Row
   )
@@ -250,7 +250,7 @@ describe("issuer powers over HTTP", () => {
     })
     expect([await units("h1"), await units("h2")]).toEqual([60, 40])
     expect(await movements()).toEqual(["forced-transfer 40"])
-    expect(await told("holder.forced-transfer", "h1")).toMatchObject([
+    expect(await payloadsOf("holder.forced-transfer", "h1")).toMatchObject([
       { from: { holderId: "h1" }, to: { holderId: "h2" }, quantity: 40, orderCited: true }
     ])
     expect(await refusedBy(path, { ...body, toHolderId: "h1" })).toMatch(/^rule-refused/)
@@ -284,8 +284,8 @@ describe("issuer powers over HTTP", () => {
     expect(await objecting(`${asked}&moves=h1:h2:10&moves=h3:h2`)).toEqual([])
     await succeeds(path, { moves, order }, "compliance")
     expect([await units("h1"), await units("h2"), await units("h3")]).toEqual([50, 59, 0])
-    expect(await told("holder.forced-transfer", "h3")).toMatchObject([{ quantity: 9 }])
-    expect(await told("holder.forced-transfer", "h1")).toHaveLength(2)
+    expect(await payloadsOf("holder.forced-transfer", "h3")).toMatchObject([{ quantity: 9 }])
+    expect(await payloadsOf("holder.forced-transfer", "h1")).toHaveLength(2)
   })
 
   it("recover a holder to its successor, with its restriction: one event an instrument", async () => {
@@ -305,14 +305,17 @@ describe("issuer powers over HTTP", () => {
       await units("h1", "fund-b"),
       await units("h1-next", "fund-b")
     ]).toEqual([0, 50, 0, 5])
-    expect(await told("holder.recovered", "h1")).toMatchObject([{ quantity: 50 }, { quantity: 5 }])
+    expect(await payloadsOf("holder.recovered", "h1")).toMatchObject([
+      { quantity: 50 },
+      { quantity: 5 }
+    ])
     expect(await movements("fund-b")).toEqual(["recovery 5"])
     const carried = await rows("/v1/restrictions?holderId=h1-next", "compliance")
     expect(carried).toMatchObject([{ state: "active", mode: "freeze", reason: "court-order" }])
     const left = await rows("/v1/restrictions?holderId=h1", "compliance")
     expect(left).toMatchObject([{ state: "carried" }])
     expect(carried[0]?.["supersedes"]).toBe(left[0]?.["restrictionId"])
-    expect(await told("holder.restricted", "h1-next")).toHaveLength(1)
+    expect(await payloadsOf("holder.restricted", "h1-next")).toHaveLength(1)
   })
 
   it("recover several holders of an instrument, each to its own successor", async () => {

@@ -12,7 +12,7 @@ import * as Venue from "./venue.ts"
 import * as Wallets from "./wallets.ts"
 
 const policy = { accept: "all" } as const
-const later = Instant.of("2100-01-01T00:00:00Z")
+const farFuture = Instant.of("2100-01-01T00:00:00Z")
 
 let venue: Wallets.WholeVenue
 let registrar: Wallets.Wallet
@@ -66,7 +66,7 @@ const burns = async (by: Wallets.Wallet, amount: string, kind: string) => {
       amount: Decimal.of(amount),
       reference: { kind, id: `${kind}-1` },
       custodian: null,
-      executeBefore: later
+      executeBefore: farFuture
     })
   )
   await registrar.acts(
@@ -159,7 +159,7 @@ beforeAll(async () => {
       Templates.Holding,
       await first(alice, Templates.Holding, ({ amount }) => amount === Decimal.of("100")),
       "OfferTransfer",
-      { receiver: bob.party, amount: Decimal.of("40"), executeBefore: later }
+      { receiver: bob.party, amount: Decimal.of("40"), executeBefore: farFuture }
     )
   )
   await bob.acts(
@@ -181,13 +181,13 @@ beforeAll(async () => {
 afterAll(() => venue.close())
 
 const movements = "/v1/instruments/fund-a/movements"
-const told = (all: ReadonlyArray<Row>) =>
+const movementTexts = (all: ReadonlyArray<Row>) =>
   all.map(({ kind, units, balanceAfter }) => `${kind} ${units} ${balanceAfter}`)
 
 describe("an instrument's movements", () => {
   it("never miss one, or are out of order, or leave another supply than they say", async () => {
     const { value } = await venue.read(movements)
-    expect(told(rows(value))).toEqual([
+    expect(movementTexts(rows(value))).toEqual([
       "subscription 100 100",
       "mint 20 120",
       "distribution 5 125",
@@ -235,7 +235,7 @@ describe("an instrument's movements", () => {
     const all = rows((await venue.read(movements)).value)
     expect(paged).toEqual(all)
     const some = await venue.read(`${movements}?kind=mint&kind=burn`)
-    expect(told(rows(some.value))).toEqual(["mint 20 120", "burn 10 85"])
+    expect(movementTexts(rows(some.value))).toEqual(["mint 20 120", "burn 10 85"])
     const pinned = await venue.read(`${movements}?at=${all[2]?.["offset"]}`)
     expect(rows(pinned.value)).toEqual(all.slice(0, 3))
     const between = await venue.read(`${movements}?to=${all[1]?.["at"]}`)
@@ -374,7 +374,7 @@ describe("movements as a table", () => {
 describe("a holder's movements", () => {
   it("never are another's, or leave the holder another balance than they say", async () => {
     const bobs = await venue.read("/v1/holders/bob/movements")
-    expect(told(rows(bobs.value))).toEqual([
+    expect(movementTexts(rows(bobs.value))).toEqual([
       "transfer 40 40",
       "lock 30 40",
       "unlock 30 40",
@@ -384,13 +384,13 @@ describe("a holder's movements", () => {
       "burn 10 0"
     ])
     const alices = await venue.read("/v1/holders/alice/movements?kind=mint&kind=transfer")
-    expect(told(rows(alices.value))).toEqual([
+    expect(movementTexts(rows(alices.value))).toEqual([
       "mint 20 120",
       "transfer 40 85",
       "mint 294.1176470588 294.1176470588"
     ])
     const one = await venue.read("/v1/holders/alice/movements?instrumentId=index-r")
-    expect(told(rows(one.value))).toEqual(["mint 294.1176470588 294.1176470588"])
+    expect(movementTexts(rows(one.value))).toEqual(["mint 294.1176470588 294.1176470588"])
   })
 
   it("never are denied their own investor, or shown to another", async () => {

@@ -272,7 +272,7 @@ export const again = Effect.fnUntraced(function* ({ kept }: Looking) {
 })
 
 /** Reports that were answered, of whichever holder. */
-const told = ({ kept }: Looking): ReadonlyArray<string> =>
+const answeredReports = ({ kept }: Looking): ReadonlyArray<string> =>
   [
     ...new Set(
       [...kept].flatMap(([path, text]) =>
@@ -419,5 +419,11 @@ export const keeps = async (
   const payments = [...looks.kept].filter(
     ([path, text]) => path.includes("/tax-statements/") && text.includes('"lineId"')
   )
-  return { ...counts, answered, payments: payments.length, alike: looks.alike, told: told(looks) }
+  return {
+    ...counts,
+    answered,
+    payments: payments.length,
+    alike: looks.alike,
+    told: answeredReports(looks)
+  }
 }

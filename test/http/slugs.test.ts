@@ -56,7 +56,7 @@ const at = async <A>(options: Options | "usual", use: (venue: Venue) => Promise<
   }
 }
 
-const asked = (
+const answerTo = (
   sent: Sent & { readonly roles?: ReadonlyArray<string> },
   options: Options | "usual" = "usual"
 ) =>
@@ -125,7 +125,7 @@ const keyed: Options = {
   }
 }
 const signing = (headers: Readonly<Record<string, string>>) =>
-  asked({ path: "/v1/holders?limit=1", headers }, keyed)
+  answerTo({ path: "/v1/holders?limit=1", headers }, keyed)
 
 // Writes that refuse what they are told to refuse
 
@@ -167,7 +167,7 @@ const refusals: Readonly<Record<string, Refusal.Refused<ByRule>>> = {
   address: Refusal.refused("webhook-url-refused", address)
 }
 const refused = (id: string) =>
-  asked(
+  answerTo(
     { method: "POST", path: `/v1/reserves/${id}:close` },
     { tables: { ...tables, operations: [...tables.operations, refusing] } }
   )
@@ -201,7 +201,7 @@ const onLedger = Operation.defineOnLedger("reserve.propose", {
   finish: ({ reserveId }) => Effect.succeed({ reserveId })
 })
 
-const said = (code: string, category: number): Ledger.Refused =>
+const ledgerRefusal = (code: string, category: number): Ledger.Refused =>
   new Ledger.Refused({
     code,
     cause: "It does not hold.",
@@ -260,7 +260,7 @@ const away = Layer.succeed(Host.Jwks.Jwks, {
 
 const reach: { readonly [S in Slug]: Reached | "not built" } = {
   "invalid-request": {
-    by: () => asked({ ...noting, body: '{"holderId":1}' }),
+    by: () => answerTo({ ...noting, body: '{"holderId":1}' }),
     told: {
       errors: expect.arrayContaining([{ pointer: "/body/holderId", detail: expect.any(String) }])
     }
@@ -290,20 +290,20 @@ const reach: { readonly [S in Slug]: Reached | "not built" } = {
         return send(venue, sent)
       })
   },
-  "permission-denied": { by: () => asked({ ...noting, roles: ["feed"] }) },
+  "permission-denied": { by: () => answerTo({ ...noting, roles: ["feed"] }) },
   "same-approver": {
     by: () => deciding(({ decide }) => decide("approve", ["approver"], "olga"))
   },
   "auditor-never-approves": {
     by: () => deciding(({ decide }) => decide("approve", ["approver", "auditor"]))
   },
-  "not-found": { by: () => asked({ path: "/v1/holders/nobody" }) },
+  "not-found": { by: () => answerTo({ path: "/v1/holders/nobody" }) },
   "method-not-allowed": {
-    by: () => asked({ method: "PUT", path: "/v1/holders" }),
+    by: () => answerTo({ method: "PUT", path: "/v1/holders" }),
     headers: { allow: "GET, HEAD, POST" }
   },
   "not-acceptable": {
-    by: () => asked({ path: "/v1/holders", headers: { accept: "image/png" } })
+    by: () => answerTo({ path: "/v1/holders", headers: { accept: "image/png" } })
   },
   "request-timeout": {
     by: () =>
@@ -314,11 +314,11 @@ const reach: { readonly [S in Slug]: Reached | "not built" } = {
       )
   },
   "offset-unavailable": {
-    by: () => asked({ path: "/v1/holders?limit=1&at=5" }),
+    by: () => answerTo({ path: "/v1/holders?limit=1&at=5" }),
     told: { retryAfter: 1, projectionOffset: 0, ledgerEnd: 0 }
   },
   "before-horizon": {
-    by: () => asked({ path: "/v1/holders?limit=1&asOf=1999-12-31T00:00:00Z" })
+    by: () => answerTo({ path: "/v1/holders?limit=1&asOf=1999-12-31T00:00:00Z" })
   },
   "approval-rejected": {
     by: () =>
@@ -372,7 +372,7 @@ const reach: { readonly [S in Slug]: Reached | "not built" } = {
   },
   "state-conflict": { by: () => refused("state"), told: conflict },
   "contract-stale": {
-    by: () => operation(said("CONTRACT_NOT_FOUND", 11)),
+    by: () => operation(ledgerRefusal("CONTRACT_NOT_FOUND", 11)),
     told: { ...toldByLedger, check: "stale-contract", reason: "contract-not-found" },
     inOperation: true
   },
@@ -400,12 +400,12 @@ const reach: { readonly [S in Slug]: Reached | "not built" } = {
         }
       )
   },
-  "body-too-large": { by: () => asked({ ...noting, body: " ".repeat(1024 * 1024 + 1) }) },
+  "body-too-large": { by: () => answerTo({ ...noting, body: " ".repeat(1024 * 1024 + 1) }) },
   "uri-too-long": {
     by: () => heard(() => `GET /v1/${"a".repeat(8_200)} HTTP/1.1\r\nHost: x\r\n\r\n`)
   },
   "unsupported-media-type": {
-    by: () => asked({ ...noting, headers: { "content-type": "text/plain" } })
+    by: () => answerTo({ ...noting, headers: { "content-type": "text/plain" } })
   },
   "headers-too-large": {
     by: () => heard(() => `GET /v1/x HTTP/1.1\r\nHost: x\r\nX-A: ${"a".repeat(8_200)}\r\n\r\n`)
@@ -422,7 +422,7 @@ const reach: { readonly [S in Slug]: Reached | "not built" } = {
   "rule-refused": { by: () => refused("rule"), told: rule },
   "webhook-url-refused": { by: () => refused("address"), told: address },
   "ledger-rejected": {
-    by: () => operation(said("TEMPLATE_PRECONDITION_VIOLATED", 9)),
+    by: () => operation(ledgerRefusal("TEMPLATE_PRECONDITION_VIOLATED", 9)),
     told: { ...toldByLedger, check: "precondition", reason: "template-precondition-violated" },
     inOperation: true
   },
@@ -435,10 +435,10 @@ const reach: { readonly [S in Slug]: Reached | "not built" } = {
       }),
     told: { retryAfter: expect.any(Number) }
   },
-  internal: { by: () => asked({ path: "/v1/holders/broken" }) },
+  internal: { by: () => answerTo({ path: "/v1/holders/broken" }) },
   "not-ready": {
     by: () =>
-      asked(
+      answerTo(
         { path: "/v1/health" },
         { vitals: Effect.fail(Refusal.unavailable("not-ready", "It is not there.", 5)) }
       ),
@@ -453,12 +453,12 @@ const reach: { readonly [S in Slug]: Reached | "not built" } = {
     inOperation: true
   },
   "identity-provider-unavailable": {
-    by: () => asked({ path: "/v1/holders?limit=1" }, { jwks: away }),
+    by: () => answerTo({ path: "/v1/holders?limit=1" }, { jwks: away }),
     told: { retryAfter: 5 }
   },
   overloaded: {
     by: () =>
-      asked(
+      answerTo(
         { path: "/v1/holders?limit=1" },
         {
           times: { firstByteWithin: 50 },

@@ -551,7 +551,12 @@ const verdictOf = (gates: ReadonlyArray<{ gate: string; check: string; ok: boole
 /**
  * The verdict of a role's precheck of a claim, and the outcome of the claim made right after it.
  */
-const asked = (twin: Twins.Twin, as: string, { act, holderId, size }: Claim, nth: number) =>
+const precheckAndClaim = (
+  twin: Twins.Twin,
+  as: string,
+  { act, holderId, size }: Claim,
+  nth: number
+) =>
   Effect.gen(function* () {
     const member = act === "subscription.claim" ? "amount" : "units"
     const said = yield* Twins.call(twin, {
@@ -588,7 +593,7 @@ describe("an application's act and its precheck", () => {
               const app = yield* Twins.token("app", "app")
               const verdicts: Array<Readonly<Record<"precheck" | "act", Verdict>>> = []
               for (const [nth, one] of [short, ...all].entries()) {
-                verdicts.push(yield* asked(twin, app, one, nth))
+                verdicts.push(yield* precheckAndClaim(twin, app, one, nth))
                 yield* Calls.settle
               }
               return verdicts

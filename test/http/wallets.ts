@@ -148,7 +148,7 @@ export const open = async (
       )
       return walletOf(session, settle)
     },
-    ...asked(venue)
+    ...callsOf(venue)
   }
 }
 
@@ -184,7 +184,7 @@ interface Written {
   readonly value: Readonly<Record<string, unknown>>
 }
 
-const asked = (venue: Venue.Venue): Pick<WholeVenue, "write" | "read"> => {
+const callsOf = (venue: Venue.Venue): Pick<WholeVenue, "write" | "read"> => {
   const read: WholeVenue["read"] = async (path, as = "auditor", claims = {}) => {
     const answer = await Venue.send(venue, { path, as: await Venue.bearer([as], claims) })
     const text = await answer.text()

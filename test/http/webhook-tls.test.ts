@@ -25,7 +25,10 @@ let folder = ""
 let server: Server
 let port = 0
 let certificate = ""
-const asked: Array<{ readonly name: string | false | null; readonly host: string | undefined }> = []
+const serverRequests: Array<{
+  readonly name: string | false | null
+  readonly host: string | undefined
+}> = []
 
 /**
  * Posts to a registered name, which resolves to loopback: the certificate alone identifies the
@@ -63,7 +66,7 @@ describe.skipIf(!hasOpenssl)("a receiver's certificate (made with openssl)", () 
     )
     certificate = readFileSync(cert, "utf8")
     server = createServer({ key: readFileSync(key), cert: certificate }, (request, response) => {
-      asked.push({
+      serverRequests.push({
         name: (request.socket as TLSSocket).servername,
         host: request.headers.host
       })
@@ -81,19 +84,19 @@ describe.skipIf(!hasOpenssl)("a receiver's certificate (made with openssl)", () 
   it("of its name, by an authority that is trusted, is taken; it is asked for by its name", async () => {
     // Red when the name is not sent: the socket goes to an address, and no address is in the certificate.
     expect(await post("receiver.invalid", certificate)).toEqual({ status: 204, retryAfter: null })
-    expect(asked).toEqual([{ name: "receiver.invalid", host: `receiver.invalid:${port}` }])
+    expect(serverRequests).toEqual([{ name: "receiver.invalid", host: `receiver.invalid:${port}` }])
   })
 
   it("that nobody vouches for is refused before anything is posted", async () => {
     // Red when TLS is not verified.
-    const before = asked.length
+    const before = serverRequests.length
     expect(await post("receiver.invalid")).toEqual({ failure: "tls" })
-    expect(asked).toHaveLength(before)
+    expect(serverRequests).toHaveLength(before)
   })
 
   it("of another name is refused before anything is posted", async () => {
-    const before = asked.length
+    const before = serverRequests.length
     expect(await post("other.invalid", certificate)).toEqual({ failure: "tls" })
-    expect(asked).toHaveLength(before)
+    expect(serverRequests).toHaveLength(before)
   })
 })

@@ -26,7 +26,7 @@ const typed = fileURLToPath(new URL("../tools/typed.ts", import.meta.url))
 const run = promisify(execFile)
 
 /** The story, told through the judge. */
-const told = async (stack: Stack): Promise<void> => {
+const playStory = async (stack: Stack): Promise<void> => {
   const walk: Walk = {
     stack,
     desks: desks(stack),
@@ -156,7 +156,7 @@ try {
       try {
         const seen = watched(proxy.url)
         const judged: Stack = { ...stack, venue: { ...stack.venue, api: proxy.url } }
-        await told(judged)
+        await playStory(judged)
         const bearers = await bearersOf(judged)
         const known = await knownOf(judged, receiver)
         const { stdout } = await run(process.execPath, [typed], {

@@ -19,7 +19,7 @@ afterAll(() => {
 
 const flagsOf = (...args: ReadonlyArray<string>) => Result.getOrThrow(Flags.parse(args))
 
-const told = (price: string | null) =>
+const inputsText = (price: string | null) =>
   JSON.stringify({
     accept: ["R1"],
     instruments: [
@@ -34,15 +34,15 @@ const told = (price: string | null) =>
 describe("the terms of a policy file", () => {
   it("never would be those of the start, when a swung price is told later", () => {
     const path = join(folder, "policy.json")
-    writeFileSync(path, told(null))
+    writeFileSync(path, inputsText(null))
     const known = Result.getOrThrow(ActorInputs.termsAtEveryLook(flagsOf("--policy", path)))
     expect(known().instruments[0]?.swung).toEqual([])
-    writeFileSync(path, told("1.0452"))
+    writeFileSync(path, inputsText("1.0452"))
     expect(known().instruments[0]?.swung?.[0]?.price).toBe(Decimal.of("1.0452"))
     expect(known().policy.accept).toEqual(["R1"])
-    writeFileSync(path, told("1.05").slice(0, 40))
+    writeFileSync(path, inputsText("1.05").slice(0, 40))
     expect(known().instruments[0]?.swung?.[0]?.price).toBe(Decimal.of("1.0452"))
-    writeFileSync(path, told("1.06"))
+    writeFileSync(path, inputsText("1.06"))
     expect(known().instruments[0]?.swung?.[0]?.price).toBe(Decimal.of("1.06"))
   })
 
@@ -54,7 +54,7 @@ describe("the terms of a policy file", () => {
 
   it("are joined by those of the flags", () => {
     const path = join(folder, "policy.json")
-    writeFileSync(path, told(null))
+    writeFileSync(path, inputsText(null))
     const { instruments } = Result.getOrThrow(
       ActorInputs.terms(
         flagsOf(

@@ -126,7 +126,7 @@ const allocated = (sender: Party.Party, asset: Templates.Asset, reference: strin
     settleBefore: at("09T12:00")
   })
 
-const asked = (sender: Party.Party, asset: Templates.Asset) =>
+const settlementIntent = (sender: Party.Party, asset: Templates.Asset) =>
   contract("00d1", Templates.SettlementIntent, {
     venue,
     settlementId: "R1",
@@ -178,7 +178,7 @@ describe("a holder's side", () => {
       "they are allocated by the order's name",
       [priced({ orderId: "O9" }), ...units, allocated(alice, instrument, "O9")]
     ],
-    ["a settlement asks for them", [priced(), ...units, asked(alice, instrument)]],
+    ["a settlement asks for them", [priced(), ...units, settlementIntent(alice, instrument)]],
     ["the redemption is another's", [priced({ holder: bob }), ...units]],
     ["it is paid by wire", [priced(byWire), ...units]],
     ["there are too few", [priced(), holding("00c1", alice, "99")]],
@@ -197,9 +197,19 @@ describe("a holder's side", () => {
   })
 
   it("is not taken for its cash to be its units, or another's units for its own", () => {
-    const contracts = [priced(), ...units, allocated(alice, cash, "R1"), asked(fund, cash)]
+    const contracts = [
+      priced(),
+      ...units,
+      allocated(alice, cash, "R1"),
+      settlementIntent(fund, cash)
+    ]
     expect(acts(Orders.units(policy), alice, contracts)).toHaveLength(1)
-    const others = [priced(), ...units, allocated(bob, instrument, "R1"), asked(bob, instrument)]
+    const others = [
+      priced(),
+      ...units,
+      allocated(bob, instrument, "R1"),
+      settlementIntent(bob, instrument)
+    ]
     expect(acts(Orders.units(policy), alice, others)).toHaveLength(1)
   })
 
@@ -335,7 +345,7 @@ describe("the fund", () => {
     const pays = FundBot.redemptions(policy)
     expect(acts(pays, fund, [priced(), purse])).toMatchObject([{ reference: "R1", amount: "200" }])
     expect(acts(pays, fund, [priced(), purse, allocated(fund, cash, "R1")])).toEqual([])
-    expect(acts(pays, fund, [priced(), purse, asked(fund, cash)])).toEqual([])
+    expect(acts(pays, fund, [priced(), purse, settlementIntent(fund, cash)])).toEqual([])
     expect(acts(pays, fund, [priced({ cycleId: "c1" }), purse])).toEqual([])
     expect(acts(pays, fund, [priced(byWire), purse])).toEqual([])
     expect(acts(pays, bank, [priced(), purse])).toEqual([])

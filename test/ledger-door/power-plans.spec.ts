@@ -152,7 +152,12 @@ describe("a consent asked of a holder", () => {
 })
 
 /** Acts of a person's command in a world with all contracts in it. */
-const told = (actor: Duties.Actor, by: Party.Party, command: string, ...flags: Array<string>) => {
+const actsOfCommand = (
+  actor: Duties.Actor,
+  by: Party.Party,
+  command: string,
+  ...flags: Array<string>
+) => {
   const duty = Result.getOrThrow(Duties.read(actor, command, Result.getOrThrow(Flags.parse(flags))))
   if (duty.kind !== "once") throw new Error(duty.kind)
   return acts(duty.plan, by, proposal(), agreement, offer(), consent())
@@ -181,14 +186,14 @@ describe("a person tells its program to", () => {
   ]
   it.each(rows)("%s as %s, and it does that alone", (command, actor, by, ids, choice) => {
     for (const id of ids) {
-      const done = told(actor, by, command, "--reference", id)
+      const done = actsOfCommand(actor, by, command, "--reference", id)
       expect(done, id).toMatchObject([{ name: command, commands: [{ choice }] }])
     }
-    expect(told(actor, by, command, "--reference", "another")).toEqual([])
-    expect(told(actor, bob, command, "--reference", ids[0])).toEqual([])
+    expect(actsOfCommand(actor, by, command, "--reference", "another")).toEqual([])
+    expect(actsOfCommand(actor, bob, command, "--reference", ids[0])).toEqual([])
   })
   it("never would answer a market by the powers over its instrument", () => {
-    expect(told("fund", fund, "accept-market", "--reference", "FUND-A")).toEqual([])
-    expect(told("fund", fund, "decline-market", "--reference", "FUND-A")).toEqual([])
+    expect(actsOfCommand("fund", fund, "accept-market", "--reference", "FUND-A")).toEqual([])
+    expect(actsOfCommand("fund", fund, "decline-market", "--reference", "FUND-A")).toEqual([])
   })
 })

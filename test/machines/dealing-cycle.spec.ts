@@ -53,7 +53,7 @@ const outcome = (self: DealingCycle, on: "settle" | "release", now: Instant.Inst
   const { slug, details } = decided.failure
   return slug === "state-conflict" ? `${slug} ${details.check}` : `${details.gate} ${details.check}`
 }
-const no = "state-conflict DealingCycleState"
+const wrongState = "state-conflict DealingCycleState"
 const tick = (instant: Instant.Instant, by: bigint) => Instant.fromNanos(instant + by)
 
 describe("every state, command and time", () => {
@@ -85,10 +85,10 @@ describe("every state, command and time", () => {
     ],
     ["cannot be released empty", cycle(), "release", cutOff, "admitted"],
     ["cannot be released when it has run out", cycle(joined), "release", settleBy, "admitted"],
-    ["settles twice", cycle(joined, settled), "settle", between, no],
-    ["is released after it settled", cycle(joined, settled), "release", between, no],
-    ["settles after it was released", cycle(joined, released), "settle", between, no],
-    ["is released twice", cycle(joined, released), "release", between, no]
+    ["settles twice", cycle(joined, settled), "settle", between, wrongState],
+    ["is released after it settled", cycle(joined, settled), "release", between, wrongState],
+    ["settles after it was released", cycle(joined, released), "settle", between, wrongState],
+    ["is released twice", cycle(joined, released), "release", between, wrongState]
   ])("a cycle %s", (_, self, on, now, expected) => {
     expect(outcome(self, on, now)).toBe(expected)
   })

@@ -132,7 +132,7 @@ describe("a hold", () => {
   )
 })
 
-const seen: Seen = {
+const sighting: Seen = {
   runId: "run-1",
   severity: "blocking",
   expected: Decimal.of("100"),
@@ -154,7 +154,7 @@ const opened = first(
     subject: { resourceKind: "instrument", id: "fund-a" },
     holderId: null
   },
-  seen
+  sighting
 )
 const accept: FindingFact = {
   on: "accept",
@@ -168,9 +168,13 @@ const accept: FindingFact = {
 }
 const clear: FindingFact = { on: "clear", runId: "run-2" }
 const stop: FindingFact = { on: "stop", holdId: "hold-1" }
-const later: Seen = { ...seen, runId: "run-9", asOf: { ...seen.asOf, instant: at(23) } }
-const see: FindingFact = { on: "see", seen: later }
-const reopen: FindingFact = { on: "reopen", seen: later }
+const laterSighting: Seen = {
+  ...sighting,
+  runId: "run-9",
+  asOf: { ...sighting.asOf, instant: at(23) }
+}
+const see: FindingFact = { on: "see", seen: laterSighting }
+const reopen: FindingFact = { on: "reopen", seen: laterSighting }
 
 const inState: Readonly<Record<Finding["state"], Finding>> = {
   open: opened,
@@ -211,7 +215,7 @@ describe("a finding", () => {
   it("never counts its runs and its days from another one than the first", () => {
     expect(opened).toMatchObject({ seenRuns: 1, ageDays: 0 })
     const days = (instant: Instant.Instant) => {
-      const again = { ...later, asOf: { ...later.asOf, instant } }
+      const again = { ...laterSighting, asOf: { ...laterSighting.asOf, instant } }
       return evolveFinding(inState.cleared, { on: "reopen", seen: again })
     }
     expect(days(Instant.of("2026-07-31T00:59:59Z"))).toMatchObject({ seenRuns: 2, ageDays: 0 })

@@ -250,7 +250,7 @@ const proposedConsent: AdmissionConsent = {
   consentCid: null
 }
 const agree = { on: "agree", cid: "00bb", at: at(2) } as const
-const asked = (machine: ProposalSteps.States["machine"]): ProposalSteps.States => ({
+const proposalStates = (machine: ProposalSteps.States["machine"]): ProposalSteps.States => ({
   machine,
   proposed: "proposed",
   agreed: "agreed"
@@ -268,14 +268,14 @@ describe("an admission consent", () => {
     expect(self.state).toBe(state)
     expect(Invariant.breaches(admissionConsents.invariants, self)).toEqual([])
     expect(
-      outcome(ProposalSteps.decide(asked(AdmissionConsentMachine), self, "It stands."))
+      outcome(ProposalSteps.decide(proposalStates(AdmissionConsentMachine), self, "It stands."))
     ).toMatchObject(may ? { makes: { replaces: self } } : { slug: "state-conflict" })
     expect(admissionConsents.waitingOn(self)).toHaveLength(state === "proposed" ? 1 : 0)
   })
 
   it("the first is asked for with nothing to replace", () => {
     expect(
-      outcome(ProposalSteps.decide(asked(AdmissionConsentMachine), null, "It stands."))
+      outcome(ProposalSteps.decide(proposalStates(AdmissionConsentMachine), null, "It stands."))
     ).toEqual({
       makes: { replaces: null }
     })
@@ -317,7 +317,7 @@ describe("a primary market", () => {
     expect(Invariant.breaches(primaryMarkets.invariants, self)).toEqual([])
     expect(primaryMarkets.waitingOn(self).map(({ party }) => party)).toEqual(waits)
     expect(
-      outcome(ProposalSteps.decide(asked(PrimaryMarketMachine), self, "It stands."))
+      outcome(ProposalSteps.decide(proposalStates(PrimaryMarketMachine), self, "It stands."))
     ).toMatchObject(may ? { makes: { replaces: self } } : { slug: "state-conflict" })
   })
 

@@ -201,7 +201,7 @@ rows(DistributionRoll, { delivered: 0, rolled: 0 }, [
   ["rolled", "all are", { rolled: 2 }]
 ])
 
-const standing: Standing = {
+const standingApproval: Standing = {
   from: before,
   until: after,
   maxUses: 3,
@@ -212,7 +212,7 @@ const standing: Standing = {
   now: at
 }
 
-rows(StandingApprovalState, standing, [
+rows(StandingApprovalState, standingApproval, [
   ["scheduled", "not yet in force", { from: after, until: Instant.of("2026-09-01T00:00:00Z") }],
   ["active", "its first instant", { now: before }],
   ["active", "one use and one cent are left", { uses: 2, usedNet: Decimal.of("99.99") }],

@@ -64,7 +64,7 @@ const factsOf = (command: Command): ReadonlyArray<Fact> => {
     case "exchange":
       return [Red.exchange]
     default:
-      return [{ on: command.on, at: Red.later }]
+      return [{ on: command.on, at: Red.onValueDate }]
   }
 }
 

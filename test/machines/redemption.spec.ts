@@ -35,8 +35,8 @@ const records: Record<Machine.State<typeof RedemptionMachine>, Redemption> = {
     { on: "match", lines: [line(1, "1282.07")] },
     Red.settle
   ),
-  withdrawn: wire({ on: "withdraw", at: Red.later }),
-  released: wire(Red.price, { on: "release", at: Red.later })
+  withdrawn: wire({ on: "withdraw", at: Red.onValueDate }),
+  released: wire(Red.price, { on: "release", at: Red.onValueDate })
 }
 
 const full = [line(1, "1282.07")]
@@ -54,21 +54,44 @@ const outcome = (self: Redemption, command: Command): string => {
   return slug === "state-conflict" ? `${slug} ${details.check}` : `${details.gate} ${details.check}`
 }
 
-const no = "state-conflict RedemptionState"
+const wrongState = "state-conflict RedemptionState"
 
 describe("every state and every command, paid by wire", () => {
   const asked = "units burn-requested"
   test.each([
-    ["claimed", { withdraw: "admitted", release: no, settle: no, exchange: no }],
+    [
+      "claimed",
+      { withdraw: "admitted", release: wrongState, settle: wrongState, exchange: wrongState }
+    ],
     [
       "priced",
-      { withdraw: "admitted", release: "admitted", settle: no, exchange: "policy paid-on-ledger" }
+      {
+        withdraw: "admitted",
+        release: "admitted",
+        settle: wrongState,
+        exchange: "policy paid-on-ledger"
+      }
     ],
-    ["funded", { withdraw: asked, release: asked, settle: no, exchange: "policy paid-on-ledger" }],
-    ["burned", { withdraw: no, release: no, settle: "admitted", exchange: no }],
-    ["settled", { withdraw: no, release: no, settle: no, exchange: no }],
-    ["withdrawn", { withdraw: no, release: no, settle: no, exchange: no }],
-    ["released", { withdraw: no, release: no, settle: no, exchange: no }]
+    [
+      "funded",
+      { withdraw: asked, release: asked, settle: wrongState, exchange: "policy paid-on-ledger" }
+    ],
+    [
+      "burned",
+      { withdraw: wrongState, release: wrongState, settle: "admitted", exchange: wrongState }
+    ],
+    [
+      "settled",
+      { withdraw: wrongState, release: wrongState, settle: wrongState, exchange: wrongState }
+    ],
+    [
+      "withdrawn",
+      { withdraw: wrongState, release: wrongState, settle: wrongState, exchange: wrongState }
+    ],
+    [
+      "released",
+      { withdraw: wrongState, release: wrongState, settle: wrongState, exchange: wrongState }
+    ]
   ] as const)("%s: a command is judged differently", (state, expected) => {
     const self = records[state]
     expect(self.state).toBe(state)
@@ -255,8 +278,8 @@ test("a gated part counts as a part, and lowers the cash that is expected", () =
     units: Decimal.of("1000"),
     proceeds: Decimal.of("1038.48"),
     cash: { expected: Decimal.of("1038.48"), matched: Decimal.of("1038.48") },
-    burnedAt: Red.later,
-    settledAt: Red.later
+    burnedAt: Red.onValueDate,
+    settledAt: Red.onValueDate
   })
   expect(Invariant.breaches(redemptions.invariants, self)).toEqual([])
 })

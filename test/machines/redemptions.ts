@@ -4,7 +4,7 @@ import type { Redemption } from "#core/orders/redemption/Redemption.ts"
 import type { Fact } from "#core/orders/redemption/RedemptionMachine.ts"
 import { at, id, party } from "./subscriptions.ts"
 
-export const later = Instant.of("2026-08-03T09:00:00Z")
+export const onValueDate = Instant.of("2026-08-03T09:00:00Z")
 export const settleBy = Instant.of("2026-08-05T16:00:00Z")
 export const valueDate = Date.of("2026-08-03")
 
@@ -86,19 +86,19 @@ export const price: Fact = {
   baseUnits: null,
   proceeds,
   fee: Decimal.of("6.45"),
-  at: later
+  at: onValueDate
 }
-export const fund: Fact = { on: "fund", burnRequestCid: "0003", at: later }
-export const burn: Fact = { on: "burn", at: later }
+export const fund: Fact = { on: "fund", burnRequestCid: "0003", at: onValueDate }
+export const burn: Fact = { on: "burn", at: onValueDate }
 export const takenBack: Fact = { on: "request-burn", burnRequestCid: null }
-export const settle: Fact = { on: "settle", valueDate, at: later }
+export const settle: Fact = { on: "settle", valueDate, at: onValueDate }
 export const exchange: Fact = {
   on: "exchange",
   units: Decimal.of("1234.567891"),
   proceeds,
   fee: Decimal.of("6.45"),
   valueDate,
-  at: later
+  at: onValueDate
 }
 const locked = (cid: string, amount: Decimal.Decimal) => ({ cid, amount, settleBefore: settleBy })
 export const units: Fact = {

@@ -19,7 +19,7 @@ import * as Invariant from "#core/kernel/Invariant.ts"
 import { cashStands } from "#core/orders/order/Order.ts"
 import { at, claimed, id, line, party } from "./subscriptions.ts"
 
-const later = Instant.of("2026-08-03T09:00:00Z")
+const onValueDate = Instant.of("2026-08-03T09:00:00Z")
 const date = Date.of("2026-08-03")
 const cid = (n: number) => `00${n.toString(16).padStart(4, "0")}`
 
@@ -37,15 +37,15 @@ const price: Fact = {
   residual: Decimal.of("0.0000005788"),
   refund: Decimal.zero,
   attestors: [party("attestor")],
-  at: later
+  at: onValueDate
 }
-const deliver: Fact = { on: "deliver", deliveredLotCid: cid(3), valueDate: date, at: later }
-const exchange: Fact = { on: "exchange", refunded: Decimal.zero, valueDate: date, at: later }
-const settle: Fact = { on: "settle", refunded: Decimal.zero, owedRefundCid: null, at: later }
+const deliver: Fact = { on: "deliver", deliveredLotCid: cid(3), valueDate: date, at: onValueDate }
+const exchange: Fact = { on: "exchange", refunded: Decimal.zero, valueDate: date, at: onValueDate }
+const settle: Fact = { on: "settle", refunded: Decimal.zero, owedRefundCid: null, at: onValueDate }
 const requestMint: Fact = { on: "request-mint", deliveredLotCid: cid(3), mintRequestCid: cid(4) }
 const allocate: Fact = {
   on: "allocate",
-  allocation: { cid: cid(5), amount: Decimal.of("100000"), settleBefore: later }
+  allocation: { cid: cid(5), amount: Decimal.of("100000"), settleBefore: onValueDate }
 }
 const paid: Fact = { on: "match", lines: [line(1, "100000")] }
 
@@ -66,8 +66,8 @@ const records: Record<Machine.State<typeof SubscriptionMachine>, Subscription> =
   priced: wire(price),
   delivered: wire(price, deliver),
   closed: wire(price, paid, deliver, settle),
-  released: wire(price, { on: "release", at: later }),
-  withdrawn: wire({ on: "withdraw", at: later })
+  released: wire(price, { on: "release", at: onValueDate }),
+  withdrawn: wire({ on: "withdraw", at: onValueDate })
 }
 
 const full = [line(1, "100000")]
@@ -86,25 +86,70 @@ const outcome = (self: Subscription, command: Command): string => {
   return slug === "state-conflict" ? `${slug} ${details.check}` : `${details.gate} ${details.check}`
 }
 
-const no = "state-conflict SubscriptionState"
+const wrongState = "state-conflict SubscriptionState"
 
 describe("every state and every command", () => {
   test.each([
-    ["claimed", { withdraw: "admitted", release: no, deliver: no, settle: no, exchange: no }],
+    [
+      "claimed",
+      {
+        withdraw: "admitted",
+        release: wrongState,
+        deliver: wrongState,
+        settle: wrongState,
+        exchange: wrongState
+      }
+    ],
     [
       "priced",
       {
-        withdraw: no,
+        withdraw: wrongState,
         release: "admitted",
         deliver: "admitted",
-        settle: no,
+        settle: wrongState,
         exchange: "policy paid-on-ledger"
       }
     ],
-    ["delivered", { withdraw: no, release: no, deliver: no, settle: "admitted", exchange: no }],
-    ["closed", { withdraw: no, release: no, deliver: no, settle: no, exchange: no }],
-    ["released", { withdraw: no, release: no, deliver: no, settle: no, exchange: no }],
-    ["withdrawn", { withdraw: no, release: no, deliver: no, settle: no, exchange: no }]
+    [
+      "delivered",
+      {
+        withdraw: wrongState,
+        release: wrongState,
+        deliver: wrongState,
+        settle: "admitted",
+        exchange: wrongState
+      }
+    ],
+    [
+      "closed",
+      {
+        withdraw: wrongState,
+        release: wrongState,
+        deliver: wrongState,
+        settle: wrongState,
+        exchange: wrongState
+      }
+    ],
+    [
+      "released",
+      {
+        withdraw: wrongState,
+        release: wrongState,
+        deliver: wrongState,
+        settle: wrongState,
+        exchange: wrongState
+      }
+    ],
+    [
+      "withdrawn",
+      {
+        withdraw: wrongState,
+        release: wrongState,
+        deliver: wrongState,
+        settle: wrongState,
+        exchange: wrongState
+      }
+    ]
   ] as const)("%s: a command is judged differently", (state, expected) => {
     const self = records[state]
     expect(self.state).toBe(state)
@@ -246,7 +291,7 @@ describe("what a fact leaves behind", () => {
       price: Decimal.of("1.0437"),
       claimCid: null,
       lot: { lotId: "sub-1", cid: cid(2), units: Decimal.of("95812.973076") },
-      attestors: [{ party: party("attestor"), at: later }]
+      attestors: [{ party: party("attestor"), at: onValueDate }]
     })
   })
 
@@ -256,7 +301,7 @@ describe("what a fact leaves behind", () => {
     const both = { ...price, attestors: [party("attestor"), party("other")] }
     expect(wire(first, both).attestors).toEqual([
       { party: party("attestor"), at },
-      { party: party("other"), at: later }
+      { party: party("other"), at: onValueDate }
     ])
   })
 

@@ -218,7 +218,7 @@ const judge = async (mutant: Mutant, tests: ReadonlyArray<string>): Promise<Outc
 const shortly = (text: string): string =>
   JSON.stringify(text.length > 100 ? `${text.slice(0, 100)} …` : text)
 
-const said = ({ becomes, line, path, was }: Mutant): string =>
+const lineOf = ({ becomes, line, path, was }: Mutant): string =>
   `${path}:${line}  ${shortly(was)} -> ${shortly(becomes)}`
 
 /**
@@ -241,7 +241,7 @@ for (const [nth, mutant] of inTurn) {
   const one: Ended = { nth, asked, ...(await judge(mutant, tests)) }
   ended.set(nth, one)
   appendFileSync(endedFile, `${JSON.stringify(one)}\n`)
-  console.log(`${ended.size}/${mutants.length} ${one.how} ${said(mutant)}`)
+  console.log(`${ended.size}/${mutants.length} ${one.how} ${lineOf(mutant)}`)
 }
 
 const by = Map.groupBy(ended.values(), ({ how }) => how)
@@ -252,5 +252,5 @@ for (const [how, all] of by) console.log(`  ${how}: ${all.length}`)
 console.log(`noticed of those that are decided and compile: ${judged - lived.length} of ${judged}`)
 for (const { asked, nth } of lived) {
   const mutant = mutants[nth]
-  if (mutant !== undefined) console.log(`lived, ${asked} tests asked: ${said(mutant)}`)
+  if (mutant !== undefined) console.log(`lived, ${asked} tests asked: ${lineOf(mutant)}`)
 }

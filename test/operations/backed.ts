@@ -147,7 +147,7 @@ export const gives = (
           meta: {}
         },
         "OfferTransfer",
-        { receiver: to.party, amount: Decimal.of(amount), executeBefore: later }
+        { receiver: to.party, amount: Decimal.of(amount), executeBefore: farDeadline }
       )
     )
     const offer = yield* Powers.saying(Templates.TransferOffer, { receiver: to.party })
@@ -157,7 +157,7 @@ export const gives = (
     return (yield* Fund.newestContract(Templates.Holding)).cid
   })
 
-const later = Instant.of("2027-01-01T00:00:00Z")
+const farDeadline = Instant.of("2027-01-01T00:00:00Z")
 
 /** The venue asks for an agreement to lock an asset for the reserve, and how much of it at once. */
 export const proposesLock = ({

@@ -340,7 +340,7 @@ const unknown = [
   "settleBy"
 ] as const
 
-const told = (order: object | null): object | null =>
+const comparable = (order: object | null): object | null =>
   order === null ? null : Struct.omit(order as Record<string, unknown>, unknown as never)
 
 const dayAgain = (story: Story) =>
@@ -410,14 +410,14 @@ describe("a venue that begins on a ledger that has forgotten", () => {
     Effect.gen(function* () {
       const scene = yield* begins(story.withMarket ?? true)
       yield* walk(before, scene)
-      const known = told(yield* orderOf(story))
+      const known = comparable(yield* orderOf(story))
       const day = yield* dayAgain(story)
       yield* forgets
       yield* Effect.gen(function* () {
         yield* Calls.settle
         yield* begun(story, scene)
         const found = yield* orderOf(story)
-        assert.deepStrictEqual(told(found), known)
+        assert.deepStrictEqual(comparable(found), known)
         if (found !== null) assert.isTrue((found as { recovered: boolean }).recovered)
         assert.deepStrictEqual(yield* dayAgain(story), day)
         yield* goesOn(story, after, scene)

@@ -35,7 +35,7 @@ const accepts = (scene: Backed.Scene, amendmentId: string) =>
   })
 
 /** Contracts of the reserve that are active: its own, those it counts, and terms that are to come. */
-const standing = Effect.gen(function* () {
+const activeContracts = Effect.gen(function* () {
   const records = yield* Records
   const { locked, outstanding, pending, reserveCid, state, terms } = yield* Backed.reserve()
   const rows = yield* records.list(amendments, { where: { reserveId: ["res-1"] }, limit: 10 })
@@ -59,7 +59,7 @@ const forgotten = Effect.gen(function* () {
   yield* accepts(scene, "am-1")
   yield* proposes(scene, "am-2", 0.1)
   yield* Calls.write("reserve-report.create", { reserveId: "res-1" }, { reportId: "rep-1" })
-  const before = yield* standing
+  const before = yield* activeContracts
   assert.deepEqual(
     before.amendments.map(({ id, state }) => `${id} ${state}`),
     ["am-1 accepted", "am-2 proposed"]
@@ -74,7 +74,7 @@ describe("a venue that begins on a ledger with a reserve", () => {
       const { before } = yield* forgotten
       yield* Effect.gen(function* () {
         yield* Calls.settle
-        assert.deepEqual(yield* standing, before)
+        assert.deepEqual(yield* activeContracts, before)
         const { value } = yield* Venue.read(ReportReads.get, {
           reserveId: "res-1" as never,
           reportId: "rep-1" as never
@@ -100,7 +100,7 @@ describe("a venue that begins on a ledger with a reserve", () => {
         )
         assert.strictEqual(withdrawn.why, "")
         yield* accepts(scene, "am-2")
-        const { amendments: all, pending } = yield* standing
+        const { amendments: all, pending } = yield* activeContracts
         assert.deepEqual(
           [pending, ...all.map(({ id, state }) => `${id} ${state}`)],
           [null, "am-1 withdrawn", "am-2 effective"]
@@ -116,7 +116,7 @@ describe("a venue that begins on a ledger with a reserve", () => {
       yield* Effect.gen(function* () {
         yield* Calls.settle
         yield* TestClock.adjust("25 hours")
-        const { amendments: all } = yield* standing
+        const { amendments: all } = yield* activeContracts
         assert.deepEqual(
           all.map(({ id, state }) => `${id} ${state}`),
           ["am-1 effective", "am-2 proposed"]

@@ -18,7 +18,7 @@ const engine = (options: Parameters<typeof world>[0] = {}) => Effect.provide(wor
 const includes = (self: object, members: object) => assert.deepInclude(self, members)
 
 /** Every control event of cycles and orders, in the order of the feed. */
-const told = Effect.gen(function* () {
+const orderEvents = Effect.gen(function* () {
   const feed = yield* EventReads.EventReads
   const page = yield* feed.page({
     caller: Calls.operator,
@@ -90,7 +90,7 @@ describe("a cycle of subscriptions", () => {
       includes(yield* Cycles.subscription("s2"), { state: "closed", valueDate: "2026-07-31" })
       assert.strictEqual(yield* Cycles.holds(stage.fund, "USD"), "150000")
       assert.strictEqual(yield* Cycles.holds(first, "fund-a"), "95812.973076")
-      assert.deepStrictEqual((yield* told).slice(-5), [
+      assert.deepStrictEqual((yield* orderEvents).slice(-5), [
         "s1 subscription.delivered",
         "s1 subscription.ended",
         "s2 subscription.delivered",
@@ -360,7 +360,7 @@ describe("releasing", () => {
       assert.strictEqual(yield* Fund.countActive(Templates.Allocation), 0)
       assert.strictEqual(yield* Fund.countActive(Templates.SettlementIntent), 0)
       assert.strictEqual(yield* Cycles.holds(first, "USD"), "1000")
-      assert.deepStrictEqual((yield* told).slice(-3), [
+      assert.deepStrictEqual((yield* orderEvents).slice(-3), [
         "s1 subscription.ended",
         "s2 subscription.ended",
         "c1 dealing-cycle.released"
@@ -546,7 +546,7 @@ describe("both sides of a cycle", () => {
       assert.strictEqual(yield* Cycles.holds(stage.fund, "USD"), "148689")
       assert.strictEqual(yield* Cycles.holds(seller, "USD"), "31311")
       assert.strictEqual(yield* Cycles.holds(seller, "fund-a"), "0")
-      assert.deepStrictEqual((yield* told).slice(-7), [
+      assert.deepStrictEqual((yield* orderEvents).slice(-7), [
         "s1 subscription.delivered",
         "s1 subscription.ended",
         "s2 subscription.delivered",

@@ -61,7 +61,7 @@ const accrues = (stage: Fund.Parties, nth: number) =>
   })
 
 /** Signed and queued, and not begun. */
-const asked = (month: string) =>
+const queueExecution = (month: string) =>
   Effect.gen(function* () {
     const body = { instrumentId: "fund-a", month }
     const actionKey = yield* Calls.openAction("distribution.execute", {}, body)
@@ -99,7 +99,9 @@ describe("an execution in five steps", () => {
         const stage = yield* alive(founded)
         let calls = Number.POSITIVE_INFINITY
         for (let at = 0, nth = 0; at <= calls; at = at === 0 ? first : at + 9, nth++) {
-          const month = yield* alive(Effect.tap(accrues(stage, nth), (month) => asked(month)))
+          const month = yield* alive(
+            Effect.tap(accrues(stage, nth), (month) => queueExecution(month))
+          )
           // The first one lives, and says how many calls there are to die at.
           const life = engineOf({ at: at === 0 ? Number.POSITIVE_INFINITY : at, side })
           yield* Effect.exit(Effect.scoped(turns(1, 5).pipe(Effect.provide(life.engine))))
@@ -155,7 +157,7 @@ describe("an execution in five steps", () => {
     return Effect.gen(function* () {
       const stage = yield* founded
       const month = yield* accrues(stage, 0)
-      yield* asked(month)
+      yield* queueExecution(month)
       isSlow = true
       yield* turns(20, 15)
       const { entitled, ...others } = yield* executed(month)

@@ -189,7 +189,7 @@ const burns = (stage: Fund.Parties, from: Cycles.Holder) =>
 
 const atoms = (decimal: Decimal.Decimal): bigint => Decimal.atoms(decimal)
 
-const told = (distributionId: string) =>
+const linesOf = (distributionId: string) =>
   Effect.map(Executions.linesOf(distributionId), (lines) =>
     lines.map(
       (line): Expected => ({
@@ -225,7 +225,7 @@ describe("the lines of two months", () => {
         const ended = yield* Calls.write("distribution.execute", {}, body)
         assert.deepStrictEqual([ended.why, ended.state], ["", "succeeded"])
         const expected = expectedOf(history, { from, until, carries, open })
-        assert.deepStrictEqual(yield* told(`fund-a.${month}`), expected)
+        assert.deepStrictEqual(yield* linesOf(`fund-a.${month}`), expected)
         carries = new Map(expected.map(({ holderId, carryOut }) => [holderId, carryOut]))
         const paid = expected.filter(({ gross }) => gross > 0n)
         open = new Set(paid.map(({ holderId }) => holderId))

@@ -32,7 +32,7 @@ const remote = () => {
 }
 
 const line = { cash: [{ statementId: "stmt-1", line: 1, amount: 100_000 }] }
-const later = Effect.andThen(TestClock.adjust("2 minutes"), Calls.settle)
+const passTwoMinutes = Effect.andThen(TestClock.adjust("2 minutes"), Calls.settle)
 
 const order = { subscriptionId: "s1", instrumentId: "fund-a", holderId: "h1", amount: 100_000 }
 const delivers = Calls.write("subscription.deliver", { subscriptionId: "s1" }, line)
@@ -66,9 +66,9 @@ const afterAway = (
     ledger.at.away = true
     assert.strictEqual((yield* delivers).state, "running")
     yield* between
-    yield* later
+    yield* passTwoMinutes
     ledger.at.away = false
-    yield* later
+    yield* passTwoMinutes
     return [yield* stateOf, ...(yield* ends())]
   }).pipe(Effect.provide(world({ tamper: ledger.tamper })))
 }
@@ -107,9 +107,9 @@ describe("what may have come about", () => {
         yield* TestClock.adjust("100 seconds")
         yield* Calls.settle
         assert.deepStrictEqual(yield* ends(), ["running"])
-        yield* later
+        yield* passTwoMinutes
         ledger.at.away = false
-        yield* later
+        yield* passTwoMinutes
         assert.deepStrictEqual(
           [yield* stateOf, ...(yield* ends())],
           ["priced", "failed hold not-held"]
@@ -131,9 +131,9 @@ describe("a forced transfer that was signed while the ledger was away", () => {
         const action = yield* Calls.openAction("holder.force-transfer", { holderId: "h1" }, body)
         assert.strictEqual((yield* Calls.approveAction(action)).state, "running")
         yield* Powers.mints(stage, h1, "5")
-        yield* later
+        yield* passTwoMinutes
         ledger.at.away = false
-        yield* later
+        yield* passTwoMinutes
         const failed = "failed four-eyes figures-moved"
         assert.deepStrictEqual(yield* ends("holder.force-transfer"), [failed])
         assert.strictEqual(yield* Cycles.holds(h1, "fund-a"), "15")
@@ -152,9 +152,9 @@ describe("what the ledger has taken", () => {
       faults.replace({ visibilityDelay: Duration.minutes(3) })
       assert.strictEqual((yield* delivers).state, "running")
       yield* sets("hold")
-      yield* later
+      yield* passTwoMinutes
       assert.deepStrictEqual(yield* ends(), ["running"])
-      yield* Effect.all([later, later])
+      yield* Effect.all([passTwoMinutes, passTwoMinutes])
       assert.deepStrictEqual([yield* stateOf, ...(yield* ends())], ["delivered", "succeeded"])
     }).pipe(Effect.provide(world({ faults })))
   })

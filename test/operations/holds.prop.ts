@@ -138,7 +138,7 @@ interface Line {
   readonly at: number | null
   readonly covered: readonly [number, number] | null
 }
-const seen = ({ covered }: Line, at: number | null): Line => ({
+const lineAt = ({ covered }: Line, at: number | null): Line => ({
   at,
   covered: at !== null && covered !== null && covered[0] <= at && at <= covered[1] ? covered : null
 })
@@ -188,7 +188,7 @@ describe("holds of an instrument", () => {
               } else if (one.on === "run") {
                 yield* run(one.of)
                 for (const check of checks) {
-                  const line = seen(lines[check], one.of[check])
+                  const line = lineAt(lines[check], one.of[check])
                   lines = { ...lines, [check]: line }
                   const source = sourceOf(check)
                   if (isOpen(line) && !held.includes(source)) held = [...held, source]

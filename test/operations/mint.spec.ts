@@ -72,7 +72,7 @@ const coverHold = (scene: Backed.Scene) =>
     )
   })
 
-const told = (type: string) =>
+const eventsOf = (type: string) =>
   Effect.gen(function* () {
     const feed = yield* EventReads.EventReads
     const page = yield* feed.page({ caller: Calls.operator, params: {}, limit: 1000 })
@@ -124,7 +124,7 @@ describe("a mint", () => {
       const { outstanding } = yield* Backed.reserve()
       assert.strictEqual(outstanding, d("1500"))
       assert.deepStrictEqual(
-        (yield* told("reserve.minted")).map(({ resourceId }) => resourceId),
+        (yield* eventsOf("reserve.minted")).map(({ resourceId }) => resourceId),
         ["m-cash", "m-bill"]
       )
       const records = yield* Records
@@ -295,7 +295,7 @@ describe("a reserve redemption", () => {
       assert.strictEqual(yield* Cycles.holds(scene.custodian, "BILL"), "452.380953")
       assert.strictEqual((yield* Backed.reserve()).outstanding, d("1400"))
       assert.deepStrictEqual(
-        (yield* told("reserve.redeemed")).map(({ resourceId }) => resourceId),
+        (yield* eventsOf("reserve.redeemed")).map(({ resourceId }) => resourceId),
         ["r-1"]
       )
       const records = yield* Records

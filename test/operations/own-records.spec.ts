@@ -11,7 +11,10 @@ const investor = (holderId: string | null): Caller.Caller => ({
   holderId
 })
 
-const asked = (caller: Caller.Caller, params: Parameters<typeof SubscriptionReads.list.where>[0]) =>
+const answerOrSlug = (
+  caller: Caller.Caller,
+  params: Parameters<typeof SubscriptionReads.list.where>[0]
+) =>
   Effect.flatMap(Reads, (reads) =>
     Effect.map(
       Effect.result(
@@ -30,7 +33,7 @@ describe("an investor", () => {
   ] as const) {
     it.effect(`who ${what}: ${due}`, () =>
       Effect.gen(function* () {
-        assert.strictEqual(yield* asked(caller, params as never), due)
+        assert.strictEqual(yield* answerOrSlug(caller, params as never), due)
       }).pipe(Effect.provide(world()))
     )
   }

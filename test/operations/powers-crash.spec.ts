@@ -35,7 +35,7 @@ const turns = (seconds: number, count: number) =>
   })
 
 /** Signed and queued, and not begun. */
-const asked = (holderId: string) =>
+const queueRecovery = (holderId: string) =>
   Effect.gen(function* () {
     const actionKey = yield* Calls.openAction("holder.recover", { holderId }, {})
     const door = yield* FourEyes
@@ -53,7 +53,7 @@ const recovers = (stage: Fund.Parties, who: Cycles.Holder, death: Killable.Death
       Effect.gen(function* () {
         yield* Powers.consents(who)
         const successor = yield* Powers.succeeds(stage, who, { id: `h-${++generation}` })
-        yield* asked(who.holderId)
+        yield* queueRecovery(who.holderId)
         return successor
       })
     )

@@ -47,7 +47,7 @@ describe("a forced transfer", () => {
         )
         assert.deepEqual(yield* Powers.moved(named(h1, h2)), ["forced-transfer h1 h2 40"])
         assert.deepEqual(yield* Powers.summed, ["holder.forced-transfer h1 fund-a to h2 40"])
-        const [event] = yield* Powers.told
+        const [event] = yield* Powers.forcedEvents
         assert.deepInclude(event?.payload ?? {}, { orderCited: true })
         assert.notInclude(JSON.stringify(event), Powers.documentHash)
         assert.deepEqual(yield* Powers.books(stage), {

@@ -53,7 +53,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
         "h1-next freeze lost-key active carried-from"
       ])
       assert.deepEqual(
-        (yield* Powers.told).map(({ type, resourceId }) => `${type} ${resourceId}`),
+        (yield* Powers.forcedEvents).map(({ type, resourceId }) => `${type} ${resourceId}`),
         ["holder.restricted h1", "holder.recovered h1", "holder.restricted h1-next"]
       )
       assert.deepEqual(yield* Powers.summed, ["holder.recovered h1 fund-a to h1-next 100"])

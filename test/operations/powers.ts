@@ -252,7 +252,7 @@ export const restricts = (holderId: string, of: Readonly<Record<string, Calls.Js
 export const holder = (id: string) => Effect.flatMap(Records, (records) => records.get(holders, id))
 
 /** `type holder {payload}` of every event of forced acts, in the order of the feed. */
-export const told = Effect.gen(function* () {
+export const forcedEvents = Effect.gen(function* () {
   const feed = yield* EventReads.EventReads
   const page = yield* feed.page({
     caller: Calls.operator,
@@ -270,7 +270,7 @@ export const told = Effect.gen(function* () {
 })
 
 /** The same with whom it went to and how much it was. */
-export const summed = Effect.map(told, (events) =>
+export const summed = Effect.map(forcedEvents, (events) =>
   events
     .filter(({ type }) => type !== "holder.restricted")
     .map(({ type, resourceId, instrumentId, payload }) => {

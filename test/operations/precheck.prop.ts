@@ -96,7 +96,7 @@ const sets = (of: string, change: Fields): Otherwise => ({
   of,
   seen: (record) => ({ ...record, ...change })
 })
-const gone = (of: string): Otherwise => ({ of, seen: () => null })
+const withoutRecord = (of: string): Otherwise => ({ of, seen: () => null })
 /** The terms of the policy in force, and of the manifest, which are one. */
 const terms = (change: Fields): Otherwise => ({
   of: "instrument",
@@ -104,7 +104,7 @@ const terms = (change: Fields): Otherwise => ({
 })
 
 const now = Instant.of("2026-08-03T20:00:00Z")
-const later = Instant.of("2026-09-01T00:00:00Z")
+const nextMonth = Instant.of("2026-09-01T00:00:00Z")
 const party = "stranger::1220ff"
 const dec = Decimal.of
 
@@ -114,18 +114,18 @@ const perhaps: ReadonlyArray<ReadonlyArray<Otherwise>> = [
     sets("holder", { screening: { state, screenedAt: null, listVersion: null, validUntil: null } })
   ),
   [
-    gone("admission"),
+    withoutRecord("admission"),
     sets("admission", { state: "revoked" }),
-    sets("admission", { validFrom: later })
+    sets("admission", { validFrom: nextMonth })
   ],
-  [gone("admission-consent"), sets("admission-consent", { state: "ended" })],
-  [gone("issuer-powers-agreement"), gone("issuer-powers-consent")],
+  [withoutRecord("admission-consent"), sets("admission-consent", { state: "ended" })],
+  [withoutRecord("issuer-powers-agreement"), withoutRecord("issuer-powers-consent")],
   [sets("instrument", { configurations: [] })],
   [sets("instrument", { manifest: null, policyVersion: null })],
   [terms({ valuation: "rebasing" }), terms({ valuation: "par" })],
   [terms({ oracle: null }), terms({ oracle: party })],
   [
-    terms({ window: { opensAt: later, closesAt: null } }),
+    terms({ window: { opensAt: nextMonth, closesAt: null } }),
     terms({ window: { opensAt: null, closesAt: now } })
   ],
   [
@@ -137,12 +137,12 @@ const perhaps: ReadonlyArray<ReadonlyArray<Otherwise>> = [
   [terms({ holderCap: 2 }), terms({ holderCap: 3 })],
   [terms({ unitDecimals: 0 })],
   [terms({ swing: { threshold: dec("0"), up: dec("0.01"), down: dec("0.01") } })],
-  [gone("primary-market"), sets("primary-market", { state: "ended" })],
-  [gone("contract"), sets("contract", { archivedOffset: 1 })],
-  [gone("quote"), sets("quote", { isLive: false }), sets("quote", { price: dec("20") })],
-  [gone("price-point"), sets("price-point", { price: dec("2") })],
-  [gone("register-entry"), sets("register-entry", { units: dec("50") })],
-  [gone("holder-order")],
+  [withoutRecord("primary-market"), sets("primary-market", { state: "ended" })],
+  [withoutRecord("contract"), sets("contract", { archivedOffset: 1 })],
+  [withoutRecord("quote"), sets("quote", { isLive: false }), sets("quote", { price: dec("20") })],
+  [withoutRecord("price-point"), sets("price-point", { price: dec("2") })],
+  [withoutRecord("register-entry"), sets("register-entry", { units: dec("50") })],
+  [withoutRecord("holder-order")],
   ["claimed", "priced", "delivered", "closed", "released", "withdrawn"].map((state) =>
     sets("subscription", { state })
   ),
@@ -160,12 +160,14 @@ const perhaps: ReadonlyArray<ReadonlyArray<Otherwise>> = [
   ),
   [sets("redemption", { payment: "ledger" }), sets("redemption", { payment: "wire" })],
   [sets("redemption", { unitsAllocation: null })],
-  [sets("redemption", { allocation: { cid: "00cd", amount: dec("210"), settleBefore: later } })],
+  [
+    sets("redemption", { allocation: { cid: "00cd", amount: dec("210"), settleBefore: nextMonth } })
+  ],
   [sets("redemption", { cycleId: "c1" })],
   [sets("redemption", { burnRequestCid: "00ab" })],
   [sets("dealing-cycle", { state: "ended" })],
-  [sets("dealing-cycle", { cutOffAt: later })],
-  [sets("dealing-day", { dealt: null }), gone("dealing-day")]
+  [sets("dealing-cycle", { cutOffAt: nextMonth })],
+  [sets("dealing-day", { dealt: null }), withoutRecord("dealing-day")]
 ]
 
 const hold = (blocks: ReadonlyArray<string>) => ({
@@ -406,7 +408,7 @@ const recovered: ReadonlyArray<Asking> = [["h1"], ["h2"], ["h1", "h2"], ["nobody
   })
 )
 
-const asked: ReadonlyArray<Asking> = [
+const askings: ReadonlyArray<Asking> = [
   ...["h1", "h3", "nobody"].map((holderId) => ({
     act: "admission.offer" as const,
     query: { holderId: id<NonNullable<Params["holderId"]>>(holderId) },
@@ -458,7 +460,7 @@ const saidOf = ({ slug, details: { gate, check } }: Refusal.Refused): Said =>
   [slug, gate, check].filter((word) => word !== undefined).join(" ")
 
 /** `died`: what stops an act behind its gates is a contract that its world only pretends to have. */
-const said = <A>(exit: Exit.Exit<A, Refusal.Refused | Refusal.Unavailable>): Said => {
+const outcomeOf = <A>(exit: Exit.Exit<A, Refusal.Refused | Refusal.Unavailable>): Said => {
   if (Exit.isSuccess(exit)) return "let"
   const failed = Cause.findErrorOption(exit.cause)
   if (Option.isNone(failed)) return "died"
@@ -482,7 +484,7 @@ const acted = Effect.fnUntraced(function* (
   const input = Result.getOrThrow(Request.decodeCall(operation, { body: plain, params }))
   if (operation.on !== "ledger") throw new Error(`${act} is no write on the ledger`)
   const real = yield* Records
-  return said(
+  return outcomeOf(
     yield* Effect.exit(
       // In a transaction, as writes are judged: a plan may wait for its turn there.
       real.transact(
@@ -522,7 +524,7 @@ const prechecked = Effect.fnUntraced(function* (
     Effect.provideService(PrecheckReads.get.run(params, asking), Records, records)
   )
   if (Exit.isFailure(exit)) {
-    return { said: said(exit), first: said(exit), allowed: false } satisfies Prechecked
+    return { said: outcomeOf(exit), first: outcomeOf(exit), allowed: false } satisfies Prechecked
   }
   const { allowed, gates } = exit.value
   const refusing = gates.find(({ ok }) => !ok)
@@ -689,7 +691,7 @@ const comparing = Effect.gen(function* () {
   const select = { by: "latest" as const }
   const pin = { offset: Offset.zero, ledgerTime: judgedAt, select, judgedAt }
   const seen = new Set<string>()
-  const agree = Effect.fnUntraced(function* (chance: Chance, among = asked) {
+  const agree = Effect.fnUntraced(function* (chance: Chance, among = askings) {
     const records = worldOf(real, chance)
     for (const asking of among) {
       const what = `${asking.act} ${JSON.stringify(asking.body)}`
@@ -736,7 +738,7 @@ const asking: Readonly<Record<string, RegExp>> = {
 }
 const askedIn = ({ otherwise: [first] }: Chance): ReadonlyArray<Asking> => {
   const by = asking[first?.of ?? ""]
-  return by === undefined ? asked : asked.filter(({ act }) => by.test(act))
+  return by === undefined ? askings : askings.filter(({ act }) => by.test(act))
 }
 
 /** The first seed is always the same, the other one each day another. */

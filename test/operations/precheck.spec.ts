@@ -49,7 +49,7 @@ const refusing = ({ gates }: Told) =>
   gates.filter(({ ok }) => !ok).map(({ gate, check }) => `${gate} ${check}`)
 
 /** The answer, or the refusal in words: what must be the same of one moment, whenever it is asked. */
-const said = (act: Params["act"], given: Asked, point: Point = {}) =>
+const precheckOrSlug = (act: Params["act"], given: Asked, point: Point = {}) =>
   precheck(act, given, { point }).pipe(
     Effect.map(({ asOf: _, ...told }) => told as unknown),
     Effect.catchTag("Refused", ({ slug }) => Effect.succeed(slug as unknown))
@@ -162,13 +162,17 @@ describe("a precheck of a time that is over", () => {
           yield* TestClock.adjust("1 hour")
           yield* step === "price" ? priced(stage) : happenings[step]
           yield* TestClock.adjust("1 minute")
-          const answers = yield* Effect.forEach(questions, ([act, given]) => said(act, given))
+          const answers = yield* Effect.forEach(questions, ([act, given]) =>
+            precheckOrSlug(act, given)
+          )
           told.push([yield* Instant.now, answers])
         }
         yield* TestClock.adjust("1 day")
         for (const [asOf, answers] of told) {
           assert.deepStrictEqual(
-            yield* Effect.forEach(questions, ([act, given]) => said(act, given, { asOf })),
+            yield* Effect.forEach(questions, ([act, given]) =>
+              precheckOrSlug(act, given, { asOf })
+            ),
             answers
           )
         }
@@ -252,13 +256,13 @@ describe("a precheck under another version of the policy", () => {
         assert.strictEqual(why, "")
         const before = yield* feedOf
         const wouldBe = yield* Effect.forEach(decided, ([act, given]) =>
-          said(act, { ...given, policyVersion: 2 })
+          precheckOrSlug(act, { ...given, policyVersion: 2 })
         )
         // Prechecks write nothing: the feed has no new event.
         assert.deepStrictEqual(yield* feedOf, before)
         yield* TestClock.adjust("1 hour")
         yield* TestClock.adjust("1 minute")
-        const inFact = yield* Effect.forEach(decided, ([act, given]) => said(act, given))
+        const inFact = yield* Effect.forEach(decided, ([act, given]) => precheckOrSlug(act, given))
         assert.deepStrictEqual(wouldBe, inFact)
         return JSON.stringify(inFact, textOf)
       }).pipe(engine())

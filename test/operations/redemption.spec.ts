@@ -96,7 +96,7 @@ const screened = (state: "review") =>
     )
   })
 
-const told = Effect.gen(function* () {
+const orderEvents = Effect.gen(function* () {
   const feed = yield* EventReads.EventReads
   const page = yield* feed.page({
     caller: Calls.operator,
@@ -147,7 +147,7 @@ describe("a redemption paid by wire", () => {
         endedAs: "settled",
         valueDate: "2026-07-31"
       })
-      assert.deepStrictEqual(yield* told, [
+      assert.deepStrictEqual(yield* orderEvents, [
         "redemption.priced",
         "redemption.funded",
         "redemption.burned",
@@ -211,7 +211,7 @@ describe("a redemption paid by wire", () => {
         const released = yield* acts("release")
         assert.strictEqual(released.why, "")
         includes(yield* order(), { state: "released", endedAs: "released" })
-        assert.deepStrictEqual((yield* told).at(-1), "redemption.withdrawn")
+        assert.deepStrictEqual((yield* orderEvents).at(-1), "redemption.withdrawn")
       }).pipe(engine())
   )
 
@@ -463,7 +463,7 @@ describe("a redemption paid on the ledger", () => {
         units: Decimal.of("600"),
         proceeds: Decimal.of("626.22")
       })
-      assert.deepStrictEqual(yield* told, [
+      assert.deepStrictEqual(yield* orderEvents, [
         "redemption.priced",
         "redemption.burned",
         "redemption.settled"

@@ -136,7 +136,7 @@ const booksAt = ({ of, locked, points, supply }: Kept, now: bigint): Books.Books
 })
 
 const shown = (atoms: bigint | null) => (atoms === null ? "null" : text(atoms))
-const told = (decimal: Decimal.Decimal | null) =>
+const decimalText = (decimal: Decimal.Decimal | null) =>
   decimal === null ? "null" : Decimal.formatPlain(decimal)
 
 const asViewed = (books: Books.Books) =>
@@ -162,19 +162,21 @@ type Agreed = Effect.Success<typeof Stated.agreed>
 const figuresAgree = (books: Books.Books, { report, view }: Agreed) => {
   expect(
     view.assets.map(({ asset: { id }, fresh, value, cap, counted }) =>
-      [id, fresh, told(value), told(cap), told(counted)].join(" ")
+      [id, fresh, decimalText(value), decimalText(cap), decimalText(counted)].join(" ")
     )
   ).toEqual(asViewed(books))
   expect(
     report.assets.map(({ asset: { id }, fresh, value, counted }) =>
-      [id, fresh, told(value), told(counted)].join(" ")
+      [id, fresh, decimalText(value), decimalText(counted)].join(" ")
     )
   ).toEqual(asReported(books))
   for (const [read, places] of [[view, 2n] as const, [report, 10n] as const]) {
     const { required, counted, cover, sharePrice } = read
-    expect([...[required, counted, cover.ratio].map(told), cover.state, told(sharePrice)]).toEqual(
-      totals(Books.figuresOf(books, places))
-    )
+    expect([
+      ...[required, counted, cover.ratio].map(decimalText),
+      cover.state,
+      decimalText(sharePrice)
+    ]).toEqual(totals(Books.figuresOf(books, places)))
   }
   const mintable = Decimal.atoms(view.mintable)
   const { share, state } = Books.figuresOf(books, 10n)

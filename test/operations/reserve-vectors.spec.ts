@@ -341,7 +341,7 @@ const worthsOf = (
 const withoutCap = (worths: string) => worths.replace(/ \S+ /, " - ")
 
 /** Asserts these figures of the view and of the ledger's report, which are of one instant. */
-const told = ({ cover, mintable, worths, ...amounts }: Shown) =>
+const assertsFigures = ({ cover, mintable, worths, ...amounts }: Shown) =>
   Effect.gen(function* () {
     const { at, view, report } = yield* Stated.agreed
     for (const read of [view, report]) {
@@ -363,7 +363,7 @@ describe("a golden vector as the view, the ledger's report and prechecks tell it
       const scene = yield* Stated.stands(of)
       for (const { name, asks, change, shown } of moments) {
         if (change !== undefined) yield* change(scene)
-        const { at } = yield* told(shown)
+        const { at } = yield* assertsFigures(shown)
         for (const { ask, figures = {}, refused = [] } of asks) {
           const answer = yield* Stated.precheck(scene, { ...ask, at })
           assert.deepStrictEqual([name, ...answer.refused], [name, ...refused])
@@ -459,7 +459,11 @@ describe("a golden vector of an order or an act, as it is done", () => {
         yield* answered(scene, { ask: byA("100"), figures: { coverAfter: "1.02" } })
         yield* Minting.retry
         yield* isSettled("100", "1.02")
-        yield* told({ cover: "1.0200000000 covered", required: "1632.00", counted: "1632.00" })
+        yield* assertsFigures({
+          cover: "1.0200000000 covered",
+          required: "1632.00",
+          counted: "1632.00"
+        })
       }).pipe(engine())
   )
 
@@ -477,7 +481,7 @@ describe("a golden vector of an order or an act, as it is done", () => {
       })
       yield* settles(scene)
       yield* isRefused("cover")
-      yield* told({ cover: "0.6666666666 low", counted: "1000.00" })
+      yield* assertsFigures({ cover: "0.6666666666 low", counted: "1000.00" })
     }).pipe(engine())
   )
 
@@ -506,7 +510,7 @@ describe("a golden vector of an order or an act, as it is done", () => {
     Effect.gen(function* () {
       const scene = yield* started(base)
       yield* tightens(scene)
-      yield* told({ cover: "0.9966666666 low" })
+      yield* assertsFigures({ cover: "0.9966666666 low" })
       yield* answered(scene, {
         ask: byA("100"),
         refused: ["cover"],
@@ -522,9 +526,9 @@ describe("a golden vector of an order or an act, as it is done", () => {
       const scene = yield* started(base)
       yield* settles(scene)
       yield* isSettled("100", "1.0955")
-      yield* told({ cover: "1.0955000000 covered" })
+      yield* assertsFigures({ cover: "1.0955000000 covered" })
       yield* tightens(scene)
-      yield* told({ cover: "1.0175000000 low" })
+      yield* assertsFigures({ cover: "1.0175000000 low" })
     }).pipe(engine())
   )
 
@@ -535,14 +539,14 @@ describe("a golden vector of an order or an act, as it is done", () => {
         outstanding: "1000",
         minCover: "1.02"
       })
-      yield* told({ cover: "1.1000000000 covered" })
+      yield* assertsFigures({ cover: "1.1000000000 covered" })
       assert.strictEqual(
         (yield* Backed.releasesLock("lock-B")).why,
         "rule-refused reserve-cover cover"
       )
       yield* locks("A", "320")(scene)
       assert.strictEqual((yield* Backed.releasesLock("lock-B")).why, "")
-      yield* told({ cover: "1.0200000000 covered", counted: "1020.00" })
+      yield* assertsFigures({ cover: "1.0200000000 covered", counted: "1020.00" })
       yield* answered(scene, {
         ask: byA("1"),
         refused: ["cover"],
@@ -567,7 +571,7 @@ describe("a golden vector of an order or an act, as it is done", () => {
       const { terms } = refused
       const amended = yield* Calls.write("amendment.propose", { reserveId: "res-1" }, { terms })
       assert.strictEqual(amended.why, feasible)
-      yield* told({ cover: "null covered" })
+      yield* assertsFigures({ cover: "null covered" })
     }).pipe(engine())
   )
 
@@ -586,7 +590,7 @@ describe("a golden vector of an order or an act, as it is done", () => {
       const { terms } = refused
       const amended = yield* Calls.write("amendment.propose", { reserveId: "res-1" }, { terms })
       assert.strictEqual(amended.why, feasible)
-      yield* told({ cover: "null covered", sharePrice: par })
+      yield* assertsFigures({ cover: "null covered", sharePrice: par })
     }).pipe(engine())
   )
 })

@@ -66,7 +66,7 @@ export const activeOf = (holderId: string, instrumentId?: string) =>
   )
 
 /** Restrictions' events, in the order of the feed. */
-export const told = Effect.gen(function* () {
+export const restrictionEvents = Effect.gen(function* () {
   const feed = yield* EventReads.EventReads
   const page = yield* feed.page({
     caller: Calls.operator,

@@ -13,7 +13,16 @@ import { holders } from "#core/holders/holder/Holder.ts"
 import * as sets from "#core/vocabulary/sets.ts"
 import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
 import { world } from "../engine/world.ts"
-import { activeOf, all, founded, foundedNow, lifts, one, restricts, told } from "./restricting.ts"
+import {
+  activeOf,
+  all,
+  founded,
+  foundedNow,
+  lifts,
+  one,
+  restricts,
+  restrictionEvents
+} from "./restricting.ts"
 
 const isIn = (self: object, members: object) => assert.deepInclude(self, members)
 
@@ -115,7 +124,7 @@ describe("a restriction", () => {
         supersedes: "on-a"
       })
       isIn(yield* one("on-a"), { endedAt: yield* Instant.now, liftedBy: null, version: 2 })
-      assert.sameMembers((yield* told).slice(3), [
+      assert.sameMembers((yield* restrictionEvents).slice(3), [
         "restricted on-all~op-1",
         "restricted on-a~op-1",
         "restricted on-b~op-1"

@@ -10,7 +10,7 @@ import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Killable from "../engine/killable.ts"
 import { ports, world } from "../engine/world.ts"
-import { activeOf, all, founded, lifts, told } from "./restricting.ts"
+import { activeOf, all, founded, lifts, restrictionEvents } from "./restricting.ts"
 
 const isIn = (self: object, members: object) => assert.deepInclude(self, members)
 
@@ -59,7 +59,7 @@ describe("a confirmed hit", () => {
         role: null,
         actorName: null
       })
-      assert.deepStrictEqual(yield* told, [`restricted ${made.restrictionId}`])
+      assert.deepStrictEqual(yield* restrictionEvents, [`restricted ${made.restrictionId}`])
     }).pipe(Effect.provide(world().pipe(Layer.provide(one.layer))))
   })
 
@@ -111,7 +111,7 @@ describe("a confirmed hit", () => {
         }
         assert.strictEqual(yield* screened, "match")
         assert.strictEqual((yield* activeOf("h1")).length, 1)
-        assert.strictEqual((yield* told).length, 1)
+        assert.strictEqual((yield* restrictionEvents).length, 1)
       }).pipe(Effect.provide(engineOf().engine), Effect.scoped)
       return life.calls()
     }).pipe(Effect.provide(ports()), Effect.provide(one.layer))

@@ -16,7 +16,7 @@ import {
   lifts,
   one,
   restricts,
-  told,
+  restrictionEvents,
   turn
 } from "./restricting.ts"
 
@@ -34,12 +34,12 @@ describe("a restriction with a date", () => {
       yield* TestClock.adjust(1)
       assert.deepStrictEqual(yield* activeOf("h1"), [])
       isIn(yield* one("r1"), { state: "lapsed", endedAt: Instant.of(until), version: 1 })
-      assert.deepStrictEqual(yield* told, ["restricted r1"])
+      assert.deepStrictEqual(yield* restrictionEvents, ["restricted r1"])
       yield* turn
       isIn(yield* one("r1"), { state: "lapsed", endedAt: Instant.of(until), version: 2 })
       yield* turn
       isIn(yield* one("r1"), { version: 2 })
-      assert.deepStrictEqual(yield* told, ["restricted r1", "unrestricted r1 lapsed"])
+      assert.deepStrictEqual(yield* restrictionEvents, ["restricted r1", "unrestricted r1 lapsed"])
       assert.strictEqual((yield* lifts("r1")).why, "state-conflict RestrictionState")
     }).pipe(engine())
   )
@@ -52,7 +52,7 @@ describe("a restriction with a date", () => {
       yield* TestClock.setTime(Instant.toEpochMillis(Instant.of(until)))
       yield* turn
       isIn(yield* one("r1"), { state: "lifted", version: 2, liftedBy: ["ada", "abel"] })
-      assert.deepStrictEqual(yield* told, ["restricted r1", "unrestricted r1 lifted"])
+      assert.deepStrictEqual(yield* restrictionEvents, ["restricted r1", "unrestricted r1 lifted"])
     }).pipe(engine())
   )
 

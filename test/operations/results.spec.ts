@@ -62,7 +62,7 @@ const engine = () => {
 }
 
 /** Outcomes of comparisons by kind, over all stories. */
-const came = new Map<string, Set<string>>()
+const outcomesByKind = new Map<string, Set<string>>()
 
 /** Compares whatever the story has done. */
 const compares = Effect.gen(function* () {
@@ -73,7 +73,7 @@ const compares = Effect.gen(function* () {
     const { kind, operationId } = record
     if (kind in unread) continue
     const { differences, how } = yield* Results.again(record)
-    came.set(kind, (came.get(kind) ?? new Set()).add(how))
+    outcomesByKind.set(kind, (outcomesByKind.get(kind) ?? new Set()).add(how))
     for (const difference of differences) wrong.push([kind, operationId, ...difference])
   }
   assert.deepStrictEqual(wrong, [])
@@ -323,7 +323,7 @@ describe("every kind of the table", () => {
   const kinds = Catalogue.operations.map(({ kind }) => kind)
 
   it.each(kinds.filter((kind) => !(kind in unread)))("%s has been compared", (kind) => {
-    const hows = [...(came.get(kind) ?? [])]
+    const hows = [...(outcomesByKind.get(kind) ?? [])]
     const others = hows.filter((how) => how !== "compared" && how !== instead[kind])
     assert.deepStrictEqual(others, [])
     assert.include(hows, kind === "webhook.remove" ? instead[kind] : "compared")

@@ -102,7 +102,7 @@ const ofRecord = (value: Members): Members => {
 }
 
 /** The inputs of a basis say at which offset they are read, and a result is read at none. */
-const told = (name: string, value: PlainJson.Plain | undefined): string => {
+const comparableText = (name: string, value: PlainJson.Plain | undefined): string => {
   const text = PlainJson.canonical(value ?? null)
   return name === "basis" ? text.replaceAll(/"offset":(?:null|\d+)/gu, "") : text
 }
@@ -161,7 +161,7 @@ export const again = Effect.fnUntraced(function* (record: Stored<OperationRecord
     for (const name of Object.keys(one)) {
       if (ofOperation[record.kind]?.includes(name)) continue
       if (isPart && name !== "state" && !(name in shown)) continue
-      if (told(name, shown[name]) !== told(name, one[name])) {
+      if (comparableText(name, shown[name]) !== comparableText(name, one[name])) {
         differences.push([name, one[name], shown[name]])
       }
     }

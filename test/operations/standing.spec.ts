@@ -19,10 +19,12 @@ import * as Navs from "./navs.ts"
 
 const engine = () => Effect.provide(world())
 const valued = "2026-07-31T20:30:00Z"
-const later = Instant.of("2026-09-01T00:00:00Z")
+const laterDeadline = Instant.of("2026-09-01T00:00:00Z")
 const includes = (self: object, members: object) => assert.deepInclude(self, members)
 
-const standing = Effect.flatMap(Records, (records) => records.get(standingSettlements, "st1"))
+const standingSettlement = Effect.flatMap(Records, (records) =>
+  records.get(standingSettlements, "st1")
+)
 const acts = (verb: string, body: Calls.Json = {}) =>
   Calls.write(`standing-settlement.${verb}`, { standingSettlementId: "st1" }, body)
 const usd = (stage: Fund.Parties) => ({ admin: stage.bank.party, id: "USD" })
@@ -61,7 +63,7 @@ const gives = (stage: Fund.Parties, to: Fund.Outsider, amount: string) =>
           meta: {}
         },
         "OfferTransfer",
-        { receiver: to.party, amount: Decimal.of(amount), executeBefore: later }
+        { receiver: to.party, amount: Decimal.of(amount), executeBefore: laterDeadline }
       )
     )
     const { cid } = yield* Fund.newestContract(Templates.TransferOffer)
@@ -99,14 +101,14 @@ const openedBy = Effect.fnUntraced(function* (change: Readonly<Record<string, Ca
   const units = (yield* Fund.newestContract(Templates.Holding)).cid
   const asked = yield* opens(stage)
   assert.strictEqual(asked.why, "")
-  includes(yield* standing, {
+  includes(yield* standingSettlement, {
     state: "proposed",
     iterations: 0,
     parties: [stage.holder.party, stage.fund.party]
   })
   yield* commits(stage.holder, units, "500")
   yield* commits(stage.holder, yield* gives(stage, stage.holder, "5000"), "3000")
-  assert.strictEqual((yield* standing).state, "proposed")
+  assert.strictEqual((yield* standingSettlement).state, "proposed")
   yield* commits(stage.fund, yield* gives(stage, stage.fund, "2000"), "2000")
   return stage
 })
@@ -166,11 +168,11 @@ describe("a standing settlement", () => {
   it.effect("is opened, committed to, settled under, and closed with what is left given back", () =>
     Effect.gen(function* () {
       const stage = yield* opened
-      includes(yield* standing, { state: "open" })
+      includes(yield* standingSettlement, { state: "open" })
       yield* ordered(stage, { amount: "1000", bought: "1000" })
       const settled = yield* acts("settle", both)
       assert.strictEqual(settled.why, "")
-      const after = yield* standing
+      const after = yield* standingSettlement
       includes(after, { state: "open", iterations: 1 })
       assert.deepStrictEqual(
         after.committed.map(({ amount }) => Decimal.formatPlain(amount)).toSorted(),
@@ -180,7 +182,7 @@ describe("a standing settlement", () => {
       includes(yield* records.get(subscriptions, "s1"), { state: "closed" })
       includes(yield* records.get(redemptions, "r1"), { state: "settled" })
       assert.strictEqual((yield* acts("close")).why, "")
-      includes(yield* standing, { state: "closed", committed: [], allocations: [] })
+      includes(yield* standingSettlement, { state: "closed", committed: [], allocations: [] })
       assert.strictEqual(yield* Fund.countActive(Templates.StandingCommitment), 0)
       assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
@@ -191,7 +193,7 @@ describe("a standing settlement", () => {
       const stage = yield* opened
       yield* ordered(stage, { amount: "1000", bought: "1000" })
       assert.strictEqual((yield* acts("pause")).why, "")
-      includes(yield* standing, { state: "paused" })
+      includes(yield* standingSettlement, { state: "paused" })
       assert.strictEqual(
         (yield* acts("settle", both)).why,
         "state-conflict StandingSettlementState"
@@ -202,7 +204,7 @@ describe("a standing settlement", () => {
         {}
       )
       const awaiting = yield* resuming
-      includes(yield* standing, { state: "paused" })
+      includes(yield* standingSettlement, { state: "paused" })
       assert.strictEqual((yield* Calls.approveAction(awaiting)).why, "")
       // Resuming an open standing settlement is refused before the ledger is called.
       const again = yield* Effect.flip(resuming)
@@ -285,7 +287,7 @@ describe("a standing settlement", () => {
         assert.isNotNull((yield* records.get(redemptions, "r1")).unitsAllocation)
         yield* TestClock.setTime(Instant.toEpochMillis(until))
         assert.strictEqual((yield* acts("settle", { redemptions: ["r1"] })).why, "")
-        const { committed } = yield* standing
+        const { committed } = yield* standingSettlement
         assert.deepStrictEqual(
           committed.map(({ amount }) => Decimal.formatPlain(amount)).toSorted(),
           ["1800", "300", "3000"]
@@ -353,14 +355,14 @@ describe("a standing settlement", () => {
       yield* Fund.admitted(stage)
       assert.strictEqual((yield* opens(stage, { deadline: "2026-08-03T00:00:00Z" })).why, "")
       yield* TestClock.setTime(Instant.toEpochMillis(Instant.of("2026-08-03T00:00:00Z")))
-      includes(yield* standing, { state: "expired" })
+      includes(yield* standingSettlement, { state: "expired" })
       assert.strictEqual((yield* acts("close")).why, "state-conflict StandingSettlementState")
       // The fund may still put its own contract away.
       const { cid } = yield* Fund.newestContract(Templates.StandingSettlement)
       yield* stage.fund.act(
         Templates.exercise(Templates.StandingSettlement, cid, "End", { commitments: [] })
       )
-      includes(yield* standing, { state: "expired" })
+      includes(yield* standingSettlement, { state: "expired" })
       assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
@@ -374,14 +376,14 @@ describe("a standing settlement", () => {
         (found) =>
           found.filter(({ record }) => record.endedOffset === null && record.lock !== null).length
       )
-      const { committed } = yield* standing
+      const { committed } = yield* standingSettlement
       assert.strictEqual(yield* locked, 3)
       const { cid } = yield* Fund.newestContract(Templates.StandingSettlement)
       const commitments = committed.map(({ commitmentCid }) => commitmentCid)
       yield* stage.fund.act(
         Templates.exercise(Templates.StandingSettlement, cid, "End", { commitments })
       )
-      includes(yield* standing, {
+      includes(yield* standingSettlement, {
         state: "closed",
         committed: [],
         allocations: [],
@@ -401,7 +403,7 @@ describe("a standing settlement", () => {
         assert.deepStrictEqual(yield* Fund.surprises, [
           "standing-settlement commit: The party has committed this asset already."
         ])
-        assert.lengthOf((yield* standing).committed, 3)
+        assert.lengthOf((yield* standingSettlement).committed, 3)
       }).pipe(engine())
   )
 

@@ -14,7 +14,7 @@ import * as Venue from "./venue.ts"
 
 const engine = () => Effect.provide(world())
 const d = Decimal.of
-const later = Instant.of("2030-01-01T00:00:00Z")
+const farDeadline = Instant.of("2030-01-01T00:00:00Z")
 const textOf = (amount: Decimal.Decimal | null) =>
   amount === null ? "none" : Decimal.formatPlain(amount)
 
@@ -57,7 +57,7 @@ const burns = ({ holder, stage }: Scene, amount: string) =>
         amount: d(amount),
         reference: { kind: "anything", id: "b" },
         custodian: null,
-        executeBefore: later
+        executeBefore: farDeadline
       })
     )
     const request = yield* Fund.newestContract(Templates.BurnRequest)

@@ -41,7 +41,7 @@ const oneHolder = (change: Readonly<Record<string, Calls.Json>> = {}) =>
     return { stage, holder }
   })
 
-const told = (resourceId: string) =>
+const eventTypesOf = (resourceId: string) =>
   Effect.gen(function* () {
     const feed = yield* EventReads.EventReads
     const page = yield* feed.page({
@@ -318,7 +318,7 @@ describe("an order that is not settled in time", () => {
         assert.deepStrictEqual(others, [])
         assert.strictEqual(yield* Fund.countActive(Templates.Allocation), 0)
         assert.strictEqual(yield* Cycles.holds(holder, "USD"), "100000")
-        assert.deepStrictEqual((yield* told("s1")).slice(-2), [
+        assert.deepStrictEqual((yield* eventTypesOf("s1")).slice(-2), [
           "subscription.priced",
           "subscription.ended"
         ])

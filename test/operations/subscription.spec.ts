@@ -59,7 +59,7 @@ const withMarket = (change: Readonly<Record<string, Calls.Json>> = {}) =>
     return stage
   })
 
-const told = (resourceId: string) =>
+const eventTypesOf = (resourceId: string) =>
   Effect.gen(function* () {
     const feed = yield* EventReads.EventReads
     const page = yield* feed.page({
@@ -121,7 +121,7 @@ describe("an order paid by wire, with a market", () => {
         matched: Decimal.of("100000"),
         lines: [{ statementId: "stmt-1" as never, line: 1, amount: Decimal.of("100000") }]
       })
-      assert.deepStrictEqual(yield* told("s1"), [
+      assert.deepStrictEqual(yield* eventTypesOf("s1"), [
         "subscription.created",
         "subscription.priced",
         "subscription.delivered",
@@ -255,7 +255,7 @@ describe("an order paid by wire, with a market", () => {
       yield* claims()
       assert.strictEqual((yield* acts("release")).why, "state-conflict SubscriptionState")
       assert.strictEqual((yield* acts("withdraw")).result.state, "withdrawn")
-      assert.deepStrictEqual(yield* told("s1"), ["subscription.ended"])
+      assert.deepStrictEqual(yield* eventTypesOf("s1"), ["subscription.ended"])
       yield* claims({ subscriptionId: "s2" })
       yield* prices(stage)
       assert.strictEqual(
@@ -340,7 +340,7 @@ describe("an order paid by wire, without a market", () => {
       yield* answers(stage, "Accept")
       assert.strictEqual((yield* order()).state, "delivered")
       assert.strictEqual((yield* acts("settle")).result.state, "closed")
-      assert.deepStrictEqual(yield* told("s1"), [
+      assert.deepStrictEqual(yield* eventTypesOf("s1"), [
         "subscription.created",
         "subscription.priced",
         "subscription.delivered",
@@ -567,7 +567,7 @@ describe("an order paid on the ledger", () => {
         allocation: null,
         intentCid: null
       })
-      assert.deepStrictEqual(yield* told("s1"), [
+      assert.deepStrictEqual(yield* eventTypesOf("s1"), [
         "subscription.created",
         "subscription.priced",
         "subscription.delivered",

@@ -23,7 +23,7 @@ import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 
 export const price = "1.0437"
-const later = Instant.of("2026-08-30T00:00:00Z")
+const nextMonth = Instant.of("2026-08-30T00:00:00Z")
 
 /** The stage, and everybody on it by party. */
 export interface Play {
@@ -154,7 +154,7 @@ export const moves: Readonly<Record<string, Move>> = {
           amount: units ?? Decimal.zero,
           reference: { kind: "redemption", id },
           custodian: null,
-          executeBefore: later
+          executeBefore: nextMonth
         })
       )
     }),

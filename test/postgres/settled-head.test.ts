@@ -49,7 +49,7 @@ afterEach(() => {
 
 const early = Instant.sortable(Instant.of("2026-01-01T00:00:00Z"))
 
-const later = (text: string, micros: number): string =>
+const addMicros = (text: string, micros: number): string =>
   Instant.sortable(Instant.fromNanos(Instant.of(text) + BigInt(micros) * 1_000n))
 
 it.effect("flushes once for an instant that many answers share, and again after a write", () =>
@@ -65,9 +65,9 @@ it.effect("flushes once for an instant that many answers share, and again after 
     const version = sql`select xmin::text as version from bursar.head where id = 1`
     const append = run(Effect.flatMap(feed.take(early), (head) => feed.append(head, entries([]))))
     yield* append
-    const start = later((yield* feed.head).at, 10)
+    const start = addMicros((yield* feed.head).at, 10)
     const answer = (micros: number) =>
-      Effect.tap(feed.answer({ now: later(start, micros), since: start }), feed.answersSettled)
+      Effect.tap(feed.answer({ now: addMicros(start, micros), since: start }), feed.answersSettled)
 
     flushes = 0
     const first = yield* answer(0)
@@ -94,7 +94,7 @@ it.effect("flushes for an instant that another host has given out", () =>
       (store) => Context.get(store, Feed)
     )
     const [mine, other] = [yield* opened, yield* opened]
-    const start = later((yield* mine.head).at || early, 10)
+    const start = addMicros((yield* mine.head).at || early, 10)
     const given = yield* other.answer({ now: start, since: start })
     yield* other.answersSettled
     flushes = 0
@@ -113,7 +113,7 @@ it.effect(
       const feed = Context.get(store, Feed)
       const documents = Context.get(store, Documents)
       const { reading } = Context.get(store, Atomically)
-      const start = later((yield* feed.head).at || early, 10)
+      const start = addMicros((yield* feed.head).at || early, 10)
       const { at } = yield* feed.answer({ now: start, since: start })
       yield* feed.answersSettled
       const list = (pin: StoredPin) =>
@@ -132,7 +132,7 @@ it.effect(
         Stream.runDrain(documents.stream({ collection, pin, where: [], direction: "asc" }))
       ]
       for (const look of lookUps(settled)) expect(yield* checksOf(look)).toBe(0)
-      const unsettled: StoredPin = { by: "instant", instant: later(at, 1) }
+      const unsettled: StoredPin = { by: "instant", instant: addMicros(at, 1) }
       for (const pin of [unsettled, { by: "latest" }, { by: "offset", offset: 0 }] as const) {
         for (const look of lookUps(pin)) expect(yield* checksOf(look)).toBeGreaterThan(0)
       }
@@ -144,7 +144,7 @@ const unanswered = Effect.gen(function* () {
   const url = Redacted.make(yield* TestDatabase.url)
   const store = yield* Layer.build(Layer.fresh(Postgres.layer({ url, prepare: false })))
   const [feed, documents] = [Context.get(store, Feed), Context.get(store, Documents)]
-  const start = later((yield* feed.head).at || early, 10)
+  const start = addMicros((yield* feed.head).at || early, 10)
   flushes = 0
   checks = 0
   return {

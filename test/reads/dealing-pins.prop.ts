@@ -239,7 +239,7 @@ const naive = ({ bought, cycles, redemptions, subscriptions }: Told) => {
 }
 
 /** The same as the engine tells it at an offset. */
-const told = Effect.fnUntraced(function* (at: number) {
+const engineBooks = Effect.fnUntraced(function* (at: number) {
   const point = { at: at as Offset.Offset }
   const subscriptions = yield* Venue.list(SubscriptionReads.list, {}, { point })
   const redemptions = yield* Venue.list(RedemptionReads.list, {}, { point })
@@ -302,7 +302,7 @@ const agree = Effect.gen(function* () {
     }
     looked += 1
     sold += [...fold.bought.values()].filter(({ left, units }) => left < units).length
-    expect(yield* told(offset), `at ${offset}`).toEqual(after)
+    expect(yield* engineBooks(offset), `at ${offset}`).toEqual(after)
   }
 })
 

@@ -123,7 +123,7 @@ interface Act {
 }
 
 const hour = 3_600_000_000_000n
-const later = (at: Instant.Instant, by: number): Instant.Instant =>
+const addHours = (at: Instant.Instant, by: number): Instant.Instant =>
   Instant.fromNanos(at + BigInt(by) * hour)
 const ended = (write: Calls.Ended) => {
   if (write.state !== "succeeded") throw new Error(`a write is ${write.state}: ${write.why}`)
@@ -204,7 +204,7 @@ export const play = <E, R>(
         case "publish":
           return yield* publishes(
             parties[one.source],
-            stated(one.price, later(now, -one.hours)),
+            stated(one.price, addHours(now, -one.hours)),
             null
           )
         case "correct": {
@@ -238,7 +238,7 @@ export const play = <E, R>(
         }
         case "set": {
           const oracle = parties[one.oracle].party
-          const from = one.ahead === null ? null : later(now, one.ahead)
+          const from = one.ahead === null ? null : addHours(now, one.ahead)
           yield* noting({ on: "set", oracle, fee: one.fee, from })
           ended(
             yield* Cycles.changes(version, {
@@ -251,7 +251,7 @@ export const play = <E, R>(
           return
         }
         case "pause": {
-          const [holdId, until] = [`hold-${++pauses}`, later(now, one.hours)]
+          const [holdId, until] = [`hold-${++pauses}`, addHours(now, one.hours)]
           yield* noting({ on: "pause", holdId, until })
           return ended(
             yield* Calls.write("instrument.pause", id, {

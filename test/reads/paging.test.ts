@@ -70,7 +70,7 @@ const pageOf = (list: typeof ToyReads.listTimers, page: Page) =>
   )
 
 /** Id and version of every record of the list now, as a stream shows them. */
-const standing = (list: typeof ToyReads.listTimers) =>
+const listed = (list: typeof ToyReads.listTimers) =>
   Effect.gen(function* () {
     const reads = yield* Reads
     const asked = { caller: ToyReads.auditor, params: {}, point: {}, page: {} }
@@ -98,7 +98,7 @@ for (const { name, ports } of stores) {
           )
           for (const steps of sizes[name] ?? []) {
             const list = steps[0]?.[0] === 7 ? ToyReads.listTimersBack : ToyReads.listTimers
-            const expected = yield* Effect.provide(standing(list), one)
+            const expected = yield* Effect.provide(listed(list), one)
             expect(expected.length).toBeGreaterThanOrEqual(count)
             const seen: Array<string> = []
             const done = yield* Ref.make(false)

@@ -131,12 +131,13 @@ const sum = (point: Point) =>
   )
 
 /** Text of an answer without its instant. */
-const said = ({ now: _, ...answer }: { readonly now: Instant.Instant }): string => bytes(answer)
+const textOfAnswer = ({ now: _, ...answer }: { readonly now: Instant.Instant }): string =>
+  bytes(answer)
 
 const bytesOf = Effect.fnUntraced(function* (point: Point) {
   const answers: Array<string> = []
-  for (const list of lists) answers.push(said(yield* list(point, 1_000)))
-  return bytes([...answers, said(yield* sum(point))])
+  for (const list of lists) answers.push(textOfAnswer(yield* list(point, 1_000)))
+  return bytes([...answers, textOfAnswer(yield* sum(point))])
 })
 
 /** Every read at the latest, and how each answer is had again: as of its `now`. */
@@ -144,8 +145,8 @@ const latest = Effect.fnUntraced(function* (limit: number) {
   const looks: Array<Look> = []
   for (const ask of [...lists.map((list) => (point: Point) => list(point, limit)), sum]) {
     const answer = yield* ask({})
-    const repeat = Effect.map(ask({ asOf: answer.now }), said)
-    looks.push({ point: { asOf: answer.now }, repeat, said: said(answer) })
+    const repeat = Effect.map(ask({ asOf: answer.now }), textOfAnswer)
+    looks.push({ point: { asOf: answer.now }, repeat, said: textOfAnswer(answer) })
   }
   return looks
 })

@@ -32,7 +32,7 @@ const timersAt = (point: Point) =>
     ({ value }) => value.map(({ id, says }) => `${id} ${says}`)
   )
 
-const told = <A, R2>(effect: Effect.Effect<A, Refusal.Refused | Refusal.Unavailable, R2>) =>
+const refusalOf = <A, R2>(effect: Effect.Effect<A, Refusal.Refused | Refusal.Unavailable, R2>) =>
   Effect.map(Effect.result(effect), (result) => {
     if (Result.isSuccess(result)) throw new Error("it was answered")
     if (result.failure._tag !== "Refused") throw new Error(result.failure.slug)
@@ -70,7 +70,7 @@ describe("at", () => {
   it.effect("beyond what is projected is not there yet, and is once it has been projected", () =>
     Effect.gen(function* () {
       const { offset: end } = yield* note("a")
-      const refused = yield* told(list({ at: end }))
+      const refused = yield* refusalOf(list({ at: end }))
       assert.deepInclude(refused, {
         slug: "offset-unavailable",
         projectionOffset: 0,
@@ -114,17 +114,17 @@ describe("at", () => {
       yield* participant.admin.prune(last)
       yield* Calls.catchUp
       assert.strictEqual((yield* list({ at: last })).value.length, 2)
-      assert.deepInclude(yield* told(list({ at: offset(last - 1) })), {
+      assert.deepInclude(yield* refusalOf(list({ at: offset(last - 1) })), {
         slug: "offset-unavailable",
         retryAfter: 3_600,
         retryable: false
       })
       const now = yield* Instant.now
-      assert.deepInclude(yield* told(list({ asOf: now })), { slug: "before-horizon" })
+      assert.deepInclude(yield* refusalOf(list({ asOf: now })), { slug: "before-horizon" })
       yield* TestClock.adjust("61 seconds")
       assert.strictEqual((yield* list({ asOf: yield* Instant.now })).value.length, 2)
       const microBefore = Instant.fromNanos(Instant.of((yield* head).horizonTime ?? "") - 1_000n)
-      assert.deepInclude(yield* told(list({ asOf: microBefore })), { slug: "before-horizon" })
+      assert.deepInclude(yield* refusalOf(list({ asOf: microBefore })), { slug: "before-horizon" })
     }).pipe(engine())
   )
 })
@@ -140,9 +140,9 @@ describe("asOf", () => {
         yield* note("a")
         yield* Calls.catchUp
         const before = Instant.fromNanos(begin - 1_000_000_000n)
-        assert.deepInclude(yield* told(list({ asOf: before })), { slug: "before-horizon" })
+        assert.deepInclude(yield* refusalOf(list({ asOf: before })), { slug: "before-horizon" })
         const later = Instant.fromNanos(begin + 1n)
-        const refused = yield* told(list({ asOf: later }))
+        const refused = yield* refusalOf(list({ asOf: later }))
         assert.strictEqual(refused.slug, "invalid-request")
         assert.deepStrictEqual(
           refused.errors?.map(({ pointer }) => pointer),
@@ -152,7 +152,7 @@ describe("asOf", () => {
         assert.strictEqual((yield* list({ asOf: later })).value.length, 1)
         yield* note("b")
         const present = yield* Instant.now
-        assert.deepInclude(yield* told(list({ asOf: present })), {
+        assert.deepInclude(yield* refusalOf(list({ asOf: present })), {
           slug: "offset-unavailable",
           retryable: true
         })
@@ -169,7 +169,7 @@ describe("asOf", () => {
 
   it.effect("together with at is two faults of the request", () =>
     Effect.gen(function* () {
-      const refused = yield* told(list({ at: offset(0), asOf: Instant.fromNanos(0n) }))
+      const refused = yield* refusalOf(list({ at: offset(0), asOf: Instant.fromNanos(0n) }))
       assert.strictEqual(refused.slug, "invalid-request")
       assert.deepStrictEqual(
         refused.errors?.map(({ pointer }) => pointer),
@@ -199,7 +199,7 @@ describe("asOf", () => {
       yield* TestClock.adjust("10 seconds")
       away = true
       assert.strictEqual((yield* list({ asOf: Instant.fromEpochMillis(5_000) })).value.length, 1)
-      assert.notProperty(yield* told(list({ at: offset(99) })), "ledgerEnd")
+      assert.notProperty(yield* refusalOf(list({ at: offset(99) })), "ledgerEnd")
     }).pipe(
       engine({
         tamper: (port) => ({
@@ -521,7 +521,7 @@ describe("the later pages of a list", () => {
       const log = yield* ProjectionLog
       yield* Calls.catchUp
       yield* log.prune({ offset: last, limit: 100 })
-      assert.deepInclude(yield* told(page({}, after(first.next))), {
+      assert.deepInclude(yield* refusalOf(page({}, after(first.next))), {
         slug: "offset-unavailable",
         retryAfter: 3_600,
         retryable: false,
@@ -550,7 +550,7 @@ describe("the later pages of a list", () => {
           Layer.provide(Layer.succeedContext(another))
         )
       )
-      assert.deepInclude(yield* told(Effect.provide(page({}, after(next)), elsewhere)), {
+      assert.deepInclude(yield* refusalOf(Effect.provide(page({}, after(next)), elsewhere)), {
         slug: "offset-unavailable",
         retryable: false
       })

@@ -61,7 +61,7 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer A> ? A : never
 
-const seen = <T extends Templates.Template>(by: Venue.Outsider, template: T) =>
+const activeContracts = <T extends Templates.Template>(by: Venue.Outsider, template: T) =>
   Effect.gen(function* () {
     const participant = yield* Participant
     const user = yield* participant.authenticate(by.token)
@@ -91,7 +91,7 @@ interface Stage {
 }
 
 const holdingsOf = (by: Venue.Outsider, lock: "free" | "own") =>
-  Effect.map(seen(by, Templates.Holding), (all) =>
+  Effect.map(activeContracts(by, Templates.Holding), (all) =>
     all.filter(
       (one) =>
         one.owner === by.party &&
@@ -104,7 +104,7 @@ const holdingsOf = (by: Venue.Outsider, lock: "free" | "own") =>
 const partOf = (amount: string, quarters: number): Decimal.Decimal =>
   Decimal.fromAtoms((Decimal.atoms(Decimal.of(amount)) * BigInt(quarters) + 3n) / 4n)
 
-const later = Instant.of("2030-01-01T00:00:00Z")
+const farDeadline = Instant.of("2030-01-01T00:00:00Z")
 
 const commandsOf = (stage: Stage, one: Step, nth: number) =>
   Effect.gen(function* () {
@@ -128,7 +128,7 @@ const commandsOf = (stage: Stage, one: Step, nth: number) =>
             )
           )
     const onFirst = <T extends Templates.Template>(template: T, choice: string, argument = {}) =>
-      Effect.map(seen(me, template), ([first]) =>
+      Effect.map(activeContracts(me, template), ([first]) =>
         first === undefined
           ? acting()
           : acting(
@@ -147,7 +147,11 @@ const commandsOf = (stage: Stage, one: Step, nth: number) =>
           )
         )
       case "offer":
-        return onHolding("OfferTransfer", { receiver: other.party, amount, executeBefore: later })
+        return onHolding("OfferTransfer", {
+          receiver: other.party,
+          amount,
+          executeBefore: farDeadline
+        })
       case "accept":
         return yield* Effect.map(mineToTake(me), (found) =>
           found === undefined
@@ -170,7 +174,7 @@ const commandsOf = (stage: Stage, one: Step, nth: number) =>
           executor: of.venue,
           receiver: other.party,
           amount,
-          settleBefore: later
+          settleBefore: farDeadline
         })
       case "deallocate":
         return yield* Effect.map(allocatedBy(me), (found) =>
@@ -211,7 +215,7 @@ const commandsOf = (stage: Stage, one: Step, nth: number) =>
           amount,
           reference: { kind: one.kind, id: `b${nth}` },
           custodian: null,
-          executeBefore: later
+          executeBefore: farDeadline
         })
       case "burn":
         return yield* onFirst(Templates.BurnRequest, "Accept")
@@ -225,14 +229,14 @@ const commandsOf = (stage: Stage, one: Step, nth: number) =>
 
 const mineToTake = (me: Venue.Outsider) =>
   Effect.map(
-    seen(me, Templates.TransferOffer),
+    activeContracts(me, Templates.TransferOffer),
     (all) =>
       all.find((one) => (one as { readonly receiver?: string }).receiver === me.party)?.contractId
   )
 
 const allocatedBy = (me: Venue.Outsider) =>
   Effect.map(
-    seen(me, Templates.Allocation),
+    activeContracts(me, Templates.Allocation),
     (all) =>
       all.find((one) => (one as { readonly sender?: string }).sender === me.party)?.contractId
   )

@@ -21,7 +21,7 @@ import { bodyOf } from "../operations/instrumentBody.ts"
 import * as Powers from "../operations/powers.ts"
 import * as Restricting from "../operations/restricting.ts"
 
-const asked: Array<string> = []
+const storeCalls: Array<string> = []
 
 /** The service as it is, each call of it noted. */
 const noted = <S extends object>(name: string, service: S): S =>
@@ -34,13 +34,13 @@ const noted = <S extends object>(name: string, service: S): S =>
       if (typeof member === "function") {
         return (...given: ReadonlyArray<unknown>) => {
           const query = given[0] as { readonly collection?: unknown } | undefined
-          asked.push(`${call} ${query?.collection ?? ""}`.trim())
+          storeCalls.push(`${call} ${query?.collection ?? ""}`.trim())
           return Reflect.apply(member, of, given)
         }
       }
       return Effect.isEffect(member)
         ? Effect.andThen(
-            Effect.sync(() => asked.push(call)),
+            Effect.sync(() => storeCalls.push(call)),
             member
           )
         : member
@@ -66,9 +66,9 @@ const costOf = <R, F, P, V>(list: Read.List<R, F, P, V>, params: P) =>
     const reads = yield* Reads
     const page = reads.page(list, { caller, params, point: {}, page: { limit: 50 } })
     yield* page
-    asked.length = 0
+    storeCalls.length = 0
     const { value } = yield* page
-    return { count: value.length, statements: asked.toSorted() }
+    return { count: value.length, statements: storeCalls.toSorted() }
   })
 
 const instrumentId = InstrumentId.make("fund-a")
@@ -158,9 +158,9 @@ describe("a page that is kept", () => {
             Effect.succeed({ bytes: new TextEncoder().encode(String(values.length)) })
         })
         const { printed } = yield* page
-        asked.length = 0
+        storeCalls.length = 0
         expect((yield* page).printed).toEqual(printed)
-        expect(asked).toEqual(["feed.answer"])
+        expect(storeCalls).toEqual(["feed.answer"])
       }).pipe(Effect.provide(world({ storage })))
     ))
 })
@@ -188,12 +188,12 @@ describe("a page of the distribution calendar", () => {
         const reads = yield* Reads
         const factsOf = (limit: number) =>
           Effect.gen(function* () {
-            asked.length = 0
+            storeCalls.length = 0
             const point = {}
             const page = { limit }
             const asking = { caller, params: {}, point, page }
             const { value } = yield* reads.page(CalendarReads.list, asking)
-            const points = asked.filter((statement) => statement.endsWith(" price-point"))
+            const points = storeCalls.filter((statement) => statement.endsWith(" price-point"))
             return [value.map((row) => row.instrumentId), points.length]
           })
         // The row after a page says whether another page follows.
@@ -222,10 +222,10 @@ describe("a change of what lines wait for asks the store for lines", () => {
         const withdrawals = yield* Effect.forEach(["h1", "h2", "h3", "h4"], (holderId) =>
           admits(stage, holderId)
         )
-        asked.length = 0
+        storeCalls.length = 0
         for (const withdraws of withdrawals) yield* withdraws
         yield* Calls.catchUp
-        expect(asked.filter(isOfLines)).toEqual(["documents.list distribution-line"])
+        expect(storeCalls.filter(isOfLines)).toEqual(["documents.list distribution-line"])
         const records = yield* Records
         const ended = yield* records.list(admissions, { where: { state: ["revoked"] }, limit: 9 })
         expect(ended).toHaveLength(withdrawals.length)
@@ -237,9 +237,9 @@ describe("a change of what lines wait for asks the store for lines", () => {
       Effect.gen(function* () {
         const stage = yield* Fund.opened()
         yield* Cycles.joins(stage, "h1")
-        asked.length = 0
+        storeCalls.length = 0
         yield* Restricting.restricts("h1", "r1")
-        expect(asked.filter(isOfLines)).toEqual(["documents.stream distribution-line"])
+        expect(storeCalls.filter(isOfLines)).toEqual(["documents.stream distribution-line"])
       }).pipe(Effect.provide(world({ storage })))
     ))
 })

@@ -22,11 +22,11 @@ import { world } from "../engine/world.ts"
 import { opened } from "../machines/dealing-cycles.ts"
 import { id, party } from "../machines/subscriptions.ts"
 
-const asked = <A, E>(effect: Effect.Effect<A, E, Records | Reads>) =>
+const inWorld = <A, E>(effect: Effect.Effect<A, E, Records | Reads>) =>
   Effect.runPromise(effect.pipe(Effect.provide(world()), Effect.scoped))
 
 const t0 = Instant.of("2026-07-31T20:00:00Z")
-const later = (nth: number) => Instant.fromNanos(t0 + BigInt(nth) * 1_000_000_000n)
+const secondsAfter = (nth: number) => Instant.fromNanos(t0 + BigInt(nth) * 1_000_000_000n)
 const act = { cause: { by: "run", runId: "seed" } as const, now: t0 }
 const digits = (nth: number) => String(nth).padStart(6, "0")
 
@@ -54,7 +54,7 @@ const cycle = (cycleId: string, cutOffAt: Instant.Instant): DealingCycle => ({
 
 describe("among more than are looked at in one go", () => {
   it("the cycles are found in the order of their cut-offs", () =>
-    asked(
+    inWorld(
       Effect.gen(function* () {
         // The lower its id, the later its cut-off, and all of them are still to come.
         const from = Instant.of("2999-01-01T00:00:00Z")
@@ -78,7 +78,7 @@ describe("among more than are looked at in one go", () => {
     ))
 
   it("the market that is active is found behind those that have ended", () =>
-    asked(
+    inWorld(
       Effect.gen(function* () {
         const marketCid = (nth: number) => `aa${digits(nth)}`
         yield* all(
@@ -124,7 +124,7 @@ describe("among more than are looked at in one go", () => {
     ))
 
   it("a fund that has the cash is not short of it, nor drawn on beyond its consent", () =>
-    asked(
+    inWorld(
       Effect.gen(function* () {
         const cid = (nth: number) => `bb${digits(nth)}`
         // Seven hundred of one each, one of a thousand that comes last, and one that is locked.
@@ -162,7 +162,7 @@ describe("among more than are looked at in one go", () => {
         )
         const drawn = (amount: string, most = 2_000) =>
           Effect.map(
-            provisionOf(cycle("c", later(1)), { amount: Decimal.of(amount), most }),
+            provisionOf(cycle("c", secondsAfter(1)), { amount: Decimal.of(amount), most }),
             (provision) => [provision?.provisionCid, provision?.holdingCids]
           )
         expect(yield* drawn("0")).toEqual([undefined, undefined])
@@ -180,7 +180,7 @@ describe("among more than are looked at in one go", () => {
     ))
 
   it("an investor's own are listed, and no other's", () =>
-    asked(
+    inWorld(
       Effect.gen(function* () {
         const name = (nth: number) => id<"StandingSettlementId">(`s${digits(nth)}`)
         yield* all(
@@ -206,7 +206,7 @@ describe("among more than are looked at in one go", () => {
             iterations: 0,
             lastSettledAt: null,
             deadline: null,
-            expiresAt: later(1),
+            expiresAt: secondsAfter(1),
             proposedAt: t0,
             openedAt: t0,
             endedAt: t0,

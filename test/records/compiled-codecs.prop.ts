@@ -121,7 +121,7 @@ const terms = {
 }
 
 /** Values that chance does not meet, because their members must agree with one another. */
-const given: Readonly<Record<string, object>> = {
+const agreeingValues: Readonly<Record<string, object>> = {
   "request reserve.propose": {
     reserveId: "res-1",
     instrumentId: "fund-a",
@@ -144,7 +144,7 @@ const given: Readonly<Record<string, object>> = {
 }
 
 const samples = (name: string, schema: AnySchema): ReadonlyArray<unknown> => {
-  const encoded = given[name]
+  const encoded = agreeingValues[name]
   if (encoded !== undefined) {
     return [Schema.decodeUnknownSync(schema)(PlainJson.parseTrusted(JSON.stringify(encoded)))]
   }

@@ -2,7 +2,7 @@
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as Gates from "#core/reserves/amendment/AmendmentGates.ts"
 import { id, party } from "../machines/subscriptions.ts"
-import { act, instrumentId, later, now } from "./broken.ts"
+import { act, instrumentId, nextMonth, now } from "./broken.ts"
 
 const bank = party("bank")
 /** Terms of an asset that counts whole, at its face value. */
@@ -49,7 +49,7 @@ export const amendment = act<Gates.Amending>({
     "policy reserve-active": (self) => reserved(self, { state: "closing" }),
     "policy one-amendment": (self) => ({ ...self, proposed: { amendmentId: id("am-1") } }),
     "policy nothing-pending": (self) => ({
-      ...reserved(self, { pending: { amendmentId: "am-2", terms, effectiveAt: later } }),
+      ...reserved(self, { pending: { amendmentId: "am-2", terms, effectiveAt: nextMonth } }),
       change: changing("loosen")
     }),
     "policy own-asset": (self) => ({

@@ -14,8 +14,19 @@ import { claimed, id, party } from "../machines/subscriptions.ts"
 import * as Broken from "./broken.ts"
 
 const d = Decimal.of
-const { act, free, frozen, held, instrument, kept, later, now, offRegistry, past, settleBy } =
-  Broken
+const {
+  act,
+  free,
+  frozen,
+  held,
+  instrument,
+  kept,
+  nextMonth: later,
+  now,
+  offRegistry,
+  past,
+  settleBy
+} = Broken
 
 type Opening = Cycles.Opening & {
   readonly cut: Parameters<typeof openingOf>[0]
@@ -176,7 +187,7 @@ export const cycleSettle = act<Settling>({
     shortfall: Decimal.zero,
     provision: null,
     earlier: null,
-    nextCutOffAt: Broken.later,
+    nextCutOffAt: Broken.nextMonth,
     next: null,
     inputsMax: 2_000,
     now
@@ -288,7 +299,7 @@ export const standingOpen = act<Standing.Opening>({
   ]
 })
 
-const standing: Iterations.Iterating["self"] = {
+const standingSettlement: Iterations.Iterating["self"] = {
   standingSettlementId: id("st-1"),
   instrumentId: Broken.instrumentId,
   registrar: party("registrar"),
@@ -326,7 +337,7 @@ export const standingSettle = act<Iterating>({
   sound: {
     ...free,
     ...holders,
-    self: standing,
+    self: standingSettlement,
     instrument: instrument(),
     subscriptions: [iterated],
     redemptions: [givenBack],

@@ -3,7 +3,7 @@ import { Decimal } from "@bursar/engine-core/kernel"
 import * as Gates from "#core/reserves/lock-agreement/LockAgreementGates.ts"
 import * as BrokenAmendments from "./broken-amendments.ts"
 import { mintStart } from "./broken-reserve-orders.ts"
-import { act, later, now, past } from "./broken.ts"
+import { act, nextMonth, now, past } from "./broken.ts"
 
 const { assetTerms } = BrokenAmendments
 const [cash, bill] = [assetTerms("USD"), assetTerms("BILL")]
@@ -28,7 +28,7 @@ const proposed: Gates.Proposing = {
     pending: {
       amendmentId: "am-1",
       terms: termsOf(cash, bill, assetTerms("GOLD")),
-      effectiveAt: later
+      effectiveAt: nextMonth
     }
   },
   asset: bill.asset,
@@ -45,7 +45,7 @@ const proposal = {
       reserve: { ...self.reserve, state: "closing" }
     }),
     "policy asset-in-terms": (self: Gates.Proposing) =>
-      pending(self, { assets: [cash], effectiveAt: later }),
+      pending(self, { assets: [cash], effectiveAt: nextMonth }),
     "policy one-agreement": (self: Gates.Proposing) => ({ ...self, isAgreed: true })
   }
 }

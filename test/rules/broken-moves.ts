@@ -5,7 +5,7 @@ import { id, party } from "../machines/subscriptions.ts"
 import * as Broken from "./broken.ts"
 
 const d = Decimal.of
-const { act, frozen, held, later, past } = Broken
+const { act, frozen, held, nextMonth: later, past } = Broken
 
 const receiver = {
   ...Broken.holder,

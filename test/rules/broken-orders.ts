@@ -15,7 +15,18 @@ import { claimed, id, party } from "../machines/subscriptions.ts"
 import * as Broken from "./broken.ts"
 
 const d = Decimal.of
-const { act, free, frozen, held, instrument, later, line, now, offRegistry, past } = Broken
+const {
+  act,
+  free,
+  frozen,
+  held,
+  instrument,
+  nextMonth: later,
+  line,
+  now,
+  offRegistry,
+  past
+} = Broken
 const h1 = Broken.holder.holderId
 
 /** Members of a claim that its gates do not read from records. */
@@ -31,13 +42,13 @@ const feeding: Feeding = { feed: "usable" }
 const unstated = <S extends Feeding>(of: S): S => ({ ...of, feed: "missing" })
 
 const asking: Pick<Asking, "fullCycleId" | "feed"> = { fullCycleId: null, ...feeding }
-const asked = { payment: "ledger", amount: null, units: null, orderId: "mine-1" } as const
+const claimInput = { payment: "ledger", amount: null, units: null, orderId: "mine-1" } as const
 
 const ownOf = (
   { signed, fullCycleId, feed }: Asking,
   standing: Pick<Signed, "instrument" | "holder" | "now">
 ) => [
-  ...againstSigned(asked, { ...standing, ...signed, market: Broken.market }),
+  ...againstSigned(claimInput, { ...standing, ...signed, market: Broken.market }),
   Joining.againstJoining(fullCycleId, 2_000),
   feedUsable(feed)
 ]
@@ -54,7 +65,7 @@ type Subscribing = SubscriptionGates.Claiming & Asking
 
 const terms = termsOf(instrument())
 const admission = { state: "admitted", validFrom: null, credentialCid: "00bb" } as const
-const standing: SubscriptionGates.Context = {
+const gateContext: SubscriptionGates.Context = {
   ...free,
   instrument: instrument(),
   holder: Broken.holder,
@@ -83,7 +94,7 @@ const reviewed = <S extends Pick<SubscriptionGates.Context, "holder">>(of: S): S
 export const subscriptionClaim = act<Subscribing>({
   name: "subscription.claim",
   sound: {
-    ...standing,
+    ...gateContext,
     ...asking,
     signed: { order: Broken.signed("subscription", { amount: d("100"), units: null }) },
     payment: "ledger",
@@ -186,7 +197,7 @@ type Subscribed = { readonly self: typeof priced }
 
 export const subscriptionDeliver = act<SubscriptionGates.Context & Paying & Subscribed>({
   name: "subscription.deliver",
-  sound: { ...standing, ...paying, self: priced },
+  sound: { ...gateContext, ...paying, self: priced },
   rows: (of) =>
     SubscriptionGates.againstUnits(of, [
       ...SubscriptionMachine.objections(of.self, {
@@ -269,7 +280,7 @@ const exchangeFaults = {
 export const subscriptionExchange = act<SubscriptionGates.Context & Exchanging & Subscribed>({
   name: "subscription.settle of a ledger-paid order",
   sound: {
-    ...standing,
+    ...gateContext,
     ...exchanging,
     self: {
       ...priced,

@@ -7,7 +7,7 @@ import { party } from "../machines/subscriptions.ts"
 import * as Broken from "./broken.ts"
 
 const d = Decimal.of
-const { act, free, frozen, held, instrument, later, now, offRegistry, past } = Broken
+const { act, free, frozen, held, instrument, nextMonth: later, now, offRegistry, past } = Broken
 const h1 = Broken.holder.holderId
 
 const bank = party("bank")

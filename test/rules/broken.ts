@@ -45,7 +45,7 @@ export const act = <S>(of: {
 
 export const now = Instant.of("2026-08-01T00:00:00Z")
 export const past = Instant.of("2026-01-01T00:00:00Z")
-export const later = Instant.of("2026-09-01T00:00:00Z")
+export const nextMonth = Instant.of("2026-09-01T00:00:00Z")
 export const settleBy = Instant.of("2026-08-05T20:00:00Z")
 export const valueDate = Date.of("2026-08-03")
 export const kept = { version: 1, createdAt: now, updatedAt: now }

@@ -22,7 +22,7 @@ const same = {
 }
 const findingId = Schema.decodeSync(FindingId)(idTextOf(same, sha256))
 
-const seen = (instant: Instant.Instant, unexplained: Decimal.Decimal): Seen => ({
+const sightingAt = (instant: Instant.Instant, unexplained: Decimal.Decimal): Seen => ({
   runId: "run-1",
   severity: "blocking",
   expected: null,
@@ -60,7 +60,7 @@ describe("a finding over its runs", () => {
   // G69: docs/domain/reconciliation.md#age
   it("keeps its id, and ages in whole days from its first run, also over a day on which it is gone", () => {
     const ten = Decimal.of("10")
-    const at = (text: string) => seen(Instant.of(text), ten)
+    const at = (text: string) => sightingAt(Instant.of(text), ten)
     const opened = found(undefined, at("2026-03-02T18:00:00Z"))
     const again = found(opened, at("2026-03-03T17:59:59Z"))
     const day = found(again, at("2026-03-03T18:00:00Z"))
@@ -90,8 +90,8 @@ describe("a finding over its runs", () => {
     ["-100", "accepted"]
   ] as const)("accepted at -100 and found again at %s is %s", (unexplained, state) => {
     const now = Instant.of("2026-03-02T18:00:00Z")
-    const before = accepted(found(undefined, seen(now, Decimal.of("-100"))))
-    expect(found(before, seen(now, Decimal.of(unexplained))).state).toBe(state)
+    const before = accepted(found(undefined, sightingAt(now, Decimal.of("-100"))))
+    expect(found(before, sightingAt(now, Decimal.of(unexplained))).state).toBe(state)
   })
 
   it("is what its history says, whatever runs found, lost, or people accepted", () => {
@@ -113,7 +113,7 @@ describe("a finding over its runs", () => {
           hour += hours
           if (does === "find" && amount !== 0) {
             const instant = Instant.fromNanos(begin + BigInt(hour) * 3_600_000_000_000n)
-            self = found(self, seen(instant, Decimal.fromInteger(amount)))
+            self = found(self, sightingAt(instant, Decimal.fromInteger(amount)))
             runs = [...runs, hour]
             const isCovered =
               Math.sign(amount) === Math.sign(limit) && Math.abs(amount) <= Math.abs(limit)

@@ -34,7 +34,7 @@ const refusing = (rows: ReadonlyArray<Objection>): ReadonlyArray<Check> =>
   shown(rows)
     .filter(({ ok }) => !ok)
     .map(({ gate, check }) => `${gate} ${check}`)
-const told = (rows: ReadonlyArray<Objection>): Check => {
+const firstRefusal = (rows: ReadonlyArray<Objection>): Check => {
   const judged = judge(rows)
   return Result.isSuccess(judged)
     ? ""
@@ -91,7 +91,7 @@ describe.each(acts)("$name", (act) => {
   test.each(checks)("%s refuses, and alone", (check) => {
     const rows = broken([check])
     expect(refusing(rows)).toEqual([check])
-    expect(told(rows)).toBe(check)
+    expect(firstRefusal(rows)).toBe(check)
   })
 
   test("of two checks that refuse, the earlier gate's is answered", () => {
@@ -103,7 +103,7 @@ describe.each(acts)("$name", (act) => {
       ]) {
         const rows = broken(order)
         expect([order, refusing(rows)]).toEqual([order, [one, other]])
-        expect([order, told(rows)]).toEqual([order, one])
+        expect([order, firstRefusal(rows)]).toEqual([order, one])
       }
     }
     expect(both.length + act.never.length).toBe((checks.length * (checks.length - 1)) / 2)
@@ -121,7 +121,7 @@ describe.each(acts)("$name", (act) => {
       fc.property(fc.shuffledSubarray([...checks]), (order) => {
         const rows = broken(order)
         const first = checks.find((check) => refusing(rows).includes(check))
-        expect(told(rows)).toBe(first ?? "")
+        expect(firstRefusal(rows)).toBe(first ?? "")
         expect(order.length === 0 || first !== undefined).toBe(true)
       }),
       { numRuns: 50 }
@@ -134,8 +134,8 @@ test("of several moves the first that a gate stops is told, though a later gate 
   const short = { ...moving, picked: { ...moving.picked, short: moving.asked ?? Decimal.zero } }
   const unadmitted = { ...moving, instrumentId: "other-1", admission: null }
   const expected = "admission admitted"
-  expect(told(Moves.against([short, unadmitted]))).toBe(expected)
-  expect(told(Moves.against([unadmitted, short]))).toBe(expected)
+  expect(firstRefusal(Moves.against([short, unadmitted]))).toBe(expected)
+  expect(firstRefusal(Moves.against([unadmitted, short]))).toBe(expected)
   const [first] = shown(Moves.against([short, moving, unadmitted, unadmitted])).filter(
     ({ ok }) => !ok
   )

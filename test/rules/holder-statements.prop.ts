@@ -56,7 +56,7 @@ const times = (months: ReadonlyArray<Month.Month>, zone: Zone.Zone) => {
   )
 }
 
-const given = fc
+const histories = fc
   .record({
     zone: fc.constantFrom(...zones),
     first: fc.constantFrom(...firsts),
@@ -180,7 +180,7 @@ describe("months of one instrument by chance", () => {
     let moved = 0
     let rebased = 0
     fc.assert(
-      fc.property(given, (history) => {
+      fc.property(histories, (history) => {
         let closing: Decimal.Decimal | null = null
         for (const { of, within } of played(history)) {
           if (of === null) {
@@ -209,7 +209,7 @@ describe("months of one instrument by chance", () => {
 
   it("read alike from whichever month on they are asked for", () => {
     fc.assert(
-      fc.property(given, fc.integer({ min: 1, max: length - 1 }), (history, from) => {
+      fc.property(histories, fc.integer({ min: 1, max: length - 1 }), (history, from) => {
         const all = played(history).slice(from)
         const rest = played(history, from)
         for (const [nth, { of, within }] of rest.entries()) {

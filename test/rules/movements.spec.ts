@@ -31,7 +31,7 @@ const claim = (nodeId: number, until: number, kinds: Partial<Kinds> = {}): Claim
   reference: null
 })
 
-const told = (touches: ReadonlyArray<Touch>, claims: ReadonlyArray<Claim>) =>
+const movementTexts = (touches: ReadonlyArray<Touch>, claims: ReadonlyArray<Claim>) =>
   movementsOf({ touches, claims }).map(
     ({ kind, from, to, units }) =>
       `${kind} ${nameOf(from)} → ${nameOf(to)} ${Decimal.formatPlain(units)}`
@@ -115,7 +115,7 @@ describe("the movements of an update", () => {
       ["mint – → alice 5", "lock alice → alice 5"]
     ]
   ])("%s", (_, touches, claims, expected) => {
-    expect(told(touches, claims)).toEqual(expected)
+    expect(movementTexts(touches, claims)).toEqual(expected)
   })
 
   it("add up to what came and went, locks to locks, for any touches under any acts", () => {

@@ -99,7 +99,7 @@ const near = fc
 
 const holds = (objections: ReadonlyArray<Objection>) => Result.isSuccess(judge(objections))
 const holder = { holderId: id("h1"), state: "active", screening: null, party: party("h1") } as const
-const standing = (manifest: Manifest, now: Instant.Instant) => ({
+const gateContext = (manifest: Manifest, now: Instant.Instant) => ({
   holds: [],
   restrictions: [],
   now,
@@ -130,7 +130,7 @@ const permitted = (manifest: Manifest): ReadonlySet<string> => {
     if (passes) acts.add(name)
   }
   for (const now of instants) {
-    const common = standing(manifest, now)
+    const common = gateContext(manifest, now)
     for (const size of sizes) {
       add(
         `subscribe ${size} at ${now}`,
@@ -195,7 +195,7 @@ const permitted = (manifest: Manifest): ReadonlySet<string> => {
   }
   for (const taken of [0, 1, 2, 3]) {
     const offering: AdmissionRules.Offering = {
-      ...standing(manifest, at),
+      ...gateContext(manifest, at),
       holder: { attributes: [], screening: null },
       latest: null,
       consent: { state: "agreed" },

@@ -119,7 +119,7 @@ describe("a change of a policy", () => {
   })
 })
 
-const later = Instant.add(at, { years: 0, months: 0, days: 1, time: 0n })
+const nextDay = Instant.add(at, { years: 0, months: 0, days: 1, time: 0n })
 const instrument: Setting["instrument"] = {
   instrumentId: id("fund-a"),
   registrar: party("registrar"),
@@ -138,7 +138,7 @@ const sound: Setting = {
   isMinted: true,
   now: at
 }
-const waiting = { policyVersion: 4, effectiveFrom: later, manifest }
+const waiting = { policyVersion: 4, effectiveFrom: nextDay, manifest }
 
 const outcome = (setting: Setting) =>
   Result.match(judge(setting), {
@@ -149,7 +149,7 @@ const outcome = (setting: Setting) =>
 describe("the gates of policy.set", () => {
   it.each<[outcome: string, change: Partial<Setting>]>([
     ["none", {}],
-    ["none", { effectiveFrom: later }],
+    ["none", { effectiveFrom: nextDay }],
     ["none", { replaces: "4", instrument: { ...instrument, next: waiting } }],
     ["none", { unfixed: ["currency"], isMinted: false }],
     ["invalid-request", { replaces: null }],
@@ -163,7 +163,7 @@ describe("the gates of policy.set", () => {
     ["rule-refused policy fixed-after-mint", { unfixed: ["currency"] }],
     [
       "rule-refused policy fixed-at-once",
-      { unfixed: ["currency"], isMinted: false, effectiveFrom: later }
+      { unfixed: ["currency"], isMinted: false, effectiveFrom: nextDay }
     ],
     // A stale version is said first: everything else was judged against terms its maker never saw.
     [

@@ -19,7 +19,7 @@ const point = (name: string, valued: string, of: object = {}) => ({
   ...of
 })
 
-const asked = {
+const orderPricing = {
   oracle,
   claimedAt: at("30T10:00"),
   cutOffAt: at("30T16:00"),
@@ -30,7 +30,7 @@ const outcome = (
   points: ReadonlyArray<ReturnType<typeof point>>,
   of: Partial<Parameters<typeof choose>[1]> & { readonly pricing: "forward" | "historic" }
 ) =>
-  Result.match(choose(points, { ...asked, ...of }), {
+  Result.match(choose(points, { ...orderPricing, ...of }), {
     onFailure: (why) => why as string,
     onSuccess: ({ name }) => name
   })
@@ -39,8 +39,8 @@ const yesterday = point("yesterday", "29T16:00")
 const before = point("before", "30T09:59")
 const between = point("between", "30T12:00")
 const atCutOff = point("at cut-off", "30T16:00")
-const later = point("later", "31T16:00")
-const all = [later, before, atCutOff, yesterday, between]
+const afterCutOff = point("later", "31T16:00")
+const all = [afterCutOff, before, atCutOff, yesterday, between]
 
 describe("forward", () => {
   it("a price known before the cut-off never prices an order", () => {
@@ -48,18 +48,18 @@ describe("forward", () => {
   })
   it("the first at the cut-off or later prices, whatever order they came in", () => {
     expect(outcome(all, { pricing: "forward" })).toBe("at cut-off")
-    expect(outcome([later, between], { pricing: "forward" })).toBe("later")
+    expect(outcome([afterCutOff, between], { pricing: "forward" })).toBe("later")
   })
   it("however late it comes, it is not stale", () => {
     const staleAfter = Duration.of("PT1H")
-    expect(outcome([later], { pricing: "forward", staleAfter })).toBe("later")
+    expect(outcome([afterCutOff], { pricing: "forward", staleAfter })).toBe("later")
   })
 })
 
 describe("historic", () => {
   it("the last before the claim prices; one valued after it never does", () => {
     expect(outcome(all, { pricing: "historic" })).toBe("before")
-    expect(outcome([between, later], { pricing: "historic" })).toBe("missing")
+    expect(outcome([between, afterCutOff], { pricing: "historic" })).toBe("missing")
   })
   it("one valued at the very claim is not before it", () => {
     expect(outcome([point("same", "30T10:00")], { pricing: "historic" })).toBe("missing")
@@ -77,7 +77,7 @@ describe("official points", () => {
       point("stranger's", "30T16:00", { source: stranger }),
       point("corrected", "30T16:00", { correctedBy: "00aa" }),
       point("taken back", "30T16:00", { isLive: false }),
-      later
+      afterCutOff
     ]
     expect(official(points, oracle).map(({ name }) => name)).toEqual(["later"])
     expect(outcome(points, { pricing: "forward" })).toBe("later")

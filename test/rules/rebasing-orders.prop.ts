@@ -201,13 +201,25 @@ describe("an order of a rebasing instrument", () => {
   })
 })
 
-const later = Instant.of("2026-08-03T09:00:00Z")
+const pricedInstant = Instant.of("2026-08-03T09:00:00Z")
 const sold = redeems({
-  ...{ isRebasing: true, state: "priced", pricedAt: later, price: Decimal.one, index: d("1.7") },
+  ...{
+    isRebasing: true,
+    state: "priced",
+    pricedAt: pricedInstant,
+    price: Decimal.one,
+    index: d("1.7")
+  },
   ...{ units: d("500"), baseUnits: d("294.1176470588"), proceeds: d("500"), feeRate: Decimal.zero }
 })
 const bought = subscribes({
-  ...{ isRebasing: true, state: "priced", pricedAt: later, price: Decimal.one, index: d("1.7") },
+  ...{
+    isRebasing: true,
+    state: "priced",
+    pricedAt: pricedInstant,
+    price: Decimal.one,
+    index: d("1.7")
+  },
   ...{ units: d("500"), baseUnits: d("294.1176470588"), amount: d("500") }
 })
 

@@ -37,7 +37,7 @@ const terms = (
 /** The instrument's terms in both places: as recorded, and as in force. */
 const recorded = (change: object) => ({ instrument: instrument(change), terms: terms(change) })
 
-const later = Instant.of("2026-08-01T00:00:00Z")
+const nextDay = Instant.of("2026-08-01T00:00:00Z")
 const most = (maxRedemption: string) => ({
   limits: { ...defaults.limits, maxRedemption: Decimal.of(maxRedemption) }
 })
@@ -99,7 +99,7 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claim
     "policy minimum-holding",
     { terms: terms({ minimumHolding: 900 }), leaving: Decimal.of("0.000001") }
   ],
-  ["window window-open", dealing(later, null)],
+  ["window window-open", dealing(nextDay, null)],
   ["window window-open", dealing(null, at)],
   ["units unit-decimals", { units: Decimal.of("1.0000001") }],
   ["units units-free", { units: Decimal.of("1000.000001") }],
@@ -145,7 +145,7 @@ describe("a claim to redeem", () => {
     ["of an amount before any price", { ...amount("999999"), lastPrice: null }],
     ["by a holder whose registration ran out", { holder: { ...sound.holder, state: "lapsed" } }],
     ["on an agreed market", { payment: "ledger", market: { state: "agreed" } }],
-    ["just as the window opens", dealing(at, later)]
+    ["just as the window opens", dealing(at, nextDay)]
   ])("%s is refused", (_, change) => {
     expect(first({ ...sound, ...change })).toBe("")
   })

@@ -9,7 +9,7 @@ import * as Broken from "./broken.ts"
 import * as Orders from "./broken-reserve-orders.ts"
 
 const d = Decimal.of
-const { later, now, past } = Broken
+const { nextMonth: later, now, past } = Broken
 const mintStart = Orders.mintStart.sound
 const mintSettle = Orders.mintSettle.sound
 const redemptionStart = Orders.reserveRedemptionStart.sound

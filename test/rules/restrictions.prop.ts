@@ -26,7 +26,7 @@ const restricting = fc.record<Restricting>({
   instrumentId: fc.constantFrom(null, ...instrumentIds),
   mode: fc.constantFrom(...sets.RestrictionMode.members)
 })
-const asked = fc.record<Asked>({
+const randomAct = fc.record<Asked>({
   holderId: fc.constantFrom(...holderIds),
   instrumentId: fc.constantFrom(...instrumentIds),
   passing: fc.constantFrom(...passings)
@@ -49,7 +49,7 @@ describe("restrictions", () => {
 
   it("never let pass what one of them stops, or stop what each lets pass", () => {
     fc.assert(
-      fc.property(several, asked, (all, question) => {
+      fc.property(several, randomAct, (all, question) => {
         expect(permits(all, question)).toBe(all.every((one) => permits([one], question)))
       })
     )
@@ -57,7 +57,7 @@ describe("restrictions", () => {
 
   it("never let more pass once there is one more", () => {
     fc.assert(
-      fc.property(several, restricting, asked, (all, more, question) => {
+      fc.property(several, restricting, randomAct, (all, more, question) => {
         if (permits([...all, more], question)) expect(permits(all, question)).toBe(true)
       })
     )
@@ -65,7 +65,7 @@ describe("restrictions", () => {
 
   it("never depend on the order they were set in", () => {
     fc.assert(
-      fc.property(several, asked, (all, question) => {
+      fc.property(several, randomAct, (all, question) => {
         expect(permits(all.toReversed(), question)).toBe(permits(all, question))
       })
     )
@@ -73,7 +73,7 @@ describe("restrictions", () => {
 
   it("never reach another holder, or another instrument than the one they name", () => {
     fc.assert(
-      fc.property(several, asked, (all, question) => {
+      fc.property(several, randomAct, (all, question) => {
         const near = all.filter(
           ({ holderId, instrumentId }) =>
             holderId === question.holderId &&
@@ -104,7 +104,7 @@ describe("restrictions", () => {
     fc.assert(
       fc.property(
         several,
-        asked,
+        randomAct,
         fc.constantFrom(...ofActs),
         (all, { holderId, instrumentId }, passing) => {
           const question = { holderId, instrumentId, passing }

@@ -35,7 +35,7 @@ const terms = (
   return termsOf({ policyVersion, manifest: { ...manifest, ...said } })
 }
 
-const later = Instant.of("2026-08-01T00:00:00Z")
+const nextDay = Instant.of("2026-08-01T00:00:00Z")
 const screening = (state: "clear" | "review") => ({
   state,
   screenedAt: at,
@@ -71,7 +71,7 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claim
   ],
   [
     "admission credential-in-force",
-    { admission: { state: "admitted", validFrom: later, credentialCid: "00bb" } }
+    { admission: { state: "admitted", validFrom: nextDay, credentialCid: "00bb" } }
   ],
   ["screening screening-clear", { holder: { ...sound.holder, screening: screening("review") } }],
   [
@@ -86,7 +86,7 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claim
     "policy maximum-subscription",
     { terms: terms({}, { limits: { ...defaults.limits, maxSubscription: Decimal.of("99.99") } }) }
   ],
-  ["window window-open", { terms: terms({}, { window: { opensAt: later, closesAt: null } }) }],
+  ["window window-open", { terms: terms({}, { window: { opensAt: nextDay, closesAt: null } }) }],
   ["window window-open", { terms: terms({}, { window: { opensAt: null, closesAt: at } }) }],
   ["units unit-decimals", { amount: null, units: Decimal.of("1.0000001") }],
   ["units too-small", { buys: Decimal.zero }],
@@ -135,7 +135,7 @@ describe("a claim", () => {
     ],
     [
       "just as the window opens",
-      { terms: terms({}, { window: { opensAt: at, closesAt: later } }) }
+      { terms: terms({}, { window: { opensAt: at, closesAt: nextDay } }) }
     ],
     [
       "under a credential just in force",

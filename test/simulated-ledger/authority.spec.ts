@@ -67,7 +67,7 @@ const scene = Effect.gen(function* () {
       receiver: of("venue").party,
       amount: decimal("700"),
       reference: "cycle-1",
-      settleBefore: Dealing.later
+      settleBefore: Dealing.farDeadline
     })
   )
   const burned = yield* World.act(
@@ -76,7 +76,7 @@ const scene = Effect.gen(function* () {
       amount: decimal("100"),
       reference: { kind: "redemption", id: "red-9" },
       custodian: of("custodian").party,
-      executeBefore: Dealing.later
+      executeBefore: Dealing.farDeadline
     })
   )
   const rest = (yield* Dealing.holdingsOf(of("bob"))).find(({ lock }) => lock === null)
@@ -253,8 +253,8 @@ const rows: ReadonlyArray<Row> = [
         amount: decimal("1"),
         holdingCid: locked,
         reference: { kind: "redemption", id: floor.market.slice(0, 8) },
-        requestedAt: Dealing.later,
-        executeBefore: Dealing.later
+        requestedAt: Dealing.farDeadline,
+        executeBefore: Dealing.farDeadline
       }),
     null
   ],
@@ -342,8 +342,8 @@ const rows: ReadonlyArray<Row> = [
         cycleId: "forged",
         instrument,
         cash,
-        cutOffAt: Dealing.later,
-        settleBy: Dealing.later
+        cutOffAt: Dealing.farDeadline,
+        settleBy: Dealing.farDeadline
       }),
     null
   ],

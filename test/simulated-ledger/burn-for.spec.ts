@@ -125,7 +125,7 @@ describe("the market burns for a redemption", () => {
     Effect.gen(function* () {
       const { put, burn } = yield* scene
       const allocation = yield* put()
-      yield* TestClock.setTime(Instant.toEpochMillis(Dealing.later))
+      yield* TestClock.setTime(Instant.toEpochMillis(Dealing.farDeadline))
       const told = Dealing.aborts("the allocation is past its time")
       expect(yield* Effect.flip(burn(allocation))).toMatchObject(told)
     }).pipe(Effect.provide(ledger))

@@ -88,7 +88,7 @@ export const G11 = Effect.gen(function* () {
 })
 
 /** Active contracts of every party, so that a refusal can be shown to have changed none. */
-const seen = (of: Dealing.Floor["of"]) =>
+const contractsByParty = (of: Dealing.Floor["of"]) =>
   Effect.forEach(Dealing.hints, (hint) =>
     Effect.map(Dealing.active(of(hint)), (ids) => ids.toSorted())
   )
@@ -117,7 +117,7 @@ describe("a dealing cycle", () => {
         units: decimal("10000"),
         proceeds: decimal("10437"),
         remainderId: "red-1-rest",
-        cutOffAt: Dealing.later,
+        cutOffAt: Dealing.farDeadline,
         cycleCid: null
       }
       const receipt = yield* settle({ ...whole, redemptions: [{ ...redemption, fill }] })
@@ -499,19 +499,19 @@ describe("a dealing cycle with one bad leg is settled in no part:", () => {
     Effect.gen(function* () {
       const at = yield* G11
       const given = yield* argument(at)
-      const before = yield* seen(at.of)
+      const before = yield* contractsByParty(at.of)
       expect(yield* Effect.flip(at.settle(given))).toMatchObject(Dealing.aborts(message))
-      expect(yield* seen(at.of)).toEqual(before)
+      expect(yield* contractsByParty(at.of)).toEqual(before)
     }).pipe(Effect.provide(ledger))
   )
 
   it.effect("an order twice", () =>
     Effect.gen(function* () {
       const at = yield* G11
-      const before = yield* seen(at.of)
+      const before = yield* contractsByParty(at.of)
       const twice = { ...at.whole, lots: [...at.whole.lots, ...at.whole.lots] }
       expect(yield* Effect.flip(at.settle(twice))).toMatchObject({ code: "CONTRACT_NOT_ACTIVE" })
-      expect(yield* seen(at.of)).toEqual(before)
+      expect(yield* contractsByParty(at.of)).toEqual(before)
     }).pipe(Effect.provide(ledger))
   )
 })

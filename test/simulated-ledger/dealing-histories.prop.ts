@@ -132,7 +132,13 @@ const fillOf = (redemption: Templates.Payload<typeof Templates.PricedRedemption>
     rounding: "floor"
   })
   const proceeds = proceedsOf(units)
-  return { units, proceeds, remainderId: `${name}-rest`, cutOffAt: Dealing.later, cycleCid: null }
+  return {
+    units,
+    proceeds,
+    remainderId: `${name}-rest`,
+    cutOffAt: Dealing.farDeadline,
+    cycleCid: null
+  }
 }
 
 const acts = {
@@ -318,7 +324,7 @@ const acts = {
           amount: Decimal.of(`${step.much}`),
           reference: { kind: "redemption", id: name },
           custodian: null,
-          executeBefore: Dealing.later
+          executeBefore: Dealing.farDeadline
         })
       )
       const choice = step.much % 2 === 0 ? "Accept" : "Reject"

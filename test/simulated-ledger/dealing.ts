@@ -7,7 +7,7 @@ import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { Effect, Stream } from "effect"
 import * as World from "./world.ts"
 
-export const later = Instant.of("2030-01-01T00:00:00Z")
+export const farDeadline = Instant.of("2030-01-01T00:00:00Z")
 export const decimal = Decimal.of
 export const price = decimal("1.0437")
 
@@ -130,7 +130,7 @@ const credentialed = (of: Floor["of"], consent: string, holder: Session) =>
         claims: [],
         validFrom: null,
         validUntil: null,
-        expiresAt: later
+        expiresAt: farDeadline
       })
     )
     const accept = Templates.exercise(Templates.AdmissionOffer, offer, "Accept", {})
@@ -204,7 +204,7 @@ export const give = (
           meta: {}
         },
         "OfferTransfer",
-        { receiver: of(to).party, amount: decimal(amount), executeBefore: later }
+        { receiver: of(to).party, amount: decimal(amount), executeBefore: farDeadline }
       )
     )
     const accepted = yield* World.act(
@@ -262,7 +262,7 @@ export const allocate = (
       executor: of(by.executor ?? "venue").party,
       receiver: of(by.to).party,
       amount: decimal(by.amount),
-      settleBefore: later
+      settleBefore: farDeadline
     })
   )
 

@@ -35,7 +35,7 @@ describe("issuer powers", () => {
         ["fund", "registrar"],
         ["registrar", "fund"]
       ] as const) {
-        const proposal = yield* Powers.propose(floor, { until: Dealing.later })
+        const proposal = yield* Powers.propose(floor, { until: Dealing.farDeadline })
         const once = yield* Powers.accept(floor, proposal, first)
         expect(World.created(once, "IssuerPowersAgreement")).toEqual([])
         const again = Dealing.sole(once, "IssuerPowersAgreementProposal")
@@ -44,7 +44,7 @@ describe("issuer powers", () => {
         const contractId = Dealing.sole(twice, "IssuerPowersAgreement")
         const agreements = yield* Powers.all(floor.of("venue"), IssuerPowersAgreement)
         expect(agreements.find((one) => one.contractId === contractId)?.payload).toEqual(
-          Powers.agreementOf(floor, { until: Dealing.later })
+          Powers.agreementOf(floor, { until: Dealing.farDeadline })
         )
       }
     }).pipe(Effect.provide(ledger))

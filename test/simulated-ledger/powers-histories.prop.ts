@@ -170,18 +170,18 @@ const acts: {
     executor: of("venue").party,
     receiver: of("fund").party,
     amount: amountOf(step),
-    settleBefore: Dealing.later
+    settleBefore: Dealing.farDeadline
   })),
   askBurn: dealt("RequestBurn", (_, { step, name }) => ({
     amount: amountOf(step),
     reference: { kind: "redemption", id: name },
     custodian: null,
-    executeBefore: Dealing.later
+    executeBefore: Dealing.farDeadline
   })),
   offerTransfer: dealt("OfferTransfer", ({ floor: { of } }, { step }) => ({
     receiver: of(holderOf(step.whom)).party,
     amount: amountOf(step),
-    executeBefore: Dealing.later
+    executeBefore: Dealing.farDeadline
   })),
   commit: (game, step) =>
     Effect.flatMap(unlocked(game, step), (holdingCid) =>
@@ -252,7 +252,7 @@ const opening = Effect.gen(function* () {
       standingSettlementId: "standing-1",
       funding,
       deadline: null,
-      expiresAt: Dealing.later
+      expiresAt: Dealing.farDeadline
     })
   )
   return { floor, standing, agreement: yield* Powers.agree(floor) } satisfies Game

@@ -28,7 +28,7 @@ type Lock = (
 const allocated: Lock = (scene, { holding, amount, name }) =>
   Dealing.allocate(scene.floor, { owner: "alice", holding, to: "fund", amount, reference: name })
 
-const asked: Lock = ({ of }, { holding, amount, name }) =>
+const byBurnRequest: Lock = ({ of }, { holding, amount, name }) =>
   World.make(
     of("alice"),
     "BurnRequest",
@@ -36,7 +36,7 @@ const asked: Lock = ({ of }, { holding, amount, name }) =>
       amount: decimal(amount),
       reference: { kind: "redemption", id: name },
       custodian: null,
-      executeBefore: Dealing.later
+      executeBefore: Dealing.farDeadline
     })
   )
 
@@ -47,7 +47,7 @@ const offered: Lock = ({ of }, { holding, amount }) =>
     Templates.exercise(Templates.Holding, holding, "OfferTransfer", {
       receiver: of("carol").party,
       amount: decimal(amount),
-      executeBefore: Dealing.later
+      executeBefore: Dealing.farDeadline
     })
   )
 
@@ -61,7 +61,7 @@ const committed: Lock = ({ of, market, instrument }, { holding, amount, name }) 
         standingSettlementId: name,
         funding,
         deadline: null,
-        expiresAt: Dealing.later
+        expiresAt: Dealing.farDeadline
       })
     )
     return yield* World.make(
@@ -96,7 +96,7 @@ const lockedTo =
 const kinds: ReadonlyArray<readonly [kind: Exclude<Templates.ReleasedLock, "lapsed">, lock: Lock]> =
   [
     ["allocation", allocated],
-    ["burn-request", asked],
+    ["burn-request", byBurnRequest],
     ["transfer-offer", offered],
     ["standing-commitment", committed]
   ]

@@ -269,7 +269,7 @@ type Arrange = (
   scene: Powers.Scene
 ) => Effect.Effect<Arranged, unknown, SimulatedLedger.Participant>
 
-const asked =
+const withOther =
   (other: (scene: Powers.Scene) => Partial<Powers.Forcing>): Arrange =>
   (scene) =>
     Effect.succeed([other(scene)])
@@ -368,22 +368,22 @@ const wrong: ReadonlyArray<readonly [what: string, message: string, arrange: Arr
   [
     "without an order",
     "a forced transfer cites an order",
-    asked(() => ({ cause: { kind: "forced", orderRef: null, successor: null } }))
+    withOther(() => ({ cause: { kind: "forced", orderRef: null, successor: null } }))
   ],
   [
     "by force, but to a successor",
     "a forced transfer has no successor",
-    asked(({ of }) => ({ cause: { ...Powers.forced, successor: of("bob").party } }))
+    withOther(({ of }) => ({ cause: { ...Powers.forced, successor: of("bob").party } }))
   ],
   [
     "to another than the successor",
     "the receiver is not the successor",
-    asked(({ of }) => ({ cause: recovery(of("carol").party) }))
+    withOther(({ of }) => ({ cause: recovery(of("carol").party) }))
   ],
   [
     "as a recovery to nobody's successor",
     "the receiver is not the successor",
-    asked(() => ({ cause: recovery(null) }))
+    withOther(() => ({ cause: recovery(null) }))
   ],
   [
     "to a receiver whose credential is for another instrument",
@@ -413,32 +413,32 @@ const wrong: ReadonlyArray<readonly [what: string, message: string, arrange: Arr
     "a holding is of another instrument",
     holding(({ cash, of }) => ({ instrument: cash, registrar: of("bank").party }))
   ],
-  ["of nothing", "nothing to move", asked(() => ({ holdingCids: [], amounts: [] }))],
-  ["of no units", "the amount must be positive", asked(() => ({ amounts: [decimal("0")] }))],
+  ["of nothing", "nothing to move", withOther(() => ({ holdingCids: [], amounts: [] }))],
+  ["of no units", "the amount must be positive", withOther(() => ({ amounts: [decimal("0")] }))],
   [
     "of less than no units",
     "the amount must be positive",
-    asked(() => ({ amounts: [decimal("-1")] }))
+    withOther(() => ({ amounts: [decimal("-1")] }))
   ],
   [
     "of an atom more than there is",
     "the holding has fewer units",
-    asked(() => ({ amounts: [decimal("1000.0000000001")] }))
+    withOther(() => ({ amounts: [decimal("1000.0000000001")] }))
   ],
   [
     "of a holding without its amount",
     "each holding has its amount",
-    asked(() => ({ amounts: [] }))
+    withOther(() => ({ amounts: [] }))
   ],
   [
     "of an amount without its holding",
     "each holding has its amount",
-    asked(() => ({ amounts: [decimal("1"), decimal("2")] }))
+    withOther(() => ({ amounts: [decimal("1"), decimal("2")] }))
   ],
   [
     "of one holding twice",
     "a holding is named twice",
-    asked(({ units: one }) => ({
+    withOther(({ units: one }) => ({
       holdingCids: [one, one],
       amounts: [decimal("1"), decimal("2")]
     }))

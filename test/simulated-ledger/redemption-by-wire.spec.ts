@@ -56,7 +56,7 @@ describe("a redemption paid by wire", () => {
         amount: decimal(by.amount ?? "1000"),
         reference: { kind: "redemption", id: "red-1" },
         custodian: of("custodian").party,
-        executeBefore: by.executeBefore ?? Dealing.later
+        executeBefore: by.executeBefore ?? Dealing.farDeadline
       })
     )
   const settling: Settling = {
@@ -168,7 +168,7 @@ describe("a redemption paid by wire", () => {
         {
           receiver: at.of("bob").party,
           amount: decimal("1"),
-          executeBefore: Dealing.later
+          executeBefore: Dealing.farDeadline
         }
       )
       expect(yield* Effect.flip(World.act(at.of("alice"), offer))).toMatchObject(

@@ -75,9 +75,9 @@ const intent = (of: Dealing.Floor["of"], cash: Templates.Asset, id: string) =>
           amount: decimal("1043.7")
         }
       ],
-      requestedAt: Dealing.later,
-      allocateBefore: Dealing.later,
-      settleBefore: Dealing.later
+      requestedAt: Dealing.farDeadline,
+      allocateBefore: Dealing.farDeadline,
+      settleBefore: Dealing.farDeadline
     })
   )
 
@@ -205,7 +205,7 @@ const fill = (units: string, proceeds: string, remainderId = "red-1-rest") => ({
     units: decimal(units),
     proceeds: decimal(proceeds),
     remainderId,
-    cutOffAt: Dealing.later,
+    cutOffAt: Dealing.farDeadline,
     cycleCid: null
   }
 })

@@ -763,8 +763,8 @@ describe("a mint", () => {
               }
             ],
             requestedAt: Reserves.begins,
-            allocateBefore: Dealing.later,
-            settleBefore: Dealing.later
+            allocateBefore: Dealing.farDeadline,
+            settleBefore: Dealing.farDeadline
           })
         )
       const of = { orderCid, agreementCid: eur, order }

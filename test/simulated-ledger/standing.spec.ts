@@ -155,7 +155,7 @@ describe("a provision settlement", () => {
             receiver: of("carol").party,
             amount: decimal(amount),
             reference: "red-1",
-            settleBefore: Dealing.later
+            settleBefore: Dealing.farDeadline
           })
         )
       return { ...floor, floor, draw }

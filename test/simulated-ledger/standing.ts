@@ -24,7 +24,7 @@ export const committed = Effect.gen(function* () {
       standingSettlementId: "standing-1",
       funding,
       deadline: null,
-      expiresAt: Dealing.later
+      expiresAt: Dealing.farDeadline
     })
   )
   const commit = (hint: "alice" | "bob" | "fund" | "carol", holdingCid: string, amount: string) =>

@@ -9,7 +9,7 @@ import * as World from "./world.ts"
 
 const ledger = SimulatedLedger.layerMemory(World.options)
 const digest = "ab".repeat(32)
-const later = Instant.of("2030-01-01T00:00:00Z")
+const farDeadline = Instant.of("2030-01-01T00:00:00Z")
 const decimal = Decimal.of
 
 /** A market of two attestors, an admitted holder and a published point. */
@@ -82,7 +82,7 @@ const scene = Effect.gen(function* () {
       claims: [],
       validFrom: null,
       validUntil: null,
-      expiresAt: later
+      expiresAt: farDeadline
     })
   )
   const credential = yield* World.make(
@@ -538,7 +538,7 @@ const paidOnLedger = Effect.gen(function* () {
     Templates.exercise(Templates.Holding, issued, "OfferTransfer", {
       receiver: holder.party,
       amount: decimal("150000"),
-      executeBefore: later
+      executeBefore: farDeadline
     })
   )
   const accepted = yield* World.act(
@@ -590,9 +590,9 @@ const paidOnLedger = Effect.gen(function* () {
           amount: decimal("100000")
         }
       ],
-      requestedAt: later,
-      allocateBefore: later,
-      settleBefore: later
+      requestedAt: farDeadline,
+      allocateBefore: farDeadline,
+      settleBefore: farDeadline
     })
   )
   const allocate = (amount: string, allocationId = "sub-3") =>
@@ -604,7 +604,7 @@ const paidOnLedger = Effect.gen(function* () {
         executor: venue.party,
         receiver: fund.party,
         amount: decimal(amount),
-        settleBefore: later
+        settleBefore: farDeadline
       })
     )
   const lot = yield* lotOf(world, claim)
@@ -709,7 +709,7 @@ describe("units", () => {
         Templates.exercise(Templates.Holding, holding, "OfferTransfer", {
           receiver: fund.party,
           amount: decimal("10"),
-          executeBefore: later
+          executeBefore: farDeadline
         })
       )
       const accept = (credentialCid: string | null) =>

@@ -365,7 +365,7 @@ const again = Effect.fnUntraced(function* (sim: Simulation) {
 })
 
 /** The engine's own records at one moment. */
-const told = Effect.fnUntraced(function* (
+const recordsNow = Effect.fnUntraced(function* (
   prologue: ReadonlySet<string>,
   parties: ReadonlyMap<string, string>
 ) {
@@ -499,16 +499,16 @@ export const simulate = (of: { readonly seed: number; readonly steps: number }) 
       yield* step(sim)
       // The engine works beside them; more often than not it comes to something in between.
       if (!sim.die.once(3)) yield* Passing.seconds(1)
-      sim.auditor.audit(yield* told(before, parties))
+      sim.auditor.audit(yield* recordsNow(before, parties))
     }
     faults.replace({})
-    const ended = Effect.map(told(before, parties), ({ operations }) =>
+    const ended = Effect.map(recordsNow(before, parties), ({ operations }) =>
       operations.every(({ state }) => state === "succeeded" || state === "failed")
     )
     yield* Passing.until(ended, 3_600)
     // The slowest word of the ledger has come, and is projected.
     yield* Passing.seconds(30)
-    const last = yield* told(before, parties)
+    const last = yield* recordsNow(before, parties)
     sim.auditor.close(last, yield* stands(parties))
     return {
       ...of,

@@ -19,7 +19,7 @@ import * as AuditAndRetention from "#adapters/postgres/migrations/0002-audit-and
 import { migrationFolders } from "./migration-folders.ts"
 
 const now = "2026-01-01T00:00:00.000000000Z"
-const later = "2026-01-01T00:00:01.000000000Z"
+const oneSecondLater = "2026-01-01T00:00:01.000000000Z"
 
 /** Rows of a host of the first version, as its statements wrote them. */
 const rows = [
@@ -27,11 +27,11 @@ const rows = [
    values ('c', 'r', 1, '{"n":1}', 'operation:o', 4, '${now}')`,
   `insert into bursar.document (collection, record_id, version, sort_key, body, filters, created_at,
      from_offset, from_instant, to_offset, to_instant)
-   values ('c', 'r', 1, 'r', '{"n":1}', '{"state":"s"}', '${now}', 4, '${now}', 5, '${later}'),
-          ('c', 'r', 2, 'r', '{"n":2}', '{"state":"t"}', '${now}', 5, '${later}', null, null)`,
+   values ('c', 'r', 1, 'r', '{"n":1}', '{"state":"s"}', '${now}', 4, '${now}', 5, '${oneSecondLater}'),
+          ('c', 'r', 2, 'r', '{"n":2}', '{"state":"t"}', '${now}', 5, '${oneSecondLater}', null, null)`,
   `insert into bursar.key (scope, key, fingerprint, target, binds_until)
    values ('s', 'k', 'f', 'op_1', null)`,
-  `insert into bursar.nonce (scope, nonce, until) values ('s', 'n', '${later}')`,
+  `insert into bursar.nonce (scope, nonce, until) values ('s', 'n', '${oneSecondLater}')`,
   `insert into bursar.work (queue, item_id, resource, payload, run_at)
    values ('operations', 'op_1', 'holder/h', 'p', now())`,
   `insert into bursar.event (seq, kind, type, at, "offset", instrument_id, party, resource_kind,
@@ -41,7 +41,7 @@ const rows = [
   `insert into bursar.ledger_update ("offset", prev_offset, update_id, command_id, workflow_id,
      effective_at, record_time, ledger_time, raw)
    values (4, 0, 'u', 'op_1:1', null, '${now}', '${now}', '${now}', '{}')`,
-  `update bursar.head set seq = 2, at = '${later}', projection_offset = 4, ledger_time = '${now}',
+  `update bursar.head set seq = 2, at = '${oneSecondLater}', projection_offset = 4, ledger_time = '${now}',
      writer_epoch = 3, participant = 'p'`,
   `insert into bursar.blob (hash, bytes) values ('${"a".repeat(64)}', '\\x01')`,
   `insert into bursar.rate (subject, arrival, admitted) values ('s', 1, true)`
@@ -118,7 +118,7 @@ describe("a database of the first version", () => {
             const head = yield* feed.head
             expect(head).toEqual({
               seq: 2,
-              at: later,
+              at: oneSecondLater,
               moves: 0,
               projectionOffset: 4,
               ledgerEpoch: 1,
@@ -160,7 +160,7 @@ describe("a database of the first version", () => {
             )
             const after = yield* feed.head
             expect([after.seq, after.audit.seq, after.webhooksMoved]).toEqual([2, 1, 1])
-            expect(after.at > later).toBe(true)
+            expect(after.at > oneSecondLater).toBe(true)
           }),
           store
         )

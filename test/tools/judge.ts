@@ -151,10 +151,10 @@ const judges: ReadonlyArray<Judge> = [
 ]
 
 mkdirSync(generated, { recursive: true })
-const said: Array<string> = []
-const asked = judges.filter(([name]) => values.only === undefined || name === values.only)
-if (asked.length === 0) throw new Error(`no judge is called ${values.only}`)
-for (const [name, judge] of asked) {
+const summary: Array<string> = []
+const chosen = judges.filter(([name]) => values.only === undefined || name === values.only)
+if (chosen.length === 0) throw new Error(`no judge is called ${values.only}`)
+for (const [name, judge] of chosen) {
   console.log(`\n# ${name}`)
   const began = Date.now()
   let well = false
@@ -164,8 +164,8 @@ for (const [name, judge] of asked) {
     console.error(error)
   }
   if (!well) process.exitCode = 1
-  said.push(
+  summary.push(
     `${well ? "content " : "OBJECTS "} ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)`
   )
 }
-console.log(`\n${said.join("\n")}`)
+console.log(`\n${summary.join("\n")}`)

@@ -57,7 +57,7 @@ const touch = Effect.fnUntraced(function* (timerId: string) {
 })
 
 /** Events of timers in the feed. */
-const told = Effect.gen(function* () {
+const timerEvents = Effect.gen(function* () {
   const feed = yield* EventReads.EventReads
   const { value } = yield* feed.page({
     caller: auditor,
@@ -110,7 +110,7 @@ describe("a clock state", () => {
       assert.strictEqual(yield* changed, 0)
       yield* turns
       assert.strictEqual(yield* changed, 1)
-      assert.deepStrictEqual(yield* told, ["t ring"])
+      assert.deepStrictEqual(yield* timerEvents, ["t ring"])
     }).pipe(engine())
   )
 
@@ -122,7 +122,7 @@ describe("a clock state", () => {
       yield* touch("t")
       yield* turns
       yield* turns
-      assert.deepStrictEqual(yield* told, ["t ring", "t touch"])
+      assert.deepStrictEqual(yield* timerEvents, ["t ring", "t touch"])
     }).pipe(engine())
   )
 
@@ -135,10 +135,10 @@ describe("a clock state", () => {
         yield* minutes(20 * 24 * 60)
         yield* turns
       }
-      assert.deepStrictEqual(yield* told, ["t ring"])
+      assert.deepStrictEqual(yield* timerEvents, ["t ring"])
       yield* minutes(24 * 60)
       yield* turns
-      assert.deepStrictEqual(yield* told, ["t ring", "t stop"])
+      assert.deepStrictEqual(yield* timerEvents, ["t ring", "t stop"])
       yield* turns
       assert.strictEqual(yield* waiting, 0)
     }).pipe(engine())
@@ -150,7 +150,7 @@ describe("a clock state", () => {
       for (let at = 0; at < 350; at++) yield* set(`t${at}`, 1, 9_000)
       yield* minutes(2)
       yield* turns
-      assert.strictEqual((yield* told).length, 350)
+      assert.strictEqual((yield* timerEvents).length, 350)
     }).pipe(engine())
   )
 
@@ -169,7 +169,7 @@ describe("a clock state", () => {
       yield* set("good", 1, 90)
       yield* minutes(2)
       yield* turns
-      assert.deepStrictEqual(yield* told, ["good ring"])
+      assert.deepStrictEqual(yield* timerEvents, ["good ring"])
       // The item stays in the queue, for a version that can run it.
       assert.strictEqual(yield* waiting, 2)
     }).pipe(engine({ clocked: [broken] }))
@@ -185,12 +185,12 @@ describe("a clock state", () => {
         yield* set("t", 1, 9_000)
         yield* minutes(2)
         yield* turns
-        assert.deepStrictEqual(yield* told, [])
+        assert.deepStrictEqual(yield* timerEvents, [])
       }).pipe(Effect.provide(version([])), Effect.scoped)
       yield* minutes(61)
       yield* Effect.gen(function* () {
         yield* turns
-        assert.deepStrictEqual(yield* told, ["t ring"])
+        assert.deepStrictEqual(yield* timerEvents, ["t ring"])
       }).pipe(Effect.provide(version([timers])), Effect.scoped)
     }).pipe(Effect.provide(ports()))
   )
@@ -220,7 +220,7 @@ describe("an upgrade", () => {
         yield* turns
         yield* minutes(1)
         yield* turns
-        assert.deepStrictEqual(yield* told, ["t ring", "t stop"])
+        assert.deepStrictEqual(yield* timerEvents, ["t ring", "t stop"])
         assert.deepStrictEqual(yield* opened, [])
       }).pipe(Effect.provide(version({ clocked: [timers] })), Effect.scoped)
       // Another one has a write of its own for records that wait for nothing any more.
@@ -262,16 +262,16 @@ describe("a clock state of a record that the ledger keeps", () => {
       yield* update
       yield* TestClock.adjust("90 seconds")
       yield* turns
-      assert.deepStrictEqual(yield* told, [], "within the ledger's tolerance of time")
+      assert.deepStrictEqual(yield* timerEvents, [], "within the ledger's tolerance of time")
       yield* minutes(1)
       yield* turns
-      assert.deepStrictEqual(yield* told, [], "while an update is unread")
+      assert.deepStrictEqual(yield* timerEvents, [], "while an update is unread")
       // A ledger that goes on does not keep it waiting for what comes later.
       yield* Calls.catchUp
       yield* minutes(1)
       yield* update
       yield* turns
-      assert.deepStrictEqual(yield* told, ["t ring"])
+      assert.deepStrictEqual(yield* timerEvents, ["t ring"])
     }).pipe(ledgered)
   )
 
@@ -282,7 +282,7 @@ describe("a clock state of a record that the ledger keeps", () => {
       yield* set("t", 10, 900, kept)
       yield* minutes(12)
       yield* turns
-      assert.deepStrictEqual(yield* told, ["t ring"])
+      assert.deepStrictEqual(yield* timerEvents, ["t ring"])
       const { head } = yield* ProjectionLog
       assert.strictEqual((yield* head).ledgerTime, null)
     }).pipe(ledgered)
@@ -390,7 +390,7 @@ describe("whatever call an instance dies at", () => {
           yield* minutes(2)
         }
         const all = yield* opened
-        assert.deepStrictEqual((yield* told).toSorted(), [
+        assert.deepStrictEqual((yield* timerEvents).toSorted(), [
           "a ring",
           "a stop",
           "b ring",

@@ -227,7 +227,7 @@ const fresh: Progress = {
 }
 
 /** A move in one word, with what tells it from others of its kind. */
-const said = (move: Move): string => {
+const textOfMove = (move: Move): string => {
   switch (move.move) {
     case "look-up":
       return `look up ${move.what}`
@@ -238,9 +238,9 @@ const said = (move: Move): string => {
     case "wait":
       return `wait ${move.millis}${move.alarm === undefined ? "" : ", alarm"}`
     case "doubt":
-      return `doubt, ${said(move.then)}`
+      return `doubt, ${textOfMove(move.then)}`
     case "note":
-      return `note, ${said(move.then)}`
+      return `note, ${textOfMove(move.then)}`
     case "refuse":
       return `refuse ${move.cause.slug}${move.alarm === undefined ? "" : ", alarm"}`
     case "finish":
@@ -269,7 +269,7 @@ describe("the moves of a ledger write", () => {
     ["in doubt no longer", { ...unsent, inDoubtFor: 120_000 }, "send since-planned, judged"],
     ["whose worker died", { ...unsent, isPreviousAnswered: false }, "doubt, send since-planned"]
   ])("%s", (_, known, move) => {
-    expect(said(Rules.next({ ...fresh, ...known }))).toBe(move)
+    expect(textOfMove(Rules.next({ ...fresh, ...known }))).toBe(move)
   })
 
   const late = { age: 60_001 }
@@ -309,7 +309,7 @@ describe("the moves of a ledger write", () => {
     ["forbidden", { ...doubted, committed: null }, "refuse ledger-rejected, alarm"]
   ])("answered %s where %j", (answer, known, move) => {
     const progress = { ...fresh, ...known, step: known.step ?? step }
-    expect(said(Rules.afterAnswer(answers[answer], progress))).toBe(move)
+    expect(textOfMove(Rules.afterAnswer(answers[answer], progress))).toBe(move)
   })
 })
 
@@ -352,7 +352,7 @@ describe("a ledger write under a ledger that comes back", () => {
             ? Rules.next(progress)
             : Rules.afterAnswer(answers[answer], { ...progress, step: planned }))
         queued = undefined
-        moves.push(said(move))
+        moves.push(textOfMove(move))
         switch (move.move) {
           case "look-up":
             looked = {

@@ -10,7 +10,7 @@ import { world } from "../engine/world.ts"
 const olive = Calls.person("olive", "operator")
 const anna = Calls.person("anna", "approver")
 
-const came = (kind: string, state: string) =>
+const countOf = (kind: string, state: string) =>
   Effect.map(
     Metric.value(Metric.withAttributes(Metrics.operations, { kind, state })),
     ({ count }) => count
@@ -36,7 +36,7 @@ describe("the engine's metrics", () => {
       Effect.gen(function* () {
         yield* add("one")
         yield* add("two")
-        const states = (state: string) => came("reserve.close", state)
+        const states = (state: string) => countOf("reserve.close", state)
         expect([yield* states("queued"), yield* states("running")]).toEqual([2, 0])
         yield* TestClock.adjust("3 seconds")
         yield* Calls.settle

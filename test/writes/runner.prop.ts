@@ -44,7 +44,7 @@ const plan: fc.Arbitrary<Plan> = fc
 
 const writes = { propose: Notes.propose, twice: Notes.twice, withdraw: Notes.withdraw } as const
 
-const asked = fc.record({
+const call = fc.record({
   kind: fc.constantFrom(
     "propose" as const,
     "propose" as const,
@@ -56,7 +56,7 @@ const asked = fc.record({
 
 /** Steps while the writes run. */
 const happening = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ what: fc.constant("ask" as const), asked }) },
+  { weight: 4, arbitrary: fc.record({ what: fc.constant("ask" as const), asked: call }) },
   {
     weight: 3,
     arbitrary: fc.record({

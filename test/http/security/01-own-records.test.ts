@@ -69,7 +69,7 @@ const pathOf = (read: Read.Read, whose: "a" | "b" | "never") =>
 /**
  * Parameters of a query that a read requires, so that the caller's right alone decides the answer.
  */
-const asked: Readonly<Record<string, string>> = {
+const requiredQuery: Readonly<Record<string, string>> = {
   "instruments.precheck": "&act=subscription.claim&amount=1"
 }
 
@@ -147,7 +147,7 @@ describe("an investor of one holder", () => {
   it.each(filtered.map((read) => [read.name, read] as const))(
     "names another in a filter of %s and is denied, alone or beside itself",
     async (_, read) => {
-      const [path, rest] = [pathOf(read, "a"), asked[read.name] ?? ""]
+      const [path, rest] = [pathOf(read, "a"), requiredQuery[read.name] ?? ""]
       const theirs = await told(await ask(`${path}?holderId=${holderIds.b}${rest}`))
       // A list denies another's name; what is judged for one holder knows nobody of another's name.
       const never = await told(await ask(`${path}?holderId=${ids["holderId"]?.never ?? ""}${rest}`))
@@ -186,7 +186,7 @@ describe("an investor of one holder", () => {
   it("without a holder in its sign-in reads none", async () => {
     const nobody = await bearer(["investor"])
     for (const read of own) {
-      const rest = asked[read.name]?.replace("&", `?holderId=${holderIds.a}&`) ?? ""
+      const rest = requiredQuery[read.name]?.replace("&", `?holderId=${holderIds.a}&`) ?? ""
       const { status } = await ask(`${pathOf(read, "a")}${rest}`, nobody)
       expect([read.name, status === 403 || status === 404]).toEqual([read.name, true])
     }

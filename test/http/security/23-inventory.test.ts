@@ -20,7 +20,7 @@ const others = [
   "GET /v1/openapi.json"
 ]
 
-const given = [
+const givenRoutes = [
   ...[...givenWrites.values()].map(({ route }) => route),
   ...[...givenReads.keys()].map((path) => (path.startsWith("GET ") ? path : `GET ${path}`)),
   ...others
@@ -57,7 +57,9 @@ const pathOf = (template: string): string =>
 // openapi.json spelled otherwise.
 describe("the inventory", () => {
   it("every method on every given path: what answers is the table, and the document, and is given", async () => {
-    const templates = new Set([...given, ...declared].map((route) => route.split(" ")[1] ?? ""))
+    const templates = new Set(
+      [...givenRoutes, ...declared].map((route) => route.split(" ")[1] ?? "")
+    )
     const answered: Array<string> = []
     for (const template of templates) {
       for (const method of methods) {
@@ -75,7 +77,7 @@ describe("the inventory", () => {
       Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`)
     )
     expect(documented.toSorted()).toEqual(declared.toSorted())
-    expect(declared.filter((route) => !given.includes(route))).toEqual([])
+    expect(declared.filter((route) => !givenRoutes.includes(route))).toEqual([])
   })
 
   const elsewhere = [

@@ -57,7 +57,7 @@ const request = (subscriptionId: fc.Arbitrary<string>) =>
     line: fc.constantFrom(1, 1, 2)
   })
 
-const asked = (verb: string, subscriptionId: fc.Arbitrary<string>) =>
+const actOnOrder = (verb: string, subscriptionId: fc.Arbitrary<string>) =>
   request(subscriptionId).map(({ line, ...of }) => {
     const paying = verb === "deliver" ? { ...of, line } : of
     const named = `${of.who} ${verb}s ${of.subscriptionId} key ${of.key} line ${line}`
@@ -80,16 +80,16 @@ const instance = fc
 const heldAtOnce = ({ instances }: Floor.Floor) => Effect.andThen(Floor.hold, instances[0])
 
 const every: ReadonlyArray<fc.Arbitrary<fc.AsyncCommand<object, Real>>> = [
-  asked("claim", orderId),
-  asked("claim", orderId),
-  asked("deliver", priced),
+  actOnOrder("claim", orderId),
+  actOnOrder("claim", orderId),
+  actOnOrder("deliver", priced),
   signed,
   signed,
-  asked("deliver", orderId),
-  asked("settle", delivered),
-  asked("settle", priced),
-  asked("withdraw", orderId),
-  asked("release", orderId),
+  actOnOrder("deliver", orderId),
+  actOnOrder("settle", delivered),
+  actOnOrder("settle", priced),
+  actOnOrder("withdraw", orderId),
+  actOnOrder("release", orderId),
   orderId.map((id) => command(`${id} is attested`, (floor) => Floor.attest(floor, id))),
   fc
     .record({ nth: fc.nat(4), who: signer })

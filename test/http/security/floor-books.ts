@@ -26,7 +26,7 @@ const bought = parts(unitsBought, 6)
 const limit = 1_000
 
 /** All records of one moment, at the feed's head. */
-const seen = Effect.gen(function* () {
+const recordsNow = Effect.gen(function* () {
   const records = yield* Records
   const feed = yield* Feed
   const head = yield* feed.head
@@ -48,7 +48,7 @@ const seen = Effect.gen(function* () {
     holds: (yield* records.list(holds, { limit, pin })).map(({ record }) => record)
   }
 })
-export type Seen = Effect.Success<typeof seen>
+export type Seen = Effect.Success<typeof recordsNow>
 
 const times = (some: ReadonlyArray<string>): ReadonlyMap<string, number> =>
   new Map([...Map.groupBy(some, (one) => one)].map(([one, all]) => [one, all.length]))
@@ -167,7 +167,7 @@ const takesTwoPeople = ({ approvals, operations }: Seen) => {
 
 /** Holds whatever is under way; `begun` is kept from one look to the next. */
 export const audit = Effect.fnUntraced(function* (begun: Begun) {
-  const now = yield* seen
+  const now = yield* recordsNow
   expect(
     now.events.map(({ seq }) => seq),
     "the feed has a gap"

@@ -32,7 +32,7 @@ export interface Given {
  */
 export type Told = { readonly url: string } | { readonly rss: number; readonly peak: number }
 
-const given: Given = JSON.parse(process.env["GIVEN"] ?? "{}")
+const options: Given = JSON.parse(process.env["GIVEN"] ?? "{}")
 
 const quietLedger = Layer.succeed(Ledger.Ledger, {
   venue: Party.make({ hint: "venue", fingerprint: "1220aa" }),
@@ -84,7 +84,7 @@ const seed = Effect.gen(function* () {
       created_at, from_offset, from_instant)
     select 'instrument', id, 1, id, replace(${body}, 'SEED', id),
       replace(${filters}, 'SEED', id)::jsonb, ${head.at}, 0, ${head.at}
-    from (select 'i' || lpad(n::text, 6, '0') as id from generate_series(1, ${given.count}) n) s`
+    from (select 'i' || lpad(n::text, 6, '0') as id from generate_series(1, ${options.count}) n) s`
   yield* sql`analyze bursar.document`
 })
 
@@ -94,7 +94,7 @@ const host = Host.layer({
     tenantId: "venue-1",
     displayName: "Venue One",
     api: ["v1"],
-    signIn: { issuer: given.issuer, audience: given.audience, clientId: "c", scopes: [] },
+    signIn: { issuer: options.issuer, audience: options.audience, clientId: "c", scopes: [] },
     keys: []
   },
   basePath: "",
@@ -102,24 +102,24 @@ const host = Host.layer({
   port: 0,
   signing: { keys: [], window: 300_000, basePath: "" },
   // The window is a day, so that no call is given back while the test runs.
-  rateLimit: { limit: given.calls, window: 86_400_000, perRole: {} },
+  rateLimit: { limit: options.calls, window: 86_400_000, perRole: {} },
   origins: []
 })
 const layer = host.pipe(
   Layer.provide(
     Layer.mergeAll(
       Host.Authentication.layer({
-        issuer: given.issuer,
-        audience: given.audience,
+        issuer: options.issuer,
+        audience: options.audience,
         algorithms: Host.HostConfig.algorithms
-      }).pipe(Layer.provide(Host.Jwks.layerLocal({ keys: [given.jwk] }))),
+      }).pipe(Layer.provide(Host.Jwks.layerLocal({ keys: [options.jwk] }))),
       Host.Readiness.layer({ version: "0.1.0" }).pipe(Layer.provide(Host.ReadinessPoll.layer))
     )
   ),
   Layer.provideMerge(Engine.layer),
   Layer.provideMerge(
     Layer.mergeAll(
-      Postgres.layer({ url: Redacted.make(given.databaseUrl) }),
+      Postgres.layer({ url: Redacted.make(options.databaseUrl) }),
       NodeCrypto.layer,
       quietLedger
     )

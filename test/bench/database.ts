@@ -28,13 +28,17 @@ export interface Database {
   readonly storage: Layer.Layer<Postgres.Provided>
 }
 
-/** Runs an effect while its database runs. */
+/** Runs an effect while its database runs, with further PostgreSQL settings where a bench names some. */
 export const withDatabase = async <A, E>(
-  use: (database: Database) => Effect.Effect<A, E>
+  use: (database: Database) => Effect.Effect<A, E>,
+  settings: Readonly<Record<string, string>> = {}
 ): Promise<A> => {
   const folder = await mkdtemp(join(tmpdir(), "bursar-bench-"))
   const program = Effect.gen(function* () {
-    const { url } = yield* Embedded.startWith({ dataFolder: folder, settings: Meters.settings })
+    const { url } = yield* Embedded.startWith({
+      dataFolder: folder,
+      settings: { ...Meters.settings, ...settings }
+    })
     const storage = Layer.orDie(Postgres.layer({ url: Redacted.make(url) }))
     return yield* use({ url, folder, storage })
   })

@@ -3,8 +3,9 @@
  * against SQL that stores the same rows.
  */
 import { Engine, Records, settingsDefaults } from "@bursar/engine-core"
-import { Date } from "@bursar/engine-core/kernel"
+import { Date, Offset } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { Effect, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { distributionContracts } from "#core/distributions/distribution/DistributionContract.ts"
@@ -26,7 +27,7 @@ import * as StoredRows from "./stored-rows.ts"
 export const distributionId = "fund-a.2026-07"
 const pollMillis = 20
 /** Settings of the engine and of its ledger, which takes transactions of many contracts. */
-export const settings = { ...settingsDefaults, inputsMax: 1_000_000 }
+export const settings = { ...settingsDefaults, inputsMax: 1_000_000, linesMax: 10_000_000 }
 const { batchLines } = settings
 
 /** Business days of the month: a point is dated on each. */
@@ -101,14 +102,15 @@ const opened = runsUntil(
   })
 )
 
-/** The registrar delivers every line on the ledger; the engine has not read it yet. */
-const delivered = Effect.fnUntraced(function* (stage: Fund.Parties) {
+/** The registrar delivers so many lines more on the ledger; the engine has not read it yet. */
+const delivered = Effect.fnUntraced(function* (stage: Fund.Parties, count: number) {
   const records = yield* Records
   const { cid } = Option.getOrThrow(yield* records.find(distributionContracts, distributionId))
   const evidence = { reference: "wire 1", paidOn: Date.of("2026-08-03") }
   yield* records
     .stream(distributionLines, { where: { distributionId: [distributionId], state: ["due"] } })
     .pipe(
+      Stream.take(count),
       Stream.grouped(batchLines),
       Stream.runForEach((found) =>
         stage.registrar.submit(
@@ -179,7 +181,7 @@ const program = Effect.fnUntraced(function* (lines: number) {
   const execution = yield* beside(signed(yield* proposed))
   const waits = yield* waiting
   yield* opened
-  yield* delivered(stage)
+  yield* delivered(stage, lines)
   const delivery = yield* beside(Calls.settle)
   const roll = yield* beside(rolled)
   return { execution, delivery, roll, waits }
@@ -219,12 +221,43 @@ export const bench: Bench = async ({ rounds, size = 10_000 }) => {
 /** Resident memory of this process is sampled so often. */
 const sampledEveryMillis = 250
 
+/** Updates that the ledger of a whole month keeps behind the projection; nothing reads further back. */
+const updatesKept = 50
+
+/** Has the ledger forget, once in so many milliseconds, what the projection read a while ago. */
+const prunedEveryMillis = 1_000
+
+/**
+ * Prunes the ledger while an effect runs, as a participant is pruned: it keeps the active contracts and
+ * the last updates.
+ */
+const whilePruned = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const { admin } = yield* SimulatedLedger.Participant
+      const sql = yield* SqlClient.SqlClient
+      const prune = Effect.gen(function* () {
+        const [oldest] = yield* sql<{ readonly offset: number }>`
+          select "offset"::float8 as offset from bursar.ledger_update
+          order by "offset" desc offset ${updatesKept} limit 1`
+        if (oldest !== undefined) yield* admin.prune(Offset.of(oldest.offset))
+      })
+      yield* Effect.forkScoped(
+        Effect.forever(Effect.andThen(Effect.sleep(prunedEveryMillis), prune))
+      )
+      return yield* work
+    })
+  )
+
+/** Lines that are delivered on the ledger before the engine reads them. */
+const deliveredAtOnce = 50_000
+
 /** Seconds of each phase of a month, and the most mebibytes of this process meanwhile. */
 const phases = Effect.fnUntraced(function* (lines: number) {
-  const found: Array<{ readonly phase: string; readonly millis: number; readonly most: number }> =
-    []
+  const found = new Map<string, { readonly millis: number; readonly most: number }>()
   const phase = Effect.fnUntraced(function* <A, E, R>(name: string, work: Effect.Effect<A, E, R>) {
-    let most = Processes.residentOf(process.pid)
+    const before = found.get(name) ?? { millis: 0, most: 0 }
+    let most = Math.max(before.most, Processes.residentOf(process.pid))
     const timer = setInterval(() => {
       most = Math.max(most, Processes.residentOf(process.pid))
     }, sampledEveryMillis)
@@ -233,50 +266,94 @@ const phases = Effect.fnUntraced(function* (lines: number) {
       work,
       Effect.sync(() => clearInterval(timer))
     )
-    found.push({ phase: name, millis: performance.now() - began, most })
+    const now = { millis: before.millis + performance.now() - began, most }
+    found.set(name, now)
+    yield* Effect.sync(() =>
+      console.log(`${lines} lines, ${new globalThis.Date().toISOString()}: ${phaseText(name, now)}`)
+    )
     return value
   })
   const stage = yield* founded(lines)
-  const actionKey = yield* phase("figures", proposed)
-  yield* phase("executed", signed(actionKey))
-  yield* phase("cleared and opened", opened)
-  yield* phase("delivered on the ledger", delivered(stage))
-  yield* phase("deliveries read", Calls.settle)
-  yield* phase("rolled", rolled)
+  const month = Effect.gen(function* () {
+    const actionKey = yield* phase("figures", proposed)
+    yield* phase("executed", signed(actionKey))
+    yield* phase("cleared and opened", opened)
+    for (let left = lines; left > 0; left -= deliveredAtOnce) {
+      yield* phase("delivered on the ledger", delivered(stage, deliveredAtOnce))
+      yield* phase("deliveries read", Calls.settle)
+    }
+    yield* phase("rolled", rolled)
+  })
+  yield* whilePruned(month)
   return found
 })
 
+const phaseText = (
+  name: string,
+  { millis, most }: { readonly millis: number; readonly most: number }
+) => `${name} ${(millis / 1000).toFixed(1)} s, at most ${Math.round(most)} MiB`
+
+/** PostgreSQL's memory and log for as many records as a month of very many lines writes. */
+const large = {
+  shared_buffers: "1GB",
+  maintenance_work_mem: "1GB",
+  max_wal_size: "8GB",
+  checkpoint_timeout: "15min"
+}
+
+/** Plays a month of so many lines on a database of its own: the row's note, and lines a second. */
+const played = async (lines: number, server: Readonly<Record<string, string>> = {}) => {
+  const found = await withDatabase(
+    (database) => Scene.on(database, { settings })(phases(lines)),
+    server
+  )
+  const millis = [...found.values()].reduce((sum, phase) => sum + phase.millis, 0)
+  const note = [...found].map(([name, phase]) => phaseText(name, phase)).join("; ")
+  return { note, speed: (1000 * lines) / millis }
+}
+
 /**
  * A whole month, against one of a tenth of the lines: both would take as long a line if nothing grew
- * with the number of lines. The ledger is this process's, and keeps all its transactions in memory: at
- * 20,000 lines the process grew by 42 KB a line, so that many lines need memory and a heap
- * (`NODE_OPTIONS=--max-old-space-size`) for it.
+ * with the number of lines. The ledger is this process's, and keeps the contracts that are active and
+ * the updates that are not pruned in memory.
  */
 export const whole = {
   bench: (async ({ size = 10_000 }) => {
-    const run = (lines: number) =>
-      withDatabase((database) => Scene.on(database, { settings })(phases(lines)))
-    const secondsOf = (found: Awaited<ReturnType<typeof run>>) =>
-      found.reduce((sum, { millis }) => sum + millis, 0) / 1000
     const fewer = Math.round(size / 10)
-    const ofFewer = fewer / secondsOf(await run(fewer))
-    const found = await run(size)
-    const speed = size / secondsOf(found)
+    const ofFewer = await played(fewer)
+    const { note, speed } = await played(size)
     return [
       {
-        bench: `month of ${size.toLocaleString("en-US")} lines, end to end`,
+        bench: monthOf(size),
         unit: "lines/s",
         against: `a month of ${fewer.toLocaleString("en-US")} lines`,
         goal: null,
-        note: found
-          .map(({ phase, millis, most }) => {
-            const seconds = (millis / 1000).toFixed(1)
-            return `${phase} ${seconds} s, at most ${Math.round(most)} MiB`
-          })
-          .join("; "),
+        note,
         ours: quantity(speed),
-        bound: quantity(ofFewer),
-        ratio: figureOf([speed / ofFewer])
+        bound: quantity(ofFewer.speed),
+        ratio: figureOf([speed / ofFewer.speed])
+      }
+    ]
+  }) satisfies Bench
+}
+
+const monthOf = (lines: number) => `month of ${lines.toLocaleString("en-US")} lines, end to end`
+
+/** The same month against nothing and on a larger server, for a number of lines that takes an hour. */
+export const alone = {
+  bench: (async ({ size = 10_000 }) => {
+    const { note, speed } = await played(size, large)
+    const nothing = Number.NaN
+    return [
+      {
+        bench: `${monthOf(size)}, alone`,
+        unit: "lines/s",
+        against: "nothing",
+        goal: null,
+        note,
+        ours: quantity(speed),
+        bound: quantity(nothing),
+        ratio: figureOf([nothing])
       }
     ]
   }) satisfies Bench

@@ -336,9 +336,12 @@ export const copyEach = Effect.fnUntraced(function* (
   yield* sql.unsafe("drop table public.pattern")
 })
 
-/** Holders in this number, each admitted to the instrument and with equal holdings of it. */
-export const register = Effect.fnUntraced(function* (of: Of & { readonly count: number }) {
-  yield* copyEach(recordsOf(pattern, of), { count: of.count, replaced: ofHolders })
+/** Writes rows for each of so many holders, and the supply of all. */
+const seed = Effect.fnUntraced(function* (
+  rows: ReadonlyArray<Row>,
+  of: Of & { readonly count: number }
+) {
+  yield* copyEach(rows, { count: of.count, replaced: ofHolders })
   yield* put([
     drawn(supplies, {
       registrar: of.registrar,
@@ -350,16 +353,18 @@ export const register = Effect.fnUntraced(function* (of: Of & { readonly count: 
   ])
 })
 
+/** Holders in this number, each admitted to the instrument and with equal holdings of it. */
+export const register = (of: Of & { readonly count: number }) => seed(recordsOf(pattern, of), of)
+
+const bookedOf = (n: number, of: Of) => [...recordsOf(n, of), ...booksOf(n, of)]
+
 /** The same, with the movements and lots behind the units of each. */
-export const booked = Effect.fnUntraced(function* (of: Of & { readonly count: number }) {
-  yield* register(of)
-  yield* copyEach(booksOf(pattern, of), { count: of.count, replaced: ofHolders })
-})
+export const booked = (of: Of & { readonly count: number }) => seed(bookedOf(pattern, of), of)
 
 /** The same, with the holdings, and the contracts that reconciliation compares them with. */
 export const reconciled = Effect.fnUntraced(function* (of: Of & { readonly count: number }) {
   const { venue } = yield* Ledger.Ledger
-  yield* booked(of)
-  yield* copyEach(holdingOf(pattern, { ...of, venue }), { count: of.count, replaced: ofHolders })
-  seeded = Stream.range(0, of.count - 1).pipe(Stream.map((n) => contractOf(n, { ...of, venue })))
+  const ofVenue = { ...of, venue }
+  yield* seed([...bookedOf(pattern, of), ...holdingOf(pattern, ofVenue)], of)
+  seeded = Stream.range(0, of.count - 1).pipe(Stream.map((n) => contractOf(n, ofVenue)))
 })

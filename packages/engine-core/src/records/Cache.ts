@@ -7,6 +7,8 @@ export interface Cache<A> {
 
 export const make = <A>(limit: number): Cache<A> => {
   const kept = new Map<string, A>()
+  // An iterator that stays: a new one would first pass over the places of all that was evicted before.
+  const oldestFirst = kept.keys()
   return {
     get: (key) => {
       const value = kept.get(key)
@@ -18,7 +20,7 @@ export const make = <A>(limit: number): Cache<A> => {
     set: (key, value) => {
       kept.set(key, value)
       if (kept.size > limit) {
-        const oldest = kept.keys().next().value
+        const oldest = oldestFirst.next().value
         if (oldest !== undefined) kept.delete(oldest)
       }
     }

@@ -23,6 +23,19 @@ const inOrder = (left: Place, right: Place): number =>
   left.createdOffset - right.createdOffset ||
   (left.contractId < right.contractId ? -1 : left.contractId > right.contractId ? 1 : 0)
 
+/** Index of the first contract after a place, in contracts that are in order. */
+const placeAfter = (contracts: ReadonlyArray<Place>, place: Place): number => {
+  let low = 0
+  let high = contracts.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const found = contracts[middle]
+    if (found !== undefined && inOrder(found, place) <= 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 const slice = <R extends { readonly offset: number }>(
   rows: ReadonlyArray<R>,
   { after, through, limit }: Range
@@ -45,6 +58,11 @@ export const make = (names: {
   const completions: Array<Entry.Completion> = []
   const byUpdateId = new Map<string, Entry.Transaction>()
   const contracts = new Map<string, StoredContract>()
+  /** In the order of their offsets, so that pruning reads no contract that stays. */
+  const archivals: Array<{ readonly offset: number; readonly contractId: string }> = []
+  /** Memo of the last list of active contracts, which is read page by page. */
+  let listed: { readonly at: Offset.Offset; readonly all: ReadonlyArray<Entry.Contract> } | null =
+    null
   const parties = new Map<string, Users.PartyRecord>()
   const users = new Map<string, Users.User>()
 
@@ -60,7 +78,9 @@ export const make = (names: {
     }
     for (const contractId of entry.archived) {
       const stored = contracts.get(contractId)
-      if (stored !== undefined) contracts.set(contractId, { ...stored, archivedOffset: offset })
+      if (stored === undefined) continue
+      contracts.set(contractId, { ...stored, archivedOffset: offset })
+      archivals.push({ offset, contractId })
     }
     head = {
       ...head,
@@ -84,8 +104,8 @@ export const make = (names: {
     for (const transaction of transactions.splice(0, indexAfter(transactions, upTo))) {
       byUpdateId.delete(transaction.updateId)
     }
-    for (const [contractId, { archivedOffset }] of contracts) {
-      if (archivedOffset !== null && archivedOffset <= upTo) contracts.delete(contractId)
+    for (const { contractId } of archivals.splice(0, indexAfter(archivals, upTo))) {
+      contracts.delete(contractId)
     }
     head = { ...head, prunedOffset: upTo }
   }
@@ -116,19 +136,19 @@ export const make = (names: {
     commit: (entries) => Effect.sync(() => entries.forEach(append)),
     transactions: (range) => Effect.sync(() => slice(transactions, range)),
     transaction: (by) =>
-      Effect.sync(() =>
-        Option.fromUndefinedOr(
-          "updateId" in by
-            ? byUpdateId.get(by.updateId)
-            : transactions.find(({ offset }) => offset === by.offset)
-        )
-      ),
+      Effect.sync(() => {
+        if ("updateId" in by) return Option.fromUndefinedOr(byUpdateId.get(by.updateId))
+        const found = transactions[indexAfter(transactions, by.offset - 1)]
+        return found?.offset === by.offset ? Option.some(found) : Option.none()
+      }),
     completions: (range) => Effect.sync(() => slice(completions, range)),
     activeAt: ({ at, after, limit }) =>
       Effect.sync(() => {
-        const all = ordered(at)
-        const from = after === null ? 0 : all.findIndex((entry) => inOrder(after, entry) < 0)
-        return from < 0 ? [] : all.slice(from, from + limit)
+        const all = listed?.at === at ? listed.all : ordered(at)
+        const from = after === null ? 0 : placeAfter(all, after)
+        const page = all.slice(from, from + limit)
+        listed = page.length < limit ? null : { at, all }
+        return page
       }),
     contract: (contractId) => Effect.sync(() => Option.fromUndefinedOr(contracts.get(contractId))),
     prune: (upTo) => Effect.sync(() => prune(upTo)),

@@ -41,6 +41,8 @@ export interface Options {
 const batchMax = 64
 const waitingMax = 4_096
 const recentMax = 2_000
+/** A transaction of many contracts has many nodes, and so few such transactions are kept in memory. */
+const recentNodesMax = 20_000
 
 interface Asked {
   readonly request: Core.Request
@@ -69,6 +71,7 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
     let lost: StoreLost | null = null
     let recentFrom = state.offset
     const recent: Array<Entry.Transaction> = []
+    let recentNodes = 0
     let moved = Deferred.makeUnsafe<void>()
     const queue = yield* Queue.bounded<Asked>(waitingMax)
 
@@ -111,15 +114,26 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
     }
 
     const remember = (entries: ReadonlyArray<Entry.Entry>): void => {
-      for (const { transaction } of entries) if (transaction !== null) recent.push(transaction)
-      if (recent.length <= 2 * recentMax) return
-      const dropped = recent.splice(0, recent.length - recentMax)
-      recentFrom = dropped.at(-1)?.offset ?? recentFrom
+      for (const { transaction } of entries) {
+        if (transaction === null) continue
+        recent.push(transaction)
+        recentNodes += transaction.nodes.length
+      }
+      if (recent.length <= 2 * recentMax && recentNodes <= 2 * recentNodesMax) return
+      let dropped = 0
+      for (const { nodes, offset } of recent) {
+        if (recent.length - dropped <= recentMax && recentNodes <= recentNodesMax) break
+        dropped++
+        recentNodes -= nodes.length
+        recentFrom = offset
+      }
+      recent.splice(0, dropped)
     }
 
     const reload = Effect.gen(function* () {
       state = yield* load
       recent.length = 0
+      recentNodes = 0
       recentFrom = state.offset
       lost = null
       yield* publish(state.offset)

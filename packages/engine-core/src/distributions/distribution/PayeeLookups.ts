@@ -112,6 +112,7 @@ const holdersAfter = Effect.fnUntraced(function* (source: LineSource, after: str
     ...found.map(({ party }) => party),
     ...people.flatMap(({ predecessors }) => predecessors.map(({ party }) => party))
   ])
+  const unitsOfEach = found.map(({ party }) => units(party))
   const last = found.at(-1)
   const next: Place =
     last !== undefined && found.length === pageSize
@@ -120,7 +121,7 @@ const holdersAfter = Effect.fnUntraced(function* (source: LineSource, after: str
   return {
     payees: yield* payeesOf(source, { people, units }),
     holding: offsetsOf(source).map(
-      (offset) => found.filter(({ party }) => Decimal.isPositive(units(party, offset))).length
+      (offset) => unitsOfEach.filter((unitsAt) => Decimal.isPositive(unitsAt(offset))).length
     ),
     next
   } satisfies Page
@@ -248,8 +249,8 @@ export const partyOffsetsOf = Effect.fnUntraced(function* (
 
 // ---- positions
 
-/** Units of a party at the end of an offset. */
-type UnitsAt = (party: Party.Party, offset: Offset.Offset) => Decimal.Decimal
+/** Units of a party, found once, at the end of each offset. */
+type UnitsOf = (party: Party.Party) => (offset: Offset.Offset) => Decimal.Decimal
 
 /** Loads the units of parties at every offset of a distribution, by one query. */
 const unitsOf = Effect.fnUntraced(function* (
@@ -270,15 +271,17 @@ const unitsOf = Effect.fnUntraced(function* (
           }
         )
   const byParty = Map.groupBy(versions, ({ record }) => record.party)
-  const unitsAt: UnitsAt = (party, offset) =>
-    byParty.get(party)?.findLast(({ fromOffset }) => fromOffset <= offset)?.record.units ??
-    Decimal.zero
-  return unitsAt
+  const units: UnitsOf = (party) => {
+    const ofParty = byParty.get(party) ?? []
+    return (offset) =>
+      ofParty.findLast(({ fromOffset }) => fromOffset <= offset)?.record.units ?? Decimal.zero
+  }
+  return units
 })
 
 interface People {
   readonly people: ReadonlyArray<Person>
-  readonly units: UnitsAt
+  readonly units: UnitsOf
 }
 
 const namesOf = ({ holderId, party }: Pick<Person, "holderId" | "party">) => ({ holderId, party })
@@ -298,11 +301,11 @@ const payeesOf = Effect.fnUntraced(function* (source: LineSource, { people, unit
   const isOpen = indexed(yield* LineLookups.unrolledOf(unrolledIn, members, pin))
   const offsets = offsetsOf(source)
   const isConcerned = (person: Person): boolean =>
-    membersOf(person).some(
-      (member) =>
-        linesBy(member).length > 0 ||
-        offsets.some((offset) => Decimal.isPositive(units(member.party, offset)))
-    )
+    membersOf(person).some((member) => {
+      if (linesBy(member).length > 0) return true
+      const unitsAt = units(member.party)
+      return offsets.some((offset) => Decimal.isPositive(unitsAt(offset)))
+    })
   const concerned = people.filter(isConcerned)
   const lots = yield* lotsOf(source, concerned)
   return concerned.map((person): Payee => {
@@ -311,13 +314,14 @@ const payeesOf = Effect.fnUntraced(function* (source: LineSource, { people, unit
       .filter(({ carryOut }) => !Decimal.isZero(carryOut))
     const { rate, rateSource } = rateOf(source, person)
     const positionOf = (member: Pick<Person, "holderId" | "party">): Rules.Position => {
-      const held = units(member.party, source.recordOffset)
+      const unitsAt = units(member.party)
+      const held = unitsAt(source.recordOffset)
       return {
         units: shownAt(source, held),
         baseUnits: held,
         accruals: source.points.map(({ contractId, income, days, offset }) => ({
           id: contractId,
-          units: units(member.party, offset),
+          units: unitsAt(offset),
           income,
           days
         })),

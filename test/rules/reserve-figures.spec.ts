@@ -92,7 +92,9 @@ const afterMint = (books: Cover.ReserveBooks, id: string, deposit: string) => {
   const asset = assetOf(id)
   const units = Cover.mintUnitsOf(books, { asset, deposit: d(deposit) })
   if (units === null) throw new Error("the units have a price")
-  return Cover.afterMint(books, { asset, amount: d(deposit), units })
+  const after = Cover.afterMint(books, { asset, amount: d(deposit), units })
+  if (after === null) throw new Error("a decimal holds what is locked and outstanding")
+  return after
 }
 
 const mintable = (of: Case) => six(Cover.mintableOf(booksOf(of)))
@@ -492,6 +494,7 @@ describe("mints and redemptions of a random accumulating reserve", () => {
         fc.pre(minted !== null && Decimal.isPositive(minted) && !Decimal.isZero(of.outstanding))
         if (minted === null) return
         const inside = Cover.afterMint(books, { asset, amount, units: minted })
+        if (inside === null) throw new Error("a decimal holds what is locked and outstanding")
         expect(Rational.atLeast(shareAfter(inside), shareAfter(books))).toBe(true)
         const payout = Cover.redeemPayoutOf(inside, { asset, units: minted })
         if (payout === null) return

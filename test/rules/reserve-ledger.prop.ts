@@ -169,14 +169,62 @@ describe("the engine and the ledger", () => {
     expect(isHeld).toEqual(new Set([true, false]))
   })
 
+  it("tell no share price, units or payout that no decimal holds", () => {
+    const large = Decimal.of("1000000000000000000000000")
+    const least = Decimal.fromAtoms(1n)
+    const cash: Asset = {
+      ...{ units: large, price: null, age: 0, hasSource: false, isTimed: false },
+      ...{ haircut: Decimal.zero, maxShare: null }
+    }
+    const owned: Reserve = {
+      ...{ assets: [cash], outstanding: least, minCover: Decimal.one, parValue: null },
+      ...{ initialSharePrice: Decimal.one, decimals: 10, priceDecimals: 10 }
+    }
+    expect([
+      Ledger.sharePriceOf(stateOf(owned), "floor"),
+      Cover.sharePriceOf(booksOf(owned))
+    ]).toEqual([null, null])
+    const cheap: Reserve = { ...owned, outstanding: Decimal.zero, parValue: least }
+    const [held] = stateOf(cheap).assets
+    if (held === undefined) throw new Error("the reserve has an asset")
+    expect([
+      Ledger.mintedBy(stateOf(cheap), { asset: held, deposit: large }),
+      Cover.mintUnitsOf(booksOf(cheap), { asset: idOf(0), deposit: large })
+    ]).toEqual([null, null])
+    const priced = { ...cash, units: Decimal.one, price: least, hasSource: true }
+    const cheaply: Reserve = { ...cheap, assets: [priced], parValue: Decimal.one }
+    const [paid] = stateOf(cheaply).assets
+    if (paid === undefined) throw new Error("the reserve has an asset")
+    expect([
+      Ledger.paidFor(stateOf(cheaply), { asset: paid, units: large }),
+      Cover.redeemPayoutOf(booksOf(cheaply), { asset: idOf(0), units: large })
+    ]).toEqual([null, null])
+  })
+
   it("never differ on whether a change of terms only tightens", () => {
+    const unchanged = fc.subarray(["priceSource", "freshness", "haircut", "maxShare"] as const)
     fc.assert(
-      fc.property(reserve, reserve, (from, to) => {
+      fc.property(reserve, reserve, fc.boolean(), unchanged, (from, other, isMinCover, kept) => {
+        const before = { engine: booksOf(from).terms, ledger: termsOf(from) }
+        const after = { engine: booksOf(other).terms, ledger: termsOf(other) }
+        /** The terms after, but for the members that stay as they were. */
+        const changed = <K extends (typeof kept)[number], A extends Readonly<Record<K, unknown>>>(
+          assets: ReadonlyArray<A>,
+          olds: ReadonlyArray<A>
+        ) =>
+          assets.map((asset, n) => ({
+            ...asset,
+            ...Object.fromEntries(
+              Object.entries(olds[n] ?? {}).filter(([name]) => kept.some((one) => one === name))
+            )
+          }))
+        const minCover = isMinCover ? from.minCover : other.minCover
         const direction = TermsRules.directionOf({
-          from: booksOf(from).terms,
-          to: booksOf(to).terms
+          from: before.engine,
+          to: { minCover, assets: changed(after.engine.assets, before.engine.assets) }
         })
-        expect(Ledger.onlyTightens(termsOf(from), termsOf(to))).toBe(direction !== "loosen")
+        const to = { minCover, assets: changed(after.ledger.assets, before.ledger.assets) }
+        expect(Ledger.onlyTightens(before.ledger, to)).toBe(direction !== "loosen")
       }),
       { numRuns: 1000 }
     )

@@ -190,6 +190,33 @@ describe("the price of another asset", () => {
   })
 })
 
+describe("a count that no decimal holds after a mint", () => {
+  const largest = d("9999999999999999999999999999")
+  const least = Decimal.subtract(largest, mintStart.deposit)
+  const beyond = ["cover", "With the mint no decimal would hold what is locked or outstanding."]
+  const refusals = (change: Partial<CoverRules.ReserveBooks>) => [
+    refusing(Gates.againstMint(booked(mintStart, change))),
+    refusing(Gates.againstMintSettlement(booked(mintSettle, change)))
+  ]
+  /** Half of the asset's worth counts, so that a decimal holds what all of it counts. */
+  const locked = (amount: Decimal.Decimal) => ({
+    locked: new Map([[key, amount]]),
+    terms: {
+      ...books.terms,
+      assets: books.terms.assets.map((asset) => ({ ...asset, haircut: d("0.5") }))
+    }
+  })
+
+  test("is that of its asset: refused by its name, and the largest count is not", () => {
+    expect(refusals(locked(largest))).toEqual([[beyond], [beyond]])
+    expect(refusals(locked(least))).toEqual([[], []])
+  })
+
+  test("is that of the units: refused by its name", () => {
+    expect(refusals({ outstanding: largest })).toEqual([[beyond], [beyond]])
+  })
+})
+
 describe("a price that is not known", () => {
   const beyond = "The prices give a figure beyond the limit of one order."
   test("is of the asset itself before any other", () => {

@@ -109,6 +109,7 @@ describe("a reserve", () => {
           { terms: { ...terms, minCover: Decimal.zero } },
           of(),
           of(eur, eur),
+          of(eur, { ...bill, haircut: Decimal.one }),
           of({ ...eur, asset: scene.instrument }),
           of({ ...eur, haircut: Decimal.one }),
           of({ ...eur, haircut: decimal("-0.1") }),
@@ -125,6 +126,25 @@ describe("a reserve", () => {
           expect(yield* Effect.flip(Reserves.propose(scene, change))).toMatchObject(unfit)
         }
       }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("is proposed on terms at the edges of their range", () =>
+    Effect.gen(function* () {
+      const scene = yield* Reserves.open()
+      const terms = Reserves.termsOf(scene)
+      const [eur, ...others] = terms.assets
+      if (eur === undefined) throw new Error("there are two assets")
+      const most = Array.from({ length: Templates.reserveAssetsMax }, (_, i) => ({
+        ...eur,
+        asset: { ...eur.asset, id: `${i}` }
+      }))
+      const edges = [[eur], [{ ...eur, maxShare: Decimal.one }, ...others], most]
+      for (const [n, assets] of edges.entries()) {
+        yield* Reserves.propose(scene, { reserveId: `res-${n}`, terms: { ...terms, assets } })
+      }
+      const proposed = yield* Powers.all(scene.of("venue"), Templates.ReserveProposal)
+      expect(proposed).toHaveLength(edges.length)
+    }).pipe(Effect.provide(ledger))
   )
 
   it.effect("reports the figures of the golden vectors, by its own computation", () =>
@@ -225,6 +245,23 @@ describe("a reserve", () => {
         Reserves.startRedemption(scene, { ...redemption, points: [pointCid] })
       expect(yield* Effect.flip(redeems(large))).toMatchObject(beyond)
       yield* redeems(point)
+      // Of as many units as a decimal holds the requirement is more than one holds.
+      const most = report(scene, [point], "9999999999999999999999999999")
+      expect(yield* Effect.flip(most)).toMatchObject(beyond)
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("never counts more than a decimal holds after a mint", () =>
+    Effect.gen(function* () {
+      const { scene, point } = yield* based
+      const beyond = aborts("a count of the reserve is beyond a decimal")
+      const largest = "9999999999999999999999999999"
+      const cash = { asset: scene.eur, id: "mint-1", points: [point] }
+      const locking = { ...cash, amount: largest, units: largest, supply }
+      expect(yield* Effect.flip(Reserves.startMint(scene, locking))).toMatchObject(beyond)
+      const half = "5000000000000000000000000000"
+      const issuing = { ...cash, amount: "1", units: half, supply: half }
+      expect(yield* Effect.flip(Reserves.startMint(scene, issuing))).toMatchObject(beyond)
     }).pipe(Effect.provide(ledger))
   )
 

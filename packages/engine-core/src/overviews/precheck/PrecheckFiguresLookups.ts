@@ -205,7 +205,10 @@ const backedBooks = Effect.fnUntraced(function* (
   return price === null || sharePrice === null ? null : { asset, books, price, sharePrice }
 })
 
-/** Units of a mint and the cover once it has settled, at the prices of now; null without a price. */
+/**
+ * Units of a mint and the cover once it has settled, at the prices of now; null without a price, and
+ * where no decimal holds what is then locked or outstanding.
+ */
 const ofMint = Effect.fnUntraced(function* (
   given: Asked,
   of: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
@@ -217,6 +220,7 @@ const ofMint = Effect.fnUntraced(function* (
   const units = unitsOf({ asset, books, deposit })
   if (units === null) return null
   const after = CoverRules.afterMint(books, { asset, amount: deposit, units })
+  if (after === null) return null
   return { price, sharePrice: sharePrice.up, units, ...coverOf(books, after) } satisfies Derived
 })
 

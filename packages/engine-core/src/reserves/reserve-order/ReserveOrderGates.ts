@@ -214,7 +214,13 @@ const cover = (
   { unit }: { readonly unit: string }
 ): Objection => {
   if (mint === null) return check("cover", true)
-  const { counted, required, state } = CoverRules.coverOf(CoverRules.afterMint(books, mint))
+  const after = CoverRules.afterMint(books, mint)
+  if (after === null) {
+    return check("cover", false, {
+      detail: "With the mint no decimal would hold what is locked or outstanding."
+    })
+  }
+  const { counted, required, state } = CoverRules.coverOf(after)
   return check("cover", state === "covered", {
     detail: `With the mint ${Decimal.formatPlain(required)} ${unit} would be required, and ${Decimal.formatPlain(counted)} ${unit} counted.`
   })

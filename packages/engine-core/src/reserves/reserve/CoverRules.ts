@@ -540,9 +540,17 @@ const moved = (
   return { ...books, locked, outstanding: change(books.outstanding, units) }
 }
 
-/** The books once a mint has settled. */
-export const afterMint = (books: ReserveBooks, mint: ReserveMove): ReserveBooks =>
-  moved(books, mint, Decimal.add)
+/** The books once a mint has settled; null: no decimal holds what is then locked or outstanding. */
+export const afterMint = (books: ReserveBooks, mint: ReserveMove): ReserveBooks | null => {
+  const locked = books.locked.get(keyOf(mint.asset)) ?? Decimal.zero
+  return isCountable(locked, mint.amount) && isCountable(books.outstanding, mint.units)
+    ? moved(books, mint, Decimal.add)
+    : null
+}
+
+/** Checks that a decimal holds a count with so much more of it. */
+const isCountable = (count: Decimal.Decimal, more: Decimal.Decimal): boolean =>
+  Rational.fits(Rational.add(Rational.of(count), Rational.of(more)))
 
 /** The books once a redemption has settled. */
 export const afterRedemption = (books: ReserveBooks, redemption: ReserveMove): ReserveBooks =>

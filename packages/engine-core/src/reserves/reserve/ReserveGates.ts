@@ -2,7 +2,8 @@
 import {
   isOnRegistry,
   isRecorded,
-  type Instrument
+  type Instrument,
+  type Recorded
 } from "../../instruments/instrument/Instrument.ts"
 import type { Manifest } from "../../instruments/instrument/Manifest.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -31,19 +32,17 @@ export interface Proposing {
 }
 
 /** An instrument that a reserve may back: its terms are recorded, and its units are at par or accumulate. */
-export const isBackable = (instrument: Instrument): boolean =>
+const isBackable = (instrument: Instrument): instrument is Recorded =>
   isRecorded(instrument) && isOnRegistry(instrument) && modeOf(instrument.manifest) !== null
 
 /** Valuation of the units of a backed instrument; null: no reserve backs such an instrument. */
-export const modeOf = ({
-  valuation
-}: Pick<Manifest, "valuation">): "par" | "accumulating" | null =>
+const modeOf = ({ valuation }: Pick<Manifest, "valuation">): "par" | "accumulating" | null =>
   valuation === "rebasing" ? null : valuation
 
 /** All checks of proposing a reserve, in the order in which they refuse. */
 export const againstProposal = (proposing: Proposing): ReadonlyArray<Objection> => {
   const { body, instrument, issuer, venue } = proposing
-  if (!isRecorded(instrument) || !isBackable(instrument)) return [check("not-recorded", false)]
+  if (!isBackable(instrument)) return [check("not-recorded", false)]
   const { manifest, registrar } = instrument
   const isPar = manifest.valuation === "par"
   return [

@@ -103,16 +103,19 @@ const inForce = ({ terms, pending }: Reserve, { now }: Scope): Templates.Reserve
 const lockedOf = ({ locked }: Reserve, asset: Templates.Asset): Decimal.Decimal =>
   locked.find((one) => sameAsset(one.asset, asset))?.amount ?? Decimal.zero
 
-/** The reserve's count with an amount of an asset more or fewer. */
-const counting = (
-  { locked }: Reserve,
-  { asset, amount }: Templates.AssetAmount
-): ReadonlyArray<Templates.AssetAmount> => {
-  const before = locked.find((one) => sameAsset(one.asset, asset))
-  const after = Decimal.add(before?.amount ?? Decimal.zero, amount)
-  const others = locked.filter((one) => one !== before)
-  return Decimal.isZero(after) ? others : [...others, { asset, amount: after }]
-}
+/** The reserve's count with an amount of an asset more or fewer, which a decimal must hold. */
+const counting = ({ locked }: Pick<Reserve, "locked">, { asset, amount }: Templates.AssetAmount) =>
+  Result.gen(function* () {
+    const before = locked.find((one) => sameAsset(one.asset, asset))
+    const count = before?.amount ?? Decimal.zero
+    yield* demandCountable(count, amount)
+    const after = Decimal.add(count, amount)
+    const others = locked.filter((one) => one !== before)
+    return Decimal.isZero(after) ? others : [...others, { asset, amount: after }]
+  })
+
+const demandCountable = (count: Decimal.Decimal, more: Decimal.Decimal) =>
+  demand([Cover.isCountable(count, more), "a count of the reserve is beyond a decimal"])
 
 export const reserve = define(Templates.Reserve, {
   signatories: (self) => [self.venue, self.issuer, self.holder],
@@ -137,22 +140,19 @@ export const reserve = define(Templates.Reserve, {
     Take: {
       controllers: (self) => [self.venue, self.issuer, self.holder],
       body: ({ self, argument: { supply, change, asset, lockedChange: amount } }, scope) =>
-        Result.map(
-          scope.create(Templates.Reserve, {
-            ...self,
-            outstanding: Decimal.add(Decimal.max(supply, self.outstanding), change),
-            locked: counting(self, { asset, amount })
-          }),
-          made
-        )
+        Result.gen(function* () {
+          const outstanding = Decimal.add(Decimal.max(supply, self.outstanding), change)
+          const locked = yield* counting(self, { asset, amount })
+          return made(yield* scope.create(Templates.Reserve, { ...self, outstanding, locked }))
+        })
     },
     Note: {
       controllers: (self) => [self.venue, self.holder],
       body: ({ self, argument: { asset, lockedChange: amount } }, scope) =>
-        Result.map(
-          scope.create(Templates.Reserve, { ...self, locked: counting(self, { asset, amount }) }),
-          made
-        )
+        Result.gen(function* () {
+          const locked = yield* counting(self, { asset, amount })
+          return made(yield* scope.create(Templates.Reserve, { ...self, locked }))
+        })
     },
     Amend: {
       controllers: (self) => [self.venue, self.issuer],
@@ -253,7 +253,7 @@ const sumsOf = (scope: Scope, self: Reserve, holdingCids: ReadonlyArray<string>)
     for (const holdingCid of holdingCids) {
       const holding = yield* scope.fetch(Templates.Holding, holdingCid)
       yield* demandLocked(self, holding)
-      sums = counting({ ...self, locked: sums }, { asset: holding.instrument, ...holding })
+      sums = yield* counting({ locked: sums }, { asset: holding.instrument, ...holding })
     }
     return sums
   })
@@ -405,6 +405,8 @@ const judgedMint = (
     const before = yield* stateOf(scope, self, of)
     const asset = yield* assetOf(before, of.asset)
     const units = Cover.mintedBy(before, { asset, deposit: of.deposit })
+    yield* demandCountable(asset.amount, of.deposit)
+    yield* demandCountable(before.outstanding, of.units)
     const after = Cover.moved(before, { ...of, amount: of.deposit })
     yield* demand(
       [!self.closing, "the reserve is closing"],

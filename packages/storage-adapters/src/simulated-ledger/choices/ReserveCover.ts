@@ -90,7 +90,7 @@ export const coverOf = (state: State): Templates.LedgerCover => {
   const worth = outstandingValueOf(state)
   const required = requiredOf(state)
   const counted = Rational.sum(state.assets.map((asset) => countedOf(asset, state)))
-  const isLow = !Decimal.isZero(state.outstanding) && Rational.lessThan(counted, required)
+  const isLow = Rational.lessThan(counted, required)
   const lowState = state.assets.some(isUnpriced) ? "unknown" : "low"
   return {
     required: Rational.round(required, { places: 10, rounding: "ceiling" }),
@@ -151,6 +151,10 @@ const figureOf = ({ reserve }: State, exact: Rational.Rational): Decimal.Decimal
 /** A worth as a report shows it: rounded down to 10 places. */
 export const shown = (worth: Rational.Rational): Decimal.Decimal =>
   Rational.round(worth, { places: 10, rounding: "floor" })
+
+/** Checks that a decimal holds a count with so much more of it. */
+export const isCountable = (count: Decimal.Decimal, more: Decimal.Decimal): boolean =>
+  Rational.fits(Rational.add(Rational.of(count), Rational.of(more)))
 
 /** The state with an amount of an asset, and units outstanding, more or fewer. */
 export const moved = (

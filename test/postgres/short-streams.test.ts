@@ -1,5 +1,8 @@
-/** Streams of few records take no cursor; those of many are read by one, from one snapshot. */
-import { Documents, type StoredPin } from "@bursar/engine-core/ports"
+/**
+ * Streams of few records take no cursor, and their statements go out with those of their reading scope;
+ * those of many are read by a cursor, from one snapshot.
+ */
+import { Atomically, Documents, type StoredPin } from "@bursar/engine-core/ports"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted, Stream } from "effect"
@@ -8,14 +11,18 @@ import { Socket } from "node:net"
 import { afterEach, beforeEach, expect, vi } from "vitest"
 import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
 
-/** Cursors that were declared on the way to the database. */
+/** Cursors that were declared on the way to the database, those of them that begin after a record, and statements of records. */
 let cursors = 0
+let continued = 0
+let statements = 0
 
 beforeEach(() => {
   const write = Socket.prototype.write
   vi.spyOn(Socket.prototype, "write").mockImplementation(function (this: Socket, ...given) {
     const text = Buffer.from(given[0] as Uint8Array).toString("latin1")
     cursors += text.match(/declare cursor_/g)?.length ?? 0
+    continued += text.match(/declare cursor_[^\0]*? and d\.sort_key > /g)?.length ?? 0
+    statements += text.split("\0").filter((sql) => sql.includes(" from bursar.document")).length
     return Reflect.apply(write, this, given) as boolean
   })
 })
@@ -30,9 +37,9 @@ const instant = (n: number) => `2026-01-01T00:00:00.${String(n).padStart(9, "0")
 const cases = [
   { count: 0, latest: 0, earlier: 0 },
   { count: 255, latest: 0, earlier: 0 },
-  // A pin before more than 256 closed versions is answered by other statements than a first page.
-  { count: 300, latest: 0, earlier: 1 },
-  { count: 499, latest: 0, earlier: 1 },
+  // A pin before more than 256 closed versions is answered by other statements of a list.
+  { count: 300, latest: 0, earlier: 0 },
+  { count: 499, latest: 0, earlier: 0 },
   { count: 500, latest: 1, earlier: 1 },
   { count: 1_201, latest: 1, earlier: 1 }
 ]
@@ -63,6 +70,7 @@ it.effect("streams each record once, by a cursor only where they are many", () =
       const ids = Array.from({ length: count }, (_, n) => String(n + 1))
       for (const [version, pin] of pins) {
         cursors = 0
+        continued = 0
         const found = yield* Stream.runCollect(
           documents.stream({ collection, pin, where: [], direction: "asc" })
         )
@@ -73,7 +81,39 @@ it.effect("streams each record once, by a cursor only where they are many", () =
         ).toEqual(ids)
         expect(found.every(({ body }) => body === version)).toBe(true)
         expect(cursors, name).toBe(version === "2" ? latest : earlier)
+        // Versions at an instant stay the same: the cursor goes on where the first page ended.
+        expect(continued, name).toBe(pin.by === "instant" ? cursors : 0)
       }
     }
+  }).pipe(Effect.scoped)
+)
+
+it.effect("sends the first pages of the streams of one reading scope in one statement", () =>
+  Effect.gen(function* () {
+    const url = Redacted.make(yield* TestDatabase.url)
+    const store = yield* Layer.build(Layer.fresh(Postgres.layer({ url, prepare: false })))
+    const sql = Context.get(store, SqlClient.SqlClient)
+    const documents = Context.get(store, Documents)
+    yield* sql`
+      insert into bursar.document (collection, record_id, version, sort_key, body, filters,
+        created_at, from_offset, from_instant)
+      select 'c-' || c, n::text, 1, lpad(n::text, 6, '0'), '{}', '{}', ${instant(1)}, 1, ${instant(1)}
+      from generate_series(1, 5) c, generate_series(1, 10 * c) n`
+    const pin: StoredPin = { by: "instant", instant: instant(2) }
+    const sizes = Effect.forEach(
+      [1, 2, 3, 4, 5],
+      (c) =>
+        Effect.map(
+          Stream.runCollect(
+            documents.stream({ collection: `c-${c}`, pin, where: [], direction: "asc" })
+          ),
+          ({ length }) => length
+        ),
+      { concurrency: "unbounded" }
+    )
+    const { reading } = Context.get(store, Atomically)
+    statements = 0
+    expect(yield* reading(sizes)).toEqual([10, 20, 30, 40, 50])
+    expect(statements).toBe(1)
   }).pipe(Effect.scoped)
 )

@@ -83,7 +83,9 @@ const FETCH = 500
 /** A reader of a stream may pause this long between two elements. */
 const STREAM_IDLE_MILLIS = 360_000
 
-export const make = (sessions: Sessions): Documents["Service"] => ({
+export const make = (sessions: Sessions): Documents["Service"] => of(sessions, listing(sessions))
+
+const of = (sessions: Sessions, list: Documents["Service"]["list"]): Documents["Service"] => ({
   put: (rows) => {
     const [first, ...more] = rows
     if (first === undefined) return Effect.void
@@ -124,11 +126,13 @@ export const make = (sessions: Sessions): Documents["Service"] => ({
       ? Effect.succeed([])
       : Effect.map(look(sessions, pin)(sql, given.values), ({ rows }) => rows.map(versionOf))
   },
-  list: listing(sessions),
+  list,
   stream: (query) =>
     Stream.unwrap(
       Effect.flatMap(sessions.current, (open) =>
-        open === undefined ? streaming(sessions, query) : cursor(open, ListSql.whole(query))
+        open === undefined
+          ? streaming(sessions, { list, query })
+          : cursor(open, ListSql.whole(query))
       )
     ),
   countBy: (query) => {
@@ -208,20 +212,27 @@ const isSame = (a: StoredPin, b: StoredPin): boolean => JSON.stringify(a) === JS
 
 /**
  * Streams versions outside of a transaction. Most lists end within the first page, which is a look-up as
- * that of a list: a cursor takes a connection and a transaction of its own, which cost more than the rows
- * of such a list. A longer list is read by the cursor from its beginning, so that all of it is one snapshot.
+ * that of a list, and goes out together with those of its reading scope: a cursor takes a connection and
+ * a transaction of its own, which cost more than the rows of such a list. A longer list is read on by the
+ * cursor where the versions at the pin stay the same, and otherwise from its beginning, so that all of it
+ * is one snapshot.
  */
-const streaming = Effect.fnUntraced(function* (sessions: Sessions, query: ListQuery) {
-  const { sql, values } = ListSql.firstOf(query, FETCH)
-  const { rows } = yield* look(sessions, query.pin)(sql, values)
-  const isWhole = rows.length < FETCH && !rows.some(ListSql.isTryNext)
-  if (isWhole) return Stream.fromIterable(rows.map(versionOf))
+const streaming = Effect.fnUntraced(function* (
+  sessions: Sessions,
+  of: { readonly list: Documents["Service"]["list"]; readonly query: ListQuery }
+) {
+  const { list, query } = of
+  const first = yield* list({ ...query, limit: FETCH })
+  const last = first.at(-1)
+  if (last === undefined || first.length < FETCH) return Stream.fromIterable(first)
+  const isFixed = query.pin.by === "instant"
   const session = yield* sessions.scoped
   yield* session.send(`set local idle_in_transaction_session_timeout = ${STREAM_IDLE_MILLIS}`, [])
-  const found = yield* cursor(session, ListSql.whole(query))
+  const rest = isFixed ? { ...query, after: last.sortKey } : query
+  const found = yield* cursor(session, ListSql.whole(rest))
   // The snapshot is taken; its rows are shown once the commits that they come from are on disk.
   if (!isSettled(sessions, query.pin)) yield* session.settled
-  return found
+  return isFixed ? Stream.concat(Stream.fromIterable(first), found) : found
 })
 
 /** Records that one call gets, at a pin. */

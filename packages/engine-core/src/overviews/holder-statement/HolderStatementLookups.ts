@@ -32,6 +32,9 @@ import { Records } from "../../records/Records.ts"
 import type { MovementKind } from "../../vocabulary/sets.ts"
 import { type End, inOrder, type Points } from "./StatementPointRules.ts"
 
+/** Look-ups that do not follow from one another: those of a page's reading scope go out together. */
+export const together = { concurrency: "unbounded" } as const
+
 /** Party whose statements are asked for, and the point of the read. */
 export interface Asked {
   readonly party: Party.Party
@@ -86,14 +89,19 @@ const hadBy = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const then = atOffset(pin, at)
-  const turned = yield* records.countBy(partyMovements, "instrumentId", {
-    pin: then,
-    where: { turned: parties }
-  })
-  const ids = new Set(turned.keys())
-  const held = yield* Stream.runCollect(
-    records.stream(registerEntries, { pin: then, where: { party: parties } })
+  const { turned, held } = yield* Effect.all(
+    {
+      turned: records.countBy(partyMovements, "instrumentId", {
+        pin: then,
+        where: { turned: parties }
+      }),
+      held: Stream.runCollect(
+        records.stream(registerEntries, { pin: then, where: { party: parties } })
+      )
+    },
+    together
   )
+  const ids = new Set(turned.keys())
   for (const { record } of held) ids.add(record.instrumentId)
   return ids
 })
@@ -126,16 +134,19 @@ export const firstMovementsOf = Effect.fnUntraced(function* (
 
 type Asset = Pick<Instrument, "registrar" | "instrumentId">
 
+/** Loads the offset that the kept history begins after; 0: it begins with the ledger. */
+export const horizonOffset = Effect.flatMap(ProjectionLog, (log) =>
+  Effect.map(orUnavailable(log.head), (head) => head.horizonOffset)
+)
+
 /**
  * Loads the lots of a party that a snapshot of the ledger began with, by asset: since when the kept
  * history knows its units, and how many they were. None where the history begins with the ledger.
  */
 export const snapshotLotsOf = Effect.fnUntraced(function* (
   assets: ReadonlyArray<Asset>,
-  { party, pin }: Asked
+  { party, pin, horizonOffset }: Asked & { readonly horizonOffset: number }
 ) {
-  const log = yield* ProjectionLog
-  const { horizonOffset } = yield* orUnavailable(log.head)
   if (horizonOffset === 0 || assets.length === 0) return new Map<string, Lot>()
   const records = yield* Records
   const lotId = LotRules.snapshotLotIdOf(party)
@@ -154,9 +165,13 @@ export const subjectsOf = Effect.fnUntraced(function* (
 ) {
   if (ids.length === 0) return []
   const records = yield* Records
-  const found = yield* records.many(instruments, ids, pin)
-  const rows = yield* Stream.runCollect(
-    records.stream(policyVersions, { pin, where: { instrumentId: ids, state: [...counted] } })
+  const where = { instrumentId: ids, state: [...counted] }
+  const { found, rows } = yield* Effect.all(
+    {
+      found: records.many(instruments, ids, pin),
+      rows: Stream.runCollect(records.stream(policyVersions, { pin, where }))
+    },
+    together
   )
   const versionsOf = Map.groupBy(
     rows.map(({ record }): PolicyVersion => record),
@@ -222,8 +237,8 @@ export const openingsOf = Effect.fnUntraced(function* (
   return openings
 })
 
-/** Rows of the first query of movements; each later one asks for twice as many, up to the largest. */
-const firstRows = 64
+/** Rows of the first page of movements; each later one has twice as many, up to the largest. */
+const firstRows = 256
 const rowsMax = 1_000
 
 interface Run extends Omit<Opening, "party"> {
@@ -236,38 +251,64 @@ interface Run extends Omit<Opening, "party"> {
   readonly instrumentIds?: ReadonlyArray<string>
 }
 
-/** Streams the movements of parties' units in a run of months, in their order; locks are left out. */
-export const movementsIn = (of: Run) =>
-  Stream.paginate(
-    { after: of.before === null ? undefined : afterOffset(of.before), limit: firstRows },
-    Effect.fnUntraced(function* ({ after, limit }) {
-      const { parties, pin, start, end, before, kinds, instrumentIds } = of
-      const records = yield* Records
-      const found = yield* records.list(partyMovements, {
-        pin,
-        where: {
-          party: parties,
-          ...(kinds === undefined ? {} : { kind: kinds }),
-          ...(instrumentIds === undefined ? {} : { instrumentId: instrumentIds })
-        },
-        ...(before === null
-          ? { ranges: { at: { from: Instant.sortable(start), to: Instant.sortable(end) } } }
-          : {}),
-        ...(after === undefined ? {} : { after }),
-        limit
-      })
-      // Ledger time never decreases from one movement to the next.
-      const within = found.filter(({ record }) => Instant.isBefore(record.ledgerTime, end))
-      const isMore = found.length === limit && within.length === found.length
-      const next = { after: found.at(-1)?.sortKey, limit: Math.min(rowsMax, 2 * limit) }
-      return [
-        within
-          .map(({ record }): PartyMovement => record)
-          .filter(({ kind }) => !lockings.includes(kind)),
-        isMore ? Option.some(next) : Option.none()
-      ] as const
+/** Place of a page of movements, and its size. */
+interface Place {
+  readonly after: string | undefined
+  readonly limit: number
+}
+
+/** Movements of one page, and the place of the next one; none: it is the last. */
+type Page = readonly [found: ReadonlyArray<PartyMovement>, next: Option.Option<Place>]
+
+const pageOf = (of: Run) =>
+  Effect.fnUntraced(function* ({ after, limit }: Place) {
+    const { parties, pin, start, end, before, kinds, instrumentIds } = of
+    const records = yield* Records
+    const found = yield* records.list(partyMovements, {
+      pin,
+      where: {
+        party: parties,
+        ...(kinds === undefined ? {} : { kind: kinds }),
+        ...(instrumentIds === undefined ? {} : { instrumentId: instrumentIds })
+      },
+      ...(before === null
+        ? { ranges: { at: { from: Instant.sortable(start), to: Instant.sortable(end) } } }
+        : {}),
+      ...(after === undefined ? {} : { after }),
+      limit
+    })
+    // Ledger time never decreases from one movement to the next.
+    const within = found.filter(({ record }) => Instant.isBefore(record.ledgerTime, end))
+    const isMore = found.length === limit && within.length === found.length
+    const next = { after: found.at(-1)?.sortKey, limit: Math.min(rowsMax, 2 * limit) }
+    return [
+      within
+        .map(({ record }): PartyMovement => record)
+        .filter(({ kind }) => !lockings.includes(kind)),
+      isMore ? Option.some(next) : Option.none()
+    ] satisfies Page as Page
+  })
+
+/** Loads the first movements of parties' units in a run of months; locks are left out. */
+export const firstPageOf = (of: Run) =>
+  pageOf(of)({
+    after: of.before === null ? undefined : afterOffset(of.before),
+    limit: firstRows
+  })
+
+/** Streams the movements of a run of months, in their order, of which the first page is loaded. */
+export const movementsFrom = (of: Run, [found, next]: Page) =>
+  Stream.concat(
+    Stream.fromIterable(found),
+    Option.match(next, {
+      onNone: () => Stream.empty,
+      onSome: (place) => Stream.paginate(place, pageOf(of))
     })
   )
+
+/** Streams the movements of parties' units in a run of months, in their order; locks are left out. */
+export const movementsIn = (of: Run) =>
+  Stream.unwrap(Effect.map(firstPageOf(of), (first) => movementsFrom(of, first)))
 
 /** Time before a month within which its last price is looked for first. */
 const recent = Duration.days(45)

@@ -1,5 +1,5 @@
 /** Read of a holder's statements: rows computed from months, page by page. */
-import { Effect, Schema, Stream } from "effect"
+import { Effect, Option, Schema, Stream } from "effect"
 import { type Holder, HolderId, holders } from "../../holders/holder/Holder.ts"
 import { audience } from "../../holders/holder/HolderReads.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
@@ -85,7 +85,7 @@ export const list = Read.list({
   rows: Effect.fnUntraced(function* ({ after, limit }, { pin }, params) {
     const records = yield* Records
     const { holderId, zone = Zone.utc } = params
-    const [holder] = yield* records.many(holders, [holderId], pin)
+    const holder = Option.getOrUndefined(yield* records.find(holders, holderId, pin))
     if (holder === undefined) return []
     if (pin.ledgerTime === null) return []
     const last = Month.fromDate(Zone.dateAt(zone, pin.ledgerTime))
@@ -142,12 +142,18 @@ interface Held {
 }
 
 const heldBy = Effect.fnUntraced(function* ({ party }: Holder, pin: Pin.Resolved) {
-  const first = yield* Lookups.firstMovementOf({ party, pin })
-  const ids = yield* Lookups.instrumentsHeldAt({ party, pin })
+  const { first, ids, horizonOffset } = yield* Effect.all(
+    {
+      first: Lookups.firstMovementOf({ party, pin }),
+      ids: Lookups.instrumentsHeldAt({ party, pin }),
+      horizonOffset: Lookups.horizonOffset
+    },
+    Lookups.together
+  )
   const subjects = yield* Lookups.subjectsOf([...ids], pin)
   const begun = yield* Lookups.snapshotLotsOf(
     subjects.map(({ instrument }) => instrument),
-    { party, pin }
+    { party, pin, horizonOffset }
   )
   const times = [...begun.values()].map(({ acquiredAt }) => acquiredAt)
   if (first !== null) times.push(first.ledgerTime)
@@ -199,7 +205,13 @@ const rowsOf = Effect.fnUntraced(function* (asked: Months) {
   const spans = months.map((month) => Rules.spanOf(month, zone))
   const [{ start }, { end, graceEnd }] = [spans[0]!, spans.at(-1)!]
   const isNamed = (instrumentId: string) => named === undefined || named.includes(instrumentId)
-  const paid = yield* paymentsOf(asked, Lookups.deliveriesOf({ start, graceEnd }))
+  const { paid, before } = yield* Effect.all(
+    {
+      paid: paymentsOf(asked, Lookups.deliveriesOf({ start, graceEnd })),
+      before: Lookups.offsetBefore(start, pin)
+    },
+    Lookups.together
+  )
   const payments = Map.groupBy(
     paid.filter(({ instrumentId }) => isNamed(instrumentId)),
     ({ instrumentId, paidOn }) => keyOf(Month.fromDate(paidOn), instrumentId)
@@ -207,12 +219,18 @@ const rowsOf = Effect.fnUntraced(function* (asked: Months) {
   const found = yield* withPaid(held, paid, pin).pipe(
     Effect.map((all) => all.filter(({ instrument }) => isNamed(instrument.instrumentId)))
   )
-  const before = yield* Lookups.offsetBefore(start, pin)
-  const openings = yield* Lookups.openingsOf(
-    found.map(({ instrument }) => instrument),
-    { party, pin, start, before, begun: held.begun }
+  const run = { parties: [party], pin, start, before, end }
+  const { openings, pointsOf, firstMoved } = yield* Effect.all(
+    {
+      openings: Lookups.openingsOf(
+        found.map(({ instrument }) => instrument),
+        { party, pin, start, before, begun: held.begun }
+      ),
+      pointsOf: Lookups.pointsOf({ subjects: found, pin, start, until: graceEnd }),
+      firstMoved: Lookups.firstPageOf(run)
+    },
+    Lookups.together
   )
-  const pointsOf = yield* Lookups.pointsOf({ subjects: found, pin, start, until: graceEnd })
   const previous = Rules.spanOf(Month.previous(months[0]!), zone)
   const ledgers = new Map(
     found.map((subject) => {
@@ -259,16 +277,14 @@ const rowsOf = Effect.fnUntraced(function* (asked: Months) {
     nth += 1
   }
   begin()
-  yield* Stream.runForEach(
-    Lookups.movementsIn({ parties: [party], pin, start, before, end }),
-    (movement) =>
-      Effect.sync(() => {
-        while (Instant.atOrAfter(movement.ledgerTime, spans[nth]!.end)) {
-          close()
-          begin()
-        }
-        ledgers.get(assetKeyOf(movement))?.add(movement)
-      })
+  yield* Stream.runForEach(Lookups.movementsFrom(run, firstMoved), (movement) =>
+    Effect.sync(() => {
+      while (Instant.atOrAfter(movement.ledgerTime, spans[nth]!.end)) {
+        close()
+        begin()
+      }
+      ledgers.get(assetKeyOf(movement))?.add(movement)
+    })
   )
   while (nth < spans.length) {
     close()

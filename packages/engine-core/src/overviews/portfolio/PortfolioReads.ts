@@ -38,8 +38,8 @@ const { NullOr } = Schema
  */
 const firstPage = 10_000
 
-/** Concurrent queries of one portfolio: the store answers one while another is decoded. */
-const atOnce = 2
+/** Look-ups that do not follow from one another: those of a reading scope go out together. */
+const together = { concurrency: "unbounded" } as const
 
 /** Loads the entries of a party in all registers. */
 const entriesOf = Effect.fnUntraced(function* (party: string, pin: Pin.Resolved) {
@@ -95,31 +95,40 @@ export const portfolio = Read.one({
     yield* Sight.demand(asking, holders, { holderId })
     const holder = yield* records.get(holders, holderId, pin)
     const { party } = holder
-    const entries = new Map(
-      (yield* entriesOf(party, pin)).map(({ record }) => [assetKeyOf(record), record])
-    )
-    const ids = [...entries.values()].map(({ instrumentId }) => instrumentId)
-    const held = (yield* records.many(instruments, ids, pin)).toSorted((a, b) =>
-      a.instrumentId < b.instrumentId ? -1 : 1
-    )
-    const positions = held.flatMap((instrument): ReadonlyArray<AccruedLookups.Held> => {
-      // Entries of other registrars' instruments with the same id are left out.
-      const entry = entries.get(assetKeyOf(instrument))
-      return entry === undefined ? [] : [{ instrument, entry }]
-    })
-    const { found, restrictions, costs, accrued } = yield* Effect.all(
+    const { held, restrictions } = yield* Effect.all(
       {
-        found: records.many(quotes, held.flatMap(quoteIdsOf), pin),
+        held: entriesOf(party, pin),
         restrictions: isConcealedFrom(asking.role)
           ? Effect.succeed(null)
-          : inForce({ holderIds: [holderId] }, pin),
-        costs: LotLookups.costsOf(
-          positions.map(({ entry }) => entry),
+          : inForce({ holderIds: [holderId] }, pin)
+      },
+      together
+    )
+    const entries = new Map(held.map(({ record }) => [assetKeyOf(record), record]))
+    const { recorded, costs } = yield* Effect.all(
+      {
+        recorded: records.many(
+          instruments,
+          held.map(({ record }) => record.instrumentId),
           pin
         ),
+        costs: LotLookups.costsOf([...entries.values()], pin)
+      },
+      together
+    )
+    const positions = recorded
+      .toSorted((a, b) => (a.instrumentId < b.instrumentId ? -1 : 1))
+      .flatMap((instrument): ReadonlyArray<AccruedLookups.Held> => {
+        // Entries of other registrars' instruments with the same id are left out.
+        const entry = entries.get(assetKeyOf(instrument))
+        return entry === undefined ? [] : [{ instrument, entry }]
+      })
+    const { found, accrued } = yield* Effect.all(
+      {
+        found: records.many(quotes, recorded.flatMap(quoteIdsOf), pin),
         accrued: AccruedLookups.accruedOf(holder, positions, pin)
       },
-      { concurrency: atOnce }
+      together
     )
     const quoteOf = new Map(found.map((quote) => [quote.quoteId, quote]))
     return positions.map(({ instrument, entry }) => {

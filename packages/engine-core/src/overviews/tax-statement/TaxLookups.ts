@@ -25,7 +25,7 @@ import { redemptions } from "../../orders/redemption/Redemption.ts"
 import { LedgerReach } from "../../records/LedgerReach.ts"
 import { Records } from "../../records/Records.ts"
 import { reserveRedemptions } from "../../reserves/reserve-order/ReserveRedemption.ts"
-import { movementsIn } from "../holder-statement/HolderStatementLookups.ts"
+import { movementsIn, together } from "../holder-statement/HolderStatementLookups.ts"
 import * as DisposalRules from "./DisposalRules.ts"
 
 /** Largest number of holders of a chain of successors; more are a loop, a bug. */
@@ -267,10 +267,13 @@ export const proceedsOf = Effect.fnUntraced(function* (
     )
   ]
   const ids = { redemption: named("redemption"), reserve: named("reserve-redemption") }
-  const redeemed =
-    ids.redemption.length === 0 ? [] : yield* records.many(redemptions, ids.redemption, pin)
-  const reserved =
-    ids.reserve.length === 0 ? [] : yield* records.many(reserveRedemptions, ids.reserve, pin)
+  const { redeemed, reserved } = yield* Effect.all(
+    {
+      redeemed: records.many(redemptions, ids.redemption, pin),
+      reserved: records.many(reserveRedemptions, ids.reserve, pin)
+    },
+    together
+  )
   const byId = new Map(redeemed.map((order) => [order.redemptionId as string, order]))
   const byReserveId = new Map(reserved.map((order) => [order.reserveRedemptionId as string, order]))
   return (

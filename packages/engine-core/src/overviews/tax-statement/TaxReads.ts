@@ -1,6 +1,6 @@
 /** Read of a person's tax statement of a year. */
 import { Effect, Schema, Stream } from "effect"
-import { type Holder, HolderId, holders } from "../../holders/holder/Holder.ts"
+import { HolderId, holders } from "../../holders/holder/Holder.ts"
 import { audience } from "../../holders/holder/HolderReads.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
 import { isRecorded, type Instrument } from "../../instruments/instrument/Instrument.ts"
@@ -9,6 +9,8 @@ import { idOf as entryIdOf } from "../../instruments/register/RegisterEntry.ts"
 import type * as Basis from "../../kernel/Basis.ts"
 import * as Date from "../../kernel/Date.ts"
 import type * as Instant from "../../kernel/Instant.ts"
+import type * as Offset from "../../kernel/Offset.ts"
+import type * as Party from "../../kernel/Party.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import * as Read from "../../reads/Read.ts"
@@ -18,7 +20,8 @@ import {
   instrumentsHadBefore,
   movementsIn,
   paidLinesOf,
-  subjectsOf
+  subjectsOf,
+  together
 } from "../holder-statement/HolderStatementLookups.ts"
 import * as PaidLineRules from "../PaidLineRules.ts"
 import * as DisposalRules from "./DisposalRules.ts"
@@ -51,17 +54,30 @@ export const taxStatement = Read.one({
     const chain = yield* Lookups.chainOf(yield* records.get(holders, holderId, pin), pin)
     const span = spanOf(Number(year), zone)
     const parties = chain.map(({ party }) => party)
-    const had = yield* instrumentsHadBefore({
-      ...{ parties, pin, end: span.end },
-      before: yield* Lookups.offsetBefore(span.end, pin)
-    })
-    const lines = (yield* paidLinesOf(
-      chain.map((holder) => holder.holderId),
-      { ...deliveriesOf(span), pin }
-    )).flatMap((line) => {
+    const { before, begun, delivered } = yield* Effect.all(
+      {
+        before: Lookups.offsetBefore(span.end, pin),
+        begun: Lookups.offsetBefore(span.start, pin),
+        delivered: paidLinesOf(
+          chain.map((holder) => holder.holderId),
+          { ...deliveriesOf(span), pin }
+        )
+      },
+      together
+    )
+    const lines = delivered.flatMap((line) => {
       const paidOn = PaidLineRules.countedOn(line, { zone, since: null })
       return isIn(span, paidOn) ? [{ ...line, paidOn }] : []
     })
+    const { had, codes, exemptions, left } = yield* Effect.all(
+      {
+        had: instrumentsHadBefore({ parties, pin, end: span.end, before }),
+        codes: Lookups.incomeCodesOf(lines, pin),
+        exemptions: Lookups.exemptionsOf(lines, pin),
+        left: leftOf({ parties, pin, span, before: begun })
+      },
+      together
+    )
     const ids = new Set([...had, ...lines.map(({ instrumentId }) => instrumentId as string)])
     const subjects = yield* subjectsOf([...ids], pin)
     const currencyOf = new Map(
@@ -70,8 +86,6 @@ export const taxStatement = Read.one({
         instrument.manifest?.currency ?? null
       ])
     )
-    const codes = yield* Lookups.incomeCodesOf(lines, pin)
-    const exemptions = yield* Lookups.exemptionsOf(lines, pin)
     const currencies = TaxRules.currenciesOf(
       lines.flatMap(({ instrumentId, rate, ...line }) => {
         const currency = currencyOf.get(instrumentId) ?? null
@@ -89,7 +103,8 @@ export const taxStatement = Read.one({
       })
     )
     const { disposals, basis } = yield* disposalsOf({
-      chain,
+      parties,
+      left,
       span,
       pin,
       instruments: subjects.flatMap(({ instrument }) =>
@@ -138,34 +153,46 @@ const spanOf = (year: number, zone: Zone.Zone): Span => {
 const isIn = ({ firstDay, nextDay }: Span, date: Date.Date): boolean =>
   !Date.isBefore(date, firstDay) && Date.isBefore(date, nextDay)
 
-interface Disposing {
-  readonly chain: ReadonlyArray<Holder>
+interface Leaving {
+  readonly parties: ReadonlyArray<Party.Party>
   readonly span: Span
   readonly pin: Pin.Resolved
+  /** The last offset before the year; null: the kept history begins later. */
+  readonly before: Offset.Offset | null
+}
+
+/** Movements of the year by which units left a party's books. */
+const leftOf = ({ parties, pin, span: { start, end }, before }: Leaving) =>
+  Effect.map(
+    Stream.runCollect(movementsIn({ parties, pin, kinds: leaving, start, end, before })),
+    (found) => found.filter(({ from, party }) => from === party)
+  )
+
+interface Disposing extends Omit<Leaving, "before"> {
+  readonly left: ReadonlyArray<PartyMovement>
   readonly instruments: ReadonlyArray<Instrument>
 }
 
 /** Units that left the books of the chain in the year, lot by lot, in the order of their movements. */
-const disposalsOf = Effect.fnUntraced(function* ({ chain, span, pin, instruments }: Disposing) {
-  const parties = chain.map(({ party }) => party)
+const disposalsOf = Effect.fnUntraced(function* (of: Disposing) {
+  const { parties, left, span, pin, instruments } = of
   const own = new Set<string>(parties)
   const isDisposal = ({ to }: PartyMovement): boolean => to === null || !own.has(to)
-  const left = (yield* Stream.runCollect(
-    movementsIn({
-      ...{ parties, pin, kinds: leaving, start: span.start, end: span.end },
-      before: yield* Lookups.offsetBefore(span.start, pin)
-    })
-  )).filter(({ from, party }) => from === party)
   const disposed = new Set(left.filter(isDisposal).map(entryIdOf))
-  const taken = yield* Lookups.partsOf(
-    left.filter((movement) => disposed.has(entryIdOf(movement))),
-    pin
+  const { taken, paidFor } = yield* Effect.all(
+    {
+      taken: Lookups.partsOf(
+        left.filter((movement) => disposed.has(entryIdOf(movement))),
+        pin
+      ),
+      paidFor: Lookups.proceedsOf(left.filter(isDisposal), pin)
+    },
+    together
   )
   const parts = Map.groupBy(
     taken.filter(({ movement }) => isDisposal(movement)),
     ({ movement }) => entryIdOf(movement)
   )
-  const paidFor = yield* Lookups.proceedsOf(left.filter(isDisposal), pin)
   const disposals: Array<Disposal> = []
   const basis: Array<Basis.Basis> = []
   for (const instrument of instruments) {

@@ -11,6 +11,8 @@ import * as MovementReads from "#core/overviews/register/MovementReads.ts"
 import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
+import { again, forgets, recordsAgain } from "./again.ts"
+import * as Bank from "./bank.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Rebasing from "./rebasing.ts"
@@ -395,6 +397,23 @@ describe("an order of a rebasing instrument that cannot be", () => {
         { cycleId: "c1" }
       )
       assert.strictEqual(cycle.why, "rule-refused policy payment")
+      const { asset, bank, fund } = scene.stage
+      const holder = scene.holders[0]!
+      const usd = { admin: bank.party, id: "USD" }
+      const standing = yield* Calls.write(
+        "standing-settlement.open",
+        {},
+        {
+          standingSettlementId: "st1",
+          instrumentId: "fund-a",
+          funding: [
+            { party: holder.party, asset: usd, amount: 3000 },
+            { party: holder.party, asset, amount: 500 },
+            { party: fund.party, asset: usd, amount: 2000 }
+          ]
+        }
+      )
+      assert.strictEqual(standing.why, "rule-refused policy payment")
     }).pipe(engine())
   )
 
@@ -413,6 +432,102 @@ describe("an order of a rebasing instrument that cannot be", () => {
       ])
       assert.deepStrictEqual(verified(yield* ofSubscription("s1")), { "subscribe-amount fee": "5" })
     }).pipe(engine())
+  )
+})
+
+/** Bank lines of an order's cash. */
+const paidBy = (id: string) =>
+  Effect.map(Rebasing.bought(id), ({ cash }) =>
+    Rebasing.lines(Bank.credits, cash.expected ?? Decimal.zero)
+  )
+
+/** The registrar mints the units of an order whose cash has come. */
+const delivers = (scene: Rebasing.Scene) =>
+  Effect.gen(function* () {
+    yield* Rebasing.acts("subscription", "deliver", { id: "o1", cash: yield* paidBy("o1") })
+    yield* Rebasing.registers(scene)
+  })
+
+/** After a bootstrap the bank's lines are named again, for the engine has lost them. */
+const closes = () =>
+  Effect.gen(function* () {
+    const { cash } = yield* Rebasing.bought("o1")
+    const again = Decimal.isZero(cash.matched) ? { cash: yield* paidBy("o1") } : {}
+    assert.strictEqual(
+      (yield* Rebasing.acts("subscription", "settle", { id: "o1", ...again })).why,
+      ""
+    )
+  })
+
+/** Acts on an order, one after the other, each with the state that it leaves the order in. */
+const walks = {
+  subscription: [
+    ["claimed", () => Rebasing.claims("subscription", "o1", { amount: 1000 })],
+    ["priced", Rebasing.prices],
+    ["delivered", delivers],
+    ["closed", closes]
+  ],
+  redemption: [
+    ["claimed", () => Rebasing.claims("redemption", "o1", { units: 500 })],
+    ["priced", Rebasing.prices],
+    ["funded", Rebasing.asksBurns],
+    ["settled", (scene: Rebasing.Scene) => Rebasing.sells(scene, "o1")]
+  ]
+} as const
+
+const orderOf = (kind: keyof typeof walks) =>
+  kind === "subscription" ? ofSubscription("o1") : ofRedemption("o1")
+
+const begunAgain = [
+  ["subscription", 1],
+  ["subscription", 2],
+  ["subscription", 3],
+  ["redemption", 1],
+  ["redemption", 2],
+  ["redemption", 3]
+] as const
+
+describe("an order of a rebasing instrument that a snapshot of the ledger shows", () => {
+  it.effect.each(begunAgain)(
+    "has the index and base units that it had, and ends as one that never stopped: %s after act %i",
+    ([kind, acted]) =>
+      Effect.gen(function* () {
+        const scene = yield* endowed()
+        const acts = walks[kind]
+        const state = acts[acted - 1]![0]
+        yield* Cycles.at("2026-08-03T12:00:00Z")
+        yield* Rebasing.indexed(scene, "1.7314", "2026-08-03T11:00:00Z")
+        for (const [, does] of acts.slice(0, acted)) yield* does(scene)
+        const before = yield* orderOf(kind)
+        assert.strictEqual(before.state, state)
+        yield* forgets
+        yield* Effect.gen(function* () {
+          yield* Calls.settle
+          const recorded = yield* recordsAgain(scene.stage, Rebasing.terms)
+          assert.strictEqual(recorded.why, "")
+          yield* Bank.opens()
+          const found = yield* orderOf(kind)
+          const { baseUnits, index, price, units } = before
+          assert.deepInclude(found, { state, recovered: true, baseUnits, index, price, units })
+          for (const [, does] of acts.slice(acted)) yield* does(scene)
+          const ended = yield* orderOf(kind)
+          assert.strictEqual(ended.state, acts.at(-1)![0])
+          assert.strictEqual(
+            text(ended.baseUnits),
+            kind === "subscription" ? "574.6794501559" : "288.7836432944"
+          )
+          for (const figure of Object.values(verified(ended))) assert.match(figure, /^[0-9.]+$/u)
+          const [base, worth] =
+            kind === "subscription"
+              ? ["1159.973567803", "2008.378235"]
+              : ["296.5104743527", "513.378235"]
+          assert.deepStrictEqual(yield* shown(), {
+            ...{ register: worth, portfolio: worth, statement: worth },
+            base
+          })
+          assert.deepStrictEqual(yield* Fund.surprises, [])
+        }).pipe(Effect.provide(yield* again))
+      }).pipe(engine())
   )
 })
 

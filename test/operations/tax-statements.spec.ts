@@ -13,6 +13,7 @@ import * as Month from "./distributions.ts"
 import * as Fund from "./fund.ts"
 import * as Minting from "./minting.ts"
 import * as Powers from "./powers.ts"
+import * as Rebasing from "./rebasing.ts"
 import * as Reports from "./reports.ts"
 
 const head = Effect.gen(function* () {
@@ -297,6 +298,70 @@ describe("a disposal of many lots", () => {
       // The oldest lots go first, and these came in by the transfer.
       assert.deepStrictEqual(yield* of("h2", "2026-10-01"), ["2026-10-01 0.5"])
       assert.deepStrictEqual(yield* of("h2", "2026-10-03"), parts)
+    }).pipe(Effect.provide(world()))
+  )
+})
+
+describe("G44: a disposal of units of a rebasing instrument", () => {
+  /** 995 shown units for 1000.00 at index 1.7, and two days later the index 1.7314. */
+  const bought = (change: Rebasing.Terms = {}) =>
+    Effect.gen(function* () {
+      const scene = yield* Rebasing.opened(change)
+      yield* Rebasing.indexed(scene, "1.7", "2026-07-31T11:00:00Z")
+      yield* Rebasing.claims("subscription", "s1", { amount: 1000 })
+      yield* Rebasing.prices(scene)
+      assert.deepStrictEqual(yield* Rebasing.buys(scene, "s1"), [])
+      yield* Cycles.at("2026-08-03T12:00:00Z")
+      yield* Rebasing.indexed(scene, "1.7314", "2026-08-03T11:00:00Z")
+      return scene
+    })
+
+  const redeems = (scene: Rebasing.Scene, id: string, of: Rebasing.Terms) =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* Rebasing.claims("redemption", id, of)).why, "")
+      yield* Rebasing.prices(scene)
+      assert.deepStrictEqual(yield* Rebasing.sells(scene, id), [])
+    })
+
+  /** Each disposal: its reference, its base units, what they cost and what they brought. */
+  const disposals = ({ disposals: all }: Effect.Success<ReturnType<typeof Reports.taxOf>>) =>
+    all.map(({ acquiredOn, cost, proceeds, reference, units }) =>
+      [
+        ...[reference?.id ?? "none", acquiredOn, plain(units)],
+        ...[cost, proceeds].map((figure) => (figure === null ? "none" : plain(figure)))
+      ].join(" ")
+    )
+
+  it.effect("takes base units of the lot, and never loses a cent of its cost or proceeds", () =>
+    Effect.gen(function* () {
+      const scene = yield* bought()
+      yield* redeems(scene, "r1", { units: 500 })
+      yield* redeems(scene, "r2", { units: 513.378235 })
+      const of = yield* Reports.taxOf("h1", 2026)
+      assert.deepStrictEqual(disposals(of), [
+        "r1 2026-07-31 288.7836432944 493.4 497.5",
+        "r2 2026-07-31 296.5104743527 506.6 510.81"
+      ])
+      assert.strictEqual(Reports.keepBasis(of), 4)
+      assert.strictEqual(yield* Reports.keepTaxLaws("America/New_York", [2026]), 0)
+      assert.isAbove(yield* Reports.keepLaws("America/New_York"), 0)
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("costs what the person paid whose units were recovered, in one statement of both", () =>
+    Effect.gen(function* () {
+      const scene = yield* bought()
+      const [h1] = scene.holders
+      yield* Powers.agrees(scene.stage)
+      yield* Powers.consents(h1!)
+      const next = yield* Powers.succeeds(scene.stage, h1!)
+      assert.strictEqual((yield* Powers.recovers("h1")).why, "")
+      yield* redeems({ ...scene, holders: [next] }, "r1", { holderId: next.holderId, units: 500 })
+      const of = yield* Reports.taxOf("h1", 2026)
+      assert.deepStrictEqual(of.holderIds, ["h1", next.holderId])
+      assert.deepStrictEqual(disposals(of), ["r1 2026-07-31 288.7836432944 493.4 497.5"])
+      assert.strictEqual(yield* Reports.keepTaxLaws("UTC", [2026]), 0)
+      assert.isAbove(yield* Reports.keepLaws("UTC"), 0)
     }).pipe(Effect.provide(world()))
   )
 })

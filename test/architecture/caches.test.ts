@@ -6,10 +6,7 @@ import { edited, type Size, switches } from "../caches/switches.ts"
 import { root, sources } from "./sources.ts"
 
 const page = readFileSync(join(root, "packages/engine-core/docs/ARCHITECTURE.md"), "utf8")
-const table = page.slice(
-  page.indexOf("\n## Caches\n"),
-  page.indexOf("\n## Where does this line live")
-)
+const table = page.slice(page.indexOf("\n## Caches\n"), page.indexOf("\n## Which file to change"))
 /** Files that the table names. */
 const rows = [...table.matchAll(/`([a-z-]+\/src\/[^`]+\.ts)`/gu)].map(([, file]) => file ?? "")
 

@@ -70,7 +70,7 @@ export const auditCheckpointAge = Metric.gauge("bursar.audit.checkpoint_age_seco
 })
 
 export const auditUnlogged = Metric.counter("bursar.audit.unlogged", {
-  description: "Refused calls that the audit log could not be told of: its store was away.",
+  description: "Refused calls that were not logged because the store of the audit log was away.",
   incremental: true
 })
 

@@ -4,9 +4,9 @@
  * (docs/domain/statements.md#xml).
  */
 import { StatementSource } from "@bursar/engine-core/ports"
-import { SaxesParser, type SaxesTagPlain } from "saxes"
 import { LineBuffer, repeated } from "./LineBuffer.ts"
 import type { Step } from "./Steps.ts"
+import { type Tag, XmlParser } from "./XmlParser.ts"
 
 /** Elements that a form names, by the names of those within them. */
 export interface Shape {
@@ -107,14 +107,6 @@ const expected = (form: Form): string =>
     )
     .join(" or ")
 
-/** Namespaces are resolved by the walk itself: the parser takes twice its time over them. */
-const options = {
-  xmlns: false,
-  position: false,
-  forceXMLVersion: true,
-  defaultXMLVersion: "1.0"
-} as const
-
 interface Binding {
   readonly depth: number
   readonly prefix: string
@@ -130,7 +122,7 @@ export const walk = (
   form: Form,
   reading: StatementSource.Reading
 ): Step<string, StatementSource.Part> => {
-  const parser = new SaxesParser(options)
+  const parser = new XmlParser()
   const malformed = (detail: string) =>
     new StatementSource.StatementMalformed({
       detail,
@@ -222,7 +214,7 @@ export const walk = (
     elements.push(new Element({ name: "Document", line: parser.line, currency: null }))
   }
 
-  const beginNamed = (named: Shape, local: string, tag: SaxesTagPlain): void => {
+  const beginNamed = (named: Shape, local: string, tag: Tag): void => {
     const begun = new Element({
       name: local,
       line: parser.line,

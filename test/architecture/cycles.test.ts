@@ -1,4 +1,4 @@
-/** No value import leads back to where it started. */
+/** Import cycles: no value import leads back to its own module. */
 import { describe, expect, it } from "vitest"
 import { fileOf, sources } from "./sources.ts"
 

@@ -1,4 +1,4 @@
-/** The generated pages say what the tables say. */
+/** Generated pages: each is current with the tables that it is drawn from. */
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { pages } from "../../packages/engine-core/scripts/pages/index.ts"

@@ -1,4 +1,4 @@
-/** The sources of the packages and what each of them imports, read off their text. */
+/** Sources of the packages, and the imports of each, parsed from their text. */
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize, relative } from "node:path"
 import { fileURLToPath } from "node:url"

@@ -1,4 +1,4 @@
-/** The real command, as a process of its own: what it prints, what it says is wrong, how it ends. */
+/** Process of the real command: its standard output, its faults and its exit status. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { environment, hostEnvironment } from "../processes/environment.ts"

@@ -1,4 +1,4 @@
-/** `bursar audit prune`: by the settings alone, up to a checkpoint, and told in the log itself. */
+/** `bursar audit prune`: deletes by the settings alone, up to a checkpoint, and logs that it did. */
 import {
   Audit,
   AuditRunner,

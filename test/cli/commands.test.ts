@@ -1,4 +1,4 @@
-/** The command `bursar`, run as people run it: answers, help, faults in a line, exit codes. */
+/** Command `bursar`, run as a process: answers, help, faults in a line, exit status. */
 import { createServer } from "node:http"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

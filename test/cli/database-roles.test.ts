@@ -1,4 +1,7 @@
-/** The page on the database, played by its own statements: who owns it, who works in it, who prunes. */
+/**
+ * Roles of the database, by the very statements of its page: the owner, the host's role, the role
+ * that prunes.
+ */
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Exit, Redacted, Scope } from "effect"

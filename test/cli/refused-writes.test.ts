@@ -1,4 +1,7 @@
-/** A database that still answers and takes no writes: it is told of, seen from outside, and recovered from. */
+/**
+ * A database that still answers and refuses writes: the host reports it, is not ready, and
+ * recovers.
+ */
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Exit, Redacted, Scope } from "effect"

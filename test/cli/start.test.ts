@@ -1,4 +1,7 @@
-/** `bursar start` as a process: what it says and serves, a database that goes and comes back, its end. */
+/**
+ * `bursar start` as a process: its log and its routes, a database that is away and comes back, its
+ * end.
+ */
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import { Effect, Exit, Scope } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"

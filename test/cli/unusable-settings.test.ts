@@ -1,4 +1,7 @@
-/** Settings that read well and cannot be used: a start says which, in a line, and shows no stack. */
+/**
+ * Settings that are well formed and cannot be used: a start names each in a line, and shows no
+ * stack.
+ */
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import { Effect, Exit, Scope } from "effect"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"

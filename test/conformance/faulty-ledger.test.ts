@@ -1,4 +1,4 @@
-/** Each planted fault is caught by the ledger's suite: a law that nothing can break says nothing. */
+/** Planted faults of a ledger: its suite catches each, so that no law of it is idle. */
 import {
   FaultyChoices,
   FaultyLedger,

@@ -1,4 +1,4 @@
-/** The conformance suite notices every fault that is planted in a store. */
+/** Planted faults of a store: the conformance suite catches each. */
 import { FaultyStorage, storageChecks } from "@bursar/storage-adapters/conformance"
 import { it } from "@effect/vitest"
 import { Effect, Exit } from "effect"

@@ -1,4 +1,4 @@
-/** A PostgreSQL of one's own keeps every promise; which one, DATABASE_URL says. */
+/** The PostgreSQL that DATABASE_URL names keeps every promise of the storage ports. */
 import { storageSuite } from "@bursar/storage-adapters/conformance"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { Redacted } from "effect"

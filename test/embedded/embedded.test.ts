@@ -1,4 +1,7 @@
-/** The embedded database lives through what hosts do: restarts, kills, two at once, root and not. */
+/**
+ * Embedded database: survives restarts and kills of hosts, two hosts at once, and runs as root and
+ * not.
+ */
 import * as Account from "#adapters/embedded/Account.ts"
 import * as Binaries from "#adapters/embedded/Binaries.ts"
 import * as Process from "#adapters/embedded/Process.ts"

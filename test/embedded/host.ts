@@ -1,4 +1,7 @@
-/** A host to be started, stopped and killed: it runs the embedded database in the folder it is told. */
+/**
+ * Process of a host that tests start, stop and kill: it runs the embedded database in a given
+ * folder.
+ */
 import * as Embedded from "@bursar/storage-adapters/embedded"
 import { Effect, Exit, Scope } from "effect"
 

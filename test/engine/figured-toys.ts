@@ -1,4 +1,4 @@
-/** Four-eyes writes that come to figures: what is bought at a price which moves while people sign. */
+/** Four-eyes writes with figures: purchases at a price that moves while people sign. */
 import { Operation, Records } from "@bursar/engine-core"
 import { Decimal, Instant, Integer } from "@bursar/engine-core/kernel"
 import { Effect, Option, Schema } from "effect"

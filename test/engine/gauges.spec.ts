@@ -1,4 +1,4 @@
-/** The figures that are looked up: the feed's head, who awaits, how far behind, how long unsigned. */
+/** Gauges: the feed's head, awaiting actions, lag of the projection, age of the last checkpoint. */
 import { Gauges, Metrics, Records } from "@bursar/engine-core"
 import { Ledger } from "@bursar/engine-core/ports"
 import { Duration, Effect, Metric, References } from "effect"

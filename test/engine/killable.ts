@@ -1,4 +1,7 @@
-/** An instance that can be killed at any of its calls to the queue or the ledger: nothing of it goes on. */
+/**
+ * Instance that can be killed at any of its calls to the queue or the ledger, with all of its
+ * fibers.
+ */
 import { Engine, type Operation, type Reading, type Timely } from "@bursar/engine-core"
 import type { Collection } from "@bursar/engine-core/kernel"
 import { Ledger, WorkQueue } from "@bursar/engine-core/ports"

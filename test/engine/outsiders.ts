@@ -1,4 +1,4 @@
-/** Outside parties of the venue: each acts on the ledger with a token of its own, never through the engine. */
+/** Outside parties of the venue, each with a token of its own on the ledger, apart from the engine. */
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Participant } from "@bursar/storage-adapters/simulated-ledger"
 import { Effect } from "effect"

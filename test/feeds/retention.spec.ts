@@ -1,4 +1,7 @@
-/** Retention: exactly what is due goes, what is held stays, and a crash in between loses and doubles nothing. */
+/**
+ * Retention: deletes exactly the records that are due, keeps held ones, and is neither lost nor
+ * repeated by a crash in between.
+ */
 import {
   AuditRunner,
   Engine,

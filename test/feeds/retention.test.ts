@@ -1,4 +1,7 @@
-/** Retention on each store: three instances, real clocks, one run; what is held and what is open stays. */
+/**
+ * Retention on each store: three instances, real clocks, one run; records that are held or open
+ * stay.
+ */
 import { Engine, Records, ScheduleRunner, Settings, settingsDefaults } from "@bursar/engine-core"
 import { Duration } from "@bursar/engine-core/kernel"
 import { Feed, Keys } from "@bursar/engine-core/ports"

@@ -1,4 +1,4 @@
-/** The figures of retention that no setting changes: how much goes at once, and how long a budget may rest. */
+/** Constants of retention: records of a batch, and how long a rate budget may be unused. */
 import { Records, ScheduleRunner } from "@bursar/engine-core"
 import { Decimal, Duration } from "@bursar/engine-core/kernel"
 import { Feed, RateWindow } from "@bursar/engine-core/ports"

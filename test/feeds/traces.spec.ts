@@ -1,4 +1,4 @@
-/** The trace of a call goes on to whoever is asked for its sake: the ledger, and the receivers of its events. */
+/** Trace context: the trace of a call continues at the ledger and at the receivers of its events. */
 import { type Caller, FourEyes } from "@bursar/engine-core"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Ids } from "@bursar/engine-core/ports"

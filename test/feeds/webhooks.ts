@@ -1,4 +1,4 @@
-/** A venue in memory that posts to webhooks: what its receivers are sent, and what they answer. */
+/** Kit of webhooks: a venue in memory, the posts that its receivers get, and their answers. */
 import {
   Catalogue,
   Engine as Engines,

@@ -1,4 +1,4 @@
-/** The feed under many writers on each store: every number once, in order, and nobody overtakes. */
+/** Event feed under many writers on each store: every number once, in the order of commits. */
 import { EventReads, Records } from "@bursar/engine-core"
 import { Atomically, Feed } from "@bursar/engine-core/ports"
 import { Instant } from "@bursar/engine-core/kernel"

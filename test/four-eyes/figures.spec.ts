@@ -1,4 +1,7 @@
-/** Figures of writes that go elsewhere: on the ledger, outside, in the call that approves a removal. */
+/**
+ * Figures of writes on the ledger, of writes outside it, and of those that end in the last
+ * approver's call.
+ */
 import { Operation, OperationRunner, Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"

@@ -1,5 +1,5 @@
 /**
- * Actions that nobody decides in time, in a deployment that lets none wait for ever
+ * Lapse of undecided actions, in a deployment that sets a time for it
  * (docs/contract/four-eyes.md#lapse).
  */
 import { EventReads, Records, ScheduleRunner } from "@bursar/engine-core"

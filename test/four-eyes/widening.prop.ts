@@ -1,4 +1,7 @@
-/** Tighten alone, loosen together: whatever people do in whatever order, nothing widens unsigned. */
+/**
+ * Tighten alone, loosen together: in random histories of people no act becomes possible without the
+ * signatures that it needs.
+ */
 import { type Caller, Catalogue, Engine, FourEyes, Records } from "@bursar/engine-core"
 import { Decimal, Duration, Instant, PlainJson } from "@bursar/engine-core/kernel"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"

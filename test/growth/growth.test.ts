@@ -1,4 +1,4 @@
-/** Within /v1 the interface only grows: what the last release promised, this one keeps. */
+/** Growth of the interface within /v1: every promise of the last release still holds. */
 import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { breaches, type Json, promised } from "./growth.ts"

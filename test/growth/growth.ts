@@ -1,4 +1,7 @@
-/** Compares two documents of the interface and says what of the older one the newer one breaks. */
+/**
+ * Growth check: compares two documents of the interface and lists the promises of the older one
+ * that the newer one breaks.
+ */
 
 export type Json =
   | null

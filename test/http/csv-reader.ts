@@ -1,4 +1,4 @@
-/** A second reader of CSV exports, by RFC 4180, to which the engine's own writer is nothing. */
+/** Reader of CSV exports by RFC 4180, independent of the engine's writer. */
 
 /** A reader of RFC 4180 that shares nothing with the writer; a cell that was quoted says so. */
 export const read = (

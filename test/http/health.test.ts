@@ -1,4 +1,7 @@
-/** Readiness by what it looks at: a ledger that stops degrades the venue, a process that hangs is not alive. */
+/**
+ * Readiness and liveness: a ledger that stops degrades the venue, a process that hangs is not
+ * alive.
+ */
 import { Refusal } from "@bursar/engine-core"
 import { Offset } from "@bursar/engine-core/kernel"
 import { Ledger, ProjectionLog } from "@bursar/engine-core/ports"

@@ -1,5 +1,6 @@
 /**
- * One write, however often and in whatever form its call is sent (docs/contract/idempotency.md).
+ * Idempotency: one write, however often and in whatever form its call is sent
+ * (docs/contract/idempotency.md).
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Became, decide, operationsOf, write } from "./people.ts"

@@ -1,4 +1,7 @@
-/** Limits of time and place: a slow or idle caller is told and dropped, and the others never notice. */
+/**
+ * Limits of time and connections: a slow or idle caller gets a refusal and is dropped, and other
+ * callers are served meanwhile.
+ */
 import { Read, Refusal } from "@bursar/engine-core"
 import { Times } from "@bursar/http-host"
 import { Effect, Schema } from "effect"

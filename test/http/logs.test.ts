@@ -1,4 +1,7 @@
-/** A line of the log: the same members everywhere, and nothing that breaks, forges or tells too much. */
+/**
+ * Log lines: the same members everywhere, without secrets and without characters that forge or
+ * break a line.
+ */
 import { Logs } from "@bursar/http-host"
 import { Effect, Logger, Redacted } from "effect"
 import fc from "fast-check"

@@ -1,4 +1,7 @@
-/** The longest id there is: every route takes it, what it names is read and acted on again, one more is none. */
+/**
+ * Longest ids: every route accepts them, records under them are read and acted on, and one
+ * character more is refused.
+ */
 import { readFileSync } from "node:fs"
 import { Catalogue, Vocabulary } from "@bursar/engine-core"
 import { RecordId } from "@bursar/engine-core/kernel"

@@ -1,4 +1,4 @@
-/** A connection tells one answer for each request, the right one, in order, and nothing between them. */
+/** Connections: one answer for each request, the right one, in order, and no byte between them. */
 import { Effect, Layer } from "effect"
 import * as Host from "@bursar/http-host"
 import { subscribe, unsubscribe } from "node:diagnostics_channel"

@@ -1,4 +1,7 @@
-/** The document says what the wire does: complete, resolvable, generated, and checked in. */
+/**
+ * OpenAPI document: complete, resolvable, generated, checked in, and equal to the behaviour on the
+ * wire.
+ */
 import { readFileSync } from "node:fs"
 import { Catalogue, Refusal } from "@bursar/engine-core"
 import { describe, expect, it } from "vitest"

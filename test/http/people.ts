@@ -1,4 +1,4 @@
-/** People who make, sign and reject writes over the wire, and what they are answered. */
+/** Kit of people who make, sign and reject writes over HTTP, and the answers they get. */
 import { expect } from "vitest"
 import { json, type Problem, send, slugOf, type Venue } from "./venue.ts"
 

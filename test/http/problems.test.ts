@@ -1,4 +1,4 @@
-/** Every way the host says no that its routes can give today, each reached over HTTP. */
+/** Refusals of the host that its routes can give today, each reached over HTTP. */
 import { Refusal } from "@bursar/engine-core"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"

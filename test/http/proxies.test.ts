@@ -1,4 +1,7 @@
-/** Signed requests behind a proxy that takes a path off every address: what was signed is what is judged. */
+/**
+ * Signed requests behind a proxy that takes a prefix off every path: the path that was signed is
+ * the one that is verified.
+ */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { createServer, request } from "node:http"

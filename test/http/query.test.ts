@@ -1,4 +1,4 @@
-/** Laws of the query: what a client writes is what is read, and what cannot be read is refused. */
+/** Laws of the query: it is read as a client wrote it, and an unreadable one is refused. */
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { expect, it } from "vitest"

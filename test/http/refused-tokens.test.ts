@@ -1,4 +1,4 @@
-/** A caller who is not taken for who it says it is learns nothing of why; the log of its request does. */
+/** Refused tokens: the caller does not read the reason; the log of its request has it. */
 import { readFileSync } from "node:fs"
 import { generateKeyPair, SignJWT } from "jose"
 import { Redacted } from "effect"

@@ -1,4 +1,7 @@
-/** Many holders restricted over HTTP: a batch of them by one call, and whoever a list names by nobody's. */
+/**
+ * Batches of restrictions over HTTP: many holders by one call, and restrictions by the screening
+ * list, without a person.
+ */
 import * as Scripted from "@bursar/storage-adapters/screening"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {

@@ -1,4 +1,7 @@
-/** Restrictions over HTTP: set by one person at once, lifted by two, read by those who may know of them. */
+/**
+ * Restrictions over HTTP: set by one person at once, lifted by two, read by the roles with the
+ * right to.
+ */
 import { ScheduleRunner } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"

@@ -1,4 +1,4 @@
-/** Signs a request as its sender would, by the words of the contract alone. */
+/** Signs a request as its sender would, by the contract's text alone. */
 import { createHash, createHmac, randomBytes } from "node:crypto"
 
 /** The test secret of the contract's vectors: 00 11 22 … ff, twice. */

@@ -1,4 +1,4 @@
-/** A small business of the tests' own: notes, written and read through every shape a route can have. */
+/** Toy records of the tests: notes, written and read through every shape that a route can have. */
 import { Operation, Read, Records, Refusal } from "@bursar/engine-core"
 import { Decimal, Instant, RecordId } from "@bursar/engine-core/kernel"
 import { Effect, Schema } from "effect"

@@ -1,4 +1,7 @@
-/** Trace context: what a caller may send, what is made of it, and what others are told. */
+/**
+ * Trace context: the headers that a caller may send, how the host reads them, and those that it
+ * sends to others.
+ */
 import { Ids } from "@bursar/engine-core/ports"
 import { Jwks } from "@bursar/http-host"
 import * as NodeCrypto from "@bursar/storage-adapters/node"

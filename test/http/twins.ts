@@ -1,4 +1,7 @@
-/** Two venues alike to the last byte but for what was done to a holder: what its investor may notice is compared. */
+/**
+ * Twins: two venues that differ by one act on a holder, so that all answers to its investor can be
+ * compared.
+ */
 import {
   Catalogue,
   Engine,

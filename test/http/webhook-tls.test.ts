@@ -1,4 +1,4 @@
-/** Deliveries over TLS: the receiver proves by its certificate that it is the name that was registered. */
+/** Deliveries over TLS: the receiver's certificate must be for the registered name. */
 import { WebhookSender } from "@bursar/engine-core/ports"
 import * as Host from "@bursar/http-host"
 import * as NodeCrypto from "@bursar/storage-adapters/node"

@@ -1,4 +1,4 @@
-/** The watch on every answer of these tests sees what it is there to see. */
+/** Witness: the watch on all answers of these tests notices each kind of breach. */
 import { Refusal } from "@bursar/engine-core"
 import { PlainJson, Problem } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"

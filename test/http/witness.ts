@@ -1,4 +1,7 @@
-/** Watches everything a host under test answers, and judges it by the document of its own routes. */
+/**
+ * Witness: watches every answer of a host under test, and validates it against the document of the
+ * host's routes.
+ */
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from "node:http"
 import { createRequire } from "node:module"

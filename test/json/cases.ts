@@ -1,4 +1,4 @@
-/** Texts that are JSON and texts that are not, by the name of what is wrong or unusual about each. */
+/** Texts that are JSON and texts that are not, each named by its fault or its oddity. */
 
 const bytes = (...parts: ReadonlyArray<string | number>): Uint8Array =>
   Buffer.concat(

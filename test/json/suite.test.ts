@@ -1,4 +1,4 @@
-/** JSON as others test and read it: JSONTestSuite's cases, and lossless-json as a second reader. */
+/** JSON against independent judges: JSONTestSuite's cases, and lossless-json as a second reader. */
 import { PlainJson } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import * as fc from "fast-check"

@@ -1,4 +1,4 @@
-/** A receiver of webhooks that believes nothing: each delivery is judged as a stranger would judge it. */
+/** Receiver of webhooks that verifies each delivery by code of its own. */
 import { once } from "node:events"
 import { createServer } from "node:http"
 import { type Verdict, verify } from "@bursar/http-host/webhook-receiver"

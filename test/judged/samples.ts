@@ -1,4 +1,4 @@
-/** Values such as a document says are taken: enough to call every route with what it may be sent. */
+/** Sample values for every parameter and body of a document, enough to call every route. */
 
 export type Json =
   | null

@@ -1,4 +1,4 @@
-/** Each endpoint of the door, what it takes and answers, and what becomes of requests that are not as they should be. */
+/** Endpoints of the door: the requests and answers of each, and refusals of malformed requests. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { dig, open, type Opened } from "./opened.ts"
 import * as Wire from "./wire.ts"

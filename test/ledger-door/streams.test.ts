@@ -1,4 +1,7 @@
-/** Sockets of the door: one request each, everything once and in order, also when they are cut, slow or turned away. */
+/**
+ * Sockets of the door: one request each, every update once and in order, also when they are cut,
+ * slow or refused.
+ */
 import { Offset } from "@bursar/engine-core/kernel"
 import { NodeWS } from "@effect/platform-node"
 import { Duration, Effect, Fiber, Layer, Logger, ManagedRuntime, Stream } from "effect"

@@ -1,4 +1,4 @@
-/** Requests to the door as tests write them. */
+/** Requests to the door, as tests write them. */
 import type { Opened } from "./opened.ts"
 import { dig } from "./opened.ts"
 

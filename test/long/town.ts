@@ -1,4 +1,4 @@
-/** A venue in the middle of its business, with the wallets that go on with it: where requests by chance fall. */
+/** Town for random requests: a venue in the middle of its business, with wallets that go on. */
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import {

@@ -1,4 +1,4 @@
-/** A dealing cycle as it was opened, for tests to change what they are about. */
+/** Builder of a dealing cycle just opened, of which each test changes the members that it is about. */
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import type { DealingCycle } from "#core/orders/dealing-cycle/DealingCycle.ts"
 import { nothing } from "#core/orders/dealing-cycle/DealingCycleMachine.ts"

@@ -1,4 +1,7 @@
-/** A distribution and its lines: where each fact leads, what each waits on, and what is announced. */
+/**
+ * Distributions and their lines: the moves of each fact, the parties that each waits for, and the
+ * events.
+ */
 import { describe, expect, it } from "vitest"
 import { type Distribution, distributions } from "#core/distributions/distribution/Distribution.ts"
 import { evolve, type Fact } from "#core/distributions/distribution/DistributionMachine.ts"

@@ -1,4 +1,4 @@
-/** Every machine of the catalogue keeps the laws of machines: a new one is tested by being listed. */
+/** Laws of machines, for every machine of the catalogue: a new one is tested once it is listed. */
 import { machines } from "#core/catalogue.ts"
 import { machineLaws } from "#core/testing/index.ts"
 

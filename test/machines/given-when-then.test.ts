@@ -1,4 +1,4 @@
-/** Given-when-then agrees with what happens, and fails where a test expects anything else. */
+/** Given-when-then: passes where the machine does as expected, and fails otherwise. */
 import { Result } from "effect"
 import { describe, expect, it } from "vitest"
 import * as Machine from "#core/kernel/Machine.ts"

@@ -1,4 +1,7 @@
-/** Holds and the findings behind them: for each state, where each fact leads, and who is waited for. */
+/**
+ * Holds and the findings behind them: the moves of each fact in each state, and the parties that
+ * each state waits for.
+ */
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import { describe, expect, it } from "vitest"
 import { type Hold, holds } from "#core/restraints/hold/Hold.ts"

@@ -1,4 +1,7 @@
-/** Admissions, consents and primary markets: for each state, what may be asked and what a fact leaves. */
+/**
+ * Admissions, consents and primary markets: the permitted commands in each state, and the record
+ * after each fact.
+ */
 import { Result } from "effect"
 import { describe, expect, it } from "vitest"
 import { type Admission, admissions, endsAt } from "#core/admissions/Admission.ts"

@@ -1,4 +1,7 @@
-/** Issuer powers: for each state, where each fact leads, what the clock makes of it, and whom it waits for. */
+/**
+ * Issuer powers: the moves of each fact and of the clock in each state, and the parties that each
+ * state waits for.
+ */
 import { Instant, Offset } from "@bursar/engine-core/kernel"
 import { describe, expect, it } from "vitest"
 import type { Fact } from "#core/agreements/Agreement.ts"

@@ -1,4 +1,4 @@
-/** Every judged set, row by row: which facts and which instant make which state. */
+/** Judged sets, row by row: the state by facts and instant. */
 import { describe, expect, it } from "vitest"
 import { judged } from "#core/catalogue.ts"
 import {

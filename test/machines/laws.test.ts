@@ -1,4 +1,7 @@
-/** The laws of machines can fail: each planted fault is named by the law it breaks, and by no other. */
+/**
+ * Laws of machines can fail: each planted fault is named by the law that it breaks, and by no
+ * other.
+ */
 import { describe, expect, it } from "vitest"
 import * as Machine from "#core/kernel/Machine.ts"
 import { laws, walk } from "#core/testing/index.ts"

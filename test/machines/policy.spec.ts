@@ -1,4 +1,4 @@
-/** Versions of a policy: for each state, where each fact leads, and what the clock makes of them. */
+/** Versions of a policy: the moves of each fact and of the clock in each state. */
 import { Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"
 import { describe, expect, it } from "vitest"

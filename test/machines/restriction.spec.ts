@@ -1,4 +1,4 @@
-/** Restrictions: for each state, where each fact leads, what the clock makes of it, and what is told. */
+/** Restrictions: the moves of each fact and of the clock in each state, and the events. */
 import { Instant } from "@bursar/engine-core/kernel"
 import { describe, expect, it } from "vitest"
 import { type Restriction, restrictions } from "#core/restraints/restriction/Restriction.ts"

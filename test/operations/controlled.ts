@@ -1,4 +1,4 @@
-/** Putting a control in an act's way and taking it out again, and asking what an act's gates say. */
+/** Controls in the way of an act: sets one, removes it, and reads the gates of the act meanwhile. */
 import { Catalogue, type Operation, Records } from "@bursar/engine-core"
 import { Instant, type Party, PlainJson } from "@bursar/engine-core/kernel"
 import { Effect, Result, Schema } from "effect"

@@ -1,4 +1,4 @@
-/** Kit of planted faults: a record that is changed behind the engine's back. */
+/** Kit of planted faults: a record changed in the store, past the engine. */
 import { Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"

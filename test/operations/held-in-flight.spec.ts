@@ -1,4 +1,7 @@
-/** A hold or a restriction that comes while the ledger does not take what was judged before it. */
+/**
+ * Holds and restrictions that begin while the ledger is away, after an act was judged and before it
+ * is sent.
+ */
 import { Records } from "@bursar/engine-core"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"

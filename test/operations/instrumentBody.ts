@@ -1,4 +1,4 @@
-/** A body of instrument.record that nothing is wrong with, as plain JSON. */
+/** Valid body of instrument.record, as plain JSON. */
 
 export const registrar = "registrar::1220aa"
 export const oracle = "oracle::1220bb"

@@ -1,4 +1,7 @@
-/** A holder that lost its key: its units move to the successor it registered, and nothing gets loose on the way. */
+/**
+ * Recovery of a lost key: all units move to the registered successor, and none becomes free on the
+ * way.
+ */
 import { FourEyes } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"

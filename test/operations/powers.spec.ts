@@ -1,4 +1,7 @@
-/** Powers over units are agreed by issuer and registrar and consented to by holders: asked, answered, ended. */
+/**
+ * Issuer powers: agreed by issuer and registrar, consented to by holders, proposed, answered,
+ * ended.
+ */
 import { Reads, Records } from "@bursar/engine-core"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"

@@ -1,4 +1,7 @@
-/** Holders that are restricted, and what is then said of them: what tests of restrictions have in common. */
+/**
+ * Kit of restricted holders: sets and lifts restrictions, and reads those in force and their
+ * events.
+ */
 import { EventReads, Records, ScheduleRunner } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"

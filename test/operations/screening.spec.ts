@@ -1,4 +1,4 @@
-/** Holders before a screening source: asked once each, let through only when clear, asked again in time. */
+/** Screening of holders: one request each, admission only when clear, and a new request in time. */
 import {
   Records,
   ScheduleRunner,

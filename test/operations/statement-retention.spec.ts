@@ -1,4 +1,7 @@
-/** Statements past ten years: what the daily run deletes of them, what stays, and what may still be done. */
+/**
+ * Statements past ten years: the parts that the daily run deletes, those that stay, and the acts
+ * that are still possible.
+ */
 import { Records, ScheduleRunner } from "@bursar/engine-core"
 import { Date, Decimal } from "@bursar/engine-core/kernel"
 import { Blobs, Bulk, Feed, WorkQueue } from "@bursar/engine-core/ports"

@@ -1,4 +1,7 @@
-/** Sources and statements, planted as records and rows by the codec of the intake: where runs compare them. */
+/**
+ * Kit of statements that runs compare: sources and statements planted as records and rows by the
+ * codec of the intake.
+ */
 import { EventReads, Records } from "@bursar/engine-core"
 import { type Date, Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import { Bulk } from "@bursar/engine-core/ports"

@@ -1,4 +1,7 @@
-/** Suspense and cure: what a line's causes are read from changes, and the line with it, whoever changed it. */
+/**
+ * Suspense and cure: each change of a record that a line's causes are read from moves the line,
+ * whoever made it.
+ */
 import { Records } from "@bursar/engine-core"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"

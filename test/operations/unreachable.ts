@@ -1,4 +1,7 @@
-/** Faults of a ledger while a test says so: its end cannot be read, or it has not all that was projected of it. */
+/**
+ * Faults of a ledger, switched by a test: its end cannot be read, or it lacks updates that were
+ * projected.
+ */
 import { Duration, Effect, Stream } from "effect"
 import { Ledger } from "@bursar/engine-core/ports"
 

@@ -1,4 +1,7 @@
-/** A batch of any size costs the database so much a row, counted in rows and pages, not by a clock. */
+/**
+ * Cost of a batch in the database: proportional to its rows, counted in rows and pages, not by a
+ * clock.
+ */
 import { Atomically, Documents, FactLog, Feed, WorkQueue } from "@bursar/engine-core/ports"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { it } from "@effect/vitest"

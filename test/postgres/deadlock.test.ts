@@ -1,4 +1,7 @@
-/** Two transactions that wait for each other: PostgreSQL ends one of them, and neither caller hears of it. */
+/**
+ * Deadlock of two transactions: PostgreSQL ends one of them, it is run again, and both callers
+ * succeed.
+ */
 import { Records } from "@bursar/engine-core"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { it } from "@effect/vitest"

@@ -1,4 +1,4 @@
-/** A statement that takes too long is given up by the database, and its caller told to come again. */
+/** Statement timeout: the database ends a slow statement, and its caller may try again. */
 import { Atomically, FactLog } from "@bursar/engine-core/ports"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { it } from "@effect/vitest"

@@ -1,4 +1,4 @@
-/** Loaded before a host: its ledger is another process's, and nothing else of what is shipped changes. */
+/** Preload of a host whose ledger is in another process; the rest of the shipped host is unchanged. */
 import { registerHooks } from "node:module"
 
 const here = new URL("./ledger-here.ts", import.meta.url).href

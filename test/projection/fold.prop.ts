@@ -1,4 +1,7 @@
-/** The projection is the fold of the ledger's updates, however often and however cut they come. */
+/**
+ * Fold: the projection equals the fold of the ledger's updates, whatever is repeated or cut on the
+ * way.
+ */
 import { Follower, Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Feed, Ledger, ProjectionLog } from "@bursar/engine-core/ports"

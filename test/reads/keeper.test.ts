@@ -1,4 +1,7 @@
-/** A keeper that asks from the last updatedAt it saw keeps a true copy, whoever writes meanwhile. */
+/**
+ * Change window: a reader that asks from the last updatedAt it saw keeps a true copy, whoever
+ * writes meanwhile.
+ */
 import { Catalogue, Reads, Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Effect, Fiber, Layer } from "effect"

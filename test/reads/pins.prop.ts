@@ -1,4 +1,7 @@
-/** The same read at the same point gives the same bytes for ever, whatever is written later. */
+/**
+ * Pinned reads: the same read at the same point gives the same bytes for ever, whatever is written
+ * later.
+ */
 import { Reads, Records } from "@bursar/engine-core"
 import { Instant, type Offset } from "@bursar/engine-core/kernel"
 import { Ledger, ProjectionLog } from "@bursar/engine-core/ports"

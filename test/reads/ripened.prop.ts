@@ -1,4 +1,7 @@
-/** Lists ask for records as the clock has made them: the filter and what is shown never disagree. */
+/**
+ * Ripened lists: a list filters each record by the state that the clock has made it, which is the
+ * state it shows.
+ */
 import { Reads, Records } from "@bursar/engine-core"
 import { Collection, Instant, type Offset } from "@bursar/engine-core/kernel"
 import { Effect, Stream } from "effect"

@@ -1,4 +1,4 @@
-/** Facts are the truth: every document is the fold of its record's facts, at every version and pin. */
+/** Documents: each is the fold of its record's facts, at every version and pin. */
 import { type Collection, Records } from "@bursar/engine-core"
 import { Documents, FactLog, type FactRow } from "@bursar/engine-core/ports"
 import { Effect } from "effect"

@@ -1,4 +1,7 @@
-/** An act of the venue as its gates see it, with one way to make each of its checks refuse. */
+/**
+ * Table of an act's gates: the act as its gates see it, with one way to make each of its checks
+ * refuse.
+ */
 import { Date, Decimal, Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { Result, Schema } from "effect"
 import type { Holding } from "#core/restraints/hold/HoldRules.ts"

@@ -1,4 +1,4 @@
-/** Why a distribution line waits: every row of the table of causes, and what cures each. */
+/** Causes for which a distribution line waits: every row of their table, and the cure of each. */
 import { describe, expect, it } from "vitest"
 import {
   type Cause,

@@ -1,4 +1,4 @@
-/** In what the price that was signed for an order breaks the rules, for both kinds of order. */
+/** Faults of the price that was signed for an order, for both kinds of order. */
 import { Decimal, Duration, Instant, Offset } from "@bursar/engine-core/kernel"
 import { expect, test } from "vitest"
 import type { PricePoint } from "#core/instruments/price/PricePoint.ts"

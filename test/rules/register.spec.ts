@@ -1,4 +1,4 @@
-/** The sums of a register: a unit lost or a cent invented here would be shown to an auditor. */
+/** Sums of a register: units and cents are conserved. */
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { evolve, type Fact, type RegisterEntry } from "#core/instruments/register/RegisterEntry.ts"

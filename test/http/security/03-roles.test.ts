@@ -1,4 +1,4 @@
-/** Security test 3: who may call what, every role by every method on every route of both tables. */
+/** Security test 3: roles, every one of them by every method on every route of both tables. */
 import { Catalogue, Records, Vocabulary } from "@bursar/engine-core"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"

@@ -1,4 +1,7 @@
-/** Attack 5, by a real identity provider: its tokens are taken, and none that it did not mean for us. */
+/**
+ * Attack 5, with a real identity provider: its tokens for this deployment are accepted, and no
+ * others.
+ */
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Authentication, HostConfig, Jwks } from "@bursar/http-host"

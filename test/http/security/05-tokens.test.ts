@@ -1,4 +1,6 @@
-/** Attacks on sign-in: whatever a token says of itself, it is judged by what the deployment says. */
+/**
+ * Attacks on sign-in: tokens are verified by the deployment's settings, never by their own headers.
+ */
 import { createHmac, createPublicKey, KeyObject, sign } from "node:crypto"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"

@@ -1,4 +1,7 @@
-/** Attack 22: what a careless deployment gives away, and pages of elsewhere that would call for a person. */
+/**
+ * Attack 22: data that a careless deployment reveals, and foreign pages that would call as a
+ * signed-in person.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { table } from "#host/api/Route.ts"
 import { tables } from "../tables.ts"

@@ -1,4 +1,4 @@
-/** Security test 23: what answers is what is declared, documented and given; nothing else does. */
+/** Security test 23: the routes that answer are exactly those declared, documented and given. */
 import { request } from "node:http"
 import { readFileSync } from "node:fs"
 import { Catalogue } from "@bursar/engine-core"

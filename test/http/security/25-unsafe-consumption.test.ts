@@ -1,6 +1,6 @@
 /**
- * Security test 25 (API10): what the ledger and the identity provider answer is as little trusted as
- * what a caller sends. The bytes of outside statements are a part of it that comes with statements.
+ * Security test 25 (API10): answers of the ledger and of the identity provider are validated like
+ * input of a caller. The bytes of outside statements are a part of it that comes with statements.
  */
 import { Operation } from "@bursar/engine-core"
 import { Instant, Offset } from "@bursar/engine-core/kernel"

@@ -1,4 +1,7 @@
-/** A receiver takes what the venue posts, and nothing that somebody else made or changed. */
+/**
+ * Forged deliveries (security test 26): a receiver accepts posts of the venue, and none that is
+ * forged or changed.
+ */
 import { Catalogue } from "@bursar/engine-core"
 import * as Host from "@bursar/http-host"
 import { WebhookReceiver } from "@bursar/http-host/client"

@@ -1,4 +1,4 @@
-/** Figures (security test 28): written in one way only, and kept to their last digit wherever they go. */
+/** Decimals (security test 28): written in one form, and kept to their last digit on every way. */
 import { Catalogue, Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"

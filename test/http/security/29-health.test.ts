@@ -1,4 +1,4 @@
-/** Attack 29: whoever may ask for the venue's health learns nothing by it, and wears nothing down. */
+/** Attack 29: readers of the venue's health learn no internals, and cannot exhaust the host by it. */
 import { Refusal } from "@bursar/engine-core"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import * as Postgres from "@bursar/storage-adapters/postgres"

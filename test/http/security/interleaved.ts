@@ -1,4 +1,4 @@
-/** A store and a ledger whose every call waits for its turn, and fast-check hands out the turns. */
+/** Store and ledger in which every call waits for a turn, in an order that fast-check chooses. */
 import { Atomically, Ids, type Ledger } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import { Context, Effect, Layer } from "effect"

@@ -1,4 +1,4 @@
-/** Two holders with the same records each, made from what one real story left behind. */
+/** Two holders with the same records each, copied from one real story. */
 import { Catalogue, Records } from "@bursar/engine-core"
 import { type Collection, Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"

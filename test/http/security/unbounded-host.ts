@@ -1,4 +1,7 @@
-/** A host as a process of its own over a database full of instruments: what a whole list costs it. */
+/**
+ * Host as a process of its own over a database of many instruments, for the memory that a whole
+ * list needs.
+ */
 import { Catalogue, Engine } from "@bursar/engine-core"
 import { Instant, Offset, Party } from "@bursar/engine-core/kernel"
 import { Atomically, Feed, Ledger } from "@bursar/engine-core/ports"

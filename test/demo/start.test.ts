@@ -42,24 +42,24 @@ const venue = async (
     env: { ...environment, ...more },
     stdio: ["ignore", "pipe", "pipe"]
   })
-  let said = ""
-  child.stderr.on("data", (part) => (said += String(part)))
+  let output = ""
+  child.stderr.on("data", (part) => (output += String(part)))
   const ended = new Promise<number | null>((done) => child.once("close", done))
   try {
     await new Promise<void>((up, failed) => {
       child.stdout.on("data", (part) => {
-        said += String(part)
-        if (said.includes("Ctrl-C stops everything")) up()
+        output += String(part)
+        if (output.includes("Ctrl-C stops everything")) up()
       })
-      child.once("close", (code) => failed(new Error(`it ended with ${code}: ${said}`)))
+      child.once("close", (code) => failed(new Error(`it ended with ${code}: ${output}`)))
     })
-    await beside(said)
+    await beside(output)
   } finally {
     child.kill(signal)
     // A second signal, as npm repeats the one that its whole process group has had.
     child.kill(signal)
   }
-  return { code: await ended, said }
+  return { code: await ended, said: output }
 }
 
 const shell = (line: string): Promise<Ran> =>

@@ -367,20 +367,20 @@ describe("the feed", () => {
 })
 
 describe("what a monitor may not ask", () => {
-  const asked = (params: Params) =>
+  const pageOrSlug = (params: Params) =>
     Calls.runCase(Calls.slug(page({ caller: monitor, params })).pipe(inWorld))
 
   it("a holder, the journal, or a record by its id where ids are hidden", async () => {
-    expect(await asked({ holderId: "h1" })).toBe("permission-denied")
-    expect(await asked({ kind: ["journal"] })).toBe("permission-denied")
-    expect(await asked({ kind: ["control", "journal"] })).toBe("permission-denied")
-    expect(await asked({ resourceId: "r1" })).toBe("invalid-request")
+    expect(await pageOrSlug({ holderId: "h1" })).toBe("permission-denied")
+    expect(await pageOrSlug({ kind: ["journal"] })).toBe("permission-denied")
+    expect(await pageOrSlug({ kind: ["control", "journal"] })).toBe("permission-denied")
+    expect(await pageOrSlug({ resourceId: "r1" })).toBe("invalid-request")
     for (const kind of ResourceKind.members) {
-      expect(await asked({ resourceId: "r1", resourceKind: [kind] }), kind).toBe(
+      expect(await pageOrSlug({ resourceId: "r1", resourceKind: [kind] }), kind).toBe(
         hiddenResources.has(kind) ? "invalid-request" : "no refusal"
       )
     }
-    expect(await asked({ resourceId: "r1", resourceKind: ["hold", "holder"] })).toBe(
+    expect(await pageOrSlug({ resourceId: "r1", resourceKind: ["hold", "holder"] })).toBe(
       "invalid-request"
     )
   })

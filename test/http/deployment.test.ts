@@ -40,11 +40,11 @@ describe("readiness", () => {
     )
   }
 
-  const gone: ReadonlyArray<readonly [string, Effect.Effect<never, Refusal.Unavailable>]> = [
+  const absences: ReadonlyArray<readonly [string, Effect.Effect<never, Refusal.Unavailable>]> = [
     ["refuses every look", Effect.fail(away)],
     ["says nothing any more", Effect.never]
   ]
-  for (const [what, without] of gone) {
+  for (const [what, without] of absences) {
     // The clock stands between two looks when the store goes: the later the look, the later it is known.
     it.effect(
       `is not-ready one second after the store ${what}, and up one second after it is back`,

@@ -171,7 +171,7 @@ describe("what bad input gets from the reports of a holder and an instrument", (
     "/v1/instruments/fund-a/register",
     "/v1/instruments/fund-a/movements"
   ] as const
-  const asked = async (target: string, headers: Readonly<Record<string, string>> = {}) => {
+  const fetchTarget = async (target: string, headers: Readonly<Record<string, string>> = {}) => {
     const as = await Http.bearer(["operator"])
     const answer = await Http.send(fund.venue, { path: target, as, headers })
     const text = await answer.text()
@@ -186,20 +186,28 @@ describe("what bad input gets from the reports of a holder and an instrument", (
   }
 
   it.each(reports)("a point that there is not, of %s", async (path) => {
-    expect(await asked(`${path}?asOf=2020-01-01T00:00:00Z`)).toEqual([409, "before-horizon", false])
-    expect(await asked(`${path}?at=9999999`)).toEqual([409, "offset-unavailable", true])
-    expect(await asked(`${path}?asOf=2031-01-01T00:00:00Z`)).toEqual([
+    expect(await fetchTarget(`${path}?asOf=2020-01-01T00:00:00Z`)).toEqual([
+      409,
+      "before-horizon",
+      false
+    ])
+    expect(await fetchTarget(`${path}?at=9999999`)).toEqual([409, "offset-unavailable", true])
+    expect(await fetchTarget(`${path}?asOf=2031-01-01T00:00:00Z`)).toEqual([
       ...[400, "invalid-request", "/query/asOf"]
     ])
     for (const at of ["-1", "1.5", "x", ""]) {
-      expect(await asked(`${path}?at=${at}`)).toEqual([400, "invalid-request", "/query/at"])
+      expect(await fetchTarget(`${path}?at=${at}`)).toEqual([400, "invalid-request", "/query/at"])
     }
-    expect(await asked(`${path}?unheard=of`)).toEqual([400, "invalid-request", "/query/unheard"])
+    expect(await fetchTarget(`${path}?unheard=of`)).toEqual([
+      400,
+      "invalid-request",
+      "/query/unheard"
+    ])
   })
 
   it.each(reports)("a holder or an instrument that never was, in %s", async (path) => {
     const other = path.replace("/h1/", "/h9/").replace("/fund-a/", "/fund-z/")
-    expect(await asked(other)).toEqual([404, "not-found"])
+    expect(await fetchTarget(other)).toEqual([404, "not-found"])
   })
 
   it.each([
@@ -209,11 +217,11 @@ describe("what bad input gets from the reports of a holder and an instrument", (
   ])("a format that is none, or that Accept excludes, of %s", async (path) => {
     for (const format of ["xml", "CSV", ""]) {
       const refused = [400, "invalid-request", "/query/format"]
-      expect(await asked(`${path}?format=${format}`)).toEqual(refused)
+      expect(await fetchTarget(`${path}?format=${format}`)).toEqual(refused)
     }
     const json = { accept: "application/json" }
-    expect(await asked(`${path}?format=csv`, json)).toEqual([406, "not-acceptable"])
-    expect(await asked(`${path}?format=csv`, { accept: "text/csv" })).toEqual([200])
+    expect(await fetchTarget(`${path}?format=csv`, json)).toEqual([406, "not-acceptable"])
+    expect(await fetchTarget(`${path}?format=csv`, { accept: "text/csv" })).toEqual([200])
   })
 
   it("a month before the first and a year to come get no row", async () => {

@@ -36,12 +36,12 @@ const dial = async (venue: Venue) => {
   const parts: Array<Buffer> = []
   socket.on("data", (part) => parts.push(part))
   socket.on("error", () => {})
-  const said = () => Buffer.concat(parts).toString("latin1")
+  const receivedText = () => Buffer.concat(parts).toString("latin1")
   const on = (event: "end" | "close") =>
-    new Promise<string>((resolve) => socket.once(event, () => resolve(said())))
+    new Promise<string>((resolve) => socket.once(event, () => resolve(receivedText())))
   const [ended, dropped] = [on("end"), on("close")]
   await new Promise<void>((resolve) => socket.once("connect", resolve))
-  return { socket, ended, dropped, said }
+  return { socket, ended, dropped, said: receivedText }
 }
 
 it("the times are the contract's, where nobody sets others", async () => {

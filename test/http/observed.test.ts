@@ -194,11 +194,11 @@ describe("the figures of a busy venue", () => {
   })
   afterAll(() => venue.close())
 
-  const seen = () => venue.run(Metric.snapshot)
+  const snapshot = () => venue.run(Metric.snapshot)
 
   it("are all of the table, under labels and values of its closed lists alone", async () => {
     const templates = table(tables).map(({ path }) => path.template)
-    const snapshots = await seen()
+    const snapshots = await snapshot()
     expect(snapshots.length).toBeGreaterThan(10)
     for (const { id, attributes } of snapshots) {
       const row = Metrics.measured.find(({ metric }) => metric.id === id)
@@ -221,12 +221,12 @@ describe("the figures of a busy venue", () => {
     "bursar.ratelimited",
     "bursar.signature.refused"
   ])("%s moves", async (id) => {
-    const moved = (await seen()).filter((one) => one.id === id)
+    const moved = (await snapshot()).filter((one) => one.id === id)
     expect(moved.length).toBeGreaterThan(0)
   })
 
   it("have the buckets that the contract lists", async () => {
-    const [one] = (await seen()).filter(({ id }) => id === "http.server.request.duration")
+    const [one] = (await snapshot()).filter(({ id }) => id === "http.server.request.duration")
     const buckets = one?.type === "Histogram" ? one.state.buckets.map(([edge]) => edge) : []
     expect(buckets.filter(Number.isFinite)).toEqual([
       0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10

@@ -69,7 +69,7 @@ interface Caller {
 const call = (bytes: string): Caller => {
   const socket = connect({ port: venue.port, host: "127.0.0.1", allowHalfOpen: true })
   const parts: Array<Buffer> = []
-  const told = new Promise<Buffer>((resolve, reject) => {
+  const received = new Promise<Buffer>((resolve, reject) => {
     socket.on("data", (part) => parts.push(part))
     socket.on("end", () => {
       socket.destroy()
@@ -78,7 +78,7 @@ const call = (bytes: string): Caller => {
     socket.on("error", reject)
   })
   socket.write(Buffer.from(bytes, "latin1"))
-  return { socket, told }
+  return { socket, told: received }
 }
 
 /** The statuses of the answers in these bytes, which hold nothing but whole answers. */

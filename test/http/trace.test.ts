@@ -240,7 +240,7 @@ describe("over HTTP", () => {
     return { seen, server, url: new URL(`http://127.0.0.1:${port}/jwks`) }
   }
 
-  const asked = async (headers: ReadonlyArray<string>) => {
+  const sendTraced = async (headers: ReadonlyArray<string>) => {
     const { seen, server, url } = await provider()
     const jwks = Jwks.layerRemote(Jwks.fetchFrom(url)).pipe(Layer.provide(NodeCrypto.layerIds))
     const venue = await open({ jwks })
@@ -258,7 +258,7 @@ describe("over HTTP", () => {
   }
 
   it("the identity provider is asked in the caller's trace, under a span of the engine's", async () => {
-    const told = await asked([
+    const told = await sendTraced([
       `TraceParent: \t${sent({ flags: "03" })} `,
       "tracestate: foo=1",
       "TraceState: bar=2"
@@ -269,7 +269,7 @@ describe("over HTTP", () => {
   })
 
   it("a trace that cannot be read is no reason to refuse: a new one, without the state", async () => {
-    const told = await asked([
+    const told = await sendTraced([
       `traceparent: ${sent()}`,
       `traceparent: ${sent()}`,
       "tracestate: foo=1"

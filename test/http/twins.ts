@@ -200,11 +200,11 @@ export const within = <A>(
   settings: Partial<typeof settingsDefaults> = {}
 ): Promise<A> => {
   const found: Found = new Map()
-  const asked: Asked = []
+  const storeCalls: Asked = []
   const layer = served.pipe(
     Layer.provideMerge(Engine.layer),
     Layer.provideMerge(
-      Layer.mergeAll(noted(asked), NodeCrypto.layerCrypto, Layer.succeed(Ids, ids()), ledger)
+      Layer.mergeAll(noted(storeCalls), NodeCrypto.layerCrypto, Layer.succeed(Ids, ids()), ledger)
     ),
     Layer.provide(Layer.succeed(ScreeningSource.ScreeningSource, screening(found))),
     Layer.provide(Layer.succeed(Settings, { ...settingsDefaults, ...settings })),
@@ -214,7 +214,7 @@ export const within = <A>(
   return Effect.runPromise(
     Effect.gen(function* () {
       const { address } = yield* HttpServer.HttpServer
-      return yield* use({ port: "port" in address ? address.port : 0, found, asked })
+      return yield* use({ port: "port" in address ? address.port : 0, found, asked: storeCalls })
     }).pipe(Effect.provide(layer), Effect.orDie)
   )
 }

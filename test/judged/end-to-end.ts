@@ -55,13 +55,13 @@ const bearersOf = async (stack: Stack) => {
 const webhooks = async (stack: Stack, { secret, url }: Receiver.Receiver): Promise<string> => {
   const operator = VenueClient.open(stack.venue, people.operator)
   const approver = VenueClient.open(stack.venue, people.approver)
-  const asked = async (webhookId: string) => {
+  const registerWebhook = async (webhookId: string) => {
     const { json } = await operator.post("/v1/webhooks", { webhookId, url, secret })
     return `/v1/approvals/${VenueClient.text(json, "actionKey")}`
   }
-  const { headers } = await approver.post(`${await asked("webhook-1")}:approve`)
+  const { headers } = await approver.post(`${await registerWebhook("webhook-1")}:approve`)
   await VenueClient.finished(operator, headers.get("location") ?? "")
-  await approver.post(`${await asked("webhook-2")}:reject`, { reason: "one is enough" })
+  await approver.post(`${await registerWebhook("webhook-2")}:reject`, { reason: "one is enough" })
   const tested = await operator.done("/v1/webhooks/webhook-1:test")
   if (VenueClient.member(tested, "result", "delivered") !== true) {
     throw new Error(`the receiver was not reached: ${JSON.stringify(tested)}`)

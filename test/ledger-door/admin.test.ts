@@ -58,7 +58,7 @@ describe("bursar-ledger", () => {
     )
   }
 
-  const asked = async (door: Door.Door["Service"], token: string, path: string) =>
+  const getAt = async (door: Door.Door["Service"], token: string, path: string) =>
     (await fetch(`${door.url}${path}`, { headers: { authorization: `Bearer ${token}` } })).status
 
   beforeAll(async () => {
@@ -115,19 +115,19 @@ describe("bursar-ledger", () => {
     try {
       const door = await runtime.runPromise(Door.Door)
       const token = readFileSync(out("venue.token"), "utf8").trim()
-      expect(await asked(door, token, "/v2/state/ledger-end")).toBe(200)
+      expect(await getAt(door, token, "/v2/state/ledger-end")).toBe(200)
 
       await bursarLedger("token", "issue", "venue", "--token-out", out("venue.token"))
       const renewed = readFileSync(out("venue.token"), "utf8").trim()
       expect(renewed).not.toBe(token)
-      await until(async () => (await asked(door, token, "/v2/state/ledger-end")) === 401)
-      expect(await asked(door, renewed, "/v2/state/ledger-end")).toBe(200)
+      await until(async () => (await getAt(door, token, "/v2/state/ledger-end")) === 401)
+      expect(await getAt(door, renewed, "/v2/state/ledger-end")).toBe(200)
 
       writeFileSync(out("faults.json"), JSON.stringify({ tokenExpiry: true }))
       expect((await bursarLedger("faults", out("faults.json"))).code).toBe(0)
-      await until(async () => (await asked(door, renewed, "/v2/state/ledger-end")) === 401)
+      await until(async () => (await getAt(door, renewed, "/v2/state/ledger-end")) === 401)
       expect((await bursarLedger("faults", "off")).code).toBe(0)
-      await until(async () => (await asked(door, renewed, "/v2/state/ledger-end")) === 200)
+      await until(async () => (await getAt(door, renewed, "/v2/state/ledger-end")) === 200)
       writeFileSync(out("faults.json"), JSON.stringify({ tokenExpires: true }))
       expect((await bursarLedger("faults", out("faults.json"))).code).toBe(1)
 
@@ -165,7 +165,7 @@ describe("bursar-ledger", () => {
       expect(pruned.lines[0]?.["prunedUpTo"], pruned.stderr).toBe(completionOffset)
 
       await bursarLedger("token", "revoke", "venue")
-      await until(async () => (await asked(door, renewed, "/v2/state/ledger-end")) === 401)
+      await until(async () => (await getAt(door, renewed, "/v2/state/ledger-end")) === 401)
     } finally {
       await runtime.dispose()
     }

@@ -445,7 +445,7 @@ describe("a price that is swung", () => {
     price: null,
     units: null
   })
-  const told = (...swung: ReadonlyArray<{ valuationTime: Instant.Instant; price: string }>) => [
+  const quotes = (...swung: ReadonlyArray<{ valuationTime: Instant.Instant; price: string }>) => [
     {
       instrumentId: instrument.id,
       unitDecimals: 6,
@@ -457,7 +457,7 @@ describe("a price that is swung", () => {
 
   it("is waited for until it is told, by attestor and oracle alike", () => {
     const other = { valuationTime: at("06T12:00"), price: "2" }
-    for (const instruments of [told(), told(other)]) {
+    for (const instruments of [quotes(), quotes(other)]) {
       const attests = AttestorBot.plan({ policy, instruments })
       expect(acts(attests, bob, [toSubscribe, point])).toEqual([])
       const prices = OracleBot.redemptions({ instruments })
@@ -465,17 +465,17 @@ describe("a price that is swung", () => {
     }
   })
   it("deals, once it is told, as golden vector G10 has it", () => {
-    const attests = AttestorBot.plan({ policy, instruments: told(up) })
+    const attests = AttestorBot.plan({ policy, instruments: quotes(up) })
     expect(acts(attests, bob, [toSubscribe, point])).toMatchObject([
       { price: "1.04526555", units: "95669.468873" }
     ])
-    const prices = OracleBot.redemptions({ instruments: told(down) })
+    const prices = OracleBot.redemptions({ instruments: quotes(down) })
     expect(acts(prices, oracle, [toRedeem(), point])).toMatchObject([
       { price: "1.0426563", units: "100", proceeds: "104.26" }
     ])
   })
   it("is the last one told of a point", () => {
-    const attests = AttestorBot.plan({ policy, instruments: told(down, up) })
+    const attests = AttestorBot.plan({ policy, instruments: quotes(down, up) })
     expect(acts(attests, bob, [toSubscribe, point])).toMatchObject([{ price: "1.04526555" }])
   })
 
@@ -537,7 +537,7 @@ describe("a price that is swung", () => {
 })
 
 describe("a standing settlement", () => {
-  const asked = (of: {
+  const standingSettlement = (of: {
     readonly paused?: boolean
     readonly expiresAt?: string
     readonly createdAt?: string
@@ -575,16 +575,18 @@ describe("a standing settlement", () => {
   const plan = Wallet.plan({ policy })
 
   it("has each party commit what was asked of it, and nobody else's part", () => {
-    const mine = acts(plan, alice, [asked({}), money("0010", alice, "500")])
+    const mine = acts(plan, alice, [standingSettlement({}), money("0010", alice, "500")])
     expect(mine).toMatchObject([{ name: "commit", amount: "300" }])
     expect(mine[0]?.commandId).toBe(`commit:st1:EUR:${bank}`)
-    expect(acts(plan, custodian, [asked({}), money("0010", custodian, "500")])).toEqual([])
+    expect(
+      acts(plan, custodian, [standingSettlement({}), money("0010", custodian, "500")])
+    ).toEqual([])
   })
 
   it("is not committed to twice, late, or past its time", () => {
     const cashOf = money("0010", alice, "500")
-    expect(acts(plan, alice, [asked({}), committed, cashOf])).toEqual([])
-    expect(acts(plan, alice, [asked({}), cashOf], at("11T12:00"))).toEqual([])
-    expect(acts(plan, alice, [asked({ expiresAt: "05T13:00" }), cashOf])).toEqual([])
+    expect(acts(plan, alice, [standingSettlement({}), committed, cashOf])).toEqual([])
+    expect(acts(plan, alice, [standingSettlement({}), cashOf], at("11T12:00"))).toEqual([])
+    expect(acts(plan, alice, [standingSettlement({ expiresAt: "05T13:00" }), cashOf])).toEqual([])
   })
 })

@@ -57,7 +57,7 @@ const outcome = (self: Redemption, command: Command): string => {
 const wrongState = "state-conflict RedemptionState"
 
 describe("every state and every command, paid by wire", () => {
-  const asked = "units burn-requested"
+  const burnRequested = "units burn-requested"
   test.each([
     [
       "claimed",
@@ -74,7 +74,12 @@ describe("every state and every command, paid by wire", () => {
     ],
     [
       "funded",
-      { withdraw: asked, release: asked, settle: wrongState, exchange: "policy paid-on-ledger" }
+      {
+        withdraw: burnRequested,
+        release: burnRequested,
+        settle: wrongState,
+        exchange: "policy paid-on-ledger"
+      }
     ],
     [
       "burned",

@@ -386,7 +386,7 @@ describe("whose move it is", () => {
 })
 
 describe("what the feed tells", () => {
-  const told = (before: Subscription, fact: Fact) =>
+  const announcedBy = (before: Subscription, fact: Fact) =>
     subscriptions.announce(evolve(before, fact), fact).map(({ type }) => type)
   test.each<[string, Subscription, Fact, ReadonlyArray<string>]>([
     ["price", records.claimed, price, ["subscription.priced"]],
@@ -398,6 +398,6 @@ describe("what the feed tells", () => {
     ["a request to mint", records.priced, requestMint, []],
     ["cash", records.priced, paid, []]
   ])("%s announces something else", (_, before, fact, expected) => {
-    expect(told(before, fact)).toEqual(expected)
+    expect(announcedBy(before, fact)).toEqual(expected)
   })
 })

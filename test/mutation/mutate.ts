@@ -155,8 +155,8 @@ const firstRed = async (tests: ReadonlyArray<string>): Promise<string | "hung" |
   const report = join(folder, "report.json")
   rmSync(report, { force: true })
   const asked = ["run", "--config", "test/vitest.config.ts", "--bail", "1", "--maxWorkers", "1"]
-  const told = ["--reporter", "json", "--outputFile", report]
-  const code = await run("vitest", [...asked, ...told, ...tests])
+  const reporter = ["--reporter", "json", "--outputFile", report]
+  const code = await run("vitest", [...asked, ...reporter, ...tests])
   if (code === 0 || code === "hung") return code === 0 ? null : code
   if (!existsSync(report)) return "the start of the tests"
   const { testResults } = JSON.parse(readFileSync(report, "utf8")) as Report

@@ -20,7 +20,7 @@ import * as Powers from "./powers.ts"
 const remote = () => {
   const at: { away: boolean; mute: boolean } = { away: false, mute: false }
   const retryAfter = Duration.seconds(1)
-  const gone = new Ledger.Unreachable({ detail: "away", retryAfter })
+  const unreachable = new Ledger.Unreachable({ detail: "away", retryAfter })
   const tamper = (port: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
     ...port,
     submit: (submission) => {
@@ -28,7 +28,7 @@ const remote = () => {
       if (at.mute) {
         return Effect.fail(new Ledger.OutcomeUnknown({ commandId, why: "mute", retryAfter }))
       }
-      return at.away ? Effect.fail(gone) : port.submit(submission)
+      return at.away ? Effect.fail(unreachable) : port.submit(submission)
     }
   })
   return { at, tamper }

@@ -50,9 +50,9 @@ const founded = Effect.gen(function* () {
 /** Look-ups of a portfolio, by collection. */
 const lookups = Effect.gen(function* () {
   const records = yield* Records
-  const asked: Array<string> = []
+  const storeCalls: Array<string> = []
   const note = <A>({ name }: { readonly name: string }, answer: A): A => {
-    asked.push(name)
+    storeCalls.push(name)
     return answer
   }
   const counted: Records["Service"] = {
@@ -69,7 +69,7 @@ const lookups = Effect.gen(function* () {
   const value = yield* PortfolioReads.portfolio
     .run({ holderId }, { ...asking, pin: { ...asking.pin, ledgerTime: now, judgedAt: now }, now })
     .pipe(Effect.provideService(Records, counted))
-  return { asked: asked.toSorted(), value }
+  return { asked: storeCalls.toSorted(), value }
 })
 
 const asking = {

@@ -21,17 +21,17 @@ import * as Fund from "./fund.ts"
 /** A source whose script a test may change, and who it was asked about. */
 const source = (first: Partial<Scripted.Script> = {}) => {
   let script: Scripted.Script = { ...Scripted.clear, ...first }
-  const asked: Array<ScreeningSource.Request> = []
+  const requests: Array<ScreeningSource.Request> = []
   const scripted = Scripted.make(Effect.sync(() => script))
   const service: ScreeningSource.ScreeningSource = {
     ...scripted,
     ask: (request) => {
-      asked.push(request)
+      requests.push(request)
       return scripted.ask(request)
     }
   }
   return {
-    asked,
+    asked: requests,
     say: (next: Partial<Scripted.Script>) => {
       script = { ...script, ...next }
     },

@@ -124,7 +124,7 @@ describe("an order paid on the ledger", () => {
   const long = "2026-08-20T20:00:00Z"
 
   /** Claimed after the Friday's cut-off, so that both deal at the Monday's. */
-  const standing = (until: { readonly cash: string; readonly units: string }) =>
+  const openStanding = (until: { readonly cash: string; readonly units: string }) =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* priced
       yield* signs(stage, h1, { units: "40" })
@@ -147,7 +147,7 @@ describe("an order paid on the ledger", () => {
 
   it.effect("never settles on what its holder locked for less time, or is said to", () =>
     Effect.gen(function* () {
-      yield* standing({ cash: soon, units: soon })
+      yield* openStanding({ cash: soon, units: soon })
       assert.deepStrictEqual(yield* refusing("subscription.settle", { subscriptionId: "s1" }), [])
       assert.deepStrictEqual(yield* refusing("redemption.settle", { redemptionId: "r1" }), [])
       yield* Cycles.at(soon)
@@ -158,7 +158,7 @@ describe("an order paid on the ledger", () => {
 
   it.effect("never does not settle on what its holder locked anew", () =>
     Effect.gen(function* () {
-      const { stage, h1 } = yield* standing({ cash: soon, units: soon })
+      const { stage, h1 } = yield* openStanding({ cash: soon, units: soon })
       yield* Cycles.at(soon)
       yield* Cycles.paysIn(stage, h1, "100")
       yield* locks(stage, h1, { id: "s1", asset: "USD", amount: "100", until: long })
@@ -171,7 +171,7 @@ describe("an order paid on the ledger", () => {
 
   it.effect("never settles once its own time is past, or is said to", () =>
     Effect.gen(function* () {
-      yield* standing({ cash: long, units: long })
+      yield* openStanding({ cash: long, units: long })
       yield* Cycles.at(settleBy)
       yield* agrees("subscription.settle", { subscriptionId: "s1" }, ["window settle-by"])
       yield* agrees("redemption.settle", { redemptionId: "r1" }, ["window settle-by"])
@@ -180,7 +180,7 @@ describe("an order paid on the ledger", () => {
 
   it.effect("never is refused before that time is past", () =>
     Effect.gen(function* () {
-      yield* standing({ cash: long, units: long })
+      yield* openStanding({ cash: long, units: long })
       yield* Cycles.at("2026-08-08T19:59:59Z")
       yield* agrees("subscription.settle", { subscriptionId: "s1" }, [])
       yield* agrees("redemption.settle", { redemptionId: "r1" }, [])

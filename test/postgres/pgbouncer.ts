@@ -96,15 +96,15 @@ const launch = async (of: Options) => {
     folder,
     stdio: ["ignore", "pipe", "pipe"]
   })
-  let said = ""
+  let output = ""
   child.stderr?.on("data", (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(-4_000)
+    output = (output + chunk.toString()).slice(-4_000)
   })
   child.stdout?.resume()
   const ended = new Promise((done) => child.once("close", done))
   const until = Date.now() + startMillis
   while (!(await isListening(port))) {
-    if (child.exitCode !== null || Date.now() > until) throw new Error(`no pgbouncer: ${said}`)
+    if (child.exitCode !== null || Date.now() > until) throw new Error(`no pgbouncer: ${output}`)
     await new Promise((waited) => setTimeout(waited, 20))
   }
   const through = new URL(of.url)

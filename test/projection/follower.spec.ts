@@ -212,13 +212,13 @@ describe("a ledger that has forgotten its beginning", () => {
 
 /** A tail that gives exactly what the test puts into it. */
 const scripted = () => {
-  const said = Effect.runSync(Queue.unbounded<Ledger.Update>())
+  const scriptedUpdates = Effect.runSync(Queue.unbounded<Ledger.Update>())
   return {
-    said,
+    said: scriptedUpdates,
     tamper: (port: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
       ...port,
       updates: (query) =>
-        query.through === undefined ? Stream.fromQueue(said) : port.updates(query)
+        query.through === undefined ? Stream.fromQueue(scriptedUpdates) : port.updates(query)
     })
   }
 }

@@ -20,16 +20,16 @@ const pinOf = (select: Pin.Resolved["select"]): Pin.Resolved => ({
 
 /** Memoised records at a pin, and the look-ups that reached the store. */
 const watched = (records: Records["Service"], pin: Pin.Resolved) => {
-  const asked: Array<string> = []
+  const storeCalls: Array<string> = []
   const memoised = EmptyCollections.memoised(
     {
       ...records,
       list: (collection, query) => {
-        asked.push(query.where === undefined ? "any" : "list")
+        storeCalls.push(query.where === undefined ? "any" : "list")
         return records.list(collection, query)
       },
       many: (collection, ids, given) => {
-        asked.push("many")
+        storeCalls.push("many")
         return records.many(collection, ids, given)
       }
     },
@@ -42,7 +42,7 @@ const watched = (records: Records["Service"], pin: Pin.Resolved) => {
       ({ length }) => length
     )
   ])
-  return { asked, batch }
+  return { asked: storeCalls, batch }
 }
 
 const opened = Effect.gen(function* () {

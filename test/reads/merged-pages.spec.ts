@@ -24,10 +24,10 @@ const kept = { version: 1, createdAt: Instant.fromNanos(0n), updatedAt: Instant.
 
 /** Keys shared out among the collections, and a store that lists one of them as the real one does. */
 const storeOf = (keys: ReadonlyArray<string>) => {
-  let asked = 0
+  let largestLimit = 0
   const list: Records["Service"]["list"] = (collection, query) =>
     Effect.sync(() => {
-      asked = Math.max(asked, query.limit)
+      largestLimit = Math.max(largestLimit, query.limit)
       const turn = collections.findIndex(({ name }) => name === collection.name)
       const forwards = query.direction !== "desc"
       const own = keys.filter((_, index) => index % collections.length === turn)
@@ -40,7 +40,7 @@ const storeOf = (keys: ReadonlyArray<string>) => {
         .slice(0, query.limit)
         .map((sortKey) => ({ sortKey, record: { key: sortKey, ...kept } as never }))
     })
-  return { records: { list }, asked: () => asked }
+  return { records: { list }, asked: () => largestLimit }
 }
 
 const ordered = (keys: ReadonlyArray<string>, direction: "asc" | "desc") =>

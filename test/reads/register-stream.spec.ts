@@ -169,8 +169,9 @@ const expected = (nth: number, { restricted, ordering, orders, lines }: Seed): L
 
 /** Records that count what is asked of them, by collection. */
 const counting = (records: Records["Service"]) => {
-  const asked = new Map<string, number>()
-  const count = ({ name }: { readonly name: string }) => asked.set(name, (asked.get(name) ?? 0) + 1)
+  const lookups = new Map<string, number>()
+  const count = ({ name }: { readonly name: string }) =>
+    lookups.set(name, (lookups.get(name) ?? 0) + 1)
   const counted: Records["Service"] = {
     ...records,
     find: (collection, ...of) => (count(collection), records.find(collection, ...of)),
@@ -181,7 +182,7 @@ const counting = (records: Records["Service"]) => {
     stream: (collection, query) =>
       Stream.suspend(() => (count(collection), records.stream(collection, query)))
   }
-  return { asked, records: counted }
+  return { asked: lookups, records: counted }
 }
 
 /** The register's parts, made on records that count. */

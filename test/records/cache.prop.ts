@@ -15,17 +15,17 @@ const call = fc.record({
 
 /** The cache written naively: keys from the one asked for longest ago to the last. */
 const naive = (limit: number) => {
-  let asked: ReadonlyArray<readonly [key: string, value: number]> = []
+  let lookups: ReadonlyArray<readonly [key: string, value: number]> = []
   return {
     get: (key: string) => {
-      const found = asked.find(([name]) => name === key)
-      if (found !== undefined) asked = [...asked.filter(([name]) => name !== key), found]
+      const found = lookups.find(([name]) => name === key)
+      if (found !== undefined) lookups = [...lookups.filter(([name]) => name !== key), found]
       return found?.[1]
     },
     set: (key: string, value: number) => {
-      asked = [...asked, [key, value] as const].slice(-limit)
+      lookups = [...lookups, [key, value] as const].slice(-limit)
     },
-    has: (key: string) => asked.some(([name]) => name === key)
+    has: (key: string) => lookups.some(([name]) => name === key)
   }
 }
 

@@ -11,13 +11,13 @@ import * as Toys from "../engine/toys.ts"
 
 /** Records over one store, with every look counted; the first `blind` looks see nothing. */
 const over = (store: Layer.Layer<Memory.Storage>, blind = 0) => {
-  const seen = { looks: 0 }
+  const counted = { looks: 0 }
   const documents = Layer.effect(
     Documents,
     Effect.map(Documents, (documents) => ({
       ...documents,
       get: (query: Parameters<typeof documents.get>[0]) =>
-        seen.looks++ < blind ? Effect.succeed([]) : documents.get(query)
+        counted.looks++ < blind ? Effect.succeed([]) : documents.get(query)
     }))
   )
   const layer = RecordsLayer.layer.pipe(
@@ -25,7 +25,7 @@ const over = (store: Layer.Layer<Memory.Storage>, blind = 0) => {
     Layer.provide(documents),
     Layer.provide(store)
   )
-  return { seen, layer }
+  return { seen: counted, layer }
 }
 const stored = Effect.map(Layer.build(Memory.layer), (memory) => Layer.succeedContext(memory))
 

@@ -277,38 +277,49 @@ describe("a change of terms that loosens nothing", () => {
 
 describe("a policy that replaces a scheduled one", () => {
   const wide = { ...base, holderCap: 9 }
-  const later = (manifest: Manifest, count: number) => ({ manifest, effectiveFrom: days(count) })
-  const told = (from: Course, to: Course) =>
+  const versionAfter = (manifest: Manifest, count: number) => ({
+    manifest,
+    effectiveFrom: days(count)
+  })
+  const changesBetween = (from: Course, to: Course) =>
     changesOf({ from, to }, at).map((one) => `${one.path} ${one.from} ${one.to} ${one.direction}`)
 
   it("loosens when it brings the same wider terms forward", () => {
     expect(
-      told({ manifest: base, next: later(wide, 2) }, { manifest: base, next: later(wide, 1) })
+      changesBetween(
+        { manifest: base, next: versionAfter(wide, 2) },
+        { manifest: base, next: versionAfter(wide, 1) }
+      )
     ).toEqual(["/holderCap 2 9 loosen"])
-    expect(told({ manifest: base, next: later(wide, 2) }, alone(wide))).toEqual([
+    expect(changesBetween({ manifest: base, next: versionAfter(wide, 2) }, alone(wide))).toEqual([
       "/holderCap 2 9 loosen"
     ])
   })
 
   it("loosens when it puts tighter terms off", () => {
     expect(
-      told({ manifest: wide, next: later(base, 1) }, { manifest: wide, next: later(base, 2) })
+      changesBetween(
+        { manifest: wide, next: versionAfter(base, 1) },
+        { manifest: wide, next: versionAfter(base, 2) }
+      )
     ).toEqual(["/holderCap 2 9 loosen"])
   })
 
   it("tightens when it puts wider terms off, and is told against both versions", () => {
     const between = { ...base, holderCap: 5 }
     expect(
-      told({ manifest: base, next: later(wide, 1) }, { manifest: base, next: later(wide, 2) })
+      changesBetween(
+        { manifest: base, next: versionAfter(wide, 1) },
+        { manifest: base, next: versionAfter(wide, 2) }
+      )
     ).toEqual(["/holderCap 9 2 tighten"])
-    expect(told({ manifest: base, next: later(wide, 1) }, alone(between))).toEqual([
-      "/holderCap 2 5 loosen",
-      "/holderCap 9 5 tighten"
-    ])
+    expect(changesBetween({ manifest: base, next: versionAfter(wide, 1) }, alone(between))).toEqual(
+      ["/holderCap 2 5 loosen", "/holderCap 9 5 tighten"]
+    )
   })
 
   it("does not look at what is past: terms that began are those in force", () => {
-    expect(told({ manifest: base, next: later(wide, 0) }, alone(wide))).toEqual([])
+    expect(changesBetween({ manifest: base, next: versionAfter(wide, 0) }, alone(wide))).toEqual([])
   })
 })
 

@@ -17,7 +17,7 @@ const change = (plain: object): Changes => decode(Schema.Struct(changes), plain)
 
 describe("a change of a policy", () => {
   const names = Object.keys(changes) as ReadonlyArray<keyof Changes>
-  const said: Changes = change({
+  const allChanges: Changes = change({
     valuation: "par",
     oracle: null,
     currency: "EUR",
@@ -51,19 +51,19 @@ describe("a change of a policy", () => {
 
   it("can name every term there is, so that none is fixed for ever by not being named", () => {
     expect(names.map(memberOf).toSorted()).toEqual(Object.keys(manifest).toSorted())
-    expect(Object.keys(said).toSorted()).toEqual(names.toSorted())
+    expect(Object.keys(allChanges).toSorted()).toEqual(names.toSorted())
   })
 
   it("changes what it says and nothing else, whichever terms it names", () => {
     fc.assert(
       fc.property(fc.subarray([...names]), (chosen) => {
-        const some = Object.fromEntries(chosen.map((name) => [name, said[name]])) as Changes
+        const some = Object.fromEntries(chosen.map((name) => [name, allChanges[name]])) as Changes
         const after = amended(manifest, some)
         for (const name of names) {
           // A par instrument is worth one where nobody says otherwise.
           if (name === "parValue" && chosen.includes("valuation")) continue
           expect(after[memberOf(name)]).toEqual(
-            chosen.includes(name) ? said[name] : manifest[memberOf(name)]
+            chosen.includes(name) ? allChanges[name] : manifest[memberOf(name)]
           )
         }
       })
@@ -71,8 +71,8 @@ describe("a change of a policy", () => {
   })
 
   it("said twice is said once", () => {
-    const once = amended(manifest, said)
-    expect(amended(once, said)).toEqual(once)
+    const once = amended(manifest, allChanges)
+    expect(amended(once, allChanges)).toEqual(once)
   })
 
   it("to par without a par value is worth one, as when it is recorded", () => {
@@ -80,7 +80,7 @@ describe("a change of a policy", () => {
   })
 
   it("names the terms that units are counted by, and only when they become others", () => {
-    expect(unfixed(manifest, amended(manifest, said))).toEqual([
+    expect(unfixed(manifest, amended(manifest, allChanges))).toEqual([
       "valuation",
       "currency",
       "unitDecimals"

@@ -117,13 +117,16 @@ describe("a recovery beside an act that was judged before it", () => {
 })
 
 describe("an order whose units were asked for and not minted", () => {
-  const asked = Effect.gen(function* () {
+  const mintRequested = Effect.gen(function* () {
     const scene = yield* Effect.flatMap(Powers.scene, ordered)
     const delivered = yield* World.act(scene.floor.of("venue"), deliver(scene, null))
     const request = Dealing.sole(delivered, "MintRequest")
     return { ...scene, request, lot: Dealing.sole(delivered, "DeliveredLot") }
   })
-  const release = ({ floor, lot }: Effect.Success<typeof asked>, mintRequestCid: string | null) =>
+  const release = (
+    { floor, lot }: Effect.Success<typeof mintRequested>,
+    mintRequestCid: string | null
+  ) =>
     World.act(
       floor.of("venue"),
       Templates.exercise(Templates.DeliveredLot, lot, "Release", { mintRequestCid })
@@ -131,7 +134,7 @@ describe("an order whose units were asked for and not minted", () => {
 
   it.effect("ends with its request, in one transaction", () =>
     Effect.gen(function* () {
-      const scene = yield* asked
+      const scene = yield* mintRequested
       yield* release(scene, scene.request)
       expect(yield* Powers.all(scene.floor.of("venue"), Templates.MintRequest)).toEqual([])
       expect(yield* Powers.all(scene.floor.of("venue"), Templates.DeliveredLot)).toEqual([])
@@ -140,7 +143,7 @@ describe("an order whose units were asked for and not minted", () => {
 
   it.effect("stays where the registrar has minted meanwhile", () =>
     Effect.gen(function* () {
-      const scene = yield* asked
+      const scene = yield* mintRequested
       yield* World.act(
         scene.floor.of("registrar"),
         Templates.exercise(Templates.MintRequest, scene.request, "Accept", {
@@ -157,7 +160,7 @@ describe("an order whose units were asked for and not minted", () => {
 
   it.effect("takes back no other order's request", () =>
     Effect.gen(function* () {
-      const scene = yield* asked
+      const scene = yield* mintRequested
       const { floor } = scene
       const other = yield* World.make(
         floor.of("venue"),

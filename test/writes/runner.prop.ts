@@ -113,14 +113,14 @@ const story = Effect.fnUntraced(function* (
     Layer.fresh(Engine.layerOf({ operations: Notes.operations, readings: Notes.readings }))
   )
   let keys = 0
-  const seen = new Map<string, number>()
+  const statesSeen = new Map<string, number>()
   const startedAt = new Map<string, Instant.Instant | null>()
   const watch = Effect.gen(function* () {
     for (const one of yield* all) {
       expect(rank[one.state], "a state went back").toBeGreaterThanOrEqual(
-        seen.get(one.operationId) ?? 0
+        statesSeen.get(one.operationId) ?? 0
       )
-      seen.set(one.operationId, rank[one.state])
+      statesSeen.set(one.operationId, rank[one.state])
       const before = startedAt.get(one.operationId) ?? null
       if (before !== null) expect(one.startedAt, "the first claim is the first").toBe(before)
       startedAt.set(one.operationId, one.startedAt)

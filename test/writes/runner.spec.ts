@@ -58,7 +58,7 @@ const restless = (of: number) => Effect.andThen(Passing.working, Passing.seconds
 
 /** A port whose submissions are watched, and answered otherwise when the test says so. */
 const watched = () => {
-  const said: Array<Ledger.Submission> = []
+  const submissions: Array<Ledger.Submission> = []
   let instead:
     | ((
         submission: Ledger.Submission,
@@ -66,14 +66,14 @@ const watched = () => {
       ) => ReturnType<Ledger.Ledger["Service"]["submit"]>)
     | undefined
   return {
-    said,
+    said: submissions,
     answer: (with_: typeof instead) => {
       instead = with_
     },
     tamper: (port: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
       ...port,
       submit: (submission) => {
-        said.push(submission)
+        submissions.push(submission)
         return instead === undefined ? port.submit(submission) : instead(submission, port)
       }
     })

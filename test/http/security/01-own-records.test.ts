@@ -100,7 +100,7 @@ describe("an investor of one holder", () => {
   afterAll(() => venue.close())
 
   const ask = (path: string, as = investor) => send(venue, { path, as })
-  const told = async (answer: Response) => {
+  const withoutRequestId = async (answer: Response) => {
     const { requestId: _, ...rest } = await json<Problem>(answer)
     return { status: answer.status, rest }
   }
@@ -116,12 +116,12 @@ describe("an investor of one holder", () => {
     async (_, read) => {
       expect((await ask(pathOf(read, "a"))).status).toBe(200)
       expect((await ask(pathOf(read, "b"), operator)).status).toBe(200)
-      const theirs = await told(await ask(pathOf(read, "b")))
-      expect(theirs).toEqual(await told(await ask(pathOf(read, "never"))))
+      const theirs = await withoutRequestId(await ask(pathOf(read, "b")))
+      expect(theirs).toEqual(await withoutRequestId(await ask(pathOf(read, "never"))))
       expect(theirs.status).toBe(404)
       // At a point that cannot be answered it learns no more.
-      expect(await told(await ask(`${pathOf(read, "b")}?at=999`))).toEqual(
-        await told(await ask(`${pathOf(read, "never")}?at=999`))
+      expect(await withoutRequestId(await ask(`${pathOf(read, "b")}?at=999`))).toEqual(
+        await withoutRequestId(await ask(`${pathOf(read, "never")}?at=999`))
       )
     }
   )
@@ -148,9 +148,11 @@ describe("an investor of one holder", () => {
     "names another in a filter of %s and is denied, alone or beside itself",
     async (_, read) => {
       const [path, rest] = [pathOf(read, "a"), requiredQuery[read.name] ?? ""]
-      const theirs = await told(await ask(`${path}?holderId=${holderIds.b}${rest}`))
+      const theirs = await withoutRequestId(await ask(`${path}?holderId=${holderIds.b}${rest}`))
       // A list denies another's name; what is judged for one holder knows nobody of another's name.
-      const never = await told(await ask(`${path}?holderId=${ids["holderId"]?.never ?? ""}${rest}`))
+      const never = await withoutRequestId(
+        await ask(`${path}?holderId=${ids["holderId"]?.never ?? ""}${rest}`)
+      )
       expect(theirs).toEqual(never)
       expect(theirs.status).toBe(read.shape === "list" ? 403 : 404)
       const both = await ask(`${path}?holderId=${holderIds.a}&holderId=${holderIds.b}${rest}`)

@@ -347,13 +347,13 @@ describe("over the wire", () => {
   let venue: Venue
   let operator = ""
   let approver = ""
-  let asked: ReadonlyArray<string> = []
+  let namesAsked: ReadonlyArray<string> = []
   let resolve: Resolve = answers("93.184.215.14")
 
   beforeAll(async () => {
     const sender = senderOf({
       resolve: (name) => {
-        asked = [...asked, name]
+        namesAsked = [...namesAsked, name]
         return resolve(name)
       }
     })
@@ -401,7 +401,7 @@ describe("over the wire", () => {
       "urn:bursar:problem:webhook-url-refused"
     ])
     resolve = answers("93.184.215.14")
-    expect(asked.length).toBeGreaterThan(0)
+    expect(namesAsked.length).toBeGreaterThan(0)
   })
 
   it("one that is loopback only when the write runs fails as an operation, and is not registered", async () => {

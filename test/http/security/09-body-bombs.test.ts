@@ -57,15 +57,15 @@ const head = (more: string) =>
 
 /** The host's own end of every connection made while `during` runs. */
 const serverSockets = async (during: () => Promise<void>): Promise<ReadonlyArray<Socket>> => {
-  const seen = new Set<Socket>()
+  const openSockets = new Set<Socket>()
   const started = (message: unknown) => {
     const { request } = message as { readonly request: { readonly socket: Socket } }
-    if (request.socket.localPort === venue.port) seen.add(request.socket)
+    if (request.socket.localPort === venue.port) openSockets.add(request.socket)
   }
   subscribe("http.server.request.start", started)
   await during()
   unsubscribe("http.server.request.start", started)
-  return [...seen]
+  return [...openSockets]
 }
 
 /** Sends without an end, until the host does not take it any more; answers what the host said. */

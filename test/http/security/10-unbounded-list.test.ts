@@ -37,7 +37,7 @@ describe(`${count} instruments without a limit`, () => {
   let url = ""
   let operator = ""
 
-  const told = () =>
+  const nextMessage = () =>
     new Promise<Told>((resolve, reject) => {
       const ended = (code: number | null) => reject(new Error(`the host ended with ${code}`))
       child.once("exit", ended)
@@ -47,7 +47,7 @@ describe(`${count} instruments without a limit`, () => {
       })
     })
   const memory = async (asked: "settle" | "look") => {
-    const answer = told()
+    const answer = nextMessage()
     child.send(asked)
     const found = await answer
     if (!("rss" in found)) throw new Error("the host said something else")
@@ -64,7 +64,7 @@ describe(`${count} instruments without a limit`, () => {
       execArgv: ["--expose-gc", "--max-old-space-size=128", "--max-semi-space-size=4"],
       env: { ...environment, GIVEN: JSON.stringify(given) }
     })
-    const started = await told()
+    const started = await nextMessage()
     url = "url" in started ? started.url : ""
     operator = await bearer(["operator"])
   })

@@ -73,7 +73,7 @@ describe("a monitor", () => {
   let venue: Venue
   let monitor = ""
   let operator = ""
-  let seen: ReadonlyArray<Seen> = []
+  let shownEvents: ReadonlyArray<Seen> = []
   let all: ReadonlyArray<Seen> = []
   beforeAll(async () => {
     venue = await open({ tables })
@@ -113,7 +113,7 @@ describe("a monitor", () => {
           await send(venue, { path: "/v1/events?limit=1000", as })
         )
       ).value
-    seen = await read(monitor)
+    shownEvents = await read(monitor)
     all = await read(operator)
   })
   afterAll(() => venue.close())
@@ -121,7 +121,7 @@ describe("a monitor", () => {
   it.each(EventType.members.map((type) => [type] as const))("sees of %s what it may", (type) => {
     const theirs = all.filter((one) => one.type === type)
     expect(theirs.length).toBeGreaterThan(0)
-    const mine = seen.filter((one) => one.type === type)
+    const mine = shownEvents.filter((one) => one.type === type)
     if (kindOf(type) === "journal") return expect(mine).toEqual([])
     expect(mine.map(({ seq }) => seq)).toEqual(theirs.map(({ seq }) => seq))
     for (const one of mine) {

@@ -28,6 +28,8 @@ const reserved = Effect.gen(function* () {
   return scene
 })
 
+type Needs = Effect.Services<Parameters<Months.Hosted<Backed.Scene>["until"]>[0]>
+
 let hosted: Months.Hosted<Backed.Scene> | undefined
 afterEach(async () => {
   await hosted?.close()
@@ -43,18 +45,17 @@ describe("orders of a reserve whose hosts are killed", () => {
       for (const death of deaths) await hosted?.dies(death)
       await start()
     }
-    const isMint = (mintId: string, state: string) =>
+    const isIn = (
+      order: Effect.Effect<{ readonly state: string }, unknown, Needs>,
+      state: string
+    ) =>
       until(
-        Effect.exit(Minting.mint(mintId)).pipe(
+        Effect.exit(order).pipe(
           Effect.map((exit) => exit._tag === "Success" && exit.value.state === state)
         )
       )
-    const isRedemption = (id: string, state: string) =>
-      until(
-        Effect.exit(Minting.redemption(id)).pipe(
-          Effect.map((exit) => exit._tag === "Success" && exit.value.state === state)
-        )
-      )
+    const isMint = (id: string, state: string) => isIn(Minting.mint(id), state)
+    const isRedemption = (id: string, state: string) => isIn(Minting.redemption(id), state)
     const starts = (mintId: string) => {
       const body = { mintId, holderId: "h1", asset: { ...usd }, deposit: each }
       return does(Calls.openAction("mint.start", { reserveId }, body))

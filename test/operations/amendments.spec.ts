@@ -14,7 +14,6 @@ import { world } from "../engine/world.ts"
 import * as Given from "../machines/reserves.ts"
 import * as Backed from "./backed.ts"
 import * as Fund from "./fund.ts"
-import * as Powers from "./powers.ts"
 import * as Venue from "./venue.ts"
 
 const engine = () => Effect.provide(world())
@@ -24,36 +23,14 @@ const proposes = (
   scene: Backed.Scene,
   amendmentId: string,
   change: Parameters<typeof Backed.termsOf>[1]
-) =>
-  Calls.write(
-    "amendment.propose",
-    { reserveId: "res-1" },
-    { amendmentId, terms: Backed.termsOf(scene, change) }
-  )
-
-/** The issuer answers an amendment. */
-const answers = (
-  scene: Backed.Scene,
-  amendmentId: string,
-  choice: "Accept" | "Decline" = "Accept"
-) =>
-  Effect.gen(function* () {
-    const { cid } = yield* Powers.saying(Templates.AmendmentProposal, { amendmentId })
-    const { reserveCid } = yield* Backed.reserve()
-    yield* scene.registrar.act(
-      choice === "Accept"
-        ? Templates.exercise(Templates.AmendmentProposal, cid, "Accept", {
-            reserveCid: reserveCid ?? ""
-          })
-        : Templates.exercise(Templates.AmendmentProposal, cid, "Decline", {})
-    )
-  })
+) => Backed.amends(amendmentId, Backed.termsOf(scene, change))
 
 const amends = (
   scene: Backed.Scene,
   amendmentId: string,
   change: Parameters<typeof Backed.termsOf>[1]
-) => Effect.andThen(proposes(scene, amendmentId, change), answers(scene, amendmentId))
+) =>
+  Effect.andThen(proposes(scene, amendmentId, change), Backed.answersAmendment(scene, amendmentId))
 
 const withdraws = (amendmentId: string) =>
   Calls.write("amendment.withdraw", { reserveId: "res-1", amendmentId }, {})
@@ -105,7 +82,7 @@ describe("terms that only tighten", () => {
         ["succeeded", "proposed", false]
       )
       assert.deepEqual([yield* states, yield* haircut], [["am-1 proposed"], "0.05"])
-      yield* answers(scene, "am-1")
+      yield* Backed.answersAmendment(scene, "am-1")
       assert.deepEqual([yield* states, yield* haircut], [["am-1 effective"], "0.1"])
       const { acceptedAt, effectiveAt } = yield* Effect.flatMap(Records, (records) =>
         records.get(amendments, "am-1")
@@ -167,7 +144,7 @@ describe("terms that loosen", () => {
         (result["change"] as ReadonlyArray<{ direction: string }>).map((one) => one.direction),
         ["loosen", "tighten"]
       )
-      yield* answers(scene, "am-1")
+      yield* Backed.answersAmendment(scene, "am-1")
       assert.deepEqual([yield* states, yield* haircut], [["am-1 accepted"], "0.05"])
     }).pipe(engine())
   )
@@ -234,7 +211,7 @@ describe("an amendment that the issuer has not answered", () => {
         (yield* proposes(scene, "am-2", { haircut: 0.2 })).why,
         "rule-refused policy one-amendment"
       )
-      yield* answers(scene, "am-1", "Decline")
+      yield* Backed.answersAmendment(scene, "am-1", "Decline")
       yield* proposes(scene, "am-2", { haircut: 0.2 })
       assert.strictEqual((yield* withdraws("am-2")).state, "succeeded")
       assert.deepEqual(

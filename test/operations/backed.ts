@@ -105,6 +105,24 @@ export const answers = (
     by.act(Templates.exercise(Templates.ReserveProposal, cid, choice, { party: by.party }))
   )
 
+/** The venue proposes other terms of the reserve. */
+export const amends = (amendmentId: string, terms: Calls.Json) =>
+  Calls.write("amendment.propose", { reserveId: "res-1" }, { amendmentId, terms })
+
+/** The issuer answers an amendment. */
+export const answersAmendment = (
+  { registrar }: Pick<Scene, "registrar">,
+  amendmentId: string,
+  choice: "Accept" | "Decline" = "Accept"
+) =>
+  Effect.gen(function* () {
+    const { cid } = yield* Powers.saying(Templates.AmendmentProposal, { amendmentId })
+    const reserveCid = (yield* reserve()).reserveCid ?? ""
+    const accept = Templates.exercise(Templates.AmendmentProposal, cid, "Accept", { reserveCid })
+    const decline = Templates.exercise(Templates.AmendmentProposal, cid, "Decline", {})
+    yield* registrar.act(choice === "Accept" ? accept : decline)
+  })
+
 /** A reserve that its issuer and the custodian have accepted. */
 export const reserved = (scene: Scene, change: Readonly<Record<string, Calls.Json>> = {}) =>
   Effect.gen(function* () {

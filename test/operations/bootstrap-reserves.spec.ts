@@ -19,20 +19,7 @@ import * as Powers from "./powers.ts"
 import * as Venue from "./venue.ts"
 
 const proposes = (scene: Backed.Scene, amendmentId: string, haircut: number) =>
-  Calls.write(
-    "amendment.propose",
-    { reserveId: "res-1" },
-    { amendmentId, terms: Backed.termsOf(scene, { haircut }) }
-  )
-
-const accepts = (scene: Backed.Scene, amendmentId: string) =>
-  Effect.gen(function* () {
-    const { cid } = yield* Powers.saying(Templates.AmendmentProposal, { amendmentId })
-    const reserveCid = (yield* Backed.reserve()).reserveCid ?? ""
-    yield* scene.registrar.act(
-      Templates.exercise(Templates.AmendmentProposal, cid, "Accept", { reserveCid })
-    )
-  })
+  Backed.amends(amendmentId, Backed.termsOf(scene, { haircut }))
 
 /** Contracts of the reserve that are active: its own, those it counts, and terms that are to come. */
 const activeContracts = Effect.gen(function* () {
@@ -56,7 +43,7 @@ const forgotten = Effect.gen(function* () {
   const scene = yield* Covered.covered()
   yield* Covered.issues(scene, "900")
   yield* proposes(scene, "am-1", 0.01)
-  yield* accepts(scene, "am-1")
+  yield* Backed.answersAmendment(scene, "am-1")
   yield* proposes(scene, "am-2", 0.1)
   yield* Calls.write("reserve-report.create", { reserveId: "res-1" }, { reportId: "rep-1" })
   const before = yield* activeContracts
@@ -99,7 +86,7 @@ describe("a venue that begins on a ledger with a reserve", () => {
           {}
         )
         assert.strictEqual(withdrawn.why, "")
-        yield* accepts(scene, "am-2")
+        yield* Backed.answersAmendment(scene, "am-2")
         const { amendments: all, pending } = yield* activeContracts
         assert.deepEqual(
           [pending, ...all.map(({ id, state }) => `${id} ${state}`)],

@@ -90,6 +90,41 @@ describe("an asset is locked for a reserve", () => {
   )
 })
 
+describe("a lock agreement is proposed", () => {
+  it.effect("never for an amount out of its range, and for those at its edges", () =>
+    Effect.gen(function* () {
+      const scene = yield* Backed.opened()
+      yield* Backed.reserved(scene)
+      const { bill, usd } = scene
+      const why = (asset: typeof usd, amount: number) =>
+        Effect.map(
+          Backed.proposesLock({ id: `lock-${asset.id}`, asset, amount }),
+          (ended) => ended.why
+        )
+      assert.strictEqual(yield* why(usd, -1), "invalid-request")
+      assert.strictEqual(yield* why(usd, 1_000_000_000_000_000), "invalid-request")
+      assert.strictEqual(yield* why(usd, 999_999_999_999_999), "")
+      assert.strictEqual(yield* why(bill, 0), "")
+    }).pipe(engine())
+  )
+
+  it.effect(
+    "under an id that the engine makes, where none is named, and found under it alone",
+    () =>
+      Effect.gen(function* () {
+        const scene = yield* Backed.opened()
+        yield* Backed.reserved(scene)
+        const body = { asset: { ...scene.usd } }
+        const proposed = yield* Calls.write("lock-agreement.propose", { reserveId }, body)
+        const lockAgreementId = String(proposed.result["lockAgreementId"])
+        assert.deepInclude(yield* lockView(lockAgreementId), { state: "proposed", reserveId })
+        const { why } = yield* Backed.releasesLock(lockAgreementId, "res-2")
+        assert.strictEqual(why, "not-found")
+        assert.strictEqual((yield* lockView(lockAgreementId)).state, "proposed")
+      }).pipe(engine())
+  )
+})
+
 describe("a lock agreement is released", () => {
   it.effect("to the custodian, as nothing is outstanding; a proposal is taken back", () =>
     Effect.gen(function* () {

@@ -15,7 +15,6 @@ import * as Covered from "./covered.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Minting from "./minting.ts"
-import * as Powers from "./powers.ts"
 import * as Stated from "./stated-reserves.ts"
 import * as Venue from "./venue.ts"
 
@@ -236,18 +235,11 @@ describe("an accumulating reserve", () => {
         assets: { A: { units: "0" } },
         minCover: "0.9"
       })
-      const proposes = (amendmentId: string) =>
-        Calls.write("amendment.propose", { reserveId: "res-1" }, { amendmentId, terms: without })
+      const proposes = (amendmentId: string) => Backed.amends(amendmentId, without)
       assert.strictEqual((yield* proposes("am-1")).why, "")
       // Locked since the proposal: the ledger refuses the issuer's acceptance.
       yield* Backed.locks(scene, { asset: Stated.assetOf(scene, "B"), amount: "1" })
-      const { cid } = yield* Powers.saying(Templates.AmendmentProposal, { amendmentId: "am-1" })
-      const reserveCid = (yield* Backed.reserve()).reserveCid ?? ""
-      const accepted = yield* Effect.result(
-        scene.registrar.act(
-          Templates.exercise(Templates.AmendmentProposal, cid, "Accept", { reserveCid })
-        )
-      )
+      const accepted = yield* Effect.result(Backed.answersAmendment(scene, "am-1"))
       assert.isTrue(Result.isFailure(accepted))
       yield* Calls.write("amendment.withdraw", { reserveId: "res-1", amendmentId: "am-1" }, {})
       assert.strictEqual((yield* proposes("am-2")).why, "rule-refused policy asset-locked")

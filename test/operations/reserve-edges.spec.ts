@@ -13,7 +13,6 @@ import * as Backed from "./backed.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Minting from "./minting.ts"
-import * as Powers from "./powers.ts"
 
 const engine = () => Effect.provide(world())
 const microsecond = 1_000n
@@ -94,13 +93,8 @@ describe("terms whose delay ends", () => {
       const scene = yield* Backed.opened()
       const terms = (haircut: number) => Backed.termsOf(scene, { haircut, maxShare: null })
       yield* Backed.reserved(scene, { loosenDelay, terms: terms(0.05) })
-      const body = { amendmentId: "am-1", terms: terms(0.01) }
-      yield* Calls.write("amendment.propose", { reserveId: "res-1" }, body)
-      const { cid } = yield* Powers.saying(Templates.AmendmentProposal, { amendmentId: "am-1" })
-      const reserveCid = (yield* Backed.reserve()).reserveCid ?? ""
-      yield* scene.registrar.act(
-        Templates.exercise(Templates.AmendmentProposal, cid, "Accept", { reserveCid })
-      )
+      yield* Backed.amends("am-1", terms(0.01))
+      yield* Backed.answersAmendment(scene, "am-1")
       yield* TestClock.adjust("1 hour")
       const withdrawn = yield* Calls.write(
         "amendment.withdraw",

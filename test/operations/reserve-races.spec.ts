@@ -29,14 +29,8 @@ const started = Effect.gen(function* () {
 
 const tightens = (scene: Backed.Scene) =>
   Effect.gen(function* () {
-    const terms = Backed.termsOf(scene, { minCover: 1.1, maxShare: 0.3 })
-    const body = { amendmentId: "am-1", terms }
-    yield* Calls.write("amendment.propose", { reserveId: "res-1" }, body)
-    const { cid } = yield* Powers.saying(Templates.AmendmentProposal, { amendmentId: "am-1" })
-    const reserveCid = (yield* Backed.reserve()).reserveCid ?? ""
-    yield* scene.registrar.act(
-      Templates.exercise(Templates.AmendmentProposal, cid, "Accept", { reserveCid })
-    )
+    yield* Backed.amends("am-1", Backed.termsOf(scene, { minCover: 1.1, maxShare: 0.3 }))
+    yield* Backed.answersAmendment(scene, "am-1")
   })
 
 const closes = () => Effect.asVoid(Calls.write("reserve.close", { reserveId: "res-1" }, {}))
@@ -231,13 +225,8 @@ describe.runIf(isLong)("the withdrawal of terms that wait", () => {
   const waiting = Effect.gen(function* () {
     const scene = yield* Backed.opened()
     yield* Backed.reserved(scene, { loosenDelay: "PT1H" })
-    const terms = Backed.termsOf(scene, { haircut: 0.01 })
-    yield* Calls.write("amendment.propose", { reserveId: "res-1" }, { amendmentId: "am-1", terms })
-    const { cid } = yield* Powers.saying(Templates.AmendmentProposal, { amendmentId: "am-1" })
-    const reserveCid = (yield* Backed.reserve()).reserveCid ?? ""
-    yield* scene.registrar.act(
-      Templates.exercise(Templates.AmendmentProposal, cid, "Accept", { reserveCid })
-    )
+    yield* Backed.amends("am-1", Backed.termsOf(scene, { haircut: 0.01 }))
+    yield* Backed.answersAmendment(scene, "am-1")
   })
   const of1 = { reserveId: "res-1", amendmentId: "am-1" }
   const amendment = Effect.flatMap(Records, (records) => records.get(amendments, "am-1"))

@@ -3,7 +3,6 @@
  * ledger's own report and by prechecks, and those of orders by the orders themselves.
  */
 import { Decimal } from "@bursar/engine-core/kernel"
-import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -12,7 +11,6 @@ import { world } from "../engine/world.ts"
 import * as Backed from "./backed.ts"
 import * as Covered from "./covered.ts"
 import * as Minting from "./minting.ts"
-import * as Powers from "./powers.ts"
 import * as Stated from "./stated-reserves.ts"
 
 const engine = () => Effect.provide(world())
@@ -423,14 +421,8 @@ const tightens = (scene: Backed.Scene) =>
       assets: { A: a, B: { ...b, maxShare: "0.3" } },
       minCover: "1.1"
     })
-    const body = { amendmentId: "am-1", terms }
-    const proposed = yield* Calls.write("amendment.propose", { reserveId: "res-1" }, body)
-    assert.strictEqual(proposed.why, "")
-    const { cid } = yield* Powers.saying(Templates.AmendmentProposal, { amendmentId: "am-1" })
-    const reserveCid = (yield* Backed.reserve()).reserveCid ?? ""
-    yield* scene.registrar.act(
-      Templates.exercise(Templates.AmendmentProposal, cid, "Accept", { reserveCid })
-    )
+    assert.strictEqual((yield* Backed.amends("am-1", terms)).why, "")
+    yield* Backed.answersAmendment(scene, "am-1")
   })
 
 describe("a golden vector of an order or an act, as it is done", () => {

@@ -1,6 +1,6 @@
 /** Reserves through their operations: proposed by the venue, signed in wallets, closed. */
 import { Reads, verify } from "@bursar/engine-core"
-import { Decimal } from "@bursar/engine-core/kernel"
+import { Decimal, Duration } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema } from "effect"
 import * as ProposalReads from "#core/overviews/ProposalReads.ts"
@@ -91,6 +91,28 @@ describe("a reserve is proposed", () => {
       const body = Backed.bodyOf({ ...stage, ...assets, custodian })
       const { why: refused } = yield* Calls.write("reserve.propose", {}, body)
       assert.strictEqual(refused, "rule-refused policy issuer-is-registrar")
+    }).pipe(engine())
+  )
+
+  it.effect("never has a figure out of its range, and has those at its edges", () =>
+    Effect.gen(function* () {
+      const scene = yield* Backed.opened()
+      for (const change of [
+        { initialSharePrice: 0 },
+        { initialSharePrice: 10_000_000_000 },
+        { decimals: -1 },
+        { decimals: 11 }
+      ]) {
+        assert.strictEqual((yield* Backed.proposes(scene, change)).why, "invalid-request")
+      }
+      const largest = { initialSharePrice: 9_999_999_999 }
+      assert.strictEqual(
+        (yield* Backed.proposes(scene, largest)).why,
+        "rule-refused policy initial-share-price"
+      )
+      assert.strictEqual((yield* Backed.proposes(scene, { decimals: 0 })).why, "")
+      const { loosenDelay, priceDecimals } = yield* Backed.reserve()
+      assert.deepStrictEqual([loosenDelay, priceDecimals], [Duration.hours(24), Decimal.places])
     }).pipe(engine())
   )
 

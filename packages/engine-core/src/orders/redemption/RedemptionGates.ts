@@ -130,7 +130,7 @@ const ofUnits = (claiming: Claiming): ReadonlyArray<Objection> => {
   const { unitDecimals } = terms.manifest
   const taken = takenBy(claiming)
   const shown = shownOf(free, { unitDecimals, index: taken?.index ?? null })
-  // Before the first index nobody knows what units come to; whoever has none has none free.
+  // Before the first index the base units of an order are unknown: only a holder without any is refused.
   const isUnknown = taken === null && isRebasing(terms.manifest) && lastPrice === null
   return [
     check(

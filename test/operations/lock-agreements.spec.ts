@@ -109,7 +109,7 @@ describe("a lock agreement is proposed", () => {
   )
 
   it.effect(
-    "under an id that the engine makes, where none is named, and found under it alone",
+    "under an id that the engine makes and for nothing, where neither is named, and found under its reserve alone",
     () =>
       Effect.gen(function* () {
         const scene = yield* Backed.opened()
@@ -120,7 +120,12 @@ describe("a lock agreement is proposed", () => {
         assert.deepInclude(yield* lockView(lockAgreementId), { state: "proposed", reserveId })
         const { why } = yield* Backed.releasesLock(lockAgreementId, "res-2")
         assert.strictEqual(why, "not-found")
-        assert.strictEqual((yield* lockView(lockAgreementId)).state, "proposed")
+        const { asked, state } = yield* Backed.lockAgreement(lockAgreementId)
+        assert.deepStrictEqual([state, asked], ["proposed", Decimal.zero])
+        // Nothing is locked under it, and its release gives nothing back.
+        yield* Backed.agrees(scene, lockAgreementId)
+        assert.strictEqual((yield* Backed.releasesLock(lockAgreementId)).why, "")
+        assert.strictEqual((yield* lockView(lockAgreementId)).state, "released")
       }).pipe(engine())
   )
 })

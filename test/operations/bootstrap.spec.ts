@@ -1,6 +1,6 @@
 /** A venue that begins again on a ledger that has forgotten: what is agreed there stands in its records. */
 import { Records } from "@bursar/engine-core"
-import { Decimal } from "@bursar/engine-core/kernel"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -9,6 +9,7 @@ import * as AdmissionReads from "#core/admissions/AdmissionReads.ts"
 import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
 import { provisionSettlements } from "#core/orders/provision-settlement/ProvisionSettlement.ts"
 import * as HolderReads from "#core/holders/holder/HolderReads.ts"
+import { pricePoints } from "#core/instruments/price/PricePoint.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import { again, forgets, recordsAgain } from "./again.ts"
@@ -41,7 +42,40 @@ const standing = Effect.gen(function* () {
 const records = (stage: Fund.Parties) =>
   Effect.map(recordsAgain(stage), ({ why }) => assert.strictEqual(why, ""))
 
+/** Prices of all points, in pages of so many. */
+const pricesInPagesOf = (limit: number) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const prices: Array<string> = []
+    for (let after: string | undefined; ; ) {
+      const query = { limit, direction: "asc", ...(after === undefined ? {} : { after }) } as const
+      const page = yield* records.list(pricePoints, query)
+      prices.push(...page.map(({ record: { price } }) => Decimal.formatPlain(price)))
+      if (page.length < limit) return prices
+      after = page.at(-1)!.sortKey
+    }
+  })
+
 describe("a venue that begins on a ledger that has forgotten", () => {
+  it.effect("lists each price once, in pages of any size, though all share one offset", () =>
+    Effect.gen(function* () {
+      const stage = yield* Fund.opened()
+      const published = ["1.01", "1.04", "1.02", "1.05", "1.03"]
+      for (const [nth, price] of published.entries()) {
+        const valuedAt = `2026-08-03T1${nth + 1}:00:00Z`
+        yield* TestClock.setTime(Instant.toEpochMillis(Instant.of(valuedAt)))
+        yield* Fund.publishes(stage, price, valuedAt)
+      }
+      yield* forgets
+      yield* Effect.gen(function* () {
+        yield* Calls.settle
+        for (const limit of [1, 2, 3, 5, 6]) {
+          assert.deepEqual(yield* pricesInPagesOf(limit), published)
+        }
+      }).pipe(Effect.provide(yield* again))
+    }).pipe(Effect.provide(world()))
+  )
+
   it.effect(
     "finds the consent, the market, the holder and the admission that stand, and goes on with them",
     () =>

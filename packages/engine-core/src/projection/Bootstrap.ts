@@ -136,9 +136,10 @@ const foldSnapshot = Effect.fnUntraced(function* (
     if (index % UpdateFold.prefetchMax === 0) {
       yield* UpdateFold.prefetch(ordered.slice(index, index + UpdateFold.prefetchMax), new Map())
     }
-    const { contractId, createdAt, nodeId } = event
-    // Node ids repeat from one transaction to the next; contract ids do not.
-    const node = { updateId: `${Snapshot.updateId}:${contractId}`, nodeId, contractId }
+    const { contractId, createdAt } = event
+    // All share one offset, where the node id of the transaction that created each would repeat:
+    // numbered in their order, no two have the place of one record in a list.
+    const node = { updateId: `${Snapshot.updateId}:${contractId}`, nodeId: index, contractId }
     yield* UpdateFold.foldCreated(event, { ...positionAt(createdAt), ...node })
   }
   const { effectiveAt } = of

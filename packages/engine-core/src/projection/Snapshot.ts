@@ -16,9 +16,9 @@ export const isOf = ({ act }: Pick<Node, "act">): boolean =>
   act.cause.by === "update" && act.cause.updateId === updateId
 
 /**
- * Source of the journal event of a node: announcements of one source are published once. The node ids
- * of a snapshot repeat, since each contract keeps that of the transaction that created it, so that the
- * contract stands in for it.
+ * Source of the journal event of a node: announcements of one source are published once. All contracts
+ * of a snapshot share its offset, and a record that is opened later from one of them has no node, so
+ * that the contract stands in for it.
  */
 export const sourceOf = (
   node: Pick<Node, "act" | "contractId" | "nodeId" | "offset">,

@@ -10,20 +10,23 @@ import type * as Fund from "./fund.ts"
 import { bodyOf } from "./instrumentBody.ts"
 
 /** A second engine over the same ledger, with a store in which nothing is yet. */
-export const again = Effect.map(Ledger.Ledger, (ledger) =>
-  Layer.fresh(
-    Engine.layer.pipe(
-      Layer.provideMerge(
-        Layer.mergeAll(
-          Memory.layer,
-          NodeCrypto.layer,
-          Layer.succeed(Ledger.Ledger, ledger),
-          Layer.succeed(Settings, settingsDefaults)
+export const againOn = <R>(storage: Layer.Layer<Memory.Storage | R>) =>
+  Effect.map(Ledger.Ledger, (ledger) =>
+    Layer.fresh(
+      Engine.layer.pipe(
+        Layer.provideMerge(
+          Layer.mergeAll(
+            storage,
+            NodeCrypto.layer,
+            Layer.succeed(Ledger.Ledger, ledger),
+            Layer.succeed(Settings, settingsDefaults)
+          )
         )
       )
     )
   )
-)
+
+export const again = againOn(Memory.layer)
 
 /** The ledger forgets every update until now. */
 export const forgets = Effect.gen(function* () {

@@ -145,6 +145,25 @@ describe("a venue that begins on a ledger that has forgotten", () => {
       }).pipe(Effect.provide(world()))
   )
 
+  it.effect("has the lines as the registrar left them before the instrument was recorded", () =>
+    Effect.gen(function* () {
+      const scene = yield* begins
+      const { stage } = scene
+      yield* adds(scene)
+      yield* seals(scene)
+      yield* opens()
+      yield* forgets
+      yield* Effect.gen(function* () {
+        yield* Calls.settle
+        yield* delivers(2)(stage)
+        assert.deepStrictEqual(yield* Fund.surprises, [])
+        assert.strictEqual((yield* recordsAgain(stage, Month.monthly("cash"))).why, "")
+        assert.deepStrictEqual(yield* Month.states, ["1 due", "2 delivered"])
+        assert.deepStrictEqual(yield* Fund.surprises, [])
+      }).pipe(Effect.provide(yield* again))
+    }).pipe(Effect.provide(world()))
+  )
+
   it.effect("pays nothing before people accept what is unknown, then all of it once", () =>
     Effect.gen(function* () {
       const scene = yield* begins

@@ -102,7 +102,7 @@ export const termsOf = (
 })
 
 /** Current contract of a distribution. */
-const contractOf = (distributionId: string) =>
+export const contractOf = (distributionId: string) =>
   Effect.map(Cycles.active(Templates.Distribution), (found) => {
     const of = found.find(({ payload }) => payload.distributionId === distributionId)
     if (of === undefined) throw new Error(`no contract of ${distributionId}`)
@@ -144,7 +144,7 @@ export const turns = (distributionId: string, choice: "Open" | "Close") =>
     venueActs([Templates.exercise(Templates.Distribution, cid, choice, {})])
   )
 
-const lineContract = (lineId: string) =>
+export const lineContract = (lineId: string) =>
   Effect.map(Cycles.active(Templates.DistributionLine), (found) => {
     const of = found.find(({ payload }) => payload.lineId === lineId)
     if (of === undefined) throw new Error(`no contract of ${lineId}`)

@@ -24,6 +24,7 @@ import { historyKeeper } from "./distribution/KeptHistoryLookups.ts"
 import * as HolderTiesLookups from "./distribution/HolderTiesLookups.ts"
 import { unrolledOfHolder } from "./distribution/LineLookups.ts"
 import { lineWrites } from "./distribution/LineWrite.ts"
+import { awaitingTerms } from "../orders/AwaitingTermsSteps.ts"
 import * as SnapshotSteps from "./distribution/SnapshotSteps.ts"
 import * as SuspenseSteps from "./distribution/SuspenseSteps.ts"
 import { linesById } from "./distribution/VoidableLineLookups.ts"
@@ -52,7 +53,7 @@ export const collections = [
 ] as const
 export const readings = [
   ...DistributionReadings.readings,
-  ...LineReadings.readings,
+  ...LineReadings.readings.map(awaitingTerms),
   ...TimerReadings.readings
 ] as const
 export const operations = [

@@ -9,14 +9,19 @@ import { taken } from "../projection/SnapshotTaken.ts"
 import { Records } from "../records/Records.ts"
 
 /**
- * Leaves out the orders and cycles of an instrument until its terms are recorded, in a projection that
- * began with a snapshot: nobody could say at which terms they deal. `SnapshotSteps` then opens what is
- * still active. In any other projection an order of an instrument without terms is a breach.
+ * Leaves out what is ordered, dealt or distributed of an instrument until its terms are recorded, in a
+ * projection that began with a snapshot: nobody could say at which terms. The `SnapshotSteps` of the
+ * room then open what is still active. In any other projection such a contract of an instrument without
+ * terms is a breach.
  */
 export const awaitingTerms = (reading: Reading): Reading => {
-  const { concluded, created, exercised } = reading
+  const { concluded, created, exercised, looks } = reading
   return {
     ...reading,
+    looks: (payload, contractId) => [
+      ...(looks?.(payload, contractId) ?? []),
+      { collection: instruments, id: instrumentIdOf(payload) }
+    ],
     ...(created === undefined
       ? {}
       : {
@@ -65,7 +70,10 @@ const isAwaiting = Effect.fnUntraced(function* (instrumentId: string) {
     where: { instrumentId: [instrumentId] },
     limit: 1
   })
-  return !found.some(({ record }) => isRecorded(record))
+  if (!found.some(({ record }) => isRecorded(record))) return true
+  // Recorded meanwhile, with all that it opened: what was loaded before is loaded again.
+  yield* records.prefetch([])
+  return false
 })
 
 const isRecordedNow = Effect.fnUntraced(function* (instrumentId: string) {

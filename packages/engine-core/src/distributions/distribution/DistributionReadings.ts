@@ -28,6 +28,7 @@ import { type DistributionSlot, distributionSlots } from "./DistributionSlot.ts"
 import type { DistributionId, Totals } from "./DistributionTerms.ts"
 import { type Executed, opening } from "./ExecutedTermsLookups.ts"
 import { addLines, netSuspended } from "./LineReadings.ts"
+import { awaitingTerms } from "../../orders/AwaitingTermsSteps.ts"
 import { openShown } from "./SnapshotSteps.ts"
 import { recordShown } from "./ShownDistributionSteps.ts"
 
@@ -126,7 +127,7 @@ const askForRun = ({ distributionId, instrumentId }: Distribution) =>
     records.enqueue([runItemOf({ trigger: "schedule", instrumentId, causedBy: distributionId })])
   )
 
-export const readings = [slot, distribution] as const
+export const readings = [slot, awaitingTerms(distribution)] as const
 
 /**
  * Opens a distribution and the index of its contract; null where it is kept as a breach, because a

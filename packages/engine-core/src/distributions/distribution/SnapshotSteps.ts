@@ -17,6 +17,7 @@ import * as Snapshot from "../../projection/Snapshot.ts"
 import type { Act } from "../../records/Act.ts"
 import * as Consequence from "../../records/Consequence.ts"
 import { Records } from "../../records/Records.ts"
+import { lock } from "../../orders/AwaitingTermsSteps.ts"
 import { inTurn } from "../../restraints/restriction/RestrictionLookups.ts"
 import * as Templates from "../../templates/Distribution.ts"
 import { type Distribution, distributions, shownDistributions } from "./Distribution.ts"
@@ -47,6 +48,8 @@ export const openShown = (
     if (slot === null || slot.distributionId !== null) return
     const instrument = Option.getOrNull(yield* records.find(instruments, instrumentId))
     if (instrument === null || !isRecorded(instrument)) return
+    // Held by readings too: they leave out what happens to a line before this sees it.
+    yield* lock(instrumentId)
     const { registrar } = instrument
     const venue = yield* venueOf(slot.slotCid)
     const ours: ActiveOf = (template) =>

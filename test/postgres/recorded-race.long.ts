@@ -1,0 +1,220 @@
+/** An instrument that is recorded while its parties act, after a snapshot: in either order, nothing is left behind. */
+import { Engine, Follower, OperationRunner, Records } from "@bursar/engine-core"
+import { Decimal } from "@bursar/engine-core/kernel"
+import { Documents, Feed } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
+import type * as Memory from "@bursar/storage-adapters/memory"
+import * as Postgres from "@bursar/storage-adapters/postgres"
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Context, Deferred, Effect, Fiber, Layer, Redacted, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
+import { distributionLines } from "#core/distributions/distribution/DistributionLine.ts"
+import { subscriptions } from "#core/orders/subscription/Subscription.ts"
+import * as Calls from "../engine/calls.ts"
+import { movedClock } from "../engine/moved-clock.ts"
+import { world } from "../engine/world.ts"
+import { againOn, forgets, recordsAgain } from "../operations/again.ts"
+import * as Cycles from "../operations/cycles.ts"
+import * as Month from "../operations/distributions.ts"
+import * as Fund from "../operations/fund.ts"
+
+/** What a fiber does: the follower folds what parties did, the runner records the instrument. */
+const Doing = Context.Reference<"follows" | "records" | null>("@bursar/test/Doing", {
+  defaultValue: () => null
+})
+
+interface Gate {
+  readonly reached: Deferred.Deferred<void>
+  readonly opened: Deferred.Deferred<void>
+}
+
+/** Holds a transaction up once it has looked at everything, and before it writes. */
+const heldUp = <R>(
+  storage: Layer.Layer<Memory.Storage | R>,
+  gates: Record<"follows" | "records", Gate>
+) => {
+  let hasScanned = false
+  return Layer.mergeAll(
+    Layer.effect(
+      Feed,
+      Effect.map(Feed, (feed) => ({
+        ...feed,
+        take: (now: string) =>
+          Effect.gen(function* () {
+            const doing = yield* Doing
+            if (doing === "follows" || (doing === "records" && hasScanned)) {
+              yield* Deferred.succeed(gates[doing].reached, undefined)
+              yield* Deferred.await(gates[doing].opened)
+            }
+            return yield* feed.take(now)
+          })
+      }))
+    ),
+    Layer.effect(
+      Documents,
+      Effect.map(Documents, (documents) => ({
+        ...documents,
+        stream: (query: Parameters<typeof documents.stream>[0]) =>
+          Stream.unwrap(
+            Effect.map(Doing, (doing) => {
+              if (doing === "records" && query.collection === "contract") hasScanned = true
+              return documents.stream(query)
+            })
+          )
+      }))
+    )
+  ).pipe(Layer.provideMerge(storage))
+}
+
+interface Scene {
+  /** What a party does in one transaction. */
+  readonly acts: Effect.Effect<unknown, unknown, never>
+  readonly recorded: Effect.Effect<{ readonly why: string }, unknown, never>
+  readonly states: Effect.Effect<ReadonlyArray<string>, unknown, Records>
+  readonly before: string
+  readonly after: string
+}
+
+const five = ["h1", "h2", "h3", "h4", "h5"]
+
+/** A month whose lines are due, and a registrar that delivers all of them. */
+const lines = Effect.gen(function* () {
+  const { holders, point, stage } = yield* Month.founded(five)
+  yield* Cycles.at("2026-08-03T09:00:00Z")
+  yield* Month.executes(stage, Month.termsOf(stage, point))
+  const all = holders.map(({ party }, nth) => Month.lineOf(nth + 1, party))
+  yield* Month.adds("d-july", all)
+  yield* Month.seals("d-july", all)
+  yield* Month.turns("d-july", "Open")
+  const distributionCid = yield* Month.contractOf("d-july")
+  const cids = yield* Effect.forEach(five, (_, nth) => Month.lineContract(`d-july.${nth + 1}`))
+  const delivers = cids.map((cid) =>
+    Templates.exercise(Templates.DistributionLine, cid, "Deliver", {
+      ...{ distributionCid, credentialCid: null, configurationCid: null },
+      evidence: Month.evidence
+    })
+  )
+  return {
+    acts: stage.registrar.submit(...delivers),
+    recorded: recordsAgain(stage, Month.monthly("cash")),
+    states: Effect.gen(function* () {
+      const records = yield* Records
+      const rows = yield* records.list(distributionLines, { limit: 10 })
+      return rows.map(({ record: { state } }) => state)
+    }),
+    before: "due",
+    after: "delivered"
+  }
+})
+
+/** Orders that are claimed, and an oracle that prices all of them. */
+const orders = Effect.gen(function* () {
+  const terms = { holderCap: 100, fees: { subscription: 0, redemption: 0 } }
+  const stage = yield* Fund.opened(terms)
+  yield* Cycles.joins(stage, "h1")
+  for (const nth of five.keys()) {
+    const order = { subscriptionId: `s${nth}`, instrumentId: "fund-a", holderId: "h1" }
+    const claim = { ...order, payment: "wire", amount: 1000 }
+    assert.strictEqual((yield* Calls.write("subscription.claim", {}, claim)).why, "")
+  }
+  yield* Cycles.at("2026-07-31T20:30:00Z")
+  yield* Fund.publishes(stage, "1", "2026-07-31T20:30:00Z")
+  const point = yield* Fund.newestContract(Templates.OraclePoint)
+  const attests = (yield* Cycles.active(Templates.SubscriptionClaim)).map(({ cid }) =>
+    Templates.exercise(Templates.SubscriptionClaim, cid, "Attest", {
+      ...{ attestor: stage.oracle.party, pointCid: point.cid },
+      ...{ price: Decimal.of("1"), units: Decimal.of("1000") }
+    })
+  )
+  return {
+    acts: stage.oracle.submit(...attests),
+    recorded: recordsAgain(stage, terms),
+    states: Effect.gen(function* () {
+      const records = yield* Records
+      const rows = yield* records.list(subscriptions, { limit: 10 })
+      return rows.map(({ record: { state } }) => state)
+    }),
+    before: "claimed",
+    after: "priced"
+  }
+})
+
+/** Number of looks in a row that find a lock waited for: any other wait is over much sooner. */
+const looks = 25
+
+/** Waits until a fiber is held up at its gate, waits for a lock of the other one, or has ended. */
+const isStopped = (fiber: Fiber.Fiber<unknown, unknown>, { reached }: Gate) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    for (let waits = 0; waits < looks; ) {
+      if ((yield* Deferred.isDone(reached)) || fiber.pollUnsafe() !== undefined) return
+      const waiting = yield* sql`select 1 from pg_locks where not granted and locktype = 'advisory'
+        and database = (select oid from pg_database where datname = current_database())`
+      waits = waiting.length > 0 ? waits + 1 : 0
+      yield* Effect.sleep("20 millis")
+    }
+  })
+
+describe("an instrument that is recorded while its parties act", () => {
+  it.live.each(
+    [lines, orders].flatMap((scene, of) =>
+      (["follows", "records"] as const).map((first) => ({
+        scene,
+        first,
+        what: of === 0 ? "lines that are delivered" : "orders that are priced"
+      }))
+    )
+  )("leaves $what as the ledger has them, where the one that $first is first", ({ first, scene }) =>
+    Effect.gen(function* () {
+      const of: Scene = (yield* scene) as never
+      yield* forgets
+      const url = Redacted.make(yield* TestDatabase.url)
+      const gate = Effect.all({ reached: Deferred.make<void>(), opened: Deferred.make<void>() })
+      const gates = { follows: yield* gate, records: yield* gate }
+      const storage = heldUp(Layer.orDie(Postgres.layer({ url })), gates)
+      yield* Effect.gen(function* () {
+        yield* Calls.settle
+        yield* of.acts
+        const follower = yield* Follower
+        // Writes of the instrument are made without the follower: it is the other fiber.
+        const alone = Engine.Engine.of({
+          run: Effect.never,
+          settle: Effect.asVoid(Effect.flatMap(OperationRunner, ({ runOnce }) => runOnce)) as never
+        })
+        const services = yield* Effect.context<OperationRunner>()
+        const does = {
+          follows: Effect.asVoid(follower.catchUp),
+          records: of.recorded.pipe(
+            Effect.map(({ why }) => assert.strictEqual(why, "")),
+            Effect.provideService(Engine.Engine, {
+              ...alone,
+              settle: Effect.provideContext(alone.settle, services)
+            })
+          )
+        }
+        const second = first === "follows" ? "records" : "follows"
+        const forked = (doing: "follows" | "records") =>
+          Effect.forkScoped(Effect.provideService(does[doing], Doing, doing))
+        const one = yield* forked(first)
+        yield* isStopped(one, gates[first])
+        const other = yield* forked(second)
+        yield* isStopped(other, gates[second])
+        yield* Deferred.succeed(gates[first].opened, undefined)
+        yield* Fiber.join(one)
+        yield* Deferred.succeed(gates[second].opened, undefined)
+        yield* Fiber.join(other)
+        yield* Calls.settle
+        assert.deepEqual(
+          yield* of.states,
+          five.map(() => of.after)
+        )
+        assert.deepEqual(yield* Fund.surprises, [])
+      }).pipe(Effect.provide(yield* againOn(storage)))
+    }).pipe(
+      Effect.provide(world()),
+      Effect.provideService(Clock.Clock, movedClock().clock),
+      Effect.scoped
+    )
+  )
+})

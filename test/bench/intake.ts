@@ -17,7 +17,7 @@ import * as Intakes from "../operations/intakes.ts"
 import * as generate from "../statements/generate.ts"
 import { caller, engineOn, listOf, recordInstrument, withDatabase } from "./database.ts"
 import { type Bench, inTurns, median, type Options, type Row, timed } from "./measure.ts"
-import { withHeap } from "./memory.ts"
+import { held, heldWhile, withHeap } from "./memory.ts"
 import * as Meters from "./meter.ts"
 import * as Files from "./statement-files.ts"
 
@@ -258,7 +258,13 @@ const program = (
     yield* taken(form, warm)
     const heapOf = (file: Files.File) =>
       Effect.map(withHeap(taken(form, file)), ({ heap }) => heap.most - heap.before)
-    const ofTenth = yield* heapOf({ lines: Math.ceil(size / 10), number: rounds + 2 })
+    const tenth = Math.ceil(size / 10)
+    const ofTenth = yield* heapOf({ lines: tenth, number: rounds + 2 })
+    const idle = (yield* held) / 2 ** 20
+    const heldBy = (file: Files.File) =>
+      Effect.map(heldWhile(taken(form, file)), (most) => most - idle)
+    const heldByTenth = yield* heldBy({ lines: tenth, number: rounds + 4 })
+    const heldByAll = yield* heldBy({ lines: size, number: rounds + 5 })
     const heaps: Array<number> = []
     const compared = yield* inTurns({
       rounds,
@@ -279,6 +285,7 @@ const program = (
     return {
       note: [
         `heap ${mebibytes(Math.max(...heaps))} over idle, ${mebibytes(ofTenth)} at a tenth`,
+        `held after full collections ${mebibytes(heldByAll)}, ${mebibytes(heldByTenth)} at a tenth`,
         `${calls} other calls meanwhile, ${p99.toFixed(1)} ms at the 99th percentile, ${Math.round(longest)} ms at most`
       ].join("; "),
       ...compared

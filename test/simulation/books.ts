@@ -1,8 +1,8 @@
 /** The books of dealing days kept by hand: whole numbers of smallest parts, written without the engine. */
 
-/** A currency's cents; millionths of a unit; ten-thousand-millionths of a price; ten-thousandths of a rate. */
+/** A currency's cents; units and prices in the ten places of the ledger; ten-thousandths of a rate. */
 export type Cents = bigint
-export type Micros = bigint
+export type Atoms = bigint
 export type Price = bigint
 export type Rate = bigint
 
@@ -15,42 +15,44 @@ export interface Order {
   readonly day: number
   cycleId: string | null
   readonly amount: Cents | null
-  readonly ordered: Micros | null
+  readonly ordered: Atoms | null
   readonly feeRate: Rate
   /** Set once it is priced, and again where a gate deals a part of it. */
-  priced: { price: Price; units: Micros; cash: Cents; refund: Cents } | null
+  priced: { price: Price; units: Atoms; cash: Cents; refund: Cents } | null
   state: string
 }
 
 const floor = (a: bigint, b: bigint): bigint => a / b
 const ceiling = (a: bigint, b: bigint): bigint => (a + b - 1n) / b
 const one = 10_000n
+/** A cent, as units of ten places times a price of ten places. */
+const perCent = 10n ** 18n
 
 /** Units for an amount, after a fee in the fund's favour, down to a whole atom of units. */
-export const bought = (amount: Cents, price: Price, feeRate: Rate, atom: Micros = 1n): Micros =>
-  floor((amount - ceiling(amount * feeRate, one)) * 10n ** 14n, price * atom) * atom
+export const bought = (amount: Cents, price: Price, feeRate: Rate, atom: Atoms = 1n): Atoms =>
+  floor((amount - ceiling(amount * feeRate, one)) * perCent, price * atom) * atom
 
 /** The whole cents of an amount that its fee and its units leave over: they go back to the holder. */
-export const refunded = (amount: Cents, price: Price, feeRate: Rate, units: Micros): Cents =>
-  floor((amount - ceiling(amount * feeRate, one)) * 10n ** 14n - units * price, 10n ** 14n)
+export const refunded = (amount: Cents, price: Price, feeRate: Rate, units: Atoms): Cents =>
+  floor((amount - ceiling(amount * feeRate, one)) * perCent - units * price, perCent)
 
 /** Cash for units, after the fee, the last cent kept by the fund. */
-export const paid = (units: Micros, price: Price, feeRate: Rate): Cents =>
-  floor(units * price * (one - feeRate), 10n ** 18n)
+export const paid = (units: Atoms, price: Price, feeRate: Rate): Cents =>
+  floor(units * price * (one - feeRate), perCent * one)
 
 /** Units that go for exactly so much cash, up to a whole atom of units, which the fund keeps. */
-export const sold = (amount: Cents, price: Price, feeRate: Rate, atom: Micros = 1n): Micros =>
-  ceiling(amount * 10n ** 18n, price * (one - feeRate) * atom) * atom
+export const sold = (amount: Cents, price: Price, feeRate: Rate, atom: Atoms = 1n): Atoms =>
+  ceiling(amount * perCent * one, price * (one - feeRate) * atom) * atom
 
 /** Cash for units bought: the price and the fee on it, each rounded up in the fund's favour. */
-export const costs = (units: Micros, price: Price, feeRate: Rate): Cents =>
-  ceiling(units * price, 10n ** 14n) + ceiling(units * price * feeRate, 10n ** 18n)
+export const costs = (units: Atoms, price: Price, feeRate: Rate): Cents =>
+  ceiling(units * price, perCent) + ceiling(units * price * feeRate, perCent * one)
 
 /** Units and cash of an order at a price, and the refund of a subscription. */
 export const comesTo = (
   { amount, feeRate, kind, ordered }: Order,
-  { price, atom }: { readonly price: Price; readonly atom: Micros }
-): { readonly units: Micros; readonly cash: Cents; readonly refund: Cents } => {
+  { price, atom }: { readonly price: Price; readonly atom: Atoms }
+): { readonly units: Atoms; readonly cash: Cents; readonly refund: Cents } => {
   if (amount === null) {
     const units = ordered ?? 0n
     return { units, cash: paid(units, price, feeRate), refund: 0n }
@@ -73,16 +75,16 @@ export const swung = (
   price: Price,
   of: {
     readonly orders: ReadonlyArray<Order>
-    readonly outstanding: Micros
+    readonly outstanding: Atoms
     readonly swing: Swing | null
   }
 ): Price => {
   const { orders, outstanding, swing } = of
   if (swing === null || outstanding === 0n) return price
-  // In millionths of a cent of ten-thousand-millionths: a unit's worth needs no rounding.
-  const worth = (units: Micros) => units * price * 100n
+  // Exact, in atoms of units times atoms of the price: a unit's worth needs no rounding.
+  const worth = (units: Atoms) => units * price
   const flow = orders.reduce((sum, { amount, kind, ordered }) => {
-    const size = amount === null ? worth(ordered ?? 0n) : amount * 10n ** 16n
+    const size = amount === null ? worth(ordered ?? 0n) : amount * perCent
     return kind === "subscription" ? sum + size : sum - size
   }, 0n)
   const size = flow < 0n ? -flow : flow
@@ -93,10 +95,10 @@ export const swung = (
 
 /** Pro rata to the last atom of units: each its floor, what is left over to the largest remainders. */
 export const gated = (
-  orders: ReadonlyArray<{ readonly id: string; readonly units: Micros }>,
-  capacity: Micros,
-  atom: Micros = 1n
-): ReadonlyMap<string, Micros> => {
+  orders: ReadonlyArray<{ readonly id: string; readonly units: Atoms }>,
+  capacity: Atoms,
+  atom: Atoms = 1n
+): ReadonlyMap<string, Atoms> => {
   if (atom > 1n) {
     const counted = orders.map(({ id, units }) => ({ id, units: floor(units, atom) }))
     const filled = gated(counted, floor(capacity, atom))
@@ -110,7 +112,7 @@ export const gated = (
     rest: (units * capacity) % total
   }))
   let over = capacity - shares.reduce((sum, { share }) => sum + share, 0n)
-  const filled = new Map<string, Micros>()
+  const filled = new Map<string, Atoms>()
   for (const { id, rest, share } of shares.toSorted((a, b) =>
     a.rest === b.rest ? (a.id < b.id ? -1 : 1) : a.rest > b.rest ? -1 : 1
   )) {
@@ -120,15 +122,15 @@ export const gated = (
   return filled
 }
 
-/** Balances of all parties: cents of the currency, millionths of the fund's units. */
+/** Balances of all parties: cents of the currency, atoms of the fund's units. */
 export class Books {
   readonly cash = new Map<string, Cents>()
-  readonly units = new Map<string, Micros>()
+  readonly units = new Map<string, Atoms>()
   readonly orders = new Map<string, Order>()
   /** Totals: cents that the bank issued, units minted and units burned. */
   given: Cents = 0n
-  minted: Micros = 0n
-  burned: Micros = 0n
+  minted: Atoms = 0n
+  burned: Atoms = 0n
 
   gives(to: string, cents: Cents) {
     this.given += cents

@@ -33,12 +33,12 @@ describe("dealing days by chance", () => {
   })
 
   it("are counted by books of their own: the examples of the rules come out", () => {
-    expect(B.bought(10_000_000n, 10_437_000_000n, 0n)).toBe(95_812_973_076n)
+    expect(B.bought(10_000_000n, 10_437_000_000n, 0n, 10_000n)).toBe(958_129_730_760_000n)
     // 50.00 buys three units at 13.37, and leaves 9.89 over.
-    expect(B.bought(5_000n, 133_700_000_000n, 0n, 1_000_000n)).toBe(3_000_000n)
-    expect(B.refunded(5_000n, 133_700_000_000n, 0n, 3_000_000n)).toBe(989n)
-    expect(B.paid(30_000_000_000n, 10_437_000_000n, 0n)).toBe(3_131_100n)
-    expect(B.sold(2_500_000n, 10_437_000_000n, 50n)).toBe(24_073_611_326n)
+    expect(B.bought(5_000n, 133_700_000_000n, 0n, 10_000_000_000n)).toBe(30_000_000_000n)
+    expect(B.refunded(5_000n, 133_700_000_000n, 0n, 30_000_000_000n)).toBe(989n)
+    expect(B.paid(300_000_000_000_000n, 10_437_000_000n, 0n)).toBe(3_131_100n)
+    expect(B.sold(2_500_000n, 10_437_000_000n, 50n, 10_000n)).toBe(240_736_113_260_000n)
     const whole = ["30", "31", "39"].map((units, index) => ({
       id: ["a", "b", "c"][index] ?? "",
       units: BigInt(units)

@@ -51,7 +51,7 @@ const cutOffs = [
 export const daysMax = cutOffs.length
 
 interface Terms {
-  readonly capacity: B.Micros | null
+  readonly capacity: B.Atoms | null
   readonly swing: B.Swing | null
   readonly subscription: B.Rate
   readonly redemption: B.Rate
@@ -63,8 +63,8 @@ interface Sim {
   readonly books: B.Books
   readonly stage: Fund.Parties
   readonly holders: ReadonlyArray<Cycles.Holder>
-  /** The millionths of the smallest part of a unit. */
-  readonly atom: B.Micros
+  /** The smallest part of a unit, in atoms of the ledger. */
+  readonly atom: B.Atoms
   terms: Terms
   day: number
   cycleId: string | null
@@ -226,15 +226,15 @@ const subscribes = Effect.fnUntraced(function* (sim: Sim) {
 const redeems = Effect.fnUntraced(function* (sim: Sim) {
   const { books, die, stage, terms } = sim
   const by = holderOf(sim, die.pick(holderIds))
-  const free = yield* freeOf(by.party, "fund-a", 6)
+  const free = yield* freeOf(by.party, "fund-a", 10)
   const part = (free * BigInt(1 + die.roll(100))) / 100n
   const units = part - (part % sim.atom)
   if (units === 0n) return
   const payment = die.once(3) ? ("wire" as const) : ("ledger" as const)
   // An amount that at any price of ours takes fewer units than there are.
-  const cents = die.once(4) ? units / 20_000n : null
+  const cents = die.once(4) ? units / 200_000_000n : null
   if (cents === 0n) return
-  const [id, said] = [idOf(sim, "r"), cents === null ? plain(units, 6) : plain(cents, 2)]
+  const [id, said] = [idOf(sim, "r"), cents === null ? plain(units, 10) : plain(cents, 2)]
   if (payment === "ledger") {
     yield* by.act(
       Templates.create(Templates.RedemptionOrder, {
@@ -273,9 +273,9 @@ const redeems = Effect.fnUntraced(function* (sim: Sim) {
   })
 })
 
-const inAtoms = ({ atom }: Sim, of: bigint, isLittle: boolean): B.Micros => {
-  const micros = of * (isLittle ? 1n : 1_000_001n)
-  return micros < atom ? atom : micros - (micros % atom)
+const inAtoms = ({ atom }: Sim, of: bigint, isLittle: boolean): B.Atoms => {
+  const units = of * (isLittle ? 1n : 1_000_001n) * 10_000n
+  return units < atom ? atom : units - (units % atom)
 }
 
 /** Other terms for later orders: rates, a gate, a swing. */
@@ -291,7 +291,7 @@ const changes = Effect.fnUntraced(function* (sim: Sim) {
   const instrument = yield* Effect.flatMap(Records, (records) => records.get(instruments, "fund-a"))
   const rate = (of: B.Rate) => Number(plain(of, 4))
   const set = yield* Cycles.changes(instrument.policyVersion ?? 0, {
-    limits: { cycleCapacity: terms.capacity === null ? null : Number(plain(terms.capacity, 6)) },
+    limits: { cycleCapacity: terms.capacity === null ? null : Number(plain(terms.capacity, 10)) },
     fees: { subscription: rate(terms.subscription), redemption: rate(terms.redemption) },
     swing:
       terms.swing === null
@@ -316,7 +316,7 @@ const leaves = Effect.fnUntraced(function* (sim: Sim, order: B.Order) {
   if (ended.state === "succeeded") order.state = verb === "withdraw" ? "withdrawn" : "released"
 })
 
-const outstanding = ({ minted, burned }: B.Books): B.Micros => minted - burned
+const outstanding = ({ minted, burned }: B.Books): B.Atoms => minted - burned
 
 /** The oracle publishes, and every order of the day is priced at what the day deals at. */
 const prices = Effect.fnUntraced(function* (sim: Sim) {
@@ -335,7 +335,7 @@ const prices = Effect.fnUntraced(function* (sim: Sim) {
     const { units, cash, refund } = B.comesTo(order, { price, atom: sim.atom })
     if (refund > 0n) note(sim, "refunds")
     if (units === 0n || cash === 0n) continue
-    const said = { id: order.id, units: plain(units, 6), price: plain(price, 10) }
+    const said = { id: order.id, units: plain(units, 10), price: plain(price, 10) }
     if (order.kind === "subscription") yield* Cycles.attests(stage, said)
     else yield* Cycles.pays(stage, { ...said, proceeds: plain(cash, 2) })
     order.priced = { price, units, cash, refund }
@@ -348,8 +348,8 @@ const prices = Effect.fnUntraced(function* (sim: Sim) {
 const locks = Effect.fnUntraced(function* (sim: Sim, order: B.Order) {
   const by = holderOf(sim, order.holderId)
   const units = order.priced?.units ?? 0n
-  if ((yield* freeOf(by.party, "fund-a", 6)) < units) return
-  yield* Cycles.locksUnits(sim.stage, by, { id: order.id, units: plain(units, 6) })
+  if ((yield* freeOf(by.party, "fund-a", 10)) < units) return
+  yield* Cycles.locksUnits(sim.stage, by, { id: order.id, units: plain(units, 10) })
 })
 
 /** Part of each of a cycle's orders that is dealt, by the books. */
@@ -440,8 +440,8 @@ const settlesCycle = Effect.fnUntraced(function* (sim: Sim, cycleId: string) {
     subscribed: partsOf(cycle.gross.subscribed, 2),
     refunded: partsOf(cycle.gross.refunded, 2),
     redeemed: partsOf(cycle.gross.redeemed, 2),
-    minted: partsOf(cycle.gross.minted, 6),
-    burned: partsOf(cycle.gross.burned, 6)
+    minted: partsOf(cycle.gross.minted, 10),
+    burned: partsOf(cycle.gross.burned, 10)
   }
   B.same(
     told,
@@ -457,7 +457,7 @@ const settlesCycle = Effect.fnUntraced(function* (sim: Sim, cycleId: string) {
   // Without a step in between no more is paid or minted than the cycle showed before.
   if (between === Effect.void) {
     B.holds(told.redeemed <= partsOf(shown.redeemed, 2), `${cycleId} paid more than it showed`)
-    B.holds(told.minted <= partsOf(shown.minted, 6), `${cycleId} minted more than it showed`)
+    B.holds(told.minted <= partsOf(shown.minted, 10), `${cycleId} minted more than it showed`)
   }
 })
 
@@ -562,12 +562,12 @@ const burns = Effect.fnUntraced(function* (sim: Sim, order: B.Order) {
       payload.owner === by.party &&
       payload.instrument.id === "fund-a" &&
       payload.lock === null &&
-      parts(String(payload.amount), 6) >= units
+      parts(String(payload.amount), 10) >= units
   )
   if (held === undefined) return false
   yield* by.act(
     Templates.exercise(Templates.Holding, held.cid, "RequestBurn", {
-      amount: Decimal.of(plain(units, 6)),
+      amount: Decimal.of(plain(units, 10)),
       reference: { kind: "redemption", id: order.id },
       custodian: null,
       executeBefore: Instant.of("2026-09-01T00:00:00Z")
@@ -592,7 +592,7 @@ const audit = Effect.fnUntraced(function* (sim: Sim) {
     const owner = names.get(payload.owner) ?? payload.owner
     const isCash = payload.instrument.id === "USD"
     const amounts = isCash ? held.cash : held.units
-    const amount = parts(String(payload.amount), isCash ? 2 : 6)
+    const amount = parts(String(payload.amount), isCash ? 2 : 10)
     amounts.set(owner, (amounts.get(owner) ?? 0n) + amount)
   }
   B.same(entries(held.cash), entries(books.cash), "the cash on the ledger")
@@ -603,7 +603,7 @@ const audit = Effect.fnUntraced(function* (sim: Sim) {
     rows
       .map(({ record }) => record)
       .filter(({ instrumentId }) => instrumentId === "fund-a")
-      .map(({ party, units }) => [names.get(party) ?? party, partsOf(units, 6)])
+      .map(({ party, units }) => [names.get(party) ?? party, partsOf(units, 10)])
   )
   B.same(entries(register), entries(books.units), "the register")
   const told = [
@@ -625,7 +625,7 @@ const audit = Effect.fnUntraced(function* (sim: Sim) {
     const order = books.orders.get(id)
     B.same(state, order?.state, `the state of ${id}`)
     if (order === undefined || order.priced === null) continue
-    B.same(units === null ? null : partsOf(units, 6), order.priced.units, `the units of ${id}`)
+    B.same(units === null ? null : partsOf(units, 10), order.priced.units, `the units of ${id}`)
     B.same(cash === null ? null : partsOf(cash, 2), order.priced.cash, `the cash of ${id}`)
     const back = refunded === null ? 0n : partsOf(refunded, 2)
     B.same(back, order.priced.refund, `what went back of ${id}`)
@@ -636,8 +636,8 @@ const audit = Effect.fnUntraced(function* (sim: Sim) {
 const entries = (amounts: ReadonlyMap<string, bigint>) =>
   [...amounts].filter(([, one]) => one !== 0n).toSorted(([a], [b]) => (a < b ? -1 : 1))
 
-/** Millionths of a unit that are worth a cent at every price of the days, whatever the fee. */
-const payable = 20_000n
+/** Atoms of a unit that are worth a cent at every price of the days, whatever the fee. */
+const payable = 200_000_000n
 
 /** The remainders of gates that can be paid are in the cycle of their day from its opening. */
 const takesIn = Effect.fnUntraced(function* (sim: Sim, cycleId: string) {
@@ -710,7 +710,7 @@ export const deal = (
       books: new B.Books(),
       stage,
       holders,
-      atom: 10n ** BigInt(6 - unitDecimals),
+      atom: 10n ** BigInt(10 - unitDecimals),
       terms,
       day: 0,
       cycleId: null,

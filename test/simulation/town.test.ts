@@ -1,6 +1,7 @@
 /** A town by chance: hundreds of acts of staff, holders and outside parties, with faults, against books of its own. */
 import { describe, expect, it } from "vitest"
 import { checks } from "#core/kernel/Checks.ts"
+import * as Rebasing from "./town/rebasing.ts"
 import { pinned } from "./town/repeats.ts"
 import { play, type Summary } from "./town/run.ts"
 
@@ -17,7 +18,7 @@ const reachedSoon: Readonly<Record<string, number>> = {
   "subscription.claim refused": 100,
   "event subscription.delivered": 5,
   "redemption.claim succeeded": 3,
-  "holder.restrict succeeded": 10,
+  "holder.restrict succeeded": 5,
   "event holder.unrestricted": 5,
   "policy.set succeeded": 8,
   "dealing-cycle.open succeeded": 8,
@@ -26,7 +27,12 @@ const reachedSoon: Readonly<Record<string, number>> = {
   "refused permission-denied": 20,
   faults: 12,
   "records folded": 1_000,
-  "months compared": 5,
+  "months compared": 30,
+  "rebasing months compared": 10,
+  "rebasing positions compared": 5,
+  "base units compared": 5,
+  "reports read in passing": 20,
+  "registers compared": 20,
   "answers repeated": 1_400
 }
 
@@ -68,31 +74,43 @@ const reached: Readonly<Record<string, number>> = {
   "result compared holder.restrict": 8,
   "records folded": 1_500,
   "movements added up": 60,
-  "months compared": 10
+  "months compared": 100,
+  "rebasing months compared": 30,
+  "base units compared": 20,
+  "reports read in passing": 80
 }
 
-/** Least counts of outcomes of the town that deals: refunds of every kind, cycles, a gate. */
+/** Least counts of outcomes of the town that deals: refunds by wire and in cycles, a gate, all of a rebasing holding. */
 const dealt: Readonly<Record<string, number>> = {
   "redemption.claim succeeded": 15,
   "dealing-cycle.settle succeeded": 3,
   gated: 1,
-  "refund ledger": 1,
   "refund ledger in a cycle": 2,
   "refund wire": 2,
-  "refund by wire": 1
+  "refund by wire": 1,
+  "redemption of base units priced": 8,
+  "all base units priced": 1,
+  "rebase movements compared": 30,
+  "proceeds compared": 50
 }
 
 /** A town that distributes monthly, and what it does at least so often, in few steps and in many. */
 const distributingSeed = isLong ? 28 : 25
 const distributedSoon: Readonly<Record<string, number>> = {
-  "month recomputed": 4,
-  "line recomputed": 15,
+  "month recomputed": 1,
+  "line recomputed": 3,
+  "month of an index recomputed": 2,
+  "line by index recomputed": 6,
   "month of prices recomputed": 1,
   "line by price recomputed": 5,
   "line equalised": 1,
   "line rolled": 8,
   "engine distribution.execute": 1,
-  "engine distribution.instruct": 3
+  "engine distribution.instruct": 3,
+  "rebasing months compared": 30,
+  "rebase movements compared": 20,
+  "accrued income compared": 5,
+  "final months read again": 2
 }
 const distributed: Readonly<Record<string, number>> = {
   "month recomputed": 4,
@@ -113,6 +131,19 @@ const distributed: Readonly<Record<string, number>> = {
   "answered distributions.lines": 1,
   "answered standingApprovals.get": 1
 }
+
+describe("books of rebasing funds", () => {
+  it("come to the examples of the rules: base units, and the units that are shown for them", () => {
+    const index = 17_000_000_000n
+    const atom = 10_000n
+    const base = Rebasing.baseOf(5_000_000_000_000n, index)
+    expect(base).toBe(2_941_176_470_588n)
+    expect(Rebasing.shownOf(base, { atom, index })).toBe(5_000_000_000_000n)
+    const later = { atom, index: 17_314_000_000n }
+    expect(Rebasing.shownOf(5_852_941_176_471n, later)).toBe(10_133_782_350_000n)
+    expect(Rebasing.baseOf(5_000_000_000_000n, later.index)).toBe(2_887_836_432_944n)
+  })
+})
 
 describe("a town by chance", () => {
   it(`pays every line of a month once, to whom its causes say: npm run sim -- --seed ${distributingSeed} --steps ${steps}`, async () => {

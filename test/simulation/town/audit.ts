@@ -12,8 +12,8 @@ import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { unexpectedFacts } from "#core/projection/Unexpected.ts"
 import { holds, same } from "../books.ts"
 import * as DistributionAudit from "./distribution-audit.ts"
-import { add, atoms } from "./figures.ts"
-import type { Town } from "./town.ts"
+import { add, atoms, whole as one } from "./figures.ts"
+import { note, type Town } from "./town.ts"
 import { member } from "./wallets.ts"
 
 const limit = 100_000
@@ -59,6 +59,33 @@ const buys: Readonly<Record<string, string>> = {
   DeliveredLot: "delivered"
 }
 
+interface Figures {
+  readonly isRebasing: boolean
+  readonly units: Decimal.Decimal | null
+  readonly baseUnits: Decimal.Decimal | null
+  readonly index: Decimal.Decimal | null
+  readonly price: Decimal.Decimal | null
+}
+
+const inAtoms = (figure: Decimal.Decimal | null): bigint | null =>
+  figure === null ? null : atoms(Decimal.formatPlain(figure))
+
+/** Units that the ledger moves for an order: of a rebasing instrument its base units. */
+const movedOf = ({ baseUnits, units }: Figures): bigint => inAtoms(baseUnits ?? units) ?? 0n
+
+/** A priced order of a rebasing instrument has the figures that the books come to. */
+const figures = (town: Town, id: string, record: Figures) => {
+  const priced = town.claimed.get(id)?.priced ?? null
+  if (!record.isRebasing || priced === null || record.price === null) return
+  const { baseUnits, index, price, units } = record
+  same(
+    [units, baseUnits, index, price].map(inAtoms),
+    [priced.units, priced.moved, priced.price, one],
+    `the figures of ${id}`
+  )
+  note(town, "base units compared")
+}
+
 /** Every order is where its contract on the ledger says, and came to units once. */
 const orders = Effect.fnUntraced(function* (town: Town) {
   const records = yield* Records
@@ -77,8 +104,9 @@ const orders = Effect.fnUntraced(function* (town: Town) {
     )
     const isOut = record.state === "closed" || record.state === "delivered"
     if (isOut && record.units !== null) {
-      add(made, record.instrumentId as string, atoms(Decimal.formatPlain(record.units)))
+      add(made, record.instrumentId as string, movedOf(record))
     }
+    figures(town, id, record)
   }
   same([...bought.keys()], [], "subscriptions on the ledger that nobody knows")
   const sold = stands(town, ["RedemptionClaim", "PricedRedemption"], "redemptionId")
@@ -94,8 +122,9 @@ const orders = Effect.fnUntraced(function* (town: Town) {
           : ["priced", "funded", "burned"]
     holds(states.includes(record.state), `${id} is ${record.state} with ${entity}`)
     if ((record.state === "burned" || record.state === "settled") && record.units !== null) {
-      add(made, record.instrumentId as string, -atoms(Decimal.formatPlain(record.units)))
+      add(made, record.instrumentId as string, -movedOf(record))
     }
+    figures(town, id, record)
   }
   same([...sold.keys()], [], "redemptions on the ledger that nobody knows")
   for (const [instrumentId, units] of town.distributions?.minted ?? []) {

@@ -10,11 +10,14 @@ import * as People from "./people.ts"
 import * as Precheck from "./precheck.ts"
 import { plain } from "./figures.ts"
 import { submit } from "./asking.ts"
+import { isRebasing } from "./rebasing.ts"
 import type { Cycle, Order, Town } from "./town.ts"
 import * as Wallets from "./wallets.ts"
 
 export const opens = Effect.fnUntraced(function* (town: Town) {
-  const fund = anyFund(town)
+  const any = anyFund(town)
+  // A rebasing fund has no cycles, and is asked for one now and then.
+  const fund = isRebasing(any) && !town.die.once(8) ? anyFund(town) : any
   const { instrumentId } = fund
   const cycleId = `c${++town.count}`
   const kind = "dealing-cycle.open"

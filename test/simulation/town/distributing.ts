@@ -8,11 +8,12 @@ import { distributionLines } from "#core/distributions/distribution/Distribution
 import * as Calls from "../../engine/calls.ts"
 import { refusalOf, signs, submit } from "./asking.ts"
 import * as Controls from "./controls.ts"
-import { atoms, plain } from "./figures.ts"
+import { atoms, plain, written } from "./figures.ts"
 import * as Joining from "./joining.ts"
 import type { Contract } from "./ledger-observer.ts"
 import * as People from "./people.ts"
 import { priceOf } from "./pricing.ts"
+import { isRebasing, metricOf, movedAtom } from "./rebasing.ts"
 import * as Town from "./town.ts"
 import type { Fund } from "./town.ts"
 import * as Wallets from "./wallets.ts"
@@ -46,11 +47,11 @@ const publishes = Effect.fnUntraced(function* (town: Town.Town) {
   const ago = die.once(6) ? die.roll(30) * day : die.roll(36) * hour
   const valuationTime = Instant.fromEpochMillis(now - ago)
   const isPar = fund.valuation === "par"
-  const value = isPar ? incomeOf(town) : plain(priceOf(town, fund, valuationTime), 4)
+  const value = isPar ? incomeOf(town) : written(priceOf(town, fund, valuationTime))
   yield* Wallets.act(
     town,
     fund.oracle,
-    isPar ? "states income" : "states a price",
+    isPar ? "states income" : `states a${isRebasing(fund) ? "n index" : " price"}`,
     Templates.create(Templates.OraclePoint, {
       oracle: fund.oracle.party,
       venue: town.venue,
@@ -58,7 +59,7 @@ const publishes = Effect.fnUntraced(function* (town: Town.Town) {
       registrar: fund.registrar.party,
       attestors: isPar ? [] : [fund.attestor.party],
       instrumentId: fund.instrumentId,
-      metric: isPar ? "income" : "price",
+      metric: isPar ? "income" : metricOf(fund),
       value: Decimal.of(value),
       valuationTime,
       period: null,
@@ -87,7 +88,7 @@ const corrects = Effect.fnUntraced(function* (town: Town.Town) {
   if (point === undefined) return
   const valuationTime = Instant.of(Wallets.member(point, "valuationTime"))
   const isIncome = Wallets.member(point, "metric") === "income"
-  const value = isIncome ? incomeOf(town) : plain(priceOf(town, fund, valuationTime), 4)
+  const value = isIncome ? incomeOf(town) : written(priceOf(town, fund, valuationTime))
   const rate = point.payload["withholdingRate"]
   yield* Wallets.act(
     town,
@@ -106,19 +107,21 @@ const corrects = Effect.fnUntraced(function* (town: Town.Town) {
 /** The registrar opens a holder's account with units that it had before there was a venue. */
 export const opensAccount = Effect.fnUntraced(function* (town: Town.Town) {
   const { die } = town
-  const { atom, instrumentId, registrar } = distributing(town)
+  const fund = distributing(town)
+  const { instrumentId, registrar } = fund
+  const atom = movedAtom(fund)
   const credentials = [...town.observer.all("Credential").values()].filter(
     (one) => Wallets.member(one, "instrumentId") === instrumentId
   )
   const credential = pick(town, credentials)
   if (credential === undefined) return
-  const units = (1n + BigInt(die.roll(900_000_000)) / atom) * atom
+  const units = (1n + (BigInt(die.roll(900_000_000)) * 10_000n) / atom) * atom
   yield* Wallets.act(
     town,
     registrar,
     "opens an account",
     Templates.exercise(Templates.Credential, credential.cid, "Receive", {
-      amount: Decimal.of(plain(units, 6)),
+      amount: Decimal.of(written(units)),
       reference: { kind: "opening", id: `opening-${++town.count}` },
       configurationCid: null
     })
@@ -248,17 +251,19 @@ const delivers = Effect.fnUntraced(function* (town: Town.Town) {
     .filter((line) => line !== first && idOf(line) === idOf(first))
     .slice(0, die.pick([0, 1, 5, 40]))
   const isLacking = die.once(20)
-  const isCash = month.payload["payout"] === "cash"
+  const { payout } = month.payload
+  const isCash = payout === "cash"
   const commands = [first, ...together].map((line) => {
     const paysCash = isCash && atoms(Wallets.member(line, "net")) > 0n
-    const credential = isCash
-      ? undefined
-      : Wallets.find(
-          town,
-          Wallets.member(line, "holder"),
-          "Credential",
-          (one) => Wallets.member(one, "instrumentId") === fund.instrumentId
-        )
+    const credential =
+      payout !== "units"
+        ? undefined
+        : Wallets.find(
+            town,
+            Wallets.member(line, "holder"),
+            "Credential",
+            (one) => Wallets.member(one, "instrumentId") === fund.instrumentId
+          )
     return Templates.exercise(Templates.DistributionLine, line.cid, "Deliver", {
       distributionCid: month.cid,
       credentialCid: credential?.cid ?? null,

@@ -14,15 +14,14 @@ import { holds as openHolds } from "#core/restraints/hold/Hold.ts"
 import { restrictions } from "#core/restraints/restriction/Restriction.ts"
 import { holds, same } from "../books.ts"
 import type { BookedLine, BookedMonth, DistributionBooks } from "./distribution-books.ts"
-import { add, atoms } from "./figures.ts"
+import { add, atoms, cent, signedAtoms as signed, whole } from "./figures.ts"
+import { isRebasing, metricOf } from "./rebasing.ts"
 import type { Contract } from "./ledger-observer.ts"
 import * as Town from "./town.ts"
 import { member } from "./wallets.ts"
 
 const limit = 100_000
 const day = 86_400_000_000_000n
-const cent = 10n ** 8n
-const whole = 10n ** 10n
 
 const midnight = (date: string): bigint => Instant.of(`${date}T00:00:00Z`)
 const dayOf = (at: bigint): bigint => (at / day) * day
@@ -31,9 +30,6 @@ const floorOf = (value: bigint, by: bigint): bigint => {
   const part = value / by
   return value % by < 0n ? part - 1n : part
 }
-
-const signed = (text: string): bigint =>
-  text.startsWith("-") ? -atoms(text.slice(1)) : atoms(text)
 
 /** Day on which the town's funds began to distribute. */
 const firstDay = midnight("2026-07-31")
@@ -59,10 +55,11 @@ const pointOf = (one: Contract): Point => {
 /** Points of a fund's income or price that stood at an offset of the ledger, each date's last one. */
 const pointsOf = (
   town: Town.Town,
-  { instrumentId, valuation }: Town.Fund,
+  fund: Town.Fund,
   through: Offset.Offset
 ): ReadonlyArray<Point> => {
-  const metric = valuation === "par" ? "income" : "price"
+  const { instrumentId, valuation } = fund
+  const metric = valuation === "par" ? "income" : metricOf(fund)
   const byDate = new Map<bigint, Contract>()
   const valued = (one: Contract) => Instant.of(member(one, "valuationTime"))
   for (const one of town.observer.every("OraclePoint").values()) {
@@ -177,14 +174,22 @@ interface Earning {
   readonly payoutPrice: bigint
 }
 
-const unitsOf = (town: Town.Town, { fund, members }: Month, head: string, end: bigint): bigint =>
+/** What the income of a par fund follows from. */
+type Earned = Pick<Month, "dated" | "end" | "from" | "fund" | "members" | "points">
+
+const unitsOf = (
+  town: Town.Town,
+  { fund, members }: Pick<Month, "fund" | "members">,
+  head: string,
+  end: bigint
+): bigint =>
   (members.get(head) ?? []).reduce(
     (sum, party) => sum + town.observer.unitsBefore(fund.instrumentId, party, end),
     0n
   )
 
 /** Income of a par fund: a day's on the units at the end of each point's date. */
-const earningOfPar = (town: Town.Town, of: Month): Earning => {
+const earningOfPar = (town: Town.Town, of: Earned): Earning => {
   const { dated, end, from, points } = of
   const before = points.filter(({ date }) => date < from)
   // The last point before lends the period its first days, unless a point is dated on the first.
@@ -202,6 +207,50 @@ const earningOfPar = (town: Town.Town, of: Month): Earning => {
   }
 }
 
+/** End of the record date of a month, from 0 for January of year 0. */
+const recordEndOf = (month: number, { recordDay }: Town.Distributing): bigint => {
+  const [year, nth] = [Math.floor(month / 12), month % 12]
+  const lastDay = new Date(Date.UTC(year, nth + 1, 0)).getUTCDate()
+  return BigInt(Date.UTC(year, nth, Math.min(lastDay, recordDay) + 1)) * 1_000_000n
+}
+
+const monthOf = (at: bigint): number => {
+  const date = new Date(Number(at / 1_000_000n))
+  return date.getUTCFullYear() * 12 + date.getUTCMonth()
+}
+
+/**
+ * Income that a party's units have earned since the last record date of a par fund, over the days that
+ * have ended by the ledger's time (docs/domain/figures.md#accrued-income); null: nothing accrues to it.
+ */
+export const accruedTo = (
+  town: Town.Town,
+  of: { readonly fund: Town.Fund; readonly party: string }
+): bigint | null => {
+  const { distribution, instrumentId, valuation } = of.fund
+  const books = town.distributions
+  if (books === null || distribution === null || valuation !== "par") return null
+  const fund = { ...of.fund, distribution }
+  const now = town.observer.ledgerTime()
+  const points = pointsOf(town, fund, town.observer.offset())
+  const executed = books.monthsOf(instrumentId).at(-1)
+  let from = executed === undefined ? firstDay : midnight(executed.recordDate) + day
+  // A record date that has passed ended a period if a point is dated in it, executed or not.
+  for (let month = monthOf(from) - 1; recordEndOf(month, distribution) <= now; month++) {
+    const end = recordEndOf(month, distribution)
+    if (points.some(({ date }) => date >= from && date < end)) from = end
+  }
+  const end = dayOf(now)
+  const dated = points.filter(({ date }) => date >= from && date < end)
+  const parties = town.observer
+    .owners(instrumentId)
+    .filter((party) => books.headOf(instrumentId, party) === of.party)
+  const members = new Map([[of.party, parties]])
+  const { earnedOf } = earningOfPar(town, { fund, from, end, points, dated, members })
+  Town.note(town, "accrued income compared")
+  return floorOf(earnedOf(of.party), whole)
+}
+
 /** Income of an accumulating fund: what its price rose above the one that it returns to after each payout. */
 const earningOfPrice = (town: Town.Town, books: DistributionBooks, of: Month): Earning => {
   const { dated, end, fund, month, points, through } = of
@@ -213,7 +262,7 @@ const earningOfPrice = (town: Town.Town, books: DistributionBooks, of: Month): E
   const exPoint = started?.exPoint ?? first?.cid ?? ""
   const ex = started?.ex ?? first?.value ?? 0n
   const cum = dated.at(-1)?.value ?? 0n
-  const prices = { exPoint, ex, cum }
+  const prices = { exPoint, ex, cumPoint: dated.at(-1)?.cid ?? "", cum }
   books.prices.set(month, prices)
   const paid = earlier.findLast(({ lines }) => lines.some(({ gross }) => gross > 0n))
   if (paid !== undefined) {
@@ -259,6 +308,31 @@ const earningOfPrice = (town: Town.Town, books: DistributionBooks, of: Month): E
   }
 }
 
+/** Income of a rebasing fund: what its index rose, or fell, since the month before was executed. */
+const earningOfIndex = (town: Town.Town, books: DistributionBooks, of: Month): Earning => {
+  const { dated, end, fund, month, points } = of
+  const all = books.monthsOf(fund.instrumentId)
+  const before = all[all.indexOf(month) - 1]
+  const first = points.findLast(({ date }) => date < firstDay) ?? points[0]
+  const from = before === undefined ? undefined : books.prices.get(before)
+  const fromPoint = from?.cumPoint ?? first?.cid ?? ""
+  const fromIndex = from?.cum ?? first?.value ?? 0n
+  const to = dated.at(-1)
+  const toIndex = to?.value ?? 0n
+  books.prices.set(month, {
+    exPoint: fromPoint,
+    ex: fromIndex,
+    cumPoint: to?.cid ?? "",
+    cum: toIndex
+  })
+  return {
+    pointCids: [...new Set([fromPoint, ...dated.map(({ cid }) => cid)])],
+    earnedOf: (head) => unitsOf(town, of, head, end) * (toIndex - fromIndex),
+    boughtOf: () => 0n,
+    payoutPrice: whole
+  }
+}
+
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 const most = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 const distance = (a: bigint, b: bigint): bigint => (a > b ? a - b : b - a)
@@ -284,8 +358,11 @@ const figures = (
     books.headOf(instrumentId, party, through)
   )
   const of: Month = { month, fund, from, end, points, dated, members, through }
-  const isPar = fund.valuation === "par"
-  const earning = isPar ? earningOfPar(town, of) : earningOfPrice(town, books, of)
+  const earning = {
+    par: () => earningOfPar(town, of),
+    accumulating: () => earningOfPrice(town, books, of),
+    rebasing: () => earningOfIndex(town, books, of)
+  }[fund.valuation]()
   const { boughtOf, earnedOf, payoutPrice, pointCids } = earning
   const paysUnits = fund.distribution.payout === "units"
   const dateOf = (cid: string) => {
@@ -298,7 +375,8 @@ const figures = (
     `the points of ${distributionId}`
   )
   const rates = dated.flatMap(({ rate }) => (rate === null ? [] : [rate]))
-  const rate = rates.at(-1) ?? (15n * whole) / 100n
+  // Nothing is withheld of what is not paid.
+  const rate = isRebasing(fund) ? 0n : (rates.at(-1) ?? (15n * whole) / 100n)
   same(month.rate, rate, `the rate of ${distributionId}`)
   same(month.payoutPrice, paysUnits ? payoutPrice : null, `the price of ${distributionId}`)
   const carriedOver = new Map<string, bigint>()
@@ -319,7 +397,7 @@ const figures = (
       units: unitsOf(town, of, head, end),
       isUnrolled: isUnrolledAt(books, month, { head, through }),
       bought: boughtOf(head),
-      paidIn: paysUnits ? { atom: fund.atom * 10_000n, price: payoutPrice } : null
+      paidIn: paysUnits ? { atom: fund.atom, price: payoutPrice } : null
     })
     const line = byParty.get(head)
     byParty.delete(head)
@@ -333,9 +411,16 @@ const figures = (
   same([...byParty.keys()], [], `lines of ${distributionId} that nobody earned`)
   books.carries.set(instrumentId, left)
   conserves({ month, exact, rests, carriedOver })
-  Town.note(town, isPar ? "month recomputed" : "month of prices recomputed")
-  Town.note(town, isPar ? "line recomputed" : "line by price recomputed", month.lines.length)
+  const [ofMonth, ofLine] = recomputed[fund.valuation]
+  Town.note(town, ofMonth)
+  Town.note(town, ofLine, month.lines.length)
 }
+
+const recomputed = {
+  par: ["month recomputed", "line recomputed"],
+  accumulating: ["month of prices recomputed", "line by price recomputed"],
+  rebasing: ["month of an index recomputed", "line by index recomputed"]
+} as const
 
 const figuresOf = (line: BookedLine): Expected => {
   const { carried, carryIn, carryOut, entitlement, equalisation, gross, net, payoutUnits } = line

@@ -1,7 +1,7 @@
 /** Books of distributions kept by hand, from what the ledger shows alone: months, their lines, and what became of each. */
 import type { Offset } from "@bursar/engine-core/kernel"
 import { holds, same } from "../books.ts"
-import { add, type Atoms, atoms } from "./figures.ts"
+import { add, type Atoms, atoms, signedAtoms as signed } from "./figures.ts"
 import { inside, type Exercise, type LedgerObserver, type Payload } from "./ledger-observer.ts"
 import * as LotBooks from "./lot-books.ts"
 
@@ -48,10 +48,12 @@ export interface BookedMonth {
   isOpen: boolean
 }
 
-/** Contract and price of the point that income is counted from, and the price that a month closes with. */
+/** Contract and figure of the point that income is counted from, and of the one that a month closes with. */
 export interface Prices {
   readonly exPoint: string
   readonly ex: Atoms
+  /** Contract of the point that a month closes with. */
+  readonly cumPoint: string
   readonly cum: Atoms
 }
 
@@ -84,8 +86,6 @@ export interface DistributionBooks {
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "")
 const figure = (line: Payload, name: string): Atoms => signed(text(line[name]))
-const signed = (value: string): Atoms =>
-  value.startsWith("-") ? -atoms(value.slice(1)) : atoms(value)
 
 /** Figures that the ledger sums up to when a month is sealed. */
 const totalled = [

@@ -8,7 +8,7 @@ import { redemptions } from "#core/orders/redemption/Redemption.ts"
 import { runs } from "#core/reconciliation/run/Run.ts"
 import { restrictions } from "#core/restraints/restriction/Restriction.ts"
 import { gated, holds, paid, same } from "../books.ts"
-import { parts } from "./figures.ts"
+import { atoms } from "./figures.ts"
 import { debtOf } from "./paying.ts"
 import { beginning } from "./model.ts"
 import { ends } from "./asking.ts"
@@ -187,7 +187,7 @@ const dealt = Effect.fnUntraced(function* (town: Town, cycleId: string) {
   const dealtParts = fills.map(({ filled, redemptionId }) => {
     const known = town.sold.get(redemptionId)
     if (known === undefined) throw new Error(`audit: ${redemptionId} was dealt and has not settled`)
-    return { id: redemptionId, order: known.order, filled: micros(filled) }
+    return { id: redemptionId, order: known.order, filled: atomsOf(filled) }
   })
   const asked = dealtParts.map(({ id, order }) => ({ id, units: order.priced?.units ?? 0n }))
   const capacity = dealtParts.reduce((sum, { filled }) => sum + filled, 0n)
@@ -205,7 +205,7 @@ const dealt = Effect.fnUntraced(function* (town: Town, cycleId: string) {
     const record = yield* records.get(redemptions, remainderId)
     same(record.remainderOf, redemptionId, `${remainderId} is what is left of`)
     const rest = (order.priced?.units ?? 0n) - (byHand.get(redemptionId) ?? 0n)
-    same(record.units === null ? null : micros(record.units), rest, `the units of ${remainderId}`)
+    same(record.units === null ? null : atomsOf(record.units), rest, `the units of ${remainderId}`)
     town.orders.set(remainderId, {
       ...order,
       id: remainderId,
@@ -219,7 +219,7 @@ const dealt = Effect.fnUntraced(function* (town: Town, cycleId: string) {
   }
 })
 
-const micros = (units: Decimal.Decimal): bigint => parts(Decimal.formatPlain(units), 6)
+const atomsOf = (units: Decimal.Decimal): bigint => atoms(Decimal.formatPlain(units))
 
 /** The writes that the engine opens itself: what falls due lets go, a match is restricted, a due month is executed. */
 const engines = [

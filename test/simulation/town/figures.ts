@@ -19,6 +19,19 @@ export const parts = (text: string, places: number): bigint => {
 export type Atoms = bigint
 export const ledgerPlaces = 10
 export const atoms = (text: string): Atoms => parts(text, ledgerPlaces)
+/** The atoms of a decimal's text that may have a sign. */
+export const signedAtoms = (text: string): Atoms =>
+  text.startsWith("-") ? -atoms(text.slice(1)) : atoms(text)
+
+/** A decimal of the ledger's places, as short as it is written. */
+export const written = (amount: Atoms): string => plain(amount, ledgerPlaces).replace(/\.?0+$/u, "")
+
+/** One, in atoms: of a unit, of a currency, of a price. */
+export const whole: Atoms = 10n ** 10n
+export const cent: Atoms = 10n ** 8n
+
+/** The quotient of two whole numbers of at least 0, half up. */
+export const halfUp = (amount: bigint, by: bigint): bigint => (2n * amount + by) / (2n * by)
 
 export const add = <K>(to: Map<K, bigint>, key: K, amount: bigint): void => {
   const sum = (to.get(key) ?? 0n) + amount

@@ -10,76 +10,116 @@ import * as Wallets from "./wallets.ts"
 
 export interface Founding {
   readonly instrumentId: string
-  readonly valuation: "accumulating" | "par"
+  readonly valuation: Town.Fund["valuation"]
   readonly marketed: boolean
+  /** Whether issuer and registrar agree powers over it without a market: with one they do. */
+  readonly empowered?: true
   readonly atom: bigint
   readonly residual: "refund" | "fund"
   readonly fees: { readonly subscription: bigint; readonly redemption: bigint }
   readonly distribution: Town.Distributing | null
+  readonly pricing: Town.Fund["pricing"]
 }
 
-export const foundings: ReadonlyArray<Founding> = [
+/** A fund whose units are shown by an index, and ordered by wire alone. */
+const rebasing = (of: Pick<Founding, "atom" | "distribution" | "pricing">): Founding => ({
+  instrumentId: "fund-r",
+  valuation: "rebasing",
+  marketed: false,
+  empowered: true,
+  residual: "refund",
+  fees: { subscription: 50n, redemption: 35n },
+  ...of
+})
+
+/** Funds of a town that does not distribute; `dealing`: one whose people mostly order. */
+export const foundingsOf = ({
+  dealing
+}: {
+  readonly dealing: boolean
+}): ReadonlyArray<Founding> => [
+  ...foundings,
+  // Whole units leave cents over.
+  rebasing({ atom: dealing ? 10_000_000_000n : 10_000n, distribution: null, pricing: "historic" })
+]
+
+const foundings: ReadonlyArray<Founding> = [
   {
     instrumentId: "fund-a",
     valuation: "accumulating",
     marketed: true,
-    atom: 1_000_000n,
+    atom: 10_000_000_000n,
     residual: "refund",
     fees: { subscription: 50n, redemption: 35n },
-    distribution: null
+    distribution: null,
+    pricing: "forward"
   },
   {
     instrumentId: "fund-b",
     valuation: "accumulating",
     marketed: false,
     // Hundredths of a unit: of most amounts a cent or nothing is left over.
-    atom: 10_000n,
+    atom: 100_000_000n,
     residual: "refund",
     fees: { subscription: 0n, redemption: 0n },
-    distribution: null
+    distribution: null,
+    pricing: "forward"
   },
   {
     instrumentId: "fund-p",
     valuation: "par",
     marketed: true,
     // Whole units: what an amount leaves over of the last stays in the fund.
-    atom: 1_000_000n,
+    atom: 10_000_000_000n,
     residual: "fund",
     fees: { subscription: 0n, redemption: 0n },
-    distribution: null
+    distribution: null,
+    pricing: "forward"
   }
 ]
 
-/** Funds of a town that distributes: par funds that pay cash and units, and one that accumulates and pays either. */
-export const distributingFoundings = (
-  payout: Town.Distributing["payout"]
-): ReadonlyArray<Founding> => [
+/**
+ * Funds of a town that distributes: a par fund that pays cash, one that accumulates and pays as the town does,
+ * and a third. Where the town pays cash that is a par fund that pays units; else a rebasing one, which reports
+ * its income and pays nothing.
+ */
+export const distributingFoundings = (payout: "cash" | "units"): ReadonlyArray<Founding> => [
   {
     instrumentId: "fund-p",
     valuation: "par",
     marketed: true,
-    atom: 1_000_000n,
+    atom: 10_000_000_000n,
     residual: "fund",
     fees: { subscription: 0n, redemption: 0n },
-    distribution: { payout: "cash", recordDay: 31, paymentLagDays: 3 }
+    distribution: { payout: "cash", recordDay: 31, paymentLagDays: 3 },
+    pricing: "forward"
   },
-  {
-    instrumentId: "fund-u",
-    valuation: "par",
-    marketed: true,
-    atom: 10_000n,
-    residual: "refund",
-    fees: { subscription: 0n, redemption: 0n },
-    distribution: { payout: "units", recordDay: 20, paymentLagDays: 0 }
-  },
+  payout === "units"
+    ? rebasing({
+        // A shown unit has nearly as many places as the ledger.
+        atom: 100n,
+        distribution: { payout: "none", recordDay: 20, paymentLagDays: 0 },
+        pricing: "forward"
+      })
+    : {
+        instrumentId: "fund-u",
+        valuation: "par",
+        marketed: true,
+        atom: 100_000_000n,
+        residual: "refund",
+        fees: { subscription: 0n, redemption: 0n },
+        distribution: { payout: "units", recordDay: 20, paymentLagDays: 0 },
+        pricing: "forward"
+      },
   {
     instrumentId: "fund-x",
     valuation: "accumulating",
     marketed: true,
-    atom: 10_000n,
+    atom: 100_000_000n,
     residual: "refund",
     fees: { subscription: 50n, redemption: 0n },
-    distribution: { payout, recordDay: 28, paymentLagDays: 1 }
+    distribution: { payout, recordDay: 28, paymentLagDays: 1 },
+    pricing: "forward"
   }
 ]
 
@@ -91,7 +131,8 @@ const distributionOf = ({ distribution }: Founding) =>
         schedule: "monthly",
         withholding: 0.15,
         payoutDecimals: 2,
-        payout: distribution.payout,
+        // What its units have gained already is paid in neither; the terms name one all the same.
+        payout: distribution.payout === "none" ? "cash" : distribution.payout,
         calendar: {
           frequency: "monthly",
           recordDay: distribution.recordDay,
@@ -135,7 +176,8 @@ export const founds = Effect.fnUntraced(function* (town: Town.Town, of: Founding
       ...bodyOf(),
       instrumentId,
       valuation: of.valuation,
-      unitDecimals: 7 - String(of.atom).length,
+      pricing: of.pricing,
+      unitDecimals: 11 - String(of.atom).length,
       residual: of.residual,
       distribution: distributionOf(of),
       registrar: registrar.party,
@@ -195,6 +237,6 @@ export const founds = Effect.fnUntraced(function* (town: Town.Town, of: Founding
   }
   // Without a market the venue needs somebody to attest: its oracle does.
   const attests = marketed ? attestor : oracle
-  if (marketed) yield* empowers(town, { instrumentId, fund, registrar })
+  if (marketed || of.empowered === true) yield* empowers(town, { instrumentId, fund, registrar })
   return { ...of, registrar, fund, oracle, attestor: attests, bank } satisfies Town.Fund
 })

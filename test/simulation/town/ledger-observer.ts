@@ -14,11 +14,15 @@ export interface Contract {
   /** The ledger's own time of its creation, in milliseconds. */
   readonly createdAt: number
   readonly createdOffset: Offset.Offset
+  /** Effective time of the transaction that created it, in nanoseconds. */
+  readonly effectiveAt: bigint
   /** Steps at which it was first seen to stand, and to have ended. */
   readonly from: number
   until: number
   /** Offset of the transaction that ended it; null: it stands. */
   endedOffset: Offset.Offset | null
+  /** Effective time of the same transaction, in nanoseconds. */
+  endedAt: bigint | null
 }
 
 /** A choice that somebody exercised, for whoever follows more than holdings. */
@@ -37,6 +41,13 @@ export interface Ended {
   readonly at: bigint
   /** `asset owner` to what it gained by the transaction, or with a minus lost. */
   readonly gained: ReadonlyMap<string, Atoms>
+}
+
+/** Units that a party gained by a transaction, or with a minus lost. */
+export interface Change {
+  /** Ledger time in nanoseconds. */
+  readonly at: bigint
+  readonly amount: Atoms
 }
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "")
@@ -62,7 +73,9 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
   const held = new Map<string, Atoms>()
   const supply = new Map<string, Atoms>()
   /** `asset owner` to every change of what it holds, with the ledger time in nanoseconds. */
-  const changes = new Map<string, Array<{ readonly at: bigint; readonly amount: Atoms }>>()
+  const changes = new Map<string, Array<Change>>()
+  /** `asset owner` to what each transaction changed of it altogether. */
+  const nets = new Map<string, Array<Change>>()
   const listeners: Array<(exercise: Exercise) => void> = []
   const endListeners: Array<(ended: Ended) => void> = []
   const everByEntity = new Map<string, Map<string, Contract>>()
@@ -120,7 +133,12 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
 
   const ends = (
     cid: string,
-    of: { readonly step: number; readonly at: bigint; readonly offset: Offset.Offset },
+    of: {
+      readonly step: number
+      readonly at: bigint
+      readonly effectiveAt: bigint
+      readonly offset: Offset.Offset
+    },
     delta: Map<string, Atoms>
   ) => {
     const contract = standing.get(cid)
@@ -128,6 +146,7 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
     if (contract === undefined) return
     contract.until = of.step
     contract.endedOffset = of.offset
+    contract.endedAt = of.effectiveAt
     standing.delete(cid)
     byEntity.get(contract.entity)?.delete(cid)
     for (const party of about(contract)) byParty.get(party)?.delete(cid)
@@ -152,9 +171,11 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
           payload: event.payload as Payload,
           createdAt: Number(effectiveAt / 1_000_000n),
           createdOffset: offset,
+          effectiveAt,
           from: step,
           until: Number.POSITIVE_INFINITY,
-          endedOffset: null
+          endedOffset: null,
+          endedAt: null
         }
         begins(contract, at, delta)
         // Only an asset's own registrar issues it, and the new holding is the registrar's own.
@@ -177,10 +198,15 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
       for (const hear of listeners) {
         hear({ entity: event.template.entity, choice: event.choice, contract, arg, step, offset })
       }
-      if (event.consuming) ends(event.contractId, { step, at, offset }, delta)
+      if (event.consuming) ends(event.contractId, { step, at, effectiveAt, offset }, delta)
     }
     same(listed(delta), listed(said), `what ${one.updateId} made and burned`)
     for (const [asset, amount] of delta) add(supply, asset, amount)
+    for (const [key, amount] of gained) {
+      const earlier = nets.get(key) ?? []
+      nets.set(key, earlier)
+      earlier.push({ at, amount })
+    }
     for (const hearEnd of endListeners) hearEnd({ at, gained })
   }
 
@@ -253,6 +279,13 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
     units: (asset: string, owner: string): Atoms => held.get(`${asset} ${owner}`) ?? 0n,
     held: (): ReadonlyMap<string, Atoms> => held,
     supply: (asset: string): Atoms => supply.get(asset) ?? 0n,
+    /** Returns what each transaction changed of the units of an asset that a party holds, in their order. */
+    changesOf: (asset: string, owner: string): ReadonlyArray<Change> =>
+      nets.get(`${asset} ${owner}`) ?? [],
+    /** Latest effective time that was read, in nanoseconds. */
+    ledgerTime: () => ledgerTime,
+    /** Offset of the last update that was read. */
+    offset: () => offset,
     transactions: () => transactions
   }
 }

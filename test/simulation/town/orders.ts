@@ -3,13 +3,32 @@ import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
 import type { Contract } from "./ledger-observer.ts"
-import { plain } from "./figures.ts"
+import { atoms, type Atoms, written } from "./figures.ts"
 import { anyFund, anyHolder } from "./joining.ts"
 import type { Order, Town } from "./town.ts"
 import { isAllocated, lays, moves } from "./paying.ts"
 import { spare, takesUp } from "./placing.ts"
 import { prices } from "./pricing.ts"
 import * as Wallets from "./wallets.ts"
+
+/** Holdings of which only several together suffice are made one; whether they were. */
+const merges = Effect.fnUntraced(function* (town: Town, { fund, holder }: Order, moved: Atoms) {
+  const [first, ...others] = Wallets.unlocked(town, holder.party, fund.instrumentId)
+  if (first === undefined || others.length === 0) return false
+  const held = [first, ...others].reduce(
+    (sum, one) => sum + atoms(Wallets.member(one, "amount")),
+    0n
+  )
+  if (held < moved) return false
+  return yield* Wallets.act(
+    town,
+    holder,
+    "merges units",
+    Templates.exercise(Templates.Holding, first.cid, "Merge", {
+      holdingCids: others.map(({ cid }) => cid)
+    })
+  )
+})
 
 /** The holder asks for its units to be burned; the registrar answers. */
 const burns = Effect.fnUntraced(function* (town: Town, order: Order) {
@@ -28,9 +47,13 @@ const burns = Effect.fnUntraced(function* (town: Town, order: Order) {
     if (done && choice === "Accept") town.burnt.add(order.id)
     return done
   }
-  const amount = plain(order.priced?.units ?? 0n, 6)
+  const moved = order.priced?.moved ?? 0n
+  const amount = written(moved)
   const holding = Wallets.free(town, holder.party, fund.instrumentId, amount)
-  if (holding === undefined) return yield* moves(town, order, "release")
+  if (holding === undefined) {
+    if (yield* merges(town, order, moved)) return
+    return yield* moves(town, order, "release")
+  }
   const now = yield* Instant.now
   yield* Wallets.act(
     town,
@@ -94,7 +117,7 @@ export const advances = Effect.fnUntraced(function* (town: Town, order: Order) {
     Wallets.find(town, holder.party, entity, (one) => Wallets.member(one, idMember) === order.id)
   if (kind === "subscription") {
     const claim = of("SubscriptionClaim")
-    if (claim !== undefined) return yield* prices(town, order, claim.cid)
+    if (claim !== undefined) return yield* prices(town, order, claim)
     const delivered = of("DeliveredLot")
     if (delivered !== undefined) return yield* minted(town, order, delivered)
     if (payment === "wire") return yield* moves(town, order, "deliver")
@@ -104,7 +127,7 @@ export const advances = Effect.fnUntraced(function* (town: Town, order: Order) {
       : moves(town, order, "settle")
   }
   const claim = of("RedemptionClaim")
-  if (claim !== undefined) return yield* prices(town, order, claim.cid)
+  if (claim !== undefined) return yield* prices(town, order, claim)
   if (payment === "wire") {
     return yield* town.burned.has(order.id) ? moves(town, order, "settle") : burns(town, order)
   }
@@ -141,7 +164,7 @@ export const gives = Effect.fnUntraced(function* (town: Town) {
     return yield* Wallets.act(town, to, "takes units", said)
   }
   const units = spare(town, holder, fund)
-  const amount = plain(units, 6)
+  const amount = written(units)
   const holding = Wallets.free(town, holder.party, fund.instrumentId, amount)
   if (units === 0n || holding === undefined || holder === to) return
   yield* Wallets.act(

@@ -6,7 +6,7 @@ import type { Caller } from "@bursar/engine-core"
 import { Effect } from "effect"
 import * as Bank from "../../operations/bank.ts"
 import * as B from "../books.ts"
-import { plain } from "./figures.ts"
+import { plain, written } from "./figures.ts"
 import * as People from "./people.ts"
 import * as Precheck from "./precheck.ts"
 import { submit } from "./asking.ts"
@@ -165,7 +165,7 @@ export const lays = Effect.fnUntraced(function* (town: Town, order: Order, what:
   const { fund, holder, kind } = order
   const by = what === "units" || kind === "subscription" ? holder : fund.fund
   const due = what === "units" ? (order.priced?.units ?? 0n) : dueOf(order)
-  const amount = what === "units" ? plain(due, 6) : plain(due, 2)
+  const amount = what === "units" ? written(due) : plain(due, 2)
   if (due === 0n) return
   const assetId = what === "units" ? fund.instrumentId : "USD"
   if (what === "cash" && Wallets.free(town, by.party, "USD", amount) === undefined) {

@@ -3,12 +3,14 @@ import type { Caller } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
-import { parts, plain } from "./figures.ts"
+import * as B from "../books.ts"
+import { atoms, type Atoms, cent, plain, whole, written } from "./figures.ts"
 import { anyFund, anyHolder } from "./joining.ts"
 import type { Asks } from "./model.ts"
 import * as People from "./people.ts"
 import * as Precheck from "./precheck.ts"
 import { submit } from "./asking.ts"
+import { indexOf, isRebasing, movedAtom, shownOf } from "./rebasing.ts"
 import type { Fund, Holder, Order, Outcome, Town } from "./town.ts"
 import * as Wallets from "./wallets.ts"
 
@@ -41,23 +43,41 @@ const claimedAs = (order: Order, { cutOffAt, cycleId }: Outcome) => {
 
 const cashOf = (town: Town): bigint => BigInt(100 + town.die.roll(5_000_000))
 
-/**
- * Units that a holder could redeem: a part of one of its free holdings, in whole atoms, in
- * millionths.
- */
+/** A part of one of a holder's free holdings, as the ledger moves it. */
 export const spare = (
   town: Town,
   holder: Holder,
-  { atom, instrumentId }: Pick<Fund, "atom" | "instrumentId">
-): bigint => {
-  const holding = Wallets.free(town, holder.party, instrumentId, "0.0001")
+  fund: Pick<Fund, "atom" | "instrumentId" | "valuation">
+): Atoms => {
+  const holding = Wallets.free(town, holder.party, fund.instrumentId, "0.0001")
   if (holding === undefined) return 0n
-  const amount = parts(Wallets.member(holding, "amount"), 10) / 10_000n
+  const amount = atoms(Wallets.member(holding, "amount"))
   const part = (amount * BigInt(1 + town.die.roll(100))) / 100n
-  return part - (part % atom)
+  return part - (part % movedAtom(fund))
 }
 
-/** One of the funds that a holder has a credential for. */
+/** Units that a holder could give back, as they are ordered: of a rebasing fund now and then all. */
+const orderable = (town: Town, holder: Holder, fund: Fund): Atoms => {
+  if (!isRebasing(fund)) return spare(town, holder, fund)
+  const index = indexOf(town, fund)
+  if (index === null) return 0n
+  const free = town.die.once(3)
+    ? Wallets.unlocked(town, holder.party, fund.instrumentId).reduce(
+        (sum, one) => sum + atoms(Wallets.member(one, "amount")),
+        0n
+      )
+    : spare(town, holder, fund)
+  return shownOf(free, { ...fund, index })
+}
+
+/** Units that are worth a cent at half of a price of 1. */
+const halfUnitsOfCent: Atoms = 2n * cent
+
+/** Cash that a holder asks for: what its units are worth, or less than at any price of ours. */
+const askedFor = (fund: Fund, units: Atoms): bigint =>
+  isRebasing(fund) ? B.paid(units, whole, fund.fees.redemption) : units / halfUnitsOfCent
+
+/** One of the funds that a holder has a credential for; a rebasing one before others, but in a town that deals. */
 const admittedTo = (town: Town, holder: Holder): Fund | undefined => {
   const may = town.funds.filter(({ instrumentId }) =>
     Wallets.find(
@@ -67,6 +87,8 @@ const admittedTo = (town: Town, holder: Holder): Fund | undefined => {
       (one) => Wallets.member(one, "instrumentId") === instrumentId
     )
   )
+  const rebasing = may.find(isRebasing)
+  if (rebasing !== undefined && !town.deals && town.die.once(3)) return rebasing
   return may[town.die.roll(Math.max(1, may.length))]
 }
 
@@ -75,14 +97,15 @@ export const places = Effect.fnUntraced(function* (town: Town, holder: Holder) {
   const { die } = town
   const fund = die.once(8) ? anyFund(town) : admittedTo(town, holder)
   if (fund === undefined) return
-  const held = spare(town, holder, fund)
+  const held = orderable(town, holder, fund)
   const kind = held > 0n && !die.once(3) ? "redemption" : "subscription"
-  const payment = fund.marketed && die.once(2) ? "ledger" : "wire"
+  // Those of a rebasing fund are refused on the ledger.
+  const asksLedger = fund.marketed ? die.once(2) : isRebasing(fund) && die.once(15)
+  const payment = asksLedger ? "ledger" : "wire"
   const byUnits = kind === "redemption" ? !die.once(4) : die.once(5)
-  const bought = fund.atom * (BigInt(1 + die.roll(900_000_000)) / fund.atom)
+  const bought = fund.atom * ((BigInt(1 + die.roll(900_000_000)) * 10_000n) / fund.atom)
   const units = kind === "redemption" ? held : bought
-  // An amount that at any price of ours takes fewer units than there are.
-  const cents = kind === "redemption" ? held / 20_000n : cashOf(town)
+  const cents = kind === "redemption" ? askedFor(fund, held) : cashOf(town)
   if (byUnits ? units === 0n : cents === 0n) return
   const order: Order = {
     id: `${kind === "subscription" ? "s" : "r"}${++town.count}`,
@@ -100,7 +123,7 @@ export const places = Effect.fnUntraced(function* (town: Town, holder: Holder) {
   if (payment === "ledger") {
     const size = {
       amount: byUnits ? null : Decimal.of(plain(cents, 2)),
-      units: byUnits ? Decimal.of(plain(units, 6)) : null
+      units: byUnits ? Decimal.of(written(units)) : null
     }
     const said = {
       venue: town.venue,
@@ -130,14 +153,14 @@ export const claims = Effect.fnUntraced(function* (town: Town, order: Order) {
     payment === "ledger"
       ? `"orderId":"order-${id}"`
       : amount === null
-        ? `"units":${plain(ordered ?? 0n, 6)}`
+        ? `"units":${written(ordered ?? 0n)}`
         : `"amount":${plain(amount, 2)}`
   const act = `${kind}.claim`
   const said =
     payment === "ledger"
       ? { orderId: `order-${id}` }
       : amount === null
-        ? { units: plain(ordered ?? 0n, 6) }
+        ? { units: written(ordered ?? 0n) }
         : { amount: plain(amount, 2) }
   const asked = {
     act,
@@ -157,6 +180,7 @@ export const claims = Effect.fnUntraced(function* (town: Town, order: Order) {
         succeeds: (_, result) => {
           claimedAs(order, result)
           town.orders.set(id, order)
+          town.claimed.set(id, order)
         }
       }
     })

@@ -4,7 +4,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
 import { holds } from "../books.ts"
 import type { Exercise } from "./ledger-observer.ts"
-import { plain } from "./figures.ts"
+import { written } from "./figures.ts"
 import * as Controls from "./controls.ts"
 import * as Joining from "./joining.ts"
 import { anyFund, anyHolder } from "./joining.ts"
@@ -209,7 +209,7 @@ export const forces = Effect.fnUntraced(function* (town: Town) {
   if (from === undefined || to === undefined) return
   const act = { asks: [], succeeds: moved(town, "forced") }
   const units = die.once(3)
-    ? `,"units":${plain(1n + town.observer.units(instrumentId, from.party) / 20_000n, 6)}`
+    ? `,"units":${written((1n + town.observer.units(instrumentId, from.party) / 20_000n) * 10_000n)}`
     : ""
   if (die.once(2)) {
     const kind = "instrument.force-transfer"

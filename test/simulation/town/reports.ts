@@ -1,24 +1,32 @@
 /**
- * Reports of holders and instruments, read at rest and compared with what the ledger showed: every
- * month's units in a zone, the register, the portfolio, and what a person's years took from its lots.
+ * Reports of holders and instruments, read at rest and in passing and compared with what the ledger showed:
+ * every month in a zone, the register, the portfolio, and what a person's years took from its lots.
  */
 import { type Caller, type Read, Reads, Records } from "@bursar/engine-core"
-import { Decimal, Month, Zone } from "@bursar/engine-core/kernel"
+import { Decimal, Zone } from "@bursar/engine-core/kernel"
 import { Effect, Schema, Stream } from "effect"
 import { distributionLines, paid } from "#core/distributions/distribution/DistributionLine.ts"
 import { HolderId } from "#core/holders/holder/Holder.ts"
-import { InstrumentId, instruments } from "#core/instruments/instrument/Instrument.ts"
+import { InstrumentId } from "#core/instruments/instrument/Instrument.ts"
 import { lots } from "#core/instruments/lot/Lot.ts"
-import type { HolderStatement } from "#core/overviews/holder-statement/HolderStatement.ts"
+import {
+  HolderStatement as HolderStatementSchema,
+  type HolderStatement,
+  type StatementInstrument
+} from "#core/overviews/holder-statement/HolderStatement.ts"
 import * as HolderStatementReads from "#core/overviews/holder-statement/HolderStatementReads.ts"
 import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
 import * as RegisterReads from "#core/overviews/register/RegisterReads.ts"
 import * as TaxReads from "#core/overviews/tax-statement/TaxReads.ts"
 import type { Disposal } from "#core/overviews/tax-statement/TaxStatement.ts"
 import { holds, same } from "../books.ts"
+import * as DistributionAudit from "./distribution-audit.ts"
 import * as Faults from "../faults.ts"
-import { add, atoms, type Atoms } from "./figures.ts"
-import { type Holder, note, type Town } from "./town.ts"
+import { add, atoms, type Atoms, cent } from "./figures.ts"
+import { isRebasing } from "./rebasing.ts"
+import * as StatementBooks from "./statement-books.ts"
+import * as StoredBooks from "./stored-books.ts"
+import { type Fund, type Holder, note, type Town } from "./town.ts"
 
 const zones = [
   Zone.of("UTC"),
@@ -49,63 +57,145 @@ const one = <P, V>(read: Read.One<P, V>, params: P) =>
     Effect.map(reads.one(read, { ...asked, params }), ({ value }) => value)
   )
 
-/** Funds whose units are shown as the ledger keeps them. */
-const plainFunds = Effect.fnUntraced(function* (town: Town) {
-  const records = yield* Records
-  const ids = town.funds.map(({ instrumentId }) => instrumentId)
-  const found = yield* records.many(instruments, ids)
-  return new Set(
-    found.flatMap(({ instrumentId, manifest }) =>
-      manifest?.valuation === "rebasing" ? [] : [instrumentId as string]
-    )
-  )
-})
-
-const registers = Effect.fnUntraced(function* (town: Town, funds: ReadonlySet<string>) {
+/** Every line of a register is what its party holds, shown at the latest index, and none is missing. */
+const registerOf = Effect.fnUntraced(function* (town: Town, fund: Fund) {
   const reads = yield* Reads
-  for (const instrumentId of funds) {
-    const params = { instrumentId: Schema.decodeSync(InstrumentId)(instrumentId) }
-    const { record, rows } = yield* reads.streamed(RegisterReads.register, { ...asked, params })
-    const lines = yield* Stream.runCollect(rows ?? Stream.die("a register has lines"))
-    const held = new Map<string, Atoms>()
-    for (const { party, units } of lines) add(held, party as string, told(units))
-    for (const [party, units] of held) {
-      same(units, town.observer.units(instrumentId, party), `the line of ${party}`)
-    }
-    const sum = [...held.values()].reduce((all, units) => all + units, 0n)
-    same(sum, town.observer.supply(instrumentId), `the register of ${instrumentId} as a report`)
-    same(told(record.head.totalUnits), sum, `the head of the register of ${instrumentId}`)
+  const { instrumentId } = fund
+  const params = { instrumentId: Schema.decodeSync(InstrumentId)(instrumentId) }
+  const { record, rows } = yield* reads.streamed(RegisterReads.register, { ...asked, params })
+  const lines = yield* Stream.runCollect(rows ?? Stream.die("a register has lines"))
+  const held = new Map<string, Atoms>()
+  for (const { party, units } of lines) held.set(party, told(units))
+  const owners = town.observer
+    .owners(instrumentId)
+    .filter((party) => town.observer.units(instrumentId, party) > 0n)
+  same([...held.keys()].toSorted(), owners.toSorted(), `the parties of ${instrumentId}`)
+  for (const [party, units] of held) {
+    same(units, StatementBooks.positionOf(town, fund, party).units, `the line of ${party}`)
   }
+  const sum = [...held.values()].reduce((all, units) => all + units, 0n)
+  same(told(record.head.totalUnits), sum, `the head of the register of ${instrumentId}`)
+  same(record.head.difference, Decimal.zero, `the register of ${instrumentId} less its supply`)
+  note(town, "registers compared")
 })
 
-/** Every month opens and closes at the units that the ledger showed by then. */
+const figure = (of: Decimal.Decimal | null): Atoms | null => (of === null ? null : told(of))
+
+/** A month as a statement shows it, in the words of the books. */
+const saidOf = ({ closing, movements, opening, price, value }: StatementInstrument) => {
+  const moved = movements.filter(({ kind }) => kind !== "rebase")
+  const rebased = movements.filter(({ kind }) => kind === "rebase")
+  return {
+    opening: told(opening),
+    closing: told(closing),
+    moves: StatementBooks.byInstant(
+      moved.map(({ balanceAfter, ledgerTime, units }) => ({
+        at: ledgerTime,
+        units: signed(units),
+        after: told(balanceAfter)
+      }))
+    ),
+    rebased: rebased.reduce((sum, { units }) => sum + signed(units), 0n),
+    price: figure(price),
+    value: figure(value)
+  } satisfies StatementBooks.BookedMonth
+}
+
+/** Every month of every fund is what the ledger showed: opening, movements, the index's part, closing and worth. */
 const monthsOf = (
   town: Town,
   of: {
     readonly party: string
     readonly zone: Zone.Zone
-    readonly funds: ReadonlySet<string>
     readonly rows: ReadonlyArray<HolderStatement>
   }
 ) => {
-  const { funds, party, rows, zone } = of
+  const { party, rows, zone } = of
   for (const { instruments, month } of rows) {
-    const shown = new Map(instruments.map((one) => [one.instrumentId, one]))
-    for (const instrumentId of funds) {
+    const shown = new Map(instruments.map((each) => [each.instrumentId, each]))
+    for (const fund of town.funds) {
+      const { instrumentId } = fund
       const what = `${party} ${month} ${instrumentId} in ${zone}`
-      const before = (at: Month.Month) =>
-        town.observer.unitsBefore(instrumentId, party, Zone.startOfMonth(zone, at))
-      const { closing, movements, opening } = shown.get(instrumentId) ?? {
-        ...{ opening: Decimal.zero, closing: Decimal.zero, movements: [] }
+      const booked = StatementBooks.monthOf(town, fund, { party, month, zone })
+      const said = shown.get(instrumentId)
+      if (said === undefined) {
+        const { closing, moves, opening } = booked
+        same([opening, closing, moves.length], [0n, 0n, 0], `${what}, which is not shown`)
+        continue
       }
-      same(told(opening), before(month), `the opening of ${what}`)
-      same(told(closing), before(Month.next(month)), `the closing of ${what}`)
-      const moved = movements.reduce((sum, { units }) => sum + signed(units), told(opening))
-      same(moved, told(closing), `the movements of ${what}`)
+      const { movements, opening, closing } = said
+      const sum = movements.reduce((all, { units }) => all + signed(units), told(opening))
+      same(sum, told(closing), `opening and movements of ${what}`)
+      same(saidOf(said), booked, what)
       note(town, "months compared")
+      if (!isRebasing(fund)) continue
+      note(town, "rebasing months compared")
+      if (booked.rebased !== 0n) note(town, "rebase movements compared")
     }
   }
 }
+
+/** A portfolio has a row for each fund that the party has units of, at its worth now. */
+const portfolioOf = Effect.fnUntraced(function* (
+  town: Town,
+  of: { readonly holderId: HolderId; readonly party: string; readonly costs: Costs | null }
+) {
+  const { costs, holderId, party } = of
+  const rows = yield* one(PortfolioReads.portfolio, { holderId })
+  const held = town.funds.filter(
+    ({ instrumentId }) => town.observer.units(instrumentId, party) > 0n
+  )
+  const rowOf = new Map(rows.map((row) => [row.instrumentId as string, row]))
+  const shown = rows
+    .filter(({ units }) => !Decimal.isZero(units))
+    .map(({ instrumentId }) => instrumentId)
+  same(
+    shown.filter((instrumentId) => !held.some((fund) => fund.instrumentId === instrumentId)),
+    [],
+    `what the portfolio of ${party} shows`
+  )
+  for (const fund of held) {
+    const { instrumentId } = fund
+    const row = rowOf.get(instrumentId)
+    holds(row !== undefined, `the portfolio of ${party} lacks ${instrumentId}`)
+    if (row === undefined) continue
+    const { accrued, cost, price, units, value } = row
+    same(
+      { units: told(units), price: figure(price), value: figure(value) },
+      StatementBooks.positionOf(town, fund, party),
+      `what ${party} holds of ${instrumentId}`
+    )
+    const head = town.distributions?.headOf(instrumentId, party) ?? party
+    // Units that reach whoever is succeeded are its successor's.
+    if (head === party) {
+      const earned = DistributionAudit.accruedTo(town, { fund, party })
+      same(
+        accrued === null ? null : signed(accrued),
+        earned,
+        `what ${party} earned of ${instrumentId}`
+      )
+    }
+    if (costs !== null) {
+      const left = costs(`${fund.registrar.party}/${instrumentId}/${party}`)
+      same(figure(cost), left, `what ${party} paid for its ${instrumentId}`)
+    }
+    note(town, isRebasing(fund) ? "rebasing positions compared" : "positions compared")
+  }
+})
+
+/** Cost of a party's open lots by the books; null where that of one is unknown. */
+type Costs = (key: string) => Atoms | null
+
+const costsOf = (town: Town) =>
+  Effect.map(
+    StoredBooks.keptLots(town),
+    (books): Costs =>
+      (key) =>
+        (books.get(key) ?? []).reduce<Atoms | null>((sum, { cost, left }) => {
+          if (left === 0n) return sum
+          return sum === null || cost === null ? null : sum + cost
+        }, 0n)
+  )
 
 /** Law: the disposals of the years of a person that is one holder are the parts that left its lots, at the same cost. */
 const lotsOf = Effect.fnUntraced(function* (
@@ -134,6 +224,28 @@ const lotsOf = Effect.fnUntraced(function* (
   }
   same([...taken.keys()], [], `lots of ${of.party} that there are not`)
 })
+
+/** Law: the proceeds of the lots that a redemption took add up to the cash that it paid. */
+const proceedsOf = (
+  town: Town,
+  { disposals, party }: { readonly party: string; readonly disposals: ReadonlyArray<Disposal> }
+) => {
+  const parts = disposals.filter(({ proceeds }) => proceeds !== null)
+  for (const [id, ofOrder] of Map.groupBy(parts, ({ reference }) => reference?.id ?? "")) {
+    const order = town.claimed.get(id)
+    const sum = (of: (part: Disposal) => Decimal.Decimal | null) =>
+      ofOrder.reduce((all, part) => all + told(of(part) ?? Decimal.zero), 0n)
+    // A gate deals a part of what was ordered, and pays for that.
+    if (order?.priced == null || sum(({ units }) => units) !== order.priced.moved) continue
+    same(order.holder.party, party, `whose ${id} was`)
+    same(
+      sum(({ proceeds }) => proceeds),
+      order.priced.cash * cent,
+      `what ${id} paid for its lots`
+    )
+    note(town, "proceeds compared")
+  }
+}
 
 const personsOf = Effect.fnUntraced(function* (
   town: Town,
@@ -164,7 +276,9 @@ const personsOf = Effect.fnUntraced(function* (
     `what was paid to ${chain.join(" ")}`
   )
   note(town, "payments compared", payments.length)
-  if (chain.length === 1) yield* lotsOf(town, { party: of.party, disposals })
+  if (chain.length > 1) return
+  yield* lotsOf(town, { party: of.party, disposals })
+  proceedsOf(town, { party: of.party, disposals })
 })
 
 export const make = (seed: number) => {
@@ -180,34 +294,92 @@ export const make = (seed: number) => {
     return found
   }
 
-  /** Some holders that have or had units, and one or two of all. */
-  const holdersOf = (town: Town): ReadonlyArray<Holder> => {
+  /** Holders that have or had units. */
+  const ownersOf = (town: Town): ReadonlyArray<Holder> => {
     const owners = new Set(
       town.funds.flatMap(({ instrumentId }) => town.observer.owners(instrumentId))
     )
-    const had = town.holders.filter(({ party }) => owners.has(party))
-    return [...new Set([...anyOf(had, holdersMax), ...anyOf(town.holders, 2)])]
+    return town.holders.filter(({ party }) => owners.has(party))
   }
+
+  /** Some of them, and one or two of all. */
+  const holdersOf = (town: Town): ReadonlyArray<Holder> => [
+    ...new Set([...anyOf(ownersOf(town), holdersMax), ...anyOf(town.holders, 2)])
+  ]
+
+  /** Rows of statements that were final, by holder, zone and month. */
+  const finals = new Map<string, string>()
+
+  /** Compares a holder's statement in some zone; false: it is of another offset than the books are at. */
+  const statementOf = Effect.fnUntraced(function* (
+    town: Town,
+    of: { readonly holder: Holder; readonly zone: Zone.Zone }
+  ) {
+    const reads = yield* Reads
+    const { zone } = of
+    const { party } = of.holder
+    const holderId = Schema.decodeSync(HolderId)(of.holder.holderId)
+    const params = { holderId, zone }
+    const page = { limit: 1_000 }
+    const { offset, value } = yield* reads.page(HolderStatementReads.list, {
+      ...asked,
+      params,
+      page
+    })
+    if (offset !== town.observer.offset()) return false
+    monthsOf(town, { party, zone, rows: value })
+    for (const row of value) {
+      if (!row.final) continue
+      const key = `${holderId} ${zone} ${row.month}`
+      const said = JSON.stringify(Schema.encodeSync(HolderStatementSchema)(row))
+      same(said, finals.get(key) ?? said, `${key}, which was final`)
+      if (finals.has(key)) note(town, "final months read again")
+      finals.set(key, said)
+    }
+    return true
+  })
 
   /** Compares the reports of some holders and of all funds; everything is at rest. */
   const audit = Effect.fnUntraced(function* (town: Town) {
-    const reads = yield* Reads
-    const funds = yield* plainFunds(town)
-    yield* registers(town, funds)
+    for (const fund of town.funds) yield* registerOf(town, fund)
+    const costs = yield* costsOf(town)
     for (const holder of holdersOf(town)) {
       const zone = die.pick(zones)
       const { party } = holder
       const holderId = Schema.decodeSync(HolderId)(holder.holderId)
-      const read = HolderStatementReads.list
-      const params = { holderId, zone }
-      const page = yield* reads.page(read, { ...asked, params, page: { limit: 1_000 } })
-      monthsOf(town, { party, zone, funds, rows: page.value })
-      for (const { instrumentId, units } of yield* one(PortfolioReads.portfolio, { holderId })) {
-        if (!funds.has(instrumentId)) continue
-        same(told(units), town.observer.units(instrumentId, party), `what ${party} holds`)
-      }
+      holds(
+        yield* statementOf(town, { holder, zone }),
+        "the engine reads behind the ledger at rest"
+      )
+      yield* portfolioOf(town, { holderId, party, costs })
       yield* personsOf(town, { holderId, party, zone })
     }
   })
-  return { audit }
+
+  /** One step in so many has some holder's reports compared while the town goes on. */
+  const passingEvery = 12
+
+  /** Compares the reports of one holder and the register of one fund, if the engine has read what the books have. */
+  const inPassing = Effect.fnUntraced(function* (town: Town) {
+    if (!die.once(passingEvery)) return
+    // Whoever is not recorded yet has no units either.
+    const owners = ownersOf(town)
+    const rebasing = town.funds.find(isRebasing)
+    const ofRebasing = owners.filter(
+      ({ party }) =>
+        rebasing !== undefined && town.observer.changesOf(rebasing.instrumentId, party).length > 0
+    )
+    const [holder] = anyOf(ofRebasing.length > 0 && die.once(2) ? ofRebasing : owners, 1)
+    const fund = town.funds[die.roll(town.funds.length)]
+    const zone = die.pick(zones)
+    if (holder === undefined || fund === undefined) return
+    if (!(yield* statementOf(town, { holder, zone }))) return
+    note(town, "reports read in passing")
+    const { party } = holder
+    const holderId = Schema.decodeSync(HolderId)(holder.holderId)
+    yield* portfolioOf(town, { holderId, party, costs: null })
+    yield* personsOf(town, { holderId, party, zone })
+    yield* registerOf(town, fund)
+  })
+  return { audit, inPassing }
 }

@@ -10,7 +10,7 @@ import * as Powers from "./powers.ts"
 import { takeRandomStep } from "./random-step.ts"
 import * as LedgerObserver from "./ledger-observer.ts"
 import { add, atoms, chain } from "./figures.ts"
-import { distributingFoundings, foundings, founds } from "./founding.ts"
+import { distributingFoundings, foundingsOf, founds } from "./founding.ts"
 import * as EventOrder from "./event-order.ts"
 import * as DistributionBooks from "./distribution-books.ts"
 import { Model } from "./model.ts"
@@ -71,8 +71,10 @@ const story = Effect.fnUntraced(function* (
   const bankParty = yield* Wallets.party("bank")
   // One town in three lives through months in which its funds distribute.
   const distributes = of.seed % 3 === 1
-  const payout = of.seed % 2 === 0 ? "cash" : "units"
-  const founded = distributes ? distributingFoundings(payout) : foundings
+  const isEven = of.seed % 2 === 0
+  const founded = distributes
+    ? distributingFoundings(isEven ? "cash" : "units")
+    : foundingsOf({ dealing: isEven })
   const fundIds = founded.map(({ instrumentId }) => instrumentId)
   const registrars = fundIds.map((instrumentId) =>
     SimulatedLedger.Identifiers.party({
@@ -106,6 +108,7 @@ const story = Effect.fnUntraced(function* (
     awaiting: [],
     orders: new Map(),
     signed: [],
+    claimed: new Map(),
     closed: new Map(),
     sold: new Map(),
     debts: new Map(),
@@ -113,12 +116,13 @@ const story = Effect.fnUntraced(function* (
     burned: new Set(),
     burnt: new Set(),
     published: new Set(),
+    indices: 0,
     cycles: new Map(),
     bank: { lines: 0, stated: new Map(), used: [] },
     ended: new Map(),
     scope,
     trace: of.trace ?? false,
-    deals: !distributes && of.seed % 2 === 0,
+    deals: !distributes && isEven,
     distributions: distributes ? DistributionBooks.make(observer, fundIds) : null,
     approvals: new Set(),
     engine,
@@ -165,6 +169,7 @@ const story = Effect.fnUntraced(function* (
     yield* observer.look(town.step)
     yield* eventOrder.hear(town)
     yield* results.look(town)
+    yield* reports.inPassing(town)
     if (town.step % auditEvery !== 0) return
     yield* settled(town, eventOrder)
     yield* Audit.whole(town)

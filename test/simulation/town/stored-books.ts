@@ -8,7 +8,7 @@ import { movements, partyMovements } from "#core/instruments/register/Movement.t
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import * as Codecs from "#core/records/Codecs.ts"
 import { holds, same } from "../books.ts"
-import { add, atoms } from "./figures.ts"
+import { add, atoms, type Atoms, cent, halfUp, whole } from "./figures.ts"
 import { note, type Town } from "./town.ts"
 
 const page = 5_000
@@ -122,14 +122,10 @@ interface Kept {
   cost: bigint | null
 }
 
-/** Cent of every currency of the town, in atoms. */
-const cent = 10n ** 8n
-const whole = 10n ** 10n
-
-const halfUp = (amount: bigint): bigint => ((2n * amount + cent) / (2n * cent)) * cent
+const toCents = (amount: Atoms): Atoms => halfUp(amount, cent) * cent
 
 /** Lots by hand, oldest first, from the movements and from what each subscription was paid. */
-const keptLots = Effect.fnUntraced(function* (town: Town) {
+export const keptLots = Effect.fnUntraced(function* (town: Town) {
   const records = yield* Records
   const limit = 1_000_000
   const paid = new Map<string, bigint>()
@@ -158,7 +154,7 @@ const keptLots = Effect.fnUntraced(function* (town: Town) {
       // Units of a distribution cost the income that they are paid for: at par, or at the ex price.
       const price = town.distributions?.months.get(reference?.id ?? "")?.payoutPrice ?? whole
       const cost =
-        kind === "distribution" ? halfUp((wanted * price) / whole) : (paid.get(bought) ?? null)
+        kind === "distribution" ? toCents((wanted * price) / whole) : (paid.get(bought) ?? null)
       const id = paid.has(bought) ? bought : idOf(0)
       bookOf(to ?? "").push({ id, at: ledgerTime, left: wanted, cost })
       continue

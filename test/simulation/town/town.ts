@@ -7,7 +7,7 @@ import * as Killable from "../../engine/killable.ts"
 import type * as Faults from "../faults.ts"
 import type { DistributionBooks } from "./distribution-books.ts"
 import type { LedgerObserver } from "./ledger-observer.ts"
-import type { chain } from "./figures.ts"
+import type { Atoms, chain } from "./figures.ts"
 import type { Asks, Model, When } from "./model.ts"
 import type { Source } from "./world.ts"
 
@@ -30,19 +30,25 @@ export interface Holder extends Wallet {
 
 /** Terms of a fund that distributes monthly; its zone is UTC. */
 export interface Distributing {
-  readonly payout: "cash" | "units"
+  /** A rebasing fund pays nothing: its lines report what its units have gained. */
+  readonly payout: "cash" | "units" | "none"
   readonly recordDay: number
   readonly paymentLagDays: number
 }
 
 export interface Fund {
   readonly instrumentId: string
-  readonly valuation: "accumulating" | "par"
+  readonly valuation: "accumulating" | "par" | "rebasing"
+  /** Whether orders deal at the first point from their cut-off on, or at the last one before their claim. */
+  readonly pricing: "forward" | "historic"
   readonly marketed: boolean
   /** Terms by which it distributes monthly; null: it does not. */
   readonly distribution: Distributing | null
-  /** The millionths of the smallest part of a unit, and whether what bought no units goes back. */
-  readonly atom: bigint
+  /**
+   * The smallest part of a unit that may be ordered, in atoms of the ledger, and whether what bought no
+   * units goes back.
+   */
+  readonly atom: Atoms
   readonly residual: "refund" | "fund"
   /** Ten-thousandths. */
   readonly fees: { readonly subscription: bigint; readonly redemption: bigint }
@@ -53,7 +59,10 @@ export interface Fund {
   readonly bank: Wallet
 }
 
-/** An order that was asked for; figures in cents, millionths of a unit. */
+/**
+ * An order that was asked for; cash in cents, units and prices in atoms of the ledger. Units of a
+ * rebasing instrument are ordered as they are shown, at a price of 1.
+ */
 export interface Order {
   readonly id: string
   readonly kind: "subscription" | "redemption"
@@ -61,16 +70,19 @@ export interface Order {
   readonly holder: Holder
   readonly fund: Fund
   readonly amount: bigint | null
-  readonly ordered: bigint | null
+  readonly ordered: Atoms | null
   /** Cut-off by the claim's answer, in nanoseconds; null until the claim is answered. */
   cutOffAt: bigint | null
   cycleId: string | null
   /** Units and cash of the order at the price that was signed. */
   priced: {
-    readonly units: bigint
+    readonly units: Atoms
+    /** Units that the ledger mints or burns for them: of a rebasing instrument base units. */
+    readonly moved: Atoms
     readonly cash: bigint
     readonly refund: bigint
-    readonly price: bigint
+    /** The figure of the point: of a rebasing instrument the index. */
+    readonly price: Atoms
   } | null
   /** The redemption of which a gate left this over. */
   readonly remainderOf: string | null
@@ -143,6 +155,8 @@ export interface Town {
   readonly orders: Map<string, Order>
   /** Orders that holders signed and that nobody claimed. */
   readonly signed: Array<Order>
+  /** Every order that was claimed, also once it has ended. */
+  readonly claimed: Map<string, Order>
   /** Subscriptions that closed; redemptions that were paid on the ledger, and with what. */
   readonly closed: Map<string, Order>
   readonly sold: Map<string, { readonly order: Order; readonly cents: bigint }>
@@ -155,6 +169,8 @@ export interface Town {
   readonly burnt: Set<string>
   /** Days of funds that an oracle has published a price of. */
   readonly published: Set<string>
+  /** Points that the oracles of rebasing funds have signed, corrections too. */
+  indices: number
   readonly cycles: Map<string, Cycle>
   readonly bank: {
     lines: number

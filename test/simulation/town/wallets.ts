@@ -80,6 +80,16 @@ export const find = (
 export const cash = (town: Town) => ({ admin: town.bankParty.party, id: "USD" })
 export const assetFor = (fund: Fund) => ({ admin: fund.registrar.party, id: fund.instrumentId })
 
+/** Every holding of a party that nothing locks. */
+export const unlocked = (town: Town, owner: string, assetId: string): ReadonlyArray<Contract> =>
+  [...town.observer.of(owner).values()].filter(
+    (one) =>
+      one.entity === "Holding" &&
+      one.payload["lock"] === null &&
+      one.payload["owner"] === owner &&
+      assetOf(one) === assetId
+  )
+
 /** A holding of a party that nothing locks, of at least so much, in the parts of the ledger. */
 export const free = (
   town: Town,

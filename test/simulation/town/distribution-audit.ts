@@ -174,7 +174,7 @@ interface Earning {
   readonly payoutPrice: bigint
 }
 
-/** What the income of a par fund follows from. */
+/** Input of the income of a par fund. */
 type Earned = Pick<Month, "dated" | "end" | "from" | "fund" | "members" | "points">
 
 const unitsOf = (
@@ -375,7 +375,7 @@ const figures = (
     `the points of ${distributionId}`
   )
   const rates = dated.flatMap(({ rate }) => (rate === null ? [] : [rate]))
-  // Nothing is withheld of what is not paid.
+  // A line that pays nothing withholds nothing.
   const rate = isRebasing(fund) ? 0n : (rates.at(-1) ?? (15n * whole) / 100n)
   same(month.rate, rate, `the rate of ${distributionId}`)
   same(month.payoutPrice, paysUnits ? payoutPrice : null, `the price of ${distributionId}`)

@@ -131,7 +131,7 @@ const distributionOf = ({ distribution }: Founding) =>
         schedule: "monthly",
         withholding: 0.15,
         payoutDecimals: 2,
-        // What its units have gained already is paid in neither; the terms name one all the same.
+        // The terms name one of both, although the income is in the units already and is paid in neither.
         payout: distribution.payout === "none" ? "cash" : distribution.payout,
         calendar: {
           frequency: "monthly",

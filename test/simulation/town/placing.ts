@@ -99,7 +99,7 @@ export const places = Effect.fnUntraced(function* (town: Town, holder: Holder) {
   if (fund === undefined) return
   const held = orderable(town, holder, fund)
   const kind = held > 0n && !die.once(3) ? "redemption" : "subscription"
-  // Those of a rebasing fund are refused on the ledger.
+  // Orders of a rebasing fund are refused on the ledger.
   const asksLedger = fund.marketed ? die.once(2) : isRebasing(fund) && die.once(15)
   const payment = asksLedger ? "ledger" : "wire"
   const byUnits = kind === "redemption" ? !die.once(4) : die.once(5)

@@ -362,7 +362,7 @@ export const make = (seed: number) => {
   /** Compares the reports of one holder and the register of one fund, if the engine has read what the books have. */
   const inPassing = Effect.fnUntraced(function* (town: Town) {
     if (!die.once(passingEvery)) return
-    // Whoever is not recorded yet has no units either.
+    // A holder that is not recorded yet has no units either.
     const owners = ownersOf(town)
     const rebasing = town.funds.find(isRebasing)
     const ofRebasing = owners.filter(

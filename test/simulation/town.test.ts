@@ -52,7 +52,7 @@ const reached: Readonly<Record<string, number>> = {
   "holder.restrict-batch succeeded": 1,
   "restriction.lift succeeded": 8,
   "event holder.unrestricted": 15,
-  "restricted by the engine": 3,
+  "restricted by the engine": 2,
   "instrument.pause succeeded": 1,
   "hold.release succeeded": 1,
   "policy.set succeeded": 4,
@@ -75,6 +75,7 @@ const reached: Readonly<Record<string, number>> = {
   "records folded": 1_500,
   "movements added up": 60,
   "months compared": 100,
+  "refund ledger": 1,
   "rebasing months compared": 30,
   "base units compared": 20,
   "reports read in passing": 80

@@ -9,13 +9,26 @@ export const hangs = 600_000
 /** Less than a test's own limit, so that what did not come is named. */
 export const pollLimit = hangs / 2
 
-/** Polls until there is something to answer. */
-export const wanted = async <A>(read: () => A | undefined | Promise<A | undefined>): Promise<A> => {
-  const limit = performance.now() + pollLimit
+/**
+ * Polls until there is something to answer. Where `moved` is given, a poll that reached its limit begins
+ * again as long as the value of `moved` is another one than at the limit before: what still moves on a
+ * busy machine does not hang.
+ */
+export const wanted = async <A>(
+  read: () => A | undefined | Promise<A | undefined>,
+  moved?: () => Promise<string>
+): Promise<A> => {
+  let limit = performance.now() + pollLimit
+  let before = await moved?.()
   for (;;) {
     const found = await read()
     if (found !== undefined) return found
-    if (performance.now() > limit) throw new Error(`it never came to be: ${read}`)
+    if (performance.now() > limit) {
+      const now = await moved?.()
+      if (now === before) throw new Error(`it never came to be: ${read}`)
+      before = now
+      limit = performance.now() + pollLimit
+    }
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

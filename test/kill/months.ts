@@ -8,13 +8,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Engine, EventReads, FourEyes, Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
-import type { Ledger } from "@bursar/engine-core/ports"
+import { Feed, Ledger, ProjectionLog } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
-import { Clock, Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "effect"
+import { Clock, Context, Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "effect"
+import { SqlClient } from "effect/sql"
 import { distributions } from "#core/distributions/distribution/Distribution.ts"
 import { runs } from "#core/reconciliation/run/Run.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
@@ -200,6 +201,28 @@ export type Death = AtChoice | AtText
 const choicesOf = ({ commands }: Ledger.Submission): ReadonlyArray<string> =>
   commands.flatMap((command) => ("choice" in command ? [command.choice] : []))
 
+/**
+ * Ends the leases that dead hosts left: a lease runs by the database's clock, which no test moves, and a
+ * short one is lost by a live host too where the machine is busy, which then begins its work again.
+ */
+const leasesEnd = Effect.gen(function* () {
+  const context = yield* Effect.context<never>()
+  const sql = Context.getUnsafe(context, SqlClient.SqlClient)
+  yield* sql`update bursar.work set leased_until = clock_timestamp() - interval '1 second'
+    where leased_until is not null`
+})
+
+/** How far the ledger, its projection and the feed are. */
+const moved = Effect.gen(function* () {
+  const ledger = yield* Ledger.Ledger
+  const log = yield* ProjectionLog
+  const feed = yield* Feed
+  const end = yield* ledger.ledgerEnd
+  const { offset } = yield* log.head
+  const { seq } = yield* feed.head
+  return `${end} ${offset} ${seq}`
+})
+
 /** Services of the test's own engine, which never does a host's work. */
 const idle = Engine.Engine.of({ run: Effect.never, settle: Effect.void })
 
@@ -288,6 +311,7 @@ export const host = async <S, R extends Services>(
       settings: {
         BURSAR_DATABASE_CONNECTIONS: "6",
         BURSAR_LEDGER_TOKEN: "another-process-has-it",
+        BURSAR_OPERATIONS_LEASE: "10",
         BURSAR_LEDGER_BATCH_LINES: String(size.batchLines),
         DATE_OFFSET: String(offset()),
         ...armed
@@ -305,7 +329,10 @@ export const host = async <S, R extends Services>(
     stage,
     does,
     until: async (holds) => {
-      await wanted(async () => ((await does(holds)) ? true : undefined))
+      await wanted(
+        async () => ((await does(holds)) ? true : undefined),
+        () => does(moved)
+      )
     },
     at: async (instant) => {
       await does(Cycles.at(instant))
@@ -323,6 +350,7 @@ export const host = async <S, R extends Services>(
       }
       const dead = await Promise.race(hosts.map((host) => host.ended.then(() => host)))
       hosts = hosts.filter((host) => host !== dead)
+      if (hosts.length === 0) await does(leasesEnd)
     },
     committed: () => committed,
     close: async () => {

@@ -35,7 +35,7 @@ export interface Started {
 /** An object of JSON that a process prints on one line. */
 export type Said = Readonly<Record<string, unknown>>
 
-const readyWithin = 60_000
+const readyWithin = 180_000
 const stopWithin = 15_000
 const tailMax = 4_000
 

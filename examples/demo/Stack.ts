@@ -47,6 +47,10 @@ export interface Stack {
   readonly prices: string
   /** Folder of secrets, tokens and logs. */
   readonly folder: string
+  /** Every process that was started: the servers, then the wallets. */
+  readonly processes: ReadonlyArray<Child.Child>
+  /** Program and environment of the host. */
+  readonly host: Omit<Child.Started, "logs">
   /** Resolves with the reason when a process ends that was not stopped. */
   readonly broken: Promise<string>
   /** Stops the wallets first and the database last. */
@@ -125,7 +129,7 @@ const all = async (starting: Starting): Promise<Stack> => {
     file: beside("identity.ts"),
     args: ["--port", String(ports.identity), "--data", folder]
   })
-  const served = await begin({
+  const serves: Stack["host"] = {
     name: "host",
     file: host,
     args: ["serve"],
@@ -147,7 +151,8 @@ const all = async (starting: Starting): Promise<Stack> => {
         ? {}
         : { BURSAR_SUCCESSOR_COOLING: starting.successorCooling })
     }
-  })
+  }
+  const served = await begin(serves)
   const ledgerDoor = text(served, "ledgerDoor")
   const prices = await wallets(starting, parties, ledgerDoor)
   const secrets = await read<{ readonly secrets: Venue["secrets"] }>(join(folder, "identity.json"))
@@ -165,6 +170,8 @@ const all = async (starting: Starting): Promise<Stack> => {
     parties,
     prices,
     folder,
+    processes: children,
+    host: serves,
     broken: Promise.race(
       children.map(({ name, ended }) =>
         ended.then((how) => `${name} ${how}; see ${join(folder, "logs", `${name}.log`)}`)

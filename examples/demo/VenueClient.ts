@@ -67,7 +67,7 @@ interface Sent {
 /** Tokens are valid for an hour; a new one is requested well before. */
 const tokenMillis = 30 * 60_000
 /** Timeout of a wait for an outcome. */
-const patienceMillis = 60_000
+const patienceMillis = 180_000
 
 /** Body that is sent as it is, such as the file of a statement. */
 export interface File {

@@ -13,7 +13,7 @@ import type { Outcome } from "./subscription.ts"
 import * as wallet from "./wallet.ts"
 
 const reserveId = "reserve-1"
-const reserve = `/v1/reserves/${reserveId}`
+export const reserve = `/v1/reserves/${reserveId}`
 const [cash, bills] = ["USD", "T-BILL"] as const
 /** Price of a bill, and the part of its worth that does not count. */
 const [billPrice, haircut] = ["0.98", "0.05"] as const
@@ -24,7 +24,7 @@ const state = (is: string) => (json: PlainJson.Plain) =>
   VenueClient.text(json, "value", "state") === is
 
 /** Records the instrument, whose registrar issues it, and gets the registrar's consent to admissions. */
-const recorded = async (walk: Walk): Promise<void> => {
+export const recorded = async (walk: Walk): Promise<void> => {
   const { stack, desks, instrument, tell } = walk
   const { registrar, oracle } = stack.parties
   const { instrumentId, unitDecimals } = instrument
@@ -70,7 +70,7 @@ const terms = ({ registrar, oracle }: Walk["stack"]["parties"], minCover: string
 })
 
 /** Has the reserve agreed and its assets locked. */
-const agreed = async (walk: Walk): Promise<void> => {
+export const agreed = async (walk: Walk): Promise<void> => {
   const { stack, desks, instrument, tell } = walk
   const { custodian, registrar, venue } = stack.parties
   await walking.agreed(walk, "/v1/reserves", {
@@ -126,11 +126,14 @@ const priced = async ({ stack, desks, tell }: Walk): Promise<void> => {
   tell(`the oracle's wallet published ${billPrice} for ${bills}`)
 }
 
-/** Mints units against a deposit, which the investor's wallet allocates. */
-const minted = async (
-  { stack, desks, tell }: Walk,
-  of: { readonly mintId: string; readonly id: string; readonly deposit: string }
-): Promise<PlainJson.Plain> => {
+interface Deposit {
+  readonly mintId: string
+  readonly id: string
+  readonly deposit: string
+}
+
+/** Gives the investor what it deposits, and starts the mint. */
+export const started = async ({ stack, desks, tell }: Walk, of: Deposit): Promise<void> => {
   const { investor, registrar, venue } = stack.parties
   const { mintId, id, deposit } = of
   await wallet.act(stack, "registrar", "issue", {
@@ -146,6 +149,13 @@ const minted = async (
     deposit: story.figure(deposit)
   })
   tell(`${people.operator.name} starts ${mintId} for ${deposit} ${id}`)
+}
+
+/** Mints units against a deposit, which the investor's wallet allocates. */
+const minted = async (walk: Walk, of: Deposit): Promise<PlainJson.Plain> => {
+  const { desks, tell } = walk
+  const { mintId } = of
+  await started(walk, of)
   const { json } = await desks.operator.until(`${reserve}/mints/${mintId}`, state("settled"))
   const units = Decimal.formatPlain(VenueClient.decimal(json, "value", "units"))
   tell(`the investor's wallet allocated them, and the engine settled: ${units} units minted`)

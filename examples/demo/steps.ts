@@ -81,9 +81,12 @@ export const agreed = async (
 
 /**
  * Opens the market: two people at the venue propose instrument, consent and market, and the wallets
- * accept.
+ * accept. Terms that are given replace those of the story.
  */
-export const openMarket = async (walk: Walk): Promise<void> => {
+export const openMarket = async (
+  walk: Walk,
+  terms: Readonly<Record<string, PlainJson.Printable>> = {}
+): Promise<void> => {
   const { stack, desks, instrument, tell } = walk
   const { registrar, fund, attestor, oracle } = stack.parties
   const path = `/v1/instruments/${instrument.instrumentId}`
@@ -91,7 +94,8 @@ export const openMarket = async (walk: Walk): Promise<void> => {
     VenueClient.member(json, "value", what) !== null &&
     VenueClient.text(json, "value", what, "state") === "agreed"
 
-  await agreed(walk, "/v1/instruments", story.instrument({ ...instrument, registrar, oracle }))
+  const recorded = { ...story.instrument({ ...instrument, registrar, oracle }), ...terms }
+  await agreed(walk, "/v1/instruments", recorded)
   await desks.operator.until(
     path,
     (json) => VenueClient.member(json, "value", "onRegistry") === true

@@ -266,100 +266,144 @@ const down = async () => {
 /** The host that is up; starts one where none is. */
 const up = async (): Promise<Host.Host> => venue.hosts[0] ?? venue.more()
 
-/**
- * Point at which a host is killed: a message to the database, counted from the first one with the
- * text.
- */
+/** The first of so many messages to the database, counted from the one that says a text. */
 interface Death {
   readonly says: string
   readonly at: number
-  readonly when: "before" | "after"
 }
 
-/** Does something at a host that dies meanwhile; what is left is whole. */
-const dies = async (
-  { at, says, when }: Death,
+/**
+ * Does something at a host that is killed as soon as it has sent a message, and answers whether it lived
+ * until that was done. The host is killed then, so that one that never sends the message ends too. What is
+ * left is whole.
+ */
+const survived = async (
+  { at, says }: Death,
   does: (host: Host.Host) => Promise<unknown>
-): Promise<void> => {
-  // A connection sends the text of a statement once: the host that dies has sent none.
-  await down()
+): Promise<boolean> => {
   const host = await up()
-  host.arm(at, when, says)
-  await does(host)
-  await host.ended
+  host.arm(at, "after", says)
+  const killed = host.ended.then(() => "killed" as const)
+  // What a dead host leaves undone never ends.
+  const outcome = await Promise.race([does(host).then(() => "done" as const), killed])
   await down()
   expect(await Whole.wrong(venue.databaseUrl)).toEqual([])
+  return outcome === "done"
+}
+
+/** More messages than any of these walks needs: one that is longer has stopped making progress. */
+const mostMessages = 200
+
+/**
+ * Kills a host after each message from the one that says a text, until one lives until its work is done.
+ * Answers whether the work was recorded, death by death; `dead` looks at what each left.
+ */
+const deathsFrom = async (
+  says: string,
+  dead: (at: number) => Promise<"unrecorded" | "recorded" | "done">
+): Promise<ReadonlySet<string>> => {
+  const ends = new Set<string>()
+  for (let at = 1; at <= mostMessages; at += 1) {
+    const end = await dead(at)
+    ends.add(end)
+    if (end === "done") return ends
+  }
+  throw new Error(`a host sends more than ${mostMessages} messages from ${says} on`)
 }
 
 const chunk = "insert into bursar.file_chunk"
 const rows = "insert into bursar.bulk_row"
-const sealed = "update bursar.file set sealed_at"
 
 describe("a host that is killed as it takes a file", () => {
-  it.each<Death>([
-    { says: chunk, at: 1, when: "before" },
-    { says: rows, at: 1, when: "before" },
-    { says: sealed, at: 1, when: "before" }
-  ])(
-    "never shows half of it, nor records it twice: message $at $when it says $says",
-    async (of) => {
-      const date = nextDate()
-      const bytes = file(date, { lines: 12_000 })
-      await dies(of, (host) => upload(host, bytes, { key: date }))
-      expect(await statementsOf(date)).toEqual([])
-      const again = await upload(await up(), bytes, { key: date })
-      expect(statusOf(again)).toBe(201)
-      const id = Instances.textOf(again?.body, "externalStatementId")
-      expect(await statementsOf(date)).toEqual([id])
-      await settled()
-      await demandSwept()
+  /** Kills a host that takes a file; the sender sends it again to the next one. */
+  const taking = async (of: Death & { readonly lines: number; readonly note: string }) => {
+    const date = nextDate()
+    const bytes = file(date, of)
+    const lived = await survived(of, async (host) => {
+      // A call that is lost is a host that died.
+      if ((await upload(host, bytes, { key: date })) === null) await host.ended
+    })
+    const isThere = (await statementsOf(date)).length > 0
+    const again = await upload(await up(), bytes, { key: date })
+    expect(statusOf(again)).toBe(isThere ? 200 : 201)
+    const id = Instances.textOf(again?.body, "externalStatementId")
+    expect(await statementsOf(date)).toEqual([id])
+    return { lived, isThere }
+  }
+
+  it.each([chunk, rows])(
+    "never shows half of it: at the first message that says %s",
+    async (says) => {
+      // A connection sends the text of a statement once: the host that dies has sent none.
       await down()
-      expect(await Whole.wrong(venue.databaseUrl)).toEqual([])
+      const of = { says, at: 1, lines: 12_000, note: "many" }
+      expect(await taking(of)).toEqual({ lived: false, isThere: false })
     }
   )
+
+  it("never shows half of it, nor records it twice: after each message from its record on", async () => {
+    const ends = await deathsFrom("its record", async (at) => {
+      // The reference is in the record alone, and does not depend on how many lines there are.
+      const note = `killed-${at}-`
+      const { lived, isThere } = await taking({ says: note, at, lines: 3, note })
+      if (lived) expect(isThere).toBe(true)
+      return lived ? "done" : isThere ? "recorded" : "unrecorded"
+    })
+    expect(ends).toEqual(new Set(["unrecorded", "recorded", "done"]))
+    await settled()
+    await demandSwept()
+  })
 })
 
 describe("a host that is killed as it makes a run", () => {
-  it.each<Death>([
-    { says: "reconciliation.run", at: 1, when: "before" },
-    { says: "reconciliation.run", at: 3, when: "after" }
-  ])("never makes the run of a call twice: message $at $when it says $says", async (of) => {
+  /** The event's type, which is sent with the record; the collection is read all the time. */
+  const says = "reconciliation[.]run"
+
+  it("never makes the run of a call twice: after each message from its event on", async () => {
     const path = "/v1/reconciliation-runs"
-    const call = { as, path, body: {}, key: `killed/${of.at}` }
-    const before = await manual()
-    await dies(of, (host) => Instances.call(host, call))
-    const meanwhile = await manual()
-    const again = await Instances.insist([await up()], call)
-    expect(again.status).toBe(meanwhile.length === before.length ? 201 : 200)
-    const runId = Instances.textOf(again.body, "runId")
-    expect((await manual()).filter((id) => !before.includes(id))).toEqual([runId])
-    await settled()
-    await down()
-    expect(await Whole.wrong(venue.databaseUrl)).toEqual([])
+    const ends = await deathsFrom(says, async (at) => {
+      const call = { as, path, body: {}, key: `killed/${at}` }
+      await up()
+      await settled()
+      const before = await manual()
+      const lived = await survived({ says, at }, async (host) => {
+        if ((await Instances.call(host, call)) === null) await host.ended
+      })
+      const isThere = (await manual()).length > before.length
+      if (lived) expect(isThere).toBe(true)
+      const again = await Instances.insist([await up()], call)
+      expect(again.status).toBe(isThere ? 200 : 201)
+      const runId = Instances.textOf(again.body, "runId")
+      expect((await manual()).filter((id) => !before.includes(id))).toEqual([runId])
+      return lived ? "done" : isThere ? "recorded" : "unrecorded"
+    })
+    expect(ends).toEqual(new Set(["unrecorded", "recorded", "done"]))
   })
 
-  it.each<Death>([
-    { says: "reconciliation.run", at: 1, when: "before" },
-    { says: "reconciliation.run", at: 3, when: "after" }
-  ])(
-    "never loses the run that a statement queued, nor makes it twice: message $at $when it says $says",
-    async (of) => {
+  it("never loses the run that a statement queued, nor makes it twice: after each of six messages from its event on", async () => {
+    // The queue is empty with the commit, so that a host whose work is done may die or live.
+    const ends = new Set<boolean>()
+    for (let at = 1; at <= 6; at += 1) {
       const date = nextDate()
       // Runs that statements of other cases queued are made first: they are none of this one's.
       await up()
       await settled()
       const before = await queued()
-      await dies(of, (host) => upload(host, file(date), { key: date }))
+      const lived = await survived({ says, at }, async (host) => {
+        if ((await upload(host, file(date), { key: date })) === null) await host.ended
+        await settled()
+      })
+      const isThere = (await queued()).length > before.length
+      if (lived) expect(isThere).toBe(true)
       // The host may die of another run's message, before it has the file: the call is made again.
       await upload(await up(), file(date), { key: date })
       expect(await statementsOf(date)).toHaveLength(1)
       await settled()
-      const made = (await queued()).filter((id) => !before.includes(id))
-      expect(made).toHaveLength(1)
-      await down()
-      expect(await Whole.wrong(venue.databaseUrl)).toEqual([])
+      expect((await queued()).filter((id) => !before.includes(id))).toHaveLength(1)
+      ends.add(isThere)
     }
-  )
+    expect(ends).toEqual(new Set([false, true]))
+  })
 })
 
 /** Ids of the runs with this trigger. */

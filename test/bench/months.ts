@@ -26,16 +26,8 @@ import * as StoredRows from "./stored-rows.ts"
 
 export const distributionId = "fund-a.2026-07"
 const pollMillis = 20
-/**
- * Settings of the engine and of its ledger, which takes transactions of many contracts. No lease is renewed
- * while a step of very many lines is judged (docs/performance.md, A month of many lines).
- */
-export const settings = {
-  ...settingsDefaults,
-  inputsMax: 1_000_000,
-  linesMax: 10_000_000,
-  lease: 3_600_000
-}
+/** Settings of the engine and of its ledger, which takes transactions of many contracts. */
+export const settings = { ...settingsDefaults, inputsMax: 1_000_000, linesMax: 10_000_000 }
 const { batchLines } = settings
 
 /** Business days of the month: a point is dated on each. */

@@ -631,6 +631,35 @@ describe("a worker", () => {
   })
 })
 
+describe("a worker whose step takes longer to plan than its lease runs", () => {
+  // Switched off to see it red: the renewal at the end of `Claim.holding`.
+  it.effect("plans the step once, and sends it under the same lease", () => {
+    const ledger = watched()
+    let plans = 0
+    const slow = {
+      ...Notes.propose,
+      plan: (...given: Parameters<typeof Notes.propose.plan>) => {
+        plans += 1
+        const planned = Notes.propose.plan(...given)
+        // The first is the rehearsal by which the call itself is judged.
+        return plans === 1 ? planned : Effect.andThen(Effect.sleep("95 seconds"), planned)
+      }
+    }
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      ledger.answer((submission, port) =>
+        Effect.andThen(Effect.sleep("2 seconds"), port.submit(submission))
+      )
+      const id = yield* ask(slow, "a", party)
+      yield* Passing.working
+      yield* Passing.seconds(110)
+      assert.strictEqual(yield* stateOf(id), "succeeded")
+      assert.strictEqual(plans, 2)
+      assert.strictEqual(ledger.said.length, 1)
+    }).pipe(engine({ operations: [slow], tamper: ledger.tamper }))
+  })
+})
+
 describe("a worker that lost its lease", () => {
   it.effect("writes nothing when it wakes after another has done its work", () => {
     const ledger = watched()

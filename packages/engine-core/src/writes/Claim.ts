@@ -2,9 +2,10 @@
  * Claim of an operation by a worker: the fenced lease of its queue item, and changes of its record
  * under the lease.
  */
-import { Effect, Option, Tracer } from "effect"
+import { Clock, Effect, Option, Tracer } from "effect"
 import * as Concealment from "./Concealment.ts"
 import * as Metrics from "../engine/Metrics.ts"
+import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Problem from "../kernel/Problem.ts"
 import type { Refused, Unavailable } from "../kernel/Refusal.ts"
@@ -38,6 +39,29 @@ export const make = (lease: Lease): Claim => ({ lease, mayCommit: false })
  */
 export const hold = ({ lease }: Claim) =>
   Effect.flatMap(WorkQueue, (work) => orUnavailable(work.hold(lease)))
+
+/**
+ * Runs work in a transaction that holds the lease. No renewal passes the lock of a transaction, so
+ * that work which took longer than the time between two renewals renews the lease itself at its end:
+ * else the step of a long write is planned, and its claim has run out before it is sent.
+ */
+export const holding =
+  (claim: Claim) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      yield* hold(claim)
+      const { lease: leaseMillis } = yield* Settings
+      const began = yield* Clock.currentTimeMillis
+      const value = yield* work
+      if ((yield* Clock.currentTimeMillis) - began > leaseMillis / 3) {
+        const queue = yield* WorkQueue
+        // A lease that the work itself ended, with its item, is not there any more.
+        yield* orUnavailable(queue.renew(claim.lease, leaseMillis)).pipe(
+          Effect.catchTag("LeaseLost", () => Effect.void)
+        )
+      }
+      return value
+    })
 
 /**
  * Deletes the item from the queue; where the worker has lost its lease, the transaction rolls back.

@@ -135,34 +135,35 @@ const plan = Effect.fnUntraced(function* (
     operation,
     records
   )(
-    Effect.gen(function* () {
-      yield* Claim.hold(claim)
-      const running = yield* Claim.begin(claim)
-      if (running === undefined) return undefined
-      const { act, record } = running
-      const input = Request.decode(operation, record.request)
-      // A later step is not stopped by moved figures: the first step has committed already.
-      const isFirst = count === 1
-      if (isFirst && (yield* SignedFigures.haveMoved(claim, operation, { ...running, input }))) {
-        return undefined
-      }
-      const planned = yield* operation.plan(input, act, count)
-      if (planned === null) return void (yield* Claim.settle(claim, operation, running))
-      const suffix = replan === 0 ? "" : `.${replan}`
-      const step: Step = {
-        step: count,
-        replan,
-        commandId: `${record.operationId}:${count}${suffix}`,
-        dedupOffset,
-        commands: planned.commands,
-        disclosed: planned.disclosed ?? [],
-        last: planned.last,
-        plannedAt: act.now,
-        unknownSince: null
-      }
-      yield* records.record(operations, record, { on: "plan", step }, act)
-      return step
-    })
+    Claim.holding(claim)(
+      Effect.gen(function* () {
+        const running = yield* Claim.begin(claim)
+        if (running === undefined) return undefined
+        const { act, record } = running
+        const input = Request.decode(operation, record.request)
+        // A later step is not stopped by moved figures: the first step has committed already.
+        const isFirst = count === 1
+        if (isFirst && (yield* SignedFigures.haveMoved(claim, operation, { ...running, input }))) {
+          return undefined
+        }
+        const planned = yield* operation.plan(input, act, count)
+        if (planned === null) return void (yield* Claim.settle(claim, operation, running))
+        const suffix = replan === 0 ? "" : `.${replan}`
+        const step: Step = {
+          step: count,
+          replan,
+          commandId: `${record.operationId}:${count}${suffix}`,
+          dedupOffset,
+          commands: planned.commands,
+          disclosed: planned.disclosed ?? [],
+          last: planned.last,
+          plannedAt: act.now,
+          unknownSince: null
+        }
+        yield* records.record(operations, record, { on: "plan", step }, act)
+        return step
+      })
+    )
   )
 })
 
@@ -182,18 +183,19 @@ const maySend = Effect.fnUntraced(function* (
     operation,
     records
   )(
-    Effect.gen(function* () {
-      yield* Claim.hold(claim)
-      const record = yield* Claim.load(claim)
-      const act = yield* Claim.actOf(record, yield* Instant.now)
-      const input = Request.decode(operation, record.request)
-      const running = { record, act, input }
-      if (step === 1 && (yield* SignedFigures.haveMoved(claim, operation, running))) return false
-      const planned = yield* records.rehearse(operation.plan(input, act, step))
-      if (planned !== null) return true
-      yield* Claim.settle(claim, operation, running)
-      return false
-    })
+    Claim.holding(claim)(
+      Effect.gen(function* () {
+        const record = yield* Claim.load(claim)
+        const act = yield* Claim.actOf(record, yield* Instant.now)
+        const input = Request.decode(operation, record.request)
+        const running = { record, act, input }
+        if (step === 1 && (yield* SignedFigures.haveMoved(claim, operation, running))) return false
+        const planned = yield* records.rehearse(operation.plan(input, act, step))
+        if (planned !== null) return true
+        yield* Claim.settle(claim, operation, running)
+        return false
+      })
+    )
   )
 })
 

@@ -76,6 +76,25 @@ const UNDER_FENCE = "queue = $1 and item_id = $2 and fence = $3::int8 and leased
 /** Condition of a valid lease: after its expiry the fence alone does not suffice. */
 const HELD = `${UNDER_FENCE} and leased_until > clock_timestamp()`
 
+/**
+ * Renews a lease without waiting for its row. A transaction that has locked the row holds the lease,
+ * which cannot run out before it ends: this one then leaves the expiry as it is. A wait for a long
+ * transaction would be ended by the limit on statements, and its worker would take the store to be
+ * away.
+ */
+const RENEW = `
+with free as materialized (
+  select leased_until > clock_timestamp() or $5::boolean as valid
+  from bursar.work where ${UNDER_FENCE} for no key update skip locked
+),
+renewed as (
+  update bursar.work set leased_until = clock_timestamp() + $4::int8 * interval '1 millisecond'
+  where ${UNDER_FENCE} and (select valid from free)
+  returning 1
+)
+select 1 where exists (select from renewed)
+  or (not exists (select from free) and exists (select from bursar.work where ${UNDER_FENCE}))`
+
 /** Items under the leases of a batch; a lease that the transaction holds does not expire in it. */
 const UNDER_LEASES = `
 unnest($1::text[], $2::text[], $3::int8[], $4::text[]) as l(queue, item_id, fence, held)
@@ -211,12 +230,17 @@ export const make = (of: {
     renew: (lease, leaseMillis) =>
       orLost(
         lease,
-        underLease(
-          lease,
-          (held) => `update bursar.work
-           set leased_until = clock_timestamp() + $4::int8 * interval '1 millisecond'
-           where ${held} returning 1`,
-          [String(leaseMillis)]
+        Effect.flatMap(sessions.current, (session) =>
+          Effect.map(
+            sessions.ask(RENEW, [
+              lease.queue,
+              lease.itemId,
+              String(lease.fence),
+              String(leaseMillis),
+              isHeld(session, lease) ? "true" : "false"
+            ]),
+            ({ rows }) => rows.length > 0
+          )
         )
       ),
     finish: (lease) => Effect.andThen(orLost(lease, finish(lease)), awaken([lease.queue])),

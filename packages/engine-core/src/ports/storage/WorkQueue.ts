@@ -62,6 +62,12 @@ export class WorkQueue extends Context.Service<
      * transaction: a defect.
      */
     readonly hold: (lease: Lease) => Effect.Effect<void, LeaseLost | StorageUnavailable>
+    /**
+     * Lets the lease run for so many milliseconds from now. Where a transaction of its own worker
+     * holds the lease, it is left as it is or renewed once that has ended; the call MUST NOT fail for
+     * it, however long the transaction takes. Inside that transaction it is renewed, even if it has
+     * run out there.
+     */
     readonly renew: (
       lease: Lease,
       leaseMillis: number

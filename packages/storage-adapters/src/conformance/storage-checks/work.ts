@@ -312,6 +312,44 @@ export const work: ReadonlyArray<Check> = [
       yield* same("afterwards", names(yield* claim()), "")
     }
   ),
+  paced(
+    PORT,
+    "renews a lease that a transaction holds, within it and beside it, even if it runs out in it",
+    200,
+    function* (millis) {
+      const { run } = yield* Atomically
+      const { add, claim, finish, hold, renew } = yield* setUp
+      yield* add({ itemId: "a" })
+      const held = yield* Deferred.make<void>()
+      const goOn = yield* Deferred.make<void>()
+      const transaction = (lease: Lease) =>
+        run(
+          Effect.gen(function* () {
+            yield* hold(lease)
+            yield* Deferred.succeed(held, undefined)
+            yield* Deferred.await(goOn)
+            yield* renew(lease, LONG)
+          })
+        )
+      const { beside, lease, slow } = yield* within(
+        millis,
+        Effect.gen(function* () {
+          const lease = yield* one(yield* claim(1, millis))
+          const slow = yield* Effect.forkChild(transaction(lease))
+          yield* Effect.raceFirst(Deferred.await(held), Fiber.join(slow))
+          return { lease, slow, beside: yield* Effect.forkChild(renew(lease, LONG)) }
+        })
+      )
+      yield* Effect.sleep(millis + 50)
+      const late = yield* Effect.forkChild(renew(lease, LONG))
+      // A store may let a renewal wait until the transaction has ended.
+      yield* Effect.sleep("50 millis")
+      yield* Deferred.succeed(goOn, undefined)
+      yield* Effect.forEach([slow, beside, late], Fiber.join)
+      yield* same("for another", names(yield* claim()), "")
+      yield* finish(lease)
+    }
+  ),
   check(PORT, "refuses to hold an item outside of a transaction as a defect", function* () {
     const { add, claim, hold } = yield* setUp
     yield* add({ itemId: "a" })

@@ -9,6 +9,14 @@ export const faults = {
     noticedBy: ["hastens an item that waits"],
     spoil: replace(WorkQueue, () => ({ hasten: () => Effect.void }))
   },
+  "renews-nothing": {
+    does: "lets a lease run out that its worker renews",
+    noticedBy: [
+      "keeps an item for a worker that renews",
+      "renews a lease that a transaction holds"
+    ],
+    spoil: replace(WorkQueue, () => ({ renew: () => Effect.void }))
+  },
   "stale-fence": {
     does: "takes the word of a worker whose lease was taken over",
     noticedBy: ["gives an item to another when its lease has run out"],

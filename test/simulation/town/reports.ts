@@ -4,9 +4,9 @@
  */
 import { type Caller, type Read, Reads, Records } from "@bursar/engine-core"
 import { Decimal, Zone } from "@bursar/engine-core/kernel"
-import { Effect, Schema, Stream } from "effect"
+import { Effect, Option, Schema, Stream } from "effect"
 import { distributionLines, paid } from "#core/distributions/distribution/DistributionLine.ts"
-import { HolderId } from "#core/holders/holder/Holder.ts"
+import { HolderId, holders } from "#core/holders/holder/Holder.ts"
 import { InstrumentId } from "#core/instruments/instrument/Instrument.ts"
 import { lots } from "#core/instruments/lot/Lot.ts"
 import {
@@ -343,9 +343,20 @@ export const make = (seed: number) => {
   const audit = Effect.fnUntraced(function* (town: Town) {
     for (const fund of town.funds) yield* registerOf(town, fund)
     const costs = yield* costsOf(town)
+    const records = yield* Records
     for (const holder of holdersOf(town)) {
       const zone = die.pick(zones)
       const { party } = holder
+      const isRecorded = Option.isSome(yield* records.find(holders, holder.holderId))
+      // The writes of some newcomers fail: the books know of no units of theirs, and reports of none.
+      if (!isRecorded) {
+        const owned = town.funds.filter(
+          ({ instrumentId }) => town.observer.changesOf(instrumentId, party).length > 0
+        )
+        same(owned, [], `what ${party} had, which is no holder`)
+        note(town, "newcomers not recorded")
+        continue
+      }
       const holderId = Schema.decodeSync(HolderId)(holder.holderId)
       holds(
         yield* statementOf(town, { holder, zone }),

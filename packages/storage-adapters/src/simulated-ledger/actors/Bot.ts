@@ -38,23 +38,36 @@ const askAgain = Duration.seconds(1)
 const isLeftBehind = (error: DoorRefused): boolean =>
   error.code === "PARTICIPANT_PRUNED_DATA_ACCESSED"
 
-/** Runs the bot until it is interrupted. */
+/** Acts of a bot by their command ids. */
+interface Acts {
+  /** Acts that are under way or ended, which the plan is not asked for again. */
+  readonly answered: Set<string>
+  readonly running: FiberMap.FiberMap<string>
+  readonly turns: Semaphore.Semaphore
+}
+
+/**
+ * Runs the bot until it is interrupted. An act that is under way goes on while the active contracts
+ * are read again: interrupted, it would count as answered and never be performed.
+ */
 export const run = (options: Options): Effect.Effect<never, DoorError> =>
   Effect.gen(function* () {
-    const answered = new Set<string>()
-    return yield* Effect.retry(Effect.scoped(watch(options, answered)), {
+    const acts: Acts = {
+      answered: new Set(),
+      running: yield* FiberMap.make<string>(),
+      turns: yield* Semaphore.make(atOnce)
+    }
+    return yield* Effect.retry(watch(options, acts), {
       while: (error) => error instanceof DoorRefused && isLeftBehind(error)
     })
-  })
+  }).pipe(Effect.scoped)
 
-const watch = (options: Options, answered: Set<string>) =>
+const watch = (options: Options, { answered, running, turns }: Acts) =>
   Effect.gen(function* () {
     const { session, report } = options
     const offset = yield* session.ledgerEnd
     const contracts = new Map<string, Contract>()
     for (const contract of yield* session.acs(offset)) contracts.set(contract.contractId, contract)
-    const doing = yield* FiberMap.make<string>()
-    const hands = yield* Semaphore.make(atOnce)
     const look = Effect.gen(function* () {
       const now = yield* Instant.now
       for (const act of options.plan({ party: session.party, now, contracts })) {
@@ -62,7 +75,7 @@ const watch = (options: Options, answered: Set<string>) =>
         if (answered.has(commandId)) continue
         answered.add(commandId)
         const done = perform(options, act, answered)
-        yield* FiberMap.run(doing, commandId, hands.withPermits(1)(done))
+        yield* FiberMap.run(running, commandId, turns.withPermits(1)(done))
       }
     })
     yield* report({ _tag: "Ready", offset })

@@ -12,6 +12,7 @@ import { describe, expect, it } from "vitest"
 import * as ReportReads from "#core/reserves/report/ReportReads.ts"
 import * as ReserveReads from "#core/reserves/reserve/ReserveReads.ts"
 import * as Calls from "../engine/calls.ts"
+import { transactions } from "../engine/ledger-toys.ts"
 import { world } from "../engine/world.ts"
 import * as Books from "../simulated-ledger/reserve-books.ts"
 import * as Backed from "../operations/backed.ts"
@@ -158,16 +159,28 @@ const text = (atoms: bigint) => Decimal.formatPlain(Decimal.fromAtoms(atoms))
 
 const assetOf = ({ scene }: Game, id: "USD" | "BILL") => (id === "USD" ? scene.usd : scene.bill)
 
+/** Open orders of the books that have settled, in the order of their ledger updates. */
+const settledOf = (game: Game) =>
+  Effect.gen(function* () {
+    const settled: Array<{ readonly order: Order; readonly updateId: string | null }> = []
+    for (const order of game.open) {
+      const { state, updateId } =
+        order.kind === "mint" ? yield* Minting.mint(order.id) : yield* Minting.redemption(order.id)
+      if (state === "settled") settled.push({ order, updateId })
+    }
+    if (settled.length < 2) return settled.map(({ order }) => order)
+    const places = new Map((yield* transactions).map(({ updateId }, place) => [updateId, place]))
+    const placeOf = ({ updateId }: (typeof settled)[number]) => places.get(updateId ?? "") ?? -1
+    return settled.toSorted((a, b) => placeOf(a) - placeOf(b)).map(({ order }) => order)
+  })
+
 /** The engine does what is due; what settles must be what the books permit, before or after. */
 const turn = (game: Game) =>
   Effect.gen(function* () {
     const before = yield* books(game)
     yield* Minting.turn
-    for (const order of [...game.open]) {
+    for (const order of yield* settledOf(game)) {
       const { asset, amount, units, holder, kind } = order
-      const record =
-        kind === "mint" ? yield* Minting.mint(order.id) : yield* Minting.redemption(order.id)
-      if (record.state !== "settled") continue
       expect(game.hold, `${kind} settled in spite of a hold`).toBeNull()
       expect(kind === "redemption" || game.reserve === "active", "minted while closing").toBe(true)
       game.open.splice(game.open.indexOf(order), 1)

@@ -2,7 +2,7 @@
  * A venue whose database is thrown away in the middle of a month: hosts and wallets as processes, on a
  * ledger that outlives the host and has forgotten how its contracts came to be.
  */
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Decimal, PlainJson } from "@bursar/engine-core/kernel"
@@ -67,7 +67,9 @@ const opened = async () => {
   const sets = async (instant: string) => {
     const offset = Date.parse(instant) - real.now()
     move(offset)
-    await writeFile(file, String(offset))
+    // Replaced in one step: a program that read an emptied file would be at the real time of day.
+    await writeFile(`${file}.new`, String(offset))
+    await rename(`${file}.new`, file)
   }
   await sets("2026-07-20T12:00:00Z")
   process.env["DATE_OFFSET_FILE"] = file

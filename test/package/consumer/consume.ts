@@ -16,6 +16,7 @@ import * as Actors from "@bursar/storage-adapters/simulated-ledger/actors"
 import { Effect, Layer } from "effect"
 
 // A module inside a package is not an entry: its import does not type-check, as it would not run.
+// @ts-expect-error
 export type Inside = typeof import("@bursar/engine-core/kernel/Decimal.js")
 // @ts-expect-error
 export type InsideToo = typeof import("@bursar/http-host/client/Call.js")

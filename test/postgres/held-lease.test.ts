@@ -8,14 +8,19 @@ import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
 
 const queue = "operations"
 
+/** A database of its own, with one item in the queue. */
+const queued = Effect.gen(function* () {
+  const url = Redacted.make(yield* TestDatabase.url)
+  const store = yield* Layer.build(Layer.fresh(Postgres.layer({ url })))
+  const work = Context.get(store, WorkQueue)
+  yield* work.enqueue([{ queue, itemId: "a", resource: "a", payload: "{}", delay: 0 }])
+  return { ...Context.get(store, Atomically), work }
+})
+
 // Switched off to see it red: `skip locked` in the renewal of PgWorkQueue.ts.
 it.live("renews a lease while its worker's transaction goes on, as often as it is asked", () =>
   Effect.gen(function* () {
-    const url = Redacted.make(yield* TestDatabase.url)
-    const store = yield* Layer.build(Layer.fresh(Postgres.layer({ url })))
-    const work = Context.get(store, WorkQueue)
-    const { run } = Context.get(store, Atomically)
-    yield* work.enqueue([{ queue, itemId: "a", resource: "a", payload: "{}", delay: 0 }])
+    const { run, work } = yield* queued
     const of = { queue, worker: "w", limit: 1 }
     const [lease] = yield* work.lease({ ...of, leaseMillis: 60_000 })
     if (lease === undefined) return expect.fail("nothing was leased")
@@ -42,11 +47,7 @@ it.live("renews a lease while its worker's transaction goes on, as often as it i
 
 it.live("refuses a renewal whose item another worker has, also while that one's is locked", () =>
   Effect.gen(function* () {
-    const url = Redacted.make(yield* TestDatabase.url)
-    const store = yield* Layer.build(Layer.fresh(Postgres.layer({ url })))
-    const work = Context.get(store, WorkQueue)
-    const { run } = Context.get(store, Atomically)
-    yield* work.enqueue([{ queue, itemId: "a", resource: "a", payload: "{}", delay: 0 }])
+    const { run, work } = yield* queued
     const of = { queue, worker: "w", limit: 1, leaseMillis: 60_000 }
     const [first] = yield* work.lease(of)
     if (first === undefined) return expect.fail("nothing was leased")

@@ -41,9 +41,10 @@ export const hold = ({ lease }: Claim) =>
   Effect.flatMap(WorkQueue, (work) => orUnavailable(work.hold(lease)))
 
 /**
- * Runs work in a transaction that holds the lease. No renewal passes the lock of a transaction, so
- * that work which took longer than the time between two renewals renews the lease itself at its end:
- * else the step of a long write is planned, and its claim has run out before it is sent.
+ * Holds the lease for the caller's transaction, and runs the work in it. Renewals from outside leave
+ * a lease as it is while a transaction holds it. Where the work took longer than the time between
+ * two renewals, the lease is therefore renewed at its end: otherwise it could run out between the
+ * plan of a long step and its submission.
  */
 export const holding =
   (claim: Claim) =>

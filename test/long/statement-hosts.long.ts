@@ -284,7 +284,7 @@ const survived = async (
   const host = await up()
   host.arm(at, "after", says)
   const killed = host.ended.then(() => "killed" as const)
-  // What a dead host leaves undone never ends.
+  // A call to a host that was killed never ends: its death ends the wait.
   const outcome = await Promise.race([does(host).then(() => "done" as const), killed])
   await down()
   expect(await Whole.wrong(venue.databaseUrl)).toEqual([])

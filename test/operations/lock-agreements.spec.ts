@@ -122,7 +122,7 @@ describe("a lock agreement is proposed", () => {
         assert.strictEqual(why, "not-found")
         const { asked, state } = yield* Backed.lockAgreement(lockAgreementId)
         assert.deepStrictEqual([state, asked], ["proposed", Decimal.zero])
-        // Nothing is locked under it, and its release gives nothing back.
+        // The agreement has no locked asset, and its release returns no holding.
         yield* Backed.agrees(scene, lockAgreementId)
         assert.strictEqual((yield* Backed.releasesLock(lockAgreementId)).why, "")
         assert.strictEqual((yield* lockView(lockAgreementId)).state, "released")

@@ -19,7 +19,7 @@ import * as Cycles from "../operations/cycles.ts"
 import * as Month from "../operations/distributions.ts"
 import * as Fund from "../operations/fund.ts"
 
-/** What a fiber does: the follower folds what parties did, the runner records the instrument. */
+/** Role of a fiber: the follower folds updates of the ledger, the runner records the instrument. */
 const Doing = Context.Reference<"follows" | "records" | null>("@bursar/test/Doing", {
   defaultValue: () => null
 })
@@ -68,7 +68,7 @@ const heldUp = <R>(
 }
 
 interface Scene {
-  /** What a party does in one transaction. */
+  /** Commands that a party submits in one transaction. */
   readonly acts: Effect.Effect<unknown, unknown, never>
   readonly recorded: Effect.Effect<{ readonly why: string }, unknown, never>
   readonly states: Effect.Effect<ReadonlyArray<string>, unknown, Records>

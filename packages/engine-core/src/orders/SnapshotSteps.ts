@@ -479,7 +479,7 @@ const named = [
 ] as const
 
 /** Part of a snapshot that its orders and cycles are opened from. */
-type Finding = Pick<Whole, "act" | "events">
+type ShownPart = Pick<Whole, "act" | "events">
 
 /**
  * Opens the orders and cycles of instruments that are recorded when a snapshot is read: once every
@@ -488,12 +488,11 @@ type Finding = Pick<Whole, "act" | "events">
 const shown: Reading = {
   template: SubscriptionClaim.typeRef,
   whole: ({ act, events, from }) =>
-    Effect.succeed<ReadonlyArray<Finding>>(from === "update" ? [] : [{ act, events }]),
-  batch: (findings) =>
-    Effect.forEach(findings as ReadonlyArray<Finding>, openAll, { discard: true })
+    Effect.succeed<ReadonlyArray<ShownPart>>(from === "update" ? [] : [{ act, events }]),
+  batch: (parts) => Effect.forEach(parts as ReadonlyArray<ShownPart>, openAll, { discard: true })
 }
 
-const openAll = Effect.fnUntraced(function* ({ act, events }: Finding) {
+const openAll = Effect.fnUntraced(function* ({ act, events }: ShownPart) {
   const shownOf = shownBy(events)
   const instrumentIds = new Set<string>()
   for (const template of named) {

@@ -1,6 +1,6 @@
 /**
  * Record of the instants at which the engine itself opens writes of a distribution: its word to the
- * registrar on the ledger, and its roll (docs/domain/distributions.md#word-on-the-ledger).
+ * registrar on the ledger, and its roll (docs/domain/distributions.md#instructions-on-the-ledger).
  */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"

@@ -1,6 +1,6 @@
 /**
- * Write by which the venue tells the registrar on the ledger what it may deliver, opened by the engine
- * alone (docs/domain/distributions.md#word-on-the-ledger).
+ * Write that instructs the registrar on the ledger which lines it may deliver, opened by the engine
+ * alone (docs/domain/distributions.md#instructions-on-the-ledger).
  */
 import { Effect, Option } from "effect"
 import { Settings } from "../../engine/Settings.ts"

@@ -69,8 +69,8 @@ export const reads = [
   ...StandingApprovalReads.reads
 ] as const
 /**
- * Events that would show that a line waits: that it is directed, that others are rolled by the engine,
- * and each move of its distribution, which is shown to investors and apps as if the line were due.
+ * Events that are concealed from investors and apps, because they would disclose that a line waits:
+ * instructions, rolls, and the moves of the distribution, whose projection shows the line as due.
  */
 export const concealed = {
   resourceKinds: [],

@@ -1,4 +1,4 @@
-/** The events that the room of reconciliation announces: runs, and what they found. */
+/** Events that the room of reconciliation announces: runs, and their findings. */
 import { Schema } from "effect"
 import * as Integer from "../kernel/Integer.ts"
 import { about, announcing } from "../records/EventDeclaration.ts"

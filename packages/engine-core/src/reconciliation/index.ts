@@ -11,7 +11,10 @@ import * as RestatementReads from "./restatement/RestatementReads.ts"
 import * as VerdictReads from "./verdict/VerdictReads.ts"
 
 export const historyKeepers = [historyKeeper] as const
-/** A run under way goes on by the number of its step: new steps come last. */
+/**
+ * Retention steps, in order. A run under way continues at the number of its step, so new steps are
+ * appended.
+ */
 export const retentionSteps = [
   ...RunRetentionSteps.steps,
   ...StatementRetentionSteps.steps

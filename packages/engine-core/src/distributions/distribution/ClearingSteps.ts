@@ -1,6 +1,6 @@
 /**
- * Moves distributions by what stops their instrument: held by a hold, payable by a run that found
- * nothing, paid once nothing is left to deliver or to roll
+ * Steps that move distributions: held by a hold on their instrument, payable by a run that found no
+ * reason to stop it, paid once no line is left to deliver or to roll
  * (docs/domain/distributions.md#held-payable-and-paid).
  */
 import { Effect, Stream } from "effect"
@@ -21,7 +21,7 @@ const batchMax = 100
 
 interface Counted {
   readonly self: Stored<Distribution>
-  /** As investors and apps are shown it. */
+  /** The distribution's projection for investors and apps. */
   readonly shown: Stored<Distribution>
   readonly counts: Counts
   /** Number of its suspended lines that investors and apps are shown as due. */
@@ -64,9 +64,9 @@ const counted = Effect.fnUntraced(function* (batch: ReadonlyArray<Stored<Distrib
 })
 
 /**
- * Holds the distributions of the instrument that are executed or payable and have a line due. To
- * investors and apps those are shown as held that are shown to them with a line due. The record of each
- * makes a run that clears it meanwhile conflict, and be judged again.
+ * Holds the distributions of the instrument that are executed or payable and have a line due. The
+ * projections for investors and apps are held where they show a line due. A run that clears one of
+ * the distributions at the same time conflicts on its record and is judged again.
  */
 export const holdDistributions: HoldFollowers["holdDistributions"] = Effect.fnUntraced(function* (
   { holdId, instrumentId },
@@ -93,8 +93,8 @@ const allows = ({ state }: Distribution, on: "hold" | "clear"): boolean =>
   Machine.allows(DistributionMachine, state, on)
 
 /**
- * Lets the registrar deliver what these instruments still owe, or stops it, paid distributions
- * included: a suspended line of one may be cured.
+ * Permits or stops the registrar's deliveries of these instruments' owed lines, those of paid
+ * distributions included, since a suspended line of one may be cured.
  */
 const mayDeliver = Effect.fnUntraced(function* (
   instrumentIds: ReadonlyArray<string>,
@@ -107,9 +107,9 @@ const mayDeliver = Effect.fnUntraced(function* (
 })
 
 /**
- * Clears the sealed distributions of instruments that nothing stops: those executed or held become
- * payable, and those without a line due or delivered paid at once. Returns the ids of those that
- * became payable. Must run inside `transact`.
+ * Clears the sealed distributions of instruments that no hold and no finding stops: those executed
+ * or held become payable, and those without a line due or delivered paid at once. Returns the ids of
+ * those that became payable. Must run inside `transact`.
  */
 export const clear: (
   instrumentIds: ReadonlyArray<string>,

@@ -127,7 +127,7 @@ const announced = (self: Distribution, fact: Fact | undefined): ReadonlyArray<Ev
   }
 }
 
-/** Events of an execution: at the latest of rates that differ, and without holders left out. */
+/** Events of an execution: it used the latest of rates that differ, or left holders out. */
 const opened = (self: Distribution): ReadonlyArray<Event> => {
   const { month, ratesSeen, acknowledgedRate, withholding, unrolled } = self
   const isChanged = ratesSeen.length > 1 && acknowledgedRate === null

@@ -15,7 +15,7 @@ import {
 export interface Sources {
   /** Terms: places, and the par value as payout price. */
   readonly instrument: Basis.Source
-  /** Holder, or party that is none, with its units on the register of record. */
+  /** Holder, or party that is no holder, with its units on the register of record. */
   readonly payee: Basis.Source
   /** The line itself, for figures that other figures are computed from. */
   readonly line: Basis.Source

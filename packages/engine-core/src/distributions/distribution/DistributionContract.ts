@@ -12,7 +12,7 @@ import { DistributionId } from "./DistributionTerms.ts"
 export const DistributionContract = Schema.Struct({
   distributionId: DistributionId,
   cid: Field.contractId,
-  /** Number of lines added until now. */
+  /** Number of lines added so far. */
   lineCount: Integer.schema,
   isSealed: Schema.Boolean,
   /** True: the registrar may deliver lines that do not wait. */

@@ -16,7 +16,10 @@ export const entitlementPar = Formula.declare({
   }
 })
 
-/** Every unit earns the same, whenever and at whatever price it was bought. */
+/**
+ * Formula of an accumulating instrument: every unit earns the same, whenever and at whatever price
+ * it was bought.
+ */
 export const entitlementAccumulating = Formula.declare({
   name: "entitlement-accumulating",
   doc: "Income of a period by the rise of the price above the ex price.",
@@ -29,7 +32,10 @@ export const entitlementAccumulating = Formula.declare({
   }
 })
 
-/** A report: the units have grown by the index already, and nothing is paid. */
+/**
+ * Formula of a rebasing instrument, for reporting alone: the units have grown by the index already,
+ * and nothing is paid.
+ */
 export const entitlementRebasing = Formula.declare({
   name: "entitlement-rebasing",
   doc: "Income of a period by the change of the index, for base units.",
@@ -42,8 +48,8 @@ export const entitlementRebasing = Formula.declare({
 })
 
 /**
- * Never below 0: a period in which the price fell below the ex price has no income that a holder
- * could have bought.
+ * Formula of the income that was already in the price of units when their holder bought them. It is
+ * never below 0: a price below the ex price has no such income.
  */
 export const equalisation = Formula.declare({
   name: "equalisation",
@@ -77,9 +83,9 @@ export const equalisation = Formula.declare({
 })
 
 /**
- * `outcome` is `paid`, or `carried` where nothing is paid and all is left to the next period. A
- * holder who left the register is paid its gross and leaves its rest to the fund, unless the line is
- * carried with at least one smallest amount of the payout.
+ * Formula of a line. `outcome` is `paid`, or `carried` where nothing is paid and the whole amount
+ * goes to the next period. A holder who left the register is paid its gross and leaves its rest to
+ * the fund, unless the line is carried with at least one smallest amount of the payout.
  */
 export const line = Formula.declare({
   name: "line",
@@ -142,7 +148,10 @@ export const line = Formula.declare({
   }
 })
 
-/** The rest is shown rounded; a distribution's residual sums the exact rests. */
+/**
+ * Formula of a payout in units. The rest is shown rounded; a distribution's residual sums the exact
+ * rests.
+ */
 export const payoutUnits = Formula.declare({
   name: "payout-units",
   doc: "Units that a net amount buys at the payout price, and what is left of it.",

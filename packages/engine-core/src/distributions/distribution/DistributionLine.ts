@@ -53,7 +53,7 @@ export const DistributionLine = Schema.Struct({
   reason: NullOr(sets.LineReason.schema),
   /** Month of the line whose carryOut is the carryIn; null: nothing was carried in. */
   carriedFrom: NullOr(Month.schema),
-  /** The holder whose line it was before a recovery; null: it was nobody else's. */
+  /** The holder whose line it was before a recovery; null: there was no recovery. */
   predecessor: NullOr(Text),
   evidence: NullOr(Evidence),
   deliveredAt: NullOr(Instant.schema),
@@ -64,9 +64,12 @@ export const DistributionLine = Schema.Struct({
   delivery: Field.optional(Delivery),
   rolledUid: NullOr(Text),
 
-  /** Number within the distribution, from 1 in the order of holders, parties that are none after them. */
+  /**
+   * Number within the distribution, from 1: holders in their order, then parties that are no
+   * holders.
+   */
   number: Integer.schema,
-  /** The payee that its figures were computed for: a recovery since then changes none of them. */
+  /** The payee that its figures were computed for; a recovery since then does not change them. */
   computedFor: Schema.Struct({ holderId: NullOr(Text), party: Party.schema }),
   payout: sets.PayoutForm.schema,
   registrar: Party.schema,
@@ -129,7 +132,7 @@ export const lineIdOf = (distributionId: string, number: number): LineId =>
 /** Digits of a line's number in the sort key: a distribution has at most 1,000,000 lines. */
 const numberDigits = 7
 
-/** Key of a payee's line in a distribution: of the holder, or of a party that is none. */
+/** Key of a payee's line in a distribution: of the holder, or of a party that is no holder. */
 export const payeeKeyOf = (distributionId: string, payee: string): string =>
   `${distributionId}/${payee}`
 
@@ -173,9 +176,12 @@ export const distributionLines = Collection.define<DistributionLine, Fact>("dist
     tally: (self) => tallyOf(self.distributionId, self.state),
     /** A party that is no holder yet. */
     party: (self) => (self.holderId === null ? self.party : null),
-    /** The holder, or the party that is none, while the line is due or suspended. */
+    /** The holder, or the party that is no holder, while the line is due or suspended. */
     owedTo: (self) => (isOwed(self) ? (self.holderId ?? self.party) : null),
-    /** Its distribution, while the ledger says otherwise than the record who is paid and whether it waits. */
+    /**
+     * Its distribution, while the ledger differs from the record on the payee or on whether the line
+     * waits.
+     */
     undirected: (self) => (isUndirected(self) ? self.distributionId : null),
     payee: (self) => payeeKeyOf(self.distributionId, self.holderId ?? self.party),
     /** Its holder and the month of its delivery, once it is delivered. */

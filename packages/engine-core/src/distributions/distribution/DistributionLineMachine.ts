@@ -27,7 +27,8 @@ export const DistributionLineMachine = Machine.declare("DistributionLineState", 
         "holder.restrict",
         "holder.restrict-batch",
         "holder.set-attributes",
-        // The end of a restriction for expired evidence ends what it lets its holder receive.
+        // While a restriction for expired evidence is in force, its holder may receive; its end
+        // stops that.
         "restriction.lift",
         "admission.withdraw",
         "screening",
@@ -51,13 +52,13 @@ export const DistributionLineMachine = Machine.declare("DistributionLineState", 
     void: { by: ["holder.force-transfer"] }
   },
   initial: "due",
-  // A line that was delivered before a snapshot of the ledger opens there.
+  // A line that a snapshot of the ledger shows as delivered opens in that state.
   opensIn: ["due", "suspended", "carried", "delivered"],
   opens: { by: ["distribution.execute"] },
   moves: {
-    // The ledger is followed: a line that was cured while the order's transaction ran is void.
+    // The ledger decides: a line that was cured while the order's transaction ran is void.
     due: { suspend: "suspended", deliver: "delivered", void: "void" },
-    // The ledger is followed: a line that was delivered although it had to wait is delivered.
+    // The ledger decides: a line that was delivered although it had to wait is delivered.
     suspended: { cure: "due", deliver: "delivered", void: "void" },
     delivered: { roll: "rolled" },
     rolled: {},
@@ -81,7 +82,7 @@ const { Literal, NullOr, String: Text } = Schema
 const at = Instant.schema
 const causes = Schema.Array(sets.LineReason.schema)
 
-// Facts that do not change the state.
+// Facts that leave the state as it is.
 
 /** A suspended line has other causes to wait for. */
 const Recause = Schema.Struct({ on: Literal("recause"), at, causes })
@@ -92,10 +93,10 @@ const Follow = Schema.Struct({
   holderId: Text,
   party: Party.schema,
   custodian: Field.optional(Party.schema),
-  /** The holder before, where it is succeeded. */
+  /** The former holder, where it is succeeded. */
   predecessor: NullOr(Text)
 })
-/** The venue told the registrar on the ledger who is paid and whether the line waits. */
+/** The venue directed the line on the ledger: who is paid, and whether the line waits. */
 const Direct = Schema.Struct({
   on: Literal("direct"),
   at,
@@ -148,7 +149,7 @@ const step = (self: DistributionLine, fact: Fact): DistributionLine =>
     .with({ on: "recause" }, ({ causes }) => ({ ...self, causes, reason: firstOf(causes) }))
     .with({ on: "follow" }, ({ holderId, party, custodian, predecessor }) => {
       const before = predecessor ?? self.predecessor
-      // A line that its first holder was paid after all is nobody else's.
+      // The first holder was paid after all: the line is its own again.
       return {
         ...self,
         holderId,

@@ -8,7 +8,8 @@ import { type Distribution, distributions } from "./Distribution.ts"
 
 /**
  * Loads the acquisitions of units that were minted for distributions. A movement of another
- * instrument, or for a distribution that pays no units, has none: requesters write references freely.
+ * instrument, or for a distribution that pays no units, has none, since a requester may write any
+ * reference.
  */
 export const acquisitionsOf = Effect.fnUntraced(function* (minted: ReadonlyArray<Movement>) {
   const records = yield* Records

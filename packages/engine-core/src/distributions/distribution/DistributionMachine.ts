@@ -37,7 +37,7 @@ export const DistributionMachine = Machine.declare("DistributionState", {
   forward: ["clear", "pay"]
 })
 
-/** Every line was added on the ledger, where none is added any more. */
+/** Every line was added on the ledger; no further one can be added. */
 const Seal = Schema.Struct({
   on: Schema.Literal("seal"),
   at: Instant.schema,

@@ -39,7 +39,7 @@ const executed = LedgerRecord.transitionsOf({
 })
 
 const slotMoves = TypedReading.of(SlotTemplate, {
-  // In an update the month is read from the choice that made the contract.
+  // An update has the month in the choice that made the contract.
   created: Effect.fn("DistributionSlot.created")(function* (payload, node) {
     if (!Snapshot.isOf(node)) return
     const instrumentId = Schema.decodeUnknownOption(InstrumentId)(payload.instrument.id)
@@ -130,8 +130,8 @@ const askForRun = ({ distributionId, instrumentId }: Distribution) =>
 export const readings = [slot, awaitingTerms(distribution)] as const
 
 /**
- * Opens a distribution and the index of its contract; null where it is kept as a breach, because a
- * distribution of its id exists, or its instrument is not recorded here.
+ * Opens a distribution and the index of its contract; null where the contract is recorded as a
+ * breach, because a distribution of its id exists, or its instrument is not recorded here.
  */
 export const open = Effect.fnUntraced(function* (terms: Executed, cid: string, node: Node) {
   const records = yield* Records
@@ -156,7 +156,10 @@ export const open = Effect.fnUntraced(function* (terms: Executed, cid: string, n
   return yield* LedgerRecord.open(distributions, record, node)
 })
 
-/** Counts the use of the standing approval that an execution came under; people use none. */
+/**
+ * Counts the use of the standing approval that an execution came under; executions by people use
+ * none.
+ */
 const usesApproval = (self: Stored<Distribution>, node: Node) => {
   const { distributionId, totals, executedBy } = self
   const { standingApprovalId } = executedBy

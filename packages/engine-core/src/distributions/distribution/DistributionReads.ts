@@ -171,7 +171,8 @@ export const line = Read.one({
   value: LineView.LineDetail,
   refuses: ["not-found"],
   run: Effect.fn("distributions.line")(function* ({ distributionId, lineId }, asking) {
-    // Before its distribution: an investor with no line in it learns the same of each of its lines.
+    // Judged before the distribution is loaded, so that an investor without a line in it gets the
+    // same answer for each of its lines.
     const record = yield* lineOf(distributionId, lineId, asking.pin)
     const isOwn = record !== null && record.holderId === asking.caller.holderId
     const isSeen =

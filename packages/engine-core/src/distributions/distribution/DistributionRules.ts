@@ -71,9 +71,11 @@ export interface Position {
 }
 
 export interface Entitlement {
-  /** In currency, cut to 10 places; below 0 where the income was. */
+  /** In currency, rounded down to 10 places; below 0 where the income was. */
   readonly entitlement: Decimal.Decimal
-  /** Exact rest of the entitlement that its cut to 10 places left off: at least 0, less than 10^-10. */
+  /**
+   * Exact amount that rounding the entitlement down to 10 places took: at least 0, less than 10^-10.
+   */
   readonly cut: Rational.Rational
 }
 

@@ -1,6 +1,7 @@
 /**
- * Record of the instants at which the engine itself opens writes of a distribution: its word to the
- * registrar on the ledger, and its roll (docs/domain/distributions.md#instructions-on-the-ledger).
+ * Record of the instants at which the engine itself opens writes of a distribution: its instructions
+ * to the registrar on the ledger, and its roll
+ * (docs/domain/distributions.md#instructions-on-the-ledger).
  */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
@@ -12,9 +13,9 @@ const { NullOr } = Schema
 const members = {
   /** True: a run found nothing that stops the distribution, and no hold opened since. */
   mayDeliver: Schema.Boolean,
-  /** Since when the ledger says otherwise than the records; null: it says the same. */
+  /** Since when the ledger differs from the records; null: it is the same. */
   instructAt: NullOr(Instant.schema),
-  /** The latest `instructAt` there was, so that each is later than the one before. */
+  /** The latest `instructAt` so far, so that each is later than the one before. */
   lastInstructAt: NullOr(Instant.schema),
   /**
    * Instant at which the delivered lines are rolled unless a call rolled them before; null: some

@@ -1,6 +1,6 @@
 /**
- * Sets the timers of distributions in the transaction of whatever moved them: a run that cleared them,
- * a hold, a cause of a line, or an update of the ledger.
+ * Sets the timers of distributions in the transaction of the change that they follow: a run that
+ * cleared them, a hold, a cause of a line, or an update of the ledger.
  */
 import { Effect, Option, Stream } from "effect"
 import * as Duration from "../../kernel/Duration.ts"
@@ -27,13 +27,13 @@ export interface Change {
    * as it was.
    */
   readonly mayDeliver?: boolean
-  /** The write of which an operation has just ended: what is left needs another one, later. */
+  /** The kind of operation that has just ended: lines that are left need another one, later. */
   readonly ended?: "instruct" | "roll"
 }
 
 /**
- * Sets the timers of sealed distributions by what their lines and contracts now are. Does nothing
- * where nothing differs. Only inside `Records.transact`, after the facts that it follows.
+ * Sets the timers of sealed distributions by what their lines and contracts now are. Writes nothing
+ * where they are as before. Only inside `Records.transact`, after the facts that it follows.
  */
 export const setTimers = (
   distributionIds: Iterable<string>,
@@ -94,7 +94,7 @@ const instructing = Effect.fnUntraced(function* (
     return { instructAt: null, lastInstructAt }
   }
   if (instructAt !== null && ended !== "instruct") return { instructAt, lastInstructAt }
-  // Each instant names an operation of its own: the same one would find the operation that ended.
+  // An operation is found by its instant: a repeated instant would find the operation that ended.
   const next =
     lastInstructAt === null ? act.now : Instant.max(act.now, Instant.fromNanos(lastInstructAt + 1n))
   return { instructAt: next, lastInstructAt: next }
@@ -106,14 +106,17 @@ interface Saying {
   readonly isOpen: boolean
 }
 
-/** Checks whether the ledger says otherwise than the records of a distribution that owes something. */
+/** Checks whether the ledger differs from the records of a distribution with an owed line. */
 const differs = Effect.fnUntraced(function* ({ distributionId, mayDeliver, isOpen }: Saying) {
   const owes = hasLine(distributionId, { by: "owed", is: isOwed })
   if (mayDeliver !== isOpen) return yield* owes
   return mayDeliver && (yield* hasLine(distributionId, { by: "undirected", is: isUndirected }))
 })
 
-/** Delivered lines of a payable or paid distribution are rolled once none is due. */
+/**
+ * Computes the instant of the roll: delivered lines of a payable or paid distribution are rolled
+ * once none is due.
+ */
 const rollTime = Effect.fnUntraced(function* (
   { distributionId, rollAt }: DistributionTimer,
   { act, ended }: Changing

@@ -70,7 +70,7 @@ export const DistributionView = Schema.Struct({
 export type DistributionView = typeof DistributionView.Type
 
 /**
- * Makes the view of a distribution for a role, of the record that the role reads
+ * Makes the view of a distribution for a role from the record that the role reads
  * (docs/domain/distributions.md#who-sees-a-line).
  */
 export const ofRole = (

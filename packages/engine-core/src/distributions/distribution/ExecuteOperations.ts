@@ -90,7 +90,8 @@ export const execute = Operation.defineOnLedger("distribution.execute", {
 
 /**
  * Id of a distribution: the one that the caller named, else instrument and month, so that a later
- * call for the same month names the same distribution. One that would be too long is made.
+ * call for the same month names the same distribution. Where that would be too long, an id is
+ * generated.
  */
 const idOf = (input: Body, makeId: () => string = prechecked): DistributionId => {
   const { distributionId, instrumentId, month } = input
@@ -101,7 +102,7 @@ const idOf = (input: Body, makeId: () => string = prechecked): DistributionId =>
 
 const decodeId = Schema.decodeSync(DistributionId)
 
-/** Id in a precheck, which names none and whose figures show none. */
+/** Placeholder id in a precheck, which makes no distribution and shows no id. */
 const prechecked = (): string => "precheck"
 
 // ---- state of the month
@@ -125,8 +126,8 @@ const conflict = (detail: string, recovery?: string) =>
   )
 
 /**
- * Loads how far the month's execution is. Refuses `state-conflict` where it is executed, or another
- * operation is at work on the instrument, and `already-exists` for the id of another month.
+ * Loads the progress of the month's execution. Refuses `state-conflict` where it is executed, or
+ * another operation is at work on the instrument, and `already-exists` for the id of another month.
  */
 const stateOf = Effect.fnUntraced(function* (
   input: Body,
@@ -193,8 +194,8 @@ const underway = Effect.fnUntraced(function* ({
 })
 
 /**
- * Takes the lock of the instrument in the transaction that plans a step, so that two operations
- * never begin its months, nor add the same lines, before the ledger has answered.
+ * Takes the lock of the instrument in the transaction that plans a step, so that two operations can
+ * neither begin its months nor add the same lines before the ledger has answered.
  */
 const take = Effect.fnUntraced(function* (input: Body, act: OperationAct) {
   const records = yield* Records
@@ -214,8 +215,8 @@ const take = Effect.fnUntraced(function* (input: Body, act: OperationAct) {
 // ---- figures
 
 /**
- * Memo of executions by act, so that plan, gates and figures of one judgement compute the lines once.
- * An act is made anew by each attempt of a transaction, and all three only read.
+ * Memo of executions by act, so that plan, gates and figures of one judgement compute the lines
+ * once. Each attempt of a transaction makes a new act, and plan, gates and figures only read.
  */
 const executions = new WeakMap<OperationAct, Execution>()
 
@@ -430,7 +431,7 @@ const linesStep = Effect.fnUntraced(function* ({
     expectedCount: contract.lineCount,
     lines: lines.map((line, index) => ({
       ...distributed(line),
-      // A carried line has no contract that could wait.
+      // A carried line has no contract and so cannot wait.
       waits: line.figures.carried === null && (judged[index]?.causes ?? []).length > 0,
       number: contract.lineCount + index + 1
     }))

@@ -1,6 +1,6 @@
 /**
- * Terms of a distribution that the ledger shows: those of its execution's plan, or, where the store has
- * no plan of it, those that its contract and the instrument's policy say.
+ * Look-ups of the terms of a distribution that the ledger shows: from its execution's plan, or,
+ * where the store has no such plan, from its contract and the instrument's policy.
  */
 import { Effect, Option, Schema, Struct } from "effect"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
@@ -106,7 +106,7 @@ const withoutPlan = Effect.fnUntraced(function* (
     zone,
     policyVersion,
     valuation,
-    // Their execution names the point that the income is counted from first.
+    // The execution of such an instrument names the point from which the income is counted first.
     fromPoint: valuation === "par" ? null : (pointCids[0] ?? null),
     toPoint,
     pointCids,

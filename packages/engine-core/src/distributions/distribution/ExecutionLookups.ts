@@ -1,5 +1,5 @@
 /**
- * Loads what an execution is judged by and computed from: the period and its points, the words of
+ * Look-ups for judging and computing an execution: the period and its points, the settings of
  * deployment and policy, earlier distributions, and the figures of all lines.
  */
 import { Effect, Option, Stream } from "effect"
@@ -56,7 +56,7 @@ export interface Asked {
 
 type TheirPeriod = Period<PricePoint, PolicyVersion>
 
-/** Figures of a period, and everything that its lines are computed from. */
+/** Figures of a period, with all inputs of its lines. */
 export interface Computed {
   readonly period: TheirPeriod
   readonly source: LineSource
@@ -66,11 +66,11 @@ export interface Computed {
   readonly payoutPrice: Decimal.Decimal | null
 }
 
-/** An execution that no record of its month prevents. */
+/** An execution whose month is not executed and has no other operation at work. */
 export interface Execution {
   readonly instrument: Recorded
   readonly judging: Judging
-  /** Null where an earlier check refuses, so that there is nothing to compute. */
+  /** Null where an earlier check refuses, so that the figures are not computed. */
   readonly computed: Computed | null
 }
 
@@ -105,7 +105,7 @@ export const executionOf = Effect.fnUntraced(function* (asked: Asked, act: Opera
   const terms = period?.terms ?? dates?.terms ?? instrument
   const isScheduled = act.role === null
   const approval = isScheduled ? yield* openOf(instrumentId) : null
-  const { rateChange, partial } = yield* PeriodLookups.wordsOf(terms, approval)
+  const { rateChange, partial } = yield* PeriodLookups.settingsOf(terms, approval)
   const ratesSeen = period === null ? [] : ratesSeenOf(period.points)
   const recordDatePassed =
     dates !== null && (yield* PeriodLookups.recordDatePassed(dates.recordEndsAt, act))

@@ -15,7 +15,7 @@ import { distributionSlots } from "./DistributionSlot.ts"
 import { linesOfPayees } from "./LineLookups.ts"
 import { predecessorsOf } from "./SuccessionLookups.ts"
 
-/** Instruments whose distributions are looked at together. */
+/** Number of instruments whose distributions are loaded together. */
 const groupMax = 100
 
 /** Last executed distribution of each instrument that has one. */
@@ -36,8 +36,8 @@ const lastExecuted: Stream.Stream<
 )
 
 /**
- * Loads who earns for the holder in each of these instruments, in their order: the holder, and the
- * predecessors whose income of the instrument is the holder's.
+ * Loads, for each of these instruments in their order, the holders whose income of the instrument is
+ * the holder's: itself and its predecessors.
  */
 const earnersIn = Effect.fnUntraced(function* (
   group: ReadonlyArray<{ readonly instrumentId: string }>,
@@ -55,8 +55,8 @@ const earnersIn = Effect.fnUntraced(function* (
 
 /**
  * Finds an instrument whose last distribution left the holder, and the predecessors whose income is
- * the holder's, a carry that pays something: at least the smallest amount of its payouts. Null: there
- * is none.
+ * the holder's, a carry that can be paid: at least the smallest amount of the instrument's payouts.
+ * Null: there is none.
  */
 export const carryOf = (holder: Holder): Effect.Effect<string | null, Unavailable, Records> =>
   lastExecuted.pipe(

@@ -22,10 +22,10 @@ import * as LineWrite from "./LineWrite.ts"
 import { notePlanned, touchedBy } from "./LineWriteSteps.ts"
 
 /**
- * Closes a distribution that is held. Of one that is cleared, directs the lines whose wait or payee
- * differs from the records, and opens it after the last of them, so that no line that waits can be
- * delivered in between. Sends nothing where the ledger says what the records say, as after a hold that
- * was released before it was told.
+ * Closes a distribution that is held. For one that is cleared, directs the lines whose contracts
+ * differ from the records in wait or payee, and opens the distribution after the last of them, so
+ * that no line that waits can be delivered in between. Sends no command where ledger and records
+ * agree, as after a hold that was released before this operation ran.
  */
 export const instruct = Operation.defineForEngine("distribution.instruct", {
   doc: "Tells the registrar on the ledger which lines of a distribution it may deliver, and to whom.",

@@ -1,6 +1,6 @@
 /**
- * Look-ups of the history that distributions still read at an offset of their own, and that retention
- * therefore leaves (docs/domain/distributions.md#kept-history).
+ * Look-ups of the history that distributions still read at earlier offsets, and that retention
+ * therefore keeps (docs/domain/distributions.md#kept-history).
  */
 import { Effect, Option, Stream } from "effect"
 import type { HistoryKeeper } from "../../feeds/HistoryKeeper.ts"
@@ -29,12 +29,15 @@ type Lowest = Option.Option<Offset.Offset>
 const lowestOf = (offsets: ReadonlyArray<Offset.Offset>): Lowest =>
   offsets.length === 0 ? Option.none() : Option.some(offsets.reduce(Offset.min))
 
-/** Keeps all that is left of the history: what is read again lies before it, or anywhere in it. */
+/**
+ * Keeps the whole history that is left: the offsets that are read again lie before it, or may lie
+ * anywhere in it.
+ */
 const allThatIsLeft = Offset.zero
 
 /**
- * Finds the lowest offset at which the units of these distributions' lines are read again; none where
- * they have no plan, as one that a snapshot of the ledger showed.
+ * Finds the lowest offset at which the units of these distributions' lines are read again; none
+ * where they have no plan, like a distribution that a snapshot of the ledger showed.
  */
 export const lowestRead: (
   distributionIds: ReadonlyArray<string>
@@ -71,9 +74,9 @@ const lowestOfInstrument = Effect.fnUntraced(function* (
 })
 
 /**
- * Finds the offset from which the month after the last executed one is read: nothing before its points
- * and its record date. One that a snapshot of the ledger showed has no plan of them, and its record
- * date passed before the snapshot.
+ * Finds the offset from which the month after the last executed one is read: the earlier of the
+ * offsets of the executed month's points and record date. A distribution that a snapshot of the
+ * ledger showed has no plan of them, and its record date passed before the snapshot.
  */
 const readAfter = (executed: string) =>
   Effect.map(lowestRead([executed]), (lowest) => Option.getOrElse(lowest, () => allThatIsLeft))
@@ -103,7 +106,7 @@ const beginningOf = Effect.fnUntraced(function* (instrumentId: InstrumentId) {
   return Option.none<Offset.Offset>()
 })
 
-/** Keeper of the history of every instrument that pays, or has to pay, distributions. */
+/** `HistoryKeeper` of instruments that pay, or have to pay, distributions. */
 export const historyKeeper: HistoryKeeper = {
   name: "distributions",
   doc: "Register and points of distributions that are not paid or not rolled, and of the next month.",

@@ -35,7 +35,8 @@ export const basisOf = Effect.fnUntraced(function* (line: DistributionLine) {
   const source = sourceOfPlan(plan)
   if (yield* isDeleted(source)) return without("before-horizon")
   const computed = yield* lineOfPayee(source, line.computedFor)
-  // Retention may have deleted a part of what was read meanwhile: it moves the horizon first.
+  // Retention may have deleted a part of the register during the read. It moves the horizon before
+  // it deletes, so the horizon is checked again.
   if (yield* isDeleted(source)) return without("before-horizon")
   if (computed === null) return without("not-computed")
   const previous =

@@ -1,4 +1,7 @@
-/** Loads what the causes of distribution lines are read from, for many payees at once, and judges them. */
+/**
+ * Look-ups of the causes for which distribution lines wait: loads holders, restrictions and
+ * admissions of many payees at once, and judges them.
+ */
 import { Effect, Option, Stream } from "effect"
 import { type Admission, admissions, pairOf } from "../../admissions/Admission.ts"
 import { requiredOf } from "../../admissions/AdmissionLookups.ts"
@@ -14,7 +17,7 @@ import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
 import type { DistributionLine } from "./DistributionLine.ts"
 import { type Cause, causesOf } from "./LineCauseRules.ts"
 
-/** A party that is to be paid of an instrument. */
+/** A payee: a party and the instrument whose income it is paid. */
 export type Owed = Pick<DistributionLine, "party" | "instrumentId" | "payout">
 
 /** Holder of an owed line, and the causes for which it waits. */
@@ -25,8 +28,8 @@ export interface Judged {
 }
 
 /**
- * Judges the causes of lines at an instant, in their order: one look-up each of holders, restrictions
- * and admissions for all of them. Counts what this transaction has written.
+ * Judges the causes of lines at an instant, in their order: one look-up each of holders,
+ * restrictions and admissions for all of them. Includes the changes of this transaction.
  */
 export const judgeAll = (
   lines: ReadonlyArray<Owed>,

@@ -1,6 +1,6 @@
 /**
- * Pure rules of why a distribution line waits: causes in the order in which the first is its reason,
- * and what of them an investor and an app are shown (docs/domain/distributions.md#suspense).
+ * Pure rules of the causes for which a distribution line waits, the first of which is its reason,
+ * and of the causes that an investor and an app are shown (docs/domain/distributions.md#suspense).
  */
 import type { Admission } from "../../admissions/Admission.ts"
 import * as AttributeRules from "../../holders/attribute/AttributeRules.ts"
@@ -28,7 +28,7 @@ export const causes = [
 ] as const satisfies ReadonlyArray<LineReason>
 export type Cause = (typeof causes)[number]
 
-/** Causes that neither an investor nor an app learns of. */
+/** Causes that are concealed from investors and apps. */
 const concealed: ReadonlyArray<LineReason> = ["restriction", "court-order", "screening"]
 
 /** Returns the reason of a line with these causes; null: it does not wait. */
@@ -52,7 +52,7 @@ export const shownOf = ({
   return shown === null ? { state: "due", reason: null } : { state, reason: shown }
 }
 
-/** Returns the first cause of a line that is concealed from nobody; null: it has none. */
+/** Returns the first cause of a line that every reader is shown; null: it has none. */
 export const shownReason = ({
   causes: given
 }: Pick<DistributionLine, "causes">): DistributionLine["reason"] =>
@@ -77,9 +77,9 @@ export interface Subject {
 
 /**
  * Returns every cause for which a line waits, none for a line that is due
- * (docs/domain/distributions.md#suspense). Registration, admission and attributes that ran out do not
- * suspend a line while a receive-only restriction for expired evidence covers the instrument: it is
- * delivered, and cannot move on.
+ * (docs/domain/distributions.md#suspense). Registration, admission and attributes that ran out do
+ * not suspend a line while a receive-only restriction for expired evidence covers the instrument: it
+ * is delivered, and the holder cannot move it on.
  */
 export const causesOf = (subject: Subject): ReadonlyArray<Cause> => {
   const { holder } = subject
@@ -111,13 +111,16 @@ export const causesOf = (subject: Subject): ReadonlyArray<Cause> => {
 
 const passingOf = ({ payout }: Subject): Passing => (payout === "units" ? "units-in" : "cash-in")
 
-/** Fault of a condition: none, expired by its date, or ended by somebody. */
+/** Fault of a condition: none, expired by its date, or ended before it. */
 type Lack = "nothing" | "expired" | "ended"
 
 const registrationLack = ({ state }: Pick<Holder, "state">): Lack =>
   state === "active" ? "nothing" : state === "lapsed" ? "expired" : "ended"
 
-/** An admission that is offered anew follows one that ran out. */
+/**
+ * Fault of the admission. An admission that ran out may be offered anew, so that an offer counts as
+ * expired.
+ */
 const admissionLack = ({ admission }: Subject): Lack => {
   if (admission?.state === "admitted") return "nothing"
   return admission?.state === "expired" || admission?.state === "offered" ? "expired" : "ended"
@@ -126,8 +129,8 @@ const admissionLack = ({ admission }: Subject): Lack => {
 type Attributes = Pick<Holder, "attributes">["attributes"]
 
 /**
- * An instrument without requirements needs each attribute that was ever verified to be so still; one
- * that is only stated is not required of anybody.
+ * Fault of the holder's attributes. An instrument without requirements needs each attribute that was
+ * ever verified to be valid still; an attribute that was only stated is not required.
  */
 const attributeLack = (
   { attributes }: Pick<Holder, "attributes">,

@@ -42,7 +42,7 @@ export interface Figures {
 /** Number of lines that are computed between two turns of the event loop. */
 const sliceLines = 50
 
-/** Computes the figures of a page's payees; those without a line are among them. */
+/** Computes the figures of a page's payees, also of those without a line. */
 const figuresOfPage = Effect.fnUntraced(function* ({ terms }: LineSource, { payees }: Page) {
   const lines: Array<PayeeLine> = []
   for (const [index, payee] of payees.entries()) {
@@ -128,8 +128,8 @@ export const figuresOf = Effect.fnUntraced(function* (
 })
 
 /**
- * Computes the lines of one ledger step again, from the pins of the plan. Lines that are not those
- * that were planned, and signed by their hash, are a defect: nothing is sent.
+ * Computes the lines of one ledger step again, from the pins of the plan. Lines whose hash differs
+ * from the planned and signed one are a defect: no command is sent.
  */
 export const linesOf = Effect.fnUntraced(function* (source: LineSource, step: LineStep) {
   const crypto = yield* Crypto

@@ -1,4 +1,7 @@
-/** Look-ups of distribution lines: by payee, by holder, and those that leave their holder out of the next. */
+/**
+ * Look-ups of distribution lines: by payee, by holder, and lines for which the next distribution
+ * leaves their holder out.
+ */
 import { Effect, Option, Stream } from "effect"
 import type * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -23,7 +26,7 @@ type Lines = ReadonlyArray<Stored<DistributionLine>>
 
 const pinned = (pin: Pin.Resolved | null) => (pin === null ? {} : { pin })
 
-/** A holder with its party: a line may be kept under the party, from before it was a holder. */
+/** A holder with its party: a line from before the party became a holder has the party alone. */
 export interface Payee {
   readonly holderId: string | null
   readonly party: string
@@ -34,8 +37,8 @@ const namesOf = ({ holderId, party }: Payee): ReadonlyArray<string> =>
 
 /**
  * Loads the lines that these payees have in these distributions, with one statement for a chunk of
- * payees. Whoever has something to carry has a line in every distribution, so that the carryIn of a
- * payee is the sum of the carryOut of its lines in the last distribution; a recovery may give it two.
+ * payees. A payee with a carry has a line in every distribution, so that the carryIn of a payee is
+ * the sum of the carryOut of its lines in the last distribution; a recovery may give it two.
  */
 export const linesOfPayees = (
   distributionIds: ReadonlyArray<string>,
@@ -108,7 +111,7 @@ export const unrolledOfHolder = (
   })
 
 /**
- * Loads the lines that are due or suspended of holders, and of parties that are none yet, with the
+ * Loads the due or suspended lines of holders, and of parties that are no holders yet, with the
  * changes of this transaction. Only inside `Records.transact`.
  */
 export const owedTo = (payees: ReadonlyArray<Payee>): Effect.Effect<Lines, Unavailable, Records> =>
@@ -133,8 +136,8 @@ export const owedTo = (payees: ReadonlyArray<Payee>): Effect.Effect<Lines, Unava
   })
 
 /**
- * Memo, by transaction, of whether any line was due or suspended before it. Exact for the projection,
- * which alone adds lines and so finds in its own transaction those that come meanwhile.
+ * Memo, by transaction, of whether any line was due or suspended before it. Exact for the
+ * projection, which alone adds lines, so that all later ones are in its own transaction.
  */
 const owedBefore = new WeakMap<object, boolean>()
 
@@ -195,8 +198,9 @@ export interface Payment extends Pick<DistributionLine, "net"> {
 }
 
 /**
- * Streams what the delivered lines of an instrument paid in a form, the last executed distribution first,
- * each in the order of its lines. Lines that are owed, wait or pay nothing are left out.
+ * Streams what the delivered lines of an instrument paid in a form, the last executed distribution
+ * first, each in the order of its lines. Lines that are owed or suspended, or pay nothing, are left
+ * out.
  */
 export const paymentsOf = (
   instrumentId: string,

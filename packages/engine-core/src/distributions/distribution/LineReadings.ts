@@ -43,8 +43,8 @@ interface Added {
 }
 
 /**
- * Opens the lines of one act, carried ones included. Who waits is judged now: one look-up each of
- * holders, restrictions and admissions for all lines of the act.
+ * Opens the lines of one act, carried ones included. Their causes to wait are judged now: one
+ * look-up each of holders, restrictions and admissions for all lines of the act.
  */
 export const addLines = (
   self: Distribution,
@@ -54,7 +54,7 @@ export const addLines = (
   Effect.gen(function* () {
     const { distributionId, instrumentId, month, payout, registrar } = self
     const records = yield* Records
-    // Says to the opening of each line that its id is free, with one look-up for all.
+    // One look-up for all lines finds that their ids are free; the opening of each need not look.
     yield* records.many(
       distributionLines,
       added.lines.map(({ number }) => lineIdOf(distributionId, number))
@@ -109,7 +109,7 @@ export const addLines = (
         node
       )
     }
-    // Their holders may be succeeded since the lines were computed.
+    // Holders may have been succeeded since the lines were computed.
     const succeeded = judged.flatMap(({ holder }) => (holder?.successor == null ? [] : [holder]))
     if (succeeded.length > 0) yield* judgeAgain(succeeded, node.act)
   })
@@ -192,13 +192,13 @@ interface Delivery {
   /** Contract of the delivered line. */
   readonly cid: string
   readonly evidence: Evidence | null
-  /** Party that the ledger says was paid. */
+  /** Party that was paid, by the ledger. */
   readonly party: Party.Party
 }
 
 /**
- * Records a delivery. One of a line that was to wait, under a hold, or to a holder whose successor the
- * ledger had not been told of is recorded all the same: the ledger is followed, and the breach is kept.
+ * Records a delivery, as the ledger has it. A delivery of a suspended line, under a hold, or to a
+ * holder whose successor was not yet on the ledger is also recorded, as a breach.
  */
 const deliver = Effect.fnUntraced(function* (
   self: Stored<DistributionLine>,
@@ -226,15 +226,16 @@ const deliver = Effect.fnUntraced(function* (
     uid: node.updateId,
     cid,
     evidence,
-    // Ledger time never decreases, and the effective time of an update may: no day is paid on twice.
+    // Ledger time never decreases, while the effective times of updates may, so that a day's
+    // payments would change afterwards.
     paidOn: evidence?.paidOn ?? Zone.dateAt(distribution.zone, node.ledgerTime),
     delivery: { offset: node.offset, ledgerTime: node.ledgerTime }
   })
 })
 
 /**
- * Records that a line was paid to another than its record names: the registrar delivered it after a
- * recovery, and before the venue's word about the successor was on the ledger.
+ * Records that a line was paid to another holder than its record names: the registrar delivered it
+ * after a recovery, before the venue had directed the line to the successor on the ledger.
  */
 const paidTo = Effect.fnUntraced(function* (
   self: Stored<DistributionLine>,
@@ -283,7 +284,7 @@ const delivered: Reading = {
   })
 }
 
-/** Pays the distributions of which this update rolled the last line that was left. */
+/** Pays the distributions whose last delivered line this update rolled. */
 const payRolled = Effect.fnUntraced(function* (update: Whole) {
   const records = yield* Records
   const written = yield* records.uncommitted(distributionLines, {

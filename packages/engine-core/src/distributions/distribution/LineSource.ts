@@ -60,7 +60,7 @@ export const sourceFields = {
 
 const SourceMembers = Struct(sourceFields)
 
-/** Everything that the lines of a distribution are computed from, besides records at its pins. */
+/** All inputs of the lines of a distribution, besides records at its pins. */
 export interface LineSource
   extends Pick<
     typeof SourceMembers.Type,
@@ -77,7 +77,7 @@ export interface LineSource
   readonly executedOffset: Offset.Offset
 }
 
-/** Members of a plan that say how much a line is, besides the pins. */
+/** Members of a plan that decide the amounts of lines, besides the pins. */
 type Priced = Pick<typeof SourceMembers.Type, "fromPrice" | "toPrice"> & {
   readonly valuation: ValuationMode
   readonly payoutPrice: Decimal.Decimal | null
@@ -115,7 +115,7 @@ const pricingOf = ({
     : { valuation, fromIndex: from, toIndex: to }
 }
 
-/** Returns what the lines of a plan are computed from. */
+/** Returns the inputs of the lines of a plan. */
 export const sourceOfPlan = (plan: DistributionPlan): LineSource => {
   if (plan.recordOffset === null) throw new Error("a plan reads the register of record")
   return { ...plan, recordOffset: plan.recordOffset, terms: termsOf(plan) }

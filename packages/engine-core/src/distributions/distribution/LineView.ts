@@ -1,4 +1,7 @@
-/** Views of a distribution line: for staff, for the registrar, and for those who may not learn why it waits. */
+/**
+ * Views of a distribution line: for staff, for the registrar, and for investors and apps, from whom
+ * some causes are concealed.
+ */
 import { Schema, Struct } from "effect"
 import * as Basis from "../../kernel/Basis.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -47,7 +50,7 @@ export type LineView = typeof LineView.Type
 
 export const LineDetail = Schema.Struct({
   ...shown,
-  /** Formula and inputs of each figure; empty where `basisMissing` says why. */
+  /** Formula and inputs of each figure; empty where `basisMissing` has a reason. */
   basis: Schema.Array(Basis.Basis),
   basisMissing: Schema.NullOr(sets.BasisMissing.schema),
   ...RecordView.fields

@@ -1,4 +1,4 @@
-/** Counts the lines that the ledger steps of an operation touch, and makes its result of them. */
+/** Steps that count the lines that an operation's ledger steps touch, and make its result. */
 import { Effect, Option } from "effect"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"

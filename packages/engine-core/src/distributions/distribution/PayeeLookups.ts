@@ -1,7 +1,7 @@
 /**
  * Loads the payees of a distribution and their positions by keyset: holders by holderId, then
  * parties that are no holders, by party. Each page takes a few queries, however many points its
- * units are read at, and nothing of it is kept when the next is loaded.
+ * units are read at, and is released before the next is loaded.
  */
 import { Effect, Option } from "effect"
 import { type Holder, holderParties, holders } from "../../holders/holder/Holder.ts"
@@ -26,7 +26,7 @@ import type { LineSource } from "./LineSource.ts"
 import { positionOfChain } from "./PayeeRules.ts"
 import { predecessorsOf, succeededIn } from "./SuccessionLookups.ts"
 
-/** One who may get a line, with what its figures are computed from. */
+/** A payee, with the inputs of its figures. */
 export interface Payee {
   /** Null for a party that is no holder. */
   readonly holderId: string | null
@@ -55,7 +55,7 @@ export const placeAfter = ({ holderId, party }: Pick<Payee, "holderId" | "party"
   holderId === null ? { of: "party", after: party } : { of: "holder", after: holderId }
 
 export interface Page {
-  /** In the order of lines; who has neither units nor a carry is left out. */
+  /** In the order of lines; holders with neither units nor a carry are left out. */
   readonly payees: ReadonlyArray<Payee>
   /** Number of holders of the page with units at each of `offsetsOf`. */
   readonly holding: ReadonlyArray<number>
@@ -91,7 +91,7 @@ const recordPin = ({ recordOffset, recordEndsAt }: LineSource): Pin.Resolved =>
 export const pageAfter = (source: LineSource, place: Place) =>
   place.of === "holder" ? holdersAfter(source, place.after) : partiesAfter(source, place.after)
 
-/** Holder, or party that is none, with the holders that it succeeded in the instrument. */
+/** Holder, or party that is no holder, with the holders that it succeeded in the instrument. */
 interface Person {
   readonly holderId: string | null
   readonly party: Party.Party
@@ -128,8 +128,8 @@ const holdersAfter = Effect.fnUntraced(function* (source: LineSource, after: str
 })
 
 /**
- * Leaves out the holders that others succeeded in the instrument, and names the holders whose successor
- * each of the others is.
+ * Leaves out the holders that others succeeded in the instrument, and adds to each remaining one the
+ * holders that it succeeded.
  */
 const withoutSucceeded = Effect.fnUntraced(function* (
   source: LineSource,
@@ -146,7 +146,10 @@ const withoutSucceeded = Effect.fnUntraced(function* (
   })
 })
 
-/** Loads one payee; null where it has nothing, or its units were recovered to another. */
+/**
+ * Loads one payee; null where it has neither units nor a carry, or its units were recovered to
+ * another.
+ */
 export const payeeOf = Effect.fnUntraced(function* (
   source: LineSource,
   { holderId, party }: Pick<Payee, "holderId" | "party">
@@ -178,7 +181,8 @@ const partiesAfter = Effect.fnUntraced(function* (source: LineSource, after: str
     registeredAfter(source, { offset, after })
   )
   const listed = [...lists, yield* withLineAfter(source, after)]
-  // Beyond the shortest of the full lists a party of another may be missing.
+  // Each list is cut at its limit: beyond the last party of the shortest full list another list may
+  // lack parties.
   const ends = listed.flatMap((list) => (list.length < pageSize ? [] : [list.at(-1)!])).toSorted()
   const end = ends[0]
   const parties = [...new Set(listed.flat())]
@@ -221,7 +225,7 @@ const withLineAfter = Effect.fnUntraced(function* (source: LineSource, after: st
   const rows = yield* records.list(distributionLines, {
     pin: executedPin(source),
     where: { distributionId: [source.previous.distributionId] },
-    // No text lies between a party and the same with the lowest character after it.
+    // The party with the lowest character appended is its direct successor in text order.
     ranges: { party: { from: after === null ? "" : `${after}\u0001` } },
     limit: pageSize
   })
@@ -229,8 +233,8 @@ const withLineAfter = Effect.fnUntraced(function* (source: LineSource, after: st
 })
 
 /**
- * Finds the offsets at which others than holders had units: where fewer holders have some than the
- * supply counts.
+ * Finds the offsets at which parties that are no holders had units: where the supply counts more
+ * parties with units than there are such holders.
  */
 export const partyOffsetsOf = Effect.fnUntraced(function* (
   source: LineSource,
@@ -249,7 +253,7 @@ export const partyOffsetsOf = Effect.fnUntraced(function* (
 
 // ---- positions
 
-/** Units of a party, found once, at the end of each offset. */
+/** Units of a party at the end of each offset. */
 type UnitsOf = (party: Party.Party) => (offset: Offset.Offset) => Decimal.Decimal
 
 /** Loads the units of parties at every offset of a distribution, by one query. */
@@ -286,7 +290,7 @@ interface People {
 
 const namesOf = ({ holderId, party }: Pick<Person, "holderId" | "party">) => ({ holderId, party })
 
-/** Everybody whose books count for a payee: itself, and those that it succeeded. */
+/** Holders whose units and lots count for a payee: itself, and those that it succeeded. */
 const membersOf = (person: Person) => [namesOf(person), ...person.predecessors.map(namesOf)]
 
 const payeesOf = Effect.fnUntraced(function* (source: LineSource, { people, units }: People) {
@@ -368,7 +372,7 @@ const rateOf = (
   const own = holder?.attributes.filter(({ name }) => name === "tax-rate") ?? []
   return Rules.rateOf({
     valuation: pricing.valuation,
-    // A value that is not verified yet stands beside the one that counts.
+    // A value that is not verified yet lies beside the verified one, which counts.
     attribute: own.find(({ state }) => state === "valid") ?? null,
     executedAt,
     recordEndsAt,
@@ -386,7 +390,7 @@ const lotsOf = Effect.fnUntraced(function* (source: LineSource, people: Readonly
   if (pricing.valuation !== "accumulating") return none
   const parties = people.flatMap((person) => membersOf(person).map(({ party }) => party))
   const held = yield* LotLookups.openLotsOf({ ...source, parties }, recordPin(source))
-  // A lot that came in at the ex price or below has no income in its price.
+  // A lot with a base price at the ex price or below has no income in its price.
   const bought = people.filter((person) =>
     membersOf(person).some(({ party }) =>
       (held.get(party) ?? []).some(
@@ -441,5 +445,5 @@ const paidUntil = Effect.fnUntraced(function* (source: LineSource, people: Reado
   return found
 })
 
-/** Distributions that are looked through in one page: those of two years. */
+/** Number of distributions in a page: those of two years. */
 const distributionsMax = 24

@@ -1,5 +1,5 @@
 /**
- * Pure rules of who is paid for a register's units: a chain of successors is one payee, its last
+ * Pure rules of the payees of a register's units: a chain of successors is one payee, its last
  * holder (docs/domain/distributions.md#payees).
  */
 import type { Holder } from "../../holders/holder/Holder.ts"

@@ -16,7 +16,7 @@ import {
 } from "./DistributionLine.ts"
 import { DistributionMachine } from "./DistributionMachine.ts"
 
-/** States of lines that keep a distribution from paid. */
+/** States of lines in which their distribution is not paid. */
 const unpaid: ReadonlyArray<DistributionLine["state"]> = ["due", "delivered"]
 
 /**
@@ -41,7 +41,7 @@ export const payIfSettled = Effect.fnUntraced(function* (
   }
 })
 
-/** Finds a distribution that may be paid; null: it may not. */
+/** Finds a distribution in a state that may become paid; null: it has another state. */
 const payable = Effect.fnUntraced(function* (
   collection: typeof distributions,
   distributionId: string
@@ -61,8 +61,8 @@ export const linesWritten = (distributionId: string) =>
   )
 
 /**
- * Returns whether a line of the distribution is due or delivered, whether one waits for causes alone
- * that are concealed from investors and apps, and how many are rolled.
+ * Summarises the lines of the distribution: whether one is due or delivered, whether one waits only
+ * for causes that are concealed from investors and apps, and how many are rolled.
  */
 const leftOf = Effect.fnUntraced(function* (distributionId: string) {
   const records = yield* Records
@@ -87,7 +87,8 @@ const leftOf = Effect.fnUntraced(function* (distributionId: string) {
   return {
     isAny: false,
     isAnyConcealed: changed.some(isConcealed) || (yield* isAnyUnchanged(concealed)),
-    // A rolled line never changes, so that none is counted twice.
+    // A rolled line never changes, so that the stored count and this transaction's lines do not
+    // overlap.
     rolled:
       (committed.get("rolled") ?? 0) + changed.filter(({ state }) => state === "rolled").length
   } as const

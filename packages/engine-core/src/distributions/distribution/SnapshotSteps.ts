@@ -33,9 +33,9 @@ import { firstOf } from "./LineCauseRules.ts"
 const linesMax = 1_000
 
 /**
- * Opens the distributions of an instrument that the ledger shows and no record has, with those of their
- * lines that are owed or delivered, and asks for a run. Does nothing for an instrument that is not
- * recorded, or that no snapshot showed a slot of. Only inside `Records.transact`.
+ * Opens the distributions of an instrument that the ledger shows and no record has, with those of
+ * their lines that are owed or delivered, and asks for a run. Writes nothing for an instrument that
+ * is not recorded, or of which no snapshot showed a slot. Only inside `Records.transact`.
  */
 export const openShown = (
   instrumentId: string,
@@ -48,7 +48,8 @@ export const openShown = (
     if (slot === null || slot.distributionId !== null) return
     const instrument = Option.getOrNull(yield* records.find(instruments, instrumentId))
     if (instrument === null || !isRecorded(instrument)) return
-    // Held by readings too: they leave out what happens to a line before this sees it.
+    // Readings take this lock too, and leave out updates of a line until these steps have opened
+    // it.
     yield* lock(instrumentId)
     const { registrar } = instrument
     const venue = yield* venueOf(slot.slotCid)
@@ -82,7 +83,7 @@ export const openShown = (
     ])
   })
 
-/** Loads the venue that a slot of this projection names: contracts of another one are not read. */
+/** Loads the venue that a slot of this projection names; contracts of another venue are not read. */
 const venueOf = Effect.fnUntraced(function* (slotCid: string) {
   const records = yield* Records
   const contract = Option.getOrNull(yield* records.find(contracts, slotCid))
@@ -147,8 +148,8 @@ const eachLine = <T extends LineTemplate>(
   )
 
 /**
- * Members that the contract of a line does not state. What the holder earned is shown as what it is
- * paid, without carries.
+ * Members that the contract of a line does not state. The entitlement is set to the gross, without
+ * carries.
  */
 const linedOf = (
   { self, typed, contractId }: Line<LineTemplate>,

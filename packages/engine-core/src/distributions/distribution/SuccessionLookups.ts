@@ -1,7 +1,7 @@
 /**
- * Look-ups of who is paid instead of whom in an instrument, by the one rule `successorOf`: the last
- * successor of an owed party, and the predecessors of a holder. Each takes a few look-ups for every
- * link of the longest chain, however many holders are asked about.
+ * Look-ups of successions in an instrument, all by the rule `successorOf`: the last successor of an
+ * owed party, and the predecessors of a holder. Each takes a few look-ups for every link of the
+ * longest chain, however many holders are asked about.
  */
 import { Effect } from "effect"
 import { type Holder, holders } from "../../holders/holder/Holder.ts"
@@ -12,7 +12,7 @@ import { Records } from "../../records/Records.ts"
 import type { DistributionLine } from "./DistributionLine.ts"
 import { isNamed, type Successor, successorOf } from "./PayeeRules.ts"
 
-/** Largest number of holders of a chain of successors; more are a loop, a bug. */
+/** Largest number of holders in a chain of successors; a longer one is a loop, which is a defect. */
 const chainMax = 100
 
 const endless = (holderId: string) => new Error(`the successors of ${holderId} do not end`)
@@ -40,7 +40,7 @@ const successorsOf = Effect.fnUntraced(function* (
   )
 })
 
-/** Finds the holders of these, by id, whose income of the instrument is a successor's. */
+/** Finds those of these holders, by id, whose income of the instrument is a successor's. */
 export const succeededIn = Effect.fnUntraced(function* (
   instrumentId: string,
   found: ReadonlyArray<Holder>,
@@ -98,7 +98,7 @@ export const predecessorsByInstrument = (
       )
   )
 
-/** Loads the predecessors of each that is asked about, nearest first. */
+/** Loads the predecessors of each of these holders, nearest first. */
 const chainsOf = Effect.fnUntraced(function* (
   of: ReadonlyArray<Asked>,
   pin: Pin.Resolved | undefined
@@ -129,8 +129,8 @@ const chainsOf = Effect.fnUntraced(function* (
 })
 
 /**
- * Loads who is paid for lines, in the order of the lines: the last successor of the party's holder, or
- * that holder; null for a party that is no holder. Counts what this transaction has written.
+ * Loads the payees of lines, in the order of the lines: the last successor of the party's holder, or
+ * that holder; null for a party that is no holder. Includes the changes of this transaction.
  */
 export const payeesOf = Effect.fnUntraced(function* (
   lines: ReadonlyArray<Pick<DistributionLine, "party" | "instrumentId">>

@@ -1,6 +1,6 @@
 /**
- * Steps of suspense and cure: judges the due and suspended lines of payees again, in the transaction of
- * whatever changed what their causes are read from (docs/domain/distributions.md#suspense).
+ * Steps of suspense and cure: judge the due and suspended lines of payees again, in the transaction
+ * of the change of a cause (docs/domain/distributions.md#suspense).
  */
 import { Effect } from "effect"
 import { admissions } from "../../admissions/Admission.ts"
@@ -26,10 +26,11 @@ import { payIfSettled } from "./PaymentSteps.ts"
 import { payeesOf } from "./SuccessionLookups.ts"
 
 /**
- * Judges the lines that are owed to these payees again. Only inside `Records.transact`. Two changes at
- * once would each judge without the other, and the later one cure what waits: so judgements wait for
- * each other by the lock of restrictions. The projection alone adds lines and takes that lock then, so
- * that it needs none for a payee without a line.
+ * Judges the lines that are owed to these payees again. Only inside `Records.transact`. Takes the
+ * lock of restrictions, so that judgements run one after another: of two changes at once each would
+ * otherwise judge without the other, and the later one could cure a line that has to wait. The
+ * projection, which alone adds lines, takes the lock when it adds them, and so needs none for a
+ * payee without a line.
  */
 export const judgeAgain = (
   payees: ReadonlyArray<Payee>,
@@ -55,7 +56,7 @@ export const judgeAgain = (
     }
     yield* holdCured(distributions, cured, act)
     yield* holdCured(shownDistributions, shownAsCured, act)
-    // The last due line may be one that begins to wait, after all others were rolled.
+    // The line that begins to wait may be the last due one, with all others rolled.
     for (const distributionId of suspended) {
       yield* payIfSettled(distributionId, { at: act.now, act })
     }
@@ -70,7 +71,7 @@ const isOwedToAny = Effect.fnUntraced(function* (payees: ReadonlyArray<Payee>) {
   return (yield* isAnyOwed) && (yield* owedTo(payees)).length > 0
 })
 
-/** Records which lines are another holder's, where their party has become one or is succeeded. */
+/** Records new holders of lines, where their party has become a holder or is succeeded. */
 const followed = Effect.fnUntraced(function* (
   owed: ReadonlyArray<Stored<DistributionLine>>,
   act: Act
@@ -87,7 +88,7 @@ const followed = Effect.fnUntraced(function* (
   })
 })
 
-/** Records what the causes make of a line; returns the line as it is then. */
+/** Records the judgement of a line's causes; returns the line afterwards. */
 const moved = Effect.fnUntraced(function* (
   line: Stored<DistributionLine>,
   { causes }: Judged,

@@ -12,7 +12,7 @@ import {
 import { key } from "../../templates/Template.ts"
 import { setTimers } from "./DistributionTimerSteps.ts"
 
-/** Choices after which the ledger may say, or a roll may close, something else than before. */
+/** Choices after which an instruction or a roll may be due. */
 const choices: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
   [key(DistributionTemplate.typeRef), ["Open", "Close"]],
   [key(LineTemplate.typeRef), ["Deliver", "Direct", "Void"]],
@@ -45,7 +45,7 @@ const timers: Reading = {
     )
     return [...new Set(distributionIds)].map((distributionId): Moved => ({ distributionId, act }))
   }),
-  // Once a batch: the lines that the transaction has written are looked through for each timer.
+  // Called once a batch, since each call searches the lines that the transaction has written.
   batch: Effect.fn("DistributionTimer.batch")(function* (findings) {
     const last = new Map(
       (findings as ReadonlyArray<Moved>).map(({ distributionId, act }) => [distributionId, act])

@@ -17,11 +17,11 @@ export interface Totals {
   readonly withheld: Decimal.Decimal
   readonly net: Decimal.Decimal
   readonly carryOut: Decimal.Decimal
-  /** Left to the fund by holders who left the register; below 0 where they had lost. */
+  /** Rests of holders who left the register, which the fund keeps; below 0 where they had lost. */
   readonly leaverRest: Decimal.Decimal
   /** Units of the instrument; null where none are paid. */
   readonly payoutUnits: Decimal.Decimal | null
-  /** Exact sum of the rests that the cuts of the entitlements to 10 places left off. */
+  /** Exact sum of the amounts that rounding entitlements down to 10 places took. */
   readonly cut: Rational.Rational
   /** Nets less what the units paid for them are worth, exactly. */
   readonly payoutRest: Rational.Rational
@@ -63,8 +63,8 @@ const plus = (self: Summed, that: Summed): Summed => ({
 })
 
 /**
- * Adds the figures of one payee. One without a line counts with what the cut took of its
- * entitlement, which stays with the fund like every other cut.
+ * Adds the figures of one payee. A payee without a line counts with the amount that rounding its
+ * entitlement took, which stays with the fund like every other.
  */
 export const add = (self: Totals, line: LineFigures): Totals => ({
   holders: self.holders + (hasLine(line) ? 1 : 0),
@@ -82,8 +82,8 @@ const toPlaces = (exact: Rational.Rational): Decimal.Decimal =>
 
 /**
  * Residual of a distribution, which stays with the fund: the sum of the rests of leavers, of the
- * rests of entitlements, and of the nets that bought no whole payout unit. Each sum is exact, and cut
- * once to 10 places.
+ * rests of entitlements, and of the nets that bought no whole payout unit. Each sum is exact, and
+ * rounded down once to 10 places.
  */
 export const residualOf = ({ leaverRest, cut, payoutRest }: Totals): Decimal.Decimal =>
   Decimal.sum([leaverRest, toPlaces(cut), toPlaces(payoutRest)])

@@ -12,7 +12,7 @@ import * as Month from "../../kernel/Month.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import type { Distribution } from "../distribution/Distribution.ts"
 import { DistributionPeriod } from "./DistributionPeriod.ts"
-import type { PeriodFacts, Words } from "./PeriodLookups.ts"
+import type { PeriodFacts, PeriodSettings } from "./PeriodLookups.ts"
 import { ratesSeen } from "./PeriodPointRules.ts"
 import { openPeriods } from "./PeriodRules.ts"
 import { datesOf, type MonthDates } from "./PeriodTermsRules.ts"
@@ -85,7 +85,7 @@ export interface Subject {
   readonly holds: number
   /** True: a line of an executed month is due, suspended or delivered. */
   readonly hasUnrolled: boolean
-  readonly wordsOf: (version: PeriodFacts["versions"][number]) => Words
+  readonly settingsOf: (version: PeriodFacts["versions"][number]) => PeriodSettings
 }
 
 export interface Asked {
@@ -100,7 +100,10 @@ interface Begun {
   readonly executed: { readonly month: Month.Month } | null
 }
 
-/** First month of an instrument that may have a row: its first version may begin in an earlier day. */
+/**
+ * First month of an instrument that may have a row: in the version's zone it may begin a day
+ * earlier.
+ */
 export const earliestOf = ({ versions }: Pick<Begun, "versions">): Month.Month | null => {
   const [oldest] = versions
   return oldest === undefined
@@ -118,7 +121,8 @@ export const firstOpenOf = ({ versions, executed }: Begun): Month.Month | null =
  */
 export const rowsOf = (subject: Subject, { now, zone }: Asked) => {
   const { facts, instrumentId, distributions } = subject
-  // Every month whose record date has passed begins before the day after this one anywhere.
+  // Periods up to and with the month after the present one in UTC: in every zone they include each
+  // month whose record date has passed.
   const open = openPeriods(facts, Month.next(Month.fromDate(Instant.date(now))))
   const row = (
     dates: Pick<MonthDates<unknown>, "month" | "recordDate" | "recordEndsAt" | "exDate"> &
@@ -164,7 +168,7 @@ export const rowsOf = (subject: Subject, { now, zone }: Asked) => {
       earlierUnexecuted: earlier,
       ratesSeen: ratesSeen(period.points),
       acknowledgedRate: null,
-      ...subject.wordsOf(period.terms),
+      ...subject.settingsOf(period.terms),
       linesUnrolled: subject.hasUnrolled ? 1 : 0,
       holds: subject.holds,
       scheduledBy: period.scheduledBy
@@ -177,8 +181,8 @@ export const rowsOf = (subject: Subject, { now, zone }: Asked) => {
 }
 
 /**
- * The row as investors and apps read it: a period that is blocked reads as if nothing stopped it,
- * and no refusal is shown.
+ * The row for investors and apps: a blocked period has the state that it would have if it were not
+ * blocked, and no refusal.
  */
 export const concealed = (
   self: CalendarRow,

@@ -17,7 +17,7 @@ import { scheduledDistributions } from "../schedule/ScheduledDistribution.ts"
 import type * as Calendar from "./Calendar.ts"
 import * as PeriodLookups from "./PeriodLookups.ts"
 
-/** Instrument that distributes monthly, or did, with what says which months it has. */
+/** Instrument that distributes monthly, or did, with the inputs of its months. */
 export interface Distributing {
   readonly instrumentId: InstrumentId
   /** Oldest first, without withdrawn ones. */
@@ -82,6 +82,6 @@ export const subjectOf = Effect.fnUntraced(function* (
     refusals: new Map(scheduled.map(({ record }) => [record.month, record.refused])),
     holds: (yield* openOn([instrumentId], pin)).length,
     hasUnrolled: yield* hasUnrolled(instrumentId, pin ?? null),
-    wordsOf: (version) => PeriodLookups.wordsBy(settings, version, null)
+    settingsOf: (version) => PeriodLookups.settingsBy(settings, version, null)
   } satisfies Calendar.Subject
 })

@@ -20,7 +20,7 @@ import { distributions } from "../distribution/Distribution.ts"
 import { type Distributing, distributingOf, subjectOf } from "./CalendarLookups.ts"
 import { datesOf } from "./PeriodTermsRules.ts"
 
-/** Months after the present one up to which the calendar goes where the reader names no end. */
+/** Number of months after the present one that the calendar shows where the reader names no end. */
 const monthsAhead = 12
 
 /** Largest number of months after the present one that a reader may name. */
@@ -121,7 +121,7 @@ export const list = Read.list({
       const places = (yield* placesIn(begun, month, pin))
         .filter(({ sortKey }) => after === undefined || sortKey > after)
         .toSorted((a, b) => (a.sortKey < b.sortKey ? -1 : 1))
-      // Some months have no row, such as past ones without a point: as many more are loaded.
+      // Some months have no row, such as past ones without a point; later months fill the page.
       while (places.length > 0 && found.length < limit) {
         const next = places.splice(0, Math.min(loadedTogether, limit - found.length))
         const rows = yield* Effect.forEach(next, rowAt, { concurrency: loadedTogether })

@@ -10,11 +10,11 @@ export interface Subject extends Rates {
   readonly recordDatePassed: boolean
   /** Number of earlier periods that have no distribution. */
   readonly earlierUnexecuted: number
-  /** Words of the deployment and the policy; for an act also those of its standing approval. */
+  /** Settings of the deployment and the policy; for an act also those of its standing approval. */
   readonly rateChange: ReadonlyArray<RateChange>
   /** Number of lines of earlier periods that are due, suspended or delivered. */
   readonly linesUnrolled: number
-  /** Words of the deployment and the policy; for an act also those of its standing approval. */
+  /** Settings of the deployment and the policy; for an act also those of its standing approval. */
   readonly partial: ReadonlyArray<PartialDistribution>
   /** Number of open holds on the instrument. */
   readonly holds: number

@@ -1,6 +1,6 @@
 /**
  * Loads the arguments of the period rules at a pin: policy versions, price points, the register's
- * offset at the end of a record date, and the words of deployment, policy and standing approval.
+ * offset at the end of a record date, and the settings of deployment, policy and standing approval.
  */
 import { Effect, Option, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
@@ -72,7 +72,7 @@ export const factsOf: (
   const fromPoint = executed.fromPoint === null ? null : yield* pointOf(executed.fromPoint, pin)
   const toPoint = yield* pointOf(executed.toPoint, pin)
   const recent = yield* pointsOf(of, { versions, pin, since: sinceOf(executed, toPoint) })
-  // The point before the next period is this one or a later one, unless it was taken back.
+  // The point before the next period is this one or a later one, unless it was withdrawn.
   const isOfficial = toPoint.isLive && toPoint.correctedBy === null
   return {
     versions,
@@ -128,7 +128,7 @@ export const factsOfAll = Effect.fnUntraced(function* (
           }
     return [{ instrumentId, versions: versionsBy.get(instrumentId) ?? [], executed }]
   })
-  // The point before the next period is the last one paid or a later one, unless it was taken back.
+  // The point before the next period is the last one paid or a later one, unless it was withdrawn.
   const isRecent = ({ executed }: (typeof known)[number]) =>
     executed !== null && executed.toPoint.isLive && executed.toPoint.correctedBy === null
   const recent = known.filter(isRecent)
@@ -252,8 +252,8 @@ export const recordOffsetOf: (
   })
 
 /**
- * Checks whether a record date has passed for clock, ledger and projection. The ledger is asked for
- * its end only while the projection's own ledger time leaves it open.
+ * Checks whether a record date has passed for clock, ledger and projection. Asks the ledger for its
+ * end only where the projection's own ledger time does not decide it.
  */
 export const recordDatePassed: (
   recordEndsAt: Instant.Instant,
@@ -271,26 +271,26 @@ export const recordDatePassed: (
   return hasPassed({ ...passing, projected: yield* reach.projected, ledgerEnd })
 })
 
-/** Words that decide what happens to differing rates and to unrolled lines; the strictest wins. */
-export interface Words {
+/** Settings for differing rates and for unrolled lines, of which the strictest applies. */
+export interface PeriodSettings {
   readonly rateChange: ReadonlyArray<RateChange>
   readonly partial: ReadonlyArray<PartialDistribution>
 }
 
-/** Words of a standing approval, for an execution by the scheduler alone. */
-export interface ApprovalWords {
+/** Settings of a standing approval, for an execution by the scheduler alone. */
+export interface ApprovalSettings {
   readonly rateChange: RateChange
   readonly partial: PartialDistribution
 }
 
 type Deployment = Pick<typeof Settings.Service, "rateChange" | "partialDistribution">
 
-/** Gathers the words of the deployment, of the policy version that pays, and of an approval. */
-export const wordsBy = (
+/** Gathers the settings of the deployment, of the policy version that pays, and of an approval. */
+export const settingsBy = (
   { rateChange, partialDistribution }: Deployment,
   { manifest }: Pick<PolicyVersion, "manifest">,
-  approval: ApprovalWords | null
-): Words => ({
+  approval: ApprovalSettings | null
+): PeriodSettings => ({
   rateChange: [
     rateChange,
     manifest.rateChange,
@@ -303,8 +303,9 @@ export const wordsBy = (
   ]
 })
 
-/** Gathers the words by the deployment's settings. */
-export const wordsOf = (
+/** Gathers the settings, with the deployment's own from the service. */
+export const settingsOf = (
   version: Pick<PolicyVersion, "manifest">,
-  approval: ApprovalWords | null
-): Effect.Effect<Words> => Effect.map(Settings, (settings) => wordsBy(settings, version, approval))
+  approval: ApprovalSettings | null
+): Effect.Effect<PeriodSettings> =>
+  Effect.map(Settings, (settings) => settingsBy(settings, version, approval))

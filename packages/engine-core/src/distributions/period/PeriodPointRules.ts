@@ -33,8 +33,8 @@ export interface DatedPoint<P> {
 
 /**
  * Official points as of their publication: published by the oracle that the policy in force at that
- * time named, and neither corrected nor withdrawn at the pin. A policy that names another oracle
- * later takes nothing from what the former one published.
+ * time named, and neither corrected nor withdrawn at the pin. Where a later policy names another
+ * oracle, points that the former one published stay official.
  */
 export const officialPoints = <P extends Point>(
   points: ReadonlyArray<P>,
@@ -50,8 +50,8 @@ export const byPlace = (a: Point, b: Point): number =>
   a.offset < b.offset ? -1 : a.offset > b.offset ? 1 : a.nodeId - b.nodeId
 
 /**
- * Sorts by valuation time, then by place on the ledger. Times of publication are no order: the effective
- * times of two transactions may differ from their order by the skew that the ledger allows.
+ * Sorts by valuation time, then by place on the ledger. Times of publication give no order, because
+ * the effective times of two transactions may contradict it by the skew that the ledger allows.
  */
 export const byValuation = (a: Point, b: Point): number =>
   Instant.compare(a.valuationTime, b.valuationTime) || byPlace(a, b)

@@ -60,7 +60,7 @@ export const openPeriods = <P extends Point, V extends Version>(
   const [oldest] = versions
   const last = lastValued(facts.points)
   if (oldest === undefined || last === undefined) return []
-  // A month that is asked for in the far future costs no more than the next one.
+  // Bounds the loop: a month in the far future costs no more than the next one.
   const mayHavePoint = (month: Month.Month): boolean =>
     !Month.isAfter(month, through) &&
     Month.monthsBetween({ from: last, to: month }) <= monthsAfterPoint
@@ -112,7 +112,8 @@ const presentDates = <V extends Version>(
   now: Instant.Instant
 ): MonthDates<V> | undefined => {
   const first = Month.previous(Month.fromDate(Instant.date(now)))
-  // In its zone a day is another than in UTC, and a month's record date may have passed.
+  // In its zone the day may differ from the day in UTC, and the month's record date may have
+  // passed.
   const months = [0, 1, 2, 3].map((later) => Month.add(first, later))
   return months
     .map((month) => datesOf(versions, month))
@@ -148,7 +149,7 @@ const datedByTerms = <P extends Point>(official: ReadonlyArray<P>) => {
   }
 }
 
-/** The period before, executed or not. */
+/** The preceding period, executed or not. */
 type Previous<P> = Pick<ExecutedMonth<P>, "recordDate" | "fromPoint" | "toPoint">
 
 interface Preceding<P> {
@@ -230,9 +231,9 @@ export interface Payout {
 
 /**
  * Checks whether the price went ex after a payout: the first price afterwards is nearer to the ex
- * price than to the price that still held the income. A price as near to both did not: another
- * payout would pay the same income again. A period whose price is not above the ex price had no
- * income that a price could lose.
+ * price than to the price that still held the income. A price that is equally near to both did not:
+ * another payout would pay the same income again. A period whose price is not above the ex price had
+ * no income, and went ex by definition.
  */
 export const wentEx = ({ exPrice, cumPrice, firstPrice }: Payout): boolean => {
   if (Decimal.atMost(cumPrice, exPrice)) return true

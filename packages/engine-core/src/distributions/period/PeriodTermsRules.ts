@@ -55,8 +55,8 @@ const everInForce = <V extends Version>(versions: ReadonlyArray<V>): ReadonlyArr
   })
 
 /**
- * Returns the version in force at an instant; before the first version its own terms count, and
- * without versions there is none. Versions are given oldest first, without withdrawn ones.
+ * Returns the version in force at an instant; before the first version that version, and none where
+ * there are no versions. Versions are given oldest first, without withdrawn ones.
  */
 export const inForceAt = <V extends Version>(
   versions: ReadonlyArray<V>,

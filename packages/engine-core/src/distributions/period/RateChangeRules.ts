@@ -5,9 +5,9 @@
 import type * as Decimal from "../../kernel/Decimal.ts"
 import type { PartialDistribution, RateChange } from "../../vocabulary/sets.ts"
 
-/** The stricter word wins, whoever says it: deployment, policy or standing approval. */
-export const isRefused = (words: ReadonlyArray<RateChange | PartialDistribution>): boolean =>
-  words.includes("refuse")
+/** The strictest setting applies, of deployment, policy or standing approval. */
+export const isRefused = (settings: ReadonlyArray<RateChange | PartialDistribution>): boolean =>
+  settings.includes("refuse")
 
 export interface Rates {
   /** Distinct rates of the period's points; the final one is the latest. */
@@ -16,7 +16,7 @@ export interface Rates {
   readonly acknowledgedRate: Decimal.Decimal | null
 }
 
-/** Checks whether rates differ and nobody acknowledged the latest. */
+/** Checks whether rates differ and the latest is not acknowledged. */
 export const isUnacknowledged = ({ ratesSeen, acknowledgedRate }: Rates): boolean =>
   ratesSeen.length > 1 && acknowledgedRate !== ratesSeen.at(-1)
 

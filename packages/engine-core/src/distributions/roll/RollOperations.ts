@@ -35,7 +35,8 @@ export const roll = Operation.defineOnLedger("distribution.roll", {
     })
     const [first, ...others] = commands
     if (first === undefined) {
-      // The engine's own roll, and a roll under way, may find that another one was faster.
+      // Another roll may have rolled the lines first: the engine's own roll, or a later step, then
+      // ends.
       if (act.role === null || step > 1) return null
       return yield* Effect.fail(
         refused("state-conflict", {

@@ -41,7 +41,9 @@ const againAfter = (times: number): number =>
 const later = (instant: Instant.Instant, millis: number): Instant.Instant =>
   Instant.fromNanos(instant + BigInt(millis) * 1_000_000n)
 
-/** The month after the present one: whatever record date has passed lies before its end. */
+/**
+ * The month after the present one in UTC, before whose end lies every record date that has passed.
+ */
 const throughOf = (now: Instant.Instant): Month.Month =>
   Month.next(Month.fromDate(Instant.date(now)))
 
@@ -49,7 +51,7 @@ const actOf = (now: Instant.Instant): Act => ({ cause: { by: "clock" }, now })
 
 /**
  * Opens the record of each month of an instrument whose record date passed by a calendar and that
- * has a point; its opening announces the month as due, once. A month that an earlier one or a hold
+ * has a point; its opening announces the month as due, once. A month that an earlier month or a hold
  * blocks is announced too.
  */
 const announceMonths = Effect.fnUntraced(function* (instrumentId: InstrumentId, turn: Turn) {
@@ -108,7 +110,7 @@ const search = Effect.fnUntraced(function* (turn: Turn) {
   )
 })
 
-/** Records what became of the latest operation: a refusal that is new is announced. */
+/** Records the outcome of the latest operation; announces a refusal that is new. */
 const noteRefusal = Effect.fnUntraced(function* (
   self: Scheduled,
   operation: OperationRecord | null,
@@ -138,9 +140,10 @@ const noteRefusal = Effect.fnUntraced(function* (
 })
 
 /**
- * Computes what the next execution would be opened under; null where none is to be opened: the
- * instrument has no active approval, or the month does not read `due`. An execution under an
- * approval that has not added all lines goes on, whatever the approval reads by now.
+ * Computes the circumstances of the next execution, such as approval, points and policy; null where
+ * none is to be opened: the instrument has no active approval, or the month does not read `due`. An
+ * execution under an approval that has not added all lines goes on, whatever the approval's state is
+ * by now.
  */
 const circumstancesOf = Effect.fnUntraced(function* (
   { instrumentId, month }: Scheduled,
@@ -221,10 +224,10 @@ const executeDue = Effect.fnUntraced(function* ({ instrumentId, month }: Schedul
 })
 
 /**
- * Every five seconds looks at the months that are announced and not executed, so that a grant, an
- * execution and the end of a hold are acted on at once; every minute searches all instruments for
- * months whose record date has passed. Of several hosts one has the turn, and each operation is
- * opened under a key of its own.
+ * Every five seconds judges the months that are announced and not executed, so that a grant, an
+ * execution or the end of a hold takes effect soon; every minute searches all instruments for months
+ * whose record date has passed. Of several hosts one has the turn, and the key of each operation
+ * prevents a second one.
  */
 export const dueDistributions: Task<Records | FourEyes | LedgerReach> = {
   name: "due-distributions",

@@ -27,7 +27,10 @@ export const ScheduledDistribution = Schema.Struct({
   opened: Integer.schema,
   /** The latest of them; null: it opened none. */
   operationId: NullOr(Text),
-  /** Basis that the latest operation was opened under: another one is opened at once where it differs. */
+  /**
+   * Circumstances under which the latest operation was opened; where they differ, another one is
+   * opened at once.
+   */
   circumstances: NullOr(Text),
   /** First instant of another operation under the same circumstances; null: none was refused. */
   againAt: NullOr(Instant.schema),

@@ -45,7 +45,7 @@ export const StandingApproval = Schema.Struct({
   /** Subject claim of the approver. */
   approvedBy: Text,
   grantedAt: Instant.schema,
-  /** Subject claim of whoever revoked it; null where nobody did. */
+  /** Subject claim of the person who revoked it; null: it is not revoked. */
   revokedBy: NullOr(Text),
   revokedAt: NullOr(Instant.schema),
   /** Instant of the last fact or clock move, at which `state` was judged. */

@@ -3,8 +3,9 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import type { Subject } from "./StandingApprovalState.ts"
 
 /**
- * Checks whether a distribution of this net, in the payout's currency, may use the approval: all
- * nets together are at most `maxNet`. A use that reaches it exactly is admitted and exhausts it.
+ * Checks whether a distribution of this net, in the payout's currency, may use the approval: the sum
+ * of all nets is at most `maxNet`. A use that brings the sum exactly to it is admitted and exhausts
+ * the approval.
  */
 export const admitsNet = (
   { maxNet, usedNet }: Pick<Subject, "maxNet" | "usedNet">,

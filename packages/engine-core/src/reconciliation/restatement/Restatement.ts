@@ -20,7 +20,7 @@ export const RestatedRow = Struct({
   field: sets.RestatedField.schema,
   /** `units`, or the currency. */
   unit: Text,
-  /** The figure as it was dealt; what the holder pays or gives is below 0. */
+  /** The figure as it was dealt; below 0 where the holder pays it or gives it. */
   was: Decimal.schema,
   /** The figure at the corrected NAV. */
   should: Decimal.schema,
@@ -56,7 +56,7 @@ const header = {
   corrects: Text,
   instrumentId: InstrumentId,
   businessDate: Date.schema,
-  /** Points of the business date that the corrected NAV does not bear out. */
+  /** Points of the business date that the corrected NAV does not confirm. */
   pointCids: List(Field.contractId),
   /** Official NAV before the correction, in currency per unit. */
   from: Decimal.schema,

@@ -1,6 +1,6 @@
 /**
- * Loads what a restatement computes again: the points of a corrected NAV, the orders that they priced,
- * and the distributions between which they lie, a page at a time.
+ * Look-ups of a restatement: the points of a corrected NAV, the orders that they priced, and the
+ * distributions that they begin or end, a page at a time.
  */
 import { Effect, Option, Stream } from "effect"
 import { type Distribution, distributions } from "../../distributions/distribution/Distribution.ts"
@@ -64,15 +64,16 @@ interface Executed {
 /** Facts that the rows of a restatement are computed from. */
 export interface Restating {
   readonly header: RestatementHeader
-  /** Null where the venue has not recorded the instrument, which then has neither orders nor lines. */
+  /** Null where the instrument is not recorded, and so has neither orders nor lines. */
   readonly instrument: Recorded | null
   readonly executed: ReadonlyArray<Executed>
   readonly sources: Rules.Sources
 }
 
 /**
- * Loads what a correction of a NAV restates, from the records of one point; null where the statement
- * corrects no NAV that could price, or is none itself (docs/domain/statements.md#restatement).
+ * Loads the facts of a correction of a NAV, from the records of one point; null where the statement
+ * corrects no NAV that could price, or has no such NAV itself
+ * (docs/domain/statements.md#restatement).
  */
 export const restatingOf = Effect.fnUntraced(function* (
   self: ExternalStatement,
@@ -114,7 +115,10 @@ export const restatingOf = Effect.fnUntraced(function* (
   return { header, instrument, executed, sources } satisfies Restating
 })
 
-/** Loads the NAVs that could price of the statements that this one follows, the latest first. */
+/**
+ * Loads the NAVs that could price, of the earlier statements of the chain of corrections, the latest
+ * first.
+ */
 const navsBefore = Effect.fnUntraced(function* (self: ExternalStatement) {
   const records = yield* Records
   const { businessDate, externalSourceId, instrumentId } = self
@@ -143,9 +147,9 @@ const navsBefore = Effect.fnUntraced(function* (self: ExternalStatement) {
 })
 
 /**
- * Loads the points of a business date that the corrected NAV does not bear out, in the order of the
- * ledger: those of the oracles that policies and markets of the instrument name, or of whoever
- * publishes where none names one. A par instrument has none: its points are at its par value.
+ * Loads the points of a business date that the corrected NAV does not confirm, in the order of the
+ * ledger: those of the oracles that policies and markets of the instrument name, or of every
+ * publisher where none names one. A par instrument deals at its par value and has none.
  */
 const pointsOf = Effect.fnUntraced(function* (
   corrected: Rules.Corrected,
@@ -253,7 +257,7 @@ export const rowsOf = (restating: Restating): Rows => {
 
 // ---- orders
 
-/** Orders that are computed together. */
+/** Number of orders that are computed together. */
 const pageMax = 500
 
 /** States of orders that a point priced and that were not released since. */
@@ -266,7 +270,7 @@ const ordersOf = ({ header, sources }: Restating, instrument: Recorded): Rows =>
   Stream.unwrap(
     Effect.map(Records, (records) => {
       const pricesOf = dayPrices(header.to, instrument)
-      // By the point alone, so that no other filter decides which index is read.
+      // Filters by the point alone, so that the index by point is read.
       const pricedIn = <R extends Dealt, F>(
         orders: Collection<R, F>,
         states: ReadonlyArray<string>,
@@ -348,7 +352,7 @@ const restatedSource = (
   }
 }
 
-/** Lines that are computed between two turns of the event loop. */
+/** Number of lines that are computed between two turns of the event loop. */
 const sliceLines = 50
 
 /** Streams the rows of the lines of a distribution, a page of payees at a time. */
@@ -363,7 +367,7 @@ const linesOf = (restating: Restating, executed: Executed): Rows => {
     Effect.gen(function* () {
       if (place === null) return undefined
       const page: PayeeLookups.Page = yield* PayeeLookups.pageAfter(source, place)
-      // A line is numbered by the payees that had one at the execution.
+      // A line's number counts the payees that had a line at the execution.
       const payees = page.payees.map((payee) => {
         const { entitlement } = DistributionRules.entitlementOf(
           { pricing: asPlanned.pricing },
@@ -414,7 +418,8 @@ const linesOf = (restating: Restating, executed: Executed): Rows => {
           })
         )
       }
-      // Retention moves the horizon first and deletes then, so that rows of a page were read whole.
+      // Retention moves the horizon before it deletes: where the horizon has not passed the page,
+      // all its rows were read.
       if (yield* isDeleted(source)) {
         return yield* Effect.fail(
           unavailable("overloaded", "The history of a distribution was deleted meanwhile.", 1)
@@ -432,7 +437,7 @@ const storedOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
   )
 })
 
-/** Finds the line of the distribution before from which each payee's carryIn is, by payee. */
+/** Finds the line of the preceding distribution that has each payee's carryIn, by payee. */
 const carriesOf = Effect.fnUntraced(function* (
   source: LineSource,
   payees: ReadonlyArray<PayeeLookups.Payee>
@@ -450,8 +455,8 @@ const carriesOf = Effect.fnUntraced(function* (
 })
 
 /**
- * Sources of a line's inputs: the correcting statement in place of a restated point. A figure of a payee
- * without a line is of the distribution.
+ * Sources of a line's inputs: the correcting statement in place of a restated point. A figure of a
+ * payee without a line has the distribution as its source.
  */
 const lineSourcesOf = (of: {
   readonly restating: Restating

@@ -1,5 +1,5 @@
 /**
- * Pure figures of a restatement: which points a corrected NAV does not bear out, and orders and
+ * Pure figures of a restatement: the points that a corrected NAV does not confirm, and orders and
  * distribution lines at that NAV (docs/domain/statements.md#restatement).
  */
 import type { DistributionLine } from "../../distributions/distribution/DistributionLine.ts"
@@ -27,16 +27,16 @@ import type { RestatedRow, RestatedTotal } from "./Restatement.ts"
 export const isUsable = ({ official, ripcord }: Pick<StatedNav, "official" | "ripcord">): boolean =>
   !ripcord && Decimal.isPositive(official)
 
-/** Corrected NAV, and those that statements of the same date stated before. */
+/** Corrected NAV, and the NAVs that earlier statements of the same date stated. */
 export interface Corrected {
   readonly to: Decimal.Decimal
   readonly before: ReadonlyArray<Decimal.Decimal>
-  /** Largest distance of a price from the NAV that bears it out, as a fraction of the NAV. */
+  /** Largest distance of a price from a NAV that confirms it, as a fraction of the NAV. */
   readonly tolerance: Decimal.Decimal
 }
 
 /**
- * Whether the corrected NAV bears a price out: the price is within the tolerance of it, and nearer to
+ * Whether the corrected NAV confirms a price: the price is within the tolerance of it, and nearer to
  * it than to every earlier NAV that differs from it. A price that lies as near to an earlier one was
  * published on the earlier one.
  */
@@ -79,7 +79,7 @@ export const ofStatement = ({ statementId: id, offset }: Sources): Basis.Source 
   offset
 })
 
-/** Price at which the orders of a dealing day deal at the corrected NAV. */
+/** Price of the orders of a dealing day at the corrected NAV. */
 export interface DayPrice {
   readonly price: Decimal.Decimal
   /** Inputs of the swing; null: the price is the NAV itself. */
@@ -87,8 +87,8 @@ export interface DayPrice {
 }
 
 /**
- * Computes the price of a dealing day at the corrected NAV: swung by the sums that the day was dealt
- * by, of which those in units count at that NAV (docs/domain/orders.md#day-price).
+ * Computes the price of a dealing day at the corrected NAV: swung by the sums of the day's dealing,
+ * of which those in units count at that NAV (docs/domain/orders.md#day-price).
  */
 export const dayPriceOf = (swinging: Swinging): DayPrice => {
   const swung = swungOf(swinging)
@@ -120,7 +120,7 @@ interface Figure {
   readonly basis: () => ReadonlyArray<Basis.Basis>
 }
 
-/** Makes the rows of the figures that differ. */
+/** Makes rows of the figures that differ. */
 const rowsOf = (
   { currency, ...subject }: Subject,
   figures: ReadonlyArray<Figure>
@@ -290,9 +290,9 @@ export interface RestatedLine {
 }
 
 /**
- * Rows of a line: its gross, and what is paid of it, units or the net. A carry counts as a row where it
- * differs by at least the smallest amount that is paid, as that of a line that was carried whole. What an
- * order made void is booked elsewhere and has none.
+ * Rows of a line: its gross, and what is paid of it, units or the net. A carry has a row where it
+ * differs by at least the smallest amount that is paid, for example on a line that was carried
+ * whole. A line that an order made void is booked elsewhere and has no rows.
  */
 export const ofLine = ({
   stored,
@@ -357,8 +357,8 @@ export const ofLine = ({
 export type Sums = ReadonlyMap<string, Decimal.Decimal>
 
 /**
- * Fields of what holders are owed. A gross is its net and what is withheld, and a carry is paid, less
- * what is withheld, by the next line: neither is counted beside what is paid.
+ * Fields of what holders are owed. A gross contains the net, and a carry is paid by the next line,
+ * less the withholding: neither is counted beside the amounts paid.
  */
 const counted: ReadonlySet<RestatedField> = new Set(["units", "proceeds", "cash", "refund", "net"])
 
@@ -370,7 +370,7 @@ export const added = (sums: Sums, rows: ReadonlyArray<RestatedRow>): Sums => {
   return next
 }
 
-/** Totals in order of their unit. */
+/** Sorts totals by unit. */
 export const totalsOf = (sums: Sums): ReadonlyArray<RestatedTotal> =>
   [...sums]
     .map(([unit, owed]) => ({ unit, owed }))

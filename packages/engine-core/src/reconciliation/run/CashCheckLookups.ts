@@ -1,4 +1,6 @@
-/** Loads what the check of orders' cash compares: delivered orders, and those whose cash a correction lost. */
+/**
+ * Look-ups of the check of orders' cash: delivered orders, and those whose cash a correction lost.
+ */
 import { Effect, Option, Stream } from "effect"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -26,7 +28,10 @@ const ofCash = (
   paid: self.cash.matched
 })
 
-/** Facts of a subscription: its cash; or its refund, where its cash is whole and lines of the refund are not. */
+/**
+ * Facts of a subscription: its cash; or its refund, where bank lines have all of its cash and not
+ * all of its refund.
+ */
 const ofSubscription = (
   self: Subscription,
   { isLost }: Pick<Settled, "isLost">
@@ -67,8 +72,8 @@ const orderOf = Effect.fnUntraced(function* ({ kind, orderId }: CashTaking, { pi
 })
 
 /**
- * Streams the cash of the instrument's orders that are delivered and not closed, and of those, closed or
- * not, that a correction took cash back of.
+ * Streams the cash of the instrument's orders that are delivered and not closed, and of those,
+ * closed or not, of which a correction took cash back.
  */
 export const settled = (
   { instrumentId }: Of,

@@ -1,5 +1,5 @@
 /**
- * Loads the booked bank lines that orders have not taken whole, by the index of such lines: parts of
+ * Look-ups of the booked bank lines that orders have not taken whole, by an index of them: parts of
  * statements that orders took whole are not read.
  */
 import { Effect, Stream } from "effect"
@@ -29,13 +29,13 @@ import { type Facts, sourcesOf } from "./StatementCheckLookups.ts"
 
 type Of = Pick<Instrument, "instrumentId">
 
-/** Statements whose parts are looked up together. */
+/** Number of statements whose parts are looked up together. */
 const statementsMax = 100
 
-/** Records that are looked up together. */
+/** Number of records that are looked up together. */
 const recordsMax = 500
 
-/** Rows that are read together. */
+/** Number of rows that are read together. */
 const rowsMax = 1_000
 
 /** A statement whose lines may be judged, and the currency of its account. */
@@ -56,7 +56,7 @@ const isJudged = (
   !segregated &&
   (mappedTo === null || mappedTo === of.instrumentId || !of.instruments.includes(mappedTo))
 
-/** Selects the statements of a source that are judged, and that have their lines still. */
+/** Selects the statements of a source that are judged and whose lines are not deleted. */
 const judgedOf = Effect.fnUntraced(function* (
   statements: ReadonlyArray<ExternalStatement>,
   of: Of & Pick<ExternalSource, "instruments">,
@@ -77,7 +77,7 @@ const judgedOf = Effect.fnUntraced(function* (
   })
 })
 
-/** Loads records by id, so many at a time. */
+/** Loads records by id, a bounded number at a time. */
 const chunked = <A, E, R>(
   ids: ReadonlyArray<string>,
   load: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<A>, E, R>
@@ -89,7 +89,10 @@ const chunked = <A, E, R>(
     Stream.runCollect
   )
 
-/** Loads the parts of statements; of one that no taking opened, with what was taken before parts were kept. */
+/**
+ * Loads the parts of statements. A part that no taking has opened gets the amounts that were taken
+ * before the index existed.
+ */
 const partsOf = Effect.fnUntraced(function* (judged: ReadonlyArray<Judged>, { pin }: Point) {
   const records = yield* Records
   const every = judged.flatMap(({ statement: { externalStatementId, lineCount } }) =>
@@ -123,7 +126,7 @@ const partsOf = Effect.fnUntraced(function* (judged: ReadonlyArray<Judged>, { pi
   )
 })
 
-/** Spans of lines to read: those of neighbouring parts as one where nothing lies between them. */
+/** Spans of lines to read: adjacent parts are one span. */
 const spansOf = (
   parts: ReadonlyArray<Part.CashLinePart>,
   statement: Pick<ExternalStatement, "lineCount">
@@ -196,8 +199,9 @@ const addOpen = Effect.fnUntraced(function* (
 })
 
 /**
- * Streams what orders have not taken of the booked lines of an instrument's statements in force, one fact
- * for each reference of the bank, in memory that grows with their number alone.
+ * Streams the rests that orders have not taken of the booked lines of an instrument's statements in
+ * force, one fact for each reference of the bank, in memory that grows with the number of references
+ * alone.
  */
 export const unmatched = (instrument: Of, at: Point): Facts<CashUnmatched.Unmatched> =>
   Stream.unwrap(

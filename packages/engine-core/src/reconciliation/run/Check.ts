@@ -16,17 +16,18 @@ import type { ProjectionLog } from "../../ports/storage/ProjectionLog.ts"
 import type { Records, Stored } from "../../records/Records.ts"
 import type { BatchPoint } from "./ReserveBatchLookups.ts"
 
-/** Point of a run: everything that the run reads was written by then. */
+/** Point of a run: the run reads only what was written by then. */
 export interface Point {
   readonly pin: Pin.Resolved
   /**
    * Horizon: the offset after which the kept history begins; 0 where the projection began before the
-   * first update of the ledger, and none is pruned.
+   * first update of the ledger and no update is pruned.
    */
   readonly horizonOffset: number
   /**
-   * True in a run on an instrument that starts by itself: a check may leave out what an earlier run
-   * judged and what cannot have changed since (docs/domain/reconciliation.md#what-is-read-again).
+   * True in a run on an instrument that starts by itself: a check may leave out records that an
+   * earlier run judged and that cannot have changed since
+   * (docs/domain/reconciliation.md#what-is-read-again).
    */
   readonly isBrief?: boolean
 }
@@ -49,7 +50,10 @@ export type Services = Records | Crypto | Bulk | Ledger | Feed | ProjectionLog
 
 /** One row of the table of checks (docs/domain/reconciliation.md#checks). */
 export interface Check<F = unknown> {
-  /** Streams the facts of an instrument at the point, in flat memory; none: nothing to compare. */
+  /**
+   * Streams the facts of an instrument at the point, in constant memory; no facts: nothing to
+   * compare.
+   */
   facts(
     instrument: Stored<Instrument>,
     at: BatchPoint,
@@ -61,7 +65,7 @@ export interface Check<F = unknown> {
    */
   venueFacts?(at: Point): Stream.Stream<F, CheckNotRun | Unavailable, Services>
   /**
-   * Whether a difference leaves all other checks without ground: the run is then incomplete, and it
+   * True: the other checks rest on this one. Where it finds a difference, the run is incomplete and
    * clears neither findings nor distributions.
    */
   readonly isGround?: true
@@ -77,7 +81,7 @@ export interface Check<F = unknown> {
   differences(fact: F, tolerance: Decimal.Decimal, terms: Terms): ReadonlyArray<Difference>
   /**
    * Moment of the figures of a fact, also of one without a difference; null, as where it is left
-   * out: the run's pin. A finding of a later moment is not cleared by facts of an earlier one.
+   * out: the run's pin. Facts of an earlier moment do not clear a finding of a later one.
    */
   comparedAt?(fact: F): Moment | null
 }

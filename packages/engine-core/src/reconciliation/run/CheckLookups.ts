@@ -191,7 +191,7 @@ export interface Row extends Check.Check {
 /** The checks in the order they run. */
 export const checks: ReadonlyArray<Row> = checkNames.map((name) => ({ name, ...table[name] }))
 
-/** Names of the checks that are the ground of all others. */
+/** Names of the checks on which all others rest. */
 export const groundNames: ReadonlyArray<string> = checks.flatMap(({ isGround, name }) =>
   isGround === true ? [name] : []
 )

@@ -1,6 +1,6 @@
 /**
- * Watermark of a check: what the last run that judged everything of an instrument, or of the venue, had
- * read by then, so that a run which starts by itself judges what is new.
+ * Watermark of a check: the instant up to which the last complete run had read an instrument, or the
+ * venue, so that a run which starts by itself judges only later changes.
  */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
@@ -10,7 +10,7 @@ const { Literal, NullOr, String: Text, Struct } = Schema
 
 const Mark = Struct({
   runId: Text,
-  /** Everything written by this instant was judged. */
+  /** All records written by this instant were judged. */
   writtenBy: Instant.schema,
   /** The instant that the run judged time at. */
   judgedAt: Instant.schema
@@ -18,7 +18,7 @@ const Mark = Struct({
 
 export const CheckMark = Struct({
   check: Text,
-  /** Null: the mark is of facts of the venue. */
+  /** Null: the watermark of the venue's own facts. */
   instrumentId: NullOr(Text),
   ...Mark.fields
 })

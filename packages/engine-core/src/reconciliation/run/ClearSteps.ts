@@ -22,7 +22,10 @@ import type { Scope } from "./Run.ts"
 export interface Judged {
   readonly runId: string
   readonly scope: Scope
-  /** Whether the run may clear distributions: it compared the projection, which is what the ledger has. */
+  /**
+   * Whether the run may clear distributions: it compared the projection with the ledger and found no
+   * drift.
+   */
   readonly isGrounded: boolean
   readonly covered: ReadonlyArray<Covered>
   readonly found: ReadonlyArray<Stored<Finding>>
@@ -31,8 +34,9 @@ export interface Judged {
 }
 
 /**
- * Holds the distributions of instruments with an open hold, and clears those of instruments that
- * nothing stops. Returns the ids of those that became payable. Must run inside `transact`.
+ * Holds the distributions of instruments with an open hold, and clears those of instruments without
+ * a hold or blocking finding. Returns the ids of those that became payable. Must run inside
+ * `transact`.
  */
 export const holdOrClear = Effect.fnUntraced(function* (of: Judged, act: Act) {
   const covered = yield* withDistributions(of)
@@ -62,8 +66,9 @@ export const holdOrClear = Effect.fnUntraced(function* (of: Judged, act: Act) {
 })
 
 /**
- * Filters the covered instruments for those that have a distribution which is not paid, or not shown as
- * paid to investors and apps, and for those that owe a line of a paid one: most have none.
+ * Filters the covered instruments for those that have a distribution which is not paid, or not shown
+ * as paid to investors and apps, and for those with an owed line of a paid one. Most instruments
+ * have neither.
  */
 const withDistributions = Effect.fnUntraced(function* ({ covered }: Judged) {
   const records = yield* Records

@@ -1,6 +1,4 @@
-/**
- * Runs the checks of a reconciliation run at its pin, outside transactions: reads, and compares.
- */
+/** Steps that run the checks of a reconciliation run at its pin, outside transactions. */
 import { Effect, Option, Result, Stream } from "effect"
 import { shownDistributions } from "../../distributions/distribution/Distribution.ts"
 import { distributionLines } from "../../distributions/distribution/DistributionLine.ts"
@@ -23,10 +21,10 @@ import { type BatchPoint, pointOf } from "./ReserveBatchLookups.ts"
 import type { Scope } from "./Run.ts"
 import * as Rules from "./RunRules.ts"
 
-/** Facts that are compared, and looked up among the findings, together. */
+/** Number of facts that are compared, and looked up among the findings, together. */
 const batchMax = 500
 
-/** Instruments for which a run prefetches together. */
+/** Number of instruments for which a run prefetches together. */
 const instrumentsMax = 500
 
 /** `why` of checks of a run that found the ledger unreachable. */
@@ -58,8 +56,8 @@ export const outcomesOf = ({
 ]
 
 /**
- * Runs the checks of the scope at the head of the projection. Nothing is compared while the ledger
- * is unreachable, since the projection may be behind it: then no check ran.
+ * Runs the checks of the scope at the head of the projection. While the ledger is unreachable no
+ * check runs, since the projection may be behind it.
  */
 export const compare = Effect.fnUntraced(function* (
   scope: Scope,
@@ -89,7 +87,7 @@ export interface Situation {
 const chosenOf = (scope: Scope): ReadonlyArray<Row> =>
   checks.filter(({ name }) => scope.checks?.includes(name) ?? true)
 
-/** Runs the checks of the scope at a point, of the facts of instruments alone. */
+/** Runs the checks of the scope at a point, without the venue's own facts. */
 export const compareAt = Effect.fnUntraced(function* (scope: Scope, { at, isReached }: Situation) {
   const records = yield* Records
   const { instrumentIds } = scope
@@ -123,7 +121,7 @@ export const compareAt = Effect.fnUntraced(function* (scope: Scope, { at, isReac
   return { at, isReached, checks: chosen.map(({ name }) => name), covered }
 })
 
-/** Resolves the point of a run: all that is written by now, time judged now. */
+/** Resolves the point of a run: the head of the records, and the present time. */
 const pointAt = Effect.fnUntraced(function* (now: Instant.Instant) {
   const feed = yield* Feed
   const log = yield* ProjectionLog
@@ -156,8 +154,8 @@ const outcomeOf = Effect.fnUntraced(
 )
 
 /**
- * Runs one check of the venue's own facts. A check that is the ground of the others counts as not run
- * where it found a difference: the run is incomplete.
+ * Runs one check of the venue's own facts. A check on which the others rest counts as not run where
+ * it found a difference: the run is incomplete.
  */
 const venueOutcomeOf = Effect.fnUntraced(
   function* (check: Row, { at, scope }: { readonly at: Check.Point; readonly scope: Scope }) {
@@ -179,9 +177,10 @@ const served = (check: Row): Rules.Outcome => ({
 })
 
 /**
- * Checks whether a brief run need not compare the venue's facts, since one a short time ago found nothing
- * and none was found since. A run that may clear a distribution, or one that is shown as unpaid to investors,
- * or let owed lines of a paid one be delivered again, compares them: which run cleared it is shown.
+ * Checks whether a brief run need not compare the venue's facts, since a comparison a short time ago
+ * found no difference and no finding of one is open. A run compares them where it may clear a
+ * distribution, or one that is shown to investors as unpaid, or permit deliveries of owed lines of a
+ * paid one: which run cleared a distribution is shown, and that run must have compared.
  */
 const isServed = Effect.fnUntraced(function* (
   { name, servesFor }: Row,

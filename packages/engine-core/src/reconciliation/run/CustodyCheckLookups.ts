@@ -1,6 +1,7 @@
 /**
- * Loads what the check of custody compares: positions that a custodian states of a reserve's accounts,
- * and what is locked for the reserve at that moment (docs/domain/reconciliation.md#custody-of-reserves).
+ * Look-ups of the check of custody: positions that a custodian states of a reserve's accounts, and
+ * the holdings that are locked for the reserve at that moment
+ * (docs/domain/reconciliation.md#custody-of-reserves).
  */
 import { Effect, Stream } from "effect"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
@@ -35,7 +36,7 @@ const statedOf = ({ statement }: Latest, hashes: ReadonlySet<string>) =>
     )
   )
 
-/** Sums of what is locked for a reserve at a pin, by the key of the asset. */
+/** Sums the holdings that are locked for a reserve at a pin, by the key of the asset. */
 const lockedOf = Effect.fnUntraced(function* ({ reserveId }: Reserve, pin: Pin.Resolved) {
   const records = yield* Records
   const sums = new Map<string, Decimal.Decimal>()
@@ -52,8 +53,8 @@ const lockedOf = Effect.fnUntraced(function* ({ reserveId }: Reserve, pin: Pin.R
 })
 
 /**
- * Makes the positions: each asset of the terms, or that is locked, which the source maps, and each asset
- * in the file that it does not map. Several names in the file may be one asset on the ledger.
+ * Makes the positions: each mapped asset that is in the terms or locked, and each asset in the file
+ * that the source does not map. Several names in the file may be one asset on the ledger.
  */
 const positionsOf = (of: {
   readonly reserve: Pick<Reserve, "terms" | "pending">

@@ -1,4 +1,7 @@
-/** Pure rule of the daily reconciliation run: which day's run is due, and when the next one is. */
+/**
+ * Pure rule of the daily reconciliation run: the day whose run is due, and the instant of the next
+ * one.
+ */
 import * as Date from "../../kernel/Date.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { TimeOfDay } from "../../kernel/TimeOfDay.ts"
@@ -18,7 +21,7 @@ export interface Days {
 
 /**
  * Returns the day of the latest run that is due by `now`, and the instant of the next. A time that a
- * clock change skips is the instant of the skip, one that comes twice the first of the two.
+ * clock change skips is the instant of the skip; of a time that comes twice, the first.
  */
 export const daysOf = ({ time, zone }: DailyAt, now: Instant.Instant): Days => {
   const today = Zone.dateAt(zone, now)
@@ -31,7 +34,7 @@ export const daysOf = ({ time, zone }: DailyAt, now: Instant.Instant): Days => {
 /**
  * Whether the run of the latest day is still to be queued. `queued` is the day of the newest run
  * that was queued; null where none was since the runs were switched on: the first one is the next
- * day's. Days that passed while no host ran are made up for by one run.
+ * day's. One run is made for all days that passed while no host ran.
  */
 export const isDue = (queued: string | null, { latest }: Pick<Days, "latest">): boolean =>
   queued !== null && queued < latest

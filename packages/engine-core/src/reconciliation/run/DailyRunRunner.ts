@@ -19,7 +19,7 @@ const delayMax = 3_600_000
 const millisUntil = (instant: Instant.Instant, now: Instant.Instant): number =>
   Math.min(delayMax, Math.max(0, Instant.toEpochMillis(instant) - Instant.toEpochMillis(now)) + 1)
 
-/** Task: its state is the day of the newest run that was queued; empty while the runs are off. */
+/** Task whose state is the day of the newest run that was queued; empty while the runs are off. */
 export const dailyRun: Task<Records> = {
   name: "reconciliation",
   doc: "Queues the daily reconciliation run.",

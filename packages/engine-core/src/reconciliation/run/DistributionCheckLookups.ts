@@ -1,4 +1,4 @@
-/** Loads what the checks of distributions compare: their lines, stored and computed again, and sums. */
+/** Look-ups of the checks of distributions: their lines, stored and computed again, and sums. */
 import { Effect, Option, Stream } from "effect"
 import {
   type Distribution,
@@ -39,9 +39,9 @@ import type * as Unpaid from "./checks/DistributionUnpaid.ts"
 type Of = Pick<Instrument, "instrumentId">
 
 /**
- * Streams the sealed distributions of an instrument that a run judges: those that are not paid, or not
- * shown as paid to investors and apps, to whom a run must not show which; the last executed, whose
- * carries the next one takes in; and those with a finding that is not cleared.
+ * Streams the sealed distributions of an instrument that a run judges: those that are not paid, or
+ * not shown as paid to investors and apps, who must not learn the difference from a run; the last
+ * executed, whose carries the next one takes in; and those with a finding that is not cleared.
  */
 const judgedOf = (
   { instrumentId }: Of,
@@ -85,23 +85,23 @@ const foundIn = (where: { readonly instrumentId?: ReadonlyArray<string> }) =>
       )
   )
 
-/** Keeper of the history of the distributions whose findings the next run judges again. */
+/** `HistoryKeeper` of the distributions whose findings the next run judges again. */
 export const historyKeeper: HistoryKeeper = {
   name: "findings-of-distributions",
   doc: "Register and points of distributions with a finding that is open or accepted.",
   lowest: Effect.flatMap(foundIn({}), (ids) => lowestRead([...new Set(ids)]))
 }
 
-/** Ids that the distribution of a finding may have, whose subject is a distribution or a line. */
+/** Possible ids of the distribution of a finding, whose subject is a distribution or a line. */
 const idsIn = (subjectId: string): ReadonlyArray<string> => [
   subjectId,
   subjectId.replace(/\.\d+$/u, "")
 ]
 
 /**
- * The plan of the execution; null where the ledger shows one that the engine has not planned, and for a
- * paid one whose pins retention has passed: it was computed again until then. Fails where the pins of
- * another one cannot be read any more.
+ * Loads the plan of the execution; null where the engine has not planned it, and for a paid
+ * distribution whose pins retention has passed. Fails where the pins of a distribution that is not
+ * paid can no longer be read.
  */
 const planOf = Effect.fnUntraced(function* (
   { distributionId, instrumentId, recordOffset, executedBy, state }: Distribution,
@@ -137,7 +137,7 @@ export const recomputed = (
 /** A snapshot of the ledger does not show which operation executed a distribution. */
 const isOfSnapshot = ({ executedBy }: Distribution): boolean => executedBy.operationId === null
 
-/** The fact that the last executed distribution is of a snapshot; none of an earlier one. */
+/** Fact of the last executed distribution where it is of a snapshot; an earlier one gives none. */
 const unplannedOf = (
   { instrumentId, distributionId, currency }: Stored<Distribution>,
   { pin }: Point
@@ -280,7 +280,7 @@ const addLine = (sum: Stock, line: DistributionLine): Stock => {
     net: Decimal.add(sum.net, line.net),
     carryOut: Decimal.add(sum.carryOut, carryOut),
     payoutUnits: Decimal.add(sum.payoutUnits, line.payoutUnits ?? Decimal.zero),
-    // Of a holder who left the register the rest is the fund's.
+    // The rest of a holder who left the register is the fund's.
     lost: Decimal.isZero(line.units) ? sum.lost : Decimal.add(sum.lost, Decimal.abs(left))
   }
 }
@@ -316,7 +316,7 @@ const identityOf = Effect.fnUntraced(function* (self: Stored<Distribution>, { pi
   } satisfies Identity.Fact
 })
 
-/** One atom of an entitlement: cutting a line takes less. */
+/** One atom of an entitlement: rounding a line down takes less. */
 const atom = Decimal.fromAtoms(1n)
 
 /** Bounds of the entitlements of an accumulating instrument, by the units of its lines. */

@@ -1,4 +1,7 @@
-/** Loads what the check of the projection compares: digests of contracts, kept and active on the ledger. */
+/**
+ * Look-ups of the check of the projection: digests of the contracts that the projection keeps, and
+ * of those active on the ledger.
+ */
 import { Effect, Stream } from "effect"
 import { type Holding, holdings } from "../../instruments/register/Holding.ts"
 import { holdingOf } from "../../instruments/register/RegisterReadings.ts"
@@ -17,7 +20,7 @@ import * as ProjectionDrift from "./checks/ProjectionDrift.ts"
 
 type Digests = Map<string, ProjectionDrift.Digest>
 
-/** Members of a contract that are compared; its place in the history is the projection's own. */
+/** Members of a contract that are compared; its place in the projection's history is left out. */
 const contractShown = ({
   contractId,
   template,
@@ -66,7 +69,10 @@ const notRead = (error: Ledger.ReadError): CheckNotRun =>
     why: error._tag === "BeforeHorizon" ? "before-horizon" : "ledger-unreachable"
   })
 
-/** Digests what the ledger has active at an offset, by template, and the holdings that follow from it. */
+/**
+ * Digests the contracts that are active on the ledger at an offset, by template, and the holdings
+ * that follow from them.
+ */
 const activeAt = Effect.fnUntraced(function* (
   at: Point["pin"]["offset"],
   add: (to: Digests, name: string, shown: Plain) => void
@@ -101,7 +107,7 @@ const activeAt = Effect.fnUntraced(function* (
   return found
 })
 
-/** Digests what the projection keeps at a pin: its active contracts, and the holdings folded of them. */
+/** Digests the projection at a pin: its active contracts, and the holdings folded from them. */
 const projectedAt = Effect.fnUntraced(function* (
   pin: Point["pin"],
   add: (to: Digests, name: string, shown: Plain) => void

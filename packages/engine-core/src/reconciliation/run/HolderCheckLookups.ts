@@ -1,5 +1,5 @@
 /**
- * Loads what the checks of holders compare: movements under restrictions, units without an admission,
+ * Look-ups of the checks of holders: movements under restrictions, units without an admission,
  * places under the holder cap, locks.
  */
 import { Effect, Stream } from "effect"
@@ -31,7 +31,7 @@ import { lastRunOf } from "./LastRunLookups.ts"
 import type { Run } from "./Run.ts"
 import { holderIdsOf } from "./RegisterLookups.ts"
 
-/** Holders, or parties, that are judged together. */
+/** Number of holders, or parties, that are judged together. */
 const holdersMax = 500
 
 type Of = Pick<Instrument, "instrumentId" | "registrar">
@@ -72,7 +72,9 @@ export const leftAgainst = (
     })
   )
 
-/** Sums what left these holders against their restrictions, which are in the order of their making. */
+/**
+ * Sums the units that left these holders against their restrictions, which are sorted by creation.
+ */
 const leftOf = Effect.fnUntraced(function* (
   instrumentId: string,
   judged: ReadonlyArray<ReadonlyArray<Restriction>>,
@@ -115,7 +117,10 @@ const leftOf = Effect.fnUntraced(function* (
   )
 })
 
-/** Streams the parties of an instrument's register, with what came to those without an admission. */
+/**
+ * Streams the parties of an instrument's register; those without an admission with the units that
+ * came to them.
+ */
 export const held = (
   instrument: Of,
   at: Point
@@ -169,7 +174,7 @@ const heldBy = Effect.fnUntraced(function* (
   )
 })
 
-/** Loads the admissions of holders to an instrument, those that ended too, by holder. */
+/** Loads the admissions of holders to an instrument, ended ones included, by holder. */
 const admissionsOf = Effect.fnUntraced(function* (
   { instrumentId }: Of,
   holderIds: ReadonlyArray<string>,
@@ -251,7 +256,7 @@ const againstSince = Effect.fnUntraced(function* (
   return found
 })
 
-/** Counts the places of a recorded instrument that admitted and offered holders take. */
+/** Counts the places that admitted and offered holders take in a recorded instrument. */
 export const places = (
   instrument: Instrument,
   { pin }: Point
@@ -289,7 +294,10 @@ export const locks = (
     )
   )
 
-/** The locks that name an order of the venue: by its id, or by that of the order its owner signed. */
+/**
+ * Selects the locks that name an order of the venue, by its id or by the id of the order that its
+ * owner signed.
+ */
 const ownLocks = Effect.fnUntraced(function* (
   { instrumentId }: Of,
   locked: ReadonlyArray<Holding>,

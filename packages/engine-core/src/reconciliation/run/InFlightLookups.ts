@@ -1,6 +1,6 @@
 /**
- * Loads what is in flight at the moment of a statement: orders and locks that may explain a difference
- * of units (docs/domain/reconciliation.md#in-flight).
+ * Look-ups of items in flight at the moment of a statement: orders and locks that may explain a
+ * difference of units (docs/domain/reconciliation.md#in-flight).
  */
 import { Effect, Stream } from "effect"
 import { holders } from "../../holders/holder/Holder.ts"
@@ -33,7 +33,7 @@ export interface Explaining {
   readonly show: (units: Decimal.Decimal) => Decimal.Decimal
 }
 
-/** Basis of the positions of a statement: as the file says, else as its source does. */
+/** Basis of the positions of a statement: that of the file, else that of its source. */
 export const basisOf = ({
   source,
   statement
@@ -49,8 +49,8 @@ export const dayEndOf = ({
 
 /**
  * Streams the orders in flight at the moment of a statement, and those that were priced from then to
- * the end of its day, each once: of these holders, or of all where `holderIds` is null. Memory grows
- * with the ids of the orders alone.
+ * the end of its day, each once: of these holders, or of all where `holderIds` is null. Memory holds
+ * the ids of the orders alone.
  */
 export const streamOrders = (of: Explaining, holderIds: ReadonlyArray<string> | null) =>
   Stream.unwrap(
@@ -100,7 +100,10 @@ export const streamOrders = (of: Explaining, holderIds: ReadonlyArray<string> | 
     })
   )
 
-/** Loads what `streamOrders` streams: for few holders, or for a difference that each order may explain. */
+/**
+ * Collects the items of `streamOrders`: for few holders, or for a difference that any order may
+ * explain.
+ */
 export const ordersOf = (of: Explaining, holderIds: ReadonlyArray<string> | null) =>
   Stream.runCollect(streamOrders(of, holderIds))
 

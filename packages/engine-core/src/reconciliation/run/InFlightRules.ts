@@ -1,4 +1,7 @@
-/** Pure rules of what is in flight: by how much an order may show in a statement and not on the register. */
+/**
+ * Pure rules of items in flight: the amounts by which orders and locks may make a statement differ
+ * from the register.
+ */
 import type { Item, Items } from "../../findings/Explained.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -41,8 +44,9 @@ const ofRedemptionAs = (self: Redemption, of: Of): InFlight => ({
 })
 
 /**
- * A subscription at the moment of a statement. Priced, its units may show before they are on the
- * register; delivered and not closed, they may not show yet. In any other state nothing is in flight.
+ * Item of a subscription at the moment of a statement. Of a priced one the statement may show the
+ * units before the register has them; of one that is delivered and not closed it may not show them
+ * yet. In other states there is no item.
  */
 export const ofSubscription = (self: Subscription): ReadonlyArray<InFlight> => {
   const { lot, pricedAt, deliveredAt, state } = self
@@ -56,8 +60,9 @@ export const ofSubscription = (self: Subscription): ReadonlyArray<InFlight> => {
 }
 
 /**
- * A redemption at the moment of a statement. Priced, its units may be gone from the statement while
- * the register has them; burned and not settled, they may show although the register has them not.
+ * Item of a redemption at the moment of a statement. Of a priced one the units may be gone from the
+ * statement while the register has them; of one that is burned and not settled the statement may
+ * still show them.
  */
 export const ofRedemption = (self: Redemption): ReadonlyArray<InFlight> => {
   const { pricedAt, burnedAt, state } = self
@@ -71,12 +76,12 @@ export const ofRedemption = (self: Redemption): ReadonlyArray<InFlight> => {
   return [ofRedemptionAs(self, { amount: units, since: burnedAt ?? pricedAt, isUnmoved: false })]
 }
 
-/** Orders whose units move: those that end otherwise never show in a statement. */
+/** States of orders whose units move; orders that end otherwise never show in a statement. */
 const ended = ["withdrawn", "released"]
 
 /**
- * A subscription that was priced after the moment of a statement and by the end of its day, as of that
- * end: the statement may show its units already.
+ * Item of a subscription that was priced after the moment of a statement and by the end of its day:
+ * the statement may show its units already.
  */
 export const ofLaterSubscription = (
   self: Subscription,
@@ -89,7 +94,10 @@ export const ofLaterSubscription = (
     ? []
     : [ofSubscriptionAs(self, { amount: self.lot.units, since: self.pricedAt, isUnmoved: false })]
 
-/** The same of a redemption: its units may be gone from the statement already. */
+/**
+ * Item of a redemption that was priced in that time: its units may be gone from the statement
+ * already.
+ */
 export const ofLaterRedemption = (
   self: Redemption,
   moment: Instant.Instant
@@ -111,7 +119,7 @@ export const isCounted = (
   (basis === "trade" ||
     (basis === "contractual" && settleBy !== null && Instant.atOrBefore(settleBy, dayEnd)))
 
-/** Splits what is in flight into what the basis must count and what it may. */
+/** Splits items into those that the basis must count and those that it may count. */
 export const split = (
   inFlight: ReadonlyArray<InFlight>,
   of: { readonly basis: StatementBasis; readonly dayEnd: Instant.Instant }

@@ -1,11 +1,11 @@
-/** Finds the last reconciliation run in which a check ran for an instrument. */
+/** Look-up of the last reconciliation run in which a check ran for an instrument. */
 import { Effect, Option, Stream } from "effect"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import { Records } from "../../records/Records.ts"
 import { everyInstrument, type Run, runs } from "./Run.ts"
 import { runInstruments } from "./RunInstrument.ts"
 
-/** Runs that are read together: nearly always the first one is the one that is looked for. */
+/** Number of runs that are read together; nearly always the first one is found. */
 const pageMax = 8
 
 /** Checks whether a check ran in a run, for every instrument that the run covered. */

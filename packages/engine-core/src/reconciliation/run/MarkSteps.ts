@@ -1,4 +1,4 @@
-/** Moves the watermarks of the checks that judged everything they were asked for. */
+/** Steps that move the watermarks of the checks that judged all facts of the run's scope. */
 import { Effect } from "effect"
 import type { Act } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
@@ -7,7 +7,7 @@ import { checks } from "./CheckLookups.ts"
 import { type Compared, outcomesOf } from "./CompareSteps.ts"
 import * as Rules from "./RunRules.ts"
 
-/** Marks that are looked up together. */
+/** Number of watermarks that are looked up together. */
 const batchMax = 500
 
 const marked: ReadonlyArray<string> = checks.flatMap(({ isMarked, name }) =>
@@ -15,8 +15,8 @@ const marked: ReadonlyArray<string> = checks.flatMap(({ isMarked, name }) =>
 )
 
 /**
- * Moves the watermark of each check that has one, for the instruments, or the venue, of which the run
- * judged all that there is to judge. Must run inside `transact`.
+ * Moves the watermark of each check that has one, for the instruments, or the venue, of which the
+ * run judged all facts. Must run inside `transact`.
  */
 export const mark = Effect.fnUntraced(function* (
   { runId, compared }: { readonly runId: string; readonly compared: Compared },

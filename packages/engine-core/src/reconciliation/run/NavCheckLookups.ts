@@ -1,4 +1,4 @@
-/** Loads what the checks of a NAV feed compare. */
+/** Look-ups of the checks of a NAV feed: NAVs, prices and the state of the feed. */
 import { Effect, Option, Stream } from "effect"
 import {
   type Instrument,

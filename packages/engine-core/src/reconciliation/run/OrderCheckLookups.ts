@@ -1,4 +1,7 @@
-/** Loads what the checks of orders compare: redemptions that are owed, orders that wait, their policy. */
+/**
+ * Look-ups of the checks of orders: burned redemptions that are unpaid, and orders that wait for a
+ * price or a burn.
+ */
 import { Effect, Stream } from "effect"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import { type Redemption, redemptions } from "../../orders/redemption/Redemption.ts"
@@ -54,14 +57,14 @@ interface Ordered {
   readonly currency: string
 }
 
-/** The cash of an order by amount, the units of any other. */
+/** Amount that an order names: cash of an order by amount, units of any other. */
 const orderedOf = ({ amount, currency, units }: Ordered) => {
   if (amount !== null) return { ordered: amount, unit: currency }
   if (units === null) throw new Error("an order names neither an amount nor units")
   return { ordered: units, unit: "units" }
 }
 
-/** Streams the claimed orders of an instrument that nobody has priced, and its funded redemptions. */
+/** Streams the claimed orders of an instrument that are not priced, and its funded redemptions. */
 export const waiting = (
   instrument: Of,
   at: Point

@@ -1,4 +1,7 @@
-/** Records the business dates whose statements a run found overdue, which announces each once. */
+/**
+ * Steps that record the business dates whose statements a run found overdue; each record announces
+ * its date once.
+ */
 import { Effect } from "effect"
 import { instruments } from "../../instruments/instrument/Instrument.ts"
 import * as PolicyTerms from "../../instruments/policy/PolicyTerms.ts"
@@ -16,8 +19,8 @@ import * as Rules from "./RunRules.ts"
 import { overdueOf } from "./StatementCheckLookups.ts"
 
 /**
- * Opens a record for each overdue date that has none, of the instruments that the run found owed
- * statements of. Must run inside `transact`.
+ * Opens a record for each overdue date that has none, for the instruments whose statements the run
+ * found overdue. Must run inside `transact`.
  */
 export const noteOverdue = Effect.fnUntraced(function* (
   of: { readonly runId: string; readonly compared: Pick<Compared, "at" | "covered"> },

@@ -1,6 +1,6 @@
 /**
- * Loads what the replay of policies compares: orders with the versions of their policy, and the ledger
- * facts that no record expected.
+ * Look-ups of the replay of policies: orders with the versions of their policy, and the ledger facts
+ * that breach what records expect.
  */
 import { Effect, Option, Stream } from "effect"
 import { admissions } from "../../admissions/Admission.ts"
@@ -129,9 +129,9 @@ const claimedAmong = (of: Judging, subjects: ReadonlyArray<Subject>, { pin }: Po
   )
 
 /**
- * Loads the watermark of the orders, and those that are findings: a brief run judges the orders that
- * changed since it and the findings. Null: every order is judged, as where no run has, or where a version of the policy was
- * accepted since.
+ * Loads the watermark of the orders, and the orders that are findings: a brief run judges the orders
+ * that changed since the watermark, and the findings. Null: every order is judged, because no run
+ * has judged them, or a version of the policy was accepted since.
  */
 const judgedBefore = Effect.fnUntraced(function* ({ instrumentId }: Of, { isBrief, pin }: Point) {
   if (isBrief !== true) return null
@@ -167,8 +167,8 @@ type OfInstrument = Collection<{ readonly instrumentId: string }, never>
 
 /**
  * Collections of the kinds of record that breaches name and that belong to an instrument. Only the
- * engine's own record says whose instrument a breach is of: what a stranger writes into a contract
- * stops nobody's payout.
+ * engine's own record decides the instrument of a breach, so that a stranger's contract cannot stop
+ * a payout.
  */
 const ofInstrument: Readonly<Record<string, ReadonlyArray<Pick<OfInstrument, "name">>>> = {
   instrument: [instruments],
@@ -184,7 +184,7 @@ const ofInstrument: Readonly<Record<string, ReadonlyArray<Pick<OfInstrument, "na
   "issuer-powers-agreement": [issuerPowersAgreements]
 }
 
-/** Records that are looked up together. */
+/** Number of records that are looked up together. */
 const recordsMax = 500
 
 /** Streams the records with breaches, by kind and id, with the number of facts of each. */

@@ -1,4 +1,7 @@
-/** Records a reconciliation run: its findings, the holds that they open, and the run itself. */
+/**
+ * Steps that record a reconciliation run: its findings, the holds that they open, and the run
+ * itself.
+ */
 import { Effect, Option, Schema, Stream } from "effect"
 import * as Metrics from "../../engine/Metrics.ts"
 import {
@@ -41,13 +44,14 @@ export interface Recording {
   readonly compared: Compared
 }
 
-/** Findings that are looked up together. */
+/** Number of findings that are looked up together. */
 const batchMax = 500
 
 /**
- * Records a run (docs/domain/reconciliation.md#what-a-run-does): opens or judges again each finding,
- * clears those that a check that ran no longer finds, opens holds for blocking ones, holds or clears
- * distributions, and opens the record of the run. Must run inside `transactAlone`, which may run it again.
+ * Records a run (docs/domain/reconciliation.md#what-a-run-does): opens each finding or judges it
+ * again, clears findings that a check which ran no longer found, opens holds for blocking ones,
+ * holds or clears distributions, and opens the record of the run. Must run inside `transactAlone`,
+ * which may run it again.
  */
 export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
   const records = yield* Records
@@ -79,7 +83,8 @@ export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
     {
       runId,
       scope,
-      // A distribution that was sealed while a run compared waits for the run that its seal starts.
+      // A distribution that was sealed during the comparison is left to the run that its seal
+      // starts.
       isGrounded: isGrounded && !compared.venue.some(({ why }) => why === Rules.comparedBefore),
       covered: compared.covered,
       found,
@@ -191,9 +196,9 @@ const prefetchHolds = Effect.fnUntraced(function* (found: ReadonlyArray<Finding>
 })
 
 /**
- * Checks whether what the checks found, or no longer found, has a ground: each check that is the ground
- * of the others ran and found nothing, and no finding of one that the run leaves out is open. A run
- * without it clears nothing (docs/domain/reconciliation.md#projection-against-the-ledger).
+ * Checks whether the run may clear findings: each check on which the others rest ran and found no
+ * difference, and no finding of such a check that the run leaves out is open. Otherwise the run
+ * clears nothing (docs/domain/reconciliation.md#projection-against-the-ledger).
  */
 const hasGround = Effect.fnUntraced(function* ({ checks, venue }: Compared) {
   const grounds = groundNames.filter((name) => !checks.includes(name))
@@ -208,8 +213,8 @@ const hasGround = Effect.fnUntraced(function* ({ checks, venue }: Compared) {
 })
 
 /**
- * Clears the findings of checks and instruments that ran here and no longer found them. Returns the
- * sums of those of the covered instruments that stay open or accepted without being found here.
+ * Clears the findings that the checks of this run no longer found. Returns, for the covered
+ * instruments, the sums of findings that stay open or accepted although this run did not find them.
  */
 const clearOthers = Effect.fnUntraced(function* (
   { runId, scope, compared, isGrounded }: Recording & { readonly isGrounded: boolean },
@@ -229,7 +234,7 @@ const clearOthers = Effect.fnUntraced(function* (
     ...(instrumentIds === null ? {} : { instrumentId: instrumentIds })
   }
   const others = new Map<string, Verdict.Tally>()
-  // Findings that were found again are not decoded: they are most of them.
+  // Findings that were found again, which are most, are not decoded.
   yield* records.ids(findings, { where }).pipe(
     Stream.filter((findingId) => !found.has(findingId)),
     Stream.grouped(batchMax),
@@ -253,7 +258,7 @@ const tally = (sums: Map<string, Verdict.Tally>, instrumentId: string, finding: 
     Verdict.tallied(sums.get(instrumentId) ?? Verdict.noFindings, finding)
   )
 
-/** Records what the run came to for each instrument that it covered. */
+/** Records the verdict of each instrument that the run covered. */
 const recordVerdicts = Effect.fnUntraced(function* (
   of: Recording & {
     readonly found: ReadonlyArray<Finding>

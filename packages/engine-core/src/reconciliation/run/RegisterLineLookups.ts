@@ -1,6 +1,7 @@
 /**
- * Loads what the check of register lines compares: holders of whom a statement and the register differ
- * at the statement's moment, compared inside the store (docs/domain/reconciliation.md#register-against-statements).
+ * Look-ups of the check of register lines: holders for whom a statement and the register differ at
+ * the statement's moment, compared inside the store
+ * (docs/domain/reconciliation.md#register-against-statements).
  */
 import { Effect, Stream } from "effect"
 import { noItems } from "../../findings/Explained.ts"
@@ -33,7 +34,7 @@ import {
   showingAt
 } from "./StatementCheckLookups.ts"
 
-/** Differences whose orders and locks are loaded together. */
+/** Number of differences whose orders and locks are loaded together. */
 const batchMax = 500
 
 /** A statement at its moment. */
@@ -53,11 +54,11 @@ const namesBy = <R, F>(
   member: of.member
 })
 
-/** Names of parties: their holders. Who became a holder after the statement is one. */
+/** Holders of parties, also of a party that became a holder after the statement. */
 const ofParties = (pin: Pin.Resolved): BulkNames =>
   namesBy(holderParties, { column: null, member: "holderId", pin })
 
-/** Names of a statement's accounts: the holders that they are mapped to. */
+/** Holders of a statement's accounts: those that they are mapped to. */
 const ofAccounts = ({ source }: Latest, pin: Pin.Resolved): BulkNames => {
   switch (source.accountIs) {
     case "holder":
@@ -72,7 +73,7 @@ const ofAccounts = ({ source }: Latest, pin: Pin.Resolved): BulkNames => {
   }
 }
 
-/** Compares a statement with the register at its moment inside the store; names are holders' ids. */
+/** Compares a statement with the register at its moment, inside the store, by holders' ids. */
 const compared = Effect.fnUntraced(function* (
   instrument: Instrument,
   of: Compared,
@@ -109,12 +110,12 @@ const compared = Effect.fnUntraced(function* (
 const decimalOf = (text: string | null): Decimal.Decimal | null =>
   text === null ? null : Decimal.of(text)
 
-/** Hexadecimal digits of an account's hash that name an account that nobody mapped. */
+/** Number of hexadecimal digits of an account's hash that identify an unmapped account. */
 const hashDigits = 16
 
 /**
- * Subject of a difference without a holder's name: the party on the register that is no holder, or the
- * account of the statement, by the first digits of its keyed hash.
+ * Subject of a difference without a holder: the party on the register, or the statement's account by
+ * the first digits of its keyed hash.
  */
 const unnamed = Effect.fnUntraced(function* (of: Compared, { match, left }: BulkDifference) {
   if (left !== null) return { resourceKind: "holder", id: match } as const
@@ -138,7 +139,7 @@ const linesOf = (
       const show = yield* showingAt(instrument, of.pin)
       const explaining = { instrument, ...of, at, show }
       const counting = { basis: InFlight.basisOf(of), dayEnd: InFlight.dayEndOf(of) }
-      // A settled basis must count nothing, so that only what differs is looked at.
+      // A settled basis has no items that it must count, so that only differences are loaded.
       const counted = new Set<string>()
       if (counting.basis !== "settled") {
         yield* InFlight.streamOrders(explaining, null).pipe(

@@ -1,4 +1,6 @@
-/** Loads what the checks of the register compare: sums of an instrument, movements and lots of its parties. */
+/**
+ * Look-ups of the checks of the register: sums of an instrument, movements and lots of its parties.
+ */
 import { Effect, Stream } from "effect"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
@@ -14,7 +16,7 @@ import * as MovementsBalance from "./checks/MovementsBalance.ts"
 import type * as LotsHoldings from "./checks/LotsHoldings.ts"
 import type * as RegisterSupply from "./checks/RegisterSupply.ts"
 
-/** Parties whose movements are read together. */
+/** Number of parties whose movements are read together. */
 const partiesMax = 500
 
 type Of = Pick<Instrument, "instrumentId" | "registrar">
@@ -30,7 +32,7 @@ const total = <A, E, R>(
     (sum, element) => Decimal.add(sum ?? Decimal.zero, amountOf(element))
   )
 
-/** Streams the sums of register and holdings of the instrument; none where nobody holds units. */
+/** Streams the sums of register and holdings of the instrument; none where no party holds units. */
 export const sums = (
   instrument: Of,
   { pin }: Point
@@ -68,7 +70,7 @@ const beyond = (party: string): string => `${party}\u0001`
 
 /**
  * Streams the register's entries of the instrument, those without units included, in spans that
- * leave out no party: one with movements and no entry lies in a span too.
+ * together have every party, also those with movements and no entry.
  */
 const spansOf = (instrument: Of, { pin }: Point): Stream.Stream<Span, Unavailable, Records> => {
   const prefix = `${assetKeyOf(instrument)}/`

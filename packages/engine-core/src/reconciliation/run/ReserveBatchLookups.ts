@@ -1,6 +1,6 @@
 /**
- * Prefetch of what the checks of reserves compare: one look-up of each kind for a batch of instruments,
- * made when the first check asks for it. An instrument without a reserve costs no look-up of its own.
+ * Prefetch for the checks of reserves: one look-up of each kind for a batch of instruments, made
+ * when the first check needs it. An instrument without a reserve costs no look-up of its own.
  */
 import { Effect, Stream } from "effect"
 import { accountNumbers } from "../../holders/external-account/AccountNumber.ts"
@@ -23,23 +23,23 @@ export interface Backed {
 
 type ByInstrument<A> = Effect.Effect<ReadonlyMap<string, A>, Unavailable, Records>
 
-/** Reserves of a batch's instruments, by the instrument; each member is loaded at its first use. */
+/** Reserves of a batch's instruments, by instrument; each member is loaded at its first use. */
 export interface ReservesOfBatch {
   readonly backed: ByInstrument<Backed>
   /** Keyed hashes of the numbers of the accounts in custody that are mapped to a backed instrument. */
   readonly custodyHashes: ByInstrument<ReadonlySet<string>>
-  /** Ids of the reserves that have ended and for which holdings are locked all the same. */
+  /** Ids of the reserves that have ended and for which holdings are still locked. */
   readonly orphaned: ByInstrument<ReadonlyArray<string>>
 }
 
-/** A run's point with what is prefetched for a batch of its instruments. */
+/** A run's point, with the prefetch for a batch of its instruments. */
 export interface BatchPoint extends Point {
   readonly reserves: ReservesOfBatch
 }
 
 type Of = Pick<Instrument, "instrumentId">
 
-/** Adds the prefetch of a batch of instruments to a run's point; nothing is looked up yet. */
+/** Adds the prefetch of a batch of instruments to a run's point; makes no look-up yet. */
 export const pointOf = Effect.fnUntraced(function* (instruments: ReadonlyArray<Of>, at: Point) {
   const instrumentIds = instruments.map(({ instrumentId }) => instrumentId)
   const backed = yield* Effect.cached(backedOf(instrumentIds, at.pin))
@@ -101,7 +101,7 @@ const custodyHashesOf = Effect.fnUntraced(function* (
   return hashes
 })
 
-/** Reserves whose locked holdings are counted together. */
+/** Number of reserves whose locked holdings are counted together. */
 const reservesMax = 500
 
 const orphanedOf = Effect.fnUntraced(function* (

@@ -1,6 +1,6 @@
 /**
- * Loads what the checks of reserves compare: cover and prices at the run's pin, the newest report, and
- * what is locked for reserves (docs/domain/reconciliation.md#cover-of-reserves).
+ * Look-ups of the checks of reserves: cover and prices at the run's pin, the newest report, and
+ * holdings that are locked for reserves (docs/domain/reconciliation.md#cover-of-reserves).
  */
 import { Effect, Option, Stream } from "effect"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
@@ -64,8 +64,8 @@ export const prices = (
 // ---- reports
 
 /**
- * Time for which a point, or a supply, that was replaced before a report may still be the one that it
- * was computed with: the venue had named it by then.
+ * Time before a report within which a point, or a supply, may have been replaced and is still
+ * accepted in the report: the venue may have sent the report before.
  */
 const plannedWithin = Duration.minutes(1)
 
@@ -75,7 +75,9 @@ const pinOf = (pin: Pin.Resolved, { off }: ReserveReport): Pin.Resolved => ({
   offset: off
 })
 
-/** Loads the books a moment before a report; null: the history of the records begins later. */
+/**
+ * Loads the books at `plannedWithin` before a report; null: the history of the records begins later.
+ */
 const booksBefore = (reserve: Reserve, report: ReserveReport, at: Point) => {
   const instant = Instant.subtract(report.at, plannedWithin)
   return pinAt(instant, at).pipe(
@@ -84,7 +86,7 @@ const booksBefore = (reserve: Reserve, report: ReserveReport, at: Point) => {
   )
 }
 
-/** Chooses the figure that the report has, where it is one of a moment before. */
+/** Chooses the figure of the earlier moment where the report has that one. */
 const either = <A>(now: A, before: A | undefined, isReported: (figure: A) => boolean): A =>
   before !== undefined && !isReported(now) && isReported(before) ? before : now
 
@@ -119,7 +121,7 @@ const booksOfReport = Effect.fnUntraced(function* (report: ReserveReport, at: Po
   return { reserve, books: { ...books, currencyDecimals: ReportRules.reportPlaces } }
 })
 
-/** Figures of an asset, of which each side may lack it. */
+/** Figures of an asset on both sides, each of which may lack it. */
 const assetFiguresOf = (
   report: ReserveReport,
   books: CoverRules.ReserveBooks,

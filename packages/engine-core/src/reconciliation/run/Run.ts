@@ -1,4 +1,7 @@
-/** Record of a reconciliation run: which checks ran at one pin, what they found, what followed. */
+/**
+ * Record of a reconciliation run: the checks that ran at one pin, their findings, and the holds and
+ * clearings that followed.
+ */
 import { Schema } from "effect"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as Collection from "../../kernel/Collection.ts"
@@ -26,7 +29,7 @@ const Ran = Struct({
   check: Text,
   /** False where the check could not run for one of the instruments. */
   ran: Schema.Boolean,
-  /** Why it did not run, or that there was nothing to compare. */
+  /** Reason why it did not run, or `nothing-to-compare`. */
   why: NullOr(Text),
   /** Differences that the check found, accepted ones included. */
   findings: Integer.schema

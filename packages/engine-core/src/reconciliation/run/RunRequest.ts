@@ -5,10 +5,10 @@ import * as Field from "../../templates/Field.ts"
 import * as ValueSet from "../../kernel/ValueSet.ts"
 import { checkNames } from "./CheckNames.ts"
 
-/** Largest number of instruments that one call names; a run without names covers all. */
+/** Largest number of instruments that one call names; a run that names none covers all. */
 const instrumentsMax = 1_000
 
-/** Checks of this release; a later one has more. */
+/** Checks of this release; a later release may have more. */
 const ReconciliationCheck = ValueSet.schemaOf({
   name: "ReconciliationCheck",
   doc: "A check of reconciliation runs.",

@@ -1,4 +1,4 @@
-/** Steps of a retention run: reconciliation runs, and findings that are cleared, past their periods. */
+/** Steps of retention that delete reconciliation runs, and cleared findings, past their periods. */
 import { Effect } from "effect"
 import * as Retention from "../../engine/Retention.ts"
 import { Settings } from "../../engine/Settings.ts"
@@ -27,7 +27,7 @@ const isHeld = (run: Run, legalHold: LegalHold): boolean =>
         Retention.isHeld(legalHold, { holderId: null, instrumentId })
       )
 
-/** Step: runs, with their index by instrument and the keys that their calls were made under. */
+/** Step that deletes runs, with their index by instrument and the keys of their calls. */
 const runsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
   const records = yield* Records
   const keys = yield* Keys
@@ -53,7 +53,7 @@ const runsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
   return { counts: { reconciliationRuns: runIds.length }, after: afterOf(rows) }
 })
 
-/** Step: findings that are cleared and that no hold, open or released, ever named. */
+/** Step that deletes findings that are cleared and that no hold, open or released, has named. */
 const findingsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
   const records = yield* Records
   const { retention, legalHold } = yield* Settings

@@ -14,7 +14,7 @@ export const newMax = 1_000
 /** `why` of a check that ran and found no facts. */
 export const nothingToCompare = "nothing-to-compare"
 
-/** `why` of a check whose facts an earlier run compared a short time ago, and found nothing. */
+/** `why` of a check whose facts an earlier run compared a short time ago without a difference. */
 export const comparedBefore = "compared-before"
 
 /** Outcome of one check for one instrument, or for the venue. */
@@ -93,7 +93,7 @@ const isNoOlder = (moment: Moment, than: Moment): boolean =>
 const newestOf = (a: Moment | null, b: Moment | null): Moment | null =>
   b === null || (a !== null && isNoOlder(a, b)) ? a : b
 
-/** A run's judgement of one check and instrument, for the findings that it did not find. */
+/** A run's outcome of one check and instrument, by which findings that it did not find are judged. */
 export interface Judgement {
   /** The run's pin. */
   readonly asOf: Moment
@@ -120,8 +120,8 @@ const worst = (a: FindingSeverity, b: FindingSeverity): FindingSeverity =>
 type Rest = Pick<Difference, "severity" | "unit" | "tolerance" | "unexplained" | "comparedAt">
 
 /**
- * The new differences beyond `newMax` as one difference on the instrument: the sum of what nothing
- * explains of them (docs/domain/reconciliation.md#limit-of-new-findings).
+ * The new differences beyond `newMax` as one difference on the instrument: the sum of their
+ * unexplained amounts (docs/domain/reconciliation.md#limit-of-new-findings).
  */
 const restOf = (
   { check, instrumentId }: Pick<Outcome, "check" | "instrumentId">,
@@ -206,8 +206,8 @@ export const outcomeOf = (
 })
 
 /**
- * Whether the check judged every fact in this run and every difference is a finding: not where the rest
- * of very many is one difference on the instrument, and of the venue's facts not where one differs.
+ * Whether the check judged every fact in this run and each difference is a finding of its own: false
+ * where differences beyond the limit were summed, and for the venue's facts where one differs.
  */
 export const isJudgedWhole = ({ differences, instrumentId, ran, why }: Outcome): boolean =>
   ran &&

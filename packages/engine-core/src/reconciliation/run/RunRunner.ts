@@ -1,6 +1,6 @@
 /**
- * Runs reconciliations, one at a time in the venue: those that are called for, and those that wait
- * in the queue.
+ * Runner of reconciliation runs, one at a time in the venue: those that calls ask for, and those in
+ * the queue.
  */
 import { Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import { queue, requestOf } from "../../findings/RunQueue.ts"
@@ -83,7 +83,7 @@ const lockName = "reconciliation-lock"
 /** Milliseconds that a call waits for a run under way. */
 const waitMillis = 5_000
 
-/** Milliseconds until a queued run that failed begins again, and one that met another run. */
+/** Milliseconds until a queued run begins again that failed, or that found another run under way. */
 const failedFor = 30_000
 const busyFor = 1_000
 
@@ -95,7 +95,7 @@ const startedOf = (run: Stored<Run>, { replayed }: Pick<Started, "replayed">): S
   replayed
 })
 
-/** Logs the call, or the engine's own run, with what it came to. */
+/** Audit entry of the call, or of the engine's own run, with the verdict. */
 const audited = (run: Stored<Run>, call: Partial<Audit.Entry>): Audit.Entry =>
   Audit.entry({
     action: "reconciliation.start",
@@ -188,7 +188,7 @@ const make = Effect.gen(function* () {
         return { target: row.target, replayed: false }
       })
     )
-    // Loaded after the commit: only then are its times those that every later read shows.
+    // Loaded after the commit, which sets the times that later reads show.
     return startedOf(yield* runOf(recorded.target), recorded)
   })
 
@@ -216,14 +216,14 @@ const make = Effect.gen(function* () {
     })
   })
 
-  /** Makes one queued run; its queue item is finished with the run, or not at all. */
+  /** Makes one queued run; the run and the end of its queue item are one transaction. */
   const process = (item: Lease) =>
     Effect.gen(function* () {
       const { instrumentId, trigger } = requestOf(item)
       const runId = yield* newId
       const instrumentIds = instrumentId === null ? null : [decodeInstrumentId(instrumentId)]
       const scope: Scope = { instrumentIds, checks: null }
-      // A run without the ledger clears nothing: a queued one waits for the ledger instead.
+      // A run without the ledger clears nothing, so a queued run waits for the ledger.
       yield* Effect.mapError(ledger.ledgerEnd, ledgerUnavailable)
       const made = yield* LeasedLock.within({ ...locking, waitMillis: 0 }, (lock) =>
         Effect.flatMap(compare(scope, { isBrief: instrumentId !== null }), (compared) =>
@@ -239,7 +239,8 @@ const make = Effect.gen(function* () {
           )
         )
       ).pipe(
-        // The lock went to another host; the item waits only as long as where another run has it.
+        // Another host has taken the lock over; the item is tried again as soon as where another
+        // run has it.
         Effect.catchTag("LeaseLost", () => Effect.succeedNone)
       )
       if (Option.isNone(made)) yield* orUnavailable(work.release(item, { delay: busyFor }))

@@ -1,4 +1,7 @@
-/** Loads what the checks of statements compare: statements in force at their own moment, their sums, their dates. */
+/**
+ * Look-ups of the checks of statements: statements in force at their own moment, their sums, their
+ * dates.
+ */
 import { Effect, Option, Result, Stream } from "effect"
 import type { Moment } from "../../findings/Finding.ts"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
@@ -86,7 +89,7 @@ export const latestOfEach = Effect.fnUntraced(function* (
   return found.flatMap((latest) => (Option.isSome(latest) ? [latest.value] : []))
 })
 
-/** Members that say which statement a fact is of, and of which moment. */
+/** Members that identify the statement of a fact, and its moment. */
 export const ofStatement = (
   { statement }: Pick<Latest, "statement">,
   comparedAt: Moment
@@ -107,8 +110,8 @@ export const momentOf = Effect.fnUntraced(function* (
 })
 
 /**
- * Resolves the moment of a statement that is compared with itself alone: its own figures are there also
- * where the history of the records begins later, and then the moment has the first offset kept.
+ * Resolves the moment of a statement that is compared only with itself. Where the history of the
+ * records begins later, the moment gets the first offset that is kept.
  */
 const ownMomentOf = ({ statement }: Pick<Latest, "statement">, at: Point) =>
   pinAt(statement.asOf, at).pipe(
@@ -121,7 +124,7 @@ const ownMomentOf = ({ statement }: Pick<Latest, "statement">, at: Point) =>
     Effect.map((offset): Moment => ({ offset, instant: statement.asOf }))
   )
 
-/** Fails where the lines of a statement are not kept any more. */
+/** Fails where the lines of a statement are deleted. */
 export const countOfLines = Effect.fnUntraced(function* (statement: ExternalStatement) {
   const bulk = yield* Bulk
   const lines = yield* orUnavailable(bulk.count(ownerOf(statement)))
@@ -186,8 +189,8 @@ export const indexAt = Effect.fnUntraced(function* (instrument: Instrument, pin:
 })
 
 /**
- * Streams the totals of the administrators' newest statements beside the supply at their moments. A
- * statement of a suspended NAV says nothing that may be used, nor does one without a total.
+ * Streams the totals of the administrators' newest statements beside the supply at their moments.
+ * Leaves out statements of a suspended NAV and those without a total.
  */
 export const outstanding = (
   instrument: Instrument,
@@ -238,7 +241,7 @@ const datesOf = Effect.fnUntraced(function* (
   )
 })
 
-/** Loads what each active source of an instrument owes: dates whose statements are overdue. */
+/** Loads the business dates whose statements are overdue, for each active source of an instrument. */
 export const overdueOf = Effect.fnUntraced(function* (
   instrument: Stored<Instrument>,
   at: Point,
@@ -267,7 +270,7 @@ export const overdueOf = Effect.fnUntraced(function* (
   )
 })
 
-/** Streams what each source of the instrument owes. */
+/** Streams the overdue dates of each source of the instrument. */
 export const owed = (
   instrument: Stored<Instrument>,
   at: Point,
@@ -281,7 +284,9 @@ export const owed = (
     }))
   )
 
-/** Streams the dates that each source of the instrument left out between its first and last statement. */
+/**
+ * Streams the missing dates of each source of the instrument between its first and last statement.
+ */
 export const gaps = (instrument: Of, at: Point): Facts<StatementGap.Gap> =>
   each(
     sourcesOf(instrument, at),

@@ -1,4 +1,4 @@
-/** Loads the cash that is kept apart for an instrument, and the suspended lines that it is for. */
+/** Look-ups of the segregated cash of an instrument, and of the suspended lines that it is for. */
 import { Effect, Result, Stream } from "effect"
 import { distributions } from "../../distributions/distribution/Distribution.ts"
 import { distributionLines } from "../../distributions/distribution/DistributionLine.ts"
@@ -60,8 +60,9 @@ const statedOf = Effect.fnUntraced(function* (instrument: Of, at: Point) {
 })
 
 /**
- * Sums the net amounts of the suspended lines of an instrument that pay cash, by currency, by all that was
- * written until a moment: a line is suspended by the engine, at no offset of its own.
+ * Sums the net amounts of the suspended lines of an instrument that pay cash, by currency, as
+ * recorded up to a moment. The engine suspends a line at no offset of its own, so the time of
+ * recording counts.
  */
 const suspendedAt = Effect.fnUntraced(function* ({ instrumentId }: Of, then: Pin.Resolved) {
   const records = yield* Records
@@ -88,8 +89,9 @@ const suspendedAt = Effect.fnUntraced(function* ({ instrumentId }: Of, then: Pin
 })
 
 /**
- * Streams the segregated cash of an instrument by currency, beside its suspended lines at the moment of
- * the newest statements. Nothing where there is no distribution, no segregated account or no statement.
+ * Streams the segregated cash of an instrument by currency, beside its suspended lines at the moment
+ * of the newest statements. Empty where there is no distribution, no segregated account or no
+ * statement.
  */
 export const segregated = (instrument: Of, at: Point): Facts<SuspendedLines.Segregated> =>
   Stream.fromIterableEffect(

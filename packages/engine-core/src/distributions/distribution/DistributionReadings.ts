@@ -28,7 +28,7 @@ import { type DistributionSlot, distributionSlots } from "./DistributionSlot.ts"
 import type { DistributionId, Totals } from "./DistributionTerms.ts"
 import { type Executed, opening } from "./ExecutedTermsLookups.ts"
 import { addLines, netSuspended } from "./LineReadings.ts"
-import { awaitingTerms } from "../../orders/AwaitingTermsSteps.ts"
+import { awaitingTerms } from "../../instruments/instrument/AwaitingTermsSteps.ts"
 import { openShown } from "./SnapshotSteps.ts"
 import { recordShown } from "./ShownDistributionSteps.ts"
 

@@ -1,6 +1,6 @@
 /** Readings of the ledger about a dealing cycle: opened, allocated to by the fund, settled, released. */
 import { Effect, Option, Result, Schema } from "effect"
-import { awaitingTerms } from "../AwaitingTermsSteps.ts"
+import { awaitingTerms } from "../../instruments/instrument/AwaitingTermsSteps.ts"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
 import { pricePoints } from "../../instruments/price/PricePoint.ts"
 import type { Collection } from "../../kernel/Collection.ts"

@@ -12,7 +12,7 @@ import { DeliveredLot, Lot, OwedRefund, SubscriptionClaim } from "../../template
 import { MintRequest } from "../../templates/Registry.ts"
 import type { Payload } from "../../templates/Template.ts"
 import { nextCutOff } from "../order/CutOffRules.ts"
-import { awaitingTerms } from "../AwaitingTermsSteps.ts"
+import { awaitingTerms } from "../../instruments/instrument/AwaitingTermsSteps.ts"
 import { openingOf } from "../order/OrderClaimLookups.ts"
 import { pricingOf } from "../order/OrderPricingLookups.ts"
 import { announcementOf, type Subscription, subscriptions } from "./Subscription.ts"

@@ -1,18 +1,21 @@
-/** Decorator of readings: contracts of a snapshot wait until the terms of their instrument are recorded. */
+/**
+ * Decorator of readings of orders, cycles and distributions: after a snapshot they wait until the
+ * terms of their instrument are recorded.
+ */
 import { Effect, Option } from "effect"
-import { instruments, isRecorded } from "../instruments/instrument/Instrument.ts"
-import type { Unavailable } from "../kernel/Refusal.ts"
-import type { LfRecord } from "../ports/Ledger.ts"
-import type { Node, Reading } from "../projection/Reading.ts"
-import * as Snapshot from "../projection/Snapshot.ts"
-import { taken } from "../projection/SnapshotTaken.ts"
-import { Records } from "../records/Records.ts"
+import { instruments, isRecorded } from "./Instrument.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import type { LfRecord } from "../../ports/Ledger.ts"
+import type { Node, Reading } from "../../projection/Reading.ts"
+import * as Snapshot from "../../projection/Snapshot.ts"
+import { taken } from "../../projection/SnapshotTaken.ts"
+import { Records } from "../../records/Records.ts"
 
 /**
- * Leaves out what is ordered, dealt or distributed of an instrument until its terms are recorded, in a
- * projection that began with a snapshot: nobody could say at which terms. The `SnapshotSteps` of the
- * room then open what is still active. In any other projection such a contract of an instrument without
- * terms is a breach.
+ * Decorates a reading: in a projection that began with a snapshot it leaves out contracts of an
+ * instrument until the instrument's terms are recorded. The `SnapshotSteps` of the reading's room
+ * then open the contracts that are still active. In any other projection such a contract of an
+ * instrument without terms is a breach.
  */
 export const awaitingTerms = (reading: Reading): Reading => {
   const { concluded, created, exercised, looks } = reading
@@ -64,14 +67,15 @@ const isAwaiting = Effect.fnUntraced(function* (instrumentId: string) {
   const records = yield* Records
   if (yield* isRecordedNow(instrumentId)) return false
   if ((yield* taken) === null) return false
-  // The recording of the terms takes this lock too: it sees all of this update, or this sees the terms.
+  // The recording of the terms takes this lock too: it reads either all of this update, or this
+  // update reads the terms.
   yield* lock(instrumentId)
   const found = yield* records.list(instruments, {
     where: { instrumentId: [instrumentId] },
     limit: 1
   })
   if (!found.some(({ record }) => isRecorded(record))) return true
-  // Recorded meanwhile, with all that it opened: what was loaded before is loaded again.
+  // The terms were recorded meanwhile, with records that it opened: prefetched records are dropped.
   yield* records.prefetch([])
   return false
 })
@@ -82,6 +86,6 @@ const isRecordedNow = Effect.fnUntraced(function* (instrumentId: string) {
   return Option.isSome(instrument) && isRecorded(instrument.value)
 })
 
-/** Lock of what a snapshot shows of an instrument, held until the transaction ends. */
+/** Takes the lock of an instrument's contracts of a snapshot, until the transaction ends. */
 export const lock = (instrumentId: string) =>
   Effect.flatMap(Records, (records) => records.lock(`shown-orders ${instrumentId}`))

@@ -1,11 +1,11 @@
 /**
  * Declarations of the formulas of reserves: value and cover of the locked assets, share price, units
- * of a mint, payout of a redemption, and what may still be minted
+ * of a mint, payout of a redemption, and units that may still be minted
  * (docs/domain/figures.md#reserve-figures).
  */
 import * as Formula from "../kernel/Formula.ts"
 
-/** Inputs by which assets count: those that are fresh, apart by whether a cap limits them. */
+/** Inputs of the fresh assets, separated by whether a cap limits them. */
 const countedInputs = {
   freeUnits: "amounts",
   freePrice: "amounts",
@@ -24,7 +24,10 @@ type CountedSheet<T> = Formula.Sheet<
   Formula.NamesOf<typeof countedInputs, Record<never, Formula.Shape>>
 >
 
-/** Exact worth of the units outstanding of an accumulating reserve: all that is locked, once there is one. */
+/**
+ * Exact worth of the units outstanding of an accumulating reserve: all locked assets; 0 while no
+ * unit is outstanding.
+ */
 const ownedOf = <T>({
   amount,
   dot,
@@ -53,7 +56,10 @@ const valueOf = <T>(
   [units, price, haircut]: readonly [T, T, T]
 ): T => multiply(multiply(units, price), subtract(number(1), haircut))
 
-/** Exact sum of what the fresh assets count, a capped one at most its share of the requirement. */
+/**
+ * Exact sum of the counted values of fresh assets; a capped one counts at most its share of the
+ * requirement.
+ */
 const countedOf = <T>(
   sheet: Pick<CountedSheet<T>, "add" | "each" | "min" | "multiply" | "number" | "subtract">,
   required: T
@@ -75,8 +81,8 @@ const countedOf = <T>(
 }
 
 /**
- * `freshness` is `fresh` or `stale`; a stale asset is worth nothing. `counted` is what the asset counts
- * where no cap limits it.
+ * Formula of the value of an asset. `freshness` is `fresh` or `stale`; a stale asset is worth 0.
+ * `counted` is its counted value where no cap limits it.
  */
 export const reserveValue = Formula.declare({
   name: "reserve-value",
@@ -112,7 +118,10 @@ const capInputs = {
 
 const capFigures = { cap: "figure", counted: "figure" } as const
 
-/** A part of the exact requirement: cut from one that is rounded up, it could be an atom more. */
+/**
+ * Term of a cap, as a part of the exact requirement: of the rounded-up one it could be an atom
+ * larger.
+ */
 const cap = <T>(
   sheet: Pick<
     Formula.Sheet<T, Formula.NamesOf<typeof capInputs, typeof capFigures>>,
@@ -198,7 +207,10 @@ export const reserveCoverPar = Formula.declare({
     })
 })
 
-/** The units outstanding are worth all that is locked, and nothing while none are. */
+/**
+ * Formula of the cover of an accumulating reserve, whose units outstanding are worth all locked
+ * assets, and 0 while none are outstanding.
+ */
 export const reserveCoverAccumulating = Formula.declare({
   name: "reserve-cover-accumulating",
   doc: "Cover of units that own the reserve: the counted value of the locked assets against minCover of their worth.",
@@ -238,7 +250,10 @@ const shareOf = <T>({
     otherwise: () => amount("initialSharePrice")
   })
 
-/** Rounded down it pays redemptions, rounded up it prices mints, so that neither gains by rounding. */
+/**
+ * Formula of the share price: rounded down for redemptions and up for mints, so that neither gains
+ * by rounding.
+ */
 export const sharePrice = Formula.declare({
   name: "share-price",
   doc: "Worth of one unit of an accumulating reserve, rounded down as redemptions are paid and up as mints are priced.",
@@ -252,7 +267,7 @@ export const sharePrice = Formula.declare({
   }
 })
 
-/** `sharePrice` is the par value, or the share price rounded up. */
+/** Formula of the units of a mint. `sharePrice` is the par value, or the share price rounded up. */
 export const mintUnits = Formula.declare({
   name: "mint-units",
   doc: "Units that a deposit mints: its worth without a haircut, by the price of one unit.",
@@ -265,7 +280,10 @@ export const mintUnits = Formula.declare({
   }
 })
 
-/** `sharePrice` is the par value, or the share price rounded down. */
+/**
+ * Formula of the payout of a redemption. `sharePrice` is the par value, or the share price rounded
+ * down.
+ */
 export const redeemPayout = Formula.declare({
   name: "redeem-payout",
   doc: "Amount of an asset that redeemed units are paid: their worth by the price of the asset.",
@@ -321,7 +339,7 @@ export const mintablePar = Formula.declare({
   work: (sheet) => mintable(sheet, () => sheet.amount("parValue"))
 })
 
-/** The share price is held at its worth at the read. */
+/** The share price is that of the read, and does not change with the minted units. */
 export const mintableAccumulating = Formula.declare({
   name: "mintable-accumulating",
   doc: "Units of an accumulating reserve that the locked assets would still cover at the share price of now.",

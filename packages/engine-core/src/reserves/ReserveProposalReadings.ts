@@ -13,7 +13,10 @@ const instrumentOf = Effect.fnUntraced(function* ({ reserveId }: { readonly rese
   return reserve === null ? null : { instrumentId: reserve.instrumentId, registrar: reserve.issuer }
 })
 
-/** Ids that callers choose are told apart by their kind: other proposals have ids of the engine. */
+/**
+ * Callers choose these ids, so that the kind is a part of the key; other proposals have ids of the
+ * engine.
+ */
 const idOf = (kind: "reserve" | "lock-agreement", id: string): string => `${kind}:${id}`
 
 export const readings = [

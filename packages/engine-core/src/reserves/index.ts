@@ -1,4 +1,6 @@
-/** Declarations of the room reserves: assets that back issued units, and what moves them. */
+/**
+ * Declarations of the room reserves: assets that back issued units, and their mints and redemptions.
+ */
 import { amendments } from "./amendment/Amendment.ts"
 import { AmendmentMachine } from "./amendment/AmendmentMachine.ts"
 import * as AmendmentOperations from "./amendment/AmendmentOperations.ts"
@@ -73,9 +75,10 @@ export const readings = [
   ...ReserveRedemptionReadings.readings,
   ...AmendmentReadings.readings,
   ...ReserveReportReadings.readings,
-  // After those of the reserves, which name the instruments.
+  // Placed after the readings of reserves, which name the instruments.
   ...ReserveProposalReadings.readings,
-  // After the orders' own readings: a settlement ends its order before the holding that it takes.
+  // Placed after the readings of orders: a settlement ends its order before the holding that it
+  // takes.
   ...ReserveHoldingReadings.readings
 ] as const
 export { events } from "./events.ts"

@@ -16,13 +16,13 @@ export const AmendmentMachine = Machine.declare("AmendmentState", {
     tighten: { by: ["ledger"], announces: ["reserve.amended"] },
     loosen: { by: ["ledger"], announces: ["reserve.amended"] },
     begin: { by: ["clock"] },
-    // A reserve that ends takes the terms with it that wait.
+    // Terms that wait end with their reserve.
     withdraw: { by: ["amendment.withdraw", "reserve.close", "lock-agreement.release"] },
     overtake: { by: ["ledger"] },
     supersede: { by: ["ledger", "clock"] }
   },
   initial: "proposed",
-  // A projection that begins from a snapshot opens what was agreed before it as it stands.
+  // A projection that begins from a snapshot opens the amendment in the state that it has.
   opensIn: ["proposed", "accepted"],
   opens: { by: ["amendment.propose", "ledger"] },
   moves: {

@@ -1,4 +1,4 @@
-/** Writes of amendments: other terms are proposed to the issuer, and taken back. */
+/** Writes of amendments: propose other terms to the issuer, and take the proposal back. */
 import { Effect, Option, Schema } from "effect"
 import * as ProposalSteps from "../../agreements/ProposalSteps.ts"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
@@ -46,7 +46,7 @@ const idOf = ({ amendmentId }: Pick<Proposal, "amendmentId">): AmendmentId => {
 const hrefOf = (of: { readonly reserveId: string; readonly amendmentId: string }): string =>
   `/v1/reserves/${of.reserveId}/amendments/${of.amendmentId}`
 
-/** Loads the reserve with the changes that the terms are for it, and the checks of both. */
+/** Loads the reserve and the changes that the terms make, with the checks of both. */
 const proposing = Effect.fnUntraced(function* (input: Proposal, { now }: OperationAct) {
   const records = yield* Records
   const { amendmentId, reserveId, terms } = input

@@ -31,9 +31,9 @@ const waitingAt = ({ pending }: Pick<Reserve, "pending">, at: Instant.Instant) =
   pending !== null && Instant.isBefore(at, pending.effectiveAt) ? pending : null
 
 /**
- * Moves the amendments of a reserve as one of them is accepted, and returns the terms that the reserve
- * has from then on. What only tightens is in force at once, ends the terms in force and drops those
- * that wait; anything else waits out the delay (docs/domain/reserves.md#terms).
+ * Moves the amendments of a reserve as one of them is accepted, and returns the terms that the
+ * reserve has from then on. An amendment that only tightens is in force at once, ends the terms in
+ * force and drops those that wait; any other waits for the delay (docs/domain/reserves.md#terms).
  */
 export const accepted = Effect.fnUntraced(function* (
   self: Reserve,
@@ -59,8 +59,8 @@ export const accepted = Effect.fnUntraced(function* (
 })
 
 /**
- * Opens the amendment whose terms wait in a reserve that a snapshot shows: it was accepted `loosenDelay`
- * before they come into force. Nothing says when it was proposed.
+ * Opens the amendment whose terms wait in a reserve that a snapshot shows: it was accepted
+ * `loosenDelay` before they come into force. The time of its proposal is unknown.
  */
 export const waiting = Effect.fnUntraced(function* (self: Reserve, node: Node) {
   const { issuer, instrumentId, loosenDelay, pending, reserveId, terms: from } = self
@@ -101,8 +101,8 @@ export const withdrawn = Effect.fnUntraced(function* (
 })
 
 /**
- * Ends the amendment whose terms wait in a reserve that ends: the clock has nothing to bring into force.
- * Returns whether any waited.
+ * Ends the amendment whose terms wait in a reserve that ends, so that the clock brings none into
+ * force. Returns whether any waited.
  */
 export const reserveEnded = Effect.fnUntraced(function* (self: Reserve, node: Node) {
   const waiting = waitingAt(self, node.effectiveAt)

@@ -26,9 +26,9 @@ export const LockAgreement = Schema.Struct({
   /** Issuer of that instrument, which is its registrar. */
   issuer: Party.schema,
   asset: Field.asset,
-  /** Owner of what is locked: the reserve's holder. */
+  /** Owner of the locked holdings: the reserve's holder. */
   holder: Party.schema,
-  /** Amount that the holder locks as it accepts; null: not said, as after a snapshot. */
+  /** Amount that the holder locks as it accepts; null: unknown, as after a snapshot. */
   asked: NullOr(Decimal.schema),
   state: LockAgreementMachine.schema,
   acceptedBy: Schema.Array(Party.schema),

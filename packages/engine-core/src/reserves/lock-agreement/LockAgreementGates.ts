@@ -1,4 +1,4 @@
-/** Checks of proposing a lock agreement, and of releasing what is locked under one. */
+/** Checks of proposing a lock agreement, and of releasing the assets that are locked under one. */
 import * as Decimal from "../../kernel/Decimal.ts"
 import { check, type Objection } from "../../kernel/Gates.ts"
 import type * as Instant from "../../kernel/Instant.ts"
@@ -47,7 +47,7 @@ export interface Releasing {
   readonly unit: string
 }
 
-/** All checks of releasing what is locked under an agreement, in the order in which they refuse. */
+/** All checks of a release of locked assets, in the order in which they refuse. */
 export const againstRelease = (of: Releasing): ReadonlyArray<Objection> => [
   check("asset-orders-ended", !of.isOrdered),
   check("cover", CoverRules.isReleasable(of.books, of.asset), { detail: lackOf(of) })

@@ -1,4 +1,4 @@
-/** Loads what is locked under the lock agreements of a reserve. */
+/** Look-ups of the holdings that are locked under the lock agreements of a reserve. */
 import { Effect } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Pin from "../../kernel/Pin.ts"
@@ -16,7 +16,7 @@ export interface Locked {
 
 const nothing: Locked = { amount: Decimal.zero, cids: [] }
 
-/** Loads what is locked under agreements of one reserve, in their order. */
+/** Loads the locked amounts and holdings of agreements of one reserve, in their order. */
 export const lockedUnder = Effect.fnUntraced(function* (
   reserveId: string,
   all: ReadonlyArray<LockAgreement>,

@@ -20,7 +20,7 @@ export const LockAgreementMachine = Machine.declare("LockAgreementState", {
     release: { by: ["lock-agreement.release"] }
   },
   initial: "proposed",
-  // A projection that begins from a snapshot opens what was agreed before it as it stands.
+  // A projection that begins from a snapshot opens the agreement in the state that it has.
   opensIn: ["proposed", "active"],
   opens: { by: ["lock-agreement.propose", "ledger"] },
   moves: {

@@ -137,7 +137,7 @@ export const release = Operation.defineOnLedger("lock-agreement.release", {
   finish: ({ lockAgreementId }, act) => shown(lockAgreementId, act)
 })
 
-/** Loads and checks a release; one that nobody has agreed to yet is taken back without a check. */
+/** Loads and checks a release; a proposal that is not signed yet is taken back without a check. */
 const releasing = Effect.fnUntraced(function* (input: ById, { now }: OperationAct) {
   const records = yield* Records
   const self = yield* agreementOf(input)
@@ -164,7 +164,7 @@ const agreementOf = Effect.fnUntraced(function* ({ lockAgreementId, reserveId }:
       )
 })
 
-/** The choice that releases what is locked, judged by the ledger for itself. */
+/** The choice that releases the locked assets; the ledger judges it too. */
 const released = Effect.fnUntraced(function* (
   self: LockAgreement,
   reserve: Reserve,

@@ -1,4 +1,4 @@
-/** View of a lock agreement: its public members, and what is locked under it. */
+/** View of a lock agreement: its public members, and the holdings that are locked under it. */
 import { Schema, Struct } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Party from "../../kernel/Party.ts"

@@ -22,7 +22,10 @@ export const pointsOf = ({
     )
   )
 
-/** Books that the figures of a report follow from; null: nobody knows what the reserve was then. */
+/**
+ * Books that the figures of a report follow from; null: the history does not have the reserve of
+ * that time.
+ */
 export const booksOf = (
   self: Pick<ReserveReport, "follows" | "assets" | "outstanding" | "at">
 ): ReserveBooks | null => {

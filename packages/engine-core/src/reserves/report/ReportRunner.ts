@@ -14,7 +14,7 @@ import { create } from "./ReportOperations.ts"
 import { dueAt } from "./ReportRules.ts"
 import { reserveReports, scheduledIdOf } from "./ReserveReport.ts"
 
-/** Milliseconds between looks at a setting that is switched off. */
+/** Milliseconds between checks of a setting that is switched off. */
 const every = 60_000
 
 /** Milliseconds after which a report that is still missing is opened again. */
@@ -70,8 +70,8 @@ const reported = (at: Instant.Instant) =>
   )
 
 /**
- * Task: its state is the latest due instant when the reports were switched on, for which none are made;
- * empty while they are off.
+ * Task whose state is the latest due instant when the reports were switched on, for which none are
+ * made; empty while they are off.
  */
 export const reserveReporting: Task<Records | FourEyes> = {
   name: "reserve-reports",

@@ -24,7 +24,7 @@ const { NullOr, String: Text } = Schema
 export const scheduledIdOf = (reserveId: string, due: Instant.Instant): string =>
   `${reserveId}~${Instant.toEpochMillis(due)}`
 
-/** Says by the id of a report whether the schedule made it or somebody asked for it. */
+/** Returns, by the id of a report, whether the schedule or a caller asked for it. */
 export const triggerOf = (of: {
   readonly reportId: string
   readonly reserveId: string
@@ -76,7 +76,7 @@ export const ReserveReport = Schema.Struct({
   /** Worth of one unit, rounded down; null: an asset has no price, or the units own nothing. */
   sharePrice: NullOr(Decimal.schema),
   assets: Schema.Array(Line),
-  /** Null: read off a snapshot of the ledger, which does not say what the reserve was then. */
+  /** Null: read off a snapshot of the ledger, which does not have the reserve of that time. */
   follows: NullOr(Basis),
   pointCids: Schema.Array(Field.contractId),
   cid: Field.contractId

@@ -14,7 +14,7 @@ export type MintId = typeof MintId.Type
 export const Mint = Schema.Struct({
   mintId: MintId,
   ...ReserveOrder.members,
-  /** Amount of the asset that is put in. */
+  /** Amount of the asset that is deposited. */
   deposit: Decimal.schema,
   /** Request to the depositor's wallet to allocate the deposit. */
   intentCid: Schema.NullOr(Field.contractId)

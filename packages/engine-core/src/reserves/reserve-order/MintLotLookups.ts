@@ -1,4 +1,4 @@
-/** Loads the acquisitions of units that mints gave: their base price and their cost. */
+/** Look-ups of the acquisitions of minted units: their base price and their cost. */
 import { Effect } from "effect"
 import * as AcquisitionRules from "../../instruments/lot/AcquisitionRules.ts"
 import type { Acquisition } from "../../instruments/lot/Lot.ts"
@@ -8,8 +8,8 @@ import { Records } from "../../records/Records.ts"
 import { type Mint, mints } from "./Mint.ts"
 
 /**
- * Loads the acquisitions of units that were minted for deposits. A movement that is not of the mint's
- * party, instrument and units has none: requesters write references freely.
+ * Loads the acquisitions of units that were minted for deposits. A movement that is not of the
+ * mint's party, instrument and units has none, since a requester may write any reference.
  */
 export const acquisitionsOf = Effect.fnUntraced(function* (minted: ReadonlyArray<Movement>) {
   const records = yield* Records
@@ -25,7 +25,7 @@ export const acquisitionsOf = Effect.fnUntraced(function* (minted: ReadonlyArray
   )
 })
 
-/** Null: the movement is another one, or the prices of the mint are not told, as after a snapshot. */
+/** Null: the movement is another one, or the prices of the mint are unknown, as after a snapshot. */
 const acquisitionOf = (self: Mint, movement: Movement): Acquisition | null => {
   const { deposit, mintId, price, sharePrice, unit } = self
   if (self.state !== "settled" || price === null || sharePrice === null) return null

@@ -22,7 +22,7 @@ const Start = Schema.Struct({
   /** Id of the mint; the engine makes one when the caller names none. */
   mintId: Field.optional(MintId),
   ...Steps.starting,
-  /** Amount of the asset that is put in. */
+  /** Amount of the asset that is deposited. */
   deposit: Amount.deposit
 })
 type Start = typeof Start.Type
@@ -144,8 +144,8 @@ const settling = Effect.fnUntraced(function* (
 })
 
 /**
- * Locks the deposit and mints the units in one transaction. The ledger judges the cover and the prices
- * for itself, at its own time; the gates judge them before it, so that a refusal names what is missing.
+ * Locks the deposit and mints the units in one transaction. The ledger judges cover and prices too,
+ * at its own time; the gates judge them before, so that a refusal names the check that fails.
  */
 export const settle = Operation.defineForEngine("mint.settle", {
   doc: "Settles a mint whose deposit is allocated: the deposit is locked and the units are minted in one transaction.",

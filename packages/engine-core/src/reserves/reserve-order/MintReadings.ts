@@ -34,7 +34,7 @@ const mint = StartedSteps.of({
   })
 })
 
-/** Opens the mint that the reserve starts, at the prices that the ledger judged it by. */
+/** Opens the mint that the reserve starts, at the prices that the ledger used. */
 export const started = (
   choosing: TypedReading.Choosing<typeof ReserveTemplate, "StartMint">,
   node: Node
@@ -65,7 +65,7 @@ const order = TypedReading.of(MintOrder, {
 })
 
 const intent = TypedReading.of(SettlementIntent, {
-  // The order that it is for may come after it in a snapshot.
+  // In a snapshot the request may precede its order.
   created: (payload, node) => (Snapshot.isOf(node) ? Effect.void : requested(payload, node)),
   exercised: {
     Complete: ({ payload }, node) => requestEnded(payload, node),

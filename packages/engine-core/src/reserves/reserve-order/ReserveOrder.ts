@@ -27,15 +27,15 @@ export const members = {
   holderId: HolderId,
   /** The depositor of a mint, or the owner of the units that are redeemed. */
   party: Party.schema,
-  /** Asset that is put in or paid out. */
+  /** Asset that is deposited or paid out. */
   asset: Field.asset,
   /** Units of the instrument, fixed at the start. */
   units: Decimal.schema,
-  /** Price of the asset at the start; null: not told, as after a snapshot. */
+  /** Price of the asset at the start; null: unknown, as after a snapshot. */
   price: NullOr(Decimal.schema),
-  /** Point of that price; null: the asset is always worth 1, or not told. */
+  /** Point of that price; null: the asset is always worth 1, or the point is unknown. */
   pointCid: NullOr(Field.contractId),
-  /** Share price at the start, up for a mint and down for a redemption; null: not told. */
+  /** Share price at the start, rounded up for a mint and down for a redemption; null: unknown. */
   sharePrice: NullOr(Decimal.schema),
   /** Places that the units of a mint and a payout round to. */
   decimals: Integer.schema,
@@ -50,7 +50,9 @@ export const members = {
   updateId: NullOr(Text),
   /** Its contract on the ledger; null once it has ended. */
   orderCid: NullOr(Field.contractId),
-  /** The depositor's allocation, or the owner's locked units; null: none is named, or it is gone. */
+  /**
+   * The depositor's allocation, or the owner's locked units; null: none is named, or it has ended.
+   */
   heldCid: NullOr(Field.contractId)
 } as const
 
@@ -63,7 +65,7 @@ const accepted = { orderCid: Field.contractId, heldCid: Field.contractId, ...at 
 export const Fact = Schema.Union([
   Schema.Struct({ on: Schema.Literal("allocate"), ...accepted }),
   Schema.Struct({ on: Schema.Literal("reallocate"), ...accepted }),
-  /** The allocation or the locked units ended without the order. */
+  /** The allocation or the locked units ended before the order. */
   Schema.Struct({ on: Schema.Literal("lose") }),
   /** The venue asked the depositor's wallet for the deposit; null: the request ended. */
   Schema.Struct({ on: Schema.Literal("request"), intentCid: NullOr(Field.contractId) }),

@@ -9,8 +9,8 @@ import type { Members } from "./ReserveOrder.ts"
 import type { ReserveRedemption } from "./ReserveRedemption.ts"
 
 /**
- * Source of an input: the price is that of the point it was published by, everything else is in the
- * order (docs/domain/figures.md#basis).
+ * Source of an input: the point for the price, the order for all others
+ * (docs/domain/figures.md#basis).
  */
 const sourceOf =
   (
@@ -23,7 +23,7 @@ const sourceOf =
       ? { resourceKind: "contract", id: pointCid, offset }
       : { ...of, offset }
 
-/** Basis of the units of a mint; none where its prices are not told, as after a snapshot. */
+/** Basis of the units of a mint; none where its prices are unknown, as after a snapshot. */
 export const ofMint = (self: Mint, offset: Offset.Offset | null): ReadonlyArray<Basis.Basis> => {
   const { deposit, price, sharePrice, decimals, mintId: id, units } = self
   if (price === null || sharePrice === null) return []
@@ -33,7 +33,7 @@ export const ofMint = (self: Mint, offset: Offset.Offset | null): ReadonlyArray<
   return Basis.of(Formulas.mintUnits, { given, fields: { units: "units" }, source })
 }
 
-/** Basis of the payout of a redemption; none where its prices are not told. */
+/** Basis of the payout of a redemption; none where its prices are unknown. */
 export const ofRedemption = (
   self: ReserveRedemption,
   offset: Offset.Offset | null

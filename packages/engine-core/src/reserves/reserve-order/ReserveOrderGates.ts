@@ -28,9 +28,9 @@ interface Context {
   readonly reserve: Pick<Reserve, "state" | "holder" | "pending">
   /** Books of the reserve, at the instant at which the act is judged. */
   readonly books: CoverRules.ReserveBooks
-  /** Asset that is put in or paid out. */
+  /** Asset that is deposited or paid out. */
   readonly asset: Field.Asset
-  /** `missing`: whoever receives the asset needs a credential of the venue for it, and has none. */
+  /** `missing`: the receiver of the asset needs a credential of the venue for it, and has none. */
   readonly assetCredential: "given" | "missing"
   readonly now: Instant.Instant
 }
@@ -127,7 +127,9 @@ const inTerms = ({ books, asset }: Context): boolean => {
   return books.terms.assets.some((one) => keyOf(one.asset) === key)
 }
 
-/** Pending terms that leave out an asset stop what would lock more of it. */
+/**
+ * Check of the pending terms: where they leave an asset out, acts that lock more of it are refused.
+ */
 const staysInTerms = (context: Context): boolean => {
   const { asset, reserve } = context
   const key = keyOf(asset)
@@ -199,7 +201,10 @@ const priceFresh = (assets: ReadonlyArray<CoverRules.ReserveAsset>): Objection =
   })
 }
 
-/** The units of an accumulating reserve own every asset of which something is locked. */
+/**
+ * Assets whose prices decide the order's figure: its own, and for an accumulating reserve, whose
+ * units own every asset, each locked one.
+ */
 const pricingOf = ({ asset, books }: Context): ReadonlyArray<CoverRules.ReserveAsset> => {
   const key = keyOf(asset)
   return CoverRules.assetsOf(books).filter(
@@ -278,7 +283,7 @@ export const againstMint = (context: StartingMint): ReadonlyArray<Objection> => 
   ])
 }
 
-/** All checks of settling a mint; its units and its deposit stand as they were fixed at its start. */
+/** All checks of settling a mint; its units and its deposit were fixed at its start. */
 export const againstMintSettlement = (context: SettlingMint): ReadonlyArray<Objection> => {
   const { asset, books, instrument, order } = context
   const { deposit, units } = order
@@ -294,7 +299,7 @@ export const againstMintSettlement = (context: SettlingMint): ReadonlyArray<Obje
   ])
 }
 
-/** Checks that as much of the asset is locked as the redemption pays, after what others are paid first. */
+/** Checks that enough of the asset is locked for the redemption after the payouts of earlier ones. */
 const assetAvailable = (
   { asset, books, promised }: Pick<StartingRedemption, "asset" | "books" | "promised">,
   payout: Decimal.Decimal | null
@@ -332,7 +337,7 @@ export const againstRedemption = (context: StartingRedemption): ReadonlyArray<Ob
   ])
 }
 
-/** All checks of settling a redemption; its payout stands as it was fixed at its start. */
+/** All checks of settling a redemption; its payout was fixed at its start. */
 export const againstRedemptionSettlement = (
   context: SettlingRedemption
 ): ReadonlyArray<Objection> => {

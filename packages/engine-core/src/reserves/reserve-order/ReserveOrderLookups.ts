@@ -27,7 +27,10 @@ interface Ordering {
   readonly asset: Field.Asset
 }
 
-/** Loads what every act of an order is checked against: instrument, holder, controls, books. */
+/**
+ * Loads the records that every act of an order is checked against: instrument, holder, controls,
+ * books.
+ */
 const contextOf = Effect.fnUntraced(function* (
   reserve: Reserve,
   { holderId, asset }: Ordering,
@@ -65,7 +68,7 @@ const assetCredentialOf = Effect.fnUntraced(function* (asset: Field.Asset, party
     : missing
 })
 
-/** Loads what a mint is checked against, at its start and again at its settlement. */
+/** Loads the records that a mint is checked against, at its start and again at its settlement. */
 export const ofMint = Effect.fnUntraced(function* (
   reserve: Reserve,
   of: Ordering,
@@ -95,7 +98,9 @@ export const ofMint = Effect.fnUntraced(function* (
 })
 export type MintContext = Effect.Success<ReturnType<typeof ofMint>>
 
-/** Loads what a redemption is checked against, at its start and again at its settlement. */
+/**
+ * Loads the records that a redemption is checked against, at its start and again at its settlement.
+ */
 export const ofRedemption = Effect.fnUntraced(function* (
   reserve: Reserve,
   of: Ordering,
@@ -110,9 +115,9 @@ export const ofRedemption = Effect.fnUntraced(function* (
 })
 
 /**
- * Loads what the start of a redemption is checked against: also the units that the owner has free, and
- * what open redemptions are promised of the asset. Open redemptions that have not locked their units yet
- * count as locking them.
+ * Loads the records that the start of a redemption is checked against, with the owner's free units
+ * and the payouts of open redemptions in the asset. An open redemption counts as if its units were
+ * locked already.
  */
 export const ofStartingRedemption = Effect.fnUntraced(function* (
   reserve: Reserve,
@@ -146,8 +151,9 @@ export const ofStartingRedemption = Effect.fnUntraced(function* (
 })
 
 /**
- * Loads the contracts by which the ledger judges an order for itself: every holding that is locked for
- * the reserve, and the points of the terms in force. `lockedCid` is the holding of the order's asset.
+ * Loads the contracts that the ledger itself judges an order by: every holding that is locked for
+ * the reserve, and the points of the terms in force. `lockedCid` is the holding of the order's
+ * asset.
  */
 export const judgingOf = Effect.fnUntraced(function* (
   reserve: Reserve,

@@ -28,7 +28,7 @@ export const starting = {
   reserveId: ReserveId,
   holderId: HolderId,
   asset,
-  /** Instant until which the order stands; absent: after the setting `reserves.orderDeadline`. */
+  /** Deadline of the order; absent: by the setting `reserves.orderDeadline`. */
   deadline: Field.optional(Instant.schema)
 } as const
 
@@ -54,7 +54,10 @@ export const deadlineOf = Effect.fnUntraced(function* (
   )
 })
 
-/** Operations of one reserve run one after another: each of its settlements makes its contract anew. */
+/**
+ * Operations of one reserve run one after another, since each settlement replaces the reserve's
+ * contract.
+ */
 export const turnOf = ({ reserveId }: { readonly reserveId: string }): string =>
   `reserve:${reserveId}`
 

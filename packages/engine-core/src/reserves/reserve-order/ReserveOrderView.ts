@@ -38,7 +38,7 @@ const ofMint = Struct.pick(Mint.fields, ["mintId", ...shared, "deposit"])
 
 export const MintView = Schema.Struct({
   ...ofMint,
-  /** Allocation that pays the deposit; null: none is named, or it is gone. */
+  /** Allocation that pays the deposit; null: none is named, or it has ended. */
   allocationCid: Schema.NullOr(Field.contractId),
   ...added
 }).annotate({
@@ -91,7 +91,7 @@ const settled = {
 
 export const MintSettled = Schema.Struct({
   ...settled,
-  /** Amount of the asset that was put in. */
+  /** Amount of the asset that was deposited. */
   deposit: Decimal.schema
 }).annotate({ identifier: "MintSettled", description: "What a settled mint came to." })
 

@@ -112,7 +112,8 @@ export const cancel = Operation.defineOnLedger("reserve-redemption.cancel", {
     reserveRedemptionId: id
   }) {
     const self = yield* Steps.cancelling(reserveRedemptions, { reserveId, id })
-    // Past the deadline the owner may have unlocked its units by itself: none are named then.
+    // Past the deadline the owner may have unlocked its units by itself: the command then names
+    // none.
     const argument = { lockedUnitsCid: self.heldCid }
     return {
       commands: [exercise(ReserveRedemptionOrder, Steps.orderCidOf(self), "Cancel", argument)],

@@ -31,7 +31,7 @@ const redemption = StartedSteps.of({
   })
 })
 
-/** Opens the redemption that the reserve starts, at the prices that the ledger judged it by. */
+/** Opens the redemption that the reserve starts, at the prices that the ledger used. */
 export const started = (
   choosing: TypedReading.Choosing<typeof ReserveTemplate, "StartRedemption">,
   node: Node
@@ -44,7 +44,7 @@ export const started = (
   )
 }
 
-/** The units that were locked for a redemption are not locked any more. */
+/** Records that the units of a redemption are no longer locked. */
 export const unlocked = redemption.lost
 
 const order = TypedReading.of(ReserveRedemptionOrder, {

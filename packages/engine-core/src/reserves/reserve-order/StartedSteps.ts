@@ -1,6 +1,6 @@
 /**
- * Steps of an order that the ledger reports: started at the prices that its reserve was judged by,
- * settled, ended, and left without what its party had set aside for it.
+ * Steps of an order that the ledger reports: started at the prices that the ledger used, settled,
+ * ended, and left without its allocation or locked units.
  */
 import { Effect, Option, Schema } from "effect"
 import { holderParties } from "../../holders/holder/Holder.ts"
@@ -23,7 +23,7 @@ import { keyOf } from "../reserve/ReserveTerms.ts"
 import type { Fact, Members } from "./ReserveOrder.ts"
 import { ReserveOrderMachine } from "./ReserveOrderMachine.ts"
 
-/** An order as its contract states it, in the words of its record. */
+/** Members of an order's record that its contract states. */
 interface Stated {
   readonly id: string
   readonly reserveId: string
@@ -46,7 +46,10 @@ interface Starting {
   readonly result: { readonly contractId: string }
 }
 
-/** Ratio of counted value to value outstanding before and after a settlement, as the ledger found it. */
+/**
+ * Ratio of counted value to value outstanding before and after a settlement, as the ledger computed
+ * it.
+ */
 interface Covers {
   readonly coverBefore: { readonly ratio: Decimal.Decimal | null }
   readonly coverAfter: { readonly ratio: Decimal.Decimal | null }
@@ -54,12 +57,12 @@ interface Covers {
 
 type Prices = Pick<Members, "price" | "pointCid" | "sharePrice">
 
-/** An order after a snapshot: nothing says at which prices it was started. */
+/** An order of a snapshot, whose start prices are unknown. */
 const unpriced: Prices = { price: null, pointCid: null, sharePrice: null }
 
 /**
- * Handlers for the typed readings of a kind of order: its readings bind them to the choices of its own
- * template. `O` is what a contract of the kind states.
+ * Handlers for the typed readings of a kind of order: its readings bind them to the choices of its
+ * own template. `O` is the payload of a contract of the kind.
  */
 export const of = <R extends Members, O>(kind: {
   readonly collection: Collection<R, Fact>
@@ -78,7 +81,10 @@ export const of = <R extends Members, O>(kind: {
     resourceKind: kind.resourceKind
   })
 
-  /** Opens the record; an order of no reserve, or of a party that is no holder, is kept as a breach. */
+  /**
+   * Opens the record; an order of no reserve, or of a party that is no holder, is recorded as a
+   * breach.
+   */
   const opened = Effect.fnUntraced(function* (
     order: O,
     of: Prices & Pick<Members, "orderCid">,
@@ -117,7 +123,7 @@ export const of = <R extends Members, O>(kind: {
     yield* LedgerRecord.open(collection, kind.record(order, members), node)
   })
 
-  /** Opens the order that the reserve starts, at the prices that the ledger judged it by. */
+  /** Opens the order that the reserve starts, at the prices that the ledger used. */
   const started = Effect.fnUntraced(function* (
     order: O,
     { payload, argument, result }: Starting,
@@ -141,13 +147,16 @@ export const of = <R extends Members, O>(kind: {
       updateId: node.updateId
     })
 
-  /** Ends the order; one that is past its deadline ends as expired, whoever ends it. */
+  /** Ends the order; one that is past its deadline ends as expired, also where people cancel it. */
   const ended = (id: string, on: "decline" | "cancel", node: Node): LedgerRecord.Reads =>
     follow.withRecord(id, node, on, ({ state }) =>
       follow.moveBy(id, node, { on: state === "expired" ? "release" : on, at: node.effectiveAt })
     )
 
-  /** Records that what its party had set aside has ended without the order, if it is this contract. */
+  /**
+   * Records that the allocation or the locked units of an order have ended, if they are this
+   * contract.
+   */
   const lost = Effect.fnUntraced(function* (id: string, node: Node) {
     const records = yield* Records
     const self = Option.getOrNull(yield* records.find(collection, id))
@@ -155,8 +164,8 @@ export const of = <R extends Members, O>(kind: {
   })
 
   /**
-   * Records that what the orders of a snapshot name had ended before it, which is known once all of the
-   * snapshot has been read.
+   * Records, once all of a snapshot has been read, which allocations and locked units of its orders
+   * had ended before.
    */
   const lostBefore = Effect.fnUntraced(function* (
     orders: ReadonlyArray<{ readonly payload: O; readonly node: Node }>,
@@ -175,8 +184,9 @@ export const of = <R extends Members, O>(kind: {
 }
 
 /**
- * Loads the prices that an order was started at: the asset's, and the share's both ways. They follow
- * from the reserve's contract and the points that the venue named, as the ledger judged them.
+ * Loads the prices that an order was started at: the asset's, and the share's both ways. The ledger
+ * derives them from the reserve's contract and the points that the venue named, and so do these
+ * steps.
  */
 const pricesOf = Effect.fnUntraced(function* (
   payload: Starting["payload"],

@@ -1,4 +1,4 @@
-/** Pure books of a reserve at an instant: everything its figures follow from. */
+/** Pure books of a reserve at an instant: all inputs of its figures. */
 import * as Currency from "../../kernel/Currency.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Instant from "../../kernel/Instant.ts"
@@ -10,7 +10,7 @@ import type { Reserve } from "./Reserve.ts"
 import { keyOf } from "./ReserveTerms.ts"
 import { inForceAt } from "./TermsRules.ts"
 
-/** Members of a reserve that its figures follow from. */
+/** Members of a reserve that are inputs of its figures. */
 export type Body = Pick<
   Reserve,
   | "parValue"

@@ -1,6 +1,7 @@
 /**
- * Pure figures of a reserve: value, cap and counted part of each asset, cover, share price, what may
- * be minted, and the figures of a mint or a redemption (docs/domain/figures.md#reserve-figures).
+ * Pure figures of a reserve: value, cap and counted part of each asset, cover, share price, units
+ * that may be minted, and the figures of a mint or a redemption
+ * (docs/domain/figures.md#reserve-figures).
  */
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Duration from "../../kernel/Duration.ts"
@@ -17,7 +18,7 @@ export interface AssetPoint {
   readonly valuationTime: Instant.Instant
 }
 
-/** Everything that the figures of a reserve follow from, at one instant. */
+/** All inputs of the figures of a reserve, at one instant. */
 export interface ReserveBooks {
   readonly valuation:
     | { readonly mode: "par"; readonly parValue: Decimal.Decimal }
@@ -54,7 +55,7 @@ export const isFresh = (
   Instant.atOrBefore(valuationTime, at) &&
   (freshness === null || Instant.atOrBefore(at, Instant.add(valuationTime, freshness)))
 
-/** An asset of the terms with what is locked of it and what it is worth. */
+/** An asset of the terms, with its locked amount and its price. */
 export interface ReserveAsset extends AssetTerms {
   readonly key: string
   readonly units: Decimal.Decimal
@@ -86,7 +87,7 @@ type PricedAsset = ReserveAsset & { readonly price: Decimal.Decimal }
 
 const isPriced = (asset: ReserveAsset): asset is PricedAsset => asset.price !== null
 
-/** Assets that are locked and that nobody ever priced. */
+/** Locked assets without a price. */
 const isUnpriced = ({ units, price }: ReserveAsset): boolean =>
   price === null && Decimal.isPositive(units)
 
@@ -126,7 +127,10 @@ export type CoverState = "covered" | "low" | "unknown"
 export interface Cover {
   readonly required: Decimal.Decimal
   readonly counted: Decimal.Decimal
-  /** Counted by the value outstanding, cut to 10 places; null: nothing is, or it is worth nothing. */
+  /**
+   * Counted value divided by the value outstanding, rounded down to 10 places; null: nothing is
+   * outstanding, or it is worth nothing.
+   */
   readonly ratio: Decimal.Decimal | null
   /** `low` is judged on the exact figures. `unknown`: it is low, and a locked asset has no price. */
   readonly state: CoverState
@@ -252,8 +256,8 @@ export interface AssetFigures {
 }
 
 /**
- * Computes what each asset is worth and counts, in the order of the terms. Where no decimal holds the
- * figures of the reserve, what is beyond is shown as the largest whole decimal.
+ * Computes the value and the counted part of each asset, in the order of the terms. Where no decimal
+ * holds the figures of the reserve, what is beyond is shown as the largest whole decimal.
  */
 export const assetFiguresOf = (
   books: ReserveBooks,
@@ -425,9 +429,10 @@ const splitAtLargest = (fresh: ReadonlyArray<PricedAsset>) => {
 }
 
 /**
- * Computes the units that may still be minted against what is locked, by mintable-par or
- * mintable-accumulating; the share price is held at its worth. 0 where the cover is low or unknown,
- * where there is no share price, and where no decimal holds so many units, or the figures of the reserve.
+ * Computes the units that may still be minted against the locked assets, by mintable-par or
+ * mintable-accumulating; the share price is that of the present. 0 where the cover is low or
+ * unknown, where there is no share price, and where no decimal holds so many units, or the figures
+ * of the reserve.
  */
 export const mintableOf = (books: ReserveBooks): Decimal.Decimal => {
   const of = mintableGivenOf(books)
@@ -438,8 +443,8 @@ export const mintableOf = (books: ReserveBooks): Decimal.Decimal => {
 }
 
 /**
- * Inputs of the formula of what may be minted; null: nothing is minted without a share price or figures,
- * and no decimal holds the units of a share that is worth too little.
+ * Inputs of the formula of the units that may be minted; null: nothing is minted without a share
+ * price or figures, and no decimal holds the units of a share that is worth too little.
  */
 export const mintableGivenOf = (books: ReserveBooks) => {
   const { valuation, terms, outstanding, decimals } = books
@@ -472,7 +477,7 @@ export const mintableGivenOf = (books: ReserveBooks) => {
 
 // ---- orders
 
-/** A mint or a redemption: the asset that is put in or paid out, and how much of it for how much. */
+/** A mint or a redemption: the asset that is deposited or paid out, its amount, and the units. */
 export interface ReserveMove {
   readonly asset: AssetId
   /** Amount of the asset. */
@@ -540,7 +545,10 @@ const moved = (
   return { ...books, locked, outstanding: change(books.outstanding, units) }
 }
 
-/** The books once a mint has settled; null: no decimal holds what is then locked or outstanding. */
+/**
+ * The books once a mint has settled; null: no decimal holds the amount that is then locked or
+ * outstanding.
+ */
 export const afterMint = (books: ReserveBooks, mint: ReserveMove): ReserveBooks | null => {
   const locked = books.locked.get(keyOf(mint.asset)) ?? Decimal.zero
   return isCountable(locked, mint.amount) && isCountable(books.outstanding, mint.units)
@@ -557,10 +565,10 @@ export const afterRedemption = (books: ReserveBooks, redemption: ReserveMove): R
   moved(books, redemption, Decimal.subtract)
 
 /**
- * Judges whether all that is locked of an asset may be released to the reserve's holder: nothing is
- * outstanding, or nothing of the asset is locked, or the units are at par and the other assets cover
- * them. The units of an accumulating reserve own all of it: their worth, and so the requirement,
- * would fall with the release, and its cover says nothing of what they lose.
+ * Judges whether the whole locked amount of an asset may be released to the reserve's holder:
+ * nothing is outstanding, or nothing of the asset is locked, or the units are at par and the other
+ * assets cover them. The units of an accumulating reserve own all of it: their worth, and so the
+ * requirement, would fall with the release, so that the cover does not show their loss.
  */
 export const isReleasable = (books: ReserveBooks, asset: AssetId): boolean => {
   const key = keyOf(asset)
@@ -578,9 +586,9 @@ export const withoutAsset = (books: ReserveBooks, asset: AssetId): ReserveBooks 
 }
 
 /**
- * Judges an order at its settlement: its own figure was fixed at its start and stands where the
- * formula now gives as much or more. `price-moved`: the formula gives less, so that the party would
- * be better off at the expense of the others. `price-known`: the formula gives nothing.
+ * Judges an order at its settlement: its figure was fixed at its start and is kept where the formula
+ * now gives as much or more. `price-moved`: the formula gives less, so that the party would be
+ * better off at the expense of the others. `price-known`: the formula gives nothing.
  */
 export const settlementFault = (
   fixed: Decimal.Decimal,

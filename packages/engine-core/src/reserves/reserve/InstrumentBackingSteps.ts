@@ -1,4 +1,7 @@
-/** Steps that note at an instrument which reserve backs it, as the reserve is proposed and as it ends. */
+/**
+ * Steps that record on an instrument the reserve that backs it, when the reserve is proposed and
+ * when it ends.
+ */
 import { Effect, Option, Schema } from "effect"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
@@ -16,8 +19,9 @@ interface Backing {
 const decodeId = Schema.decodeOption(InstrumentId)
 
 /**
- * Notes the reserve at its instrument; an instrument that a snapshot has not shown yet is opened. One of
- * another registrar with the same id is another instrument, and the first of two reserves is kept.
+ * Records the reserve on its instrument; opens an instrument that a snapshot has not shown yet. An
+ * instrument of another registrar with the same id is another one, and the first of two reserves is
+ * kept.
  */
 export const begun = Effect.fnUntraced(function* ({ reserveId, instrument }: Backing, node: Node) {
   const records = yield* Records
@@ -43,7 +47,7 @@ export const begun = Effect.fnUntraced(function* ({ reserveId, instrument }: Bac
   yield* records.record(instruments, found, { on: "back", reserveId }, node.act)
 })
 
-/** Notes the end of the reserve at its instrument, and another reserve that backs it by then. */
+/** Records the end of the reserve on its instrument, and another reserve that backs it by then. */
 export const ended = Effect.fnUntraced(function* ({ reserveId, instrument }: Backing, node: Node) {
   const records = yield* Records
   const found = Option.getOrNull(yield* records.find(instruments, instrument.id))

@@ -9,7 +9,7 @@ const NANOS_PER_MICRO = 1_000n
 export const durationOf = (micros: number): Duration.Duration =>
   Duration.fromNanos(BigInt(micros) * NANOS_PER_MICRO)
 
-/** The same in the form of the ledger; what is below a microsecond is dropped. */
+/** The duration in the form of the ledger; fractions of a microsecond are dropped. */
 export const microsOf = (duration: Duration.Duration): number =>
   Number(Duration.nanos(duration) / NANOS_PER_MICRO)
 

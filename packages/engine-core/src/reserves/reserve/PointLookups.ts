@@ -1,4 +1,4 @@
-/** Loads the points that the venue named in an act on the ledger, by the key of their asset. */
+/** Look-ups of the points that the venue named in an act on the ledger, by the key of their asset. */
 import { Effect, Result } from "effect"
 import { contracts } from "../../projection/Contract.ts"
 import type { LfRecord } from "../../ports/Ledger.ts"

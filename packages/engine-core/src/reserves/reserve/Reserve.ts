@@ -1,4 +1,6 @@
-/** Record of a reserve: what backs the units of an instrument, by the ledger's own count. */
+/**
+ * Record of a reserve: the assets that back the units of an instrument, by the ledger's own count.
+ */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Agreement from "../../agreements/Agreement.ts"
@@ -70,7 +72,7 @@ export const Reserve = Schema.Struct({
   loosenDelay: Duration.schema,
   state: ReserveMachine.schema,
   acceptedBy: Schema.Array(Party.schema),
-  /** Terms that the reserve opened with; after a snapshot, those that it then had. */
+  /** Terms that the reserve opened with; after a snapshot, those of the snapshot. */
   openedWith: StoredTerms,
   ...course,
   ...count,
@@ -96,7 +98,7 @@ export const Fact = Schema.Union([
   ...Agreement.signatures({ cid: names.cid, agree: "activate", withdraw: "withdraw" }),
   Schema.Struct({ on: Schema.Literal("close"), ...at }),
   Schema.Struct({ on: Schema.Literal("empty"), ...at }),
-  /** Another contract of the reserve; `course` is there where the terms have changed. */
+  /** The reserve has another contract; `course` is present where the terms have changed. */
   Schema.Struct({
     on: Schema.Literal("renew"),
     ...count,

@@ -1,4 +1,6 @@
-/** Looks whether anything is left of a reserve: units, open orders, locked assets, lock agreements. */
+/**
+ * Look-up of what keeps a reserve from ending: units, open orders, locked assets, lock agreements.
+ */
 import { Effect } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Instant from "../../kernel/Instant.ts"

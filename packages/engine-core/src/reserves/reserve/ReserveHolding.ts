@@ -1,6 +1,6 @@
 /**
- * Record of a holding that is locked for a reserve, whoever registers its asset: assets of other
- * registries are in no register of the venue.
+ * Record of a holding that is locked for a reserve, also of an asset of another registry, which is
+ * in no register of the venue.
  */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
@@ -15,7 +15,10 @@ export const ReserveHolding = Schema.Struct({
   asset: Field.asset,
   owner: Party.schema,
   amount: Decimal.schema,
-  /** True: locked to the venue alone and without an end, as what the reserve counts is. */
+  /**
+   * True: locked to the venue alone and without an end, which the reserve requires of holdings that
+   * it counts.
+   */
   isFirm: Schema.Boolean,
   endedOffset: Schema.NullOr(Offset.schema)
 })
@@ -32,7 +35,7 @@ export const reserveHoldings = Collection.define<ReserveHolding, Fact>("reserve-
   evolve: (self, { offset }) => ({ ...self, endedOffset: offset }),
   keptBy: "ledger",
   filters: {
-    /** Null after the holding's end: an archived holding is found by its id alone. */
+    /** Null after the holding's end; an archived holding is found by its id alone. */
     reserveId: (self) => (self.endedOffset === null ? self.reserveId : null),
     /** The reserve of a holding that it may count, which only the reserve's holder can make. */
     firmOf: (self) => (self.endedOffset === null && self.isFirm ? self.reserveId : null)

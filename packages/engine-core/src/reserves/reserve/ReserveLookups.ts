@@ -1,6 +1,6 @@
 /**
- * Loads what the figures of reserves follow from, and the contracts by which the ledger judges a
- * reserve: one look-up of each kind for a whole page of reserves.
+ * Look-ups of the inputs of reserves' figures, and of the contracts that the ledger judges a reserve
+ * by: one look-up of each kind for a page of reserves.
  */
 import { Effect, Stream } from "effect"
 import { assetQuotes, quoteIdOf } from "../../instruments/price/AssetQuote.ts"
@@ -39,7 +39,7 @@ export interface At {
   readonly pin?: Pin.Resolved
 }
 
-/** Look-ups that do not follow from one another wait together for the store. */
+/** Runs look-ups that do not depend on one another concurrently. */
 const together = { concurrency: "unbounded" } as const
 
 const sourcedOf = (self: Reserve, at: Instant.Instant) =>
@@ -89,7 +89,7 @@ export const booksOf = (self: Reserve, of: At) =>
     return loaded
   })
 
-/** A reserve's books, and what its view shows of other records. */
+/** A reserve's books, with the members of its view that other records have. */
 export interface LoadedReserve extends LoadedBooks {
   /** Terms in force. */
   readonly terms: StoredTerms
@@ -98,7 +98,7 @@ export interface LoadedReserve extends LoadedBooks {
   readonly openOrders: number
 }
 
-/** Loads what the views of a page of reserves show, in their order. */
+/** Loads the facts of the views of a page of reserves, in their order. */
 export const loadedOfAll = Effect.fnUntraced(function* (all: ReadonlyArray<Reserve>, of: At) {
   const ids = all.map(({ reserveId }) => reserveId)
   if (ids.length === 0) return []
@@ -119,7 +119,7 @@ export const loadedOfAll = Effect.fnUntraced(function* (all: ReadonlyArray<Reser
   })
 })
 
-/** Loads what the view of one reserve shows. */
+/** Loads the facts of the view of one reserve. */
 export const loadedOf = (self: Reserve, of: At) =>
   Effect.map(loadedOfAll([self], of), ([loaded]) => {
     if (loaded === undefined) throw new Error("a reserve has books")
@@ -167,9 +167,9 @@ export const backingOf = Effect.fnUntraced(function* (instrumentId: string, pin?
 })
 
 /**
- * Loads the holdings that make up what a reserve counts, by the key of their asset: of each asset one
- * that is firmly locked and comes to the amount counted. A holding that somebody else locked in the
- * reserve's name is none of them.
+ * Loads the holdings that make up what a reserve counts, by the key of their asset: of each asset
+ * one that is firmly locked and comes to the amount counted. A holding that another party locked in
+ * the reserve's name is left out.
  */
 export const countedHoldingsOf = Effect.fnUntraced(function* (self: Reserve, pin?: Pin.Resolved) {
   const records = yield* Records
@@ -184,7 +184,7 @@ export const countedHoldingsOf = Effect.fnUntraced(function* (self: Reserve, pin
         const due = counted.get(keyOf(asset))
         return due !== undefined && Decimal.equals(due, amount)
       }),
-      // The holder can lock as many others as it likes: all are passed over, page by page.
+      // The holder can lock any number of other holdings, which are passed over page by page.
       Stream.runFold(
         () => new Map<string, string>(),
         (made, { record: { asset, contractId } }) => {

@@ -22,7 +22,7 @@ export const ReserveMachine = Machine.declare("ReserveState", {
     empty: { by: ["reserve.close", "lock-agreement.release"] }
   },
   initial: "proposed",
-  // A projection that begins from a snapshot opens what was agreed before it as it stands.
+  // A projection that begins from a snapshot opens the reserve in the state that it has.
   opensIn: ["proposed", "active", "closing"],
   opens: { by: ["reserve.propose", "ledger"] },
   moves: {

@@ -1,4 +1,7 @@
-/** Loads what gates the proposal of a reserve: its instrument, and whether anything of it is in use. */
+/**
+ * Look-ups of the gates of a reserve's proposal: its instrument, and whether the instrument is in
+ * use.
+ */
 import { Effect, Option, Result } from "effect"
 import {
   configurationOf,
@@ -25,7 +28,7 @@ import { InstrumentConfiguration } from "../../templates/Registry.ts"
 import { decodePayload, type LfRecord } from "../../templates/Template.ts"
 import { backingOf } from "./ReserveLookups.ts"
 
-/** Loads what the proposal of a reserve of an instrument is judged by; refuses an unknown instrument. */
+/** Loads the facts that the proposal of a reserve is judged by; refuses an unknown instrument. */
 export const proposingOf = Effect.fnUntraced(function* (instrumentId: string) {
   const records = yield* Records
   const instrument = yield* records.get(instruments, instrumentId)

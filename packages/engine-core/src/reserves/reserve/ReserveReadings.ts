@@ -171,8 +171,8 @@ const pendingOf = ({ pending }: Contract): Reserve["pending"] =>
   pending === null ? null : { ...pending, terms: fromLedger(pending.terms) }
 
 /**
- * Records what the ledger counts in another contract of the reserve. Terms that differ from those that
- * the amendments led to are the ledger's: they are kept, and the difference as a breach.
+ * Records the counts and terms of a new contract of the reserve. Where its terms differ from those
+ * that the amendments led to, the ledger's are kept and the difference is recorded as a breach.
  */
 const counted = Effect.fnUntraced(function* (self: Stored<Reserve>, payload: Contract, node: Node) {
   const course = { terms: fromLedger(payload.terms), pending: pendingOf(payload) }
@@ -206,7 +206,7 @@ const renewed = (
   node: Node
 ) => reserve.record(self, node, { on: "renew", ...countedOf(self), ...of })
 
-/** Records that no terms wait any more: those in force go on. */
+/** Records that no terms wait any more; those in force stay. */
 const withoutPending = (self: Stored<Reserve>, reserveCid: string | null, node: Node) => {
   const { terms, amendmentId } = self
   return renewed(self, { reserveCid, course: { terms, pending: null, amendmentId } }, node)

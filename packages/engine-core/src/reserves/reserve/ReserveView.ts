@@ -33,7 +33,7 @@ const shown = Struct.pick(Reserve.fields, [
   "reportedAt"
 ])
 
-/** An asset of the terms in force, or one that is locked and that they leave out. */
+/** An asset of the terms in force, or a locked asset that they leave out. */
 const AssetView = Schema.Struct({
   asset: Field.asset,
   /** Amount that is locked of it. */

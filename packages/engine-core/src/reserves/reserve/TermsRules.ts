@@ -49,8 +49,8 @@ const scaledOf = ({ minCover, assets }: ReserveTerms) => ({
 })
 
 /**
- * Changes from one set of terms to another, each with its direction; the order of the assets means
- * nothing. A path names an asset by its key (ReserveTerms.keyOf).
+ * Changes from one set of terms to another, each with its direction; the order of the assets does
+ * not matter. A path names an asset by its key (ReserveTerms.keyOf).
  */
 export const changesOf = ({
   from,

@@ -1,7 +1,6 @@
 /**
- * Codec of the configured sources of statements: the schema that a deployment's configuration is read
- * by, and the faults of a source whose members do not fit together
- * (docs/domain/statements.md#sources).
+ * Codec of the configured sources of statements: the schema of a deployment's configuration, and the
+ * faults of a source whose members contradict each other (docs/domain/statements.md#sources).
  */
 import { Schema } from "effect"
 import * as Duration from "../../kernel/Duration.ts"
@@ -19,7 +18,7 @@ const { Array: List, Int, Literals, NullOr, optionalKey, Record: RecordOf, Strin
 export const sourcesMax = 1_000
 const instrumentsMax = 1_000
 const entriesMax = 1_000
-/** Days after its business date within which a statement is due. */
+/** Largest number of days after its business date at which a statement may be due. */
 const daysAfterMax = 366
 /** Places of units and prices. */
 const placesMax = 10
@@ -103,7 +102,7 @@ const ofKind = {
   assets: { kind: "custody", required: false }
 } as const
 
-/** Lists the members of a source that do not fit together, each with its place in the source. */
+/** Lists the members of a source that contradict each other, each with its place in the source. */
 export const faultsOf = (source: SourceText): ReadonlyArray<Fault> => {
   const faults: Array<Fault> = []
   for (const [member, { kind, required }] of Object.entries(ofKind)) {

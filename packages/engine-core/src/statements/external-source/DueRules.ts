@@ -1,6 +1,6 @@
 /**
- * Pure rules of due times: the business dates that a source owes a statement of, and by when
- * (docs/domain/statements.md#due-times).
+ * Pure rules of due times: the business dates of which a source owes a statement, and the instant by
+ * which each is due (docs/domain/statements.md#due-times).
  */
 import * as Date from "../../kernel/Date.ts"
 import type * as Duration from "../../kernel/Duration.ts"
@@ -57,7 +57,7 @@ export const overdueDates = (
   return businessDates(source, { from, to }).filter((date) => isOverdue(source, date, of.now))
 }
 
-/** The business dates between the first and the last statement that no statement is in force of. */
+/** The business dates between the first and the last statement of which no statement is in force. */
 export const missingBetween = (
   source: Pick<ExternalSource, "calendar">,
   received: ReadonlyArray<Date.Date>

@@ -1,4 +1,4 @@
-/** Record of a source of statements: who sends what, in which form, for which days, by when. */
+/** Record of a source of statements: its party, kind, form, business dates and due time. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../../kernel/Collection.ts"
@@ -38,7 +38,7 @@ const configured = {
   /** External account whose statement is taken; null: not a cash source. */
   account: NullOr(Text),
   accountIs: NullOr(sets.AccountIs.schema),
-  /** Basis of the positions where the file does not say; null: settled. */
+  /** Basis of the positions where the file names none; null: settled. */
   basis: NullOr(sets.StatementBasis.schema),
   /** Places that the source rounds units to; null: it does not round. */
   places: NullOr(Integer.schema),

@@ -1,4 +1,7 @@
-/** Record of a business date whose statement a run found overdue: announced once, however many runs follow. */
+/**
+ * Record of a business date whose statement a run found overdue. Its opening announces the date,
+ * once.
+ */
 import { Schema } from "effect"
 import * as events from "../../findings/events.ts"
 import * as Collection from "../../kernel/Collection.ts"

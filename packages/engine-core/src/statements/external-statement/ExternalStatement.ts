@@ -31,7 +31,7 @@ export const ExternalStatement = Struct({
   externalSourceId: Text,
   kind: sets.StatementKind.schema,
   instrumentId: Text,
-  /** External account that the entries are of, as its source named it at intake; null: no cash. */
+  /** External account of the entries, as its source named it at intake; null: no cash. */
   externalAccountId: NullOr(Text),
   businessDate: Date.schema,
   asOf: Instant.schema,

@@ -21,7 +21,7 @@ export const senders: ReadonlyArray<Role> = ["operator", "feed"]
 export const mediaTypes = ["application/xml", "text/xml", "text/csv", "application/json"] as const
 export type MediaType = (typeof mediaTypes)[number]
 
-/** Answer to a caller of the role feed: nothing of the file could be read back from it. */
+/** Answer to a caller of the role `feed`, without any content of the file. */
 export const StatementReceipt = Schema.Struct({
   externalStatementId: ExternalStatementId,
   /** Lower-case hex SHA-256 of the bytes. */
@@ -36,7 +36,7 @@ export type StatementReceipt = typeof StatementReceipt.Type
 /** Answer to a file: the statement, or a receipt where the caller may not read it. */
 export const StatementAnswer = Schema.Union([StatementView, StatementReceipt])
 
-/** Query of the call, by which its sender says what the file is. */
+/** Query of the call, which identifies the file. */
 export const StatementQuery = Schema.Struct({
   externalSourceId: ExternalSourceId,
   /** Needed where the source is of several instruments. */
@@ -54,7 +54,7 @@ export const statementFile = {
   result: StatementAnswer
 } as const
 
-/** A file in the stage: sealed, read by nobody yet, and discarded with its scope. */
+/** A file in the stage: encrypted, not read yet, and discarded with its scope. */
 export interface Staged {
   readonly stageId: string
   /** Lower-case hex SHA-256 of the bytes. */
@@ -69,12 +69,12 @@ export interface Staged {
   readonly encoding: RawEncoding
 }
 
-/** The statement that a sender says the file is. */
+/** Identity of the statement, as its sender names it. */
 export interface Named {
   readonly externalSourceId: string
   /** Null: the source is of one instrument. */
   readonly instrumentId: string | null
-  /** For a form that has no date of its own; null: the file says. */
+  /** For a form that has no date of its own; null: the file has it. */
   readonly businessDate: Date.Date | null
   /** The statement that this one replaces; null: it is the first of its date. */
   readonly corrects: string | null
@@ -115,9 +115,9 @@ export class StatementIntake extends Context.Service<
   StatementIntake,
   {
     /**
-     * Writes the bytes to the stage as they arrive, sealed and in constant memory, and hashes them.
-     * The stage is discarded when its scope ends; what a crash leaves is swept. A fault of the
-     * stream is answered as it is.
+     * Writes the bytes to the stage as they arrive, encrypted and in constant memory, and hashes
+     * them. The stage is discarded when its scope ends; a sweep deletes stages that a crash left. A
+     * fault of the stream is returned unchanged.
      */
     readonly stage: <E>(of: {
       /** Raw query of the call, without its question mark: a part of the fingerprint. */
@@ -128,7 +128,7 @@ export class StatementIntake extends Context.Service<
      * Reads the stage and records the statement in one transaction, or answers the statement that
      * the same key or the same bytes made before. Refuses `invalid-request` where the bytes are no
      * file of the source's form, at the line and column of the fault; `rule-refused` where a check
-     * of statements does; `body-too-large` above the largest number of lines.
+     * of statements fails; `body-too-large` above the largest number of lines.
      */
     readonly receive: (of: Receiving) => Effect.Effect<Received, Refusals | Unavailable>
   }

@@ -1,6 +1,6 @@
 /**
- * Takes statements in, in their call; and sweeps in the background what broke off, and what retention
- * has released.
+ * Runner of intake: takes a statement in within its call, and in the background deletes the stages
+ * of broken calls and the files that retention has released.
  */
 import { Context, Duration, Effect, Layer, Option } from "effect"
 import { Settings } from "../../engine/Settings.ts"
@@ -41,7 +41,7 @@ import * as StatementView from "./StatementView.ts"
 export class StageSweeper extends Context.Service<
   StageSweeper,
   {
-    /** Deletes the stages that are due for it; returns their number. */
+    /** Deletes the stages that are due for deletion; returns their number. */
     readonly runOnce: Effect.Effect<number, Unavailable>
     /** Runs until interrupted; an interrupted sweep returns to the queue. */
     readonly run: Effect.Effect<never>
@@ -81,7 +81,8 @@ const make = Effect.gen(function* () {
   const keys = yield* Keys
   const settings = yield* Settings
   const reader = yield* StatementSource
-  // These alone: with the scope of the start, no stage would be dropped before the engine ends.
+  // Only these services: with the scope of the start among them, no stage would be dropped before
+  // the engine ends.
   const services = Context.pick(...needs)(yield* Effect.context<Needs>()).pipe(
     Context.add(Settings, settings),
     Context.add(StatementSource, reader)
@@ -127,7 +128,7 @@ const make = Effect.gen(function* () {
         ? Effect.as(effect, { target, replayed: !of.isNew })
         : Effect.succeed({ target: claimed.target, replayed: true })
     )
-    // Loaded after the commit: only then are its times those that every later read shows.
+    // Loaded after the commit, which sets the times that later reads show.
     return receivedOf(yield* statementOf(ended.target), { caller, replayed: ended.replayed })
   })
 
@@ -165,7 +166,7 @@ const make = Effect.gen(function* () {
     const id = statement.externalStatementId
     return yield* keyedRun(of, { keyed, id, isNew: true }, recording).pipe(
       Effect.catchTag("Refused", (refusal) =>
-        // Another call may have recorded the same bytes while this one was read.
+        // Another call may have recorded the same bytes while this file was read.
         Effect.flatMap(
           refusal.slug === "rule-refused" ? repeated : Effect.undefined,
           (meanwhile) =>

@@ -1,6 +1,6 @@
 /**
- * Steps of the intake of a statement: what it is of, the file read into rows, and the judgement that
- * ends it (docs/domain/statements.md#intake).
+ * Steps of the intake of a statement: find its source and instrument, read the file into rows, and
+ * judge the statement (docs/domain/statements.md#intake).
  */
 import { Effect, Option, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
@@ -41,7 +41,7 @@ export interface Addressed {
 const invalidQuery = (name: string, detail: string) =>
   refused("invalid-request", { detail, errors: [{ pointer: `/query/${name}`, detail }] })
 
-/** Finds the source and the instrument of a file, by what its sender names. */
+/** Finds the source and the instrument of a file by the ids that its sender names. */
 export const address = Effect.fnUntraced(function* (named: Named) {
   const records = yield* Records
   const source = yield* records.get(externalSources, named.externalSourceId)
@@ -106,7 +106,10 @@ const accountOf = Effect.fnUntraced(function* ({ account }: ExternalSource, curr
   return { number, currency: found.currency ?? currency }
 })
 
-/** Says how the file is to be read, by its source and instrument and by what its sender names. */
+/**
+ * Makes the instructions for reading the file, from its source, its instrument and the sender's
+ * query.
+ */
 export const readingOf = Effect.fnUntraced(function* (
   { source, instrument }: Addressed,
   { charset, mediaType, named }: Pick<Receiving, "charset" | "mediaType" | "named">
@@ -169,14 +172,14 @@ export const refusalOf = (
   }
 }
 
-/** Rows that are written at a time. */
+/** Number of rows that are written at a time. */
 const rowsAtOnce = 1_000
 
-/** Parts of a file whose rows are made while the ones before are written. */
+/** Number of parts of a file whose rows are made while earlier ones are written. */
 const partsAhead = 4
 
 /**
- * Write buffer of the rows of an owner: writes `rowsAtOnce` of them by one call, however few lines come
+ * Write buffer of the rows of an owner: writes `rowsAtOnce` of them by one call, however few arrive
  * together, since each call is a transaction that waits for the disk.
  */
 const appending = Effect.fnUntraced(function* (owner: string) {
@@ -191,7 +194,7 @@ const appending = Effect.fnUntraced(function* (owner: string) {
       }
       waiting = waiting.slice(written)
     }),
-    /** Writes the rows that are left. */
+    /** Writes the remaining rows. */
     end: Effect.suspend(() => orUnavailable(bulk.append(owner, waiting)))
   }
 })
@@ -233,8 +236,8 @@ const counterpartyChance = Secrets.chanceBytes(["counterparty"])
 
 /**
  * Reads a staged file through the source's reader, in constant memory, and writes its lines as rows
- * that nobody sees before they are sealed. Refuses what the reader refuses, and more lines than the
- * deployment takes.
+ * that are invisible until the statement is recorded. Refuses the reader's refusals, and more lines
+ * than the deployment takes.
  */
 export const readFile = Effect.fnUntraced(function* (
   { source }: Addressed,
@@ -278,7 +281,7 @@ export const readFile = Effect.fnUntraced(function* (
   return read
 })
 
-/** Refuses a statement of a moment that is still to come, and one of another date than is named. */
+/** Refuses a statement of a future moment, and one of another date than the sender names. */
 export const demandDates = Effect.fnUntraced(function* (
   { source }: Addressed,
   { header, named }: { readonly header: Port.Header; readonly named: Named }
@@ -318,8 +321,8 @@ export const demandDate = Effect.fnUntraced(function* (
 })
 
 /**
- * Refuses the correction of a statement of cash whose lines retention has deleted: what orders took
- * of them could not be found in the correction, and would be free to pay once more.
+ * Refuses the correction of a statement of cash whose lines retention has deleted: amounts that
+ * orders took of them could not be found in the correction, and could pay twice.
  */
 const demandLines = Effect.fnUntraced(function* (externalStatementId: string) {
   const records = yield* Records

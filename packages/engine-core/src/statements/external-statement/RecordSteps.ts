@@ -1,4 +1,7 @@
-/** Steps that record a statement in one transaction, with all that follows from it. */
+/**
+ * Steps that record a statement in one transaction: its slot, lines, bytes and the run of its
+ * instrument.
+ */
 import { Effect } from "effect"
 import { itemOf } from "../../findings/RunQueue.ts"
 import { failed } from "../../kernel/Gates.ts"

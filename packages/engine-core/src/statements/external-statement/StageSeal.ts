@@ -1,6 +1,6 @@
 /**
- * Encryption of a chunk of a statement: the id of the key, the nonce and the ciphertext. The text that
- * is encrypted begins with the place of the chunk, so that no chunk passes for another.
+ * Encryption of a chunk of a statement: the id of the key, the nonce and the ciphertext. The
+ * encrypted text begins with the place of the chunk, so that a moved chunk is noticed.
  */
 import type { Crypto } from "../../ports/Crypto.ts"
 import type { SealingKey } from "../../writes/Secrets.ts"

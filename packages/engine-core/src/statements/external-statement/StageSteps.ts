@@ -29,8 +29,8 @@ const sweptAfter = 3_600_000
 export const prunedPayload = "pruned"
 
 /**
- * Makes the item by which the lines and the bytes of a pruned statement are deleted: no sooner than
- * the reads of it and the runs have ended that began before.
+ * Makes the queue item by which the lines and the bytes of a pruned statement are deleted, late
+ * enough for reads and runs that began before to end.
  */
 export const sweepOfPruned = ({
   externalStatementId: itemId
@@ -66,8 +66,8 @@ const opened = Effect.gen(function* () {
 })
 
 /**
- * Has a stage swept at once, unless a statement was recorded of it: then its sweep is no longer
- * queued. A store that is away leaves it to the sweep that is queued.
+ * Makes the sweep of a stage due at once. A stage of which a statement was recorded has no queued
+ * sweep any more. Where the store is unreachable, the queued sweep follows later.
  */
 const dropped = (stageId: string) =>
   Effect.flatMap(WorkQueue, (work) => work.hasten({ queue, itemIds: [stageId] })).pipe(
@@ -120,7 +120,7 @@ const textCheck = () => {
     try {
       decoder.decode(bytes, { stream: bytes !== undefined })
     } catch {
-      // The decoder's only failure: these bytes are no UTF-8.
+      // The decoder fails only on bytes that are no UTF-8.
       isText = false
     }
   }

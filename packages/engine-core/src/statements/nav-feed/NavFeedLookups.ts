@@ -115,8 +115,8 @@ export const historyBefore = Effect.fnUntraced(function* (
 })
 
 /**
- * Loads the price of the last accepted point of a business date before this one; null where none
- * was accepted. Nothing is read where no guardrail would use it.
+ * Loads the price of the last accepted point of a business date before this one; null where none was
+ * accepted. Reads nothing where there is no guardrail, which alone uses it.
  */
 const acceptedOf = Effect.fnUntraced(function* (
   fed: Fed,
@@ -206,7 +206,7 @@ export const verdictOn = Effect.fnUntraced(function* (
 /**
  * Judges the points of priced orders for an act that settles them now: the first verdict that is not
  * `usable`. An order without a point, which other checks refuse, is passed over. The expiry of the
- * latest NAV does not count: it stops what is yet to be priced at an old point.
+ * latest NAV does not count: it stops only claims that are priced historically.
  */
 export const verdictOnOrders = Effect.fnUntraced(function* (
   fed: Fed,
@@ -240,7 +240,7 @@ export const againstOrder = (
 
 /**
  * Checks that the feed lets the latest official point price a claim now, where claims are priced
- * historically; a claim that a point to come prices, and one without any point, passes.
+ * historically; a claim that a future point prices, and one without any point, passes.
  */
 export const againstClaim = Effect.fnUntraced(function* (
   { instrument, terms }: { readonly instrument: Recorded; readonly terms: Fed["terms"] },

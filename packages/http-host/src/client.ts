@@ -84,10 +84,10 @@ export interface Client {
   ) => Effect.Effect<Written<R>, CallError>
   /**
    * Polls a write until its operation has ended, as often as the service's Retry-After says; an
-   * action is polled until somebody approves it. Calls that end with 429, 503 or no answer are
-   * retried, never sooner than their Retry-After says; where that is longer than `within`, the wait
-   * fails with the refusal. Fails with the problem of the operation, or where the action ended
-   * without an operation.
+   * action is polled until it is approved. Calls that end with 429, 503 or no answer are retried,
+   * never sooner than their Retry-After says; where that is longer than `within`, the wait fails
+   * with the refusal. Fails with the problem of the operation, or where the action ended without an
+   * operation.
    */
   readonly wait: <R>(
     written: Written<R>,

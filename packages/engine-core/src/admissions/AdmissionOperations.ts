@@ -16,7 +16,9 @@ import { ending, idOf, offer, offerCommand, offeringOf, type Terms } from "./Adm
 import * as AdmissionView from "./AdmissionView.ts"
 import { reserve } from "./PlaceSteps.ts"
 
-/** Refuses by the holder's state, which is no gate; loads what the gates of the offer need. */
+/**
+ * Refuses by the holder's state, which is no gate; loads the facts that the gates of the offer need.
+ */
 const offered = Effect.fnUntraced(function* (
   { holderId, instrumentId, ...terms }: Terms & Pick<Admission, "holderId" | "instrumentId">,
   act: OperationAct

@@ -62,6 +62,6 @@ const afterHolder = (offering: Offering): ReadonlyArray<Objection> => [
 export const against = (offering: Offering): ReadonlyArray<Objection> =>
   inOrder([...beforeHolder(offering), ...ofHolder(offering), ...afterHolder(offering)])
 
-/** Checks of an offer at onboarding, without those of the holder, whom nobody has verified yet. */
+/** Checks of an offer at onboarding, without those of the holder, who is not verified yet. */
 export const againstAtOnboarding = (offering: Offering): ReadonlyArray<Objection> =>
   inOrder([...beforeHolder(offering), ...afterHolder(offering)])

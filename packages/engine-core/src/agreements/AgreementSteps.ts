@@ -117,8 +117,8 @@ export const of = <R extends Of<C, A>, C extends string, A extends string, P>(
   const isEndedByClock = machine.triggers.end.by.includes("clock")
 
   /**
-   * Ends the agreement. One that has ended stays as it is where the clock may have ended it before;
-   * where only the ledger ends it, a second end is kept as a breach.
+   * Ends the agreement. An agreement that the clock may have ended before is left unchanged; where
+   * only the ledger ends it, a second end is recorded as a breach.
    */
   const ended = ({ payload }: Exercise<P>, node: Node): LedgerRecord.Reads => {
     const fact = { on: "end", at: node.effectiveAt } as const

@@ -1,6 +1,6 @@
 /**
  * Steps of proposing terms to outside parties: refuses while such terms are agreed, and replaces an
- * earlier proposal that nobody has answered yet.
+ * earlier proposal that is not answered yet.
  */
 import { Effect, Result } from "effect"
 import type { Collection } from "../kernel/Collection.ts"

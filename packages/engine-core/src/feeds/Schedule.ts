@@ -14,8 +14,8 @@ export interface Turn {
   readonly hold: Effect.Effect<void, LeaseLost | Unavailable>
   /**
    * Ends the turn: the next one comes after so many milliseconds of the store's clock, with this
-   * state. Inside a transaction it stands or falls with what the turn did. A task that does not end
-   * its turn has the next one after its own interval, with the state it had.
+   * state. Inside a transaction it commits or rolls back with the turn's writes. A task that does
+   * not end its turn has the next one after its own interval, with the state it had.
    */
   readonly next: (of: {
     readonly delay: number

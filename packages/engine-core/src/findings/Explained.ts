@@ -7,7 +7,7 @@ import type { Finding } from "./Finding.ts"
 export interface Item {
   readonly resourceKind: Finding["subject"]["resourceKind"]
   readonly id: string
-  /** Part of the difference that the item accounts for: what is actual less what is expected. */
+  /** Part of the difference that the item accounts for: actual less expected. */
   readonly amount: Decimal.Decimal
   /** Instant since which the item is in flight: the oldest are taken first. */
   readonly since: Instant.Instant

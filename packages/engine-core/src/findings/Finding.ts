@@ -24,7 +24,7 @@ const Explained = Schema.Struct({
   by: Schema.Array(Schema.Struct({ ...Subject.fields, amount: Decimal.schema }))
 })
 
-/** A moment of the ledger: an offset, and the instant that it stands for. */
+/** A moment of the ledger: an offset, and its instant. */
 export const Moment = Schema.Struct({ offset: Offset.schema, instant: Instant.schema })
 export type Moment = typeof Moment.Type
 

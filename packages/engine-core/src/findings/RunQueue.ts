@@ -7,7 +7,7 @@ import type { RunTrigger } from "../vocabulary/sets.ts"
 
 export const queue = "reconciliation"
 
-/** Triggers of runs that nobody calls for. */
+/** Triggers of runs that start by themselves. */
 export type OwnTrigger = Exclude<RunTrigger, "manual">
 
 export interface RunRequest {

@@ -51,7 +51,7 @@ export const readings = [
   ...AssetQuoteReadings.readings,
   ...RegisterReadings.readings
 ] as const
-/** Readings of movements, which fold them into lots: rooms above say what minted units cost. */
+/** Readings of movements, which fold them into lots; rooms above provide the cost of minted units. */
 export const movementReadings = (acquisitions: LotSteps.Acquisitions) => {
   const fold = LotSteps.folding(acquisitions)
   const start = LotReplaySteps.replay({ fold, pageMax: 1_000 })

@@ -1,6 +1,6 @@
 /**
- * Every check that a refusal may name: the gate it belongs to, what must hold, and what the caller is
- * told to do where it does not hold. A use that knows figures or names of its own says them instead.
+ * Every check that a refusal may name: the gate it belongs to, what must hold, and the advice to the
+ * caller where it does not hold. A use that has figures or names of its own replaces the texts.
  */
 import type { Gate } from "./Refusal.ts"
 

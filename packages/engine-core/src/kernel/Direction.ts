@@ -112,7 +112,7 @@ export const optional = <A>(absence: Absence, scale: Scale<A>): Scale<A | null> 
 const within = (name: string, changes: ReadonlyArray<Change>): ReadonlyArray<Change> =>
   changes.map(({ path, direction }) => ({ path: [name, ...path], direction }))
 
-/** Every member has its row: one that has none does not compile. */
+/** Every member needs a row; one without a row does not compile. */
 export type Rows<A> = { readonly [Name in keyof A]-?: Scale<A[Name]> }
 
 /** A struct permits what all of its members permit, so it is ordered member by member. */

@@ -36,7 +36,7 @@ export type Shapes = Readonly<Record<string, Shape>>
 
 /** The values of a formula's inputs, by name. */
 export type Given<I extends Inputs> = { readonly [N in keyof I]: ValueOf[I[N]] }
-/** The figures it comes to, by name. */
+/** The figures that it gives, by name. */
 export type Figures<F extends Shapes> = { readonly [N in keyof F]: FigureOf[F[N]] }
 
 type Named<I extends Inputs, K extends Kind> = {
@@ -106,7 +106,7 @@ export interface Sheet<T, N extends Names = Names> {
     readonly places: N["places"] | number
     readonly rounding: Rounding
   }) => T
-  /** A figure for each item: what it gets of `of`, a figure of these places, by largest remainder. */
+  /** A figure for each item: its share of `of`, rounded to these places by largest remainder. */
   readonly share: (of: {
     readonly figure: N["figure"]
     readonly of: T
@@ -151,7 +151,7 @@ export const computeExact = <const I extends Inputs, const F extends Shapes>(
   const figures: Record<string, FigureOf[Shape]> = {}
   const terms: Record<string, Rational.Rational> = {}
   formula.work(numbers(given, { figures, terms }))
-  // A formula comes to the figures it declares; its test says so for each that is listed.
+  // A formula gives the figures that it declares, which a test checks for each listed formula.
   return { figures: figures as Figures<F>, terms: terms as { [N in keyof F]?: Rational.Rational } }
 }
 

@@ -77,7 +77,7 @@ export const fromEpochMicros = (micros: bigint): Instant => bounded(micros * NAN
 export const toEpochMillis = (self: Instant): number => Number(floorDivide(self, NANOS_PER_MILLI))
 /** Whole microseconds since 1970, the rest cut towards the past. */
 export const toEpochMicros = (self: Instant): bigint => floorDivide(self, NANOS_PER_MICRO)
-/** The instant cut to the microsecond, which is what a ledger and a store keep. */
+/** The instant rounded down to the microsecond, the precision of a ledger and a store. */
 export const toMicros = (self: Instant): Instant =>
   (toEpochMicros(self) * NANOS_PER_MICRO) as Instant
 

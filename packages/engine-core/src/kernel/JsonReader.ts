@@ -4,7 +4,7 @@
  */
 import { PlainNumber } from "./PlainNumber.ts"
 
-/** JSON as it was read: numbers are their own text. */
+/** JSON with numbers as their own text. */
 export type Plain =
   | null
   | boolean

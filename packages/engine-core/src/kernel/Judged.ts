@@ -15,7 +15,10 @@ export interface Judged<S extends string = string, Subject = never> {
 /** A judged set of any subject, as the catalogue lists it. */
 export type AnyJudged = Omit<Judged, "judge">
 
-/** Declares a judged set. What it depends on is its subject; the clock is part of it, never read. */
+/**
+ * Declares a judged set. Its states depend on the subject alone, which includes the instant; no
+ * clock is read.
+ */
 export const declare =
   <Subject>() =>
   <const S extends string>(

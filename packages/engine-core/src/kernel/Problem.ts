@@ -67,9 +67,6 @@ export const from = (cause: Refused | Unavailable, requestId: string): Problem =
   }
 }
 
-/**
- * The problem of an unplanned failure: its request id, so that it can be found in the log, and
- * nothing else.
- */
+/** The problem of an unplanned failure: only its request id, by which it is found in the log. */
 export const internal = (requestId: string): Problem =>
   from({ _tag: "Refused", slug: "internal", details: { detail: requestId } }, requestId)

@@ -39,7 +39,7 @@ const divided = (numerator: bigint, divisor: Divisor, rounding: Rounding): bigin
       return negative ? -((denominator - 1n - numerator) / denominator) : numerator / denominator
     case "ceiling":
       return negative ? numerator / denominator : (numerator + denominator - 1n) / denominator
-    // An odd denominator knows no tie, and its half rounded down leads to the nearest all the same.
+    // With an odd denominator there is no tie, and its half rounded down still gives the nearest.
     case "half-up":
       return negative ? -((half - numerator) / denominator) : (numerator + half) / denominator
     case "half-even": {

@@ -1,10 +1,16 @@
-/** Journal event of a settlement that was proposed on the ledger: whose it is, and what it settles. */
+/**
+ * Journal event of a settlement that was proposed on the ledger: its party, and the record that it
+ * settles.
+ */
 import type { Announcement } from "../kernel/Announcement.ts"
 import type { Node } from "../projection/Reading.ts"
 import * as Snapshot from "../projection/Snapshot.ts"
 import * as events from "./events.ts"
 
-/** Makes the event of the contract that a node created; `reference` is the id of what it settles. */
+/**
+ * Makes the event of the contract that a node created; `reference` is the id of the record that it
+ * settles.
+ */
 export const proposed = (
   node: Node,
   {

@@ -212,7 +212,8 @@ const contractsBeside = Effect.fnUntraced(function* (of: Shown) {
 })
 
 /**
- * Folds the allocations of an order's legs that fit it as it is priced; any other is kept as a breach.
+ * Folds the allocations of an order's legs that agree with its price; any other is recorded as a
+ * breach.
  */
 const legsOf = <O extends Subscription | Redemption>(
   order: O,

@@ -13,7 +13,7 @@ export class Crypto extends Context.Service<
     }
     /** HMAC-SHA-256 (RFC 2104) of the UTF-8 bytes of a text, or of bytes. */
     readonly hmacSha256: (key: Uint8Array, data: string | Uint8Array) => Uint8Array
-    /** MUST take the same time whatever the bytes; false on unequal lengths. */
+    /** MUST take a time that does not depend on the bytes; false on unequal lengths. */
     readonly equal: (a: Uint8Array, b: Uint8Array) => boolean
     /** Ed25519 (RFC 8032): seeds and public keys of 32 bytes, signatures of 64. */
     readonly ed25519: {

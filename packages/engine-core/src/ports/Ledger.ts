@@ -5,7 +5,7 @@ import type * as Instant from "../kernel/Instant.ts"
 import type * as Offset from "../kernel/Offset.ts"
 import type * as Party from "../kernel/Party.ts"
 
-/** A contract's id: lower-case hex. Nobody MUST assume its length. */
+/** A contract's id: lower-case hex. Readers MUST NOT assume its length. */
 export type ContractId = string
 /** A transaction's id: lower-case hex, the same on every node that sees the transaction. */
 export type UpdateId = string

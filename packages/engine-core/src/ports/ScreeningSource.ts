@@ -58,7 +58,7 @@ export interface Source {
   readonly ask: (request: Request) => Effect.Effect<Answer, SourceUnavailable>
 }
 
-/** Default: no source; nobody is screened, and nobody is refused for it. */
+/** Default: no source; holders are not screened, and none is refused for it. */
 export const none: Source = {
   screens: "no",
   listVersion: Effect.fail(new SourceUnavailable({ detail: "This deployment screens nobody." })),

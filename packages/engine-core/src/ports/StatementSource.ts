@@ -45,7 +45,7 @@ export interface Reading {
   readonly zone: string
   /** Life of a NAV from its `asOf`; null: not a source of NAVs. */
   readonly validFor: Duration.Duration | null
-  /** Basis of the positions where the file does not say; null: settled. */
+  /** Basis of the positions where the file names none; null: settled. */
   readonly basis: StatementBasis | null
   readonly csv: CsvForm | null
   /** Business date that the sender named, for a form that has none. */
@@ -60,7 +60,7 @@ export interface HoldingsLine {
   readonly kind: "holdings"
   readonly account: string
   readonly quantity: Decimal.Decimal
-  /** Part of the quantity that is not available; null where the file does not say. */
+  /** Part of the quantity that is not available; null where the file does not state it. */
   readonly locked: Decimal.Decimal | null
 }
 
@@ -69,7 +69,7 @@ export interface CashEntry {
   readonly kind: "cash"
   readonly bookingDate: Date.Date
   readonly valueDate: Date.Date | null
-  /** At least 0; the direction says whether it came in. */
+  /** At least 0; the direction decides the sign. */
   readonly amount: Decimal.Decimal
   readonly currency: string
   readonly direction: CashDirection

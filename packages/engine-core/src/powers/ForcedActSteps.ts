@@ -74,7 +74,7 @@ const movesLeft = ({ moves, power }: Asking, { now, operationId }: OperationAct)
       : Effect.forEach(all, ({ from }) => judgeRecoverable(from), { discard: true })
   )
 
-/** Checks of the act in its step `step`; an act that moves nothing is judged by its lines alone. */
+/** Checks of the act in its step `step`; an act without moves is judged by its lines alone. */
 const rowsOf = (
   { isMoving, moves, voids }: Asking,
   left: ReadonlyArray<LoadedMove>,
@@ -148,8 +148,7 @@ const figuresOf = Effect.fn("forced-act.figures")(function* (asking: Asking, act
 
 /**
  * Plans one step: as many lines to void, and then as many moves, as one transaction may have input
- * contracts. The rest follows in further steps, each of which is judged again by every gate and voids
- * and moves what is left.
+ * contracts. Further steps void and move the rest; each is judged again by every gate.
  */
 const planOf = Effect.fn("forced-act.plan")(function* (
   asking: Asking,
@@ -183,11 +182,11 @@ const voidingOf = ({ voids }: Asking): ReadonlyArray<Command> =>
       )
 
 /**
- * Admissions that end in the transaction of a recovery: those to instruments of which the holder
- * has no units left, and with the last instrument all admissions of the holder. Whatever gives
- * units to a holder uses its credential: an act judged before the recovery and submitted after it
- * finds the credential archived, and is judged again. An act committed before it changes what is
- * left, which the next step recovers.
+ * Admissions that end in the transaction of a recovery: those to instruments of which the holder has
+ * no units left, and with the last instrument all admissions of the holder. Every act that gives
+ * units to a holder uses its credential: one that was judged before the recovery and is submitted
+ * after it finds the credential archived, and is judged again. Units of an act that was committed
+ * before are recovered by the next step.
  */
 const endedWith = Effect.fnUntraced(function* (
   moves: ReadonlyArray<LoadedMove & { readonly portions: ReadonlyArray<Portion> }>,

@@ -1,4 +1,4 @@
-/** Loads what the checks of forced moves need, with a fixed number of queries for all moves. */
+/** Look-ups of the checks of forced moves, with a fixed number of queries for all moves. */
 import { Effect, Option, Stream } from "effect"
 import { type Holder, holderParties, holders } from "../holders/holder/Holder.ts"
 import { type Admission, admissions, pairOf } from "../admissions/Admission.ts"
@@ -169,8 +169,8 @@ const namedBy = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, power:
 type Named = Effect.Success<ReturnType<typeof namedBy>>
 
 /**
- * The moves less what the operation's earlier steps have moved. A move of all units is done once
- * the holder has none left.
+ * The moves less the units that the operation's earlier steps have moved. A move of all units is
+ * done once the holder has none left.
  */
 const leftOf = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, operationId: string) {
   const records = yield* Records

@@ -185,7 +185,7 @@ const actorOf = Effect.fnUntraced(function* (operationId: string) {
 
 /**
  * Ends the holder as succeeded. One transaction may recover several instruments, and the reading of
- * the first already finds nothing left, so a holder that is succeeded stays as it is.
+ * the first may already find no units left, so a holder that is succeeded is left unchanged.
  */
 const succeedHolder = Effect.fnUntraced(function* (holderId: string, node: Node) {
   const records = yield* Records

@@ -124,9 +124,8 @@ const offer = TypedReading.of(IssuerPowersConsentOffer, {
 
 /**
  * Expectation of a holder's revocation, not a gate: the contract lets the holder revoke its consent
- * at any time. Where the holder is restricted, or an order against it is open, the consent ends all
- * the same, and the breach is kept until a reconciliation reports it
- * (docs/domain/powers.md#consent).
+ * at any time. Where the holder is restricted, or an order against it is open, the consent ends too,
+ * and the breach is recorded for reconciliation (docs/domain/powers.md#consent).
  */
 const keepExpectation = Effect.fnUntraced(function* (
   self: Stored<IssuerPowersConsent>,

@@ -26,7 +26,7 @@ const faultOf = (
   { lineId, line }: NamedLine,
   { holderId, isBegun }: Pick<Voiding, "holderId" | "isBegun">
 ): string | null => {
-  // The refusal does not say whose line it is instead, or whether it exists.
+  // The refusal discloses neither the line's holder nor whether the line exists.
   if (line?.holderId !== holderId) return `The holder has no line ${lineId}.`
   if (line.isSuspended || (isBegun && line.isVoid)) return null
   return `The line ${lineId} is not suspended.`

@@ -59,8 +59,9 @@ export const unannounced = ({ moved, told }: Pick<Recovery, "moved" | "told">): 
   Decimal.subtract(moved, told)
 
 /**
- * Checks whether a recovery of the holder's units has ended, since when its units of the instrument are
- * the successor's. One that moves units which reached the holder afterwards changes nothing of that.
+ * Checks whether a recovery of the holder's units has ended; from then on its units of the
+ * instrument are the successor's. A later recovery, of units that reached the holder afterwards,
+ * does not change that.
  */
 export const isRecovered = (self: Pick<Recovery, "moved" | "told">): boolean =>
   Decimal.isPositive(self.told) || Decimal.isZero(unannounced(self))

@@ -53,9 +53,9 @@ export const divided = <U extends Ledger.Update>(
 }
 
 /**
- * Plans a batch. What the projection has passed is not folded a second time: a resumed stream may
- * repeat updates. Throws where a contract moves to another synchronizer, since its further life is
- * not on this ledger.
+ * Plans a batch. Updates that the projection has passed are left out, since a resumed stream may
+ * repeat them. Throws where a contract moves to another synchronizer, since its further life is not
+ * on this ledger.
  */
 export const plan = (
   head: Position & Pick<ProjectionHead, "horizonOffset">,

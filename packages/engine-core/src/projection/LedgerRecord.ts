@@ -93,7 +93,10 @@ export const transitionsOf = <
   const moveBy = (id: string, node: Node, fact: F & { readonly on: T }): Reads =>
     move(id, node, fact.on, () => fact)
 
-  /** Ends the record by such a fact; one that the clock has already moved to `state` stays as it is. */
+  /**
+   * Ends the record by such a fact; a record that the clock has already moved to `state` is left
+   * unchanged.
+   */
   const end = (id: string, node: Node, fact: F & { readonly on: T }, state: S): Reads =>
     withRecord(id, node, fact.on, (self) =>
       self.state === state ? Effect.void : moveBy(id, node, fact)

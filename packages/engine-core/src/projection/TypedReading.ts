@@ -87,7 +87,10 @@ export const madeIn = <T extends Template>(template: T, update: Whole): Readonly
     })
   })
 
-/** Checks whether a contract names this venue: anybody may create one that names another. */
+/**
+ * Checks whether a contract names this venue; other parties may create contracts that name another
+ * venue.
+ */
 const isOurs = (payload: LfRecord, node: Pick<Node, "venue">): boolean =>
   payload.venue === undefined || payload.venue === node.venue
 

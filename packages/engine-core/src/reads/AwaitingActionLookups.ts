@@ -12,7 +12,7 @@ import type { Waiting } from "../records/RecordView.ts"
 /** Largest number of actions that one look-up returns. */
 const batchMax = 1_000
 
-/** A view that says whom its record waits on. */
+/** A view with the parties and roles that its record waits on. */
 interface Waits {
   readonly waitingOn: ReadonlyArray<Waiting>
 }

@@ -45,6 +45,6 @@ export const memoised = (records: Records["Service"], pin: Pin.Resolved): Record
   }
 }
 
-/** Checks whether the records of a collection at a pin stay the same, whatever is written. */
+/** Checks whether the records of a collection at a pin can no longer change. */
 const isFixed = ({ keptBy }: Pick<Collection, "keptBy">, { select }: Pin.Resolved): boolean =>
   select.by !== "latest" && !(select.by === "offset" && keptBy === "own")

@@ -37,7 +37,7 @@ interface Asked {
 }
 
 /**
- * Key of an answer: what was asked, in which role and sight. Callers of the same role share an answer
+ * Key of an answer: the request, the role and the sight. Callers of the same role share an answer
  * only where that role sees everything.
  */
 export const keyOf = ({ read, target, role, sight, caller, where }: Asked): string => {
@@ -72,7 +72,7 @@ export interface KeptAnswers {
 /** Bytes that an entry takes besides its answer and its key. */
 const entryBytes = 200
 
-/** Makes a cache of at most so many bytes, which evicts the answers that nobody has asked for longest. */
+/** Makes a cache of at most so many bytes, which evicts the least recently used answers. */
 export const make = (bytesMax: number): KeptAnswers => {
   const entries = new Map<string, Kept>()
   let bytes = 0

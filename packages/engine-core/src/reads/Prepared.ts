@@ -58,7 +58,7 @@ export interface Requested {
 
 /** A list that is ready to be read, page by page or as a whole. */
 export interface Prepared {
-  /** The engine's clock, as the answer says it. */
+  /** The engine's clock, as the answer shows it. */
   readonly now: Instant.Instant
   readonly asking: Asking
   readonly pin: Point.Resolved
@@ -248,7 +248,10 @@ export const isLatest = (
   { at, asOf }: PointAsked
 ): boolean => pinned && at === undefined && asOf === undefined
 
-/** The engine's clock as an answer says it: an answer of the latest is as of the instant it is given at. */
+/**
+ * The engine's clock as an answer shows it: an answer at the latest point is as of the instant at
+ * which it is given.
+ */
 export const nowOf = (
   read: { readonly pinned: boolean },
   of: {

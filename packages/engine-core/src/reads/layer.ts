@@ -201,7 +201,10 @@ const paging = (services: Prepared.Services): Reads["Service"]["page"] =>
     return { ...around(read, prepared.pin, prepared.now), value, next }
   })
 
-/** A printed answer, and what puts it into the cache once what it was read from is durable. */
+/**
+ * A printed answer, and the effect that caches it once the commits that it was read from are
+ * durable.
+ */
 interface Made extends Shown {
   readonly after: string | null
   readonly keep: () => void
@@ -231,7 +234,7 @@ const keptOr = Effect.fnUntraced(function* <E, F>(
 ): Effect.fn.Return<Made & { readonly asking: Asking; readonly pin: Point.Resolved }, E | F> {
   const { key, clock, locate, askingAt } = of
   const mayBeKept = key !== undefined && cache.has(key)
-  // An instant that stays the same shows that nobody has written meanwhile: for the staff alone.
+  // An unchanged instant discloses that nothing was written meanwhile, and is shown to staff alone.
   const found = yield* locate(mayBeKept && isVenueStaff(of.asker.role) ? "kept" : "answered")
   const kept = mayBeKept ? cache.find(key, { pin: found, clock }) : undefined
   if (kept !== undefined) return { ...kept, asking: askingAt(found), pin: found, keep: nothing }

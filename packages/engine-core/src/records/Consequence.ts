@@ -1,6 +1,6 @@
 /**
- * Declaration of a consequence: what rooms above judge again in the transaction of a change of a record,
- * whatever write, clock move or ledger update made it.
+ * Declaration of a consequence: a judgement of a room above, made in the transaction of a record's
+ * change by any write, clock move or ledger update.
  */
 import { Context, Effect } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
@@ -18,7 +18,7 @@ export interface Change<R = unknown> {
 }
 
 export interface Consequence<R = unknown, C = unknown> {
-  /** One sentence: what is judged, after which change. */
+  /** One sentence: the judgement, and the change after which it is made. */
   readonly doc: string
   readonly collection: Pick<Collection<R>, "name">
   /** Subject of the change, as text that is equal where one judgement is enough; null: none. */
@@ -38,7 +38,7 @@ export const Declared = Context.Reference<ReadonlyArray<Consequence>>(
   { defaultValue: () => [] }
 )
 
-/** Largest number of rounds of consequences of consequences; more are a loop, a bug. */
+/** Largest number of rounds of consequences of consequences; more are a loop, which is a defect. */
 const roundsMax = 8
 
 const rounds = Effect.fnUntraced(function* ({ pending }: UnitOfWork) {
@@ -59,6 +59,7 @@ const rounds = Effect.fnUntraced(function* ({ pending }: UnitOfWork) {
 export const settle: Effect.Effect<void, Unavailable, Records | Bulk> = Effect.flatMap(
   current,
   (work) =>
-    // Nearly every transaction changes nothing that has consequences, and then starts no generator.
+    // Fast path: nearly every transaction makes no change with consequences, and then starts no
+    // generator.
     work === undefined || work.pending.length === 0 ? Effect.void : rounds(work)
 )

@@ -1,4 +1,4 @@
-/** Flush of a unit of work: writes what a transaction has collected, under one stamp of the feed. */
+/** Flush of a unit of work: writes the drafts of a transaction under one stamp of the feed. */
 import { Effect } from "effect"
 import type { Announcement } from "../kernel/Announcement.ts"
 import * as Instant from "../kernel/Instant.ts"
@@ -24,7 +24,7 @@ const payloadMax = 16_384
  */
 const batchMax = 500
 
-/** The ports that a flush writes to, and what it puts into events and audit records. */
+/** The ports that a flush writes to, and its inputs of events and audit records. */
 export interface Ports {
   readonly feed: Feed["Service"]
   readonly factLog: FactLog["Service"]

@@ -26,7 +26,9 @@ export class LockHeldInGroup {
 
 interface Member {
   readonly effect: Effect.Effect<unknown, unknown>
-  /** Services of the caller, which the effect runs with, whoever started the group. */
+  /**
+   * Services of the caller, with which the effect runs, also in a group that another caller started.
+   */
   readonly context: Context.Context<never>
   readonly answer: Deferred.Deferred<unknown, unknown>
   /** Groups it was in that were rolled back. */

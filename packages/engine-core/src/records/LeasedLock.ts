@@ -12,7 +12,7 @@ import type { Records } from "./Records.ts"
 export interface Locking {
   readonly work: WorkQueue["Service"]
   readonly records: Records["Service"]
-  /** Name of the lock: a queue that holds nothing else. */
+  /** Name of the lock, and of its queue, which has no other items. */
   readonly name: string
   readonly worker: string
   readonly leaseMillis: number

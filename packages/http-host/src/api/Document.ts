@@ -13,7 +13,7 @@ export const version = "1.0.0"
 /** Memo of the document of a table of routes, by the table: it is served, shown at /docs and judged. */
 const made = new WeakMap<ReadonlyArray<Route.Route>, Corrections.Document>()
 
-/** Document of a table of routes, built once; nobody changes it. */
+/** Document of a table of routes, built once and immutable. */
 export const make = (routes: ReadonlyArray<Route.Route>): Corrections.Document => {
   const memo = made.get(routes)
   if (memo !== undefined) return memo

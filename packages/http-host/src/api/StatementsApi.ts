@@ -2,7 +2,7 @@
 import { Intake } from "@bursar/engine-core"
 import type { Served } from "./Served.ts"
 
-/** Longest file that a deployment may take; `statements.maxBytes` says what it does take. */
+/** Upper bound of the setting `statements.maxBytes`, the longest file that a deployment takes. */
 const fileMax = 1024 * 1024 * 1024
 
 export const served: ReadonlyArray<Served> = [

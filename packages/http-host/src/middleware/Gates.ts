@@ -31,7 +31,7 @@ export interface Passed {
   readonly caller: Caller.Caller | null
   /** Bytes of the body; empty for a route that takes none. */
   readonly body: Uint8Array
-  /** The body of a route that takes a file: staged, and read by nobody yet. Null elsewhere. */
+  /** The body of a route that takes a file: staged, and not read yet. Null elsewhere. */
   readonly file: StagedFile | null
   /**
    * Charges the rate budget of the caller for an expensive answer, in calls, once its cost is
@@ -66,8 +66,8 @@ export const make = (anonymous: AnonymousConnections<Socket>) =>
     const intake = yield* Intake.StatementIntake
 
     /**
-     * Step 7 of a route that takes a file: the file goes to the stage as it arrives. Answers it with
-     * what its signature is judged by.
+     * Step 7 of a route that takes a file: the file goes to the stage as it arrives. Returns it with
+     * the inputs of the signature's check.
      */
     const stage = Effect.fnUntraced(function* (
       { query, request }: Arrival["Service"],

@@ -33,7 +33,7 @@ export const make = (of: {
 
   const found = (query: Omit<ListQuery, "direction">) => matching({ ...query, direction: "asc" })
 
-  /** Names by what is matched. */
+  /** Names by matched text. */
   const namesOf = (of: BulkNames): ReadonlyMap<string, string> => {
     const names = new Map<string, string>()
     for (const version of found({ collection: of.collection, pin: of.pin, where: [] })) {

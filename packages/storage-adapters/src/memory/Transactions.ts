@@ -11,9 +11,8 @@ export interface Transaction {
 }
 
 /**
- * Serial transactions: everybody waits for the open one, readers too, so that nobody sees a change
- * that may be rolled back. A transaction that waits for a call of another fiber outside of it
- * deadlocks.
+ * Serial transactions: all calls, reads too, wait for the open one, so that none sees a change that
+ * may be rolled back. A transaction that waits for a call of another fiber outside of it deadlocks.
  */
 export interface Transactions {
   readonly run: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>

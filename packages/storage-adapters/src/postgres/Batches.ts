@@ -7,7 +7,7 @@ import { Effect, Exit, Request, RequestResolver } from "effect"
 
 /** A transaction or a reading scope. */
 interface Unit {
-  /** Notes that a statement may still run although nobody waits for it. */
+  /** Notes that a statement may still run although no fiber waits for it. */
   readonly abandon: () => void
 }
 

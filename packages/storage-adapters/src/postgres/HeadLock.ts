@@ -15,8 +15,8 @@ const LOCK = "select pg_advisory_xact_lock(4217, 2)"
 export const take = (session: Session): Effect.Effect<void> => session.send(LOCK, [])
 
 /**
- * Asks a statement that changes the head's row: in an open transaction under the advisory lock.
- * Alone, a statement holds no lock that somebody at the head could wait for, and needs none.
+ * Asks a statement that changes the head's row: in an open transaction under the advisory lock. A
+ * statement alone holds no lock that a holder of the head could wait for, and needs none.
  */
 export const ask = (
   sessions: Sessions,

@@ -56,7 +56,7 @@ from (
 ) totals
 group by "group" order by "group"`
 
-/** Amounts of a side with what they are matched by: `match`, `amount`. */
+/** Amounts of a side with their matched text: `match`, `amount`. */
 const amountsOf = (side: BulkSide, given: ListSql.Parameters): string => {
   const { add } = given
   if ("owner" in side) {
@@ -81,7 +81,7 @@ const amountsOf = (side: BulkSide, given: ListSql.Parameters): string => {
   )(`${ListSql.filterOf(match, given)} as match, ${amount} as amount`)
 }
 
-/** Names by what is matched: `match`, `name`; one for a match. */
+/** Names by matched text: `match`, `name`; one for a match. */
 const namesOf = (of: BulkNames, given: ListSql.Parameters): string => {
   const { collection, column, member, pin } = of
   const versions = PinSql.versions({ collection, pin, condition: "true" }, given)

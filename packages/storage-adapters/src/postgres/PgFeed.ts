@@ -14,7 +14,10 @@ import * as Values from "./Values.ts"
 export const FEED = "feed"
 const TAKEN = "feed.taken"
 
-/** The row is locked since it was taken, and only whoever took it comes this far. */
+/**
+ * The row is locked since the head was taken, and only the transaction that took it reaches this
+ * statement.
+ */
 const MOVE = `
 update bursar.head set seq = $1::int8, at = $2, audit_seq = $3::int8,
   audit_hash = decode($4, 'hex'), audit_checkpoint = $5::int8, webhooks_moved = webhooks_moved + $6::int8, moves = moves + 1

@@ -53,7 +53,7 @@ export const prune = (sessions: Sessions, { before, hold, limit }: Of<"prune">):
       const row = rows[0] ?? {}
       const last = Values.numberOrNull(row, "last")
       if (last !== null) {
-        // Last of all, since whoever writes waits for the head.
+        // Taken last, since every writer waits for the head.
         yield* HeadLock.ask(
           sessions,
           "update bursar.head set pruned_to = greatest(pruned_to, $1::int8) where id = 1",

@@ -24,7 +24,7 @@ interface Kind {
 
 /**
  * Reads a file of a source that sends CSV; lines are handed on while the file is read. Fails as
- * `StatementSource.Reader` says.
+ * `StatementSource.Reader` declares.
  */
 export const read = <E, R>(
   reading: Reading,
@@ -134,7 +134,7 @@ class CsvReader implements Steps.Step<string, StatementSource.Part> {
   }
 }
 
-/** Whether a row is of the account, or the ISIN, that the source says is its own. */
+/** Whether a row is of the source's own account or ISIN. */
 const isOwn = (row: CsvRow, { account, isin, kind }: Reading): boolean =>
   kind === "cash"
     ? !row.has("account") ||
@@ -189,7 +189,7 @@ const counterpartyOf = (row: CsvRow): StatementSource.CashEntry["counterparty"] 
 
 type Entry = Pick<StatementSource.CashEntry, "amount" | "direction">
 
-/** Words of a cell that says the direction, in lower case: in full, of ISO 20022, and letters of banks. */
+/** Words of a direction cell, in lower case: in full, of ISO 20022, and letters of banks. */
 const directions: ReadonlyMap<string, Entry["direction"]> = new Map([
   ...["credit", "crdt", "cr", "c", "h"].map((word) => [word, "credit"] as const),
   ...["debit", "dbit", "dr", "d", "s"].map((word) => [word, "debit"] as const)
@@ -225,7 +225,7 @@ const amountOfSides = (row: CsvRow): Entry => {
   throw row.refused("statement-field", "credit and debit both have an amount")
 }
 
-/** Words of a cell that says whether valuation is suspended, in lower case. */
+/** Words of a suspension cell, in lower case. */
 const truths: ReadonlyMap<string, boolean> = new Map([
   ...["true", "yes", "y", "1"].map((word) => [word, true] as const),
   ...["false", "no", "n", "0"].map((word) => [word, false] as const)

@@ -61,7 +61,7 @@ export class CsvRow {
     return this.#positions.has(column)
   }
 
-  /** Text of a cell as it is, null where it is empty or the source names no such column. */
+  /** Unchanged text of a cell, null where it is empty or the source names no such column. */
   textOrNull(column: string): string | null {
     const position = this.#positions.get(column)
     if (position === undefined) return null
@@ -73,7 +73,7 @@ export class CsvRow {
     return this.textOrNull(column) ?? this.#missing(column)
   }
 
-  /** Text that names what the row is about, refused where it is the label of a total. */
+  /** Text that identifies the row, refused where it is the label of a total. */
   subject(column: string): string {
     const text = this.text(column)
     if (beginsLikeTotal.test(text) && totals.has(text.toLowerCase().replace(/[\s:]{1,9}$/u, ""))) {

@@ -6,7 +6,7 @@ import { StatementSource } from "@bursar/engine-core/ports"
 import { Buffer, isUtf8 } from "node:buffer"
 import type { Step } from "./Steps.ts"
 
-/** Places in which a file may say its encoding. */
+/** Places in which a file may name its encoding. */
 export interface Encoded {
   /** Charset parameter that the sender declared; null: none. */
   readonly charset: string | null
@@ -276,7 +276,7 @@ const encodingOf = (head: Uint8Array, { charset, declared }: Encoded): Encoding 
   return encoding
 }
 
-/** Checks whether the first bytes suffice to tell the encoding. */
+/** Checks whether the first bytes suffice to decide the encoding. */
 const suffices = (head: Uint8Array, { declared }: Encoded): boolean => {
   if (head.length < 4) return false
   if (declared?.by !== "xml" || head.length >= declarationBytesMax) return true

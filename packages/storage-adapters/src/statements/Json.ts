@@ -15,7 +15,7 @@ type Plain = PlainJson.Plain
 
 /**
  * Reads a file in the statement's own form, which is UTF-8; lines are handed on while the file is
- * read. Fails as `StatementSource.Reader` says.
+ * read. Fails as `StatementSource.Reader` declares.
  */
 export const read = <E, R>(
   reading: Reading,
@@ -199,7 +199,7 @@ const checkYears = ({ asOf = null, businessDate }: StatementJson.Header): void =
 
 const isOfPositions = ({ kind }: Reading): boolean => kind === "holdings" || kind === "custody"
 
-/** Members that the source and the sender say too agree with what they say. */
+/** Checks that members which the source and the sender state too agree with them. */
 const checkOwn = (header: StatementJson.Header, reading: Reading): void => {
   const unlike = (stated: string | null | undefined, own: string | null | undefined): boolean =>
     stated !== undefined && stated !== null && stated !== own

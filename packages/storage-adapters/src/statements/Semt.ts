@@ -87,7 +87,7 @@ const assetOf = (self: Element): string => {
   return Values.requiredText(other ?? id, "Id")
 }
 
-/** Texts of a safekeeping place, which tell it from others; empty where none is given. */
+/** Texts that identify a safekeeping place; empty where the file has none. */
 const placeOf = (self: Element): string => {
   const texts = (within: Element): ReadonlyArray<string> =>
     within.children.length === 0

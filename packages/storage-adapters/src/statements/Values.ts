@@ -83,7 +83,7 @@ export const flag = (self: Element): boolean => {
 const figure = Figures.reader(Figures.plain)
 
 /**
- * Reads an xs:decimal: a plus and zeros at either end mean nothing. Refuses what is no decimal, and
+ * Reads an xs:decimal; a plus and zeros at either end are ignored. Refuses what is no decimal, and
  * check statement-places one with more than 10 places that are not zero: nothing is rounded.
  */
 export const decimal = (self: Element): Decimal.Decimal => {
@@ -132,7 +132,7 @@ export const money = (self: Element): Money => ({
 const dated =
   /^(?<date>[0-9]{4}-[0-9]{2}-[0-9]{2})(?:T(?<hour>[0-9]{2}):(?<minute>[0-9]{2}):(?<second>[0-9]{2})(?:\.(?<fraction>[0-9]{1,12}))?)?(?<offset>Z|[+-][0-9]{2}:[0-9]{2})?$/u
 
-/** Reads a date, or the date of a date-time as it is written, whatever its offset. */
+/** Reads a date, or the date of a date-time as it is written, without regard to its offset. */
 export const date = (self: Element): Date.Date => {
   const text = trimmed(self)
   const read = Date.parse(dated.exec(text)?.groups?.["date"] ?? "")

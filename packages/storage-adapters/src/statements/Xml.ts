@@ -29,7 +29,7 @@ export const isXml = (reading: StatementSource.Reading): reading is Reading =>
 
 /**
  * Reads the statement of the source's account or instrument in a file of one of the forms; lines are
- * handed on while the file is read. Fails as `StatementSource.Reader` says.
+ * handed on while the file is read. Fails as `StatementSource.Reader` declares.
  */
 export const read = <E, R>(
   reading: Reading,

@@ -29,7 +29,7 @@ export const text = shape(none, { keepsText: true, isRecord: false })
 /** An element with elements in it, and its own text where a version of the form has it instead. */
 export const textOr = (names: Names): Shape => shape(names, { keepsText: true, isRecord: false })
 export const element = (names: Names): Shape => shape(names, { keepsText: false, isRecord: false })
-/** An element that is handed over as it ends, and kept by nobody. */
+/** An element that is handed to the reader as it ends, and not kept. */
 export const record = (names: Names): Shape => shape(names, { keepsText: false, isRecord: true })
 
 /** An element of the file that the form names, with the named elements within it. */
@@ -52,7 +52,7 @@ export class Element {
   }
 }
 
-/** Reading of one message: hears of the records of its shape and says at the end what it was. */
+/** Reader of one message: gets the records of its shape, and returns its result at the end. */
 export interface Message {
   readonly began: (record: Element) => void
   readonly ended: (record: Element) => void
@@ -198,7 +198,7 @@ export const walk = (
   let attributes = 0
   let prefixed: Array<string> = []
   let textLength = 0
-  /** Characters since the parser last said anything. */
+  /** Number of characters since the parser's last event. */
   let pending = 0
 
   const beginDocument = (uri: string): void => {

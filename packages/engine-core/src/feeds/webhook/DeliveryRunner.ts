@@ -129,7 +129,7 @@ const drain = Effect.fnUntraced(function* (lease: Lease) {
   yield* orUnavailable(work.finish(lease))
 })
 
-/** Runs `task` while its lease is renewed, and gives the lease back whatever happens. */
+/** Runs `task` while its lease is renewed, and releases the lease at every end. */
 const underLease = <R>(lease: Lease, task: Effect.Effect<void, Unavailable | LeaseLost, R>) =>
   Effect.gen(function* () {
     const work = yield* WorkQueue
@@ -221,7 +221,7 @@ interface Running {
 
 type Dispatcher = Effect.Success<typeof makeDispatcher>
 
-/** Delivers what is due now, once. */
+/** Makes one attempt of each delivery that is due now. */
 const deliverDue = Effect.fnUntraced(function* (dispatcher: Dispatcher) {
   yield* dispatcher.refresh
   const due = yield* dispatcher.leaseDue(dispatcher.webhooks(), { instance: 0, of: () => 0 })
@@ -306,7 +306,7 @@ const make = Effect.gen(function* () {
   const { webhooks: configured } = yield* Settings
   yield* Effect.orDie(ConfiguredWebhookSteps.reconcile(configured))
   const dispatcher = yield* makeDispatcher
-  // These alone: the current span is that of whoever delivers, not that of the start.
+  // Only these services: the current span must be that of the delivery, not that of the start.
   const services = Context.pick(...needs)(yield* Effect.context<Needs>())
   return DeliveryRunner.of({
     runOnce: Effect.provideContext(deliverDue(dispatcher), services),

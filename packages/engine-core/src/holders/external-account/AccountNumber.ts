@@ -39,7 +39,7 @@ export const accountNumbers = Collection.define<AccountNumber, never>("account-n
 /** Signs by which a number is written in groups; the number is the same without them. */
 const grouping = /[ ./-]/gu
 
-/** The number as it is hashed: without grouping signs, in upper case. */
+/** Normal form of the number, which is hashed: without grouping signs, in upper case. */
 export const plainNumber = (number: string): string => number.replaceAll(grouping, "").toUpperCase()
 
 /** Digits of each byte: the core takes no encodings of the library, which its root does not export. */

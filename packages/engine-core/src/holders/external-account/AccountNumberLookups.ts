@@ -36,8 +36,8 @@ export const findMapped = Effect.fnUntraced(function* (of: {
 })
 
 /**
- * Lists the accounts that the keyed hash of a line names: none is an account that nobody mapped, and
- * several are accounts of one number in several currencies.
+ * Lists the accounts of the keyed hash of a line: none where the account is not mapped, several
+ * where one number has accounts in several currencies.
  */
 export const accountsOfHash = Effect.fnUntraced(function* (hash: string, pin?: Pin.Resolved) {
   const records = yield* Records

@@ -19,7 +19,7 @@ const goesOn = 100
 
 const batchMax = 500
 
-/** Place of the task: the key that it indexes under, and the account it has come to; null: done. */
+/** Progress of the task: the key that it indexes under, and the last account indexed; null: done. */
 const Place = Schema.fromJsonString(
   Schema.Struct({ keyId: Schema.String, after: Schema.NullOr(Schema.String) })
 )

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 
 const HolderClaim = Schema.Struct({
-  /** Name of what is reserved: `holder:<id>` or `party:<party>`. */
+  /** Reserved name: `holder:<id>` or `party:<party>`. */
   name: Schema.String,
   /** Latest registration that reserved the name. */
   operationId: Schema.String

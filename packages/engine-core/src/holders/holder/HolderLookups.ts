@@ -1,4 +1,4 @@
-/** Look-ups of holders by what the ledger names them by: their party. */
+/** Look-ups of holders by their party, which is their name on the ledger. */
 import { Effect } from "effect"
 import { Records, type Stored } from "../../records/Records.ts"
 import { type Holder, holderParties, holders } from "./Holder.ts"

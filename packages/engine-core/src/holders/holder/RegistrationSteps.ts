@@ -124,7 +124,7 @@ export const described = Effect.fnUntraced(function* (
   return HolderView.of(yield* Screenings.ask(after, act))
 })
 
-/** A stated attribute whose evidence nobody has verified. */
+/** A stated attribute whose evidence is not verified. */
 const pending = (stated: Stated, act: OperationAct): Attribute => ({
   ...stated,
   state: AttributeMachine.initial,

@@ -26,7 +26,7 @@ export const scopeNaming = (who: Who, holderIds: ReadonlyArray<string> | undefin
 
 /**
  * `scope` of a list without a column of holders: refuses `permission-denied` to an investor whose
- * sign-in names no holder, and restricts nobody else.
+ * sign-in names no holder, and restricts no other caller.
  */
 export const scopeElsewhere = ({ caller, sight }: Who) =>
   sight === "own" && caller.holderId === null ? unnamed : Effect.succeed<Scope>({})

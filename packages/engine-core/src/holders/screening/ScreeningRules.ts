@@ -33,9 +33,9 @@ export const aged = (self: Screening): Screening | undefined =>
 const triggers = { none: "clear", possible: "doubt", confirmed: "confirm" } as const
 
 /**
- * The screening after an answer of the source; undefined where the answer changes nothing, such as
- * a possible hit repeated before anybody has judged it. A clear screening is valid for the shortest
- * duration of `rescreenAfter`, and no longer than its source says.
+ * The screening after an answer of the source; undefined where the answer changes nothing, such as a
+ * possible hit that is repeated before people have judged it. A clear screening is valid for the
+ * shortest duration of `rescreenAfter`, and no longer than its source says.
  */
 export const answered = (
   self: Screening,

@@ -82,7 +82,7 @@ const configured = Effect.fnUntraced(function* (
   node: Node
 ) {
   const { contractId } = node
-  // Another party's registry says nothing about this registrar's instrument.
+  // Another party's registry is ignored: it does not concern this registrar's instrument.
   if (payload.registrar !== instrument.registrar || instrument.configurations.includes(contractId))
     return
   if (instrument.configurations.length === configurationsMax) {

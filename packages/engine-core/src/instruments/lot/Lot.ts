@@ -1,6 +1,6 @@
 /**
- * Record of a lot: units of an instrument that came into one party's books together, with what they
- * cost (docs/domain/lots.md).
+ * Record of a lot: units of an instrument that came into one party's books together, with their cost
+ * (docs/domain/lots.md).
  */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"

@@ -45,8 +45,8 @@ export const openLotsOf = Effect.fnUntraced(function* (
 })
 
 /**
- * Sums what is left of the cost of the open lots behind register entries at the pin, by the entry's
- * id: null where a lot has no cost. An entry without an open lot is left out. It is one query for at
+ * Sums the remaining cost of the open lots behind register entries at the pin, by the entry's id:
+ * null where a lot has no cost. An entry without an open lot is left out. It is one query for at
  * most 1,000 lots, and one more for each further 1,000, whatever the number of entries.
  */
 export const costsOf = Effect.fnUntraced(function* (

@@ -1,6 +1,6 @@
 /**
  * Replay of the movements recorded before lots were kept, into lots: a page in a transaction, with
- * its place, so that a host that was stopped goes on where it was.
+ * its place, so that a host that was stopped continues there.
  */
 import { Effect, Option } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -160,6 +160,6 @@ const registerBefore = Effect.fnUntraced(function* (asset: string, start: Start)
   return { pin, ledgerTime, act: actAt({ offset, at: ledgerTime }) }
 })
 
-/** Checks whether nobody held units before the movement. */
+/** Checks whether no party held units before the movement. */
 const isFirstUnit = ({ from, units, balanceAfter }: Movement): boolean =>
   from === null && Decimal.equals(units, balanceAfter)

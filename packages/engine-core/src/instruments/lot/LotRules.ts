@@ -161,7 +161,9 @@ export const fold = (before: Books, steps: Iterable<Step>): Books => {
 /** Books that `enter` changes. */
 export type OpenBooks = Map<string, Array<Lot>>
 
-/** Enters one movement into the books, which it changes, and returns what it did to lots. */
+/**
+ * Enters one movement into the books, which it changes in place, and returns the lots that changed.
+ */
 export const enter = (books: OpenBooks, { movement, acquisition }: Step): Changes => {
   const giver = movement.from === null ? null : idOf({ ...movement, party: movement.from })
   const lots = (giver === null ? undefined : books.get(giver)) ?? []

@@ -54,7 +54,10 @@ export const folding = (acquisitions: Acquisitions) =>
 
 const onOf = ({ to }: Movement): Fact["on"] => (to === null ? "relieve" : "move")
 
-/** The check `lots-holdings` reports the difference to people; the log says which movement made it. */
+/**
+ * The check `lots-holdings` reports the difference to people; the log names the movement that made
+ * it.
+ */
 const logMissing = (movement: Movement, missing: Decimal.Decimal) =>
   Effect.logError("a movement takes more units than its giver's lots have", {
     instrumentId: movement.instrumentId,

@@ -1,5 +1,5 @@
 /**
- * Record of the last price of an asset, whoever registers it: by source, registrar and id, since two
+ * Record of the last price of an asset of any registry: by source, registrar and id, since two
  * registrars may use one id.
  */
 import { Schema } from "effect"

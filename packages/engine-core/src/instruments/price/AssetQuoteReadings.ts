@@ -1,4 +1,4 @@
-/** Readings of prices of assets: points of metric `price`, whatever instrument they are of. */
+/** Readings of prices of assets: points of metric `price` of any instrument. */
 import { Effect, Option, Result } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"

@@ -67,7 +67,7 @@ export const instrumentsOf = ({ party }: { readonly party: Party.Party }) =>
 
 /**
  * Loads the number of parties that hold units of each of these instruments at the pin, by
- * `assetKeyOf`, with one query. Instruments that nobody ever held are left out.
+ * `assetKeyOf`, with one query. Instruments that were never held are left out.
  */
 export const holderCounts = Effect.fnUntraced(function* (
   assets: ReadonlyArray<{ readonly registrar: string; readonly instrumentId: string }>,

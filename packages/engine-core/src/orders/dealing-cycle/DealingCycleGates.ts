@@ -67,7 +67,10 @@ export const againstSettling = (context: Context): ReadonlyArray<Objection> =>
     ...ofSize(context)
   ])
 
-/** Checks holds and restrictions: one of either stops the whole cycle, which settles in whole or not at all. */
+/**
+ * Checks holds and restrictions. A cycle settles in whole, so that one hold or restriction stops all
+ * of it.
+ */
 const ofControls = ({ orders, instrument, ...controls }: Context): ReadonlyArray<Objection> => {
   const { instrumentId } = instrument
   const bought = orders.subscriptions.map((order) => ({ ...order, orderId: order.subscriptionId }))

@@ -129,7 +129,7 @@ export const decide = (self: DealingCycle, command: Command) =>
     Result.map(() => command)
   )
 
-/** Guard of the state alone; the refusal of an ended cycle says how it ended. */
+/** Guard of the state alone; the refusal of an ended cycle names its end. */
 export const admitted = (
   self: Pick<DealingCycle, "cycleId" | "state" | "endedAs">,
   on: Command["on"]

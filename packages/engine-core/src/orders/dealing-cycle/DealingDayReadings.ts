@@ -169,7 +169,7 @@ const sold = (self: Redemption): Order => ({
   gross: grossOfRedemption(self)
 })
 
-/** Returns the order as it was before its price: an order by amount had no units. */
+/** Returns the order without its price: an order by amount then has no units. */
 const unpriced = (self: Redemption): Redemption => ({
   ...self,
   proceeds: null,
@@ -212,8 +212,9 @@ const endedUnsettled = Effect.fnUntraced(function* (
 // ---- shown by a snapshot
 
 /**
- * Counts the orders that a snapshot shows: in their day, and in their open cycle. A day of which an order
- * is priced is fixed by what is left of it: orders that ended before the snapshot are unknown.
+ * Counts the orders that a snapshot shows: in their day, and in their open cycle. A day with a
+ * priced order is fixed by its remaining orders, since orders that ended before the snapshot are
+ * unknown.
  */
 export const countShown = Effect.fnUntraced(function* (
   shown: {

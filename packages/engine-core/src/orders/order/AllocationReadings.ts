@@ -131,7 +131,10 @@ const orderOf = Effect.fnUntraced(function* (kind: Kind, { reference, sender: pa
 export const mayAllocate = (order: Order, sender: string): boolean =>
   order.party === sender || (!isSubscription(order) && order.fund === sender)
 
-/** Leg of an allocation: a holder that is also the fund allocates both legs, told apart by the asset. */
+/**
+ * Leg of an allocation: a holder that is also the fund allocates both legs, which differ by their
+ * asset.
+ */
 export const legOf = (order: Order, { sender, instrument }: Allocating): Leg =>
   !isSubscription(order) && sender === order.party && instrument.id === order.instrumentId
     ? "units"

@@ -1,6 +1,6 @@
 /**
- * A line of a bank statement that pays an order, and the checks of such lines: what an order may take
- * of them, and what a line has left (docs/domain/statements.md#cash-lines).
+ * Line of a bank statement that pays an order, and its checks: the amount that an order may take of
+ * it, and the amount that it has left (docs/domain/statements.md#cash-lines).
  */
 import { Schema } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -149,9 +149,9 @@ const first = (
 }
 
 /**
- * Checks of the bank lines that a call names, against the stored lines: each is a line of a statement
- * in force, of an account that is mapped to the order's instrument; goes the way and has the currency
- * of what it pays; and has that much left.
+ * Checks of the bank lines that a call names, against the stored lines: each is a line of a
+ * statement in force, of an account that is mapped to the order's instrument; has the direction and
+ * the currency of the cash that it pays; and has that amount left.
  */
 export const againstBank = (
   found: ReadonlyArray<Found>,

@@ -1,6 +1,6 @@
 /**
- * Matching of the entries of two statements of cash, pure: where the cash that orders took of a replaced
- * statement lies in its correction (docs/domain/statements.md#corrections).
+ * Pure matching of the entries of two statements of cash: finds the lines of a correction for the
+ * cash that orders took of the replaced statement (docs/domain/statements.md#corrections).
  */
 import * as Decimal from "../../kernel/Decimal.ts"
 import type { CashEntry } from "../../statements/external-statement/StatementLine.ts"
@@ -52,11 +52,11 @@ const pairsOf = (before: ReadonlyArray<Entry>, after: ReadonlyArray<Entry>) => {
 }
 
 /**
- * Finds the lines of a correction that have the cash which was taken of the replaced statement's
- * lines: of each the entry that is the same, the first with the first in file order; else, by the
- * bank's reference, the entries of it that are the same as no other, in file order, amount by amount.
- * No line gives more than it has, and what none has is lost. What an earlier correction had no line
- * for is sought last, among the entries that are new. Answers in the order of `taken` and `missing`.
+ * Finds the lines of a correction for cash that was taken of the replaced statement's lines. Each
+ * taking moves to the equal entry, the first to the first in file order; where there is none, to the
+ * entries of its bank reference that are not paired with another one, in file order. No line gives
+ * more than it has, and an amount without a line is lost. Cash that an earlier correction lost is
+ * matched last, among the new entries. Results are in the order of `taken` and `missing`.
  */
 export const moved = (of: {
   /** Entries of the replaced statement, and of its correction, in file order. */

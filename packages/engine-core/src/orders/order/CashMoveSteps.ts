@@ -55,7 +55,7 @@ const ordersOf = Effect.fnUntraced(function* (takings: ReadonlyArray<Taking.Cash
 })
 type Orders = Effect.Success<ReturnType<typeof ordersOf>>
 
-/** Cash that an order still lacks, by the way it goes: an earlier correction may have lost it. */
+/** Cash that an order still lacks, by direction: an earlier correction may have lost it. */
 const lackingOf = ({ bought, sold }: Orders): Map<string, Decimal.Decimal> => {
   const ofCash = ({ cash }: { readonly cash: Cash.Cash }) =>
     Decimal.subtract(cash.expected ?? Decimal.zero, cash.matched)

@@ -13,7 +13,7 @@ import { nameOf } from "./CashLine.ts"
 
 const markOf = (self: Taken): Part.Mark => ({ line: self.line, match: Part.matchOf(self) })
 
-/** Loads the marks of what was taken of statements before their parts were kept, by part. */
+/** Loads the amounts that were taken of statements before their parts were kept, by part. */
 const marksBefore = Effect.fnUntraced(function* (statementIds: ReadonlyArray<string>) {
   if (statementIds.length === 0) return new Map<string, ReadonlyArray<Part.Mark>>()
   const records = yield* Records

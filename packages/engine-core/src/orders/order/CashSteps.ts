@@ -118,8 +118,8 @@ const reservedOn = (
   )
 
 /**
- * Loads and judges the bank lines named for an order. What the order itself has reserved of a line, as
- * before a write that the ledger refused, is left for it.
+ * Loads and judges the bank lines named for an order. Cash of a line that the order itself has
+ * reserved, for example before a write that the ledger refused, stays available to it.
  */
 export const named = Effect.fnUntraced(function* (order: Paid, of: Cash.Named) {
   const lines = inOrder(of)
@@ -232,9 +232,9 @@ export const merged = (lines: ReadonlyArray<Cash.CashLine>): ReadonlyArray<Cash.
   )
 
 /**
- * Uses the bank lines that an act named, once the ledger has committed the act, and returns where their
- * cash lies now: a correction since then moved it. A line that was named before takings were kept stays
- * as it was named.
+ * Uses the bank lines that an act named, once the ledger has committed the act, and returns the
+ * lines that have their cash now, since a correction may have moved it. A line that was named before
+ * takings were kept is returned unchanged.
  */
 export const use = Effect.fnUntraced(function* (
   order: Taking.Order,

@@ -24,8 +24,9 @@ const Take = Schema.Struct({ on: Schema.Literal("take"), ...amounting })
 const Give = Schema.Struct({ on: Schema.Literal("give"), ...amounting })
 
 /**
- * Sums of what is taken of each line. Every taking is a fact of its line, so that of two orders that
- * take of one line at a time the second is judged again with what the first left.
+ * Sums of the cash that is taken of each line. Every taking is a fact of its line, so that of two
+ * orders that take of one line at the same time the second conflicts and is judged again with the
+ * rest.
  */
 export const cashLines = Collection.define<Taken, typeof Take.Type | typeof Give.Type>(
   "cash-line",

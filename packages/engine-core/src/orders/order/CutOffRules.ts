@@ -53,7 +53,10 @@ const settleWithin = Duration.days(5)
 export const settleBy = (cutOffAt: Instant.Instant): Instant.Instant =>
   Instant.add(cutOffAt, settleWithin)
 
-/** Facts of a snapshot that tell the cut-off of an order; null: the snapshot does not have it. */
+/**
+ * Facts of a snapshot from which the cut-off of an order follows; null: the snapshot does not have
+ * it.
+ */
 export interface CutOffShown {
   /** Cut-off that its claim names, or that of its dealing cycle. */
   readonly named: Instant.Instant | null

@@ -59,9 +59,12 @@ export const paidByWire = (of: {
     policyVersion: of.policyVersion
   })
 
-/** Checks that units ordered of a rebasing instrument come to some base units, which the ledger moves. */
+/**
+ * Checks that the ordered units of a rebasing instrument are more than 0 base units, which the
+ * ledger moves.
+ */
 export const baseUnits = (of: {
-  /** Units ordered; null where no price tells them yet. */
+  /** Units ordered; null before the price from which they follow. */
   readonly buys: Decimal.Decimal | null
   readonly moves: Decimal.Decimal | null
 }): Objection =>

@@ -13,7 +13,7 @@ import { ProposalKind } from "../../vocabulary/sets.ts"
 
 const { NullOr } = Schema
 
-/** Ends of a proposal; `ended` stands for any choice that the engine does not know. */
+/** Ends of a proposal; `ended` is by any choice that the engine does not know. */
 const Ending = Schema.Literals(["accepted", "declined", "withdrawn", "ended"])
 export type Ending = typeof Ending.Type
 

@@ -113,8 +113,8 @@ export const redemptions = Collection.define<Redemption, Fact>("redemption", {
   fact: Fact,
   evolve,
   keptBy: "ledger",
-  // Open orders of both kinds are one list: the suffix tells a redemption from a subscription of the
-  // same instant and id. It follows a space, which sorts before every character of an id.
+  // Open orders of both kinds are one list: the suffix separates a redemption from a subscription
+  // of the same instant and id. It follows a space, which sorts before every character of an id.
   sortKey: (self, createdAt) => `${Instant.sortable(createdAt)} ${self.redemptionId} redemption`,
   filters: {
     state: (self) => self.state,

@@ -63,7 +63,7 @@ const ofUnits = (self: Priced, source: Source): ReadonlyArray<Basis.Basis> => {
     : []
 }
 
-/** Basis of the base units that the ordered units stand for. */
+/** Basis of the base units of the ordered units. */
 const ofBaseUnits = (
   { units }: Priced,
   index: Decimal.Decimal,

@@ -110,7 +110,9 @@ interface Taken {
   readonly index: Decimal.Decimal | null
 }
 
-/** Units ordered, or those for the amount at the latest price; null where no price or index tells them. */
+/**
+ * Units ordered, or those for the amount at the latest price; null where there is no price or index.
+ */
 const takenBy = (claiming: Claiming): Taken | null => {
   const { amount, cashDecimals, free, lastPrice, terms, units } = claiming
   const { unitDecimals } = terms.manifest
@@ -166,8 +168,8 @@ export const againstExchange = (
 ): ReadonlyArray<Objection> => inOrder([...ofContext(context), ...ofOrder])
 
 /**
- * All checks of paying a burned redemption. The fund owes the cash whatever became of the holder's
- * registration and screening: only open holds and restrictions of payments are checked
+ * All checks of paying a burned redemption. The fund owes the cash also where the holder's
+ * registration or screening has ended: only open holds and restrictions of payments are checked
  * (docs/domain/orders.md#redemptions).
  */
 export const againstPayment = (

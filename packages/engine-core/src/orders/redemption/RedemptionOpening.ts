@@ -29,7 +29,7 @@ export const claimedAs = (
   cash: { expected: payload.orderedAmount, matched: Decimal.zero, lines: [] },
   settleBy: payload.mode === "ledger" ? settleBy(cutOff.at) : null,
   remainderOf: payload.remainderOf,
-  // A remainder is priced forward from its cut-off, whatever the pricing rule of its instrument.
+  // A remainder is priced forward from its cut-off, under every pricing rule.
   pricing: payload.cutOffAt === null ? terms.manifest.pricing : "forward",
   feeRate: terms.fees.redemption,
   cashDecimals: Currency.decimals(payload.currency),
@@ -72,9 +72,9 @@ export const alone: Beside = {
 }
 
 /**
- * Folds the facts that led to a contract of a snapshot. A priced order for which nothing is set aside
- * may have had its units burned: it opens as priced and never expires, so that the engine does not
- * release what the fund may owe (docs/domain/orders.md#after-a-snapshot).
+ * Folds the facts that led to a contract of a snapshot. A priced order without locked units may have
+ * had its units burned: it opens as priced and never expires, so that the engine does not release an
+ * order whose cash the fund may owe (docs/domain/orders.md#after-a-snapshot).
  */
 export const recoveredAs = (
   claimed: Redemption,

@@ -165,7 +165,7 @@ const ofCommitments = (iteration: Iterating): ReadonlyArray<Objection> => {
   ]
 }
 
-/** Checks holds and restrictions: one of either stops the whole iteration. */
+/** Checks holds and restrictions. One hold or restriction stops the whole iteration. */
 const ofControls = (iteration: Iterating): ReadonlyArray<Objection> => {
   const { self, subscriptions, redemptions } = iteration
   const { instrumentId } = self

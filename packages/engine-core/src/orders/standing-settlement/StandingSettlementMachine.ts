@@ -27,7 +27,7 @@ export const StandingSettlementMachine = Machine.declare("StandingSettlementStat
     expire: { by: ["clock"] }
   },
   initial: "proposed",
-  // A projection that begins from a snapshot opens a paused one as it stands.
+  // A projection that begins from a snapshot opens a paused settlement as paused.
   opensIn: ["proposed", "paused"],
   // Its contract requests the allocations itself, so the creation is announced as a proposed settlement.
   opens: { by: ["standing-settlement.open"], announces: ["settlement.proposed"] },

@@ -27,7 +27,7 @@ const shown = Struct.pick(StandingSettlement.fields, [
   "iterations",
   "lastSettledAt",
   "deadline",
-  // Without a deadline only this member says when the settlement ends.
+  // Without a deadline this member alone has the end of the settlement.
   "expiresAt",
   "allocations"
 ])

@@ -52,9 +52,10 @@ const linesOf = (self: Subscription, of: Cash.Named) =>
   named({ ...self, kind: "subscription", orderId: self.subscriptionId }, of)
 
 /**
- * Loads and checks a delivery: first the order's state, which is no gate, then the rows. The policy in
- * force now says whether units may be delivered before the cash is received: that is the venue's risk,
- * so a policy that forbids it also stops orders that were claimed while it was allowed.
+ * Loads and checks a delivery: first the order's state, which is no gate, then the rows. The policy
+ * in force now decides whether units may be delivered before the cash is received: that is the
+ * venue's risk, so a policy that forbids it also stops orders that were claimed while it was
+ * allowed.
  */
 export const delivering = Effect.fnUntraced(function* (paying: Paying, { now }: OperationAct) {
   const self = yield* load(paying.subscriptionId)
@@ -70,9 +71,9 @@ export const delivering = Effect.fnUntraced(function* (paying: Paying, { now }: 
 })
 
 /**
- * Loads and checks a settlement: it closes a wire-paid order, and pays, mints and closes a ledger-paid
- * order in one transaction. A closed order that still owes its refund settles by the bank lines that
- * paid the refund, and by nothing else.
+ * Loads and checks a settlement: it closes a wire-paid order, and pays, mints and closes a
+ * ledger-paid order in one transaction. A closed order that still owes its refund settles only by
+ * the bank lines that paid the refund.
  */
 export const settling = Effect.fnUntraced(function* (paying: Settling, { now }: OperationAct) {
   const self = yield* load(paying.subscriptionId)

@@ -123,8 +123,8 @@ export const againstUnits = (
 ): ReadonlyArray<Objection> => inOrder([...ofContext(context, "units-in"), ...ofOrder])
 
 /**
- * All checks of closing a delivered order. Closing moves nothing of the holder's: it records that the
- * fund has its cash, so it checks the holds of the instrument and nothing of the holder.
+ * All checks of closing a delivered order. Closing records that the fund has its cash and moves
+ * neither units nor cash of the holder, so it checks the instrument's holds and not the holder.
  */
 export const againstClosing = (
   controls: Pick<ControlGates.Controls, "holds">,

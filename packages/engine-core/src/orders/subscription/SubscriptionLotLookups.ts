@@ -1,4 +1,6 @@
-/** Loads the lots of subscriptions: the acquisition of their units, and what is left of these. */
+/**
+ * Look-ups of the lots of subscriptions: the acquisition of their units, and the units that remain.
+ */
 import { Effect } from "effect"
 import * as AcquisitionRules from "../../instruments/lot/AcquisitionRules.ts"
 import { type Acquisition, idOf, lots } from "../../instruments/lot/Lot.ts"
@@ -48,9 +50,9 @@ const acquisitionOf = (self: Subscription, movement: Movement): Acquisition | nu
 }
 
 /**
- * Loads what is left at the pin of the lots of delivered orders, with one look-up, and returns the
- * orders with it. Before the delivery, and where the projection began after it, `remaining` stays as
- * the order was priced.
+ * Loads the units that remain at the pin of the lots of delivered orders, with one look-up, and
+ * returns the orders with them. Before the delivery, and where the projection began after it,
+ * `remaining` stays as the order was priced.
  */
 export const withRemaining = Effect.fnUntraced(function* (
   orders: ReadonlyArray<Stored<Subscription>>,

@@ -18,7 +18,7 @@ import * as Rules from "./SubscriptionRules.ts"
 type Claim = Payload<typeof SubscriptionClaim>
 type Priced = Payload<typeof Lot>
 
-/** Makes the record of a claim that nobody has attested yet. */
+/** Makes the record of a claim that is not attested yet. */
 export const claimedAs = (
   payload: Claim,
   { members, terms }: Opening,
@@ -93,7 +93,7 @@ export const claimOf = (shown: Shown): Claim => {
 const orderedBy = ({ price, shownDecimals = null, units }: Priced): Decimal.Decimal =>
   shownDecimals === null ? units : shownOf(units, { index: price, unitDecimals: shownDecimals })
 
-/** Contracts of a snapshot that belong to an order, and what its point says. */
+/** Contracts of a snapshot that belong to an order, with its price point. */
 export interface Beside {
   readonly intentCid: string | null
   readonly mintRequestCid: string | null
@@ -103,9 +103,9 @@ export interface Beside {
 }
 
 /**
- * Folds the facts that led to a contract of a snapshot, all at the contract's creation. A delivered lot
- * whose mint request has ended counts as delivered: the ledger does not say how the request ended, and
- * units must not be minted twice (docs/domain/orders.md#after-a-snapshot).
+ * Folds the facts that led to a contract of a snapshot, all at the contract's creation. A delivered
+ * lot whose mint request has ended counts as delivered: the ledger does not show how the request
+ * ended, and units must not be minted twice (docs/domain/orders.md#after-a-snapshot).
  */
 export const recoveredAs = (
   claimed: Subscription,

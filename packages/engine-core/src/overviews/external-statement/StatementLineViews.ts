@@ -1,6 +1,6 @@
 /**
- * Views of the lines of a statement: units with the holder of their account, entries with what orders
- * took of them (docs/domain/statements.md#reading-a-statement).
+ * Views of the lines of a statement: units with the holder of their account, entries with the cash
+ * that orders took of them (docs/domain/statements.md#reading-a-statement).
  */
 import { Schema } from "effect"
 import * as Date from "../../kernel/Date.ts"
@@ -29,7 +29,7 @@ const Holdings = Struct({
   line: Integer.schema,
   /** Keyed hash of the account's number, or the holder's id or party where the source names those. */
   account: Text,
-  /** Holder that the account is mapped to; null: nobody's. */
+  /** Holder that the account is mapped to; null: it is not mapped to a holder. */
   holderId: NullOr(Text),
   quantity: Decimal.plain,
   locked: NullOr(Decimal.plain)

@@ -81,7 +81,7 @@ export const list = Read.list({
 /** Lines that are shown together. */
 const pageMax = 500
 
-/** Names of the holders of accounts, by what the source's accounts are. */
+/** Holders of a statement's accounts, by the kind of accounts that the source names. */
 const holdersOf = Effect.fnUntraced(function* (
   accounts: ReadonlyArray<string>,
   accountIs: AccountIs | null

@@ -201,8 +201,8 @@ interface Opening extends Asked {
 
 /**
  * Loads the stored units of a party at the start of a month, by asset, of instruments that it had by
- * then: from the register at that offset. Where the kept history begins later, they are what the last
- * movement before it left, or what a snapshot began with.
+ * then: from the register at that offset. Where the kept history begins later, they are the balance
+ * after the last movement before it, or the units of the snapshot.
  */
 export const openingsOf = Effect.fnUntraced(function* (
   assets: ReadonlyArray<Asset>,

@@ -169,9 +169,9 @@ interface Asked {
 }
 
 /**
- * Finds the first month of a holder that has anything to say: that of its first units, or of a payment
- * before them; after `last` where there is none. Payments are looked for where `from` is earlier. A
- * history that begins with a snapshot says nothing of the months before it.
+ * Finds the first month of a holder with rows: that of its first units, or of a payment before them;
+ * a month after `last` where there is none. Looks for payments where `from` is earlier. Months
+ * before the snapshot with which a history begins have no rows.
  */
 const firstMonthOf = Effect.fnUntraced(function* (
   asked: Asked,
@@ -322,7 +322,10 @@ interface Payment extends StatementPayment {
   readonly instrumentId: string
 }
 
-/** Loads what was paid to the holder by deliveries of some months, each with the day on which it counts. */
+/**
+ * Loads the payments to the holder by deliveries of some months, each with the day on which it
+ * counts.
+ */
 const paymentsOf = Effect.fnUntraced(function* (
   { held, holder, pin, zone }: Asked,
   deliveries: { readonly from: Month.Month; readonly to: Month.Month }

@@ -90,7 +90,7 @@ interface Open {
   moved: Decimal.Decimal
 }
 
-/** A month of one instrument, before what was paid. */
+/** A month of one instrument, without its payments. */
 export interface Closed extends Omit<StatementInstrument, "paid"> {
   /** True: no later point can show another price. */
   readonly isSettled: boolean
@@ -132,7 +132,7 @@ export class Ledger {
     const { open } = this
     if (open === null) throw new Error("no month is open")
     const units = signedUnits(movement)
-    // Before the first movement the party had what a snapshot of the ledger began with.
+    // Before its first movement the party had the units of the ledger's snapshot.
     const isFirst = this.balance === null
     if (isFirst) {
       const begun = Decimal.subtract(movement.balanceAfter, units)

@@ -1,6 +1,6 @@
 /**
- * Computes what the holdings of a holder have earned since the last record date, instrument by
- * instrument: the income of the days that have ended, at par (docs/domain/distributions.md#points).
+ * Look-ups of accrued income: computes what a holder's units of each par instrument have earned
+ * since the last record date, over the days that have ended (docs/domain/distributions.md#points).
  */
 import { Effect, Option } from "effect"
 import {
@@ -88,7 +88,10 @@ const earliestOf = (earnings: ReadonlyArray<Earning>): Instant.Instant | undefin
       undefined
     )
 
-/** Leaves out what accrued before the projection's history begins: nobody knows on which units. */
+/**
+ * Leaves out instruments with accrual before the projection's history begins, since the units of
+ * those days are unknown.
+ */
 const withHistory = Effect.fnUntraced(function* (earnings: ReadonlyArray<Earning>) {
   const { offsetBefore } = yield* LedgerReach
   const first = earliestOf(earnings)
@@ -155,9 +158,9 @@ const unitsSince = Effect.fnUntraced(function* (
 
 /**
  * Computes the income that positions have earned since the last record date, in currency and rounded
- * down at 10 places, by asset: with what the holder's predecessors in the instrument earned, which is
- * the holder's. An instrument that does not distribute monthly at par, or whose history does not
- * reach back to the record date, is left out.
+ * down at 10 places, by asset. Income of the holder's predecessors in the instrument is included. An
+ * instrument that does not distribute monthly at par, or whose history does not reach back to the
+ * record date, is left out.
  */
 export const accruedOf = Effect.fnUntraced(function* (
   holder: Holder,

@@ -1,6 +1,4 @@
-/**
- * Loads what a precheck judges: the operation of the act, its input, and the record it is about.
- */
+/** Look-ups of a precheck: the operation of the act, its input, and its record. */
 import { Effect, Result } from "effect"
 import { execute as executeDistribution } from "../../distributions/distribution/ExecuteOperations.ts"
 import { byInstrument as forceTransfer } from "../../powers/ForcedTransferOperations.ts"
@@ -71,8 +69,8 @@ export const namedBy = Effect.fnUntraced(function* (
 })
 
 /**
- * Decodes the act's input by the operation's own codec; `named` is what follows from the instrument, and
- * `members` are the parameters. Refuses `invalid-request`.
+ * Decodes the act's input by the operation's own codec; `named` are members that follow from the
+ * instrument, and `members` are the parameters. Refuses `invalid-request`.
  */
 export const inputOf = (
   act: Act,

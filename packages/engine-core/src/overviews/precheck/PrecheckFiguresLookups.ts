@@ -234,7 +234,7 @@ const ofReserveRedemption = Effect.fnUntraced(function* (
   if (loaded === null || units === undefined) return null
   const { asset, books, price, sharePrice } = loaded
   const payout = payoutOf({ asset, books, units })
-  // No cover is told of what could not be paid.
+  // A redemption that cannot be paid has no cover figures.
   if (payout === null || Decimal.greaterThan(units, books.outstanding)) return null
   if (Decimal.greaterThan(payout, books.locked.get(keyOf(asset)) ?? Decimal.zero)) return null
   const after = CoverRules.afterRedemption(books, { asset, amount: payout, units })

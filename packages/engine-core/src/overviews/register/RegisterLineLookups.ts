@@ -1,4 +1,7 @@
-/** Loads what the lines of a register show beside their units: chunk by chunk, one look-up a kind. */
+/**
+ * Look-ups of the facts that a register's lines show beside their units: chunk by chunk, one look-up
+ * a kind.
+ */
 import { Effect, Stream } from "effect"
 import { type Admission, admissions, pairOf } from "../../admissions/Admission.ts"
 import { holderParties } from "../../holders/holder/Holder.ts"
@@ -89,8 +92,8 @@ export interface Beside {
 }
 
 /**
- * Prepares the look-ups of a register's lines at a pin. The result loads what a chunk of lines shows
- * beside its units, in the order of the lines. Concealed restrictions are not looked up.
+ * Prepares the look-ups of a register's lines at a pin. The result loads the facts of a chunk of
+ * lines, in the order of the lines. Concealed restrictions are not looked up.
  */
 export const besideOf = Effect.fnUntraced(function* (
   { instrumentId }: { readonly instrumentId: string },
@@ -161,5 +164,5 @@ export const besideOf = Effect.fnUntraced(function* (
   })
 })
 
-/** Loads what a chunk of lines shows beside its units. */
+/** Loads the facts that a chunk of lines shows beside its units. */
 export type BesideOf = Effect.Success<ReturnType<typeof besideOf>>

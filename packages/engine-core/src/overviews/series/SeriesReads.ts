@@ -173,8 +173,9 @@ const flowsOf = Effect.fnUntraced(function* (of: Series & { readonly kind: Movem
 
 /**
  * Points of the cash that distributions paid: the net of each delivered line, by the day that the
- * evidence of its payment names, which begins at midnight in the zone of the series. What is owed or
- * waits counts nowhere, so that no reader learns from it why a line is not paid.
+ * evidence of its payment names, which begins at midnight in the zone of the series. Owed and
+ * suspended lines do not count, so that a reader does not learn from the series why a line is not
+ * paid.
  */
 const cashOf = Effect.fnUntraced(function* (of: Series & { readonly instrumentId: string }) {
   const { asked, instrumentId, pin } = of

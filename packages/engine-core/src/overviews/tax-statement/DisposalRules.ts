@@ -1,6 +1,6 @@
 /**
- * Pure rules of disposals: which lots the units came from that left a party's books, at what cost and
- * for what proceeds (docs/domain/reports.md#disposals).
+ * Pure rules of disposals: the lots of units that left a party's books, with their cost and their
+ * proceeds (docs/domain/reports.md#disposals).
  */
 import { idOf as lotIdOf, type Lot, type Part } from "../../instruments/lot/Lot.ts"
 import * as LotRules from "../../instruments/lot/LotRules.ts"
@@ -82,8 +82,8 @@ export interface Proceeds {
 }
 
 /**
- * Splits the proceeds of each act over the parts that it paid for, in their order: the last part takes
- * what is left, so that the parts of an act add up to its proceeds.
+ * Splits the proceeds of each act over the parts that it paid for, in their order: the last part
+ * takes the rest, so that the parts of an act add up to its proceeds.
  */
 export const withProceeds = (
   parts: ReadonlyArray<Pick<Disposed, "movement" | "part">>,

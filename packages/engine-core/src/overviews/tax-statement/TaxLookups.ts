@@ -28,7 +28,7 @@ import { reserveRedemptions } from "../../reserves/reserve-order/ReserveRedempti
 import { movementsIn, together } from "../holder-statement/HolderStatementLookups.ts"
 import * as DisposalRules from "./DisposalRules.ts"
 
-/** Largest number of holders of a chain of successors; more are a loop, a bug. */
+/** Largest number of holders in a chain of successors; a longer one is a loop, which is a defect. */
 const chainMax = 100
 
 /**
@@ -78,7 +78,7 @@ export const chainOf = Effect.fnUntraced(function* (of: Holder, pin: Pin.Resolve
   return chain
 })
 
-/** Instruments and policy versions of paid lines, by line: what the policy that paid a line says. */
+/** Instruments and paying policy versions of paid lines, by line. */
 export const incomeCodesOf = Effect.fnUntraced(function* (
   lines: ReadonlyArray<Pick<DistributionLine, "distributionId">>,
   pin: Pin.Resolved
@@ -251,10 +251,10 @@ const openedBy = Effect.fnUntraced(function* (
 })
 
 /**
- * Loads what was paid for units that parties gave up, by the id of the act: the proceeds of redemptions,
- * and of reserve redemptions the payout at the asset's price. An act of another party or instrument
- * than the movement's pays nothing, nor one that burned its units in another update, since whoever asks
- * for a burn writes its reference.
+ * Loads the payments for units that parties gave up, by the id of the act: the proceeds of
+ * redemptions, and of reserve redemptions the payout at the asset's price. An act of another party
+ * or instrument than the movement's is left out, and so is one that burned its units in another
+ * update, since a requester of a burn may write any reference.
  */
 export const proceedsOf = Effect.fnUntraced(function* (
   movements: ReadonlyArray<PartyMovement>,

@@ -74,9 +74,9 @@ export const Disposal = Struct({
   disposedOn: Date.schema,
   /** Units of the lot that left; base units of a rebasing instrument. */
   units: Decimal.schema,
-  /** Their share of what the lot cost; null: the cost is unknown, which is not 0. */
+  /** Their share of the lot's cost; null: the cost is unknown, which is not 0. */
   cost: NullOr(Decimal.schema),
-  /** Their share of what was paid for them; null where nothing was, such as at a transfer. */
+  /** Their share of the proceeds; null where there are none, such as at a transfer. */
   proceeds: NullOr(Decimal.schema),
   currency: Text,
   reference: NullOr(Reference)

@@ -146,7 +146,7 @@ export const release = Operation.define("hold.release", {
         : { findings: overridden.map(({ findingId }) => findingId), reason }
     if (override !== null) yield* acceptFindings(overridden, { hold, reason: override.reason }, act)
     yield* vacate(hold, act)
-    // The instrument stays as it was judged until a run judges it without the hold.
+    // The instrument keeps its verdict until a run judges it without the hold.
     const { instrumentId } = hold
     yield* records.enqueue([runItemOf({ trigger: "release", instrumentId, causedBy: hold.holdId })])
     const { now: at, operationId, signedBy: by } = act

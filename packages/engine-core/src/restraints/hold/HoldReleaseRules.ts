@@ -14,7 +14,7 @@ export interface Releasing {
   readonly accept: ReadonlyArray<string>
 }
 
-/** Largest number of faults that are listed one by one; the detail says how many there are. */
+/** Largest number of faults that are listed one by one; the detail has their total number. */
 const listedMax = 50
 
 /** Findings that a release overrides: of the hold, accepted by id, and still open. */

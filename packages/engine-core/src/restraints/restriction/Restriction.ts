@@ -78,7 +78,7 @@ export const restrictions = Collection.define<Restriction, Fact>("restriction", 
   ripensTo: { state: ["lapsed"] },
   due: ({ state, autoReleaseAt: at }) =>
     state === "active" && at !== null ? { at, fact: { on: "lapse", at } } : undefined,
-  // No move of a restriction is forward: it waits for nobody
+  // No move of a restriction is forward, so that it waits on no party
   // (docs/domain/every-record.md#waiting-on).
   waitingOn: () => [],
   announce: (self, fact) => (fact === undefined ? [set(self)] : ended(self, fact)),

@@ -164,7 +164,8 @@ const make = Effect.gen(function* () {
     }
     yield* records.transact(
       Effect.gen(function* () {
-        // Fence: without the lease nothing is recorded, and its next owner sends the request again.
+        // Fence: a worker that lost the lease records nothing, and the next owner sends the request
+        // again.
         yield* orUnavailable(work.hold(lease))
         const before = yield* holderOf(requestId)
         if (Option.isSome(before))

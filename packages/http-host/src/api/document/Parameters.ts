@@ -254,7 +254,7 @@ const inLists: Readonly<Record<string, Description>> = {
   }
 }
 
-/** Descriptions of the query of a file, which says what the file is. */
+/** Descriptions of the query of a file, which identifies the file. */
 const ofFile: Readonly<Record<string, Description>> = {
   externalSourceId: { description: "The source that the file comes from." },
   instrumentId: {

@@ -14,7 +14,7 @@ import * as World from "./World.ts"
 export type Message =
   | { readonly _tag: "Ready"; readonly offset: number }
   | { readonly _tag: "Acted"; readonly act: World.Act; readonly done: Done }
-  /** A contract of the act was consumed by somebody else first. */
+  /** Another party consumed a contract of the act first. */
   | { readonly _tag: "Overtaken"; readonly act: World.Act }
   | { readonly _tag: "Failed"; readonly act: World.Act; readonly error: SubmitError }
 

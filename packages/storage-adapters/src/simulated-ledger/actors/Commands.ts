@@ -135,7 +135,7 @@ const reserves: { readonly [command: string]: Read } = {
   "decline-reserve": byId("reference", (id) => Reserves.proposals(never(id)))
 }
 
-/** Commands of the registrar of an asset, and of the reserve's holder, about what is locked. */
+/** Commands of an asset's registrar, and of a reserve's holder, about locked holdings. */
 const locks: { readonly [command: string]: Read } = {
   "accept-lock": byId("reference", (id) => Reserves.locks(only(id))),
   "decline-lock": byId("reference", (id) => Reserves.locks(never(id)))

@@ -47,7 +47,7 @@ export interface Options extends DoorClient.Address {
   readonly party?: Party.Party
   /** Key of an external party; without it the party acts by its token. */
   readonly key?: SigningKey
-  /** Called with what is about to be signed, so that a person can read it. */
+  /** Called with the transaction that is about to be signed, so that a person can read it. */
   readonly show?: (signing: {
     readonly commandId: string
     readonly commands: ReadonlyArray<Wire.WireCommand>

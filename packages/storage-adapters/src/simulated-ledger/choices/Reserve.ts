@@ -258,7 +258,7 @@ const sumsOf = (scope: Scope, self: Reserve, holdingCids: ReadonlyArray<string>)
     return sums
   })
 
-/** Checks that the holdings come exactly to what is locked, less an asset that is left out. */
+/** Checks that the holdings sum exactly to the locked amounts, less an asset that is left out. */
 const demandAll = (
   { locked }: Reserve,
   sums: ReadonlyArray<Templates.AssetAmount>,
@@ -590,7 +590,10 @@ const settleMint = (scope: Scope, self: Mint, argument: SettlingMint) =>
     return { reserve: contractId, locked, holding, coverBefore, coverAfter }
   })
 
-/** Locks free holdings of the reserve's holder, as one with what is locked of the asset before. */
+/**
+ * Locks free holdings of the reserve's holder, merged with the holding of the asset that is locked
+ * already.
+ */
 const lockWith = (
   scope: Scope,
   self: Reserve,
@@ -936,7 +939,7 @@ const lockMore = (scope: Scope, self: LockAgreement, argument: LockingMore) =>
   })
 
 /**
- * The units of an accumulating reserve own what is locked: of it nothing is released while units are
+ * The units of an accumulating reserve own the locked assets: none is released while units are
  * outstanding, since the requirement would fall with the release.
  */
 const release = (scope: Scope, self: LockAgreement, argument: Releasing) =>

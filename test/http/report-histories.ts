@@ -1,4 +1,7 @@
-/** Histories whose reports are kept: months of a fund that distributes, and a backed instrument. */
+/**
+ * Histories whose reports are kept: months of a fund that distributes, a backed instrument, and orders of
+ * a rebasing one.
+ */
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -9,6 +12,8 @@ import * as Covered from "../operations/covered.ts"
 import * as Years from "../operations/distribution-years.ts"
 import * as Minting from "../operations/minting.ts"
 import * as Powers from "../operations/powers.ts"
+import * as Rebasing from "../operations/rebasing.ts"
+import * as Reports from "../operations/reports.ts"
 import type { History } from "./report-pins.ts"
 
 /** Months by chance: of an odd seed paid in cash, of an even one in units. */
@@ -60,5 +65,46 @@ export const backed: History = {
     yield* TestClock.adjust("20 days")
     yield* reports
     return { stage: scene, holders: [h1, h2], recovered: null }
+  })
+}
+
+/** Orders in shown units, at an index that rises and falls, units that are given, and one holder that may be recovered. */
+export const rebasing: History = {
+  play: Effect.fnUntraced(function* (each) {
+    const scene = yield* Rebasing.opened({}, ["h1", "h2"])
+    const [h1, h2] = scene.holders
+    if (h1 === undefined || h2 === undefined) throw new Error("no holders")
+    yield* Rebasing.indexed(scene, "1.7", "2026-07-31T11:00:00Z")
+    // Away from the hours at which a day may end in some zone.
+    yield* TestClock.adjust("10 minutes")
+    yield* Powers.agrees(scene.stage)
+    yield* Powers.consents(h1)
+    const ordered = (
+      kind: "subscription" | "redemption",
+      id: string,
+      of: Rebasing.Terms & { readonly holderId: string }
+    ) =>
+      Effect.gen(function* () {
+        const { why } = yield* Rebasing.claims(kind, id, of)
+        if (why !== "") throw new Error(`${id}: ${why}`)
+        yield* each
+        yield* Rebasing.prices(scene)
+        yield* each
+        const ends = kind === "subscription" ? Rebasing.buys : Rebasing.sells
+        const failed = yield* ends(scene, id)
+        if (failed.length > 0) throw new Error(`${id}: ${failed.join(", ")}`)
+        yield* each
+      })
+    yield* ordered("subscription", "s1", { holderId: "h1", amount: 1000 })
+    yield* ordered("subscription", "s2", { holderId: "h2", units: 700.5 })
+    yield* Cycles.at("2026-08-03T12:10:00Z")
+    yield* Rebasing.indexed(scene, "1.7314", "2026-08-03T11:00:00Z")
+    yield* ordered("redemption", "r1", { holderId: "h1", units: 500 })
+    yield* Reports.gives(h2, h1, "100.5")
+    yield* each
+    yield* Cycles.at("2026-09-02T12:10:00Z")
+    yield* Rebasing.indexed(scene, "1.6", "2026-09-02T11:00:00Z")
+    yield* ordered("redemption", "r2", { holderId: "h2", amount: 100 })
+    return { stage: scene.stage, holders: [h1, h2], recovered: h1, metric: "index" as const }
   })
 }

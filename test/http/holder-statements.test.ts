@@ -1,12 +1,13 @@
 /** Holder statements over HTTP: rows, pages, roles, and what bad input gets. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import * as Csv from "./csv-reader.ts"
 import * as Distributing from "./distributing.ts"
 import * as Http from "./venue.ts"
 
 let fund: Distributing.Fund
 
 beforeAll(async () => {
-  fund = await Distributing.open({ holders: ["h1", "h2"] })
+  fund = await Distributing.open({ holders: ["h1", "h2", "h3"] })
   await fund.mints("h1", "100")
   await fund.at("2026-07-31T23:30:00Z")
   await fund.publishes({ value: "0.0001", valuationTime: "2026-07-31T16:00:00Z" })
@@ -241,5 +242,57 @@ describe("what bad input gets from the reports of a holder and an instrument", (
     for (const list of ["subscriptions", "redemptions", "distributions"]) {
       expect(await refusedAs(`/v1/${list}?holderId=h1`, "investor", claims), list).toEqual([403])
     }
+  })
+})
+
+/** Last in this file, since it sets the clock to the end of the year. */
+describe("G47: a holder's months over HTTP", () => {
+  it("never begin at another midnight than the zone's, and have the movements of its export", async () => {
+    const gives = (units: string) => fund.moves({ from: "h3", to: "h2", units })
+    const moves: ReadonlyArray<readonly [string, () => Promise<void>]> = [
+      ["2026-10-01T03:50:00Z", () => fund.mints("h3", "100")],
+      ["2026-10-15T12:00:00Z", () => fund.mints("h3", "50")],
+      ["2026-11-01T03:30:00Z", () => gives("20")],
+      ["2026-11-01T04:00:00Z", () => fund.mints("h3", "5")],
+      ["2026-11-01T05:30:00Z", () => gives("1")],
+      ["2026-12-01T04:50:00Z", () => gives("4")]
+    ]
+    for (const [instant, move] of moves) {
+      await fund.at(instant)
+      await move()
+    }
+    const monthsIn = async (zone: string) => {
+      const { text } = await fund.venue.read(`/v1/holders/h3/statements?zone=${zone}`)
+      // Figures are compared as text.
+      const months = text.split('{"month":').slice(1)
+      return months.map((month) => [
+        month.slice(1, 8),
+        ...["opening", "units", "closing"].flatMap((name) =>
+          [...month.matchAll(new RegExp(`"${name}":(-?[0-9.]+)`, "gu"))].map(
+            ([, figure = ""]) => `${name} ${figure.replace(".0000000000", "")}`
+          )
+        )
+      ])
+    }
+    expect(await monthsIn("America/New_York")).toEqual([
+      ["2026-09", "opening 0", "units 100", "closing 100"],
+      ["2026-10", "opening 100", "units 50", "units -20", "closing 130"],
+      ["2026-11", "opening 130", "units 5", "units -1", "units -4", "closing 130"]
+    ])
+    expect(await monthsIn("UTC")).toEqual([
+      ["2026-10", "opening 0", "units 100", "units 50", "closing 150"],
+      ["2026-11", "opening 150", "units -20", "units 5", "units -1", "closing 134"],
+      ["2026-12", "opening 134", "units -4", "closing 130"]
+    ])
+    const answer = await Http.send(fund.venue, {
+      path: "/v1/holders/h3/movements?format=csv",
+      as: await Http.bearer(["operator"])
+    })
+    const { party } = fund.wallet("h3")
+    const signed = Csv.records(await answer.text())
+      // The export shows locks too, which are no movements of a statement.
+      .filter(({ kind }) => kind === "mint" || kind === "transfer")
+      .map(({ to, units }) => `${to === party ? "" : "-"}${units}`.replace(".0000000000", ""))
+    expect(signed.toSorted()).toEqual(["-1", "-20", "-4", "100", "5", "50"])
   })
 })

@@ -8,6 +8,7 @@ import {
 } from "@bursar/storage-adapters/simulated-ledger/actors"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { bodyOf } from "../operations/instrumentBody.ts"
+import * as Csv from "./csv-reader.ts"
 import * as Venue from "./venue.ts"
 import * as Wallets from "./wallets.ts"
 
@@ -590,5 +591,82 @@ describe("what a restriction shows of itself", () => {
     const after = (await venue.read(portfolio, "investor", own)).text
     const timeless = (text: string) => ({ ...JSON.parse(text), now: null })
     expect(timeless(after)).toEqual(timeless(asInvestor))
+  })
+})
+
+/** Base units at 10 places of shown units with 6, in atoms, rounded half up: without the engine's decimals. */
+const baseOf = (shown: bigint, index: { readonly atoms: bigint; readonly places: bigint }) => {
+  const atoms = shown * 10n ** (4n + index.places)
+  return (2n * atoms + index.atoms) / (2n * index.atoms)
+}
+const decimalOf = (atoms: bigint): string => {
+  const digits = String(atoms).padStart(11, "0")
+  return `${digits.slice(0, -10)}.${digits.slice(-10)}`
+}
+
+/** Last in this file, since its holder is one more of the venue. */
+describe("golden vectors of rebasing registers, by text", () => {
+  const index = { atoms: 173222n, places: 5n }
+  /** Base units of so many orders of shown units, each converted for itself; in atoms of 6 places. */
+  const bought = (from: bigint, step: bigint) =>
+    Array.from({ length: 10_000 }, (_, nth) => baseOf(from + BigInt(nth) * step, index)).reduce(
+      (sum, base) => sum + base,
+      0n
+    )
+
+  /** Units and locked units of dora in the register and in its portfolio, as JSON and as a table. */
+  const shownOf = async (instrumentId: string) => {
+    const path = `/v1/instruments/${instrumentId}/register`
+    const jsons = [await venue.read(path), await venue.read("/v1/holders/dora/portfolio")].map(
+      ({ text }) => text.slice(text.lastIndexOf("{", text.indexOf(instrumentId)))
+    )
+    const [line = ""] = jsons[0]?.split('"lines":[').slice(-1) ?? []
+    const figures = (text: string) =>
+      ["units", "locked"].map((name) => new RegExp(`"${name}":([0-9.]+)`, "u").exec(text)?.[1])
+    const csv = await Venue.send(venue, {
+      path: `${path}?format=csv`,
+      as: await Venue.bearer(["auditor"])
+    })
+    const [{ units, locked } = {}] = Csv.records(await csv.text())
+    return { line: figures(line), portfolio: figures(jsons[1] ?? ""), csv: [units, locked] }
+  }
+  const everywhere = (units: string, locked: string) => {
+    const both = [units, locked]
+    return { line: both, portfolio: both, csv: both }
+  }
+
+  beforeAll(async () => {
+    const terms = { holderCap: 5, valuation: "rebasing" }
+    await records("g-seven", { ...terms, unitDecimals: 6 })
+    await records("g-eight", { ...terms, unitDecimals: 6 })
+    await records("g-eight-coarse", { ...terms, unitDecimals: 2 })
+    await joins("dora", "g-seven", "g-eight", "g-eight-coarse")
+  })
+
+  it("G7: 500 units of which 200 are locked leave 300, never an atom less", async () => {
+    const seven = { atoms: 17n, places: 1n }
+    const [base, lock] = [baseOf(500_000_000n, seven), baseOf(200_000_000n, seven)]
+    expect([base, lock].map(decimalOf)).toEqual(["294.1176470588", "117.6470588235"])
+    const dora = wallet("dora")
+    await mint("g-seven", dora.party, decimalOf(base), "mint")
+    await publishes("g-seven", "1.7", "index")
+    await dora.acts(
+      Templates.exercise(Templates.Holding, await holding(dora, "free", "g-seven"), "RequestBurn", {
+        amount: Decimal.of(decimalOf(lock)),
+        reference: { kind: "mint", id: "locked" },
+        custodian: null,
+        executeBefore: farFuture
+      })
+    )
+    expect(await shownOf("g-seven")).toEqual(everywhere("500.0000000000", "200.0000000000"))
+  })
+
+  it.each([
+    { instrumentId: "g-eight", base: bought(100_000n, 1n), shown: "1049.9950000000" },
+    { instrumentId: "g-eight-coarse", base: bought(10_000n, 10_000n), shown: "500050.0000000000" }
+  ])("G8: $instrumentId: ten thousand orders add up to what was ordered", async (of) => {
+    await mint(of.instrumentId, wallet("dora").party, decimalOf(of.base), "mint")
+    await publishes(of.instrumentId, "1.73222", "index")
+    expect(await shownOf(of.instrumentId)).toEqual(everywhere(of.shown, "0.0000000000"))
   })
 })

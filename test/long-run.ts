@@ -1,4 +1,4 @@
-/** Switch of the long run, in which a test that is slow by its nature does all of what it holds. */
+/** Switch of the long run, in which a slow test runs its whole form. */
 export const isLong = process.env["LONG_RUN"] !== undefined
 
 /** All cases of a table in the long run, and otherwise the first of them. */

@@ -1,8 +1,8 @@
 /** Waiting in tests: how long a hang is, and polls that only a hang ends. */
 
 /**
- * Ends a test that hangs, in milliseconds. No outcome depends on how fast the machine is: whatever
- * takes this long on a busy machine has stopped making progress.
+ * Ends a test that hangs, in milliseconds. No outcome depends on the speed of the machine: a test
+ * that takes this long on a busy machine has stopped making progress.
  */
 export const hangs = 600_000
 

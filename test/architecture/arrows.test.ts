@@ -1,4 +1,4 @@
-/** The arrows between packages and ranks hold, and the checks that ask them can say no. */
+/** The arrows between packages and ranks hold, and their checks refuse an import against them. */
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"

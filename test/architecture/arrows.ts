@@ -138,7 +138,7 @@ export const roomBreaches = ({ imports, path }: Source): ReadonlyArray<string> =
 
 const actors = /^simulated-ledger\/actors\//u
 
-/** The outside parties' programs know the door alone, and nobody in the packages knows them. */
+/** The outside parties' programs import the door alone, and no package imports them. */
 export const actorBreaches = ({ imports, path }: Source): ReadonlyArray<string> => {
   const { home, inside } = placeOf(path)
   if (home !== "storage-adapters") return []

@@ -41,7 +41,9 @@ const namedIn = (text: string): ReadonlyArray<string> =>
       .toArray()
   )
 
-/** A name of two words stands for itself; one of a single word beside its gate, slug or `check`. */
+/**
+ * A name of two words is searched by itself; one of a single word beside its gate, slug or `check`.
+ */
 const isNamed = (name: string, text: string): boolean =>
   name.includes("-")
     ? new RegExp(`(?<![\\w-])${name}(?![\\w-])`, "u").test(text)

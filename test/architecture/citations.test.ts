@@ -32,7 +32,7 @@ const docs = ["packages/engine-core", "packages/http-host"]
 const citation = /(?<![\w./-])(?<page>docs\/[A-Za-z0-9/-]+\.md)(?:#(?<anchor>[a-z0-9-]+))?/gu
 const link = /\]\((?<to>[^)#\s]*)(?:#(?<anchor>[^)\s]+))?\)/gu
 
-/** The documents the project was specified by: whoever reads the repository does not have them. */
+/** Names of specification documents, which readers of the repository do not have. */
 const elsewhere =
   /(?<![\w./-])(?:contract|domain|routes|ledger|house|api-v1)\.md|(?<!RFC \d{4} )\bsections? \d/u
 

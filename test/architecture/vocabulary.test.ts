@@ -41,7 +41,8 @@ describe("events", () => {
 
 describe("operations", () => {
   it("every kind that pulls no trigger moves a record that has no moved states", () => {
-    // An operation opens for any write and a delivery with any event: they say nothing of the kinds.
+    // An operation opens for any write and a delivery with any event, so that these machines name
+    // no kinds.
     const pulled = machines
       .filter(({ name }) => name !== "OperationState" && name !== "DeliveryState")
       .flatMap(({ opens, triggers }) => [opens, ...Object.values(triggers)])

@@ -5,7 +5,7 @@ import type { Plugin } from "vite"
 export type Size = "off" | "one entry"
 
 interface Edit {
-  /** Text that stands once in the file. */
+  /** Text that is in the file exactly once. */
   readonly text: string
   readonly by: string
 }
@@ -18,7 +18,10 @@ export interface Switch {
   readonly one?: ReadonlyArray<Edit>
 }
 
-/** The caches whose entries could be stale, or another caller's; the table of caches of ARCHITECTURE.md says what else is kept. */
+/**
+ * The caches whose entries could be stale, or another caller's; the table of caches of
+ * ARCHITECTURE.md has all others too.
+ */
 export const switches: ReadonlyArray<Switch> = [
   {
     file: "engine-core/src/reads/KeptAnswers.ts",
@@ -102,7 +105,7 @@ export const switches: ReadonlyArray<Switch> = [
   }
 ]
 
-/** Edits a source by the switch of its file; throws where a text does not stand in it exactly once. */
+/** Edits a source by the switch of its file; throws where a text is not in it exactly once. */
 export const edited = (source: string, { file, off, one = [] }: Switch, size: Size): string =>
   (size === "off" ? off : one).reduce((text, edit) => {
     if (text.split(edit.text).length !== 2) throw new Error(`${file}: not once: ${edit.text}`)

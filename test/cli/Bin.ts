@@ -36,7 +36,7 @@ export interface Started {
   readonly ended: Promise<number | null>
 }
 
-/** Starts a venue and waits until it says that it is up. */
+/** Starts a venue and waits until it prints that it is up. */
 export const start = async (
   word: "start" | "serve",
   variables: Readonly<Record<string, string>>

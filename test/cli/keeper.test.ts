@@ -54,7 +54,7 @@ beforeAll(async () => {
     BURSAR_MANAGEMENT_PORT: "0",
     BURSAR_LEDGER_DOOR_PORT: "0",
     BURSAR_WEBHOOKS_CONFIGURED: JSON.stringify([
-      // A name that nobody resolves: what is due is queued, and tried in vain.
+      // A host name that does not resolve: due deliveries are queued, and fail.
       { webhookId: "keeper", url: "https://keeper.invalid/in", events: ["operation.succeeded"] }
     ]),
     BURSAR_WEBHOOKS_ALLOW_ADDRESSES: "10.1.0.0/16",

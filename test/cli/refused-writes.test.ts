@@ -136,8 +136,8 @@ describe("a database of which", () => {
           msg: "the database refused what was written",
           detail: expect.stringContaining(reason)
         })
-        // The database goes on refusing: readiness must not turn up in between, although reads
-        // succeed.
+        // The database refuses writes all the time: the host must never report readiness, although
+        // reads succeed.
         for (let asked = 0; asked < 20; asked++) {
           expect(await seen()).toEqual([503, 503])
           await new Promise((later) => setTimeout(later, 50))

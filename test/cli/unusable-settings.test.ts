@@ -23,7 +23,7 @@ beforeAll(async () => {
   url = await Effect.runPromise(Scope.provide(TestDatabase.url, scope))
   taken = createServer()
   await new Promise<void>((listening) => taken.listen(0, "127.0.0.1", listening))
-  // No folder can be made under a file, whoever asks: also where the tests run as root.
+  // No folder can be made under a file, also where the tests run as root.
   await writeFile(join(folder, "file"), "")
 })
 afterAll(async () => {

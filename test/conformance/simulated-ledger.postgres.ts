@@ -22,7 +22,7 @@ export const open = () => {
   beforeAll(() => database.context())
   afterAll(() => database.dispose())
   const connected = Layer.effectContext(database.contextEffect)
-  /** The node on whatever the database holds. */
+  /** The node, on the present contents of the database. */
   const participant = SimulatedLedger.layerPostgres(options).pipe(Layer.provide(connected))
   /** The node on a database that never had it. */
   const freshParticipant = participant.pipe(Layer.provide(Layer.provide(emptied, connected)))

@@ -1,4 +1,7 @@
-/** `npm start` as a person runs it: what it prints works beside it, and both ways to stop it end alike. */
+/**
+ * `npm start` as a person runs it: the commands that it prints work, and both ways to stop it have
+ * the same end.
+ */
 import { spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"

@@ -18,7 +18,7 @@ const now = "2026-01-01T00:00:00.000000000Z"
 const WRITERS = 16
 const ROUNDS = isLong ? 7 : 3
 
-/** Kills the database and all its processes at once: what it had only in memory is gone. */
+/** Kills the database and all its processes at once, so that it loses all that was only in memory. */
 const crash = (): void => {
   const pid = Number(readFileSync(join(folder, "cluster", "postmaster.pid"), "utf8").split("\n")[0])
   process.kill(-pid, "SIGKILL")

@@ -125,7 +125,7 @@ const postmaster = (folder: string): number => {
   return existsSync(file) ? Number(readFileSync(file, "utf8").split("\n")[0]) : 0
 }
 
-/** A process that has ended but that nobody has buried yet does not count. */
+/** A process that has ended but is not reaped yet (a zombie) does not count. */
 const isAlive = async (pid: number): Promise<boolean> => (await Process.identity(pid)) !== null
 
 describe("the embedded database", () => {

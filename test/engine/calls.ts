@@ -81,7 +81,7 @@ export const reject = (actionKey: string, caller: Caller.Caller, key: string | n
 
 export const settle = Effect.flatMap(Engine.Engine, (engine) => engine.settle)
 
-/** The ledger is projected to its end; nothing that is queued runs. */
+/** Projects the ledger to its end; runs no queued work. */
 export const catchUp = Effect.flatMap(Follower, (follower) => follower.catchUp)
 
 /** State and refusal of a write that has ended, or was refused at the door. */

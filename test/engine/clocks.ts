@@ -1,7 +1,7 @@
 /** Clocks of hosts that do not agree. */
 import { Clock, Effect } from "effect"
 
-/** A clock that is wrong by so much; what it sleeps is right. */
+/** A clock that is wrong by an offset; its sleeps have the right length. */
 export const wrongBy = (clock: Clock.Clock, millis: number): Clock.Clock => {
   const nanos = BigInt(millis) * 1_000_000n
   return {
@@ -15,7 +15,7 @@ export const wrongBy = (clock: Clock.Clock, millis: number): Clock.Clock => {
   }
 }
 
-/** Runs what a host does whose clock is wrong by so many milliseconds. */
+/** Runs an effect as a host whose clock is wrong by so many milliseconds. */
 export const onHost =
   (millis: number) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

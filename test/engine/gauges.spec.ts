@@ -29,7 +29,7 @@ const ask = (counterId: string) =>
 const apart = Effect.provideService(Metric.MetricRegistry, new Map())
 
 describe("the figures that are looked up", () => {
-  // Red when `look` leaves one of its figures out, or counts an action that nobody waits for.
+  // Red when `look` leaves one of its figures out, or counts an action that has ended.
   it.effect("follow what happens", () =>
     Effect.gen(function* () {
       yield* Gauges.look
@@ -50,7 +50,7 @@ describe("the figures that are looked up", () => {
       yield* Gauges.look
       const later = yield* figures
       expect(later.awaiting).toBe(1)
-      // The store's own clock says how long the operation has waited.
+      // The age of the oldest operation is by the store's own clock.
       expect(later.waits).toBeGreaterThanOrEqual(0)
     }).pipe(Effect.provide(world({ operations: Toys.toys })), apart)
   )

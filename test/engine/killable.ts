@@ -38,12 +38,12 @@ export const make = (of: {
       const last = calls === of.death?.at
       if (Deferred.isDoneUnsafe(dead)) return killed
       if (last && of.death?.side === "before") return Effect.andThen(kill, killed)
-      // A call that was made reaches the other side, whatever becomes of the caller.
+      // A call that was made reaches the other side, also where its caller dies.
       return Effect.flatMap(Effect.forkDetach(effect), (fiber) =>
         Effect.raceFirst(Fiber.join(fiber), killed)
       ).pipe(Effect.tap(() => (last ? Effect.andThen(kill, killed) : Effect.void)))
     })
-  /** A call within a transaction: the transaction goes with its caller. */
+  /** A call within a transaction, which is rolled back when its caller dies. */
   const inside = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.suspend(() => {
       calls += 1

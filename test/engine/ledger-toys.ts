@@ -197,7 +197,9 @@ export const withdraw = Write.defineOnLedger("admission.withdraw", {
   finish: ({ noteId }) => Effect.succeed({ noteId })
 })
 
-/** A bug: the second step always dies; the first one when the id says so. */
+/**
+ * An operation with a defect: its second step always dies; the first one where the id asks for it.
+ */
 export const dying = Write.defineOnLedger("holder.register", {
   ...declared,
   route: "POST /v1/notes/{noteId}:die",

@@ -1,4 +1,4 @@
-/** Two small collections and writes on them: what the mechanisms of writing are tested with. */
+/** Two small collections and their writes, for the tests of the mechanisms of writing. */
 import { Operation, Records } from "@bursar/engine-core"
 import { Collection, Integer } from "@bursar/engine-core/kernel"
 import { Effect, Schema } from "effect"

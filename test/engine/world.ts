@@ -67,7 +67,7 @@ const tampered = (
   tamper: (ledger: Ledger.Ledger["Service"]) => Ledger.Ledger["Service"]
 ) => Layer.effect(Ledger.Ledger, Effect.map(Ledger.Ledger, tamper)).pipe(Layer.provideMerge(ledger))
 
-/** The engine over memory; with operations given it knows those and nothing else. */
+/** The engine over memory; where operations are given, it has only those. */
 export const world = (options: WorldOptions = {}) => {
   const engine =
     options.operations === undefined

@@ -150,7 +150,7 @@ const at = (rows: ReadonlyArray<AuditRow>, place: number): AuditRow => {
   return row
 }
 
-/** A log whose every hash is made anew from a place on, as whoever holds the database could. */
+/** A log whose hashes are computed again from a place on, as an attacker with the database could. */
 const rewritten = (rows: ReadonlyArray<AuditRow>, from: number): ReadonlyArray<AuditRow> => {
   let prevHash = at(rows, from).prevHash
   return rows.map((row, index) => {
@@ -342,7 +342,7 @@ describe("a log that is checked", () => {
     }
     const rows = chained([proposed, sign])
     expect(faultOf(rows, at(rows, 1))).toBeNull()
-    // An anchor that nobody signed proves nothing, and is told.
+    // An unsigned anchor proves nothing, and is reported.
     const lie = { ...Checkpoint.sign(crypto, { tenantId, size: 1, head: vector.hash }, key) }
     expect(
       faultOf(rows, at(rows, 1), [{ ...lie, signature: vector.signature.toLowerCase() }])
@@ -391,7 +391,7 @@ describe("a log that is checked", () => {
     expect(faultOf(told.slice(1), at(told, 4))?.seq).toBe(2)
     const less = chained([proposed, sign, proposed, sign, pruned(2)])
     expect(faultOf(less.slice(3), at(less, 4))?.seq).toBe(4)
-    // Begun in the middle on purpose, what came before is taken as it was.
+    // A check that begins in the middle takes earlier records unchecked.
     const middle = { ...trust(), from: "middle" as const }
     expect(AuditVerify.verify(middle, rows.slice(1), at(rows, 3)).fault).toBeNull()
   })
@@ -671,7 +671,7 @@ describe("checkpoints", () => {
         expect(yield* AuditRunner.prune).toEqual({ was: "pruned", deleted: 3, start: 4 })
         expect((yield* rows).map(({ seq }) => seq)).toEqual([4, 5, 6, 7, 8])
         expect(yield* AuditRunner.verifyLog({ anchors: [] })).toMatchObject({ fault: null })
-        // A reader that had come past what is gone reads on; another is told.
+        // A reader past the deleted events reads on; one before them is told of the deletion.
         expect((yield* page(late.next)).value.map(({ text }) => text)).toEqual(
           (yield* rows).slice(1, 3).map(({ text }) => text)
         )

@@ -219,7 +219,7 @@ describe("the feed", () => {
           Effect.gen(function* () {
             yield* fill(batches)
             const { seen: got, after } = yield* readOn({ params, limit })
-            // A filtered reader has moved over what it was not shown, however it paged.
+            // A filtered reader passes over events that its filter hides, at every page size.
             expect((yield* page({ params, limit: 1_000 })).next).toBe(after)
             const holders = new Map((yield* stored).map(({ seq, holderIds }) => [seq, holderIds]))
             const all = yield* readAll({ limit: 1_000 })

@@ -33,7 +33,7 @@ const instance = Effect.map(
   (built) => ({ schedules: Context.get(built, ScheduleRunner), services: built })
 )
 
-/** A timer as its whole story makes it, told without anything that was noted. */
+/** Model of a timer: computed from its whole history, without stored notices. */
 interface Told {
   readonly rings: number
   readonly stops: number

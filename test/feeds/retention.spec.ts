@@ -274,7 +274,7 @@ describe("control events", () => {
         const latest = yield* events()
         yield* retain
         const all = yield* events()
-        // Of six days ago only what is held is left, under the numbers they had.
+        // Of the events of six days ago only held ones are left, with unchanged numbers.
         expect(all.map(({ seq }) => seq)).toEqual([
           ...latest.filter(({ instrumentId }) => instrumentId === "held").map(({ seq }) => seq),
           ...latest.slice(4).map(({ seq }) => seq),
@@ -360,7 +360,7 @@ describe("deliveries", () => {
       })
     ))
 
-  /** A store that fails now and then while it forgets, as often as told. */
+  /** A store whose deletions fail a given number of times. */
   let failures: Array<"before" | "after"> = []
   const failing = Effect.gen(function* () {
     const documents = yield* Documents

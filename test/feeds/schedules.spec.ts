@@ -1,4 +1,4 @@
-/** Scheduled tasks: each turn once, whichever instances run, whatever crashes in between. */
+/** Scheduled tasks: each turn once, on any number of instances, with crashes at any point. */
 import { type Schedule, ScheduleRunner } from "@bursar/engine-core"
 import { WorkQueue } from "@bursar/engine-core/ports"
 import { Context, Deferred, Effect, Fiber, Layer } from "effect"

@@ -17,7 +17,7 @@ const stores: ReadonlyArray<readonly [name: string, store: Store]> = [
 
 const count = 60
 
-/** Asks until it is so; whoever waits longer than any of this takes is told what is missing. */
+/** Polls until a condition holds; fails with the missing items after a long timeout. */
 const until = <A, E, R>(look: Effect.Effect<A, E, R>, isSo: (found: A) => boolean) =>
   Effect.gen(function* () {
     for (let at = 0; at < 300; at++) {
@@ -30,7 +30,8 @@ const until = <A, E, R>(look: Effect.Effect<A, E, R>, isSo: (found: A) => boolea
 
 const story = (receivers: W.Receivers, second: Layer.Layer<Engine.Services>) =>
   Effect.gen(function* () {
-    // Fails now and then, so that some deliveries wait for another attempt when the webhook goes.
+    // Receiver that fails now and then, so that some deliveries wait for another attempt when the
+    // webhook is removed.
     let posts = 0
     receivers.answer = () =>
       Effect.as(Effect.sleep(2), { status: ++posts % 5 === 0 ? 503 : 200, retryAfter: null })

@@ -249,7 +249,7 @@ describe("removal", () => {
         expect(kept.length).toBeGreaterThan(0)
         yield* W.pass(30 * 86_400_000)
         expect(receivers.of("wh-1")).toHaveLength(before)
-        // The other one was told of all of it.
+        // The other webhook got every event.
         expect(receivers.of("wh-2")).toHaveLength(3)
         // The queue of the removed webhook is empty.
         expect(yield* W.queued("wh-1")).toBe(0)
@@ -258,7 +258,7 @@ describe("removal", () => {
   )
 
   it.effect("while an attempt is under way lets it end, and notes nothing of it", () => {
-    // Red when the runner does not look at the state again before it notes.
+    // Red when the runner does not load the state again before it records the attempt.
     const receivers = new W.Receivers()
     return Effect.gen(function* () {
       yield* start
@@ -309,7 +309,8 @@ describe("the configuration's webhooks", () => {
       yield* Effect.andThen(W.happen("third"), W.settle).pipe(
         Effect.provide(engine([{ ...one, url }]))
       )
-      // Named no longer: what was on its way is cancelled, and nothing new comes.
+      // The webhook is not named any more: its pending deliveries are cancelled, and no new ones
+      // are made.
       yield* Effect.gen(function* () {
         yield* W.happen("fourth")
         yield* W.pass(86_400_000)
@@ -524,7 +525,7 @@ describe("a secret", () => {
         ]) {
           expect(text).not.toContain(spelling)
         }
-        // The secret is stored all the same: the posts are signed under it.
+        // The secret is stored, since the posts are signed under it.
         expect(receivers.of("wh-1")[0]?.headers["webhook-signature"]).toMatch(/^v1,\S+ v1a,\S+$/)
         const webhook = yield* Effect.flatMap(Records, (records) => records.get(webhooks, "wh-1"))
         expect(webhook.sealed).toMatch(/^seal-1\./)

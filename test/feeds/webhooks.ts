@@ -42,7 +42,7 @@ export type Answering = (post: WebhookSender.Post) => Effect.Effect<WebhookSende
 
 export const taken: Answering = () => Effect.succeed({ status: 200, retryAfter: null })
 
-/** Receivers that write down what they get; how they answer may be changed at any time. */
+/** Receivers that record their requests; their answers may be changed at any time. */
 export class Receivers {
   readonly got: Array<Got> = []
   answer: Answering = taken
@@ -65,7 +65,7 @@ export class Receivers {
   }
 }
 
-/** An engine that nobody gave a sender. */
+/** An engine without a sender of webhooks. */
 export const plainWorld = () => world({ settings })
 
 /** Ports of an engine that posts, so that several engines may be built over them. */
@@ -96,7 +96,7 @@ export const posting = (receivers: Receivers, options: WorldOptions = {}) =>
 
 export const settle = Effect.flatMap(Engines.Engine, (engine) => engine.settle)
 
-/** Lets time pass, and posts what has come due by then. */
+/** Lets time pass, and posts the deliveries that are due by then. */
 export const pass = (millis: number) => Effect.andThen(TestClock.adjust(millis), settle)
 
 let count = 0

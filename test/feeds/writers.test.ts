@@ -162,7 +162,7 @@ for (const { name, ports } of stores) {
             saved = answer.next
           })
           if (name === "PostgreSQL") {
-            // In memory a reader waits with the writers; here it reads what is committed.
+            // In memory a reader waits for the writers; on PostgreSQL it reads committed events.
             for (let looks = 0; looks < 20; looks++) yield* look
             expect(seen).toEqual(["first"])
             expect(later.pollUnsafe()).toBeUndefined()

@@ -170,7 +170,7 @@ const everything = Effect.gen(function* () {
   }
 })
 
-/** Invariants of the store, whatever people and the price do. */
+/** Invariants of the store under any acts of people and any moves of the price. */
 const holds = Effect.gen(function* () {
   const all = yield* everything
   for (const action of all.approvals) {

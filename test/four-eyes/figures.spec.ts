@@ -110,7 +110,7 @@ describe("figures that moved before a write ran", () => {
       assert.deepStrictEqual(yield* statesOf(action), { action: ["awaiting", 0], ran: ["failed"] })
       assert.strictEqual(yield* ledger.ledgerEnd, end)
       yield* both(action)
-      // Its first step is sent, and what it does is under way.
+      // Its first step is sent, so that the operation is under way.
       yield* (yield* OperationRunner).runOnce
       yield* Figured.movePrice(1)
       for (let at = 0; at < 3; at++) {

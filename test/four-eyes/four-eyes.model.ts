@@ -325,7 +325,7 @@ const everything = Effect.gen(function* () {
 
 const rank = { queued: 0, running: 1, succeeded: 2, failed: 2 }
 
-/** Invariants of the store, whatever people do; the door's answers are not used. */
+/** Invariants of the store under any acts of people; the answers of calls are not used. */
 const holds = Effect.fnUntraced(function* (seen: Map<string, number>) {
   const { operations, approvals, counters } = yield* everything
   for (const one of operations) {
@@ -395,7 +395,7 @@ const compare = Effect.fnUntraced(function* (book: Book, said: Step, actionKey: 
   remember(book, { said, expected, answer: answer.success, chosen })
 })
 
-/** Compares what was answered, and writes the ids that only the engine could make into the book. */
+/** Compares the answer with the model, and takes ids that the engine made into the model. */
 const remember = (
   book: Book,
   of: {

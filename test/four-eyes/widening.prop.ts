@@ -252,7 +252,7 @@ const restrict = (said: Extract<Step, { do: "restrict" }>, now: Instant.Instant)
   })
 }
 
-/** The last version is what an honest caller has seen; what is set on an older one is refused. */
+/** An honest caller has seen the last version; terms that are set on an older one are refused. */
 const set = (said: Extract<Step, { do: "set" }>, now: Instant.Instant) =>
   Effect.gen(function* () {
     const instrumentId = instrumentIds[said.instrument] ?? ""

@@ -110,7 +110,7 @@ const small: Json = {
 
 type Path = ReadonlyArray<string | number>
 
-/** A copy in which something else stands at a place; undefined takes it away. */
+/** A copy with another value at a path; undefined removes the value. */
 const changed = (json: Json, path: Path, value: Json | undefined): Json => {
   const [name, ...rest] = path
   if (name === undefined) return value ?? null

@@ -28,8 +28,7 @@ interface Pair {
 /**
  * Every breach of docs/contract/growth.md#within-a-version: a removed path, method, parameter,
  * answer field, set value or status; a request field newly required; a changed closed set; a
- * narrowed pattern or limit. An empty list: whoever relies on the old document may rely on the new
- * one.
+ * narrowed pattern or limit. An empty list: a client of the old document may use the new one.
  */
 export const breaches = (older: Json, newer: Json): ReadonlyArray<string> => {
   const documents = { old: objectOf(older), new: objectOf(newer) }
@@ -177,7 +176,7 @@ const comparing = (documents: Pair, say: (breach: string) => void) => {
     for (const header of headers(pair.old)) {
       if (!headers(pair.new).includes(header)) say(`${where}, header ${header} is gone`)
     }
-    // The receiver is answered by us here: what we post is what it relies on.
+    // Here the direction is reversed: the engine posts, and the receiver relies on the posted body.
     const posted = {
       old: objectOf(pair.old["requestBody"]),
       new: objectOf(pair.new["requestBody"])
@@ -216,7 +215,7 @@ const comparing = (documents: Pair, say: (breach: string) => void) => {
         : [one["type"]].flat().map(String)
     const [old, now] = [of(pair.old), of(pair.new)]
     if (old === null && now === null) return
-    // A caller may send what it sent before; it is answered nothing it did not know.
+    // A caller may send its old requests, and gets no answer that it did not know.
     const [narrow, wide] = side === "asked" ? [old, now] : [now, old]
     if (wide === null) return
     if (narrow === null) return void say(`${where} has another type`)
@@ -252,7 +251,7 @@ const comparing = (documents: Pair, say: (breach: string) => void) => {
   const limits = (pair: Pair, where: string, side: Side): void => {
     for (const [name, narrows] of Object.entries(narrowing)) {
       const [old, now] = [pair.old[name], pair.new[name]]
-      // An answer may say more of itself than it did, never less.
+      // An answer may have more members than before, never fewer.
       const [from, to] = side === "asked" ? [old, now] : [now, old]
       if (to !== undefined && (from === undefined || narrows(from, to))) {
         say(`${where}: ${name} is ${side === "asked" ? "narrower" : "wider"}`)

@@ -1,4 +1,4 @@
-/** The audit log over the wire: what is logged of every call, who reads it, and how it is paged. */
+/** The audit log over HTTP: the records of every call, its readers, and its pages. */
 import { PlainJson } from "@bursar/engine-core/kernel"
 import { Feed } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
@@ -27,7 +27,7 @@ interface Page {
 }
 
 let away = false
-/** A store whose commits fail while it is away; nothing is lost that was there. */
+/** A store whose commits fail while it is `away`, without loss of committed data. */
 const storage = Layer.effect(
   Feed,
   Effect.map(Feed, (feed) => ({

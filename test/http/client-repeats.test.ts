@@ -175,7 +175,7 @@ const paramsOf = ({ name, params, route }: Read.Read): unknown => {
   return Schema.decodeUnknownSync(params)({ ...Object.fromEntries(named), ...besides[name] })
 }
 
-/** A read as it is declared, asked whichever its shape is. */
+/** A declared read, called by its shape. */
 const asks = (client: Client.Client, read: Read.Read, asked: Client.Asked) =>
   read.shape === "list"
     ? heard(client.list(read, paramsOf(read) as never, asked))
@@ -256,7 +256,7 @@ beforeAll(async () => {
   found = await Effect.runPromise(instances.pipe(Effect.provide(layer), Effect.scoped))
 })
 
-/** Reads that show nothing but what the ledger dates. */
+/** Reads of records that the ledger dates alone. */
 const ofLedger = [
   "instruments.prices",
   "instruments.series",

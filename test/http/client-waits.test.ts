@@ -19,7 +19,7 @@ type Reply =
   | { readonly status: number; readonly json: PlainJson.Printable; readonly retryAfter?: number }
   | "nothing"
 
-/** A service that answers what a script says, and keeps when it was asked what. */
+/** A service with scripted answers, which records the time of each request. */
 const scripted = (script: ReadonlyArray<Reply>) => {
   const calls: Array<Call> = []
   const left = [...script]
@@ -122,7 +122,7 @@ const action = (state: string, operationId: string | null): Reply => ({
 const written = (change: object = {}): Client.Written<null> =>
   ({ ...empty, state: "queued", ...change }) as unknown as Client.Written<null>
 
-/** Runs it while the test's clock goes on, a second whenever there is nothing else to do. */
+/** Runs an effect while the test's clock moves on, a second whenever all fibers wait. */
 const letPass = <A, E>(effect: Effect.Effect<A, E>) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(Effect.result(effect))

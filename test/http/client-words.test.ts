@@ -17,7 +17,7 @@ import * as OpenSets from "#host/client/OpenSets.ts"
 const secret = Uint8Array.from({ length: 32 }, (_, i) => (i % 16) * 17)
 
 describe("the client", () => {
-  /** Every file that is loaded when one is, and what it takes from outside. */
+  /** Every file that a file loads, with its imports from outside. */
   const loaded = (path: string) => {
     const all = new Map(sources.map((source) => [source.path, source]))
     const files = new Set<string>()

@@ -179,7 +179,8 @@ describe("the client", () => {
       )
     const first = await read(undefined, 2)
     const kept = first.at(-1)?.cursor
-    // The reader is gone; things go on happening; another one starts with what the first had kept.
+    // The reader stops, further events are written, and another reader starts with the cursor that
+    // the first kept.
     await Effect.runPromise(
       operator.write(Business.register, {
         holderId: "cl-9",

@@ -1,4 +1,6 @@
-/** The digits of every decimal: the document says them, and whatever is refused for them names them. */
+/**
+ * The digits of every decimal: the API's document states them, and each refusal for them names them.
+ */
 import { Catalogue, Vocabulary } from "@bursar/engine-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { routes } from "#host/api/Api.ts"

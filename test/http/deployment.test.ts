@@ -66,7 +66,7 @@ describe("readiness", () => {
             yield* TestClock.adjust("1 second")
             expect(yield* state).toBe("up")
           }
-          // Readiness is cached: a request for it does not look at the stores.
+          // Readiness is cached: a request for it does not query the stores.
           const before = looks
           for (let asked = 0; asked < 1_000; asked++) yield* state
           expect(looks).toBe(before)
@@ -145,7 +145,7 @@ describe("the management listener", () => {
 })
 
 describe("the figures of an instance that nobody has called", () => {
-  // A counter that comes into being with its first move is one whose first move nobody sees.
+  // A counter must exist before its first increment, which a scrape would otherwise miss.
   it.live("are all there with 0, under each value of their labels", () =>
     Effect.gen(function* () {
       let port = 0

@@ -52,9 +52,9 @@ export interface Fund {
   readonly venue: Wallets.WholeVenue
   readonly registrar: Wallets.Wallet
   readonly wallet: (name: string) => Wallets.Wallet
-  /** Sets the clock, and lets engine and programs do what is due until all rest. */
+  /** Sets the clock, and runs the due work of engine and programs until none is left. */
   readonly at: (instant: string) => Promise<void>
-  /** Lets every program do what it finds to do, until none finds anything; the names of their acts. */
+  /** Runs every program until none has an act left; returns the names of their acts. */
   readonly work: () => Promise<ReadonlyArray<string>>
   /** Gives the registrar evidence of cash payments. */
   readonly pays: (payments: Deliveries.Payments) => void
@@ -229,7 +229,8 @@ export const open = async (
     arrives,
     at: async (instant) => {
       clock.set(instant)
-      // Twice: what a program does in the first round may be due to the engine in the second.
+      // Two rounds, since an act of a program in the first may make work for the engine in the
+      // second.
       for (const _ of ["engine", "programs"]) {
         await venue.run(Effect.flatMap(ScheduleRunner, ({ runOnce }) => runOnce))
         await venue.settle()

@@ -132,7 +132,7 @@ describe("an export of a distribution", () => {
   })
 
   it("never tells the holder, another holder or an app that a line waits for a restriction", async () => {
-    /** The answer with what tells one holder from another taken out. */
+    /** The answer without the members that differ between holders. */
     const masked = async (query: string, as: string, holder?: string) => {
       const answer = await sendExport(query, as, holder === undefined ? {} : { holder })
       const text = await answer.text()

@@ -35,7 +35,7 @@ describe("a month of an accumulating fund", () => {
 
   const contract = async () => (await fund.registrar.sees(Templates.Distribution))[0]
 
-  /** Submits the delivery of the only line as the registrar, whatever its program would do. */
+  /** Submits the delivery of the only line as the registrar, without its program. */
   const delivers = async () => {
     const [line] = await fund.registrar.sees(Templates.DistributionLine)
     const [credential] = await fund.registrar.sees(Templates.Credential)

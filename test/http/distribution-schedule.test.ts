@@ -1,4 +1,7 @@
-/** Two months of a par fund under a standing approval over HTTP: nobody acts at the API, only programs at the ledger's door. */
+/**
+ * Two months of a par fund under a standing approval over HTTP: no person calls the API; only
+ * programs act at the ledger's door.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Distributing from "./distributing.ts"
 

@@ -76,7 +76,7 @@ const restricts = async (name: string, body: object) =>
     "compliance"
   )
 
-/** The registrar sends a party units that anybody may hold, without a credential. */
+/** The registrar sends a party units without a credential, which any party may hold. */
 const sends = async (name: string, units: string) => {
   const { registrar, venue } = fund
   const amount = Decimal.of(units)
@@ -206,7 +206,7 @@ describe("the lines of July", () => {
       dave: "2026-07.4 suspended court-order",
       [party]: "2026-07.5 suspended no-holder"
     })
-    // Ten days at 0.01 and twelve at 0.02, in whoever's hands of the three.
+    // Ten days at 0.01 and twelve at 0.02, held by any of the three.
     const lines = await fund.lines("fund-a.2026-07")
     expect(lines["carol-3"]).toMatchObject({ entitlement: "340", gross: "340", net: "289" })
     expect(lines[party]).toMatchObject({ holderId: "null", party, gross: "240" })

@@ -81,7 +81,7 @@ const succeeds = <R>(ended: Effect.Effect<Calls.Ended, unknown, R>) =>
 /** Id of the newest restriction: an id is never given twice, not even after a lift. */
 const restrictionOf = (scene: Scene) => `r-${scene.restrictions}`
 
-/** The source of screening says something else of the subject. */
+/** The screening source has another answer for the subject. */
 const screens = (scene: Scene, found: "none" | "possible") =>
   Effect.gen(function* () {
     scene.found.set(scene.subject, found)

@@ -115,7 +115,7 @@ const income = (instrumentId: string, date: string, value: string) =>
 const price = (instrumentId: string, date: string, value: string) =>
   fund.publishes({ instrumentId, metric: "price", value, valuationTime: `${date}T11:00:00Z` })
 
-/** Lets the payment date come, and the hour after it in which nobody rolls. */
+/** Moves the clock to the payment date, and past the hour before the engine rolls. */
 const paysOn = async (date: string) => {
   await fund.at(`${date}T00:00:01Z`)
   await fund.at(`${date}T01:05:00Z`)
@@ -230,7 +230,7 @@ describe("vectors of distributions over HTTP", () => {
     await lineOf("recovered.2026-07", "h5", { ...g16, state: "rolled", predecessor: "h4" })
     for (const holderId of ["h4", "h5"]) {
       const seen = await fund.wallet(holderId).sees(Templates.DeliveredLine)
-      // Rolled: nothing is left of the line, of whomever it was.
+      // Rolled: no holder has a contract of the line any more.
       expect(seen).toEqual([])
     }
   })

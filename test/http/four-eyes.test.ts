@@ -9,7 +9,7 @@ import { actionOf, type Became, decide, write } from "./people.ts"
 import { NoteId, tables } from "./tables.ts"
 import { bearer, json, open, type Problem, send, type Venue } from "./venue.ts"
 
-/** A removal: it ends in the call of whoever approves it by repeating it. */
+/** A removal, which ends in the call of the approver who repeats it. */
 const remove = Operation.define("webhook.remove", {
   doc: "Removes a webhook.",
   route: "DELETE /v1/webhooks/{webhookId}",

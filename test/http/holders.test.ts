@@ -230,7 +230,7 @@ describe("what is shown", () => {
   it("shows an account's number to nobody, and the account to no investor", async () => {
     await joins("h1", alice)
     const number = "CH93 0076 2011 6238 5295 7"
-    // Two groups of it side by side: one alone stands in a digest now and then.
+    // Two groups of it side by side, since one alone may occur in a digest by chance.
     const any = /0076 ?2011|2011 ?6238|6238 ?5295/
     const mapped = await venue.write("/v1/external-accounts", {
       externalAccountId: "a1",

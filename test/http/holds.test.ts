@@ -95,7 +95,7 @@ const signs = async (action: string, sub: string, roles: ReadonlyArray<string> =
   return became
 }
 
-/** Releases a hold as it is meant to be: one asks, two others sign. */
+/** Releases a hold by three people: one asks, two others sign. */
 const released = async (holdId: string, body: object = {}): Promise<void> => {
   const action = People.actionOf(await asks(holdId, body))
   expect((await signs(action, "anna")).status).toBe(202)

@@ -1,5 +1,5 @@
 /**
- * Idempotency: one write, however often and in whatever form its call is sent
+ * Idempotency: one write for any number of equal calls, in any form of the same JSON
  * (docs/contract/idempotency.md).
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"

@@ -15,7 +15,7 @@ const post = (body: string | Uint8Array) =>
   send(venue, { method: "POST", path: "/v1/holders", as: operator, body })
 
 let ids = 0
-/** A note's body; `more` stands where another member could. */
+/** A note's body, with `more` as text at the place of a further member. */
 const note = (of: { readonly text?: string; readonly amount?: string; readonly more?: string }) =>
   `{"holderId":"json-${++ids}","text":${of.text ?? '"one"'},"amount":${of.amount ?? "1"},"owner":null${
     of.more ?? ""

@@ -17,7 +17,7 @@ const linesOf = async (effect: Effect.Effect<unknown>): Promise<ReadonlyArray<st
 const broken = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff]/u
 
 describe("a line of the log", () => {
-  // Red without `escaped`: what JSON leaves as it is, terminals and tools do not.
+  // Red without `escaped`: JSON leaves these characters unescaped, and terminals interpret them.
   it("is one line of JSON and says what it was told, whatever characters are in it", () =>
     fc.assert(
       fc.asyncProperty(

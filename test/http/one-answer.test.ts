@@ -61,7 +61,7 @@ const post = (path: string, body: string, headers = "") =>
 
 interface Caller {
   readonly socket: Socket
-  /** Every byte it was told, once the connection is over. */
+  /** All bytes that it received, once the connection has ended. */
   readonly told: Promise<Buffer>
 }
 

@@ -83,7 +83,7 @@ const mints = async (holderId: string, amount: string, instrumentId = "fund-a") 
   )
 }
 
-/** Answers its invitation, signs terms that are countersigned, and takes what it is offered. */
+/** Answers its invitation, signs terms that are countersigned, and accepts its offers. */
 const answers = async (holderId: string, instruments: ReadonlyArray<string>) => {
   const wallet = walletOf(holderId)
   expect(await wallet.does(InvestorWallet.invitations(policy))).toBe("accept-invitation")
@@ -256,7 +256,7 @@ describe("issuer powers over HTTP", () => {
     expect(await refusedBy(path, { ...body, toHolderId: "h1" })).toMatch(/^rule-refused/)
   })
 
-  /** The checks that refuse an act, as its precheck tells them. */
+  /** The checks that refuse an act, by its precheck. */
   const objecting = async (query: string) => {
     const told = await read(`/v1/instruments/fund-a/precheck?${query}`)
     const all = (told["gates"] as ReadonlyArray<Row>).filter(({ ok }) => ok === false)

@@ -1,4 +1,7 @@
-/** Prechecks over HTTP: each act allowed and refused, at any point, as another policy or price would have it, for whoever may ask. */
+/**
+ * Prechecks over HTTP: each act allowed and refused, at any point, under another policy or price,
+ * for each caller who may ask.
+ */
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import {
   AttestorBot,
@@ -32,7 +35,7 @@ interface Told {
   readonly figures: Readonly<Record<string, string>> | null
   readonly figuresHash: string | null
   readonly asOf: number
-  /** Of a refusal: its slug, and what is at fault. */
+  /** A refusal's slug and its fault. */
   readonly slug: string | undefined
   readonly errors: ReadonlyArray<{ readonly pointer: string; readonly detail: string }>
   readonly text: string
@@ -410,12 +413,12 @@ describe("a precheck as it would be", () => {
     expect(refusing(both)).toEqual(["policy maximum-subscription"])
     expect(both.figures).toMatchObject({ price: "1.2", cash: "1200", policyVersion: "2" })
     expect((await asks(`${claim}&policyVersion=9`)).slug).toBe("not-found")
-    // The other instrument has no such version, whatever this one has.
+    // The other instrument has no such version, though this one has.
     const offer = "act=admission.offer&holderId=h1"
     expect((await asks(`${offer}&policyVersion=2`)).status).toBe(200)
     const foreign = await asks(`${offer}&policyVersion=2`, "operator", {}, "fund-b")
     expect([foreign.status, foreign.slug]).toEqual([404, "not-found"])
-    // An order that dealt is asked what it would have come to.
+    // What-if read of an order that has dealt.
     const deliver = "act=subscription.deliver&subscriptionId=sub-4"
     expect((await asks(`${deliver}&price=2`)).figures).toMatchObject({ price: "2", units: "500" })
     expect((await asks(deliver)).figures).toMatchObject({ price: "1.0437", units: "958.12973" })

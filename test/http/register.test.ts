@@ -497,7 +497,7 @@ describe("the register and a portfolio", () => {
     const made = await venue.write("/v1/holders/alice:restrict", body, "risk")
     const changed = await Venue.send(venue, { path, as, headers: { "if-none-match": etag } })
     expect(changed.status).toBe(200)
-    // An app is shown no restriction, and its tag tells of none.
+    // An app is shown no restriction, and the tag discloses none.
     const tagOf = async () =>
       (await Venue.send(venue, { path, as: await Venue.bearer(["app"]) })).headers.get("etag")
     const restricted = await tagOf()

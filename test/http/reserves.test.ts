@@ -50,7 +50,7 @@ const rows = async (path: string, as = "auditor") =>
 const events = async (type: string) =>
   (await rows(`/v1/events?type=${type}`, "operator")).map(({ payload }) => payload as Row)
 
-/** Half a minute later the engine has opened what is due by itself, and done it. */
+/** Half a minute later the engine has opened the due writes by itself, and they have ended. */
 const turn = async () => {
   for (const _ of ["what is due", "what follows"]) {
     clock.set(new Date(Date.now() + 15_000).toISOString())
@@ -145,7 +145,7 @@ const mints = async (mintId: string, id: string, deposit: number, holderId = "h1
   return read(`/v1/reserves/res-1/mints/${mintId}`)
 }
 
-/** Has a wallet do what it is asked for, after it has merged the holdings that it takes. */
+/** Has a wallet perform its pending requests, after it has merged the holdings that they need. */
 const does = async (wallet: Wallets.Wallet, plan: World.Plan): Promise<string> => {
   const name = await wallet.does(plan)
   return name === "join" ? wallet.does(plan) : name

@@ -20,7 +20,7 @@ export const venue = (): Wallets.WholeVenue => {
   return opened
 }
 
-/** Opens a venue of two instruments, with whatever an embedder plugs in. */
+/** Opens a venue of two instruments, with the ports that an embedder may replace. */
 export const opens = async (plugged: Layer.Layer<never> = Layer.empty): Promise<void> => {
   opened = await Wallets.open({ plugged })
   const registrar = await venue().wallet("registrar")
@@ -40,7 +40,7 @@ export const joins = async (holderId = `holder-${++count}`): Promise<string> => 
   })
   return holderId
 }
-/** A call of one person, as it is answered. */
+/** A call of one person, with its answer. */
 export const calls = async (path: string, body: unknown, role = "operator") =>
   Venue.send(venue(), {
     method: "POST",

@@ -23,7 +23,7 @@ const inEnvironment = (env: Readonly<Record<string, string>>) =>
 const load = (env: Readonly<Record<string, string>>) => HostConfig.load.pipe(inEnvironment(env))
 
 let files = 0
-/** The environment and a file that says `text`. */
+/** The environment, and a file with the content `text`. */
 const withFile = (text: string | Uint8Array, env: Readonly<Record<string, string>> = needed) => {
   const path = join(folder, `${++files}.json`)
   writeFileSync(path, text)

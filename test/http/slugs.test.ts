@@ -23,7 +23,7 @@ import {
 
 type Slug = Refusal.Slug
 
-/** Members of a problem besides those that every one has: what this refusal tells. */
+/** Members of a problem besides those that every problem has. */
 type Told = Partial<Record<keyof Refusal.RefusalDetails | "instance", unknown>>
 
 /** A call that is refused with the slug, and the members that the problem then has. */
@@ -478,7 +478,7 @@ const notBuilt: Partial<Record<Slug, string>> = {
   "ledger-timeout": "no call reads the ledger: every read is answered by the projection"
 }
 
-/** Every member of a problem, in full: what is not told is null. */
+/** Every member of a problem; absent ones are null. */
 const expected = (slug: Slug, told: Told) => ({
   ...Object.fromEntries(problemMembers.map((name) => [name, null])),
   type: `urn:bursar:problem:${slug}`,

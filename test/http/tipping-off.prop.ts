@@ -388,7 +388,7 @@ const restricts = (holderId: string, of: { readonly mode: string; readonly why: 
       Calls.person(of.why.by, of.why.by)
     )
   )
-/** One of the two is h1, the other somebody whose investor nobody is here. */
+/** One of the two is h1; the other holder has no investor in this test. */
 const oneOf = (world: 0 | 1) => (world === 0 ? "h1" : "decoy")
 
 describe("an investor, any other, or the application that speaks for them", () => {

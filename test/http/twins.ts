@@ -184,7 +184,7 @@ const readiness = Layer.succeed(Host.Readiness.Readiness, {
   stopping: Effect.void
 })
 
-/** A host over whatever engine it is given, at a port of its own. */
+/** A host over the given engine, at a port of its own. */
 export const served = host.pipe(Layer.provide(Layer.mergeAll(signIn, readiness)))
 
 export type Services =
@@ -194,7 +194,7 @@ export type Services =
   | SimulatedLedger.Participant
   | HttpServer.HttpServer
 
-/** A venue of its own, on a clock of its own, for as long as it is looked at. */
+/** A venue with a clock of its own, until the scope ends. */
 export const within = <A>(
   use: (twin: Twin) => Effect.Effect<A, unknown, Services>,
   settings: Partial<typeof settingsDefaults> = {}

@@ -107,7 +107,7 @@ export interface Venue {
   readonly url: string
   readonly port: number
   readonly logs: ReadonlyArray<string>
-  /** Runs what is queued. */
+  /** Runs the queued operations. */
   readonly settle: () => Promise<void>
   readonly close: () => Promise<void>
   readonly run: <A>(effect: Effect.Effect<A, unknown, Engine.Services | Bulk>) => Promise<A>
@@ -270,7 +270,7 @@ export interface Sent {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Sends what a client would: JSON, a bearer, nothing else. */
+/** Sends a request as a client does: JSON and a bearer. */
 export const send = (venue: Venue, { method = "GET", path, as, body, headers }: Sent) =>
   fetch(`${venue.url}${path}`, {
     method,

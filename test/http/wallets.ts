@@ -83,7 +83,7 @@ const host = () =>
 export const open = async (
   of: {
     readonly settings?: Partial<typeof settingsDefaults>
-    /** A source of screenings, or whatever else an embedder plugs in. */
+    /** A source of screenings, or another port that an embedder may replace. */
     readonly plugged?: Layer.Layer<never>
     /** No witness, for tests that judge every answer themselves: a witness keeps them all. */
     readonly witness?: "elsewhere"

@@ -10,7 +10,7 @@ import { problemsOf } from "#host/api/Corrections.ts"
 import type { Route } from "#host/api/Route.ts"
 import * as RawPath from "#host/middleware/RawPath.ts"
 
-/** A request and what it was answered, as they left the process. */
+/** A request and its answer, as they left the process. */
 export interface Exchange {
   readonly method: string
   readonly target: string
@@ -132,7 +132,7 @@ const at = (json: Json | undefined, ...path: ReadonlyArray<string>): Json | unde
     json
   )
 
-/** Headers that say something of the call: an answer has them only where its document says so. */
+/** Headers about the call, which an answer has only where the document declares them. */
 const telling = [
   "location",
   "retry-after",
@@ -155,7 +155,7 @@ const documentOf = (routes: ReadonlyArray<Route>) => {
 /** Memo of the parsed document of a table of routes: many hosts of a run serve the same one. */
 const documents = new WeakMap<ReadonlyArray<Route>, ReturnType<typeof documentOf>>()
 
-/** Says what an exchange has that its document does not allow. */
+/** Lists the parts of an exchange that the document does not allow. */
 export const judgeOf = (
   routes: ReadonlyArray<Route>
 ): ((exchange: Exchange) => ReadonlyArray<string>) => {

@@ -88,7 +88,7 @@ const restricted = async (stack: Stack): Promise<string> => {
   return VenueClient.text(done, "result", "restrictionId")
 }
 
-/** The ids of what the story left behind, by the names that paths have for them. */
+/** The ids of the records of the story, by their names in paths. */
 const knownOf = async (
   stack: Stack,
   receiver: Receiver.Receiver
@@ -109,7 +109,7 @@ const knownOf = async (
   }
 }
 
-/** Keeps what is asked at an address and how it was answered, of everything in this process. */
+/** Records every request of this process to an address, with its answer. */
 const watched = (at: string) => {
   const seen: Array<{ readonly method: string; readonly path: string; readonly status: number }> =
     []

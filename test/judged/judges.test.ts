@@ -1,4 +1,7 @@
-/** Each outside judge objects to what it is there for; skipped where test/tools is not installed. */
+/**
+ * Each outside judge objects to a planted fault of its kind; skipped where test/tools is not
+ * installed.
+ */
 import { execFile } from "node:child_process"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"

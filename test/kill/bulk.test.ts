@@ -30,7 +30,7 @@ const found = [
   { match: `account-${Work.differing}`, isNamed: false, left: "1", right: "2.5", difference: "1.5" }
 ]
 
-/** Runs the work, killed at a message if one is given; returns what it found, undefined if killed. */
+/** Runs the work, killed at a message if one is given; returns its result, undefined if killed. */
 const runs = async (kill?: {
   readonly at: number
   readonly when: "before" | "after"

@@ -47,17 +47,17 @@ export interface Host {
    */
   readonly arm: (writes: number, when: "before" | "after", says?: string) => void
   readonly ended: Promise<void>
-  /** The last of what it logged. */
+  /** The last lines of its log. */
   readonly log: () => string
   readonly kill: () => void
   /** Moves its time of day, where `moved-date.ts` is loaded before it; milliseconds. */
   readonly moveDate: (offset: number) => void
-  /** Stops it in the middle of whatever it does, as a machine does that swaps. */
+  /** Pauses the process at any point, as a machine that swaps does. */
   readonly pause: () => void
   readonly wake: () => void
 }
 
-/** Starts a host and waits until it says that it is ready. */
+/** Starts a host and waits until it reports readiness. */
 export const start = async (of: {
   readonly databaseUrl: string
   readonly dataFolder: string

@@ -1,6 +1,6 @@
 /**
  * kill -9 at any message to the database, so before and after every step of both transactions of a
- * write: what is there is all rows or none, each operation commits once on the ledger, and ends.
+ * write: a write has all its rows or none, each operation commits once on the ledger, and ends.
  */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -101,7 +101,7 @@ const onLedger = (holderIds: ReadonlyArray<string>) =>
     Effect.runPromise
   )
 
-/** The host that is up: whoever took over at one point is the one that is killed at the next. */
+/** The running host: one that took over at one point is killed at the next. */
 let host: Host.Host | undefined
 
 const up = async (): Promise<Host.Host> => {
@@ -130,7 +130,7 @@ describe("the host killed at its", () => {
       const writes = names.map((holderId) => ({ holderId, key: `k-${holderId}` }))
       const first = await up()
       first.arm(point, when)
-      // Some answers are lost with the host: what a caller then does is send the same again.
+      // Some answers are lost with the host: a caller then sends the same request again.
       await Promise.allSettled(writes.map((made) => post(first, made)))
       await Promise.race([first.ended, new Promise((done) => setTimeout(done, 3_000))])
       await down()

@@ -167,7 +167,7 @@ const shown = Effect.gen(function* () {
 })
 export type Shown = Effect.Success<typeof shown>
 
-/** The same month on a store and a ledger of its own, by an engine that nobody kills. */
+/** The same month on a store and a ledger of its own, by an engine that is not killed. */
 export const undisturbed = async (size: Size): Promise<Shown> => {
   const { runtime } = engineOn(Memory.layer, size)
   const program = Effect.gen(function* () {
@@ -212,7 +212,7 @@ const leasesEnd = Effect.gen(function* () {
     where leased_until is not null`
 })
 
-/** How far the ledger, its projection and the feed are. */
+/** Ends of the ledger, its projection and the feed. */
 const moved = Effect.gen(function* () {
   const ledger = yield* Ledger.Ledger
   const log = yield* ProjectionLog
@@ -234,7 +234,7 @@ export interface Hosted<S> {
   readonly stage: S
   /** Acts of the test itself, after which the hosts go on alone. */
   readonly does: <A>(effect: Effect.Effect<A, unknown, Services>) => Promise<A>
-  /** Waits until the records say so. */
+  /** Waits until a condition on the records holds. */
   readonly until: (holds: Effect.Effect<boolean, unknown, Services>) => Promise<void>
   /** Sets the time of day of ledger, hosts and test. */
   readonly at: (instant: string) => Promise<void>

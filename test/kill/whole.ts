@@ -6,7 +6,7 @@ import { PgConnection } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 
 /**
- * Settings of every host whose rows are judged. Nobody takes what is posted there: every event has its
+ * Settings of every host whose rows are judged. No receiver answers there: every event has its
  * delivery, and each stays due.
  */
 export const settings = {
@@ -23,7 +23,7 @@ export const settings = {
   ])
 }
 
-/** Each names what would be wrong, and selects whatever is. */
+/** Queries by the name of a fault; each selects the rows with the fault. */
 const wrongs: ReadonlyArray<readonly [what: string, sql: string]> = [
   [
     "a version that is not of the last fact at its offset and instant, or no version of such a fact",
@@ -205,7 +205,7 @@ const wrongs: ReadonlyArray<readonly [what: string, sql: string]> = [
   ]
 ]
 
-/** Waits until nobody is at the database any more, and answers all that is wrong with what is there. */
+/** Waits until no connection uses the database, and returns all faults of its rows. */
 export const wrong = (url: string): Promise<ReadonlyArray<string>> =>
   Effect.gen(function* () {
     const connection = yield* PgConnection.make({ url: Redacted.make(url) })

@@ -18,7 +18,7 @@ import * as Story from "./story.ts"
 
 const terms = { instrumentId: Story.instrumentId, unitDecimals: 6 }
 
-/** Stays as quiet for a while: whatever was going to be done is done. */
+/** No further act for a while: all acts under way have ended. */
 const quiet = () => new Promise((resolve) => setTimeout(resolve, 1_500))
 
 describe("a subscription, from market to units", () => {

@@ -1,4 +1,7 @@
-/** A month's lines, delivered by the registrar's program through the door alone: each once, whatever stops or is refused between. */
+/**
+ * A month's lines, delivered by the registrar's program through the door alone: each once, with
+ * stops and refusals in between.
+ */
 import { Date as Day, Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"

@@ -1,4 +1,4 @@
-/** L32: a wallet's signature does what it says once, and nothing else passes for it. */
+/** L32: a wallet's signature performs the signed act once, and no other signature is taken for it. */
 import { createHash, createPublicKey, verify } from "node:crypto"
 import { Instant, Party } from "@bursar/engine-core/kernel"
 import { Effect, Result } from "effect"
@@ -258,7 +258,7 @@ describe("a prepared transaction", () => {
       const { bytes, commandId } = await prepare(command)
       const content: Record<string, unknown> = JSON.parse(bytes.toString("utf8"))
       const altered = Buffer.from(JSON.stringify(alter(content)))
-      // The ledger's own printing of what was asked: amounts with all places, nulls spelled out.
+      // The ledger's own print of the request: amounts with all places, nulls written out.
       const commands: ReadonlyArray<{ readonly CreateCommand: { readonly [k: string]: unknown } }> =
         JSON.parse(JSON.stringify(dig(JSON.parse(bytes.toString("utf8")), "commands")))
       const now = await Effect.runPromise(Instant.now)

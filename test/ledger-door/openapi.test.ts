@@ -52,7 +52,7 @@ describe.each(["3.4", "3.5"] as const)("the description of %s", (line) => {
     })
     afterAll(() => door.close())
 
-    /** Asks, and judges both what was asked and what was answered. */
+    /** Sends a request, and judges both request and answer. */
     const judged = async (
       path: string,
       of: { readonly token?: string; readonly template?: string; readonly body?: unknown },

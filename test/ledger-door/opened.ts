@@ -36,7 +36,7 @@ export interface Opened {
   readonly close: () => Promise<void>
 }
 
-/** Every door of the tests speaks to a ledger that waits only shortly before it says that all is quiet. */
+/** Every door of the tests uses a ledger that waits only shortly before it ends a stream as idle. */
 export const open = async (
   options: Door.Options & { readonly ledger?: Partial<Sim.Options> } = {}
 ): Promise<Opened> => {

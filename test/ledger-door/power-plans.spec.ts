@@ -1,6 +1,6 @@
 /**
  * Plans of the issuer's, the registrar's and the holder's program about issuer powers: each answers
- * as its policy says, once, in time, and to its own partners alone.
+ * by its policy, once, in time, and to its own partners alone.
  */
 import { Instant, Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"

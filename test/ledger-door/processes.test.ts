@@ -1,4 +1,7 @@
-/** Each outside party as its own process, with its own token file and key, told what to do from a command line. */
+/**
+ * Each outside party as its own process, with its own token file and key, controlled by a command
+ * line.
+ */
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { appendFileSync, chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

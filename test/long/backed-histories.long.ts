@@ -174,7 +174,9 @@ const settledOf = (game: Game) =>
     return settled.toSorted((a, b) => placeOf(a) - placeOf(b)).map(({ order }) => order)
   })
 
-/** The engine does what is due; what settles must be what the books permit, before or after. */
+/**
+ * The engine runs its due writes; orders settle exactly where the books, before or after, permit it.
+ */
 const turn = (game: Game) =>
   Effect.gen(function* () {
     const before = yield* books(game)

@@ -1,4 +1,7 @@
-/** Walks a venue with requests by chance, as everybody and nobody, and judges every answer by the document. */
+/**
+ * Walks a venue with random requests, with and without callers of every role, and judges every
+ * answer by the API's document.
+ */
 import { Catalogue, Vocabulary } from "@bursar/engine-core"
 import { Agent, type IncomingHttpHeaders, request } from "node:http"
 import { describe, expect, it } from "vitest"
@@ -201,7 +204,7 @@ const parsed = (body: Buffer): Requests.Json | undefined => {
   }
 }
 
-/** A refusal that says to try again is honest when it says when, and is one of those that may pass. */
+/** A refusal that is `retryable` names the time of a retry, and is of a slug that may pass. */
 const passing = new Set(["not-ready", "ledger-unavailable", "overloaded"])
 
 /** Breaches of the contract in an answer: its problem, its status, its shape in the document. */

@@ -23,7 +23,7 @@ export type Known = Map<string, Array<string>>
 
 const knownMax = 60
 
-/** Keeps what an answer names, for later requests to name it. */
+/** Collects the ids in an answer, for later requests. */
 export const learn = (known: Known, die: Dice, answer: Json): void => {
   const note = (name: string, value: string): void => {
     if (!/(Id|Key|Hash|Version|Cid)$|^(next|etag|cid|party|fund|registrar)$/.test(name)) return
@@ -50,7 +50,7 @@ export const learn = (known: Known, die: Dice, answer: Json): void => {
   look(answer)
 }
 
-/** A route of the document with what a call of it may carry. */
+/** A route of the document with the members of its calls. */
 interface Listed {
   readonly method: string
   readonly template: string
@@ -413,7 +413,7 @@ export const make = ({ die, known, document, callers }: Making): (() => Sent) =>
   // The headers
 
   const everybody = [...callers.values()].flat()
-  /** Mostly somebody who is admitted: the others hear that they are not. */
+  /** Mostly an admitted caller; the others are refused. */
   const callerOf = ({ roles }: Listed): string | undefined =>
     choose(rarely(4) ? everybody : (callers.get(String(choose(roles))) ?? everybody))
 

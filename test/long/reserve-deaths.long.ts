@@ -22,11 +22,11 @@ const declared = {
 const engineOf = (death?: Killable.Death) =>
   Killable.make(death === undefined ? declared : { ...declared, death })
 
-/** Does what is asked of an engine that does not die. */
+/** Runs an effect on an engine that does not die. */
 const alive = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.scoped(effect.pipe(Effect.provide(engineOf().engine)))
 
-/** Has an engine turn that dies, and then another that goes on; returns the calls of the first. */
+/** Runs an engine that dies, and then another that continues; returns the calls of the first. */
 const dies = (death: Killable.Death) =>
   Effect.gen(function* () {
     const life = engineOf(death)
@@ -92,7 +92,7 @@ describe("an instance that dies", () => {
         let units = 1000
         let calls = Number.POSITIVE_INFINITY
         for (let at = 0, round = 0; at <= calls / 4; at = at === 0 ? first : at + 3, round++) {
-          // The first one lives, and says how many calls there are to die at.
+          // The first run does not die, and counts the calls at which later ones die.
           const death = { at: at === 0 ? Number.POSITIVE_INFINITY : at, side }
           const made = yield* plays(scene, { death, round })
           if (at === 0) calls = made

@@ -116,7 +116,7 @@ const hosts = (): readonly [Host.Host, Host.Host] => {
   return [first, second]
 }
 
-/** Waits until the queued runs are made and the stages that nobody recorded are swept. */
+/** Waits until the queued runs are made and the stages without a statement are swept. */
 const settled = async () => {
   // A stage that a killed host left is swept an hour later: that hour has passed.
   await ask(`update bursar.work set run_at = clock_timestamp() where queue = 'statement-stages'`)
@@ -129,7 +129,7 @@ const settled = async () => {
   })
 }
 
-/** Files and lines in the store, by what they are of; a statement has one of each. */
+/** Numbers of files and lines in the store, by their owner; a statement has one of each. */
 const kept = async () => ({
   files: await textsOf(`select split_part(name, '/', 2) as text from bursar.file
     where name like 'statement/%' order by 1`),
@@ -256,7 +256,7 @@ describe("two hosts on one database", () => {
   })
 })
 
-/** Kills whatever is up. */
+/** Kills every running host. */
 const down = async () => {
   for (const host of venue.hosts) host.kill()
   await Promise.all(venue.hosts.map((host) => host.ended))

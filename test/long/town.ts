@@ -21,7 +21,7 @@ export interface Town {
   readonly venue: Wallets.WholeVenue
   /** Every party there is, by its hint. */
   readonly parties: ReadonlyMap<string, string>
-  /** The venue runs what is queued, and each outside party does one thing that waits for it. */
+  /** The venue runs its queued work, and each outside party performs one pending act. */
   readonly goesOn: () => Promise<void>
 }
 

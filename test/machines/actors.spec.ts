@@ -204,7 +204,7 @@ const movesOf: Readonly<Record<string, ReadonlyArray<string>>> = {
   "webhook.remove": ["Delivery cancel"]
 }
 
-/** Machines that any write or any event opens, whoever its actor is. */
+/** Machines that any write or any event opens, by any actor. */
 const openedByAny = ["OperationState", "DeliveryState"]
 
 const pulled = machines.flatMap(({ name, opens, triggers }) =>

@@ -128,7 +128,7 @@ const walked = (start: Redemption, steps: ReadonlyArray<Step>): Redemption =>
     }
     // A record in a final state does not change.
     if (Machine.isTerminal(RedemptionMachine, self.state)) expect(after).toEqual(self)
-    // A record waits for somebody exactly until it has ended.
+    // A record waits on a party or role exactly until it has ended.
     expect(redemptions.waitingOn(after).length === 0).toBe(
       Machine.isTerminal(RedemptionMachine, after.state)
     )

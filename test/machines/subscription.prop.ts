@@ -47,7 +47,7 @@ const price: Fact = {
 }
 
 type Lines = ReadonlyArray<ReturnType<typeof line>>
-/** Bank lines, of which some repeat and some come to too much. */
+/** Bank lines, of which some repeat and some sum to too much. */
 const lines = (first: number, amounts: ReadonlyArray<string>): fc.Arbitrary<Lines> =>
   fc.array(
     fc
@@ -169,7 +169,7 @@ const walked = (
       expect(Invariant.breaches(subscriptions.invariants, made)).toEqual([])
       return made
     }, self)
-    // Units never go out before the cash is in, whatever came before.
+    // Units are never delivered before the cash is received, after any history.
     const isOut =
       after.state === "delivered" || (after.state === "closed" && self.state !== "closed")
     if (isOut) expect(after.cash.matched).toBe(after.cash.expected)
@@ -177,7 +177,7 @@ const walked = (
     const hasEnded = Machine.isTerminal(SubscriptionMachine, self.state)
     if (hasEnded) expect(after.state).toBe(self.state)
     if (hasEnded && !owesRefund(self)) expect(after).toEqual(self)
-    // A record waits for somebody until it has ended and its refund is paid.
+    // A record waits on a party or role until it has ended and its refund is paid.
     expect(subscriptions.waitingOn(after).length === 0).toBe(
       Machine.isTerminal(SubscriptionMachine, after.state) && !owesRefund(after)
     )

@@ -1,4 +1,7 @@
-/** Amendments of a reserve's terms: what tightens is in force at once, what loosens waits, and what is dropped. */
+/**
+ * Amendments of a reserve's terms: a tightening is in force at once, a loosening waits, and a
+ * replaced one is dropped.
+ */
 import { EventReads, Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"

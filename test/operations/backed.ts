@@ -78,7 +78,7 @@ export const termsOf = (
   ]
 })
 
-/** A body of reserve.propose that nothing is wrong with. */
+/** A valid body of reserve.propose. */
 export const bodyOf = (
   scene: Pick<Scene, "bill" | "custodian" | "oracle" | "usd">,
   change: Readonly<Record<string, Calls.Json>> = {}

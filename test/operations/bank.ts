@@ -121,7 +121,7 @@ const mapped = Effect.fnUntraced(function* (instrumentId: string, of: Account, a
 
 type Act = Parameters<Records["Service"]["open"]>[2]
 
-/** The closing balance that is given, else the one that opening and entries come to. */
+/** The given closing balance, else the sum of opening and entries. */
 const closingOf = ({
   opening,
   closing,

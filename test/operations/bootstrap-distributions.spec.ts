@@ -74,12 +74,12 @@ const shownMembers = [
   "paidOn"
 ] as const
 
-/** Lines that stand on a contract, as the records show them. */
+/** Lines with a contract, as the records show them. */
 const onContracts = Effect.map(Month.lines, (lines) =>
   lines.filter(({ lineCid }) => lineCid !== null).map((line) => Struct.pick(line, shownMembers))
 )
 
-/** A distribution as its contract on the ledger says it. */
+/** Members of a distribution that its contract on the ledger states. */
 const onLedger = Effect.gen(function* () {
   const records = yield* Records
   const self = yield* Month.distribution()

@@ -107,7 +107,7 @@ const recordsTerms = ({ instrument, versions }: Terms) =>
     )
   })
 
-/** State of the venue and its parties: the same whoever reads the ledger. */
+/** State of the venue and its parties, which is the same for every reader of the ledger. */
 const holds = Effect.gen(function* () {
   const entries = (yield* all(registerEntries)).filter(({ units }) => !Decimal.isZero(units))
   return {

@@ -322,7 +322,10 @@ const orderOf = ({ kind }: Story) =>
     )
   )
 
-/** Members of an order that its contracts on the ledger do not tell, or that only the venue's store had. */
+/**
+ * Members of an order that its contracts on the ledger do not state, or that only the venue's store
+ * had.
+ */
 const unknown = [
   "version",
   "createdAt",

@@ -1,4 +1,7 @@
-/** A venue that begins again on a ledger that has forgotten: proposals, standing settlements and prices, in whatever order they are listed. */
+/**
+ * A venue that begins again on a pruned ledger: proposals, standing settlements and prices, listed
+ * in any order.
+ */
 import { Engine, Records, settingsDefaults, Settings } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
@@ -95,7 +98,7 @@ const proposed = Effect.gen(function* () {
   return stage
 })
 
-/** View of all that by the venue, without the members that only the history tells. */
+/** The venue's views of these, without the members that only the history has. */
 const read = Effect.gen(function* () {
   const records = yield* Records
   const open = (yield* records.list(proposals, { limit: 100 }))
@@ -128,7 +131,7 @@ const read = Effect.gen(function* () {
   }
 })
 
-/** A second engine over the same ledger, which lists what is active in an order by chance. */
+/** A second engine over the same ledger, which lists its active contracts in a random order. */
 const shuffled = (dice: () => number) =>
   Effect.map(Ledger.Ledger, (ledger) =>
     Layer.fresh(

@@ -1,4 +1,4 @@
-/** A venue that begins again on a ledger that has forgotten: what is agreed there stands in its records. */
+/** A venue that begins again on a pruned ledger: the agreements there are in its records. */
 import { Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"

@@ -1,4 +1,7 @@
-/** Runs that start by themselves on an instrument: what they read again, and what they leave to the last run. */
+/**
+ * Runs that start by themselves on an instrument: the facts that they read again, and those that
+ * they leave to the last run.
+ */
 import { Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
@@ -102,7 +105,8 @@ describe("the comparison with the ledger", () => {
           yield* records.transact(records.record({ ...contracts, evolve }, before, fact, by))
         })
       yield* forge({ forged: true })
-      // Found by whoever compares: within the time that the last comparison serves, by no brief run.
+      // Found by a run that compares, which within the time that the last comparison serves is no
+      // brief run.
       assert.strictEqual((yield* brief).verdict, "clear")
       assert.strictEqual((yield* whole).value.verdict, "blocked")
       assert.strictEqual(yield* acsOf(brief), 1)

@@ -145,7 +145,7 @@ describe("a bank line", () => {
         yield* Stating.source(Bank.sourceOf("fund-a"), elsewhere)
         const why = "rule-refused cash line-known"
         assert.strictEqual(yield* delivers("s1", ["nobody", 1, 100000]), why)
-        // Earlier statements are handed in all the same.
+        // Earlier statements are handed in too.
         assert.strictEqual(yield* delivers("s1", ["st-1", 1, 100000]), "")
       }).pipe(engine())
   )

@@ -37,7 +37,7 @@ export const covered = (
     return scene
   })
 
-/** The registrar issues units to h1 by itself: the reserve's own count knows nothing of them. */
+/** The registrar issues units to h1 by itself; the reserve's own count does not include them. */
 export const issues = (scene: Backed.Scene, units: string) => Powers.mints(scene, scene.h1, units)
 
 /** The issuer corrects the ledger's own count of the units outstanding. */
@@ -61,7 +61,7 @@ const renew = (reserveCid: string): Fact => ({
   course: null
 })
 
-/** Has the engine believe that the reserve stands on a contract that the ledger does not have. */
+/** Makes the engine's record of the reserve name a contract that the ledger does not have. */
 export const hides = stands("00")
 
 /** Has the engine know the reserve's contract again. */

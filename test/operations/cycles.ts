@@ -18,7 +18,7 @@ export const monday = "2026-08-03T20:00:00Z"
 export const at = (instant: string) =>
   Effect.andThen(TestClock.setTime(Instant.toEpochMillis(Instant.of(instant))), Calls.settle)
 
-/** The engine looks at what has fallen due, and does it. */
+/** Runs the engine's due writes. */
 export const turns = Effect.gen(function* () {
   const schedules = yield* ScheduleRunner
   for (let turn = 0; turn < 3; turn++) {
@@ -46,7 +46,7 @@ export const active = <T extends Templates.Template>(template: T) =>
       }))
   })
 
-/** The one contract of a template that says this. */
+/** The one contract of a template with these members. */
 const saying = <T extends Templates.Template>(template: T, member: string, value: string) =>
   Effect.map(active(template), (found) => {
     const last = found.findLast(

@@ -1,4 +1,7 @@
-/** The figures of dealing cycles: signed by an approver, swung, told with their basis, asked after in advance. */
+/**
+ * The figures of dealing cycles: signed by an approver, swung, with their basis, and in what-if
+ * reads.
+ */
 import { Reads, Records, verify } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"

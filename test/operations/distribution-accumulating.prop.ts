@@ -160,7 +160,7 @@ const holdingsOf = (owner: string) =>
     )
   )
 
-/** Weekdays of a month on which somebody acts. */
+/** Weekdays of a month on which a holder acts. */
 const weekdays = (month: string): ReadonlyArray<string> =>
   Array.from({ length: 24 }, (_, n) => `${month}-${String(n + 6).padStart(2, "0")}`).filter(
     (date) => ![0, 6].includes(new Date(`${date}T00:00:00Z`).getUTCDay())
@@ -173,7 +173,10 @@ const months = [
   ["2026-09", "2026-10-01"]
 ] as const
 
-/** Plays the months, and checks the lines of each as soon as it is sealed; returns what was seen. */
+/**
+ * Plays the months, and checks the lines of each as soon as it is sealed; returns counts of the
+ * cases that occurred.
+ */
 const plays = (seed: number) =>
   Effect.gen(function* () {
     const die = dice(seed)
@@ -280,7 +283,7 @@ const plays = (seed: number) =>
         saw("give")
       })
 
-    /** The registrar pays what is due of a distribution, and a person rolls it. */
+    /** The registrar pays the due lines of a distribution, and a person rolls them. */
     const pays = (distributionId: string) =>
       Effect.gen(function* () {
         for (const line of yield* Executions.linesOf(distributionId)) {

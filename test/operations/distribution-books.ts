@@ -114,7 +114,7 @@ export class Books {
   readonly months: Array<Month> = []
   /** The successor by recovery of a party's units. */
   readonly successors = new Map<string, string>()
-  /** Deliveries that the ledger let happen before it was told otherwise. */
+  /** Deliveries on the ledger before the engine's instruction arrived there. */
   readonly breaches: Array<string> = []
   readonly rates = new Map<string, bigint>()
   readonly frozen = new Set<string>()
@@ -173,7 +173,7 @@ export class Books {
     }
   }
 
-  /** The engine does by itself what follows from the last transaction. */
+  /** The engine runs the writes that follow from the last transaction. */
   rest(): void {
     if (!this.isRunDue) return
     this.isRunDue = false

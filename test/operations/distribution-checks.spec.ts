@@ -42,7 +42,7 @@ const july = (terms: Parameters<typeof Executions.founded>[1] = Executions.par) 
     assert.deepEqual([ended.state, ended.why], ["succeeded", ""])
   })
 
-/** Changes a record behind the engine's back, by a fact that says nothing of it. */
+/** Changes a record behind the engine's back, by a fact that does not state the change. */
 const forge = (change: {
   readonly line?: Partial<DistributionLine>
   readonly distribution?: Partial<Distribution>

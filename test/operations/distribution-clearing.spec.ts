@@ -123,7 +123,7 @@ describe("a distribution", () => {
         state: "held",
         holdId: value.holdsOpened[0] ?? "no hold"
       })
-      // A run of fewer checks clears nothing, whatever it finds.
+      // A run of fewer checks clears nothing, also without findings.
       const [open] = yield* Reconciling.openHolds
       yield* released(open?.holdId ?? "", open?.findings ?? [])
       assert.strictEqual((yield* month).state, "payable")

@@ -249,7 +249,7 @@ describe("a line waits for", () => {
         assert.deepStrictEqual(yield* Month.states, ["1 due"])
         assert.deepStrictEqual(yield* amounts, owing)
         if (payout === "cash") {
-          // The engine tells the registrar that the line waits no longer.
+          // The engine directs the line on the ledger: it waits no longer.
           yield* Cycles.turns
           yield* Month.delivers(scene.stage, "d-july", "d-july.1")
           assert.deepStrictEqual(yield* Month.states, ["1 delivered"])

@@ -102,7 +102,7 @@ describe("an execution in five steps", () => {
           const month = yield* alive(
             Effect.tap(accrues(stage, nth), (month) => queueExecution(month))
           )
-          // The first one lives, and says how many calls there are to die at.
+          // The first run does not die, and counts the calls at which later ones die.
           const life = engineOf({ at: at === 0 ? Number.POSITIVE_INFINITY : at, side })
           yield* Effect.exit(Effect.scoped(turns(1, 5).pipe(Effect.provide(life.engine))))
           if (at === 0) calls = life.calls()
@@ -201,7 +201,7 @@ describe("an execution in five steps", () => {
         assert.strictEqual(failed.state, "failed", failed.why)
         assert.deepStrictEqual((yield* executed(month)).sealed, [false])
         const { linesHash } = yield* Executions.distributionOf(`fund-a.${month}`)
-        // Units that come later, a hold and another point change nothing of what was begun.
+        // Later units, a hold and another point do not change an execution that has begun.
         const fundA = { instrumentId: "fund-a" }
         yield* Calls.write("instrument.pause", fundA, { holdId: "p1", reason: "to see" })
         const other = yield* Calls.write(
@@ -216,7 +216,7 @@ describe("an execution in five steps", () => {
         const next = { instrumentId: "fund-a", month: monthOf(1) }
         const early = yield* Calls.write("distribution.execute", {}, next)
         assert.strictEqual(early.state, "refused")
-        // Its gates are behind it: a precheck says so too.
+        // Its gates were judged before: a precheck shows none either.
         const { value } = yield* read(PrecheckReads.get, {
           ...body,
           act: "distribution.execute"

@@ -419,7 +419,7 @@ describe("under a hold", () => {
       const lines = holders.map(({ party }, nth) => Month.lineOf(nth + 1, party))
       yield* Month.opened(stage, point, lines)
       yield* pauses
-      // The ledger is not told yet.
+      // The instruction is not on the ledger yet.
       yield* Month.delivers(stage, "d-july", "d-july.1")
       assert.deepStrictEqual(yield* Month.states, ["1 delivered", "2 due"])
       assert.deepStrictEqual(yield* Fund.surprises, [

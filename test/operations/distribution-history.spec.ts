@@ -227,7 +227,7 @@ describe("retention", () => {
       assert.strictEqual(yield* pruned, yield* end)
       const { unread, verdict } = yield* checks
       assert.deepStrictEqual({ unread, verdict }, { unread: [], verdict: "clear" })
-      // The register of record is gone: what is left of it would give other figures.
+      // The register of record is pruned: its remaining versions would give other figures.
       assert.deepStrictEqual(yield* bases, [
         [false, "before-horizon"],
         [false, "before-horizon"]

@@ -128,7 +128,7 @@ const story = ({ inDoubt, payout, seed }: Walk) =>
     let isTold = true
 
     const settle = Effect.andThen(Calls.settle, look)
-    /** An instance takes up what is due and dies over one of its calls. */
+    /** An instance takes the due work and dies at one of its calls. */
     const dies = Effect.suspend(() => {
       const side = die.pick(["before", "after"] as const)
       const { engine } = engineOf({ at: 1 + die.roll(18), side })
@@ -324,7 +324,7 @@ const story = ({ inDoubt, payout, seed }: Walk) =>
       Effect.forEach([...books.months.keys()], (id) => Executions.linesOf(id))
     ).pipe(Effect.map((found) => found.flat()))
 
-    /** Each line is where the ledger has it, and waits for what the test brought about. */
+    /** Each line is in the ledger's state, and waits for the causes that the test made. */
     const checks = Effect.gen(function* () {
       yield* look
       for (const line of yield* allLines) {

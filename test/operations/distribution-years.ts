@@ -275,8 +275,9 @@ export const play = <E = never, R = never>(
     })
 
     /**
-     * The registrar delivers what the ledger lets it, once the engine has said there what waits: a line
-     * that waits and is delivered all the same is a finding, which stops the fund until people accept it.
+     * The registrar delivers the lines that the ledger permits, after the engine has directed those
+     * that wait: the delivery of a line that waits is a finding, which stops the fund until people
+     * accept it.
      */
     const delivers = (isChosen: () => boolean) =>
       Effect.gen(function* () {
@@ -298,7 +299,7 @@ export const play = <E = never, R = never>(
         return count > 0
       })
 
-    /** The registrar mints what a line pays. */
+    /** The registrar mints the units that a line pays. */
     const mintsFor = (distributionId: string, lineId: string) =>
       Effect.gen(function* () {
         const line = yield* Powers.saying(Templates.DistributionLine, { lineId })

@@ -1,6 +1,6 @@
 /**
- * Histories of orders and statements by chance: what is in flight explains a difference or does not,
- * walked beside books of the walk's own.
+ * Random histories of orders and statements: whether items in flight explain a difference is
+ * compared with books of the walk's own.
  */
 import { Records } from "@bursar/engine-core"
 import { Date, Decimal, Instant } from "@bursar/engine-core/kernel"

@@ -180,7 +180,7 @@ const copyOf = (books: Books): Books => ({
   verdicts: new Map(books.verdicts)
 })
 
-/** Key of a finding: what its id is made of. */
+/** Key of a finding, from which its id is made. */
 const keyOf = (check: string, subject: readonly [string, string], on: string | null): string =>
   JSON.stringify([check, ...subject, on])
 const idOf = (key: string): string =>
@@ -233,11 +233,11 @@ interface Ran {
   readonly isReached: boolean
   /** True: a run that started by itself, which a comparison of a short time ago may serve. */
   readonly isBrief: boolean
-  /** Ids of the holds that the run opened, which it alone says. */
+  /** Ids of the holds that the run opened, which its record alone has. */
   readonly holdIds: ReadonlyMap<InstrumentId, string>
 }
 
-/** Outcome of a run, as its record should say it. */
+/** Expected outcome of a run, in the form of its record. */
 interface Came {
   readonly verdict: string
   readonly opened: ReadonlyArray<InstrumentId>
@@ -596,7 +596,7 @@ const acts = Effect.fnUntraced(function* (scene: Scene, of: Step) {
   return
 })
 
-/** Runs, and enters what the run should have come to; returns the books that hold from now on. */
+/** Runs, and enters the expected outcome of the run; returns the books afterwards. */
 const runs = Effect.fnUntraced(function* (
   { facts, switches }: Scene,
   books: Books,
@@ -633,7 +633,7 @@ const runs = Effect.fnUntraced(function* (
   return next
 })
 
-/** Releases the hold of an instrument as far as the books say that it may be; a run follows. */
+/** Releases the hold of an instrument where the books permit it; a run follows. */
 const releases = Effect.fnUntraced(function* (
   { facts }: Scene,
   books: Books,
@@ -672,7 +672,7 @@ const releases = Effect.fnUntraced(function* (
   return next
 })
 
-/** Walks a history; after each step everything that is stored is what the books say. */
+/** Walks a history; after each step all stored records equal the books. */
 export const walk = (steps: ReadonlyArray<Step>) => {
   const { switches, world } = faulty()
   return Effect.gen(function* () {

@@ -40,7 +40,7 @@ it("opens the next thousand with the next run, and never clears the rest by a ru
       const source = (state: "active" | "inactive") =>
         Stating.source("admin", { calendar: [], state })
       const admin = yield* source("active")
-      // 1,003 accounts that nobody mapped, with 1 to 1,003 units: 503,506 in all.
+      // 1,003 unmapped accounts, with 1 to 1,003 units: 503,506 in all.
       const strangers = Array.from({ length: 1_003 }, (_, nth) => ({
         account: `stranger-${nth}`,
         quantity: String(nth + 1)

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import type { Collection } from "#core/kernel/Collection.ts"
 import * as Calls from "../engine/calls.ts"
 
-/** Changes a record behind the engine's back, by a fact that says nothing of it. */
+/** Changes a record behind the engine's back, by a fact that does not state the change. */
 export const forge = <R, F>(
   collection: Collection<R, F>,
   id: string,

@@ -17,7 +17,7 @@ import { bodyOf } from "./instrumentBody.ts"
 /** A Friday, four hours before the cut-off. */
 export const start = "2026-07-31T12:00:00Z"
 
-/** An outside party; the engine reads what each of its acts did, and not what it only submits. */
+/** An outside party; the engine reads each of its acts, and not acts that are only submitted. */
 export const outsider = (hint: string) =>
   Effect.map(Outsiders.outsider(hint), ({ party, submit, token }) => ({
     party,
@@ -90,7 +90,7 @@ export const surprises = Effect.gen(function* () {
 export const opened = (change: Readonly<Record<string, Calls.Json>> = {}, from = start) =>
   Effect.andThen(TestClock.setTime(Instant.toEpochMillis(Instant.of(from))), founded(change))
 
-/** The same, at whatever time it is; the registrar may issue the instrument itself. */
+/** The same at the present time; the registrar may issue the instrument itself. */
 export const founded = (
   change: Readonly<Record<string, Calls.Json>> = {},
   { issuer = "fund" }: { readonly issuer?: "fund" | "registrar" } = {}

@@ -176,7 +176,8 @@ const dealt = ({ unitDecimals, pricing, ordered, capacities, isOpenBefore }: Cas
         for (const id of members) yield* priceOf(id, String(par))
       }
       yield* Cycles.at(cutOffAt)
-      // No point of an earlier day prices what a gate left over, whatever the instrument's rule.
+      // No point of an earlier day prices a remainder of a gate, under any pricing rule of the
+      // instrument.
       if (!isFirst) {
         for (const id of members) {
           const early = yield* Effect.exit(priceOf(id, String(par * (index + 1))))

@@ -16,7 +16,7 @@ import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
 
-/** A ledger that takes nothing while it is `away`, and says not even that much while it is `mute`. */
+/** A ledger that refuses submissions while it is `away`, and does not answer while it is `mute`. */
 const remote = () => {
   const at: { away: boolean; mute: boolean } = { away: false, mute: false }
   const retryAfter = Duration.seconds(1)

@@ -451,7 +451,7 @@ describe("what gives back, tightens or moves nothing is stopped by no control", 
   )
 })
 
-/** The operations that failed, whoever opened them. */
+/** The failed operations, opened by people or by the engine. */
 const failed = Effect.gen(function* () {
   const records = yield* Records
   const found = yield* records.list(operations, { where: { state: ["failed"] }, limit: 100 })

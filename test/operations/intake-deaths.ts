@@ -96,7 +96,7 @@ const begins = alive(
   })
 )
 
-/** Time until a stage that nobody dropped is swept, and the lease of a dead host has ended. */
+/** Time after which an abandoned stage is swept, and the lease of a dead host has ended. */
 export interface Passing {
   readonly hour: Effect.Effect<void, unknown>
 }
@@ -121,7 +121,7 @@ export const intakes = Effect.fnUntraced(function* (side: Death["side"], { hour 
     const businessDate = Date.addDays(Date.of("2020-01-01"), times)
     const bytes = Intakes.file({ businessDate, lines, note })
     const key = `key-${at}`
-    // The first one lives, and says how many calls there are to die at.
+    // The first run does not die, and counts the calls at which later ones die.
     const life = engineOf({ at: at === 0 ? Number.POSITIVE_INFINITY : at, side })
     yield* Effect.exit(
       Effect.scoped(Intakes.receive(bytes, { key }).pipe(Effect.provide(life.engine)))
@@ -144,8 +144,8 @@ export const intakes = Effect.fnUntraced(function* (side: Death["side"], { hour 
 })
 
 /**
- * Instances die at every call of a run that somebody called for, also between its commit and its answer;
- * the call is then repeated under its key, and twice.
+ * Instances die at every call of a run that a caller asked for, also between its commit and its
+ * answer; the call is then repeated under its key, and twice.
  */
 export const calledRuns = Effect.fnUntraced(function* (side: Death["side"], { hour }: Passing) {
   yield* begins

@@ -52,7 +52,7 @@ export const starts = (
     { mintId, holderId: holder.holderId, asset: { ...asset }, deposit, ...change }
   )
 
-/** The depositor is given what it puts in, allocates it to the custodian, and accepts the mint. */
+/** The depositor gets its deposit, allocates it to the custodian, and accepts the mint. */
 export const accepts = (
   scene: Backed.Scene,
   { mintId, asset, deposit, holder = scene.h1 }: Minting
@@ -81,7 +81,7 @@ export const names = (holder: Fund.Outsider, mintId: string) =>
     )
   })
 
-/** The engine looks at what has fallen due, and does it; its second look meets what the first began. */
+/** The engine runs its due writes, twice: the second turn ends those that the first began. */
 export const turn = Effect.gen(function* () {
   const schedules = yield* ScheduleRunner
   for (let turns = 0; turns < 2; turns++) {

@@ -13,7 +13,7 @@ import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 
-/** Acts on the ledger and leaves it to be read later; what it created. */
+/** Acts on the ledger without a projection; returns the created contracts. */
 const acts = Effect.fnUntraced(function* (
   by: Pick<Fund.Outsider, "party">,
   command: Ledger.Command

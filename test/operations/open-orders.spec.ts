@@ -64,7 +64,7 @@ const open = (of: {
 const shown = (rows: ReadonlyArray<OpenOrderReads.OpenOrderView>) =>
   rows.map(({ orderId, kind, state }) => `${kind} ${orderId} ${state}`)
 
-/** The same said by the lists of each kind, which know nothing of open ones. */
+/** The same from the lists of each kind, which have no filter of open orders. */
 const expected = (point: Point) =>
   Effect.gen(function* () {
     const reads = yield* Reads
@@ -76,7 +76,7 @@ const expected = (point: Point) =>
         ...order,
         kind: "subscription",
         id: order.subscriptionId,
-        // A closed order is listed, and waits for somebody, only while it owes a refund.
+        // A closed order is listed, and waits on a party or role, only while it owes a refund.
         orderState:
           order.state === "closed" && order.waitingOn.length > 0
             ? "awaiting-refund"
@@ -213,7 +213,7 @@ describe("open orders", () => {
         assert.isFalse(yield* has({ asOf: settleBy }))
         assert.isFalse(yield* has({}))
         assert.deepStrictEqual(shown(yield* open({})), yield* expected({}))
-        // One that nobody priced waits on: it has no time to settle yet.
+        // An order without a price waits on: it has no time to settle yet.
         assert.isTrue((yield* open({})).some(({ orderId }) => orderId === "s-wire"))
       }).pipe(engine())
   )
@@ -371,7 +371,7 @@ describe("proposals", () => {
         assert.strictEqual(after?.proposalId, before?.proposalId)
         assert.notStrictEqual(after?.cid, before?.cid)
         assert.deepStrictEqual(after?.awaiting, [stage.registrar.party])
-        // Past its date nobody can accept it.
+        // Past its date it can no longer be accepted.
         assert.isNotNull(after?.expiresAt)
         yield* TestClock.setTime(Instant.toEpochMillis(Instant.of("2026-08-20T00:00:00Z")))
         assert.deepStrictEqual(yield* proposed({}), [])

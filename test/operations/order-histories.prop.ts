@@ -301,7 +301,7 @@ const burned = (
     yield* stage.registrar.act(Templates.exercise(Templates.BurnRequest, request.cid, "Accept", {}))
   })
 
-/** One that the holder buys what it may give back with. */
+/** An order by which the holder buys units to redeem later. */
 const first: Step = {
   kind: "subscription",
   payment: "wire",
@@ -309,7 +309,7 @@ const first: Step = {
   size: 60_000_000n,
   end: "settled"
 }
-/** Every way to an end is walked at least once, whatever the seed. */
+/** Every way to an end is walked at least once, with any seed. */
 const every: ReadonlyArray<Step> = [
   { ...first, payment: "ledger", by: "amount" },
   { ...first, payment: "ledger", size: 7_000_001n },

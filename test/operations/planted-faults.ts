@@ -104,7 +104,7 @@ const kinds = {
     finds: [`cash-balance bank blocking ${text(by)}`],
     plant: (day) => ({ ...day, bank: { ...day.bank, closing: day.bank.closing + by } })
   }),
-  // Of every day's lines, which no order takes, the harness expects what they come to: of this one too.
+  // The harness expects the sum of every day's lines that no order takes, and so of this one.
   "a bank line too many": ({ by }) => ({
     finds: [],
     plant: (day) => ({

@@ -89,7 +89,7 @@ describe("a recovery in several steps", () => {
         let who = h1
         let calls = Number.POSITIVE_INFINITY
         for (let at = 0, times = 1; at <= calls; at = at === 0 ? first : at + stride, times++) {
-          // The first one lives, and says how many calls there are to die at.
+          // The first run does not die, and counts the calls at which later ones die.
           const death = { at: at === 0 ? Number.POSITIVE_INFINITY : at, side }
           const done = yield* recovers(stage, who, death)
           if (at === 0) calls = done.calls

@@ -18,7 +18,7 @@ const state = (id: string) => Effect.map(Powers.holder(id), (holder) => holder.s
 
 let requests = 0
 
-/** Signed and queued: nothing of it has run. */
+/** Signed and queued; no step has run. */
 const queued = (
   kind: string,
   params: Readonly<Record<string, string>>,
@@ -300,7 +300,7 @@ describe("between the plan of a recovery of all and its commit", () => {
   })
 })
 
-/** To be done later, by whoever it is handed to: with all that is there now, and no failure. */
+/** Effect for another fiber to run later, with the present services and without a failure. */
 function detached<A, E, R>(effect: Effect.Effect<A, E, R>) {
   return Effect.map(Effect.context<R>(), (context) => Effect.orDie(Effect.provide(effect, context)))
 }

@@ -153,7 +153,7 @@ describe("an issuer powers agreement", () => {
       yield* TestClock.adjust("24 hours")
       assert.deepEqual(yield* states(agreements), ["declined", "ended", "ended"])
       assert.strictEqual((yield* Powers.proposes(stage)).why, "")
-      // Put away past its date it surprises nobody.
+      // Archived past its date: no breach.
       const late = yield* Powers.saying(Templates.IssuerPowersAgreement, {})
       yield* stage.fund.act(
         Templates.exercise(Templates.IssuerPowersAgreement, late.cid, "End", {
@@ -274,7 +274,7 @@ describe("a consent to issuer powers", () => {
       yield* TestClock.adjust("24 hours")
       assert.deepEqual(yield* states(consents), ["expired"])
       includes((yield* shownHolder).consents[0] ?? {}, { state: "expired", endsAt: null })
-      // Taken back when it has ended already it surprises nobody.
+      // Taken back when it has ended already: no breach.
       yield* Fund.revokesPowers(h1)
       assert.deepEqual(yield* Fund.surprises, [])
     }).pipe(engine)
@@ -291,7 +291,7 @@ describe("a consent to issuer powers", () => {
       yield* Powers.consents(h1)
       yield* Powers.restricts("h1")
       yield* Fund.revokesPowers(h1)
-      // The ledger has the last word: it is revoked, and kept as what nobody expected.
+      // The ledger decides: it is revoked, and recorded as a breach.
       assert.deepEqual(yield* states(consents), ["revoked", "revoked"])
       assert.deepEqual(yield* Fund.surprises, [
         "issuer-powers-consent revoke: The holder revoked its consent while it is restricted."

@@ -18,7 +18,7 @@ import { bodyOf } from "./instrumentBody.ts"
 export const documentHash = "cd".repeat(32)
 export const order = { authority: "District Court", reference: "22-1234", documentHash }
 
-/** The contract of a template that says all of this, the last one made. */
+/** The newest contract of a template with these members. */
 export const saying = <T extends Templates.Template>(
   template: T,
   said: Readonly<Record<string, unknown>>
@@ -103,7 +103,7 @@ export const mints = (
     )
   })
 
-/** The registrar sends a party units that anybody may hold: no credential is asked for. */
+/** The registrar sends a party units without a credential, which any party may hold. */
 export const sends = (stage: Fund.Parties, to: Fund.Outsider, units: string) =>
   Effect.gen(function* () {
     const { asset, registrar, venue } = stage
@@ -143,7 +143,7 @@ export const proposes = (
   )
 }
 
-/** Issuer and registrar agree to what they are asked for. */
+/** Issuer and registrar sign the proposed agreement. */
 export const agrees = (stage: Fund.Parties, of: Parameters<typeof proposes>[1] = {}) =>
   Effect.andThen(proposes(stage, of), Fund.agreesToPowers(stage))
 
@@ -152,7 +152,7 @@ export const offers = (
   of: Readonly<Record<string, Calls.Json>> = { instrumentId: "fund-a" }
 ) => Calls.write("issuer-powers-consent.offer", { holderId }, of)
 
-/** A holder consents to what it is asked for. */
+/** A holder signs the proposed consent. */
 export const consents = (
   who: Cycles.Holder,
   of: Readonly<Record<string, Calls.Json>> = { instrumentId: "fund-a" }

@@ -216,7 +216,7 @@ const chances: fc.Arbitrary<Chance> = fc.record({
   isLineTaken: fc.integer({ min: 0, max: 5 }).map((n) => n === 0)
 })
 
-/** The records as they are in a world by chance; what is written goes where it went before. */
+/** The records of a random world; writes go to the store as before. */
 const worldOf = (records: Records["Service"], chance: Chance): Records["Service"] => {
   const seen = ({ name }: { readonly name: string }): Seen => {
     const changes = chance.otherwise.filter(({ of }) => of === name)

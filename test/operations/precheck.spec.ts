@@ -185,7 +185,7 @@ describe("a precheck of a time that is over", () => {
       }),
       { numRuns: runs }
     )
-    // A history in which nothing is ever told otherwise shows nothing.
+    // The history must have acts whose prechecks differ: otherwise the comparison shows nothing.
     assert.isAbove(different, 2)
   })
 })

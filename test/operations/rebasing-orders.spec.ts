@@ -43,7 +43,7 @@ const verified = (order: { readonly basis: ReadonlyArray<Basis.Basis> }) =>
     ])
   )
 
-/** Register, portfolio, lots and the last month of the statement, each as it shows what the holder has. */
+/** The holder's units in register, portfolio, lots and the last month of the statement. */
 const shown = (holderId = "h1") =>
   Effect.gen(function* () {
     const register = yield* Venue.register({ instrumentId: "fund-a" as never })

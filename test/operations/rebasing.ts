@@ -141,7 +141,7 @@ export const prices = (scene: Scene, pricing: "historic" | "forward" = "historic
     return [...attested, ...priced]
   })
 
-/** The registrar mints and burns what is asked of it. */
+/** The registrar mints and burns the requested units. */
 export const registers = ({ stage }: Scene) =>
   runs(stage.registrar, RegistrarBot.plan({ instruments: [], policy }))
 

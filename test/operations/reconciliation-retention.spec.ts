@@ -61,7 +61,7 @@ const scene = Effect.gen(function* () {
 
 const found = ["cleared", "cleared-b", "held", "open"]
 
-/** Runs that were called for, by the metric, whatever they came to. */
+/** Runs that were called for, by the metric, with any verdict. */
 const counted = Effect.map(
   Effect.forEach(sets.Verdict.members, (verdict) =>
     Metric.value(Metric.withAttributes(Metrics.reconciliationRuns, { trigger: "manual", verdict }))

@@ -1,4 +1,4 @@
-/** Reconciliation runs: what they find, hold, clear and answer, over an engine in memory. */
+/** Reconciliation runs over an engine in memory: their findings, holds, clearings and answers. */
 import { Engine, Records, RunRunner } from "@bursar/engine-core"
 import { LeaseLost, WorkQueue } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"

@@ -44,7 +44,7 @@ const runs = Effect.map(Reconciling.run(), ({ value }) => value.verdict)
 /** Units that leave the reserve covered, by cash alone. */
 const few = "900"
 
-/** A reserve with nothing wrong: a first run says so. */
+/** A sound reserve, whose first run is clear. */
 const scene = (units = few) =>
   Effect.gen(function* () {
     const of = yield* Covered.covered()
@@ -307,7 +307,7 @@ describe("units that are locked for a reserve redemption", () => {
 describe("a custodian's statement", () => {
   const [mapped, other] = ["hash-0001", "hash-0002"] as const
 
-  /** The custodian states positions of the reserve's account, and others of one that nobody mapped. */
+  /** The custodian states positions of the reserve's account, and others of an unmapped one. */
   const states = (
     of: Backed.Scene,
     lines: ReadonlyArray<readonly [asset: string, quantity: string]>,

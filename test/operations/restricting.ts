@@ -18,7 +18,7 @@ import { bodyOf } from "./instrumentBody.ts"
  */
 export const founded = (count: number) => Effect.flatMap(Fund.opened(), withHolders(count))
 
-/** The same, at whatever time it is. */
+/** The same at the present time. */
 export const foundedNow = (count: number) => Effect.flatMap(Fund.founded(), withHolders(count))
 
 const withHolders = (count: number) => (stage: Fund.Parties) =>

@@ -14,7 +14,7 @@ import { activeOf, all, founded, lifts, restrictionEvents } from "./restricting.
 
 const isIn = (self: object, members: object) => assert.deepInclude(self, members)
 
-/** A source that answers everybody the same, until it is told otherwise. */
+/** A source with one answer for all holders, which a test may change. */
 const source = (found: "none" | "possible" | "confirmed" | "nothing-yet") => {
   let script: Scripted.Script = { ...Scripted.clear, others: [found] }
   return {

@@ -171,7 +171,7 @@ describe("a standing approval", () => {
       const self = yield* shown()
       assert.deepInclude(self, { state: "revoked", revokedBy: "ada" })
       assert.isNull(yield* openOf("fund-a"))
-      // A use that was sent before is counted all the same, and revives nothing.
+      // A use that was sent before is counted, and the ended approval stays ended.
       yield* uses("1")
       assert.deepInclude(yield* shown(), { state: "revoked", uses: 1, usedNet: d("1") })
     }).pipe(engine())

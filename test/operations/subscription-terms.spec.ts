@@ -86,7 +86,7 @@ describe("the policy's terms", () => {
         "rule-refused policy maximum-subscription"
       )
       assert.strictEqual(yield* why({ amount: 1000 }), "")
-      // Before any price nobody knows what units cost.
+      // Before any price the cost of units is unknown.
       assert.strictEqual(yield* why({ units: 1000000 }), "")
       yield* Fund.publishes(stage, "2", "2026-07-31T11:00:00Z")
       assert.strictEqual(yield* why({ units: 500 }), "")

@@ -775,7 +775,7 @@ describe("the gates of a claim", () => {
           Effect.map(claims({ subscriptionId, amount }), (ended) => ended.why)
         // A cent is its own fee, rounded up: it buys nothing at any price.
         assert.strictEqual(yield* why("s1", 0.01), "rule-refused units too-small")
-        // Before any price nobody knows what two cents buy.
+        // Before any price the units that two cents buy are unknown.
         assert.strictEqual(yield* why("s1", 0.02), "")
         yield* Fund.publishes(stage, "13.37", Fund.start)
         yield* TestClock.adjust(1_000)

@@ -1,6 +1,6 @@
 /**
- * Suspense and cure: each change of a record that a line's causes are read from moves the line,
- * whoever made it.
+ * Suspense and cure: each change of a record on which a line's causes depend moves the line, by any
+ * writer.
  */
 import { Records } from "@bursar/engine-core"
 import * as Templates from "@bursar/engine-core/templates"

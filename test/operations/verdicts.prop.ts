@@ -65,7 +65,7 @@ const begun = Effect.gen(function* () {
   }
 })
 
-/** A world whose projection drifts while a walk says so. */
+/** A world whose projection drifts while the walk has it switched on. */
 const drifting = () => {
   const drift = { isOn: false }
   return { drift, world: world({ tamper: hidingWhile(() => drift.isOn) }) }
@@ -147,7 +147,7 @@ describe("the verdict of an instrument", () => {
             const before = yield* stored
             const answer = yield* verdict({ instrumentId: Story.instrumentId, policyVersion: 2 })
             assert.deepEqual(yield* stored, before)
-            // Under the version in force it is what it was.
+            // Under the version in force the verdict is unchanged.
             const own = { instrumentId: Story.instrumentId, policyVersion: 1 }
             assert.deepEqual(yield* verdict(own), yield* verdict())
             return answer

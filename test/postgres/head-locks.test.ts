@@ -87,7 +87,7 @@ it.effect("lets the projection, which moves the head first, write behind nobody 
       yield* writer.step(0)
       yield* untilWaiting(index + 1)
     }
-    // All wait in one line, and whoever is first in it waits for the projection alone.
+    // All wait in one queue, whose first waits for the projection alone.
     const line = yield* waiting
     const holder = line[0]?.blockers ?? []
     expect(holder).toHaveLength(1)

@@ -50,7 +50,7 @@ it.live("claims no key again once its transaction is rolled back", () =>
     const caller = yield* Effect.forkChild(run(Effect.all(claims, { concurrency: "unbounded" })))
     yield* Deferred.await(begun)
     yield* Fiber.interrupt(caller)
-    // Answered after whatever the batch has sent meanwhile.
+    // Answered after all that the batch has sent meanwhile.
     for (let turn = 0; turn < 20; turn++) {
       expect(yield* keys.find({ scope: "s", key: "k", now })).toEqual(Option.none())
     }

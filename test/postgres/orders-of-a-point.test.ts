@@ -44,7 +44,7 @@ it.live("are read by their index, also where they were stored before it", () =>
       (n) => n % points === 2 || n % points === 4
     )
     expect(found).toEqual(wanted)
-    // An order that nobody has priced is in no index of points.
+    // An order without a price is in no index of points.
     const kept = yield* sql`
       select count(*)::int4 as n from bursar.document where filters ? 'pointCid'`
     expect(kept).toEqual([{ n: rows / 2 }])

@@ -1,4 +1,4 @@
-/** Reads at a pin with a streaming replica: the same answers whatever becomes of the replica. */
+/** Reads at a pin with a streaming replica: the same answers in every state of the replica. */
 import { Atomically, Documents, Feed, type StoredPin } from "@bursar/engine-core/ports"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { PgConnection } from "@effect/sql-pg"

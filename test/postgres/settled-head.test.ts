@@ -139,7 +139,7 @@ it.effect(
     }).pipe(Effect.scoped)
 )
 
-/** A store whose head nobody has answered at yet. */
+/** A store at whose head no answer was given yet. */
 const unanswered = Effect.gen(function* () {
   const url = Redacted.make(yield* TestDatabase.url)
   const store = yield* Layer.build(Layer.fresh(Postgres.layer({ url, prepare: false })))

@@ -161,7 +161,7 @@ const heldOnLedger = async (stack: Stack.Stack, instrumentId: string) => {
   return Decimal.sum(held.map(({ payload }) => payload.amount))
 }
 
-/** Takes the venue to the middle of things: every order and line waits for somebody. */
+/** Takes the venue to a state in which every order and line waits on a party or role. */
 const inFlight = async (of: Awaited<ReturnType<typeof opened>>, stack: Stack.Stack) => {
   const [elf, ern] = [walkOf(stack, fund), walkOf(stack, note)]
   const { app, operator, risk } = elf.desks

@@ -139,7 +139,7 @@ describe(`${count} hosts on one database`, () => {
     const start = await page(venue.hosts, { as: operator, after: null, limit: 1000 })
     const read: Array<Told> = []
     let done = false
-    // The reader has nothing but its cursor, and asks whoever is up.
+    // The reader has its cursor alone, and asks any running host.
     const reading = (async () => {
       let after = start.next
       for (let n = 0; ; n++) {

@@ -102,7 +102,7 @@ const answerOf = (port: Port, { call, given }: Question): Stream.Stream<unknown,
     case "venue":
       return Stream.make(port.venue)
     case "submit":
-      // Once it is here it commits, whatever becomes of the host that sent it.
+      // Once received it commits, also where the host that sent it dies.
       return Stream.fromEffect(Effect.uninterruptible(port.submit(asked as Ledger.Submission)))
     case "outcome":
       return Stream.fromEffect(port.outcome(asked as Ledger.OutcomeQuery))

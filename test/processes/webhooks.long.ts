@@ -69,7 +69,7 @@ afterAll(async () => {
   receiver?.close()
 })
 
-/** Registers holders by whoever is up, and waits until each registration has ended. */
+/** Registers holders through any running host, and waits until each registration has ended. */
 const register = async (holderIds: ReadonlyArray<string>) => {
   const answers = await Promise.all(
     holderIds.map(async (holderId, n) => {

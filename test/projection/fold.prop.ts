@@ -1,6 +1,5 @@
 /**
- * Fold: the projection equals the fold of the ledger's updates, whatever is repeated or cut on the
- * way.
+ * Fold: the projection equals the fold of the ledger's updates, with repeats and cuts of the stream.
  */
 import { Follower, Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
@@ -54,7 +53,7 @@ const tormented =
   (port: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => {
     let connections = 0
     const updates: typeof port.updates = (query) => {
-      // Only tails are tormented: what the test itself asks is answered truly.
+      // Only tails have faults; the test's own requests are answered without.
       if (query.through !== undefined) return port.updates(query)
       const now = troubles[connections++]
       if (now === undefined) return port.updates(query)
@@ -130,7 +129,7 @@ const history = Effect.fnUntraced(function* (happenings: ReadonlyArray<Happening
   }
 })
 
-/** The naive fold of the ledger's own account, by nobody's code but this. */
+/** The naive fold of the ledger's updates, independent of the engine's code. */
 const naive = (all: ReadonlyArray<Ledger.Transaction>) => {
   const notes = new Map<string, { contractId: string; state: string; from: Array<number> }>()
   const active = new Map<string, { created: number; archived: number | null }>()

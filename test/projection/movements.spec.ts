@@ -212,7 +212,7 @@ describe("a projection that began from a snapshot", () => {
                 [units, remaining].map(Decimal.formatPlain).concat(String(cost)).join(" ")
               )
         )
-      // One lot of the party, whatever its holdings were.
+      // One lot of the party, from any number of holdings.
       assert.deepEqual(yield* lotsAt(before), ["150 150 null"])
       const [one] = yield* Effect.flatMap(Records, (records) =>
         records.list(holdings, { limit: 1 })

@@ -27,7 +27,7 @@ const step = fc.record({
   action: fc.nat(20)
 })
 
-/** The query that the look-up stands for: by state and by each path. */
+/** The query that the look-up replaces: by state and by each path. */
 const byPath = Effect.fnUntraced(function* (hrefs: ReadonlyArray<string>, pin: Pin.Resolved) {
   const records = yield* Records
   const rows = yield* records.list(approvals, {

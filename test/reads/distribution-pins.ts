@@ -115,8 +115,9 @@ interface Came {
 }
 
 /**
- * Lots of every party by the changes of units of the books: minted units are a lot, units that leave a
- * party are its oldest, and whoever gets them gets them with their instant. Lots of one instant are one.
+ * Lots of every party by the changes of units of the books: minted units are a lot, units that leave
+ * a party are its oldest, and the receiver gets them with their instant. Lots of one instant are
+ * one.
  */
 const lotsOf = ({ changes }: Books.Books): ReadonlyMap<string, ReadonlyArray<Came>> => {
   const papers = new Map<string, Array<Came>>()

@@ -1,6 +1,6 @@
 /**
- * Change window: a reader that asks from the last updatedAt it saw keeps a true copy, whoever
- * writes meanwhile.
+ * Change window: a reader that asks from the last updatedAt it saw keeps a true copy, with
+ * concurrent writers.
  */
 import { Catalogue, Reads, Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"

@@ -25,7 +25,7 @@ const pins: fc.Arbitrary<Point.Resolved> = fc.record({
   )
 })
 
-/** The pin that the page after this one reads at, by way of what its cursor holds. */
+/** The pin of the next page, read from the cursor. */
 const nextPin = (pinned: boolean, pin: Point.Resolved, sortKey: string) => {
   const going = Cursor.goingOn(ListCursor.placeAfter({ pinned }, pin, sortKey))
   const place = Result.getOrThrow(Cursor.placeOf(going, undefined))

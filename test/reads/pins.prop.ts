@@ -1,6 +1,6 @@
 /**
- * Pinned reads: the same read at the same point gives the same bytes for ever, whatever is written
- * later.
+ * Pinned reads: the same read at the same point gives the same bytes for ever, after any later
+ * writes.
  */
 import { Reads, Records } from "@bursar/engine-core"
 import { Instant, type Offset } from "@bursar/engine-core/kernel"

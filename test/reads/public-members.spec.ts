@@ -1,8 +1,6 @@
 /**
  * Members of stored records that the API shows. `/v1` can only grow, so a new stored member is red
- * here until somebody decides: its view lists it, or the table withholds it and says why. `/v1` can
- * only grow, so a member that is stored anew is red here until somebody decides: its view lists it,
- * or the table withholds it and says why.
+ * here until its view lists it, or the table withholds it with a reason.
  */
 import { readFileSync } from "node:fs"
 import { Catalogue } from "@bursar/engine-core"
@@ -333,7 +331,7 @@ const decided: Readonly<Record<string, Decision>> = {
   }
 }
 
-/** Collections that the engine keeps for itself: what they say is shown by other records, or not yet. */
+/** Collections of the engine's own, whose members other records show, or none yet. */
 const unshown = [
   "accepted-terms",
   "account-number",

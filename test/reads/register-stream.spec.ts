@@ -167,7 +167,7 @@ const expected = (nth: number, { restricted, ordering, orders, lines }: Seed): L
   }
 }
 
-/** Records that count what is asked of them, by collection. */
+/** Records that count their look-ups, by collection. */
 const counting = (records: Records["Service"]) => {
   const lookups = new Map<string, number>()
   const count = ({ name }: { readonly name: string }) =>

@@ -23,7 +23,7 @@ import * as Restricting from "../operations/restricting.ts"
 
 const storeCalls: Array<string> = []
 
-/** The service as it is, each call of it noted. */
+/** The service, with each of its calls recorded. */
 const noted = <S extends object>(name: string, service: S): S =>
   new Proxy(service, {
     get: (of, key, self) => {

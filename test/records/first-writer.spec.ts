@@ -10,8 +10,8 @@ import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Toys from "../engine/toys.ts"
 
 /**
- * A store that shows nothing to its first `blind` looks: what a transaction sees that began before
- * another one committed, where the first look and the next see different moments.
+ * A store whose first `blind` look-ups find nothing, as for a transaction that began before another
+ * one committed, and whose next look-ups see a later moment.
  */
 const lookingBefore = (blind: number) =>
   Layer.effect(

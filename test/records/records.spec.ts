@@ -268,7 +268,7 @@ describe("a transaction", () => {
   )
 })
 
-/** A log that says, so many times, that somebody was first. */
+/** A log that reports a given number of times that another writer was first. */
 const contended = (times: number) => {
   let left = times
   return RecordsLayer.layer.pipe(
@@ -388,7 +388,7 @@ describe("what is kept beside a record", () => {
       assert.strictEqual(first.createdAt, first.updatedAt)
       let before = first
       for (let version = 2; version < 8; version++) {
-        // The clock stands still now and then: the stamps go on all the same.
+        // The clock stops now and then; the stamps still rise.
         if (version % 2 === 0) yield* TestClock.adjust("1 second")
         const answered = yield* records.transact(
           Effect.gen(function* () {

@@ -291,7 +291,7 @@ export const standingOpen = act<Standing.Opening>({
       funding: [...of.funding, funded({ by: "seller", asset: Broken.cash, amount: "0.001" })]
     })
   },
-  // Without a market nobody knows whose fund and whose cash it is to be.
+  // Without a market the fund and its cash are unknown.
   never: [
     ["admission holder-active", "policy primary-market"],
     ["policy primary-market", "cash funding-asset"],

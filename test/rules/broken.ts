@@ -22,7 +22,7 @@ export interface Act {
   readonly name: string
   /** Its checks in the order in which they refuse. */
   readonly checks: ReadonlyArray<Check>
-  /** Pairs of which only one can refuse: where the first does, nobody can ask the second. */
+  /** Pairs of which only one can refuse: where the first does, the second cannot be judged. */
   readonly never: ReadonlyArray<readonly [Check, Check]>
   /** The rows of the act once these checks were made to refuse. */
   broken(checks: ReadonlyArray<Check>): ReadonlyArray<Objection>

@@ -1,4 +1,4 @@
-/** The rule that says which items in flight explain a difference: its laws, and its golden vectors. */
+/** The rule by which items in flight explain a difference: its laws, and its golden vectors. */
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"

@@ -1,6 +1,6 @@
 /**
- * Months of one instrument in a holder's statements, over movements, prices and indices by chance: they
- * add up and join in every zone, whatever the effective times are skewed by.
+ * Months of one instrument in a holder's statements, over movements, prices and indices by chance:
+ * they add up and join in every zone, with any skew of the effective times.
  */
 import { Date, Decimal, Instant, Month, Offset, Party, Zone } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"

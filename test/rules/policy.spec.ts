@@ -60,7 +60,7 @@ describe("a change of a policy", () => {
         const some = Object.fromEntries(chosen.map((name) => [name, allChanges[name]])) as Changes
         const after = amended(manifest, some)
         for (const name of names) {
-          // A par instrument is worth one where nobody says otherwise.
+          // A par instrument has the par value 1 by default.
           if (name === "parValue" && chosen.includes("valuation")) continue
           expect(after[memberOf(name)]).toEqual(
             chosen.includes(name) ? allChanges[name] : manifest[memberOf(name)]
@@ -165,7 +165,8 @@ describe("the gates of policy.set", () => {
       "rule-refused policy fixed-at-once",
       { unfixed: ["currency"], isMinted: false, effectiveFrom: nextDay }
     ],
-    // A stale version is said first: everything else was judged against terms its maker never saw.
+    // A stale version is refused first: everything else was judged against terms its maker never
+    // saw.
     [
       "state-conflict PolicyVersionState",
       { replaces: "2", effectiveFrom: at, unfixed: ["currency"] }

@@ -175,7 +175,7 @@ const execute = (contractId: string) =>
 type Row = readonly [
   what: string,
   command: (at: Scene) => Templates.Command,
-  /** The one party whose word alone is enough; nobody where there is none. */
+  /** The one party whose signature alone is enough; undefined where there is none. */
   alone: Dealing.Hint | null
 ]
 

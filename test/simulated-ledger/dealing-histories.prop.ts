@@ -1,6 +1,6 @@
 /**
- * Random histories of dealing: whatever order the parties act in, and whatever the ledger refuses,
- * no asset appears or vanishes, and every unit and cent moves for its order.
+ * Random histories of dealing: in any order of the parties' acts and with any refusals of the
+ * ledger, no asset appears or vanishes, and every unit and cent moves for its order.
  */
 import { Decimal, Offset } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"

@@ -1,6 +1,7 @@
 /**
- * Random histories of issuer powers: whatever holders lock, sell, burn and take back, and whatever
- * is forced in between, units are neither made nor lost, and none moves without an active consent.
+ * Random histories of issuer powers: with any locks, sales, burns and withdrawals of holders and any
+ * forced moves in between, units are neither made nor lost, and none moves without an active
+ * consent.
  */
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"

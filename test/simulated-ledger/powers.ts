@@ -15,7 +15,7 @@ export type Release = Forcing["releases"][number]
 
 type Commands = readonly [Ledger.Command, ...ReadonlyArray<Ledger.Command>]
 
-/** Says what several parties say together, as an act of a contract they all signed would. */
+/** Submits as several parties together, as an act of a contract that they all signed would. */
 export const together = (of: Dealing.Floor["of"]) =>
   Effect.gen(function* () {
     const participant = yield* SimulatedLedger.Participant
@@ -57,7 +57,7 @@ export const credentialOf = (
     (receipt) => Dealing.sole(receipt, "Credential")
   )
 
-/** The SHA-256 of an order that nobody has to read. */
+/** SHA-256 of an order whose text does not matter. */
 export const digest = "ab".repeat(32)
 
 export const forced = { kind: "forced", orderRef: digest, successor: null } as const

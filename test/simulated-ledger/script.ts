@@ -151,7 +151,7 @@ const moves: ReadonlyArray<Move> = [
   }
 ]
 
-/** Plays the steps; refusals are part of the game. The last outcome of each is told. */
+/** Plays the steps, of which some are refused. Returns the last outcome of each. */
 export const play = (script: ReadonlyArray<Step>) =>
   Effect.gen(function* () {
     const players = yield* people

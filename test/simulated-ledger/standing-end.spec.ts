@@ -1,4 +1,4 @@
-/** The end of a standing settlement, whoever ends it: nothing is lost, nothing stays locked. */
+/** The end of a standing settlement by any party: nothing is lost, nothing stays locked. */
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"

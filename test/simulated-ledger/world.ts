@@ -1,4 +1,4 @@
-/** A ledger in memory with everybody on it, for tests that tell a story. */
+/** A ledger in memory with all parties, for tests that play a story. */
 import { SimulatedUnderTest, type Session } from "@bursar/storage-adapters/conformance"
 import type { Offset } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"

@@ -1,4 +1,7 @@
-/** The auditor keeps its own naive books from what was asked, and compares them with what is told. */
+/**
+ * The auditor keeps its own naive books of the requests, and compares them with the engine's
+ * answers.
+ */
 
 /** Whole units of the smallest kind: cents, millionths of a unit, ten-thousandths of a price. */
 export type Cents = bigint

@@ -75,7 +75,7 @@ interface Sim {
 
 const note = (sim: Sim, what: string) => sim.seen.set(what, (sim.seen.get(what) ?? 0) + 1)
 
-/** Works until nothing is left that could be done now; what the ledger did not answer is asked later. */
+/** Works until no operation can make progress now; unknown outcomes are asked for later. */
 const work = Effect.flatMap(Engine.Engine, (engine) => Effect.exit(engine.settle))
 
 /** An instance takes the work up and dies over one of its calls; another one goes on in its place. */
@@ -581,7 +581,7 @@ const burns = Effect.fnUntraced(function* (sim: Sim, order: B.Order) {
   return true
 })
 
-/** The ledger's holdings, the engine's register and every order are what the books say. */
+/** The ledger's holdings, the engine's register and every order equal the books. */
 const audit = Effect.fnUntraced(function* (sim: Sim) {
   const { books, holders, stage } = sim
   books.audit()

@@ -30,7 +30,7 @@ const first = values.seed === undefined ? Date.now() % 1_000_000 : Number(values
 const [runs, jobs, every] = [Number(values.runs), Number(values.jobs), Number(values.every)]
 const steps = Number(values.steps ?? (values.venue ? 300 : 2_000))
 
-/** One run; what came of it, or what was found. */
+/** One run; returns its counts, or its findings. */
 const one = async (seed: number): Promise<Readonly<Record<string, number>>> => {
   if (values.days !== undefined) {
     console.log(JSON.stringify(await Calls.runCase(deal({ seed, days: Number(values.days) }))))

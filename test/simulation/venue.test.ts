@@ -1,4 +1,6 @@
-/** Chance against the auditor: units, cash and the register add up after each step, whatever breaks. */
+/**
+ * Chance against the auditor: units, cash and the register add up after each step, with any faults.
+ */
 import { describe, expect, it } from "vitest"
 import * as Calls from "../engine/calls.ts"
 import { firstOf } from "../long-run.ts"

@@ -35,7 +35,7 @@ const plain = (parts: bigint, places: number): string => {
   const digits = parts.toString().padStart(places + 1, "0")
   return `${digits.slice(0, -places)}.${digits.slice(-places)}`
 }
-/** The parts of a decimal, read off its text: the engine's arithmetic has no say in the books. */
+/** Smallest parts of a decimal, read off its text without the engine's arithmetic. */
 const parts = (decimal: Decimal.Decimal, places: number): bigint => {
   const [whole = "0", fraction = ""] = Decimal.formatPlain(decimal).split(".")
   if (/[1-9]/u.test(fraction.slice(places))) throw new Error(`more than ${places} places`)
@@ -249,7 +249,7 @@ const attest = Effect.fnUntraced(function* (sim: Simulation, order: Subscription
   if (order.claimCid === null) return
   if (!sim.points.has(order.cutOffAt)) {
     const published = yield* Effect.exit(publish(sim, order.cutOffAt))
-    // Published, but nobody told the oracle its id: nobody can name that point.
+    // Published, but the oracle did not get its id, so that no order can name the point.
     if (Exit.isFailure(published)) {
       if (isCommitted(published)) sim.points.set(order.cutOffAt, null)
       return
@@ -284,7 +284,7 @@ const text = (value: unknown, member: string): string =>
     ? String((value as Readonly<Record<string, unknown>>)[member])
     : ""
 
-/** One thing that somebody does. */
+/** One act of a person or a party. */
 const step = Effect.fnUntraced(function* (sim: Simulation) {
   const { die } = sim
   const what = die.roll(20)
@@ -413,7 +413,7 @@ const recordsNow = Effect.fnUntraced(function* (
   } satisfies Told
 })
 
-/** The ledger's own account: what stands, asked of the node by nobody's code but its own. */
+/** The ledger's own active contracts, read from the node without the engine's code. */
 const stands = Effect.fnUntraced(function* (parties: ReadonlyMap<string, string>) {
   const participant = yield* SimulatedLedger.Participant
   const at = yield* participant.ledgerEnd
@@ -529,7 +529,7 @@ export const simulate = (of: { readonly seed: number; readonly steps: number }) 
 }
 
 let acts = 0
-/** A party's wallet: it acts with its own right alone, whatever the venue's token is worth now. */
+/** A party's wallet, which acts with its own right alone, also while the venue's token is invalid. */
 const wallet = (
   participant: SimulatedLedger.Participant["Service"],
   party: Party.Party

@@ -1,4 +1,7 @@
-/** Readers of XML under mutation: a file that is changed is refused, or says the same, and nothing breaks. */
+/**
+ * Readers of XML under mutation: a changed file is refused, or gives a statement, and is never a
+ * defect.
+ */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { Result } from "effect"

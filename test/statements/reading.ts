@@ -152,7 +152,7 @@ export const header = "<GrpHdr><MsgId>M-1</MsgId></GrpHdr>"
 export const file = (...entries: ReadonlyArray<string>): string =>
   camt(header + stmt(balances + entries.join("")))
 
-/** Number of lines of a file, of which nothing is kept. */
+/** Number of lines of a file, counted without keeping them. */
 export const countLines = (reading: Reading, pieces: Iterable<Uint8Array>): Promise<number> =>
   reader.read(reading, Stream.fromIterable(pieces, { chunkSize: 1 })).pipe(
     Stream.runFold(

@@ -1,4 +1,7 @@
-/** Statements that others wrote, read whole: what each says, and what each bad one is refused for. */
+/**
+ * Statements of other parties' programs, read whole: their figures, and the refusals of the bad
+ * ones.
+ */
 import { Decimal } from "@bursar/engine-core/kernel"
 import { existsSync, readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"

@@ -82,7 +82,7 @@ const stateOf = (exit: Exit.Exit<unknown, unknown>): string => {
   return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "?"
 }
 
-/** Every way to change what is there, each of which also tries it where no row is found. */
+/** Every statement that could change the log, each also where it finds no row. */
 const changes = [
   "update bursar.audit set text = 'x' where seq = 1",
   "update bursar.audit set hash = hash where seq = 99",

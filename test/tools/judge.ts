@@ -25,7 +25,7 @@ type Json = Parameters<typeof JSON.stringify>[0]
 
 const read = (file: string): Json => JSON.parse(readFileSync(file, "utf8"))
 
-/** Runs a program of Node's with what it says passed on; true when it ended well. */
+/** Runs a Node program with its output passed on; true where it succeeded. */
 const runs = (file: string, ...args: ReadonlyArray<string>): boolean => {
   const { status } = spawnSync(process.execPath, [file, ...args], {
     cwd: here,

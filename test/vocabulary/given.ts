@@ -1,4 +1,4 @@
-/** The lists of the API as they are given, word for word: what the vocabulary is compared with. */
+/** The lists of the API, word for word, with which the vocabulary is compared. */
 
 const list = (text: string): ReadonlyArray<string> => text.split(", ")
 

@@ -1,4 +1,4 @@
-/** Every write and read as the routes are given: what the declarations are compared with. */
+/** Every write and read by its route, with which the declarations are compared. */
 
 interface GivenWrite {
   readonly route: string

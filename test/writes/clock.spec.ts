@@ -78,7 +78,9 @@ const opened = Effect.flatMap(Records, (records) =>
   Effect.map(records.list(operations, { limit: 1000 }), (rows) => rows.map(({ record }) => record))
 )
 
-/** Counts what has stopped, unless somebody has touched it; a timer called `zero` counts nothing. */
+/**
+ * Counts timers that have stopped, unless they were touched; a timer called `zero` counts nothing.
+ */
 const counting = Timely.define({
   name: "count-stopped",
   doc: "Counts a timer that rang, when it is to stop and nobody has touched it.",

@@ -315,8 +315,8 @@ describe("the moves of a ledger write", () => {
 
 describe("a ledger write under a ledger that comes back", () => {
   /**
-   * The write against a model of the ledger: `faults` are its answers until it commits. Answers the
-   * moves made until the operation has ended or is left for somebody to look at.
+   * The write against a model of the ledger: `faults` are its answers until it commits. Returns the
+   * moves made until the operation has ended or is left to people.
    */
   const walk = (faults: ReadonlyArray<Answer>, commitsAt: number) => {
     let state: Progress["state"] = "running"

@@ -1,4 +1,7 @@
-/** Security test 2 (API1): whoever sends another's idempotency key and body reaches nothing of the other's. */
+/**
+ * Security test 2 (API1): a caller that sends another caller's idempotency key and body reaches none
+ * of the other's data.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { actionOf, type Became, decide, write } from "../people.ts"
 import { bearer, open, send, type Venue } from "../venue.ts"

@@ -97,7 +97,7 @@ describe.each([
       expect([route.name, either.status === 403]).toEqual([route.name, false])
       const neither = await call(route, await bearer([second, third], claims))
       expect([route.name, neither.status]).toEqual([route.name, 403])
-      // A role that nobody knows takes nothing away and adds nothing.
+      // An unknown role neither removes nor adds a right.
       const beside = await call(route, await bearer(["god", one], claims))
       expect([route.name, beside.status === 403]).toEqual([route.name, false])
       const unknown = await call(route, await bearer(["god", second], claims))

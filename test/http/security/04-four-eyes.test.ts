@@ -1,4 +1,7 @@
-/** Security test 4 (API5): nobody gets past four eyes, by key, by repeating, by a second role or by being quick. */
+/**
+ * Security test 4 (API5): no caller gets past four eyes, by key, by repeating, by a second role or
+ * by a race.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { actionOf, decide, operationsOf, write } from "../people.ts"
 import { bearer, open, type Venue } from "../venue.ts"

@@ -59,8 +59,8 @@ describe(`${count} instruments without a limit`, () => {
     const given: Given = { databaseUrl, count, jwk: publicJwk, issuer, audience, calls }
     const file = new URL("unbounded-host.ts", import.meta.url).pathname
     child = fork(file, [], {
-      // With little memory the collector has to work: what grows then is what the list holds, and
-      // a list that held all it read would end the process.
+      // With little memory the garbage collector has to work, so that growth is what the list
+      // keeps; a list that kept all its rows would end the process.
       execArgv: ["--expose-gc", "--max-old-space-size=128", "--max-semi-space-size=4"],
       env: { ...environment, GIVEN: JSON.stringify(given) }
     })

@@ -70,7 +70,7 @@ describe("a burst", () => {
 describe("a small budget", () => {
   let venue: Venue
   let number = 0
-  /** A subject whom nobody has seen: its budget of 20 is whole. */
+  /** A new subject, with its whole budget of 20. */
   const fresh = (roles: ReadonlyArray<string> = ["operator"]) =>
     bearer(roles, { sub: `fresh-${number++}` })
   const keys: ReadonlyArray<SigningKey> = [

@@ -11,7 +11,7 @@ import { bearer, json, open, raw, send, slugOf, type Venue } from "../venue.ts"
 
 let venue: Venue
 let operator: string
-/** An action that the caller may approve: whatever path reaches it would run. */
+/** An action that the caller may approve, so that every path that reaches it would run it. */
 let action: string
 beforeAll(async () => {
   venue = await open()

@@ -93,7 +93,7 @@ describe("requests that two readers would read differently", () => {
       expect([protocol, answer.slice(0, 12)]).toEqual([protocol, "HTTP/1.1 200"])
       expect(answer.toLowerCase()).not.toContain("upgrade:")
     }
-    // A body in chunks is read like any other, whatever its sender would rather speak.
+    // A body in chunks is read like any other, also where its sender asks for another protocol.
     const chunked = `${post}Authorization: ${operator}\r\nContent-Type: application/json\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\nTransfer-Encoding: chunked\r\n\r\n13\r\n{"holderId":"up-1"}\r\n0\r\n\r\n`
     expect(await raw(venue.port, chunked)).toMatch(/^HTTP\/1.1 202/)
   })

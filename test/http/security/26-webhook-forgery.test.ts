@@ -77,7 +77,7 @@ beforeAll(async () => {
   approver = await bearer(["approver"])
   const body = { webhookId: "wh-1", url, events: null, secret: contractSecretText }
   expect((await approved(await call("POST", "/v1/webhooks", operator, body))).status).toBe(202)
-  // An event of its own: somebody asks for another webhook, which is never made.
+  // Makes an event by asking for another webhook, which is never approved.
   await call("POST", "/v1/webhooks", operator, { ...body, webhookId: "wh-2" })
   await venue.settle()
   const [first] = got

@@ -1,4 +1,7 @@
-/** Tampering with the audit log (security test 27): whoever holds the database is found out, and named. */
+/**
+ * Tampering with the audit log (security test 27): changes by an attacker with the database are
+ * found, each at its record.
+ */
 import { Audit, AuditRunner, type Checkpoint, recordsLayer } from "@bursar/engine-core"
 import { Settings, settingsDefaults } from "@bursar/engine-core"
 import { Instant, PlainJson } from "@bursar/engine-core/kernel"
@@ -193,7 +196,7 @@ describe("whoever holds the database, triggers off", () => {
     await say("create table public.kept_head as select * from bursar.head")
   })
 
-  /** Does this to the log, sees what a check finds, and puts everything back. */
+  /** Changes the log, returns the findings of a check, and restores the log. */
   const after = async (
     statements: ReadonlyArray<string>,
     anchors: ReadonlyArray<Checkpoint.Anchor> = []
@@ -276,7 +279,7 @@ describe("whoever holds the database, triggers off", () => {
     expect((await after([insert]))?.seq).toBe(last.seq + 1)
   })
 
-  /** Puts a well-made record behind the last, whatever the head says of it. */
+  /** Appends a well-made record after the last without a move of the head. */
   const behind = (row: AuditRow, changes: object = {}) => {
     const seq = last.seq + 1
     const { text, hash } = following(row, last.hash, { seq, ...changes })
@@ -297,7 +300,7 @@ describe("whoever holds the database, triggers off", () => {
 
   it("never adds a checkpoint that no key signed, head and all, and is not found or not named", async () => {
     const { detail } = JSON.parse(last.text) as { readonly detail: Checkpoint.Anchor }
-    // Of the right record and under a key that is known: nothing but the signature tells.
+    // Of the right record and under a known key, so that only the signature is wrong.
     const forged = behind(last, { detail: { ...detail, size: last.seq, head: last.hash } })
     expect((await after([forged.insert, forged.moveHead]))?.seq).toBe(last.seq + 1)
   })

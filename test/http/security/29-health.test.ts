@@ -67,7 +67,7 @@ describe("the venue's health while its database is down", () => {
     const seconds = (performance.now() - started) / 1_000
     // The store's own session, by which it hears of news, comes back by itself: once a second at most.
     expect(proxy.tries() - tries).toBeLessThanOrEqual(Math.ceil(seconds) + 2)
-    // Four a second, whoever asks.
+    // Four a second for any caller.
     expect(looks - looked).toBeLessThanOrEqual(Math.ceil(seconds * 4) + 1)
   })
 

@@ -61,7 +61,7 @@ export const layer = (turns: Interleaved.Turns) =>
 export type Here = Layer.Success<ReturnType<typeof layer>>
 
 let acts = 0
-/** Acts on the ledger as a party, and waits for nobody: what is refused is the party's own affair. */
+/** Acts on the ledger as a party without waiting for others; a refusal does not fail the test. */
 export const actAs = (party: Party.Party, command: Templates.Command) =>
   Effect.gen(function* () {
     const participant = yield* SimulatedLedger.Participant
@@ -177,7 +177,7 @@ const call = (kind: string, asked: Asked) => {
 /** The slug of the refusal, or that there was none. */
 export const submit = (kind: string, asked: Asked) => Calls.slug(call(kind, asked))
 
-/** A delivery is asked for, and somebody else signs it as soon as it is there to be signed. */
+/** Asks for a delivery, which another person signs as soon as it awaits approval. */
 export const deliverSigned = (asked: Asked) =>
   Calls.slug(
     Effect.flatMap(call(deliver.kind, asked), (answer) =>
@@ -185,7 +185,7 @@ export const deliverSigned = (asked: Asked) =>
     )
   )
 
-/** The attestor's word for an order's price; nothing where nobody asks for one. */
+/** Attests an order's price; does nothing where no order waits for one. */
 export const attest = (
   { stage, pointCid }: { readonly stage: Fund.Parties; readonly pointCid: string },
   subscriptionId: string
@@ -232,7 +232,7 @@ export const hold = Effect.suspend(() =>
   )
 )
 
-/** The release of whatever is open by now is asked for, and two others sign it. */
+/** Asks for the release of an open hold, which two others sign. */
 export const lift = Effect.gen(function* () {
   for (const { holdId } of yield* openOn([instrumentId])) {
     const made = yield* Calls.submit(kindOf("hold.release"), people.olga, {

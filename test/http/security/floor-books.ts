@@ -15,7 +15,9 @@ import { approvals } from "#core/writes/Approval.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
 import { amount, deliver, unitsBought } from "./dealing-floor.ts"
 
-/** Parts of a decimal of so many places, read off its text: the engine's arithmetic has no say. */
+/**
+ * Smallest parts of a decimal of so many places, read off its text without the engine's arithmetic.
+ */
 const parts = (text: string, places: number): bigint => {
   const [whole = "0", fraction = ""] = text.split(".")
   if (/[1-9]/u.test(fraction.slice(places))) throw new Error(`more than ${places} places`)
@@ -165,7 +167,7 @@ const takesTwoPeople = ({ approvals, operations }: Seen) => {
   expect(alone, "a delivery ran without its action").toEqual([])
 }
 
-/** Holds whatever is under way; `begun` is kept from one look to the next. */
+/** Checks the invariant for the operations under way; `begun` is kept between checks. */
 export const audit = Effect.fnUntraced(function* (begun: Begun) {
   const now = yield* recordsNow
   expect(

@@ -68,7 +68,7 @@ export const ids = Layer.sync(Ids, () => {
 
 const breath = () => new Promise<void>((done) => setImmediate(done))
 
-/** After each turn everybody goes on to where it has to wait again, so that the choice is full. */
+/** After each turn every fiber runs on until it waits again, so that the next choice is among all. */
 export const act = async (turned: () => Promise<unknown>): Promise<unknown> => {
   const done = await turned()
   await breath()

@@ -88,7 +88,7 @@ const renamed = (body: string, of: { readonly holder: "a" | "b"; readonly order:
     .replaceAll('"s1"', `"${of.order}"`)
     .replaceAll("holder::", `holder-${of.holder}::`)
 
-/** A holder's record whose id says nothing of the holder has another one for each of them. */
+/** A record whose id does not name its holder exists once for each holder. */
 const apart = ({ collection, body }: Kept, holder: "a" | "b"): string => {
   const id = collection.id(Codecs.of(collection).decodeRecord(body))
   const made = body.includes('"h1"') && /^([0-9a-f]{32,}|[a-z]+_[0-9A-Z]{26})$/.test(id)

@@ -146,7 +146,7 @@ const program = Effect.gen(function* () {
     if (asked === "settle") peak = rss
     tell({ rss, peak })
   })
-  // The parent is gone: nobody needs this process any more.
+  // The parent has ended, so this process ends too.
   process.on("disconnect", () => process.exit(0))
   tell({ url: HttpServer.formatAddress(server.address) })
   yield* Effect.addFinalizer(() => Effect.sync(() => clearInterval(looking)))

@@ -1,4 +1,4 @@
-/** Controls by chance: restrictions, lifts, pauses, releases, and whoever signs for them. */
+/** Random controls: restrictions, lifts, pauses and releases, with their signers. */
 import { Instant } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
 import * as Calls from "../../engine/calls.ts"
@@ -29,7 +29,7 @@ interface Drawn {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** A restriction as somebody asks for it: now and then one that cannot be. */
+/** A requested restriction; now and then an invalid one. */
 const draws = (town: Town, now: number, whose?: Holder): Drawn | undefined => {
   const { die } = town
   const holder = whose ?? anyHolder(town)

@@ -1,4 +1,4 @@
-/** Whole numbers of smallest parts, read off decimals' texts: the engine's arithmetic has no say in the books. */
+/** Whole numbers of smallest parts, read off decimals' texts without the engine's arithmetic. */
 import { createHash } from "node:crypto"
 import { holds } from "../books.ts"
 

@@ -95,7 +95,7 @@ export const answers = Effect.fnUntraced(function* (town: Town, holder: Holder) 
     yield* Wallets.act(town, holder, "signs terms", Templates.create(Templates.SignedTerms, terms))
     return true
   }
-  // A wallet shows what it is too late for as such; nobody accepts it.
+  // A wallet marks expired offers, which no party accepts.
   const offer = Wallets.find(town, party, "AdmissionOffer", (one) => isInTime(one, now))
   if (offer !== undefined) {
     const choice = die.once(12) ? "Decline" : "Accept"
@@ -140,7 +140,7 @@ export const countersigns = Effect.fnUntraced(function* (town: Town, whose?: Hol
 
 const day = 86_400_000
 
-/** An admission is offered, to whoever has none and to whoever has one. */
+/** An admission is offered, to holders with and without one. */
 export const offers = Effect.fnUntraced(function* (town: Town, whose?: Holder, which?: string) {
   const holder = whose ?? anyHolder(town)
   if (holder === undefined) return

@@ -1,4 +1,4 @@
-/** The auditor's own tiny model of what stands in an act's way: it is told what was acknowledged, and nothing else. */
+/** The auditor's own small model of what refuses an act, from acknowledged requests alone. */
 import type { Contract, LedgerObserver } from "./ledger-observer.ts"
 
 /** Steps between which something surely began, and surely ended. */

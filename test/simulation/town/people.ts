@@ -1,5 +1,5 @@
 /**
- * Staff of the venue, and the choice of who makes an act: now and then somebody without the right.
+ * Staff of the venue, and the choice of who makes an act: now and then a person without the right.
  */
 import type { Caller } from "@bursar/engine-core"
 import * as Calls from "../../engine/calls.ts"

@@ -17,7 +17,7 @@ import * as Wallets from "./wallets.ts"
 const verbs = {
   claim: { subscription: "order-in", redemption: "units-back" },
   exchange: { subscription: "units-in", redemption: "units-back" },
-  // Closing a subscription moves nothing of its holder.
+  // Closing a subscription moves neither units nor cash of its holder.
   close: { subscription: null, redemption: "cash-in" }
 } as const
 

@@ -48,7 +48,7 @@ export const proposes = Effect.fnUntraced(function* (town: Town) {
   })
 })
 
-/** Issuer or registrar answers what it was asked, or ends what it agreed. */
+/** Issuer or registrar answers a proposal, or ends an agreement. */
 export const agrees = Effect.fnUntraced(function* (town: Town) {
   const { die, observer } = town
   const [proposal] = observer.all("IssuerPowersAgreementProposal").values()
@@ -94,7 +94,7 @@ export const asksConsent = Effect.fnUntraced(function* (town: Town) {
   })
 })
 
-/** A holder answers what it is asked to consent to, or takes its consent back. */
+/** A holder answers a proposed consent, or revokes its consent. */
 export const consents = Effect.fnUntraced(function* (town: Town, holder: Holder) {
   const { die } = town
   const offer = Wallets.find(town, holder.party, "IssuerPowersConsentOffer")
@@ -235,7 +235,7 @@ export const forces = Effect.fnUntraced(function* (town: Town) {
   })
 })
 
-/** Units go to the successor of whoever has named one; of whoever has not, now and then. */
+/** Units move to the successor of a holder that has registered one; of others, now and then. */
 export const recovers = Effect.fnUntraced(function* (town: Town, whom?: Holder) {
   const { die } = town
   const followed = town.holders.filter(

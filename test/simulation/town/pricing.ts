@@ -77,7 +77,7 @@ export const priceOf = (town: Town, fund: Fund, at: Instant.Instant): Atoms => {
 const publishes = Effect.fnUntraced(function* (town: Town, order: Order) {
   const { cutOffAt, fund } = order
   const now = yield* Instant.now
-  // An oracle knows what it has published, whoever sees it when.
+  // An oracle knows its own publications, before the engine reads them.
   const day = `${fund.instrumentId} ${cutOffAt}`
   if (cutOffAt === null || cutOffAt > now || town.published.has(day)) return
   const price = priceOf(town, fund, Instant.fromNanos(cutOffAt))
@@ -104,7 +104,7 @@ const publishes = Effect.fnUntraced(function* (town: Town, order: Order) {
   if (done) town.published.add(day)
 })
 
-/** Whether the ledger shows every index that was signed: an oracle knows its own, whoever sees it when. */
+/** Whether the ledger shows every index that was signed; the oracle knows its own before. */
 const knowsIndices = (town: Town): boolean => {
   let shown = 0
   for (const one of town.observer.every("OraclePoint").values()) {

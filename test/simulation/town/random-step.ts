@@ -126,7 +126,7 @@ const sets = Effect.fnUntraced(function* (town: Town.Town) {
 
 type RandomStep = (town: Town.Town) => Effect.Effect<unknown, unknown, Town.Services | World.Ports>
 
-/** A holder does what has come to its wallet, or moves its units by itself. */
+/** A holder performs a request in its wallet, or moves its units by itself. */
 const walks: RandomStep = (town) => {
   const holder = Joining.anyHolder(town)
   if (holder === undefined) return Joining.onboards(town)

@@ -166,7 +166,7 @@ const portfolioOf = Effect.fnUntraced(function* (
       `what ${party} holds of ${instrumentId}`
     )
     const head = town.distributions?.headOf(instrumentId, party) ?? party
-    // Units that reach whoever is succeeded are its successor's.
+    // Units that reach a succeeded holder are its successor's.
     if (head === party) {
       const earned = DistributionAudit.accruedTo(town, { fund, party })
       same(

@@ -151,9 +151,9 @@ export interface Town {
   readonly recent: Array<string>
   readonly pending: Map<string, Pending>
   readonly awaiting: Array<Awaiting>
-  /** Orders that the books were told of and that have not ended. */
+  /** Orders that are in the books and have not ended. */
   readonly orders: Map<string, Order>
-  /** Orders that holders signed and that nobody claimed. */
+  /** Orders that holders signed and that are not claimed. */
   readonly signed: Array<Order>
   /** Every order that was claimed, also once it has ended. */
   readonly claimed: Map<string, Order>

@@ -141,7 +141,7 @@ export const allocates = Effect.fnUntraced(function* (
   )
 })
 
-/** The bank issues cash and gives it to somebody, who takes it. */
+/** The bank issues cash and gives it to a party, which accepts it. */
 export const pays = Effect.fnUntraced(function* (town: Town, to: Wallet, cents: bigint) {
   const bank = town.bankParty
   const amount = Decimal.of(plain(cents, 2))

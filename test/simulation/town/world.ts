@@ -1,4 +1,4 @@
-/** The world a simulated town stands in: whatever is random in it comes from its seed. */
+/** The world of a simulated town, all of whose randomness comes from its seed. */
 import { settingsDefaults, Settings } from "@bursar/engine-core"
 import { Base32, Instant } from "@bursar/engine-core/kernel"
 import { Ids, ScreeningSource } from "@bursar/engine-core/ports"
@@ -54,7 +54,7 @@ const ledger = (faults: SimulatedLedger.Faults.Faults) => {
 /** Answer of the screening source about a holder at the next request. */
 export type Finding = "nothing-yet" | "none" | "possible" | "confirmed"
 
-/** A source that answers by the dice, and notes what it answered. */
+/** A source with random answers, which it records. */
 export interface Source {
   listVersion: string
   readonly say: (holderId: string) => Finding

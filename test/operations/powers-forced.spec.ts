@@ -9,6 +9,7 @@ import { polled, world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
+import * as Rebasing from "./rebasing.ts"
 
 const engine = (inputsMax?: number) =>
   Effect.provide(world(inputsMax === undefined ? {} : { settings: { inputsMax } }))
@@ -31,6 +32,30 @@ const unitsOf = (done: Calls.Ended) =>
   movesOf(done).map(({ units }) => Decimal.formatPlain(Decimal.of(units.text)))
 
 describe("a forced transfer", () => {
+  it.effect(
+    "never refuses or rounds base units of a rebasing instrument by the places of its shown units",
+    () =>
+      Effect.gen(function* () {
+        const { stage, holders } = yield* Rebasing.opened({}, ["h1", "h2"])
+        const [h1, h2] = holders
+        yield* Rebasing.indexed({ stage }, "1.7", "2026-07-31T11:00:00Z")
+        yield* Powers.mints(stage, h1!, "294.1176470588")
+        yield* Powers.agrees(stage)
+        yield* Powers.consents(h1!)
+        const asked = (units: number) =>
+          Powers.forces("h1", "h2", { instruments: [{ instrumentId: "fund-a", units }] })
+        // 500 units are shown, of fewer base units.
+        assert.strictEqual((yield* asked(500)).why, "rule-refused units enough-units")
+        const done = yield* asked(117.6470588235)
+        assert.strictEqual(done.why, "")
+        assert.deepEqual(unitsOf(done), ["117.6470588235"])
+        assert.deepEqual(
+          [yield* Cycles.holds(h1!, "fund-a"), yield* Cycles.holds(h2!, "fund-a")],
+          ["176.4705882353", "117.6470588235"]
+        )
+      }).pipe(engine())
+  )
+
   it.effect(
     "never moves another amount than was named, or no event, movement or register tells of it",
     () =>

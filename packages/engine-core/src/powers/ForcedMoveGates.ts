@@ -18,6 +18,7 @@ type Receiver = Pick<Holder, "holderId" | "party" | "state" | "screening">
 export interface Moving {
   readonly power: IssuerPower
   readonly instrumentId: string
+  /** Largest number of places of the moved units; null: any. */
   readonly unitDecimals: number | null
   readonly from: Pick<Holder, "holderId" | "party" | "successor">
   /** Null for a recovery of a holder without a successor. */

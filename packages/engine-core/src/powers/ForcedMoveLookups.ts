@@ -69,6 +69,15 @@ const allOf = Effect.fnUntraced(function* <R, F>(
   return yield* Effect.fail(refused("not-found", { detail }))
 })
 
+/**
+ * Places of the units that the ledger moves; null: any, since the instrument has no terms. Base units of
+ * a rebasing instrument have all places of a decimal, whatever places its shown units have.
+ */
+const placesOf = ({ manifest }: Instrument): number | null => {
+  if (manifest === null) return null
+  return manifest.valuation === "rebasing" ? Decimal.places : manifest.unitDecimals
+}
+
 /** Loads the requested moves, without what earlier steps of the same operation have moved. */
 export const loadMoves = Effect.fnUntraced(function* (
   asked: ReadonlyArray<Asked>,
@@ -94,7 +103,7 @@ export const loadMoves = Effect.fnUntraced(function* (
       power,
       instrument,
       instrumentId: move.instrumentId,
-      unitDecimals: instrument.manifest?.unitDecimals ?? null,
+      unitDecimals: placesOf(instrument),
       from,
       to,
       admission:

@@ -13,10 +13,13 @@ const atLeastZero = {
 const ofUnits = "no more after it than the instrument's unitDecimals"
 const ofCash = "no more after it than the currency's minor unit has (ISO 4217)"
 
-/** Units of an instrument that an act names, above 0; the act's gates judge their places. */
+/**
+ * Units that a forced transfer moves, as the register counts them, above 0: base units of a rebasing
+ * instrument; the act's gates judge their places.
+ */
 export const units = Decimal.plainOf({
   ...aboveZero,
-  description: `Units of the instrument, above 0, with ${Decimal.digits}; ${ofUnits}.`
+  description: `Units of the instrument, above 0, with ${Decimal.digits}; ${ofUnits}, unless it is rebasing: then these are base units.`
 })
 
 /** Cash or units that fund a settlement, above 0; the act's gates judge their places. */

@@ -159,9 +159,9 @@ describe("bursar webhooks replay", () => {
     ])
   )("tells %s in one line", async (_what, words, code, said) => {
     const ran = await run(["webhooks", "replay", ...words], env)
-    const told = ran.err.split("\n").filter((line) => line.startsWith("bursar: "))
-    expect([ran.code, ran.out, told.length]).toEqual([code, "", 1])
-    expect(told[0]).toContain(said)
+    const printedLines = ran.err.split("\n").filter((line) => line.startsWith("bursar: "))
+    expect([ran.code, ran.out, printedLines.length]).toEqual([code, "", 1])
+    expect(printedLines[0]).toContain(said)
   })
 })
 

@@ -126,12 +126,12 @@ describe("a database of which", () => {
         await expect.poll(() => venue.log()).toContain(`"sqlState":"${sqlState}"`)
         expect(await seen()).toEqual([503, 503])
         expect(await status(`${at.management}/livez`)).toBe(200)
-        const told = venue
+        const loggedLines = venue
           .log()
           .split("\n")
           .filter((line) => line.includes(`"sqlState":"${sqlState}"`))
           .map((line): unknown => JSON.parse(line))
-        expect(told[0]).toMatchObject({
+        expect(loggedLines[0]).toMatchObject({
           level: "error",
           msg: "the database refused what was written",
           detail: expect.stringContaining(reason)

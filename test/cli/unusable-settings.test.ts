@@ -114,10 +114,10 @@ describe("bursar start", () => {
     const { code, err, out } = await run(["start"], { ...usable(), ...beside, [variable]: value() })
     expect([code, out]).toEqual([1, ""])
     const lines = err.split("\n").filter((line) => line !== "")
-    const told = lines.filter((line) => line.startsWith("bursar: "))
-    expect(told).toEqual([expect.stringContaining(`bursar: ${setting} (${variable}): `)])
+    const printedLines = lines.filter((line) => line.startsWith("bursar: "))
+    expect(printedLines).toEqual([expect.stringContaining(`bursar: ${setting} (${variable}): `)])
     // The other lines are the log's, and none shows a place in the code.
-    for (const line of lines) if (!told.includes(line)) JSON.parse(line)
+    for (const line of lines) if (!printedLines.includes(line)) JSON.parse(line)
     expect(err).not.toMatch(/\bat .*\.(ts|js):[0-9]+/)
     expect(err).not.toContain("planted-secret")
   })

@@ -2,7 +2,7 @@
 import {
   FaultyChoices,
   FaultyLedger,
-  asked,
+  isDemanded,
   type Law,
   ledgerLaws,
   type LedgerUnderTest,
@@ -18,18 +18,18 @@ const catches = <E>(
 ) =>
   Effect.gen(function* () {
     const broken: Array<string> = []
-    const told: Array<string> = []
-    for (const law of of.laws.filter((law) => asked(law, Simulated.supports))) {
+    const failedLaws: Array<string> = []
+    for (const law of of.laws.filter((law) => isDemanded(law, Simulated.supports))) {
       const exit = yield* Effect.exit(Effect.provide(law.check, of.ledger))
       if (exit._tag === "Failure") {
         broken.push(law.id)
-        told.push(String(Cause.squash(exit.cause)))
+        failedLaws.push(String(Cause.squash(exit.cause)))
       }
     }
     expect(broken).toContain(breaks)
     // A message for the author of an adapter begins with the subject of the law, not with an
     // AssertionError.
-    expect(told.filter((message) => /^AssertionError: expected/u.test(message))).toEqual([])
+    expect(failedLaws.filter((message) => /^AssertionError: expected/u.test(message))).toEqual([])
     return broken
   })
 

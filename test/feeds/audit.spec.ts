@@ -374,9 +374,11 @@ describe("a log that is checked", () => {
   })
 
   it("a record that was appended with a right hash is refused", () => {
-    const told = chained([proposed, proposed])
-    expect(faultOf(told, at(told, 0))?.seq).toBe(2)
-    expect(AuditVerify.verify(trust(), told, { ...at(told, 0), atEnd: 2 }).fault).toBeNull()
+    const chainedLog = chained([proposed, proposed])
+    expect(faultOf(chainedLog, at(chainedLog, 0))?.seq).toBe(2)
+    expect(
+      AuditVerify.verify(trust(), chainedLog, { ...at(chainedLog, 0), atEnd: 2 }).fault
+    ).toBeNull()
   })
 
   it("a log that begins later is refused unless it says that it was pruned", () => {
@@ -384,11 +386,11 @@ describe("a log that is checked", () => {
       Audit.entry({ action: "retention.prune", stage: "succeeded", detail: { auditStart: from } })
     const rows = chained([proposed, proposed, sign, proposed])
     expect(faultOf(rows.slice(2), at(rows, 3))?.seq).toBe(3)
-    const told = chained([proposed, proposed, sign, proposed, pruned(3)])
-    expect(faultOf(told.slice(2), at(told, 4))).toBeNull()
+    const chainedLog = chained([proposed, proposed, sign, proposed, pruned(3)])
+    expect(faultOf(chainedLog.slice(2), at(chainedLog, 4))).toBeNull()
     // The log begins with a record that is no checkpoint, or with another checkpoint than the
     // pruning names.
-    expect(faultOf(told.slice(1), at(told, 4))?.seq).toBe(2)
+    expect(faultOf(chainedLog.slice(1), at(chainedLog, 4))?.seq).toBe(2)
     const less = chained([proposed, sign, proposed, sign, pruned(2)])
     expect(faultOf(less.slice(3), at(less, 4))?.seq).toBe(4)
     // A check that begins in the middle takes earlier records unchecked.

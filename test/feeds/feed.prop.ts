@@ -349,11 +349,13 @@ describe("the feed", () => {
                   )
                 )
               }
-              const told = new Set(before.map(({ source }) => source))
+              const publishedSources = new Set(before.map(({ source }) => source))
               const after = yield* stored
               expect(after.slice(0, before.length)).toEqual(before)
               // No event is announced twice; second notes of one id are events of their own.
-              expect(after.slice(before.length).some(({ source }) => told.has(source))).toBe(false)
+              expect(
+                after.slice(before.length).some(({ source }) => publishedSources.has(source))
+              ).toBe(false)
               expect(new Set(after.map(({ source }) => source)).size).toBe(after.length)
             }).pipe(
               Effect.provide(

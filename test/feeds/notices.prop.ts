@@ -136,8 +136,8 @@ describe("what the clock does to records", () => {
               yield* TestClock.adjust("1 minute")
             }
             const expected = [...story.keys()].flatMap((id) => [`${id} ring`, `${id} stop`])
-            const told = yield* Effect.provideContext(announced, own)
-            expect(told.filter((one) => !one.endsWith("touch")).toSorted()).toEqual(
+            const announcements = yield* Effect.provideContext(announced, own)
+            expect(announcements.filter((one) => !one.endsWith("touch")).toSorted()).toEqual(
               expected.toSorted()
             )
             for (const [id, { touched }] of story) {

@@ -78,7 +78,7 @@ describe.each(stores)("deliveries on %s", (_name, store) => {
     const receivers = new W.Receivers()
     const logs: Array<string> = []
     const log = Logger.layer([Logger.make((one) => void logs.push(Logger.formatJson.log(one)))])
-    const told = await Effect.runPromise(
+    const delivered = await Effect.runPromise(
       Effect.gen(function* () {
         const ports = yield* Layer.build(W.ports(receivers, { storage: store }))
         const engine = W.engineOver(ports, { poll: 50 })
@@ -105,19 +105,21 @@ describe.each(stores)("deliveries on %s", (_name, store) => {
         }).pipe(Effect.provide(engine))
       }).pipe(Effect.scoped, Effect.provide(log))
     )
-    expect(told.answer.status).toBe(204)
-    expect(told.listed.map(({ webhookId }) => webhookId)).toEqual(["stays"])
+    expect(delivered.answer.status).toBe(204)
+    expect(delivered.listed.map(({ webhookId }) => webhookId)).toEqual(["stays"])
     // Feed = deliveries: one for each event, each taken in the end or waiting for another attempt.
-    const after = told.events.filter(({ seq }) => told.kept.some((one) => one.seq === seq))
-    expect(told.kept).toHaveLength(after.length)
+    const after = delivered.events.filter(({ seq }) =>
+      delivered.kept.some((one) => one.seq === seq)
+    )
+    expect(delivered.kept).toHaveLength(after.length)
     expect(after.length).toBeGreaterThanOrEqual(count)
-    expect(told.kept.filter(({ state }) => state === "cancelled")).toEqual([])
+    expect(delivered.kept.filter(({ state }) => state === "cancelled")).toEqual([])
     const posted = new Set(receivers.of("stays").map(({ headers }) => headers["webhook-id"]))
-    expect(posted.size).toBe(told.kept.length)
+    expect(posted.size).toBe(delivered.kept.length)
     // Deliveries to the removed webhook are cancelled, and its queue is empty.
-    expect(new Set(told.gone.map(({ state }) => state)).has("pending")).toBe(false)
-    expect(told.gone.some(({ state }) => state === "cancelled")).toBe(true)
-    expect(told.left).toBe(0)
+    expect(new Set(delivered.gone.map(({ state }) => state)).has("pending")).toBe(false)
+    expect(delivered.gone.some(({ state }) => state === "cancelled")).toBe(true)
+    expect(delivered.left).toBe(0)
     expect(logs.filter((line) => line.includes('"ERROR"'))).toEqual([])
   })
 })

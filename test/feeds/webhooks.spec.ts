@@ -90,9 +90,9 @@ describe("a webhook", () => {
         { discard: true }
       )
       const refused = yield* Effect.result(W.register(bodyOf("wh-more")))
-      const told =
+      const details =
         Result.isFailure(refused) && isRefused(refused.failure) && refused.failure.details
-      expect(told).toEqual({
+      expect(details).toEqual({
         check: "webhooks-max",
         detail: `There are ${activeMax} webhooks, which is the most.`
       })
@@ -165,10 +165,10 @@ describe("a webhook", () => {
       )
       const refusal = Result.isFailure(answer) ? answer.failure : undefined
       expect(refusal?.slug).toBe("invalid-request")
-      const told = refusal !== undefined && "details" in refusal ? refusal.details : {}
-      expect(told.errors?.map((fault) => fault.pointer)).toContain(pointer)
-      expect(JSON.stringify(told)).not.toContain("whsec_c2")
-      expect(JSON.stringify(told)).not.toContain(W.contractSecretText)
+      const details = refusal !== undefined && "details" in refusal ? refusal.details : {}
+      expect(details.errors?.map((fault) => fault.pointer)).toContain(pointer)
+      expect(JSON.stringify(details)).not.toContain("whsec_c2")
+      expect(JSON.stringify(details)).not.toContain(W.contractSecretText)
     }).pipe(Effect.provide(W.posting(new W.Receivers())))
   )
 })
@@ -206,8 +206,8 @@ describe("removal", () => {
         expect([again.status, again.value, again.replayed]).toEqual([204, null, true])
         const makers = yield* W.call("webhook.remove", { params: { webhookId: "wh-1" }, key: null })
         expect([makers.status, W.memberOf(makers.value, "state")]).toEqual([200, "succeeded"])
-        const told = (yield* events({ resourceId: "wh-1" })).map(({ type }) => type)
-        expect(told.slice(-3)).toEqual([
+        const eventTypes = (yield* events({ resourceId: "wh-1" })).map(({ type }) => type)
+        expect(eventTypes.slice(-3)).toEqual([
           "approval.requested",
           "approval.approved",
           "operation.succeeded"
@@ -357,12 +357,12 @@ describe("a test", () => {
           durationMs: { text: "120" },
           failure: null
         })
-        const told = yield* events({ type: ["webhook.test"] })
-        expect(told.map(({ kind, resourceId }) => [kind, resourceId])).toEqual([
+        const testEvents = yield* events({ type: ["webhook.test"] })
+        expect(testEvents.map(({ kind, resourceId }) => [kind, resourceId])).toEqual([
           ["control", "wh-1"]
         ])
         expect(receivers.got.map(({ body }) => body)).toEqual(
-          Array.from({ length: 2 }, () => EventReads.print(told[0] as EventReads.Event))
+          Array.from({ length: 2 }, () => EventReads.print(testEvents[0] as EventReads.Event))
         )
         expect(receivers.of("wh-other")).toEqual([])
         expect((yield* W.kept("wh-1")).map(({ state, attempts }) => [state, attempts])).toEqual([

@@ -194,8 +194,10 @@ for (const { name, ports } of stores) {
           const on = yield* page({ limit: 5, after: third.next })
           expect(on.value.map(({ seq }) => seq)).toEqual([4])
           expect(yield* Calls.slug(page({ limit: 5, after: first.next }))).toBe("cursor-expired")
-          const told = yield* Effect.flip(page({ limit: 5, after: first.next }))
-          expect(told._tag === "Refused" && told.details.detail).toContain("the oldest seq is 4")
+          const refusal = yield* Effect.flip(page({ limit: 5, after: first.next }))
+          expect(refusal._tag === "Refused" && refusal.details.detail).toContain(
+            "the oldest seq is 4"
+          )
           // A new reader begins at what is there; numbers are never used again.
           const anew = yield* page({ limit: 1 })
           expect(anew.value.map(({ seq }) => seq)).toEqual([4])

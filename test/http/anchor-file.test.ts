@@ -48,8 +48,8 @@ describe("the file of checkpoints", () => {
     )
     const { anchors, broken } = await AnchorFile.read(file)
     expect([anchors.map(({ size }) => size), broken]).toEqual([[1, 3, 5], null])
-    const told = logs.map((text): Readonly<Record<string, unknown>> => JSON.parse(text))
-    expect(told.filter(({ msg }) => msg === "the audit log was signed")).toHaveLength(3)
+    const logLines = logs.map((text): Readonly<Record<string, unknown>> => JSON.parse(text))
+    expect(logLines.filter(({ msg }) => msg === "the audit log was signed")).toHaveLength(3)
     expect(await readFile(file, "utf8")).not.toContain(Buffer.from(key.seed).toString("base64"))
   })
 

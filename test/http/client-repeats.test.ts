@@ -85,8 +85,8 @@ const story = Effect.gen(function* () {
   const [funder] = holders
   if (funder === undefined) throw new Error("nobody funds")
   const funding = [{ party: funder.party, asset, amount: 1000 }]
-  const standing = { standingSettlementId: "t1", instrumentId, funding }
-  yield* done(Calls.write("standing-settlement.open", {}, standing))
+  const standingSettlement = { standingSettlementId: "t1", instrumentId, funding }
+  yield* done(Calls.write("standing-settlement.open", {}, standingSettlement))
   const point = yield* Fund.newestContract(Templates.OraclePoint)
   yield* Month.executes(stage, Month.termsOf(stage, point.cid))
   const payees = holders.map(({ party }, nth) => Month.lineOf(nth + 1, party))
@@ -213,7 +213,7 @@ const walked = (here: Client.Client, there: Client.Client) =>
       Stream.runCollect
     )
     yield* more(played)
-    const told = yield* Effect.forEach(answers, ({ answer, bytes, read }) =>
+    const repeats = yield* Effect.forEach(answers, ({ answer, bytes, read }) =>
       Effect.gen(function* () {
         const { asked } = answer
         const latest = yield* asks(there, read, asked)
@@ -235,7 +235,7 @@ const walked = (here: Client.Client, there: Client.Client) =>
     const operations = Client.read("operations.list")
     const unpinned = yield* here.list(operations, {})
     const refused = yield* Effect.flip(there.list(operations, {}, Client.repeat(unpinned)))
-    return { told, pages, again, whole, refused }
+    return { told: repeats, pages, again, whole, refused }
   })
 const subscriptions = Client.read("subscriptions.list")
 let between = 0

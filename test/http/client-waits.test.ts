@@ -238,8 +238,8 @@ describe("waiting for an operation", () => {
         run.calls.map(({ url }) => url),
         ["/base/v1/approvals/ak_1", "/base/v1/approvals/ak_1", "/base/v1/operations/op_1"]
       )
-      const no = scripted([action("rejected", null)])
-      const ended = yield* letPass(no.client.wait(awaiting))
+      const rejecting = scripted([action("rejected", null)])
+      const ended = yield* letPass(rejecting.client.wait(awaiting))
       assert.isTrue(Result.isFailure(ended) && ended.failure instanceof Client.ActionEnded)
     })
   )
@@ -374,20 +374,20 @@ describe("every call", () => {
   it.effect("is part of the trace it is told, or of the span it is made in", () =>
     Effect.gen(function* () {
       const { httpClient, calls } = scripted([listing(null), listing(null), listing(null)])
-      const told = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+      const sentTrace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
       const options = {
         httpClient,
         baseUrl: "http://venue.test",
         authorization: Effect.succeed("Bearer b")
       }
       const holders = Client.read("holders.list")
-      yield* Client.make({ ...options, traceparent: Effect.succeed(told) }).list(holders, {})
+      yield* Client.make({ ...options, traceparent: Effect.succeed(sentTrace) }).list(holders, {})
       yield* Client.make({ ...options, traceparent: Effect.succeed(null) }).list(holders, {})
       const span = yield* Effect.currentSpan.pipe(
         Effect.tap(Client.make(options).list(holders, {})),
         Effect.withSpan("a caller's own")
       )
-      assert.strictEqual(calls[0]?.headers["traceparent"], told)
+      assert.strictEqual(calls[0]?.headers["traceparent"], sentTrace)
       assert.isUndefined(calls[1]?.headers["traceparent"])
       assert.include(calls[2]?.headers["traceparent"], span.traceId)
     })

@@ -203,9 +203,9 @@ describe("a decimal with too many digits is refused, and told how many there may
   ])("%s", async (_, number, limit) => {
     for (const place of places) {
       const [status, detail] = await fault(place, number)
-      const told = typeof detail === "string" ? (mostOf(limit, detail) ?? detail) : detail
+      const shownDetail = typeof detail === "string" ? (mostOf(limit, detail) ?? detail) : detail
       const most = limit === before ? mostOf(before, place.description) : "10"
-      expect([place.path, place.pointer, status, told]).toEqual([
+      expect([place.path, place.pointer, status, shownDetail]).toEqual([
         place.path,
         place.pointer,
         400,
@@ -224,9 +224,9 @@ describe("a decimal with too many digits is refused, and told how many there may
     const due = /plain notation|characters|a JSON number|zero|exponent|rate from|digits before/u
     for (const place of places.filter(({ pointer }) => pointer.startsWith("/body"))) {
       const [status, detail] = await fault(place, number)
-      const told = typeof detail === "string" ? detail : detail?.[0]?.detail
+      const shownDetail = typeof detail === "string" ? detail : detail?.[0]?.detail
       expect([place.path, place.pointer, status]).toEqual([place.path, place.pointer, 400])
-      expect(told).toMatch(due)
+      expect(shownDetail).toMatch(due)
     }
   })
 })

@@ -170,8 +170,8 @@ describe("the figures of an instance that nobody has called", () => {
         if (metric.id === "http.server.request.duration") continue
         for (const [label, values] of Object.entries(labels)) {
           for (const value of values) {
-            const told = own.some((line) => line.includes(`${label}="${value}"`))
-            expect([name, value, told]).toEqual([name, value, true])
+            const isExported = own.some((line) => line.includes(`${label}="${value}"`))
+            expect([name, value, isExported]).toEqual([name, value, true])
           }
         }
       }

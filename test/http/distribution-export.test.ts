@@ -123,9 +123,9 @@ describe("an export of a distribution", () => {
         ["investor", { holder: "dora" }],
         ["registrar", { party: fund.wallet("fund").party }]
       ] as const) {
-        const told = await refused("fund-a.2026-07", as, claims)
-        expect(told).toMatchObject({ status: 404 })
-        expect(told).toEqual(await refused("fund-a.2026-05", as, claims))
+        const refusal = await refused("fund-a.2026-07", as, claims)
+        expect(refusal).toMatchObject({ status: 404 })
+        expect(refusal).toEqual(await refused("fund-a.2026-05", as, claims))
       }
       expect((await sendExport(`/export?format=${format}`, "monitor")).status).toBe(403)
     }

@@ -76,13 +76,15 @@ describe("the reference page", () => {
   it("shows the version of the release, a title for each route, and nothing of the viewer's makers", async () => {
     const page = (await get(Docs.path)).bytes.toString("utf8")
     // The viewer's settings and the document, which follow the viewer's own code.
-    const told = page.slice(page.lastIndexOf("window.Scalar.createApiReference"))
-    expect(told).toContain(`"version":"${version}"`)
-    expect(told).toContain("Interface version 1.0.0.")
-    expect(told).toContain('"showDeveloperTools":"never"')
-    expect(told).toContain('"hideClientButton":true')
-    expect(told).not.toMatch(/"summary":"[a-zA-Z-]+\.[a-zA-Z-]+"/)
-    const shown = new Set([...told.matchAll(/"summary":"([^"]+)"/g)].map(([, title]) => title))
+    const configuration = page.slice(page.lastIndexOf("window.Scalar.createApiReference"))
+    expect(configuration).toContain(`"version":"${version}"`)
+    expect(configuration).toContain("Interface version 1.0.0.")
+    expect(configuration).toContain('"showDeveloperTools":"never"')
+    expect(configuration).toContain('"hideClientButton":true')
+    expect(configuration).not.toMatch(/"summary":"[a-zA-Z-]+\.[a-zA-Z-]+"/)
+    const shown = new Set(
+      [...configuration.matchAll(/"summary":"([^"]+)"/g)].map(([, title]) => title)
+    )
     expect(shown.size).toBeGreaterThan(10)
   })
 

@@ -287,9 +287,9 @@ describe("a coding or a version that is not spoken here", () => {
 
   it("a head that the parser refuses has no body", async () => {
     for (const line of ["HEAD /v1/instruments/\xe9 HTTP/1.1", "HEAD /v1/health HTTP/1.9"]) {
-      const told = (await call(`${line}\r\nHost: x\r\n\r\n`).told).toString("latin1")
-      expect(told).toMatch(/^HTTP\/1.1 400 [^]*\r\ncontent-length: 0\r\n[^]*\r\n\r\n$/)
-      expect(told.split("\r\n\r\n")).toHaveLength(2)
+      const answerText = (await call(`${line}\r\nHost: x\r\n\r\n`).told).toString("latin1")
+      expect(answerText).toMatch(/^HTTP\/1.1 400 [^]*\r\ncontent-length: 0\r\n[^]*\r\n\r\n$/)
+      expect(answerText.split("\r\n\r\n")).toHaveLength(2)
     }
   })
 

@@ -210,24 +210,24 @@ describe("policy.set", () => {
 
   it("that its time has passed, or whose terms contradict each other, is refused where it does", async () => {
     const id = await recorded()
-    const told = async (body: object) => {
+    const refusalOf = async (body: object) => {
       const answer = await sets(id, { ifMatch: '"1"', body })
       const problem = await Venue.json<Venue.Problem & { gate: string; check: string }>(answer)
       return [problem.status, problem.gate, problem.check, problem.errors?.[0]?.pointer ?? null]
     }
-    expect(await told({ effectiveFrom: "2020-01-01T00:00:00Z" })).toEqual([
+    expect(await refusalOf({ effectiveFrom: "2020-01-01T00:00:00Z" })).toEqual([
       422,
       "policy",
       "effective-ahead",
       null
     ])
-    expect(await told({ unitDecimals: 4, effectiveFrom: "2100-01-01T00:00:00Z" })).toEqual([
+    expect(await refusalOf({ unitDecimals: 4, effectiveFrom: "2100-01-01T00:00:00Z" })).toEqual([
       422,
       "policy",
       "fixed-at-once",
       null
     ])
-    expect(await told({ parValue: 1 })).toEqual([400, null, null, "/body/parValue"])
+    expect(await refusalOf({ parValue: 1 })).toEqual([400, null, null, "/body/parValue"])
   })
 
   it("is nobody's but the operator's, and is read by whom the instrument concerns", async () => {

@@ -258,9 +258,9 @@ describe("issuer powers over HTTP", () => {
 
   /** The checks that refuse an act, by its precheck. */
   const objecting = async (query: string) => {
-    const told = await read(`/v1/instruments/fund-a/precheck?${query}`)
-    const all = (told["gates"] as ReadonlyArray<Row>).filter(({ ok }) => ok === false)
-    expect(told["allowed"]).toBe(all.length === 0)
+    const judged = await read(`/v1/instruments/fund-a/precheck?${query}`)
+    const all = (judged["gates"] as ReadonlyArray<Row>).filter(({ ok }) => ok === false)
+    expect(judged["allowed"]).toBe(all.length === 0)
     return all.map(({ check, gate }) => `${gate} ${check}`)
   }
 

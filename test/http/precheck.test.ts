@@ -96,10 +96,10 @@ const refusing = ({ gates }: Told): ReadonlyArray<string> =>
   gates.filter(({ ok }) => !ok).map(({ gate, check }) => `${gate} ${check}`)
 
 const allowed = async (query: string, as = "operator", claims: Claims = {}) => {
-  const told = await asks(query, as, claims)
-  expect([told.status, refusing(told)], told.text).toEqual([200, []])
-  expect(told.allowed).toBe(true)
-  return told
+  const judged = await asks(query, as, claims)
+  expect([judged.status, refusing(judged)], judged.text).toEqual([200, []])
+  expect(judged.allowed).toBe(true)
+  return judged
 }
 
 beforeAll(async () => {
@@ -171,10 +171,10 @@ afterAll(() => venue.close())
 const then: Record<string, { readonly query: string; readonly at: number; readonly asOf: string }> =
   {}
 const keeps = async (name: string, query: string, as = "operator", claims: Claims = {}) => {
-  const told = await allowed(query, as, claims)
-  const { now } = JSON.parse(told.text) as { readonly now: string }
-  then[name] = { query, at: told.asOf, asOf: now }
-  return told
+  const judged = await allowed(query, as, claims)
+  const { now } = JSON.parse(judged.text) as { readonly now: string }
+  then[name] = { query, at: judged.asOf, asOf: now }
+  return judged
 }
 
 const line = (amount: number, number = 1, statementId = Bank.credits) => ({
@@ -217,8 +217,8 @@ describe("a precheck of an act that may be done", () => {
       "cash currency-decimals"
     ])
     await work("alice", "bob")
-    const told = await keeps("subscription.claim", `${claim}&amount=1000`)
-    expect(told.figures).toEqual({
+    const judged = await keeps("subscription.claim", `${claim}&amount=1000`)
+    expect(judged.figures).toEqual({
       price: "1.0437",
       units: "958.12973",
       cash: "1000",
@@ -228,10 +228,10 @@ describe("a precheck of an act that may be done", () => {
     })
     const canonical = JSON.stringify(
       Object.fromEntries(
-        Object.entries(told.figures ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
+        Object.entries(judged.figures ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))
       )
     )
-    expect(told.figuresHash).toBe(
+    expect(judged.figuresHash).toBe(
       createHash("sha256").update(`bursar-figures-v1\n${canonical}`).digest("hex")
     )
     expect((await allowed(`${claim}&units=100`)).figures).toMatchObject({ cash: "104.37" })
@@ -266,8 +266,8 @@ describe("a precheck of an act that may be done", () => {
     await work("fund", "registrar", "oracle", "attestor")
     await claims({ subscriptionId: "sub-4", amount: 1000 })
     await work("attestor")
-    const told = await keeps("subscription.deliver", `${deliver}=sub-4&cash=stmt-1:4:1000`)
-    expect(told.figures).toMatchObject({ price: "1.0437", units: "958.12973", cash: "1000" })
+    const judged = await keeps("subscription.deliver", `${deliver}=sub-4&cash=stmt-1:4:1000`)
+    expect(judged.figures).toMatchObject({ price: "1.0437", units: "958.12973", cash: "1000" })
     expect(refusing(await asks(`${deliver}=sub-4`))).toEqual(["cash cash-matched"])
     expect(refusing(await asks(`${deliver}=sub-4&cash=stmt-1:4:600&cash=stmt-1:4:600.00`))).toEqual(
       ["cash cash-line-repeated", "cash cash-over"]
@@ -281,8 +281,8 @@ describe("a precheck of an act that may be done", () => {
 
   it("never counts units that a redemption does not find free", async () => {
     const claim = "act=redemption.claim&holderId=h1"
-    const told = await keeps("redemption.claim", `${claim}&units=100`)
-    expect(told.figures).toMatchObject({ price: "1.0437", units: "100", cash: "103.84" })
+    const judged = await keeps("redemption.claim", `${claim}&units=100`)
+    expect(judged.figures).toMatchObject({ price: "1.0437", units: "100", cash: "103.84" })
     expect(refusing(await asks(`${claim}&units=100000.0000001`))).toEqual([
       "units unit-decimals",
       "units units-free"
@@ -320,10 +320,10 @@ describe("a precheck under a hold and a restriction", () => {
       "compliance"
     )
     for (const [name, checks] of orders) {
-      const told = await ask(name)
+      const judged = await ask(name)
       const restricted = checks.map((check) => `restriction ${check}`)
-      expect([name, ...refusing(told)]).toEqual([name, "hold not-held", ...restricted])
-      expect(told.gates.find(({ gate }) => gate === "hold")).toEqual({
+      expect([name, ...refusing(judged)]).toEqual([name, "hold not-held", ...restricted])
+      expect(judged.gates.find(({ gate }) => gate === "hold")).toEqual({
         gate: "hold",
         check: "not-held",
         ok: false,
@@ -363,12 +363,12 @@ describe("a precheck under a hold and a restriction", () => {
     )
     const after = await Promise.all(as.map(([role, of]) => ask("subscription.claim", "", role, of)))
     await succeeds(`/v1/restrictions/${String(restrictionId)}:lift`, { reason: "another person" })
-    for (const told of [...before, ...after]) {
-      expect(told.gates.map(({ gate }) => gate)).not.toContain("restriction")
-      expect(told.gates.map(({ gate }) => gate)).not.toContain("screening")
-      expect(told.text).not.toMatch(/restrict|sanction|screen/iu)
+    for (const judged of [...before, ...after]) {
+      expect(judged.gates.map(({ gate }) => gate)).not.toContain("restriction")
+      expect(judged.gates.map(({ gate }) => gate)).not.toContain("screening")
+      expect(judged.text).not.toMatch(/restrict|sanction|screen/iu)
     }
-    const standing = (ok: boolean) => ({
+    const standingRow = (ok: boolean) => ({
       gate: "admission",
       check: "standing",
       ok,
@@ -377,8 +377,8 @@ describe("a precheck under a hold and a restriction", () => {
     })
     const rest = ({ gates }: Told) => gates.filter(({ check }) => check !== "standing")
     for (const [index, told] of after.entries()) {
-      expect(told.gates).toContainEqual(standing(false))
-      expect(before[index]?.gates).toContainEqual(standing(true))
+      expect(told.gates).toContainEqual(standingRow(false))
+      expect(before[index]?.gates).toContainEqual(standingRow(true))
       expect(rest(told)).toEqual(before[index] === undefined ? [] : rest(before[index]))
       expect([before[index]?.allowed, told.allowed]).toEqual([true, false])
       expect(told.figures).toEqual(before[index]?.figures)

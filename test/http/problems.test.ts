@@ -95,14 +95,14 @@ describe("invalid-request", () => {
   })
 
   it("a parameter that takes one value and comes twice is said to, not to be wrong", async () => {
-    const told = async (query: string) =>
+    const errorsOf = async (query: string) =>
       (await json<Problem>(await send(venue, { path: `/v1/${query}`, as: operator }))).errors?.map(
         ({ pointer, detail }) => [pointer, detail]
       )
     const twice = "it is given more than once"
-    expect(await told("events?order=asc&order=asc")).toEqual([["/query/order", twice]])
-    expect(await told("holders?limit=1&limit=1")).toEqual([["/query/limit", twice]])
-    expect(await told("holders?text=one&text=four")).not.toContainEqual(["/query/text", twice])
+    expect(await errorsOf("events?order=asc&order=asc")).toEqual([["/query/order", twice]])
+    expect(await errorsOf("holders?limit=1&limit=1")).toEqual([["/query/limit", twice]])
+    expect(await errorsOf("holders?text=one&text=four")).not.toContainEqual(["/query/text", twice])
   })
 
   it("a query of 101 parameters, or one repeated 51 times, is refused; at the limit it is not", async () => {

@@ -200,12 +200,12 @@ interface Told {
 /** The answers to a caller, every page of them. */
 const answers = (twin: Twins.Twin, as: string, paths: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const told = new Map<string, { readonly status: number; readonly text: string }>()
+    const answerByPath = new Map<string, { readonly status: number; readonly text: string }>()
     const asked = new Map<string, string>()
     for (const path of paths) {
       for (let page = path; ; ) {
         const { head, status, text } = yield* Twins.call(twin, { path: page, as })
-        told.set(page, { status, text: `${head}\n\n${text}` })
+        answerByPath.set(page, { status, text: `${head}\n\n${text}` })
         if (!path.includes("limit=1") || status !== 200) break
         const { next } = JSON.parse(text) as { readonly next: string | null }
         if (next === null) break
@@ -218,7 +218,7 @@ const answers = (twin: Twins.Twin, as: string, paths: ReadonlyArray<string>) =>
       yield* Twins.call(twin, { path, as })
       asked.set(path, twin.asked.join("\n"))
     }
-    return { answers: told, asked } satisfies Told as Told
+    return { answers: answerByPath, asked } satisfies Told as Told
   })
 
 // ---- twins
@@ -265,16 +265,16 @@ const playedAs = (
       yield* of.doing(scene, world, twin)
       yield* mark
       for (const step of after) became.push(yield* play(scene, step))
-      const told = new Map<string, Told>()
+      const answersBy = new Map<string, Told>()
       for (const caller of of.callers) {
         const role = caller === "app" ? "app" : "investor"
         const as = yield* Twins.token(role, caller)
         const holderId = caller === "app" ? "h1" : caller
         const paths = pathsOf(role, { holderId, points, scene })
         const all = caller === "app" ? [...paths, "/v1/events?order=desc"] : paths
-        told.set(caller, yield* answers(twin, as, all))
+        answersBy.set(caller, yield* answers(twin, as, all))
       }
-      return { became, told }
+      return { became, told: answersBy }
     })
   )
 
@@ -453,7 +453,7 @@ const toldOfCycle = (own: number, others: Others) =>
       const scene = yield* opened
       const { h1, h2, decoy } = scene.holders
       const as = yield* Twins.token("investor", "h1")
-      const told: Array<string> = []
+      const differences: Array<string> = []
       const look = Effect.gen(function* () {
         for (const path of [
           "/v1/dealing-cycles",
@@ -463,7 +463,7 @@ const toldOfCycle = (own: number, others: Others) =>
         ]) {
           const { status, text } = yield* Twins.call(twin, { path, as })
           const { value } = JSON.parse(text) as { readonly value?: unknown }
-          told.push(`${status} ${path} ${blind(JSON.stringify(value))}`)
+          differences.push(`${status} ${path} ${blind(JSON.stringify(value))}`)
         }
         yield* TestClock.adjust("1 minute")
       })
@@ -501,7 +501,7 @@ const toldOfCycle = (own: number, others: Others) =>
       })
       yield* succeeds(Cycles.settles("c0"))
       yield* look
-      return told
+      return differences
     })
   )
 
@@ -573,10 +573,10 @@ const precheckAndClaim = (
       key: `claim-${nth}`,
       body: { instrumentId: "fund-a", holderId, payment: "wire", [member]: size }
     })
-    const told = JSON.parse(done.text) as { readonly gate?: string; readonly check?: string }
+    const problem = JSON.parse(done.text) as { readonly gate?: string; readonly check?: string }
     return {
       precheck: verdictOf(value.gates),
-      act: done.status === 202 ? "let" : `${told.gate} ${told.check}`
+      act: done.status === 202 ? "let" : `${problem.gate} ${problem.check}`
     } satisfies Readonly<Record<"precheck" | "act", Verdict>>
   })
 

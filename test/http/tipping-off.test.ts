@@ -92,16 +92,16 @@ describe("an application", () => {
       Effect.gen(function* () {
         const { app, operator } = yield* opened
         yield* stopped(twin)
-        const told: Array<string> = []
+        const answers: Array<string> = []
         for (const holderId of ["h1", "h2", "h3"]) {
           const of = claim(holderId, "sub-1")
           const { head, status, text } = yield* Twins.call(twin, { ...of, as: app })
           expect(status).toBe(422)
           expect(JSON.parse(text)).toEqual(neutral)
           // The remaining calls of the rate limit decrease with each answer.
-          told.push(`${head.replaceAll(/^x-ratelimit-.*$/gmu, "")}\n${text}`)
+          answers.push(`${head.replaceAll(/^x-ratelimit-.*$/gmu, "")}\n${text}`)
         }
-        expect(new Set(told).size).toBe(1)
+        expect(new Set(answers).size).toBe(1)
         const gates: Array<unknown> = []
         for (const holderId of ["h1", "h2", "h3"]) {
           const of = claim(holderId, "sub-2")

@@ -69,9 +69,9 @@ describe("a traceparent", () => {
         (parents, states) => {
           const read = TraceContext.parse(parents, states)
           if (read === null) return
-          const told = TraceContext.print({ ...read, parentId: null })
-          expect(told["traceparent"]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[0-3]$/)
-          expect(told["tracestate"] ?? "a=b").toMatch(/^[\x20-\x7E]{1,512}$/)
+          const printed = TraceContext.print({ ...read, parentId: null })
+          expect(printed["traceparent"]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[0-3]$/)
+          expect(printed["tracestate"] ?? "a=b").toMatch(/^[\x20-\x7E]{1,512}$/)
         }
       )
     )
@@ -258,24 +258,24 @@ describe("over HTTP", () => {
   }
 
   it("the identity provider is asked in the caller's trace, under a span of the engine's", async () => {
-    const told = await sendTraced([
+    const answered = await sendTraced([
       `TraceParent: \t${sent({ flags: "03" })} `,
       "tracestate: foo=1",
       "TraceState: bar=2"
     ])
-    expect(told["traceparent"]).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-03$`))
-    expect(told["traceparent"]).not.toContain(spanId)
-    expect(told["tracestate"]).toBe("foo=1,bar=2")
+    expect(answered["traceparent"]).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-03$`))
+    expect(answered["traceparent"]).not.toContain(spanId)
+    expect(answered["tracestate"]).toBe("foo=1,bar=2")
   })
 
   it("a trace that cannot be read is no reason to refuse: a new one, without the state", async () => {
-    const told = await sendTraced([
+    const answered = await sendTraced([
       `traceparent: ${sent()}`,
       `traceparent: ${sent()}`,
       "tracestate: foo=1"
     ])
-    expect(told["traceparent"]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[0-3]$/)
-    expect(told["traceparent"]).not.toContain(traceId)
-    expect(told["tracestate"]).toBeUndefined()
+    expect(answered["traceparent"]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-0[0-3]$/)
+    expect(answered["traceparent"]).not.toContain(traceId)
+    expect(answered["tracestate"]).toBeUndefined()
   })
 })

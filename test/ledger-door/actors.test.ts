@@ -466,14 +466,14 @@ describe("a policy", () => {
     const scene = await Story.set()
     await invite(scene, "H1")
     const session = await scene.session("holder")
-    const told: Array<Bot.Message> = []
+    const messages: Array<Bot.Message> = []
     const began = performance.now()
     const fiber = Effect.runFork(
       Bot.run({
         session,
         plan: Wallet.plan({ policy: Policy.acceptAll }),
         delay: Duration.millis(800),
-        report: (one) => Effect.sync(() => void told.push(one))
+        report: (one) => Effect.sync(() => void messages.push(one))
       })
     )
     await scene.await(Templates.HolderRegistration)

@@ -549,8 +549,8 @@ describe("what is not as it should be", () => {
       headers
     )
     expect(dig(done.json, "transaction", "traceContext", "traceparent")).toBe(traceparent)
-    const no = await ask("/v2/updates/flats", {}, headers)
-    expect(dig(no.json, "traceId")).toBe("0af7651916cd43dd8448eb211c80319c")
+    const notFound = await ask("/v2/updates/flats", {}, headers)
+    expect(dig(notFound.json, "traceId")).toBe("0af7651916cd43dd8448eb211c80319c")
   })
 
   it("a body above the limit is not read", async () => {

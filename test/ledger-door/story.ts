@@ -100,12 +100,19 @@ export const set = async (options: Parameters<typeof open>[0] = {}): Promise<Sce
     session,
     start: async (name, plan, more) => {
       const opened = await session(name, more)
-      const told: Array<Bot.Message> = []
+      const messages: Array<Bot.Message> = []
       const fiber = Effect.runFork(
-        Bot.run({ session: opened, plan, report: (one) => Effect.sync(() => void told.push(one)) })
+        Bot.run({
+          session: opened,
+          plan,
+          report: (one) => Effect.sync(() => void messages.push(one))
+        })
       )
-      await wanted(async () => told.find(({ _tag }) => _tag === "Ready"))
-      return { told, stop: () => Effect.runPromise(Effect.asVoid(Fiber.interrupt(fiber))) }
+      await wanted(async () => messages.find(({ _tag }) => _tag === "Ready"))
+      return {
+        told: messages,
+        stop: () => Effect.runPromise(Effect.asVoid(Fiber.interrupt(fiber)))
+      }
     },
     await: (template, fits = () => true) =>
       wanted(async () => World.find(await world(), template).find(({ payload }) => fits(payload))),

@@ -187,8 +187,10 @@ const ask = (port: number, agent: Agent, sent: Requests.Sent): Promise<Answer> =
 
 /** A request as it can be sent again; the token's holder is told apart by its place alone. */
 const shown = ({ method, target, headers, body }: Requests.Sent): string => {
-  const told = headers.map((text) => (text.startsWith("Bearer ey") ? who(text) : text.slice(0, 80)))
-  return `${method} ${target} ${JSON.stringify(told)} ${body?.toString("latin1").slice(0, 2_000) ?? ""}`
+  const shownHeaders = headers.map((text) =>
+    text.startsWith("Bearer ey") ? who(text) : text.slice(0, 80)
+  )
+  return `${method} ${target} ${JSON.stringify(shownHeaders)} ${body?.toString("latin1").slice(0, 2_000) ?? ""}`
 }
 
 /** Claims of a token, as text. */

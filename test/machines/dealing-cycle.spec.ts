@@ -142,14 +142,14 @@ describe("what a fact leaves behind", () => {
 
 describe("what is told", () => {
   test("a cycle announces its end under that end's name, and announces no joining", () => {
-    const told = (fact: Fact, ...before: ReadonlyArray<Fact>) =>
+    const announcedBy = (fact: Fact, ...before: ReadonlyArray<Fact>) =>
       dealingCycles
         .announce(evolve(cycle(...before), fact), fact)
         .map(({ type, holderIds, payload }) => ({ type, holderIds, payload }))
-    expect(told(joined)).toEqual([])
-    const [of] = told(settled, joined)
+    expect(announcedBy(joined)).toEqual([])
+    const [of] = announcedBy(settled, joined)
     expect(of).toMatchObject({ type: "dealing-cycle.settled", holderIds: [] })
-    expect(JSON.stringify(told(released, joined))).toContain("dealing-cycle.released")
+    expect(JSON.stringify(announcedBy(released, joined))).toContain("dealing-cycle.released")
   })
 
   test("an open cycle waits on somebody, an ended one on nobody", () => {

@@ -85,7 +85,7 @@ describe("a hold", () => {
   })
 
   it("never is told of as what it is not", () => {
-    const told = (self: Hold, fact?: Fact) =>
+    const announcedBy = (self: Hold, fact?: Fact) =>
       holds
         .announce(self, fact)
         .map(({ type, resourceKind, resourceId, instrumentId, payload }) => [
@@ -95,19 +95,19 @@ describe("a hold", () => {
           instrumentId,
           payload
         ])
-    expect(told(manual)).toMatchObject([
+    expect(announcedBy(manual)).toMatchObject([
       ["instrument.paused", "instrument", "fund-a", "fund-a", { holdId: "hold-1", blocks: ["all"] }]
     ])
-    expect(told(ofRun)).toMatchObject([
+    expect(announcedBy(ofRun)).toMatchObject([
       ["reconciliation.hold", "hold", "hold-1", "fund-a", { runId: "run-1" }]
     ])
-    expect(told(ofCover)).toMatchObject([
+    expect(announcedBy(ofCover)).toMatchObject([
       ["reserve.cover-low", "reserve", "res-1", "fund-a", { holdId: "hold-1", runId: "run-1" }]
     ])
-    expect(told(evolve(ofRun, join), join)).toEqual([])
+    expect(announcedBy(evolve(ofRun, join), join)).toEqual([])
     const override = { findings: ["f1"], reason: "known" }
     const released = { ...release, override }
-    expect(told(evolve(ofRun, released), released)).toMatchObject([
+    expect(announcedBy(evolve(ofRun, released), released)).toMatchObject([
       ["hold.released", "hold", "hold-1", "fund-a", { source: "reconciliation" }]
     ])
   })

@@ -127,7 +127,7 @@ describe("what a fact leaves behind", () => {
   })
 
   test("what the venue records of a holder is kept, and moves it to no other state", () => {
-    const told: Fact = {
+    const described: Fact = {
       on: "describe",
       legalName: "A Fund",
       lei: null,
@@ -135,7 +135,7 @@ describe("what a fact leaves behind", () => {
       taxResidences: [],
       attributes: []
     }
-    expect(evolve(active, told)).toMatchObject({ legalName: "A Fund", state: "active" })
+    expect(evolve(active, described)).toMatchObject({ legalName: "A Fund", state: "active" })
   })
 
   test("every fact makes a record that keeps the invariants", () => {

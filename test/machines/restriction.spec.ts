@@ -106,8 +106,8 @@ describe("a restriction", () => {
     })
     const without = restrictions.announce({ ...active, order: null }, undefined)
     expect(without[0]?.payload).toMatchObject({ orderCited: false })
-    const told = facts.map((fact) => restrictions.announce(evolve(active, fact), fact))
-    expect(told.map((all) => all.map(({ type, payload }) => [type, payload]))).toEqual(
+    const announced = facts.map((fact) => restrictions.announce(evolve(active, fact), fact))
+    expect(announced.map((all) => all.map(({ type, payload }) => [type, payload]))).toEqual(
       ["lifted", "lapsed"]
         .map((how): unknown => [
           ["holder.unrestricted", { mode: "freeze", holderId: "h1", restrictionId: "r1", how }]

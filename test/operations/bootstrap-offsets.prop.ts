@@ -254,7 +254,7 @@ const everyOffset = Effect.gen(function* () {
       }
       expect(theirs.size).toBe([...spans.values()].filter(({ to }) => to > from).length)
       for (const cycle of yield* all(dealingCycles)) {
-        const told = [
+        const statedMembers = [
           "cycleId",
           "state",
           "endedAs",
@@ -271,8 +271,8 @@ const everyOffset = Effect.gen(function* () {
           continue
         }
         const whole = cycles.find(({ cycleId }) => cycleId === cycle.cycleId)!
-        expect(Struct.pick(cycle, told), `${cycle.cycleId} from ${from}`).toEqual(
-          Struct.pick(whole, told)
+        expect(Struct.pick(cycle, statedMembers), `${cycle.cycleId} from ${from}`).toEqual(
+          Struct.pick(whole, statedMembers)
         )
       }
     }).pipe(Effect.provide(beginning(ledger, from, end)))

@@ -75,9 +75,9 @@ const proposed = Effect.gen(function* () {
   const cash = (yield* Cycles.active(Templates.Holding)).find(
     ({ payload }) => payload.owner === stage.fund.party
   )
-  const standing = yield* Fund.newestContract(Templates.StandingSettlement)
+  const newestContract = yield* Fund.newestContract(Templates.StandingSettlement)
   yield* stage.fund.act(
-    Templates.exercise(Templates.StandingSettlement, standing.cid, "Commit", {
+    Templates.exercise(Templates.StandingSettlement, newestContract.cid, "Commit", {
       party: stage.fund.party,
       holdingCid: cash!.cid,
       amount: Decimal.of("2000")
@@ -104,7 +104,7 @@ const read = Effect.gen(function* () {
   const open = (yield* records.list(proposals, { limit: 100 }))
     .map(({ record }) => record)
     .filter(({ ended }) => ended === null)
-  const standing = yield* records.list(standingSettlements, { limit: 10 })
+  const storedSettlements = yield* records.list(standingSettlements, { limit: 10 })
   const invited = yield* records.list(holders, { limit: 10 })
   const points = yield* records.list(pricePoints, { limit: 10 })
   return {
@@ -113,7 +113,7 @@ const read = Effect.gen(function* () {
         JSON.stringify([kind, proposalId, cid, action, awaiting, instrumentId])
       )
       .toSorted(),
-    standing: standing.map(
+    standing: storedSettlements.map(
       ({ record: { allocations, committed, funding, standingCid, state } }) => ({
         ...{ allocations, committed, funding, standingCid, state }
       })

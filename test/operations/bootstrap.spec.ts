@@ -18,7 +18,7 @@ import { holderIdOf, instrumentId } from "./story.ts"
 import { list, read } from "./venue.ts"
 
 const holderId = holderIdOf("h1")
-const standing = Effect.gen(function* () {
+const shownState = Effect.gen(function* () {
   const instrument = (yield* read(InstrumentReads.get, { instrumentId })).value
   const holder = (yield* read(HolderReads.get, { holderId })).value
   const admissions = (yield* list(AdmissionReads.list, { holderId })).value
@@ -99,7 +99,7 @@ describe("a venue that begins on a ledger that has forgotten", () => {
         yield* Fund.agreesToPowers(stage)
         yield* Calls.write("issuer-powers-consent.offer", { holderId: "h1" }, {})
         yield* Fund.answersPowers(stage.holder)
-        const before = yield* standing
+        const before = yield* shownState
         assert.deepEqual(
           [before.powers?.state, ...before.consents.map(({ state }) => state)],
           ["agreed", "granted"]
@@ -107,7 +107,7 @@ describe("a venue that begins on a ledger that has forgotten", () => {
         yield* forgets
         yield* Effect.gen(function* () {
           yield* Calls.settle
-          assert.deepEqual(yield* standing, before)
+          assert.deepEqual(yield* shownState, before)
           assert.deepEqual(yield* Fund.surprises, [])
           // The terms are the venue's own, and it records them again.
           yield* records(stage)
@@ -129,7 +129,7 @@ describe("a venue that begins on a ledger that has forgotten", () => {
             {}
           )
           assert.strictEqual(revoked.why, "")
-          assert.strictEqual((yield* standing).admissions[0]?.state, "revoked")
+          assert.strictEqual((yield* shownState).admissions[0]?.state, "revoked")
           assert.deepEqual(yield* Fund.surprises, [])
         }).pipe(Effect.provide(yield* again))
       }).pipe(Effect.provide(world()))
@@ -147,12 +147,12 @@ describe("a venue that begins on a ledger that has forgotten", () => {
       yield* Calls.write("accepted-terms.accept", { holderId: "h1" }, {})
       yield* TestClock.adjust("1 hour")
       yield* Fund.accepts(stage)
-      const before = yield* standing
+      const before = yield* shownState
       assert.strictEqual(before.holder[2], "active")
       yield* forgets
       yield* Effect.gen(function* () {
         yield* Calls.settle
-        assert.deepEqual((yield* standing).holder, before.holder)
+        assert.deepEqual((yield* shownState).holder, before.holder)
         assert.deepEqual(yield* Fund.surprises, [])
       }).pipe(Effect.provide(yield* again))
     }).pipe(Effect.provide(world()))

@@ -635,8 +635,8 @@ describe("both sides of a cycle", () => {
       // The registrar was asked to burn its units: the cycle is released without it.
       const released = yield* Cycles.releases("c2")
       assert.strictEqual(released.why, "")
-      const standing = yield* Cycles.redemption("r1")
-      includes(standing, {
+      const remaining = yield* Cycles.redemption("r1")
+      includes(remaining, {
         state: "funded",
         cycleId: null,
         formerCycle: { cycleId: "c2", endedAs: "released" }

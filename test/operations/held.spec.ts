@@ -473,12 +473,12 @@ describe("of several controls and faults", () => {
       const lifted = yield* sets("freeze")
       const params = { holderId: "h1", instrumentId: "fund-a" }
       yield* writes({ kind: "admission.withdraw", params })
-      const told = Effect.map(writes(delivers), ({ why }) => why)
-      assert.strictEqual(yield* told, "rule-refused hold not-held")
+      const whyRefused = Effect.map(writes(delivers), ({ why }) => why)
+      assert.strictEqual(yield* whyRefused, "rule-refused hold not-held")
       yield* released
-      assert.strictEqual(yield* told, "rule-refused restriction may-receive")
+      assert.strictEqual(yield* whyRefused, "rule-refused restriction may-receive")
       yield* lifted
-      assert.strictEqual(yield* told, "rule-refused admission admitted")
+      assert.strictEqual(yield* whyRefused, "rule-refused admission admitted")
     }).pipe(engine())
   )
 
@@ -516,15 +516,15 @@ describe("of several controls and faults", () => {
           { kind: "subscription.claim", body: { ...of, subscriptionId: "s9", amount: 100 } },
           { kind: "redemption.claim", body: { ...of, redemptionId: "r9", units: 100 } }
         ]
-        const told = Effect.forEach(acts, (act) => Effect.map(writes(act), ({ why }) => why))
-        assert.deepStrictEqual(yield* told, Array(2).fill("rule-refused policy in-manifest"))
+        const whyRefused = Effect.forEach(acts, (act) => Effect.map(writes(act), ({ why }) => why))
+        assert.deepStrictEqual(yield* whyRefused, Array(2).fill("rule-refused policy in-manifest"))
         const lifted = yield* sets("freeze")
-        assert.deepStrictEqual(yield* told, [
+        assert.deepStrictEqual(yield* whyRefused, [
           "rule-refused restriction may-subscribe",
           "rule-refused restriction may-redeem"
         ])
         yield* Calls.write("instrument.pause", { instrumentId: "fund-x" }, { reason: "to see" })
-        assert.deepStrictEqual(yield* told, Array(2).fill(`rule-refused ${hold}`))
+        assert.deepStrictEqual(yield* whyRefused, Array(2).fill(`rule-refused ${hold}`))
         yield* lifted
         const opens = [
           { kind: "dealing-cycle.open", body: { cycleId: "c9", instrumentId: "fund-x" } },

@@ -139,11 +139,11 @@ describe("policy.set", () => {
       yield* Fund.opened()
       yield* sets(1, { holderCap: 5, effectiveFrom: Instant.format(after(2)) })
       const action = yield* Calls.openAction("policy.set", instrumentIds, { holderCap: 4 }, "2")
-      const told = Effect.gen(function* () {
+      const shownFigures = Effect.gen(function* () {
         const records = yield* Records
         return (yield* records.get(approvals, String(action))).figures
       })
-      const capOf = Effect.map(told, (figures) => figures?.["/holderCap"])
+      const capOf = Effect.map(shownFigures, (figures) => figures?.["/holderCap"])
       assert.strictEqual(yield* capOf, "loosen: 2 -> 4; tighten: 5 -> 4")
       yield* clock(2)
       // The signature was for a loosening that is none any more.

@@ -98,10 +98,10 @@ describe("a recovery in several steps", () => {
             Effect.gen(function* () {
               assert.strictEqual(yield* Cycles.holds(next, "fund-a"), "5", `at ${at}`)
               assert.strictEqual((yield* Powers.holder(who.holderId)).state, "succeeded")
-              const told = yield* Powers.summed
-              assert.strictEqual(told.length, times, `at ${at}`)
+              const summedActs = yield* Powers.summed
+              assert.strictEqual(summedActs.length, times, `at ${at}`)
               assert.strictEqual(
-                told.at(-1),
+                summedActs.at(-1),
                 `holder.recovered ${who.holderId} fund-a to ${next.holderId} 5`
               )
               const active = (yield* Powers.restricted).filter((one) => one.includes(" active"))

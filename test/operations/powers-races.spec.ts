@@ -48,8 +48,8 @@ const ends = (...kinds: ReadonlyArray<string>) =>
         Stream.runCollect(records.stream(operations, { where: { kind: [kind] } })),
         (found) => {
           const { problem, state: at } = found.at(-1)?.record ?? { problem: null, state: "none" }
-          const told = problem as { readonly gate?: string; readonly check?: string } | null
-          return [at, told?.gate, told?.check].filter((one) => one != null).join(" ")
+          const refusal = problem as { readonly gate?: string; readonly check?: string } | null
+          return [at, refusal?.gate, refusal?.check].filter((one) => one != null).join(" ")
         }
       )
     )

@@ -223,10 +223,13 @@ export const ran = (started: Calls.Ended & { readonly state: string }, kind: str
       })
       if (last === undefined) throw new Error(`no ${kind}`)
       const { problem, result, state } = last.record
-      const told = problem as { type?: string; gate?: string; check?: string } | null
+      const refusal = problem as { type?: string; gate?: string; check?: string } | null
       done = {
         state,
-        why: told === null ? "" : [told.type?.split(":").at(-1), told.gate, told.check].join(" "),
+        why:
+          refusal === null
+            ? ""
+            : [refusal.type?.split(":").at(-1), refusal.gate, refusal.check].join(" "),
         result: (result ?? {}) as unknown as Record<string, unknown>
       }
     }

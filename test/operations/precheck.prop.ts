@@ -696,11 +696,11 @@ const comparing = Effect.gen(function* () {
     for (const asking of among) {
       const what = `${asking.act} ${JSON.stringify(asking.body)}`
       const became = yield* acted(asking, records, actAt(judgedAt, venue))
-      const told = yield* prechecked(asking, records, { pin, venue })
-      const isLet = became === "let" || (became === "died" && told.allowed)
+      const precheckAnswer = yield* prechecked(asking, records, { pin, venue })
+      const isLet = became === "let" || (became === "died" && precheckAnswer.allowed)
       seen.add(`${asking.act}: ${isLet ? "let" : became}`)
-      assert.strictEqual(told.first, isLet ? "let" : became, what)
-      assert.strictEqual(told.allowed, isLet, what)
+      assert.strictEqual(precheckAnswer.first, isLet ? "let" : became, what)
+      assert.strictEqual(precheckAnswer.allowed, isLet, what)
     }
   })
   return { agree, seen }

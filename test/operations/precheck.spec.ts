@@ -157,7 +157,9 @@ describe("a precheck of a time that is over", () => {
         const stage = yield* Fund.opened({ pricing: "historic" })
         yield* Fund.market(stage)
         yield* Fund.admitted(stage)
-        const told: Array<readonly [at: Instant.Instant, answers: ReadonlyArray<unknown>]> = []
+        const answersByTime: Array<
+          readonly [at: Instant.Instant, answers: ReadonlyArray<unknown>]
+        > = []
         for (const step of steps) {
           yield* TestClock.adjust("1 hour")
           yield* step === "price" ? priced(stage) : happenings[step]
@@ -165,10 +167,10 @@ describe("a precheck of a time that is over", () => {
           const answers = yield* Effect.forEach(questions, ([act, given]) =>
             precheckOrSlug(act, given)
           )
-          told.push([yield* Instant.now, answers])
+          answersByTime.push([yield* Instant.now, answers])
         }
         yield* TestClock.adjust("1 day")
-        for (const [asOf, answers] of told) {
+        for (const [asOf, answers] of answersByTime) {
           assert.deepStrictEqual(
             yield* Effect.forEach(questions, ([act, given]) =>
               precheckOrSlug(act, given, { asOf })
@@ -176,7 +178,7 @@ describe("a precheck of a time that is over", () => {
             answers
           )
         }
-        return new Set(told.map(([, answers]) => JSON.stringify(answers, textOf))).size
+        return new Set(answersByTime.map(([, answers]) => JSON.stringify(answers, textOf))).size
       }).pipe(engine())
     let different = 0
     await fc.assert(
@@ -266,14 +268,14 @@ describe("a precheck under another version of the policy", () => {
         assert.deepStrictEqual(wouldBe, inFact)
         return JSON.stringify(inFact, textOf)
       }).pipe(engine())
-    const told = new Set<string>()
+    const verdicts = new Set<string>()
     await fc.assert(
       fc.asyncProperty(policies, async (terms) => {
-        told.add(await Calls.runCase(walk(terms)))
+        verdicts.add(await Calls.runCase(walk(terms)))
       }),
       { numRuns: runs }
     )
-    assert.isAbove(told.size, 1)
+    assert.isAbove(verdicts.size, 1)
   })
 
   /** A hundred units each, bought at 1; both are given back on the Monday, under what is set before. */
@@ -334,13 +336,13 @@ describe("a precheck under another version of the policy", () => {
           const stage = yield* redeeming(Cycles.changes(1, later))
           yield* priced(stage, { point: "1", price: "1", proceeds: "100" })
           const before = yield* feedOf
-          const told = {
+          const settlings = {
             asItIs: yield* settling(),
             under: yield* settling({ policyVersion: 2 }),
             both: yield* settling({ policyVersion: 2, price: d("2") })
           }
           assert.deepStrictEqual(yield* feedOf, before)
-          return told
+          return settlings
         }).pipe(engine())
         const inFact = (point: string, price: string, proceeds: string) =>
           Effect.gen(function* () {
@@ -386,9 +388,9 @@ describe("an order that its holder signed for more than anything is worth", () =
       )
       for (const act of ["subscription.claim", "redemption.claim"] as const) {
         const asked = { holderId: "h1", payment: "ledger", orderId: "o1" }
-        const told = yield* precheck(act, asked)
-        assert.deepStrictEqual(refusing(told), ["consent order-fits"])
-        assert.isNull(told.figures)
+        const judged = yield* precheck(act, asked)
+        assert.deepStrictEqual(refusing(judged), ["consent order-fits"])
+        assert.isNull(judged.figures)
         const { why } = yield* Calls.write(act, {}, { ...asked, instrumentId: "fund-a" })
         assert.strictEqual(why, "rule-refused consent order-fits")
       }
@@ -417,10 +419,10 @@ describe("a precheck of a claim to what the registrar configured and the venue n
       const instrumentId = "fund-z"
       for (const act of ["subscription.claim", "redemption.claim"] as const) {
         const asked = { instrumentId, holderId: "h1", units: d("1") }
-        const told = yield* precheck(act, asked)
-        assert.deepStrictEqual(refusing(told), ["policy in-manifest"])
+        const judged = yield* precheck(act, asked)
+        assert.deepStrictEqual(refusing(judged), ["policy in-manifest"])
         assert.deepStrictEqual(
-          told.gates.map(({ gate }) => gate),
+          judged.gates.map(({ gate }) => gate),
           ["hold", "restriction", "policy"]
         )
       }
@@ -438,8 +440,8 @@ describe("a precheck of a claim to what the registrar configured and the venue n
         ["redemption.claim", "may-redeem"]
       ] as const) {
         const asked = { instrumentId, holderId: "h1" }
-        const told = yield* precheck(act, { ...asked, units: d("1") })
-        assert.deepStrictEqual(refusing(told), [
+        const judged = yield* precheck(act, { ...asked, units: d("1") })
+        assert.deepStrictEqual(refusing(judged), [
           "hold not-held",
           `restriction ${check}`,
           "policy in-manifest"
@@ -479,9 +481,9 @@ describe("a precheck of what approvers sign", () => {
       yield* Cycles.at(Cycles.friday)
       yield* Fund.publishes(stage, "1", Cycles.friday)
       yield* Cycles.attests(stage, { id: "s1", units: "100", price: "1" })
-      const told = yield* precheck("dealing-cycle.settle", cycle)
-      assert.deepStrictEqual([told.allowed, refusing(told)], [true, []])
-      yield* signedAs(told, yield* Calls.openAction("dealing-cycle.settle", cycle, {}))
+      const judged = yield* precheck("dealing-cycle.settle", cycle)
+      assert.deepStrictEqual([judged.allowed, refusing(judged)], [true, []])
+      yield* signedAs(judged, yield* Calls.openAction("dealing-cycle.settle", cycle, {}))
     }).pipe(engine())
   )
 
@@ -496,13 +498,13 @@ describe("a precheck of what approvers sign", () => {
           documentHash
         })
         const act = "instrument.force-transfer"
-        const told = yield* precheck(act, of("h2", "40"))
-        assert.deepStrictEqual([told.allowed, refusing(told)], [true, []])
+        const judged = yield* precheck(act, of("h2", "40"))
+        assert.deepStrictEqual([judged.allowed, refusing(judged)], [true, []])
         const body = {
           moves: [{ holderId: "h1", toHolderId: h2.holderId, units: 40 }],
           order: Powers.order
         }
-        yield* signedAs(told, yield* Calls.openAction(act, { instrumentId: "fund-a" }, body))
+        yield* signedAs(judged, yield* Calls.openAction(act, { instrumentId: "fund-a" }, body))
         yield* Powers.restricts("h2")
         assert.deepStrictEqual(refusing(yield* precheck(act, of("h2", "100.0000001"))), [
           "restriction may-receive",
@@ -519,11 +521,11 @@ describe("a precheck of what approvers sign", () => {
     Effect.gen(function* () {
       const { h1, stage } = yield* Powers.founded()
       yield* Powers.succeeds(stage, h1)
-      const told = yield* precheck("instrument.recover", { holderIds: ["h1"] })
-      assert.deepStrictEqual([told.allowed, refusing(told)], [true, []])
+      const judged = yield* precheck("instrument.recover", { holderIds: ["h1"] })
+      assert.deepStrictEqual([judged.allowed, refusing(judged)], [true, []])
       const body = { holderIds: ["h1"] }
       yield* signedAs(
-        told,
+        judged,
         yield* Calls.openAction("instrument.recover", { instrumentId: "fund-a" }, body)
       )
     }).pipe(engine())
@@ -570,8 +572,12 @@ describe("an act on a record that does not answer to it", () => {
           { holderId: "h9", party: h1.party, taxResidences: [] }
         )
         for (const [act, given, check] of ended) {
-          const told = yield* precheck(act, given)
-          assert.deepEqual([told.allowed, only(told)], [false, [`policy ${check} refuses`]], act)
+          const judged = yield* precheck(act, given)
+          assert.deepEqual(
+            [judged.allowed, only(judged)],
+            [false, [`policy ${check} refuses`]],
+            act
+          )
         }
         // A holder that is succeeded is admitted to nothing, and recovered no more than it holds.
         yield* Powers.succeeds(stage, h1, { admitted: ["fund-a"] })

@@ -388,8 +388,8 @@ describe("an order of a rebasing instrument that cannot be", () => {
       )
       for (const kind of ["subscription", "redemption"] as const) {
         const onLedger = { payment: "ledger", orderId: "o1" }
-        const told = yield* Rebasing.prechecks(`${kind}.claim`, onLedger as never)
-        assert.include(told.refusing, "policy payment")
+        const precheck = yield* Rebasing.prechecks(`${kind}.claim`, onLedger as never)
+        assert.include(precheck.refusing, "policy payment")
       }
       const cycle = yield* Calls.write(
         "dealing-cycle.open",
@@ -400,7 +400,7 @@ describe("an order of a rebasing instrument that cannot be", () => {
       const { asset, bank, fund } = scene.stage
       const holder = scene.holders[0]!
       const usd = { admin: bank.party, id: "USD" }
-      const standing = yield* Calls.write(
+      const openedSettlement = yield* Calls.write(
         "standing-settlement.open",
         {},
         {
@@ -413,7 +413,7 @@ describe("an order of a rebasing instrument that cannot be", () => {
           ]
         }
       )
-      assert.strictEqual(standing.why, "rule-refused policy payment")
+      assert.strictEqual(openedSettlement.why, "rule-refused policy payment")
     }).pipe(engine())
   )
 

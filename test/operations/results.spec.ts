@@ -203,12 +203,12 @@ describe("what operations answer is their records", () => {
       const { holders, stage } = yield* Cycles.opened(["h1"])
       const [h1] = holders
       if (h1 === undefined) throw new Error("no holder")
-      const standing = { standingSettlementId: "st1" }
+      const settlementParams = { standingSettlementId: "st1" }
       yield* writes(
         "standing-settlement.open",
         {},
         {
-          ...standing,
+          ...settlementParams,
           ...fundA,
           funding: [{ party: h1.party, asset: Cycles.cash(stage), amount: 1000 }]
         }
@@ -223,8 +223,8 @@ describe("what operations answer is their records", () => {
           amount: Decimal.of("1000")
         })
       )
-      yield* writes("standing-settlement.pause", standing, {})
-      yield* writes("standing-settlement.resume", standing, {})
+      yield* writes("standing-settlement.pause", settlementParams, {})
+      yield* writes("standing-settlement.resume", settlementParams, {})
       yield* h1.act(
         Templates.create(Templates.SubscriptionOrder, {
           venue: stage.venue,
@@ -243,11 +243,11 @@ describe("what operations answer is their records", () => {
       yield* Cycles.at(Cycles.friday)
       yield* Fund.publishes(stage, "1", Cycles.friday)
       yield* Cycles.attests(stage, { id: "s1", units: "1000", price: "1" })
-      yield* writes("standing-settlement.settle", standing, {
+      yield* writes("standing-settlement.settle", settlementParams, {
         subscriptions: ["s1"],
         redemptions: []
       })
-      yield* writes("standing-settlement.close", standing, {})
+      yield* writes("standing-settlement.close", settlementParams, {})
       yield* compares
     }).pipe(engine())
   )

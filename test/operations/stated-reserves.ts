@@ -190,12 +190,12 @@ type Shared = Pick<View | Report["view"], "counted" | "outstanding" | "required"
 
 /** A report, and the view as of it; fails where they differ in a figure that both have. */
 export const agreed = Effect.gen(function* () {
-  const told = yield* report
-  const shown = yield* viewAt(told.off)
-  assert.deepStrictEqual(shownBy(told.view), shownBy(shown))
+  const reported = yield* report
+  const shown = yield* viewAt(reported.off)
+  assert.deepStrictEqual(shownBy(reported.view), shownBy(shown))
   return {
-    ...{ view: shown, report: told.view, at: told.off },
-    now: Instant.toEpochMicros(told.at) * 1_000n
+    ...{ view: shown, report: reported.view, at: reported.off },
+    now: Instant.toEpochMicros(reported.at) * 1_000n
   }
 })
 

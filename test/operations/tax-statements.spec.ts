@@ -24,7 +24,7 @@ const head = Effect.gen(function* () {
 const plain = Decimal.formatPlain
 
 /** Each payment of a statement: its day, its holder, its figures. */
-const told = ({ currencies }: Effect.Success<ReturnType<typeof Reports.taxOf>>) =>
+const rowsOf = ({ currencies }: Effect.Success<ReturnType<typeof Reports.taxOf>>) =>
   currencies.flatMap(({ rows }) =>
     rows.flatMap(({ incomeCode, exemptionCode, rate, payments }) =>
       payments.map(({ holderId, paidOn, gross, withheld, net }) =>
@@ -102,26 +102,26 @@ describe("a tax statement's year", () => {
         yield* Cycles.at("2027-01-02T12:00:00Z")
         yield* delivers(stage, "d-july.1", "2026-12-31")
         const line = "54.32 8.15 46.17"
-        assert.deepStrictEqual(told(yield* Reports.taxOf("h1", 2026)), [
+        assert.deepStrictEqual(rowsOf(yield* Reports.taxOf("h1", 2026)), [
           `2026-12-31 h1   0.15 ${line}`
         ])
-        assert.deepStrictEqual(told(yield* Reports.taxOf("h1", 2027)), [])
+        assert.deepStrictEqual(rowsOf(yield* Reports.taxOf("h1", 2027)), [])
         const early = yield* head
         yield* Cycles.at("2027-01-31T23:58:00Z")
         yield* delivers(stage, "d-july.2", "2026-12-31")
         assert.strictEqual((yield* Reports.taxOf("h2", 2026)).final, false)
         yield* Cycles.at("2027-02-01T00:01:00Z")
         yield* delivers(stage, "d-july.3", "2026-12-31")
-        assert.deepStrictEqual(told(yield* Reports.taxOf("h2", 2026)).length, 1)
+        assert.deepStrictEqual(rowsOf(yield* Reports.taxOf("h2", 2026)).length, 1)
         const last = yield* Reports.taxOf("h2", 2026)
         assert.strictEqual(last.final, true)
         // Evidence of the 32nd day counts on the day of its delivery, since the year is final.
-        assert.deepStrictEqual(told(yield* Reports.taxOf("h3", 2026)), [])
-        assert.deepStrictEqual(told(yield* Reports.taxOf("h3", 2027)), [
+        assert.deepStrictEqual(rowsOf(yield* Reports.taxOf("h3", 2026)), [])
+        assert.deepStrictEqual(rowsOf(yield* Reports.taxOf("h3", 2027)), [
           `2027-02-01 h3   0.15 ${line}`
         ])
         const before = yield* Reports.taxOf("h2", 2026, {}, { point: { at: early } })
-        assert.deepStrictEqual([told(before), before.final], [[], false])
+        assert.deepStrictEqual([rowsOf(before), before.final], [[], false])
         for (const shown of [last, before]) Reports.keepBasis(shown)
       }).pipe(Effect.provide(world()))
   )
@@ -141,7 +141,7 @@ describe("a tax statement's year", () => {
         yield* deliversUnits(stage, h1!)
         const days = (zone: string, year: number) =>
           Effect.map(Reports.taxOf("h1", year, { zone }), (found) =>
-            told(found).map((text) => text.slice(0, 10))
+            rowsOf(found).map((text) => text.slice(0, 10))
           )
         assert.deepStrictEqual(yield* days("America/New_York", 2026), ["2026-12-31"])
         assert.deepStrictEqual(yield* days("America/New_York", 2027), [])
@@ -172,8 +172,8 @@ describe("a tax statement's year", () => {
         faults.replace({ skew: { minMillis: -20_000, maxMillis: -20_000 } })
         yield* Cycles.at("2027-01-01T00:00:10Z")
         yield* deliversUnits(stage, holders[0]!)
-        assert.deepStrictEqual(told(yield* Reports.taxOf("h1", 2026)), [])
-        assert.strictEqual(told(yield* Reports.taxOf("h1", 2027))[0]?.slice(0, 10), "2027-01-01")
+        assert.deepStrictEqual(rowsOf(yield* Reports.taxOf("h1", 2026)), [])
+        assert.strictEqual(rowsOf(yield* Reports.taxOf("h1", 2027))[0]?.slice(0, 10), "2027-01-01")
       }).pipe(Effect.provide(world({ faults })))
     }
   )
@@ -244,7 +244,7 @@ describe("a person", () => {
         yield* delivers(stage, "d-july.2", "2026-08-04")
         const of = yield* Reports.taxOf("h1", 2026)
         assert.deepStrictEqual(of.holderIds, ["h1", "h1-next"])
-        assert.deepStrictEqual(told(of), ["2026-08-04 h1-next   0.15 54.32 8.15 46.17"])
+        assert.deepStrictEqual(rowsOf(of), ["2026-08-04 h1-next   0.15 54.32 8.15 46.17"])
         assert.deepStrictEqual(yield* Reports.taxOf(next.holderId, 2026), of)
         // The units went from one wallet of the person to the other: nothing was disposed of.
         assert.deepStrictEqual(of.disposals, [])

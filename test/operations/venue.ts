@@ -58,8 +58,8 @@ export const refusal = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     if (Result.isSuccess(result)) return "no refusal"
     const error: unknown = result.failure
     if (typeof error !== "object" || error === null || !("slug" in error)) return error
-    const told = "details" in error ? (error.details as { readonly check?: string }) : {}
-    return told.check === undefined ? error.slug : `${String(error.slug)} ${told.check}`
+    const details = "details" in error ? (error.details as { readonly check?: string }) : {}
+    return details.check === undefined ? error.slug : `${String(error.slug)} ${details.check}`
   })
 
 /** One value, as a caller reads it. */

@@ -104,15 +104,15 @@ describe("an order is brought to its end by the moves it waits for", () => {
         }
       )
       assert.strictEqual(asked.why, "")
-      const standing = {
+      const settlementKind = {
         collection: standingSettlements,
         machine: StandingSettlementMachine,
         id: "st1"
       }
-      const opened = yield* walk(playOf(stage), standing)
+      const opened = yield* walk(playOf(stage), settlementKind)
       assert.deepStrictEqual(opened.states, ["proposed", "open"])
       yield* Calls.write("standing-settlement.pause", { standingSettlementId: "st1" }, {})
-      const resumed = yield* walk(playOf(stage), standing)
+      const resumed = yield* walk(playOf(stage), settlementKind)
       assert.deepStrictEqual(resumed.states, ["paused", "open"])
     }).pipe(engine())
   )

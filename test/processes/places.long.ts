@@ -33,10 +33,10 @@ interface Feed {
 
 /** Reads a feed page by page, and keeps nothing but its place and what it was told. */
 const consumer = ({ path, as }: Feed) => {
-  const told: Array<number> = []
+  const readNumbers: Array<number> = []
   let after: string | null = null
   return {
-    told,
+    told: readNumbers,
     reads: async (pages: number) => {
       for (let nth = 0; nth < pages; nth++) {
         const place: string = after === null ? "" : `&after=${encodeURIComponent(after)}`
@@ -50,7 +50,7 @@ const consumer = ({ path, as }: Feed) => {
           readonly value: ReadonlyArray<{ readonly seq: number }>
         }
         after = next
-        told.push(...value.map(({ seq }) => seq))
+        readNumbers.push(...value.map(({ seq }) => seq))
         if (value.length === 0) return
       }
     }

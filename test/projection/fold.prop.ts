@@ -134,7 +134,7 @@ const naive = (all: ReadonlyArray<Ledger.Transaction>) => {
   const notes = new Map<string, { contractId: string; state: string; from: Array<number> }>()
   const active = new Map<string, { created: number; archived: number | null }>()
   const unexpected: Array<string> = []
-  const told: Array<string> = []
+  const naiveFold: Array<string> = []
   const ofContract = new Map<string, string>()
   for (const update of all) {
     for (const event of update.events) {
@@ -145,7 +145,7 @@ const naive = (all: ReadonlyArray<Ledger.Transaction>) => {
         if (notes.has(noteId)) unexpected.push(`${update.updateId}:${event.nodeId}:note`)
         else {
           notes.set(noteId, { contractId: event.contractId, state: "open", from: [update.offset] })
-          told.push(`${update.updateId}:${event.nodeId}:settlement.proposed`)
+          naiveFold.push(`${update.updateId}:${event.nodeId}:settlement.proposed`)
         }
         continue
       }
@@ -161,7 +161,7 @@ const naive = (all: ReadonlyArray<Ledger.Transaction>) => {
       note.from.push(update.offset)
     }
   }
-  return { notes, active, unexpected, told }
+  return { notes, active, unexpected, told: naiveFold }
 }
 
 const projected = Effect.gen(function* () {

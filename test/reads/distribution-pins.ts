@@ -266,8 +266,8 @@ const earned = Effect.fnUntraced(function* (
     )
     for (const { accrued } of value) {
       rows += 1
-      const told = accrued === null ? null : Decimal.atoms(accrued)
-      expect(told, `accrued by ${holderId} at ${at}`).toBe(accruedBy(books, party))
+      const shownAtoms = accrued === null ? null : Decimal.atoms(accrued)
+      expect(shownAtoms, `accrued by ${holderId} at ${at}`).toBe(accruedBy(books, party))
     }
   }
   return rows

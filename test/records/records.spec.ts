@@ -311,12 +311,12 @@ describe("another writer who was first", () => {
   it.effect("sixteen times is too often: the caller is told to come again", () =>
     Effect.gen(function* () {
       const records = yield* Records
-      const told = yield* Calls.slug(
+      const slug = yield* Calls.slug(
         records.transact(
           Effect.flatMap(act, (now) => records.open(timers, timer("t", 1_000, 2_000), now))
         )
       )
-      assert.strictEqual(told, "overloaded")
+      assert.strictEqual(slug, "overloaded")
       assert.strictEqual((yield* whole).head.seq, 0)
     }).pipe(Effect.provide(contended(1_000)))
   )
@@ -329,12 +329,12 @@ describe("another writer who was first", () => {
       yield* records.transact(
         Effect.flatMap(act, (now) => records.record(timers, stale, { on: "touch" }, now))
       )
-      const told = yield* Calls.slug(
+      const slug = yield* Calls.slug(
         records.transact(
           Effect.flatMap(act, (now) => records.record(timers, stale, { on: "touch" }, now))
         )
       )
-      assert.strictEqual(told, "overloaded")
+      assert.strictEqual(slug, "overloaded")
       assert.strictEqual((yield* records.get(timers, "old")).touched, 1)
     }).pipe(store())
   )
@@ -343,7 +343,7 @@ describe("another writer who was first", () => {
     Effect.gen(function* () {
       yield* prepared
       const records = yield* Records
-      const told = yield* Calls.slug(
+      const slug = yield* Calls.slug(
         records.transact(
           Effect.gen(function* () {
             const before = yield* records.get(timers, "old")
@@ -352,7 +352,7 @@ describe("another writer who was first", () => {
           })
         )
       )
-      assert.strictEqual(told, "overloaded")
+      assert.strictEqual(slug, "overloaded")
       assert.strictEqual((yield* records.get(timers, "old")).touched, 0)
     }).pipe(store())
   )
@@ -360,7 +360,7 @@ describe("another writer who was first", () => {
   it.effect("and two who open one record at once: one of them is told that it exists", () =>
     Effect.gen(function* () {
       const records = yield* Records
-      const told = yield* Effect.forEach(
+      const slugs = yield* Effect.forEach(
         [1, 2, 3],
         () =>
           Calls.slug(
@@ -370,7 +370,7 @@ describe("another writer who was first", () => {
           ),
         { concurrency: "unbounded" }
       )
-      assert.deepStrictEqual(told.toSorted(), ["already-exists", "already-exists", "no refusal"])
+      assert.deepStrictEqual(slugs.toSorted(), ["already-exists", "already-exists", "no refusal"])
     }).pipe(store())
   )
 })

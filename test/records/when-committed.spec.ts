@@ -28,39 +28,39 @@ describe("what waits for a commit", () => {
   it("is done once for each write that stays, however they travelled, and never for another", () =>
     Effect.gen(function* () {
       const records = yield* Records
-      let told = 0
+      let committedCount = 0
       const ends = Array.from({ length: 60 }, (_, at) =>
         at % 7 === 3 ? Effect.fail("badly") : at % 11 === 5 ? Effect.die("a bug") : Effect.void
       )
       const exits = yield* Effect.forEach(
         ends,
-        (end) => Effect.exit(records.transact(count("a", () => told++, end))),
+        (end) => Effect.exit(records.transact(count("a", () => committedCount++, end))),
         { concurrency: "unbounded" }
       )
       const well = exits.filter(Exit.isSuccess).length
       const counter = yield* records.get(Toys.counters, "a")
-      expect([told, counter.count]).toEqual([well, well])
+      expect([committedCount, counter.count]).toEqual([well, well])
       expect(well).toBeGreaterThan(40)
     }).pipe(Effect.provide(layer), Effect.runPromise))
 
   it("is done when the outermost transaction is committed, and not before", () =>
     Effect.gen(function* () {
       const records = yield* Records
-      const told: Array<string> = []
+      const ranAfterCommit: Array<string> = []
       yield* records.transact(
         Effect.gen(function* () {
-          yield* records.transact(count("b", () => told.push("inner"), Effect.void))
-          told.push("before")
+          yield* records.transact(count("b", () => ranAfterCommit.push("inner"), Effect.void))
+          ranAfterCommit.push("before")
         })
       )
-      expect(told).toEqual(["before", "inner"])
+      expect(ranAfterCommit).toEqual(["before", "inner"])
       const failed = records.transact(
         Effect.andThen(
-          records.transact(count("c", () => told.push("never"), Effect.void)),
+          records.transact(count("c", () => ranAfterCommit.push("never"), Effect.void)),
           Effect.fail("badly")
         )
       )
       yield* Effect.exit(failed)
-      expect(told).toEqual(["before", "inner"])
+      expect(ranAfterCommit).toEqual(["before", "inner"])
     }).pipe(Effect.provide(layer), Effect.runPromise))
 })

@@ -436,9 +436,11 @@ describe("each term", () => {
       { ...base, ...before },
       { ...base, ...after }
     ]
-    const told = (pair: Terms) => changed(pair).map((one) => [one.path, one.direction])
-    expect(told({ from, to })).toEqual([[path, "loosen"]])
-    expect(told({ from: to, to: from })).toEqual([[path, is === "wider" ? "tighten" : "loosen"]])
+    const directionsOf = (pair: Terms) => changed(pair).map((one) => [one.path, one.direction])
+    expect(directionsOf({ from, to })).toEqual([[path, "loosen"]])
+    expect(directionsOf({ from: to, to: from })).toEqual([
+      [path, is === "wider" ? "tighten" : "loosen"]
+    ])
   })
 
   it("has a row here", () => {

@@ -161,8 +161,8 @@ describe("a claim to redeem", () => {
       for (const [other, second] of faults) {
         const both = { ...sound, ...change, ...second }
         // One change may undo the other's fault: only where both stand is there a choice.
-        const standing = held(both)
-        if (!standing.includes(one) || !standing.includes(other)) continue
+        const refusals = held(both)
+        if (!refusals.includes(one) || !refusals.includes(other)) continue
         pairs += 1
         expect(rank(first(both))).toBe(Math.min(rank(one), rank(other)))
       }
@@ -171,14 +171,18 @@ describe("a claim to redeem", () => {
   })
 
   test("settling asks the holder and the registry alone", () => {
-    const told = (change: Partial<Gates.Claiming>) =>
+    const refusedChecks = (change: Partial<Gates.Claiming>) =>
       Gates.againstExchange({ ...sound, ...change }, [])
         .filter(({ refuses }) => refuses)
         .map(({ refusal: { check } }) => check)
-    expect(told({})).toEqual([])
-    expect(told({ holder: { ...sound.holder, state: "closed" } })).toEqual(["holder-active"])
-    expect(told({ instrument: { ...instrument(), configurations: [] } })).toEqual(["on-registry"])
-    expect(told({ terms: terms({}, most("1")) })).toEqual([])
+    expect(refusedChecks({})).toEqual([])
+    expect(refusedChecks({ holder: { ...sound.holder, state: "closed" } })).toEqual([
+      "holder-active"
+    ])
+    expect(refusedChecks({ instrument: { ...instrument(), configurations: [] } })).toEqual([
+      "on-registry"
+    ])
+    expect(refusedChecks({ terms: terms({}, most("1")) })).toEqual([])
   })
 })
 

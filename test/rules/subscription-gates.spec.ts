@@ -156,8 +156,8 @@ describe("a claim", () => {
       for (const [other, second] of faults) {
         const both = { ...sound, ...change, ...second }
         // One change may undo the other's fault: only where both stand is there a choice.
-        const standing = held(both)
-        if (!standing.includes(one) || !standing.includes(other)) continue
+        const refusals = held(both)
+        if (!refusals.includes(one) || !refusals.includes(other)) continue
         const answer = first(both)
         pairs += 1
         expect(rank(answer)).toBe(Math.min(rank(one), rank(other)))
@@ -168,11 +168,11 @@ describe("a claim", () => {
 
   test("what the order itself objects stands in its gate's place", () => {
     const own = [check("order-signed", false)]
-    const told = (change: Partial<Gates.Claiming>) =>
+    const refusedChecks = (change: Partial<Gates.Claiming>) =>
       Gates.againstClaim({ ...sound, ...change }, own)
         .filter(({ refuses }) => refuses)
         .map(({ refusal: { check } }) => check)
-    expect(told({ attestors: [], admission: null })).toEqual([
+    expect(refusedChecks({ attestors: [], admission: null })).toEqual([
       "admitted",
       "order-signed",
       "attestor-named"

@@ -126,8 +126,8 @@ describe("the market burns for a redemption", () => {
       const { put, burn } = yield* scene
       const allocation = yield* put()
       yield* TestClock.setTime(Instant.toEpochMillis(Dealing.farDeadline))
-      const told = Dealing.aborts("the allocation is past its time")
-      expect(yield* Effect.flip(burn(allocation))).toMatchObject(told)
+      const refusal = Dealing.aborts("the allocation is past its time")
+      expect(yield* Effect.flip(burn(allocation))).toMatchObject(refusal)
     }).pipe(Effect.provide(ledger))
   )
 })

@@ -209,10 +209,14 @@ describe("a dealing cycle", () => {
         "31311.0000000000",
         "31311.0000000000"
       ])
-      const told = inspect(nodes, { depth: null, maxArrayLength: null, maxStringLength: null })
-      expect(told).toContain(of("carol").party)
+      const printedNodes = inspect(nodes, {
+        depth: null,
+        maxArrayLength: null,
+        maxStringLength: null
+      })
+      expect(printedNodes).toContain(of("carol").party)
       for (const other of ["alice", "bob"] as const) {
-        expect(told).not.toContain(of(other).party)
+        expect(printedNodes).not.toContain(of(other).party)
       }
     }).pipe(Effect.provide(ledger))
   )

@@ -462,9 +462,9 @@ describe("of a forced move", () => {
     Effect.gen(function* () {
       const { seen, choices } = yield* forced
       expect(yield* choices("alice")).toEqual(used)
-      const told = textOf(yield* seen("alice"))
+      const shownText = textOf(yield* seen("alice"))
       for (const word of ["ForceMove", Powers.digest, "orderRef", "forced"]) {
-        expect(told).not.toContain(word)
+        expect(shownText).not.toContain(word)
       }
     }).pipe(Effect.provide(ledger))
   )
@@ -473,9 +473,9 @@ describe("of a forced move", () => {
     Effect.gen(function* () {
       const { seen, choices } = yield* forced
       expect(yield* choices("bob")).toEqual([...transfer, ...transfer])
-      const told = textOf(yield* seen("bob"))
+      const shownText = textOf(yield* seen("bob"))
       for (const word of ["IssuerPowers", Powers.digest, "Allocation", "red-1", "Use"]) {
-        expect(told).not.toContain(word)
+        expect(shownText).not.toContain(word)
       }
     }).pipe(Effect.provide(ledger))
   )

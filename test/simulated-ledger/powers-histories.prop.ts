@@ -246,7 +246,7 @@ const opening = Effect.gen(function* () {
     asset: instrument,
     amount: decimal("1000")
   }))
-  const standing = yield* World.make(
+  const settlement = yield* World.make(
     of("venue"),
     "StandingSettlement",
     Templates.exercise(Templates.PrimaryMarket, floor.market, "OpenStanding", {
@@ -256,7 +256,7 @@ const opening = Effect.gen(function* () {
       expiresAt: Dealing.farDeadline
     })
   )
-  return { floor, standing, agreement: yield* Powers.agree(floor) } satisfies Game
+  return { floor, standing: settlement, agreement: yield* Powers.agree(floor) } satisfies Game
 })
 
 const balances = ({ floor: { of, instrument } }: Pick<Game, "floor">) =>

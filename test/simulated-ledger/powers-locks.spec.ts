@@ -54,7 +54,7 @@ const offered: Lock = ({ of }, { holding, amount }) =>
 const committed: Lock = ({ of, market, instrument }, { holding, amount, name }) =>
   Effect.gen(function* () {
     const funding = [{ party: of("alice").party, asset: instrument, amount: decimal(amount) }]
-    const standing = yield* World.make(
+    const standingContract = yield* World.make(
       of("venue"),
       "StandingSettlement",
       Templates.exercise(Templates.PrimaryMarket, market, "OpenStanding", {
@@ -67,7 +67,7 @@ const committed: Lock = ({ of, market, instrument }, { holding, amount, name }) 
     return yield* World.make(
       of("alice"),
       "StandingCommitment",
-      Templates.exercise(Templates.StandingSettlement, standing, "Commit", {
+      Templates.exercise(Templates.StandingSettlement, standingContract, "Commit", {
         party: of("alice").party,
         holdingCid: holding,
         amount: decimal(amount)

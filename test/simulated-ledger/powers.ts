@@ -224,14 +224,14 @@ export const dangling = ({ of }: Pick<Dealing.Floor, "of">) =>
       Effect.forEach(locks, (template) => all(one, template))
     )).flat(2)
     const named = naming.map(({ payload }) => payload.holdingCid)
-    const standing = new Set(naming.map(({ contractId }) => contractId))
+    const activeCids = new Set(naming.map(({ contractId }) => contractId))
     const committed = yield* all(of("venue"), Templates.StandingCommitment)
     return [
       ...naming
         .filter(({ payload }) => !locked.has(payload.holdingCid))
         .map(({ contractId }) => `${contractId} names no locked holding`),
       ...committed
-        .filter(({ payload }) => !standing.has(payload.allocationCid))
+        .filter(({ payload }) => !activeCids.has(payload.allocationCid))
         .map(({ contractId }) => `${contractId} names no allocation`),
       ...[...locked]
         .filter((one) => !named.includes(one))

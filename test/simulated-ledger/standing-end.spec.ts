@@ -59,7 +59,7 @@ describe("the end of a standing settlement", () => {
           )
           commitments = others
         }
-        const standing = paused
+        const settlement = paused
           ? yield* World.make(
               of("venue"),
               "StandingSettlement",
@@ -70,7 +70,7 @@ describe("the end of a standing settlement", () => {
         expect(before.locked).toBe(withdrawn ? 2 : 3)
         yield* World.act(
           of(by === "End" ? "fund" : "venue"),
-          Templates.exercise(Templates.StandingSettlement, standing, by, { commitments })
+          Templates.exercise(Templates.StandingSettlement, settlement, by, { commitments })
         )
         expect(yield* books).toEqual({ ...before, locked: 0 })
       }).pipe(Effect.provide(ledger))

@@ -17,7 +17,7 @@ export const committed = Effect.gen(function* () {
     { party: of("bob").party, asset: instrument, amount: decimal("40000") },
     { party: of("fund").party, asset: cash, amount: decimal("50000") }
   ]
-  const standing = yield* World.make(
+  const settlement = yield* World.make(
     of("venue"),
     "StandingSettlement",
     Templates.exercise(Templates.PrimaryMarket, market, "OpenStanding", {
@@ -31,7 +31,7 @@ export const committed = Effect.gen(function* () {
     Effect.map(
       World.act(
         of(hint),
-        Templates.exercise(Templates.StandingSettlement, standing, "Commit", {
+        Templates.exercise(Templates.StandingSettlement, settlement, "Commit", {
           party: of(hint).party,
           holdingCid,
           amount: decimal(amount)
@@ -70,7 +70,19 @@ export const committed = Effect.gen(function* () {
     ],
     redemptions: [yield* redemption("red-1", "10000", "10437")]
   } satisfies Iteration
-  const settle = (of_: Iteration, on = standing) =>
+  const settle = (of_: Iteration, on = settlement) =>
     World.act(of("venue"), Templates.exercise(Templates.StandingSettlement, on, "Settle", of_))
-  return { ...floor, floor, standing, commit, first, settle, alice, bob, fund, lot, redemption }
+  return {
+    ...floor,
+    floor,
+    standing: settlement,
+    commit,
+    first,
+    settle,
+    alice,
+    bob,
+    fund,
+    lot,
+    redemption
+  }
 })

@@ -63,11 +63,11 @@ describe("a random walk", () => {
   it("L34: is answered alike in memory and on a database", () =>
     fc.assert(
       fc.asyncProperty(Script.steps, async (steps) => {
-        const told = Effect.flatMap(Script.play(steps), ({ players, outcomes }) =>
+        const played = Effect.flatMap(Script.play(steps), ({ players, outcomes }) =>
           Effect.map(Script.account(players), (account) => ({ outcomes, account }))
         )
-        const inMemory = await run(told, memory)
-        const inDatabase = await run(told, onPostgres.freshParticipant)
+        const inMemory = await run(played, memory)
+        const inDatabase = await run(played, onPostgres.freshParticipant)
         expect(inDatabase).toEqual(inMemory)
       }),
       { numRuns: 15 }

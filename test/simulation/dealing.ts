@@ -397,11 +397,11 @@ const settlesCycle = Effect.fnUntraced(function* (sim: Sim, cycleId: string) {
   const { die } = sim
   const records = yield* Records
   for (const order of inCycle(sim, cycleId)) {
-    const standing =
+    const setAside =
       order.kind === "subscription"
         ? (yield* records.get(subscriptions, order.id)).allocation
         : (yield* records.get(redemptions, order.id)).unitsAllocation
-    if (order.priced === null || standing === null) yield* leaves(sim, order)
+    if (order.priced === null || setAside === null) yield* leaves(sim, order)
   }
   let members = inCycle(sim, cycleId)
   if (die.once(8)) return yield* releasesCycle(sim, cycleId, members)
@@ -436,7 +436,7 @@ const settlesCycle = Effect.fnUntraced(function* (sim: Sim, cycleId: string) {
   yield* dealtBy(sim, members, dealt, cycle.fills)
   const of = (kind: B.Order["kind"], figure: "units" | "cash" | "refund") =>
     sum(members.flatMap((one) => (one.kind === kind ? [dealt.get(one.id)?.[figure] ?? 0n] : [])))
-  const told = {
+  const shownFigures = {
     subscribed: partsOf(cycle.gross.subscribed, 2),
     refunded: partsOf(cycle.gross.refunded, 2),
     redeemed: partsOf(cycle.gross.redeemed, 2),
@@ -444,7 +444,7 @@ const settlesCycle = Effect.fnUntraced(function* (sim: Sim, cycleId: string) {
     burned: partsOf(cycle.gross.burned, 10)
   }
   B.same(
-    told,
+    shownFigures,
     {
       subscribed: of("subscription", "cash"),
       refunded: of("subscription", "refund"),
@@ -456,8 +456,14 @@ const settlesCycle = Effect.fnUntraced(function* (sim: Sim, cycleId: string) {
   )
   // Without a step in between no more is paid or minted than the cycle showed before.
   if (between === Effect.void) {
-    B.holds(told.redeemed <= partsOf(shown.redeemed, 2), `${cycleId} paid more than it showed`)
-    B.holds(told.minted <= partsOf(shown.minted, 10), `${cycleId} minted more than it showed`)
+    B.holds(
+      shownFigures.redeemed <= partsOf(shown.redeemed, 2),
+      `${cycleId} paid more than it showed`
+    )
+    B.holds(
+      shownFigures.minted <= partsOf(shown.minted, 10),
+      `${cycleId} minted more than it showed`
+    )
   }
 })
 
@@ -606,7 +612,7 @@ const audit = Effect.fnUntraced(function* (sim: Sim) {
       .map(({ party, units }) => [names.get(party) ?? party, partsOf(units, 10)])
   )
   B.same(entries(register), entries(books.units), "the register")
-  const told = [
+  const shownOrders = [
     ...(yield* records.list(subscriptions, { limit: 1_000 })).map(({ record }) => ({
       ...record,
       id: record.subscriptionId as string,
@@ -620,8 +626,12 @@ const audit = Effect.fnUntraced(function* (sim: Sim) {
       refunded: null
     }))
   ]
-  B.same(told.map(({ id }) => id).toSorted(), [...books.orders.keys()].toSorted(), "the orders")
-  for (const { cash, id, refunded, state, units } of told) {
+  B.same(
+    shownOrders.map(({ id }) => id).toSorted(),
+    [...books.orders.keys()].toSorted(),
+    "the orders"
+  )
+  for (const { cash, id, refunded, state, units } of shownOrders) {
     const order = books.orders.get(id)
     B.same(state, order?.state, `the state of ${id}`)
     if (order === undefined || order.priced === null) continue

@@ -418,9 +418,9 @@ describe("a ledger write under a ledger that comes back", () => {
           ]
           for (const commitsAt of mayCommit) {
             const { commits, moves, state } = walk(faults, commitsAt)
-            const told = { faults, commitsAt, moves }
-            expect(["succeeded", "failed"], JSON.stringify(told)).toContain(state)
-            expect(state === "succeeded", JSON.stringify(told)).toBe(commits > 0)
+            const outcome = { faults, commitsAt, moves }
+            expect(["succeeded", "failed"], JSON.stringify(outcome)).toContain(state)
+            expect(state === "succeeded", JSON.stringify(outcome)).toBe(commits > 0)
             walks += 1
           }
         }

@@ -154,8 +154,8 @@ describe.each([
         .toSorted()
       for (const as of callers) {
         const response = await call(first, as, "OPTIONS")
-        const told = (response.headers.get("allow") ?? "").split(", ").toSorted()
-        expect([template, response.status, told]).toEqual([template, 405, allow])
+        const allowed = (response.headers.get("allow") ?? "").split(", ").toSorted()
+        expect([template, response.status, allowed]).toEqual([template, 405, allow])
         expect(response.headers.get("access-control-allow-origin")).toBe(null)
       }
     }

@@ -150,9 +150,9 @@ const walk = (commands: Iterable<fc.AsyncCommand<object, Real>>, scheduler: fc.S
       const { orders, operations } = yield* Books.close(floor.begun)
       for (const { state } of orders) count(`order ${state}`)
       for (const { kind, state, problem } of operations) {
-        const told = (problem ?? {}) as { readonly check?: unknown }
-        count([kind, state, told.check ?? ""].join(" "))
-        if (told.check === "not-held") count(`an act ${state} not-held`)
+        const refusal = (problem ?? {}) as { readonly check?: unknown }
+        count([kind, state, refusal.check ?? ""].join(" "))
+        if (refusal.check === "not-held") count(`an act ${state} not-held`)
       }
     }).pipe(Effect.provide(Floor.layer(turns)))
   )

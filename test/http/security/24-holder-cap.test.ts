@@ -299,8 +299,8 @@ const unended = Effect.map(
 
 const tallied = Effect.gen(function* () {
   for (const { kind, state, problem } of yield* all) {
-    const told = (problem ?? {}) as { readonly check?: unknown }
-    count([kind, state, told.check ?? ""].join(" ").trim())
+    const refusalBody = (problem ?? {}) as { readonly check?: unknown }
+    count([kind, state, refusalBody.check ?? ""].join(" ").trim())
   }
 })
 

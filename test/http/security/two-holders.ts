@@ -74,12 +74,12 @@ const story = Effect.gen(function* () {
   return kept
 })
 
-let told: Promise<ReadonlyArray<Kept>> | undefined
+let storyRun: Promise<ReadonlyArray<Kept>> | undefined
 const kept = () => {
-  told ??= Effect.runPromise(
+  storyRun ??= Effect.runPromise(
     story.pipe(Effect.provide(world()), Effect.scoped, Effect.provide(TestClock.layer()))
   )
-  return told
+  return storyRun
 }
 
 const renamed = (body: string, of: { readonly holder: "a" | "b"; readonly order: string }) =>

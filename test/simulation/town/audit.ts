@@ -24,12 +24,16 @@ const listed = (of: Iterable<readonly [string, bigint]>) =>
 /** Units per holder: the register, the ledger, and the sum of both. */
 const registers = Effect.fnUntraced(function* (town: Town) {
   const records = yield* Records
-  const told = new Map<string, bigint>()
+  const shownUnits = new Map<string, bigint>()
   for (const { record } of yield* records.list(registerEntries, { limit })) {
-    add(told, `${record.instrumentId} ${record.party}`, atoms(Decimal.formatPlain(record.units)))
+    add(
+      shownUnits,
+      `${record.instrumentId} ${record.party}`,
+      atoms(Decimal.formatPlain(record.units))
+    )
   }
   const held = [...town.observer.held()]
-  same(listed(told), listed(held), "the register is what the ledger holds")
+  same(listed(shownUnits), listed(held), "the register is what the ledger holds")
   const kept = new Map<string, bigint>()
   for (const { record } of yield* records.list(lots, { limit })) {
     const { instrumentId, party, remaining } = record
@@ -189,10 +193,10 @@ const cash = Effect.fnUntraced(function* (town: Town) {
 const controls = Effect.fnUntraced(function* (town: Town) {
   const records = yield* Records
   const { model, step } = town
-  const told = new Set<string>()
+  const shownIds = new Set<string>()
   for (const { record } of yield* records.list(restrictions, { limit })) {
     const id = record.restrictionId as string
-    told.add(id)
+    shownIds.add(id)
     const known = model.restrictions.get(id)
     holds(known !== undefined, `the restriction ${id} is nobody's`)
     if (known === undefined) continue
@@ -214,7 +218,11 @@ const controls = Effect.fnUntraced(function* (town: Town) {
     }
   }
   for (const [id, { span }] of model.restrictions) {
-    same(told.has(id), span.from !== Number.POSITIVE_INFINITY, `whether the restriction ${id} is`)
+    same(
+      shownIds.has(id),
+      span.from !== Number.POSITIVE_INFINITY,
+      `whether the restriction ${id} is`
+    )
   }
   const open = (yield* records.list(openHolds, { limit })).filter(
     ({ record }) => record.state === "open"

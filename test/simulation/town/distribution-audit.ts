@@ -624,12 +624,12 @@ const states = Effect.fnUntraced(function* (town: Town.Town, month: BookedMonth)
   })) {
     const { gross, net, number, party, state } = record
     const booked = month.lines[number - 1]
-    const told = [gross, net].map((figure) => atoms(Decimal.formatPlain(figure)))
-    same(told, [booked?.gross, booked?.net], `the amounts of ${record.lineId}`)
+    const shownAmounts = [gross, net].map((figure) => atoms(Decimal.formatPlain(figure)))
+    same(shownAmounts, [booked?.gross, booked?.net], `the amounts of ${record.lineId}`)
     if (state === "delivered" || state === "rolled") {
       same(party, booked?.payee, `who was paid ${record.lineId}`)
     }
-    add(sums, state, told[0] ?? 0n)
+    add(sums, state, shownAmounts[0] ?? 0n)
     Town.note(town, `line ${state}`)
   }
   const units = month.lines.reduce(

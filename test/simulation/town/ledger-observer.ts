@@ -64,7 +64,7 @@ const remembered = new Set(["Credential", "IssuerPowersConsent"])
 const kept = new Set(["OraclePoint"])
 
 export const make = (readers: ReadonlyArray<Party.Party>) => {
-  const standing = new Map<string, Contract>()
+  const activeContracts = new Map<string, Contract>()
   /** `party entity` to every contract there ever was of the entities that are judged by afterwards. */
   const lives = new Map<string, Array<Contract>>()
   const byEntity = new Map<string, Map<string, Contract>>()
@@ -113,8 +113,8 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
   }
 
   const begins = (contract: Contract, at: bigint, delta: Map<string, Atoms>) => {
-    holds(!standing.has(contract.cid), `${contract.cid} was created twice`)
-    standing.set(contract.cid, contract)
+    holds(!activeContracts.has(contract.cid), `${contract.cid} was created twice`)
+    activeContracts.set(contract.cid, contract)
     among(byEntity, contract.entity).set(contract.cid, contract)
     if (kept.has(contract.entity)) among(everByEntity, contract.entity).set(contract.cid, contract)
     for (const party of about(contract)) {
@@ -141,13 +141,13 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
     },
     delta: Map<string, Atoms>
   ) => {
-    const contract = standing.get(cid)
+    const contract = activeContracts.get(cid)
     holds(contract !== undefined, `${cid} ended and did not stand`)
     if (contract === undefined) return
     contract.until = of.step
     contract.endedOffset = of.offset
     contract.endedAt = of.effectiveAt
-    standing.delete(cid)
+    activeContracts.delete(cid)
     byEntity.get(contract.entity)?.delete(cid)
     for (const party of about(contract)) byParty.get(party)?.delete(cid)
     if (contract.entity !== "Holding") return
@@ -187,7 +187,7 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
       }
       if (event._tag !== "Exercised") continue
       exercised = Math.max(exercised, event.lastDescendant)
-      const contract = standing.get(event.contractId)
+      const contract = activeContracts.get(event.contractId)
       const arg = event.arg as Payload
       if (event.choice === "Receive" && contract !== undefined) {
         add(said, text(contract.payload["instrumentId"]), atoms(text(arg["amount"])))
@@ -255,7 +255,7 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
     hears: (hear: (exercise: Exercise) => void) => listeners.push(hear),
     /** Calls back once all of a transaction is read. */
     hearsEnds: (hearEnd: (ended: Ended) => void) => endListeners.push(hearEnd),
-    standing: (cid: string) => standing.get(cid),
+    standing: (cid: string) => activeContracts.get(cid),
     /** Every contract there ever was of an entity of which all are kept, in the order of the ledger. */
     every: (entity: string): ReadonlyMap<string, Contract> => everByEntity.get(entity) ?? none,
     /** The contracts of a template that stand, oldest first. */

@@ -46,12 +46,12 @@ const beside = new Set(["permission-denied", "invalid-request", "already-exists"
 /** Holds what became of the act against what was foreseen a moment before. */
 export const compare = (town: Town, foreseen: Foreseen, kind: string, refusal: Refusal | null) => {
   if (refusal !== null && beside.has(refusal.slug)) return
-  const told = refusal === null ? "nothing" : `${refusal.slug} ${refusal.gate} ${refusal.check}`
-  tell(town, `the precheck of ${kind} said the same: ${told}`)
+  const outcome = refusal === null ? "nothing" : `${refusal.slug} ${refusal.gate} ${refusal.check}`
+  tell(town, `the precheck of ${kind} said the same: ${outcome}`)
   if (foreseen.is === "refused") {
     holds(
       refusal?.slug === foreseen.refusal.slug,
-      `a precheck of ${kind} was refused ${foreseen.refusal.slug}, the act ${told}`
+      `a precheck of ${kind} was refused ${foreseen.refusal.slug}, the act ${outcome}`
     )
     return
   }
@@ -60,7 +60,7 @@ export const compare = (town: Town, foreseen: Foreseen, kind: string, refusal: R
   const gate = refusal?.slug === "state-conflict" ? "policy" : refusal?.gate
   holds(
     first === null ? refusal === null : gate === first.gate && refusal?.check === first.check,
-    `a precheck of ${kind} said ${JSON.stringify(first)}, the act ${told}`
+    `a precheck of ${kind} said ${JSON.stringify(first)}, the act ${outcome}`
   )
 }
 

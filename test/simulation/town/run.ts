@@ -213,9 +213,9 @@ const finding = (town: Town.Town, of: Options, cause: unknown) =>
 export const walk = (of: Options) => {
   const faults = SimulatedLedger.Faults.make()
   const source: { current: (holderId: string) => World.Finding } = { current: () => "none" }
-  const told: World.Source = { listVersion: "1", say: (holderId) => source.current(holderId) }
+  const heldSource: World.Source = { listVersion: "1", say: (holderId) => source.current(holderId) }
   return story(of, faults, source).pipe(
-    Effect.provide(Layer.fresh(World.ports({ seed: of.seed, faults, source: told })))
+    Effect.provide(Layer.fresh(World.ports({ seed: of.seed, faults, source: heldSource })))
   )
 }
 

@@ -87,8 +87,12 @@ const moved = Effect.fnUntraced(function* (town: Town) {
       if (to === null) add(supply, asset, -amount)
       else add(held, `${asset} ${to}`, amount)
     }
-    const told = atoms(Decimal.formatPlain(balanceAfter))
-    same(told, supply.get(asset) ?? 0n, `what movement ${seq} of ${instrumentId} left (${kind})`)
+    const shownBalance = atoms(Decimal.formatPlain(balanceAfter))
+    same(
+      shownBalance,
+      supply.get(asset) ?? 0n,
+      `what movement ${seq} of ${instrumentId} left (${kind})`
+    )
     for (const party of new Set([from, to])) {
       if (party === null) continue
       const left = held.get(`${asset} ${party}`) ?? 0n

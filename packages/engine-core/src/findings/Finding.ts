@@ -29,7 +29,7 @@ export const Moment = Schema.Struct({ offset: Offset.schema, instant: Instant.sc
 export type Moment = typeof Moment.Type
 
 /** Members of a finding that each run measures anew. */
-const seen = {
+const sightingFields = {
   runId: Text,
   severity: sets.FindingSeverity.schema,
   expected: NullOr(Decimal.schema),
@@ -50,7 +50,7 @@ const seen = {
   comparedAt: NullOr(Moment).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(null))),
   statementId: NullOr(Text)
 } as const
-export const Seen = Schema.Struct(seen)
+export const Seen = Schema.Struct(sightingFields)
 export type Seen = typeof Seen.Type
 
 /** Acceptance of a finding by the release of its hold: amount, reason, operation. */
@@ -68,7 +68,7 @@ export const Finding = Schema.Struct({
   instrumentId: NullOr(Text),
   subject: Subject,
   holderId: NullOr(Text),
-  ...seen,
+  ...sightingFields,
   firstSeenRunId: Text,
   firstSeenAt: Instant.schema,
   seenRuns: Integer.schema,

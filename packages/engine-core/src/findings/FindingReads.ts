@@ -27,17 +27,17 @@ const Params = Schema.Struct({
 })
 type Params = typeof Params.Type
 
-const one = (column: keyof Params, value: string | undefined) =>
+const filterOf = (column: keyof Params, value: string | undefined) =>
   value === undefined ? {} : { [column]: [value] }
 
 const whereOf = ({ check, state, severity, ...only }: Params): Read.Scope => ({
   ...(check === undefined ? {} : { check }),
   ...(state === undefined ? {} : { state }),
   ...(severity === undefined ? {} : { severity }),
-  ...one("instrumentId", only.instrumentId),
-  ...one("holderId", only.holderId),
-  ...one("holdId", only.holdId),
-  ...one("runId", only.runId)
+  ...filterOf("instrumentId", only.instrumentId),
+  ...filterOf("holderId", only.holderId),
+  ...filterOf("holdId", only.holdId),
+  ...filterOf("runId", only.runId)
 })
 
 /** Severities in the order of the list, the gravest first. */

@@ -43,27 +43,27 @@ export const slugOf = (problem: Pick<Problem, "type">): string =>
 export const from = (cause: Refused | Unavailable, requestId: string): Problem => {
   const common = cause._tag === "Refused" ? cause.details : cause
   const row = refusals[cause.slug as Slug]
-  const given = cause._tag === "Refused" ? cause.details : {}
+  const refusalDetails = cause._tag === "Refused" ? cause.details : {}
   return {
     type: `${prefix}${cause.slug}`,
     title: row.title,
     status: row.status,
     detail: common.detail ?? row.title,
     requestId,
-    gate: given.gate ?? null,
-    check: given.check ?? null,
-    recovery: given.recovery ?? null,
-    packageName: given.packageName ?? null,
-    party: given.party ?? null,
-    contractId: given.contractId ?? null,
-    reason: given.reason ?? null,
+    gate: refusalDetails.gate ?? null,
+    check: refusalDetails.check ?? null,
+    recovery: refusalDetails.recovery ?? null,
+    packageName: refusalDetails.packageName ?? null,
+    party: refusalDetails.party ?? null,
+    contractId: refusalDetails.contractId ?? null,
+    reason: refusalDetails.reason ?? null,
     retryAfter: common.retryAfter ?? null,
-    retryable: given.retryable ?? row.retryable,
-    projectionOffset: given.projectionOffset ?? null,
-    ledgerEnd: given.ledgerEnd ?? null,
-    code: given.code ?? null,
-    policyVersion: given.policyVersion ?? null,
-    errors: given.errors ?? null
+    retryable: refusalDetails.retryable ?? row.retryable,
+    projectionOffset: refusalDetails.projectionOffset ?? null,
+    ledgerEnd: refusalDetails.ledgerEnd ?? null,
+    code: refusalDetails.code ?? null,
+    policyVersion: refusalDetails.policyVersion ?? null,
+    errors: refusalDetails.errors ?? null
   }
 }
 

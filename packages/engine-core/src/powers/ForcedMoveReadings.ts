@@ -66,11 +66,11 @@ export const readings = [forced] as const
 const sidesOf = Effect.fnUntraced(function* ({ moved }: Forced["result"]) {
   const records = yield* Records
   const received = moved[0]?.received
-  const given = moved[0]?.holdingCid
-  if (received === undefined || given === undefined) return null
-  const owned = yield* records.many(holdings, [received, given])
+  const givenCid = moved[0]?.holdingCid
+  if (received === undefined || givenCid === undefined) return null
+  const owned = yield* records.many(holdings, [received, givenCid])
   const ownerOf = (cid: string) => owned.find(({ contractId }) => contractId === cid)?.owner
-  const from = yield* holderOf(ownerOf(given))
+  const from = yield* holderOf(ownerOf(givenCid))
   const to = yield* holderOf(ownerOf(received))
   return from === null || to === null ? null : { from, to }
 })

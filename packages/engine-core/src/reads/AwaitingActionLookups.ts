@@ -76,12 +76,12 @@ export const awaiting = Effect.fnUntraced(function* (of: {
 }) {
   const { hrefs, pin, few = fewMax } = of
   const records = yield* Records
-  const asked = new Set(hrefs)
+  const askedHrefs = new Set(hrefs)
   const found = new Map<string, Array<Waiting>>()
   const keep = (rows: Actions): void => {
     for (const { record } of rows) {
       const { href } = record.resource
-      if (asked.has(href)) found.set(href, [...(found.get(href) ?? []), ...awaits(record)])
+      if (askedHrefs.has(href)) found.set(href, [...(found.get(href) ?? []), ...awaits(record)])
     }
   }
   const rows = of.actions ?? (yield* ofVenue(pin, few))

@@ -169,8 +169,8 @@ export const make = (
       }
       const key = keys.find(({ id }) => id === bytes[1])
       const head = bytes.subarray(0, bytes.length - macBytes)
-      const given = bytes.subarray(bytes.length - macBytes)
-      if (key === undefined || !crypto.equal(mac(key, head), given)) return malformed()
+      const givenMac = bytes.subarray(bytes.length - macBytes)
+      if (key === undefined || !crypto.equal(mac(key, head), givenMac)) return malformed()
       const [name, digested, offset, ...values] = split(head.subarray(2)) ?? []
       if (name === undefined || digested === undefined || offset === undefined) return malformed()
       if (values.length !== count || decoder.decode(name) !== list) return malformed()

@@ -10,7 +10,7 @@ import type { Records } from "../records/Records.ts"
  * looks up holds, consents and agreements for each batch of its records, and many venues have none.
  */
 export const memoised = (records: Records["Service"], pin: Pin.Resolved): Records["Service"] => {
-  const asked = new Map<string, Effect.Effect<boolean, Unavailable>>()
+  const isEmptyById = new Map<string, Effect.Effect<boolean, Unavailable>>()
 
   const isEmpty = <R, F>(
     collection: Collection<R, F>,
@@ -19,13 +19,13 @@ export const memoised = (records: Records["Service"], pin: Pin.Resolved): Record
     if (given !== pin || !isFixed(collection, pin)) return Effect.succeed(false)
     // The memo is read when the effect runs: look-ups of one batch are made before any of them runs.
     return Effect.suspend(() => {
-      const memo = asked.get(collection.name)
+      const memo = isEmptyById.get(collection.name)
       if (memo !== undefined) return memo
       const found = records.list(collection, { pin, limit: 1 })
       return Effect.flatMap(
         Effect.cached(Effect.map(found, ({ length }) => length === 0)),
         (cached) => {
-          asked.set(collection.name, cached)
+          isEmptyById.set(collection.name, cached)
           return cached
         }
       )

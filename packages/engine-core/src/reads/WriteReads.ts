@@ -21,7 +21,9 @@ import {
 const several = <A>(schema: Schema.Codec<A, unknown>) => Schema.optionalKey(Schema.Array(schema))
 
 /** Filter columns of the parameters that were given. */
-const given = (params: Readonly<Record<string, ReadonlyArray<string> | undefined>>): Read.Scope =>
+const presentFilters = (
+  params: Readonly<Record<string, ReadonlyArray<string> | undefined>>
+): Read.Scope =>
   Object.fromEntries(
     Object.entries(params).filter(
       (entry): entry is [string, ReadonlyArray<string>] => entry[1] !== undefined
@@ -53,7 +55,7 @@ export const listOperations = Read.list({
   direction: "desc",
   order: "newest first",
   changes: false,
-  where: (params) => given({ ...params }),
+  where: (params) => presentFilters({ ...params }),
   scope: (asking) =>
     Effect.succeed<Read.Scope>(asking.sight === "own" ? { actor: [asking.caller.sub] } : {}),
   view: (records, { role }) =>
@@ -97,7 +99,7 @@ export const listApprovals = Read.list({
   direction: "desc",
   order: "newest first",
   changes: false,
-  where: (params) => given({ ...params }),
+  where: (params) => presentFilters({ ...params }),
   view: (records) => Effect.succeed(records.map(approvalView))
 })
 

@@ -171,8 +171,8 @@ const look = Effect.fnUntraced(function* (
     return yield* release({ delay: Math.max(1, ClockQueue.until(now, next)), payload: "" })
   }
   // A refused write is tried ever more rarely; what comes at another instant does not wait for it.
-  const later = ClockQueue.nextAfter(collection, after, { timely, now })
-  const until = later === undefined ? again.delay : ClockQueue.until(now, later)
+  const nextInstant = ClockQueue.nextAfter(collection, after, { timely, now })
+  const until = nextInstant === undefined ? again.delay : ClockQueue.until(now, nextInstant)
   yield* release({ ...again, delay: Math.max(1, Math.min(again.delay, until)) })
 })
 

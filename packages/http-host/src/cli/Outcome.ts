@@ -46,10 +46,10 @@ export const printError = (error: { readonly message: string } | Several): Effec
 const usage = (error: CliError.CliError): Effect.Effect<void> => {
   if (error._tag !== "ShowHelp") return printFaults([error.message], exitCodes.usage)
   const [, ...path] = error.commandPath
-  const asked = ["bursar", ...path, "--help"].join(" ")
-  const faults = error.errors.map(({ message }) => `${message} (${asked} says how)`)
+  const helpCommand = ["bursar", ...path, "--help"].join(" ")
+  const faults = error.errors.map(({ message }) => `${message} (${helpCommand} says how)`)
   return printFaults(
-    faults.length > 0 ? faults : [`a command is missing (${asked} lists them)`],
+    faults.length > 0 ? faults : [`a command is missing (${helpCommand} lists them)`],
     exitCodes.usage
   )
 }

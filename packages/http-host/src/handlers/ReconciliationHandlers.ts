@@ -16,10 +16,10 @@ export const make = (of: {
 }): Readonly<Record<string, ByHand>> => ({
   "reconciliation-runs.start": Effect.fnUntraced(function* ({ arrival, caller, body }) {
     const key = Headers.idempotencyKey(arrival.idempotencyKeys)
-    const given = bodyOf(body, runRequest)
-    const refused = Faults.together([key, noQuery(arrival), given])
+    const runBody = bodyOf(body, runRequest)
+    const refused = Faults.together([key, noQuery(arrival), runBody])
     if (refused !== undefined) return yield* Effect.fail(refused)
-    const { said, sent } = yield* Effect.fromResult(given)
+    const { said, sent } = yield* Effect.fromResult(runBody)
     const { location, replayed, value } = yield* of.reconciler.start({
       caller,
       identity: arrival.identity,

@@ -18,8 +18,8 @@ export const make = (of: {
   "approvals.approve": Effect.fnUntraced(function* ({ arrival, caller, body }) {
     const key = Headers.idempotencyKey(arrival.idempotencyKeys)
     const figuresHashSeen = Headers.ifMatch(arrival.ifMatches)
-    const given = bodyOf(body, approveBody)
-    const refused = Faults.together([key, figuresHashSeen, noQuery(arrival), given])
+    const approval = bodyOf(body, approveBody)
+    const refused = Faults.together([key, figuresHashSeen, noQuery(arrival), approval])
     if (refused !== undefined) return yield* Effect.fail(refused)
     const answer = yield* of.fourEyes.approve({
       actionKey: arrival.params.actionKey ?? "",
@@ -27,17 +27,17 @@ export const make = (of: {
       identity: arrival.identity,
       key: yield* Effect.fromResult(key),
       figuresHashSeen: yield* Effect.fromResult(figuresHashSeen),
-      ...(yield* Effect.fromResult(given)).sent
+      ...(yield* Effect.fromResult(approval)).sent
     })
     return answered(answer, arrival.identity.requestId, of.basePath)
   }),
 
   "approvals.reject": Effect.fnUntraced(function* ({ arrival, caller, body }) {
     const key = Headers.idempotencyKey(arrival.idempotencyKeys)
-    const given = bodyOf(body, rejectBody)
-    const refused = Faults.together([key, noQuery(arrival), given])
+    const rejection = bodyOf(body, rejectBody)
+    const refused = Faults.together([key, noQuery(arrival), rejection])
     if (refused !== undefined) return yield* Effect.fail(refused)
-    const { said, sent } = yield* Effect.fromResult(given)
+    const { said, sent } = yield* Effect.fromResult(rejection)
     const { value, replayed } = yield* of.fourEyes.reject({
       actionKey: arrival.params.actionKey ?? "",
       caller,

@@ -98,8 +98,8 @@ export const front = <E, R, PE, PR>(of: {
         return Problems.answer(refused, requestId, { connection: "close" })
       }
       if (page !== undefined) return yield* Problems.defects(requestId)(page.app(requestId))
-      const asked = method === "OPTIONS" && cors.speaks && finding.found === "method"
-      if (finding.found !== "route" && !asked) return notThere(finding, requestId, cors)
+      const isPreflight = method === "OPTIONS" && cors.speaks && finding.found === "method"
+      if (finding.found !== "route" && !isPreflight) return notThere(finding, requestId, cors)
       if (sent === null) return Problems.answer(badRequestId, requestId)
       if (finding.found !== "route") {
         const permission = cors.permission(request.headers.origin, allowOf(finding, cors))

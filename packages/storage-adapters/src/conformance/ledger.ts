@@ -26,7 +26,7 @@ export const ledgerLaws: ReadonlyArray<Law> = [
 ]
 
 /** Checks whether the adapter has the abilities that a law needs. */
-export const asked = (law: Law, supports: Supports): boolean =>
+export const isDemanded = (law: Law, supports: Supports): boolean =>
   law.needs === undefined || supports[law.needs]
 
 /**
@@ -40,7 +40,7 @@ export const ledgerSuite = <E>(
 ): void => {
   describe(name, () => {
     for (const law of ledgerLaws) {
-      const test = asked(law, supports) ? it.effect : it.effect.skip
+      const test = isDemanded(law, supports) ? it.effect : it.effect.skip
       test(`${law.id}: ${law.name}`, () => Effect.provide(law.check, layer))
     }
   })

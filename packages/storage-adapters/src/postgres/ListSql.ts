@@ -203,15 +203,15 @@ export const firstOf = (query: ListQuery, limit: number, given = parameters()): 
  * its order, with the number of their query as `n`.
  */
 export const firstPages = (queries: readonly [Limited, ...ReadonlyArray<Limited>]): Statement => {
-  const given = parameters()
+  const bindings = parameters()
   const parts = queries.map((query, n) => {
-    const { sql } = firstOf(query, query.limit, given)
-    return `select ${given.add(String(n))}::int4 as n, part.* from (${sql}) part`
+    const { sql } = firstOf(query, query.limit, bindings)
+    return `select ${bindings.add(String(n))}::int4 as n, part.* from (${sql}) part`
   })
   const [query] = queries
   return {
     sql: `select * from (${parts.join(" union all ")}) found order by n, sort_key ${query.direction}`,
-    values: given.values
+    values: bindings.values
   }
 }
 
@@ -312,21 +312,21 @@ export const countBy = ({
   column,
   ...query
 }: Omit<ListQuery, "after" | "direction"> & { readonly column: string }): Statement => {
-  const given = parameters()
-  const collection = `d.collection = ${given.add(query.collection)}`
-  const pinned = PinSql.pinnedAt(query.pin, given)
-  const counted = `d.filters ->> ${given.add(column)}`
+  const bindings = parameters()
+  const collection = `d.collection = ${bindings.add(query.collection)}`
+  const pinned = PinSql.pinnedAt(query.pin, bindings)
+  const counted = `d.filters ->> ${bindings.add(column)}`
   const matches = [
-    ...query.where.map((filter) => contains(filter, given)),
-    ...(query.meets ?? []).map((alternatives) => some(alternatives, given)),
-    ...changedBetween(query, given),
+    ...query.where.map((filter) => contains(filter, bindings)),
+    ...(query.meets ?? []).map((alternatives) => some(alternatives, bindings)),
+    ...changedBetween(query, bindings),
     `${counted} is not null`
   ].join(" and ")
   const counts = (from: string, condition: string) => `
     select ${counted} as value, count(*) as records
     from ${from} where ${matches} and ${condition} group by 1`
   const open = `${collection} and d.to_offset is null`
-  if (pinned === undefined) return { sql: counts(DOCUMENTS, open), values: given.values }
+  if (pinned === undefined) return { sql: counts(DOCUMENTS, open), values: bindings.values }
   const since = `${collection} and ${PinSql.begun(pinned)} and ${isSince}`
   const records = `(select d.* from ${DOCUMENTS} where ${open}) r
     cross join lateral (${PinSql.inForce(pinned, collection)}) d`
@@ -338,7 +338,7 @@ export const countBy = ({
       union all (select * from closed)
       union all (${counts(records, `not ${isSince}`)})
     ) found group by 1`
-  return { sql, values: given.values }
+  return { sql, values: bindings.values }
 }
 
 /** Condition that at most `max` rows meet another condition; reading stops at the row after these. */

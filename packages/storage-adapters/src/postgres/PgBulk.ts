@@ -116,22 +116,22 @@ const differencesOf = (of: {
   readonly tolerance: string
   readonly always?: ReadonlyArray<string>
 }): ListSql.Statement => {
-  const given = ListSql.parameters()
+  const bindings = ListSql.parameters()
   const sql = `
     select match, named, trim_scale("left")::text as "left", trim_scale("right")::text as "right",
       trim_scale(coalesce("right", 0) - coalesce("left", 0))::text as difference
     from (
       select named, match, sum("left") as "left", sum("right") as "right" from (
-        select named, match, amount as "left", null::numeric as "right" from (${side(of.left, given)}) l
+        select named, match, amount as "left", null::numeric as "right" from (${side(of.left, bindings)}) l
         union all
-        select named, match, null, amount from (${side(of.right, given)}) r
+        select named, match, null, amount from (${side(of.right, bindings)}) r
       ) amounts where match is not null group by named, match
     ) sums
     where "left" is null or "right" is null
-      or abs("right" - "left") > ${given.add(of.tolerance)}::numeric
-      or (named and match = any (${given.add(Values.texts(of.always ?? []))}::text[]))
+      or abs("right" - "left") > ${bindings.add(of.tolerance)}::numeric
+      or (named and match = any (${bindings.add(Values.texts(of.always ?? []))}::text[]))
     order by named, match`
-  return { sql, values: given.values }
+  return { sql, values: bindings.values }
 }
 
 const DISCARD = `

@@ -110,12 +110,12 @@ const of = (sessions: Sessions, list: Documents["Service"]["list"]): Documents["
   get: getting(sessions),
   versions: ({ collection, recordIds, from, through }) => {
     const pin: StoredPin = { by: "offset", offset: through }
-    const given = ListSql.parameters()
-    const pinned = PinSql.pinnedAt(pin, given)!
-    const inCollection = `d.collection = ${given.add(collection)}`
-    const asked = given.add(Values.texts([...new Set(recordIds)]))
-    const since = `${given.add(String(from))}::int8`
-    const sql = `select d.* from unnest(${asked}::text[]) with ordinality as asked(id, n)
+    const bindings = ListSql.parameters()
+    const pinned = PinSql.pinnedAt(pin, bindings)!
+    const inCollection = `d.collection = ${bindings.add(collection)}`
+    const idsBinding = bindings.add(Values.texts([...new Set(recordIds)]))
+    const since = `${bindings.add(String(from))}::int8`
+    const sql = `select d.* from unnest(${idsBinding}::text[]) with ordinality as asked(id, n)
       cross join lateral (
         select d.* from bursar.document d where ${inCollection} and d.record_id = asked.id
         order by d.version desc limit 1) r
@@ -124,7 +124,7 @@ const of = (sessions: Sessions, list: Documents["Service"]["list"]): Documents["
       order by asked.n, d.version`
     return recordIds.length === 0
       ? Effect.succeed([])
-      : Effect.map(look(sessions, pin)(sql, given.values), ({ rows }) => rows.map(versionOf))
+      : Effect.map(look(sessions, pin)(sql, bindings.values), ({ rows }) => rows.map(versionOf))
   },
   list,
   stream: (query) =>
@@ -255,9 +255,9 @@ const gettingAlone =
   ({ collection, recordIds, pin }: Get) => {
     const [first, ...more] = new Set(recordIds)
     if (first === undefined) return Effect.succeed([])
-    const given = ListSql.parameters()
-    const pinned = PinSql.pinnedAt(pin, given)
-    const inCollection = `d.collection = ${given.add(collection)}`
+    const bindings = ListSql.parameters()
+    const pinned = PinSql.pinnedAt(pin, bindings)
+    const inCollection = `d.collection = ${bindings.add(collection)}`
     // The latest version is the one with the highest number: no need to ask whether it is open.
     const latest = (columns: string, recordId: string) => `
       select ${columns} from bursar.document d where ${inCollection} and d.record_id = ${recordId}
@@ -270,12 +270,12 @@ const gettingAlone =
     // One record is the usual case, and its plan is the same for every record: it is made once.
     const sql =
       more.length === 0
-        ? versionAt(given.add(first))
-        : `select d.* from unnest(${given.add(Values.texts([first, ...more]))}::text[])
+        ? versionAt(bindings.add(first))
+        : `select d.* from unnest(${bindings.add(Values.texts([first, ...more]))}::text[])
              with ordinality as asked(id, n)
            cross join lateral (${versionAt("asked.id")}) d
            order by asked.n`
-    return Effect.map(look(sessions, pin)(sql, given.values), ({ rows }) => rows.map(versionOf))
+    return Effect.map(look(sessions, pin)(sql, bindings.values), ({ rows }) => rows.map(versionOf))
   }
 
 /** The latest versions of records of several collections. */

@@ -60,13 +60,13 @@ const ofEntitlement = ({ terms, position, sources }: Inputs): ReadonlyArray<Basi
       })
     case "accumulating": {
       const { exPrice, cumPrice } = pricing
-      const given = { units: position.units, exPrice, cumPrice }
-      return Basis.of(Formulas.entitlementAccumulating, { given, ...telling })
+      const priceInputs = { units: position.units, exPrice, cumPrice }
+      return Basis.of(Formulas.entitlementAccumulating, { given: priceInputs, ...telling })
     }
     case "rebasing": {
       const { fromIndex, toIndex } = pricing
-      const given = { baseUnits: position.baseUnits, fromIndex, toIndex }
-      return Basis.of(Formulas.entitlementRebasing, { given, ...telling })
+      const indexInputs = { baseUnits: position.baseUnits, fromIndex, toIndex }
+      return Basis.of(Formulas.entitlementRebasing, { given: indexInputs, ...telling })
     }
   }
 }
@@ -77,11 +77,11 @@ const ofEqualisation = ({
   figures,
   sources
 }: Inputs): ReadonlyArray<Basis.Basis> => {
-  const given = equalisationGiven(terms, position.lots, figures.gross)
-  if (given === undefined) return []
+  const equalisationInputs = equalisationGiven(terms, position.lots, figures.gross)
+  if (equalisationInputs === undefined) return []
   const source = sourceOf(terms, sources)
   return Basis.of(Formulas.equalisation, {
-    given,
+    given: equalisationInputs,
     fields: { equalisation: "equalisation" },
     source
   })

@@ -186,9 +186,9 @@ const carriedLine = (carried: "unrolled" | "below-smallest", of: Entitled): Line
 const paidLine = (of: Entitled): LineFigures => {
   const { terms, position } = of
   const full = figuresOf(of, { equalisation: Decimal.zero, carried: null })
-  const given = equalisationGiven(terms, position.lots, full.gross)
-  if (given === undefined || position.lots.length === 0) return full
-  const { equalisation } = Formula.compute(Formulas.equalisation, given)
+  const inputs = equalisationGiven(terms, position.lots, full.gross)
+  if (inputs === undefined || position.lots.length === 0) return full
+  const { equalisation } = Formula.compute(Formulas.equalisation, inputs)
   return Decimal.isZero(equalisation) ? full : figuresOf(of, { equalisation, carried: null })
 }
 
@@ -197,8 +197,8 @@ const figuresOf = (
   { equalisation, carried }: Pick<LineFigures, "equalisation" | "carried">
 ): LineFigures => {
   const { units, carryIn, rate } = position
-  const given = lineGiven(terms, { ...entitled, units, carryIn, rate, equalisation, carried })
-  const { gross, carryOut, withheld, net } = Formula.compute(Formulas.line, given)
+  const inputs = lineGiven(terms, { ...entitled, units, carryIn, rate, equalisation, carried })
+  const { gross, carryOut, withheld, net } = Formula.compute(Formulas.line, inputs)
   const due = Decimal.add(entitled.entitlement, carryIn)
   return {
     ...entitled,

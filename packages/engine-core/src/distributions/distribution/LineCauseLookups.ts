@@ -38,8 +38,8 @@ export const judgeAll = (
   Effect.gen(function* () {
     if (lines.length === 0) return []
     const holderOf = yield* holdersOfParties(lines.map(({ party }) => party))
-    const known = [...new Set(holderOf.values())]
-    const restricted = yield* restrictionsOf(known.map(({ holderId }) => holderId))
+    const knownHolders = [...new Set(holderOf.values())]
+    const restricted = yield* restrictionsOf(knownHolders.map(({ holderId }) => holderId))
     const admitted = yield* admissionsOf(
       lines.flatMap(({ party, instrumentId }) => {
         const holder = holderOf.get(party)

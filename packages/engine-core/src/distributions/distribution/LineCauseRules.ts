@@ -84,20 +84,20 @@ export interface Subject {
 export const causesOf = (subject: Subject): ReadonlyArray<Cause> => {
   const { holder } = subject
   if (holder === null) return ["no-holder"]
-  const asked = {
+  const passage = {
     holderId: holder.holderId,
     instrumentId: subject.instrumentId,
     passing: passingOf(subject)
   }
-  const stopping = subject.restrictions.filter((restriction) => !permits([restriction], asked))
+  const stopping = subject.restrictions.filter((restriction) => !permits([restriction], passage))
   const isReceiving = subject.restrictions.some(
     (restriction) =>
       restriction.mode === "receive-only" &&
       restriction.reason === "kyc-expired" &&
-      covers(restriction, asked)
+      covers(restriction, passage)
   )
   const waits = (lack: Lack): boolean => lack === "ended" || (lack === "expired" && !isReceiving)
-  const given: Readonly<Record<Cause, boolean>> = {
+  const hasCause: Readonly<Record<Cause, boolean>> = {
     restriction: stopping.some(({ reason }) => reason !== "court-order"),
     "court-order": stopping.some(({ reason }) => reason === "court-order"),
     registration: waits(registrationLack(holder)),
@@ -106,7 +106,7 @@ export const causesOf = (subject: Subject): ReadonlyArray<Cause> => {
     screening: holder.screening?.state === "review" || holder.screening?.state === "match",
     "no-holder": false
   }
-  return causes.filter((cause) => given[cause])
+  return causes.filter((cause) => hasCause[cause])
 }
 
 const passingOf = ({ payout }: Subject): Passing => (payout === "units" ? "units-in" : "cash-in")

@@ -189,8 +189,8 @@ const partiesAfter = Effect.fnUntraced(function* (source: LineSource, after: str
     .filter((party) => end === undefined || party <= end)
     .toSorted()
   const records = yield* Records
-  const known = yield* records.many(holderParties, parties, executedPin(source))
-  const isHolder = new Set(known.map(({ party }) => party))
+  const holdersOfParties = yield* records.many(holderParties, parties, executedPin(source))
+  const isHolder = new Set(holdersOfParties.map(({ party }) => party))
   const people = parties
     .filter((party) => !isHolder.has(party))
     .map((party): Person => ({ holderId: null, party, holder: null, predecessors: [] }))

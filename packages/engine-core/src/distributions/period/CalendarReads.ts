@@ -97,7 +97,7 @@ export const list = Read.list({
       const first = Calendar.firstOpenOf(instrument)
       const earliest = Calendar.earliestOf(instrument)
       if (first === null || earliest === null) return []
-      const from = params.from === undefined ? first : later(params.from, earliest)
+      const from = params.from === undefined ? first : laterMonth(params.from, earliest)
       return [{ ...instrument, from }]
     })
     const loaded = new Map<string, ReturnType<typeof Calendar.rowsOf>>()
@@ -114,8 +114,11 @@ export const list = Read.list({
     })
     const found: Array<Read.Computed<Calendar.CalendarRow>> = []
     // Record dates lie in their month, so that the rows of a month precede those of the next.
-    let month = all.reduce<Month.Month>((least, { from }) => earlier(least, from), Month.next(to))
-    if (after !== undefined) month = later(month, Month.of(after.slice(0, 7)))
+    let month = all.reduce<Month.Month>(
+      (least, { from }) => earlierMonth(least, from),
+      Month.next(to)
+    )
+    if (after !== undefined) month = laterMonth(month, Month.of(after.slice(0, 7)))
     for (; !Month.isAfter(month, to) && found.length < limit; month = Month.next(month)) {
       const begun = all.filter(({ from }) => !Month.isBefore(month, from))
       const places = (yield* placesIn(begun, month, pin))
@@ -136,8 +139,8 @@ export const list = Read.list({
 
 export const reads = [list] as const
 
-const later = (a: Month.Month, b: Month.Month): Month.Month => (Month.isAfter(a, b) ? a : b)
-const earlier = (a: Month.Month, b: Month.Month): Month.Month => (Month.isBefore(a, b) ? a : b)
+const laterMonth = (a: Month.Month, b: Month.Month): Month.Month => (Month.isAfter(a, b) ? a : b)
+const earlierMonth = (a: Month.Month, b: Month.Month): Month.Month => (Month.isBefore(a, b) ? a : b)
 
 /**
  * Loads the recorded instruments of the calendar that the caller may read: an investor those with

@@ -113,7 +113,7 @@ export const factsOfAll = Effect.fnUntraced(function* (
     if (point !== undefined) return point
     throw new Error(`the point ${contractId} of a distribution has no record`)
   }
-  const known = instrumentIds.flatMap((instrumentId) => {
+  const instrumentFacts = instrumentIds.flatMap((instrumentId) => {
     const slot = slotOf.get(instrumentId)
     if (slot !== undefined && slot.lastMonth !== null && slot.distributionId === null) return []
     const month = lastOf.get(instrumentId)
@@ -129,9 +129,9 @@ export const factsOfAll = Effect.fnUntraced(function* (
     return [{ instrumentId, versions: versionsBy.get(instrumentId) ?? [], executed }]
   })
   // The point before the next period is the last one paid or a later one, unless it was withdrawn.
-  const isRecent = ({ executed }: (typeof known)[number]) =>
+  const isRecent = ({ executed }: (typeof instrumentFacts)[number]) =>
     executed !== null && executed.toPoint.isLive && executed.toPoint.correctedBy === null
-  const recent = known.filter(isRecent)
+  const recent = instrumentFacts.filter(isRecent)
   const since = recent
     .flatMap(({ executed }) => executed?.toPoint.valuationTime ?? [])
     .reduce<Instant.Instant | undefined>(
@@ -141,12 +141,12 @@ export const factsOfAll = Effect.fnUntraced(function* (
   const found = [
     ...(yield* pointsIn(recent, { pin, ...(since === undefined ? {} : { since }) })),
     ...(yield* pointsIn(
-      known.filter((each) => !isRecent(each)),
+      instrumentFacts.filter((each) => !isRecent(each)),
       { pin }
     ))
   ]
   const pointsBy = Map.groupBy(found, ({ instrumentId }): string => instrumentId)
-  for (const { instrumentId, versions, executed } of known) {
+  for (const { instrumentId, versions, executed } of instrumentFacts) {
     facts.set(instrumentId, { versions, executed, points: pointsBy.get(instrumentId) ?? [] })
   }
   return facts

@@ -38,7 +38,7 @@ const searchEvery = 60_000
 const againAfter = (times: number): number =>
   Math.min(24 * 3_600_000, 60_000 * 2 ** Math.min(times, 11))
 
-const later = (instant: Instant.Instant, millis: number): Instant.Instant =>
+const addMillis = (instant: Instant.Instant, millis: number): Instant.Instant =>
   Instant.fromNanos(instant + BigInt(millis) * 1_000_000n)
 
 /**
@@ -133,7 +133,7 @@ const noteRefusal = Effect.fnUntraced(function* (
       },
       cause,
       isNew: !self.announced.includes(cause),
-      againAt: later(now, againAfter(self.opened - 1))
+      againAt: addMillis(now, againAfter(self.opened - 1))
     },
     actOf(now)
   )

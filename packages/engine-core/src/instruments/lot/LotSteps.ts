@@ -107,12 +107,12 @@ const acquisitionsOf = Effect.fnUntraced(function* (
  */
 const lotsToLeave = Effect.fnUntraced(function* (movements: ReadonlyArray<Movement>) {
   const found = new Map<string, Stored<Lot>>()
-  const given = new Map<string, Decimal.Decimal>()
+  const givenUnits = new Map<string, Decimal.Decimal>()
   for (const { from, to, units, ...of } of movements) {
     if (from === null || from === to) continue
     const id = entryIdOf({ ...of, party: from })
-    given.set(id, Decimal.add(given.get(id) ?? Decimal.zero, units))
+    givenUnits.set(id, Decimal.add(givenUnits.get(id) ?? Decimal.zero, units))
   }
-  for (const lot of yield* LotLookups.oldestLotsOf(given)) found.set(idOf(lot), lot)
+  for (const lot of yield* LotLookups.oldestLotsOf(givenUnits)) found.set(idOf(lot), lot)
   return found
 })

@@ -115,15 +115,15 @@ export const changesOf = (
   courses: Direction.Pair<Course>,
   now: Instant.Instant
 ): ReadonlyArray<TermChange.TermChange> => {
-  const seen = new Map<string, TermChange.TermChange>()
+  const changeByKey = new Map<string, TermChange.TermChange>()
   for (const at of turnsOf(now, [courses.from, courses.to]).toSorted(Instant.compare)) {
     const terms = { from: inForceAt(courses.from, at), to: inForceAt(courses.to, at) }
     for (const change of between(terms)) {
       const key = PlainJson.canonical({ ...change })
-      if (!seen.has(key)) seen.set(key, change)
+      if (!changeByKey.has(key)) changeByKey.set(key, change)
     }
   }
-  return [...seen.values()]
+  return [...changeByKey.values()]
 }
 
 /** Changes between two manifests, with values as a policy's body shows them. */

@@ -118,7 +118,7 @@ const Input = Schema.Struct({
 })
 
 /** Makes the requested terms, and their changes against those accepted before. */
-const asked = Effect.fnUntraced(function* (
+const proposedVersion = Effect.fnUntraced(function* (
   { instrumentId, replaces: _, effectiveFrom, ...changed }: typeof Input.Type,
   { now }: OperationAct
 ) {
@@ -150,12 +150,12 @@ export const set = Operation.define("policy.set", {
   refuses: ["invalid-request", "not-found", "state-conflict", "rule-refused"],
   figures: Effect.fn("policy.set.figures")(function* (input, act) {
     const { sha256 } = yield* Crypto
-    const { changes } = yield* asked(input, act)
+    const { changes } = yield* proposedVersion(input, act)
     return { figures: TermChange.figuresOf(changes, sha256), tolerance: Decimal.zero }
   }),
   run: Effect.fn("policy.set")(function* (input, act) {
     const { replaces, effectiveFrom } = input
-    const { changes, instrument, manifest } = yield* asked(input, act)
+    const { changes, instrument, manifest } = yield* proposedVersion(input, act)
     const errors = faults(manifest)
     if (errors.length > 0) {
       return yield* Effect.fail(

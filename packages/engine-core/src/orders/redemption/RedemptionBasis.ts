@@ -43,20 +43,24 @@ const ofCash = (self: Priced, source: Source): ReadonlyArray<Basis.Basis> => {
   const { amount, units, price, proceeds, fee } = self
   const { feeRate, unitDecimals, cashDecimals } = self
   if (amount === null || proceeds !== amount) return ofUnits(self, source)
-  const given = { amount, price, feeRate, unitDecimals, cashDecimals }
-  const figures = OrderRules.redeemAmount(given)
+  const inputs = { amount, price, feeRate, unitDecimals, cashDecimals }
+  const figures = OrderRules.redeemAmount(inputs)
   return figures.units === units && figures.fee === fee
-    ? Basis.of(Formulas.redeemAmount, { given, fields: { units: "units", fee: "fee" }, source })
+    ? Basis.of(Formulas.redeemAmount, {
+        given: inputs,
+        fields: { units: "units", fee: "fee" },
+        source
+      })
     : []
 }
 
 const ofUnits = (self: Priced, source: Source): ReadonlyArray<Basis.Basis> => {
   const { units, price, proceeds, fee, feeRate, cashDecimals } = self
-  const given = { units, price, feeRate, cashDecimals }
-  const figures = OrderRules.redeemUnits(given)
+  const inputs = { units, price, feeRate, cashDecimals }
+  const figures = OrderRules.redeemUnits(inputs)
   return figures.proceeds === proceeds && figures.fee === fee
     ? Basis.of(Formulas.redeemUnits, {
-        given,
+        given: inputs,
         fields: { proceeds: "proceeds", fee: "fee" },
         source
       })

@@ -32,8 +32,8 @@ export interface Figures {
 /** Computes the formula subscribe-amount: the fee is taken from the amount, the rest buys units. */
 export const byAmount = (amount: Decimal.Decimal, dealing: Dealing): Figures => {
   const { price, feeRate, unitDecimals, cashDecimals, residual: residualRule } = dealing
-  const given = { amount, price, feeRate, unitDecimals, cashDecimals, residualRule }
-  return { ...Formula.compute(Formulas.subscribeAmount, given), due: amount }
+  const inputs = { amount, price, feeRate, unitDecimals, cashDecimals, residualRule }
+  return { ...Formula.compute(Formulas.subscribeAmount, inputs), due: amount }
 }
 
 /** Computes the figures of an amount for units that the attestors signed; too many leave a negative residual. */
@@ -61,8 +61,8 @@ export const byUnits = (
   units: Decimal.Decimal,
   { price, feeRate, cashDecimals }: Dealing
 ): Figures => {
-  const given = { units, price, feeRate, cashDecimals }
-  const { fee, expected, residual } = Formula.compute(Formulas.subscribeUnits, given)
+  const inputs = { units, price, feeRate, cashDecimals }
+  const { fee, expected, residual } = Formula.compute(Formulas.subscribeUnits, inputs)
   return { units, fee, due: expected, residual, refund: Decimal.zero }
 }
 

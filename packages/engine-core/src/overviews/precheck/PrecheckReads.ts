@@ -20,7 +20,7 @@ import type { Operation } from "../../writes/Operation.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import { inputOf, namedBy, operations, subjectOf } from "./PrecheckActLookups.ts"
 import { figuresOf } from "./PrecheckFiguresLookups.ts"
-import { actSchema, asked, membersOf } from "./PrecheckRules.ts"
+import { actSchema, actParams, membersOf } from "./PrecheckRules.ts"
 import { supposedBy } from "./PrecheckSuppositionLookups.ts"
 
 export const PrecheckView = Schema.Struct({
@@ -56,7 +56,7 @@ export const get = Read.one({
     investor: "own"
   },
   pinned: true,
-  params: Schema.Struct({ instrumentId: InstrumentId, act: actSchema, ...asked }),
+  params: Schema.Struct({ instrumentId: InstrumentId, act: actSchema, ...actParams }),
   value: PrecheckView,
   refuses: refusals,
   run: Effect.fn("instruments.precheck")(function* ({ instrumentId, act, ...given }, asking) {

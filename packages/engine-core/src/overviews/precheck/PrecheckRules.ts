@@ -92,7 +92,7 @@ const asset = Codec.make({
  * Parameters of the acts, by their names in the act's own body or path. `policyVersion` and `price`
  * suppose other terms or another price.
  */
-export const asked = {
+export const actParams = {
   holderId: Schema.optionalKey(HolderId),
   subscriptionId: Schema.optionalKey(SubscriptionId),
   redemptionId: Schema.optionalKey(RedemptionId),
@@ -118,7 +118,7 @@ export const asked = {
   documentHash: Schema.optionalKey(Field.digest),
   ...Counterfactual.fields
 } as const
-const Asked = Schema.Struct(asked)
+const Asked = Schema.Struct(actParams)
 export type Asked = typeof Asked.Type
 type Name = keyof Asked
 

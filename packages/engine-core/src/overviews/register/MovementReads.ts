@@ -29,7 +29,7 @@ const table = Export.of({
   nested: ["reference", "waitingOn"]
 })
 
-const asked = {
+const filterParams = {
   kind: Schema.optionalKey(Schema.Array(MovementKind.schema)),
   /** At this instant or later, by the ledger's time. */
   from: Schema.optionalKey(Instant.schema),
@@ -66,7 +66,7 @@ export const ofInstrument = Read.list({
   audited: { resourceKind: "instrument", named: "instrumentId", only: "csv" },
   pinned: true,
   collection: movements,
-  params: Schema.Struct({ instrumentId: InstrumentId, ...asked }),
+  params: Schema.Struct({ instrumentId: InstrumentId, ...filterParams }),
   item: MovementView,
   csv: table,
   direction: "asc",
@@ -99,7 +99,7 @@ export const ofHolder = Read.list({
   params: Schema.Struct({
     holderId: HolderId,
     instrumentId: Schema.optionalKey(InstrumentId),
-    ...asked
+    ...filterParams
   }),
   item: MovementView,
   csv: table,

@@ -115,13 +115,16 @@ export const exemptionsOf = Effect.fnUntraced(function* (
   const from = offsets.reduce((a, b) => (a < b ? a : b))
   const through = offsets.reduce((a, b) => (a > b ? a : b))
   const within = yield* records.versions(holders, ids, { from, through })
-  const known = new Set(within.map(({ record }) => record.holderId as string))
-  const pruned = ids.filter((id) => !known.has(id))
-  const later =
+  const holdersWithin = new Set(within.map(({ record }) => record.holderId as string))
+  const pruned = ids.filter((id) => !holdersWithin.has(id))
+  const versionsAfter =
     pruned.length === 0
       ? []
       : yield* records.versions(holders, pruned, { from: through, through: pin.offset })
-  const versions = Map.groupBy([...within, ...later], ({ record }) => record.holderId as string)
+  const versions = Map.groupBy(
+    [...within, ...versionsAfter],
+    ({ record }) => record.holderId as string
+  )
   for (const [nth, line] of lines.entries()) {
     const of = versions.get(line.holderId ?? "") ?? []
     const version = of.findLast(({ fromOffset }) => fromOffset <= offsets[nth]!) ?? of[0]

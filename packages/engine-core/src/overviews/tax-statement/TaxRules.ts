@@ -42,8 +42,9 @@ const sumOf = (payments: ReadonlyArray<TaxPayment>): Amounts =>
 
 /** Sums rounded to whole units, each by itself. */
 const wholeOf = (payments: ReadonlyArray<TaxPayment>): Amounts => {
-  const given = givenOf(payments)
-  const of = (figure: keyof Amounts) => Formula.compute(wholeUnits, { amount: given[figure] }).whole
+  const inputs = givenOf(payments)
+  const of = (figure: keyof Amounts) =>
+    Formula.compute(wholeUnits, { amount: inputs[figure] }).whole
   return {
     gross: of("gross"),
     equalisation: of("equalisation"),

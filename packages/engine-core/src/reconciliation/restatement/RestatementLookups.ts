@@ -300,21 +300,21 @@ type Dealt = Pick<DealingDay, "instrumentId" | "cutOffAt"> & { readonly state: s
  * days that the page before did not have.
  */
 const dayPrices = (to: Decimal.Decimal, instrument: Recorded) => {
-  let known = new Map<string, Rules.DayPrice>()
+  let priceOfDay = new Map<string, Rules.DayPrice>()
   return Effect.fnUntraced(function* (page: ReadonlyArray<Dealt>) {
     const records = yield* Records
     const ids = [...new Set(page.map(dayIdOf))]
     const days = new Map<string, DealingDay>(
       (yield* records.many(
         dealingDays,
-        ids.filter((id) => !known.has(id))
+        ids.filter((id) => !priceOfDay.has(id))
       )).map((day) => [dayIdOf(day), day])
     )
     const next = new Map<string, Rules.DayPrice>()
     for (const id of ids) {
-      next.set(id, known.get(id) ?? (yield* priceOn(days.get(id), { to, instrument })))
+      next.set(id, priceOfDay.get(id) ?? (yield* priceOn(days.get(id), { to, instrument })))
     }
-    known = next
+    priceOfDay = next
     return (order: Dealt): Rules.DayPrice => next.get(dayIdOf(order))!
   })
 }

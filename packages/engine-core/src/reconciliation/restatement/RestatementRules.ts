@@ -198,7 +198,7 @@ export const ofSubscription = (
   }
   if (amount === null) {
     const { due } = SubscriptionRules.byUnits(units, dealingOf(self, price))
-    const given = { units, price, feeRate, cashDecimals }
+    const inputs = { units, price, feeRate, cashDecimals }
     const fields = { "cash.expected": "expected" } as const
     return rowsOf({ ...order, holderId, currency }, [
       {
@@ -207,16 +207,20 @@ export const ofSubscription = (
         should: Decimal.negate(due),
         basis: () => [
           ...swung(),
-          ...Basis.of(OrderFormulas.subscribeUnits, { given, fields, source })
+          ...Basis.of(OrderFormulas.subscribeUnits, { given: inputs, fields, source })
         ]
       }
     ])
   }
   const bought = SubscriptionRules.byAmount(amount, dealingOf(self, price))
-  const given = { amount, price, feeRate, unitDecimals, cashDecimals, residualRule }
+  const inputs = { amount, price, feeRate, unitDecimals, cashDecimals, residualRule }
   const basis = (figure: "units" | "refund") => () => [
     ...swung(),
-    ...Basis.of(OrderFormulas.subscribeAmount, { given, fields: { [figure]: figure }, source })
+    ...Basis.of(OrderFormulas.subscribeAmount, {
+      given: inputs,
+      fields: { [figure]: figure },
+      source
+    })
   ]
   return rowsOf({ ...order, holderId, currency }, [
     { field: "units", was: units, should: bought.units, basis: basis("units") },
@@ -253,7 +257,7 @@ export const ofRedemption = (
     ])
   }
   if (amount !== null && Decimal.equals(proceeds, amount)) {
-    const given = { amount, price, feeRate, unitDecimals, cashDecimals }
+    const inputs = { amount, price, feeRate, unitDecimals, cashDecimals }
     return rowsOf({ ...order, holderId, currency }, [
       {
         field: "units",
@@ -261,12 +265,16 @@ export const ofRedemption = (
         should: Decimal.negate(RedemptionPricing.figuresAt(self, price).units),
         basis: () => [
           ...swung(),
-          ...Basis.of(OrderFormulas.redeemAmount, { given, fields: { units: "units" }, source })
+          ...Basis.of(OrderFormulas.redeemAmount, {
+            given: inputs,
+            fields: { units: "units" },
+            source
+          })
         ]
       }
     ])
   }
-  const given = { units, price, feeRate, cashDecimals }
+  const inputs = { units, price, feeRate, cashDecimals }
   return rowsOf({ ...order, holderId, currency }, [
     {
       field: "proceeds",
@@ -274,7 +282,11 @@ export const ofRedemption = (
       should: RedemptionPricing.figuresAt({ ...self, amount: null }, price).proceeds,
       basis: () => [
         ...swung(),
-        ...Basis.of(OrderFormulas.redeemUnits, { given, fields: { proceeds: "proceeds" }, source })
+        ...Basis.of(OrderFormulas.redeemUnits, {
+          given: inputs,
+          fields: { proceeds: "proceeds" },
+          source
+        })
       ]
     }
   ])

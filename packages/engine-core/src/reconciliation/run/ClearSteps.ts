@@ -89,13 +89,13 @@ const withDistributions = Effect.fnUntraced(function* ({ covered }: Judged) {
 const blockedElsewhere = Effect.fnUntraced(function* (instrumentIds: ReadonlyArray<string>) {
   if (instrumentIds.length === 0) return new Set<string | null>()
   const records = yield* Records
-  const known: ReadonlyArray<string> = checkNames
+  const releaseChecks: ReadonlyArray<string> = checkNames
   const found = yield* records
     .stream(findings, {
       where: { state: ["open"], severity: ["blocking"], instrumentId: instrumentIds }
     })
     .pipe(
-      Stream.filter(({ record: { check } }) => !known.includes(check)),
+      Stream.filter(({ record: { check } }) => !releaseChecks.includes(check)),
       Stream.map(({ record }) => record.instrumentId),
       Stream.runCollect
     )

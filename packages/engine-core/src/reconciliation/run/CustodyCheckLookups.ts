@@ -63,18 +63,20 @@ const positionsOf = (of: {
   readonly stated: ReadonlyMap<string, Decimal.Decimal>
 }): ReadonlyArray<CustodyReserve.Position> => {
   const mapped = Map.groupBy(Object.entries(of.assets), ([, asset]) => keyOf(asset))
-  const known = [...mapped].flatMap(([key, names]): ReadonlyArray<CustodyReserve.Position> => {
-    const stated = Decimal.sum(names.map(([name]) => of.stated.get(name) ?? Decimal.zero))
-    const [first] = names
-    if (first === undefined) return []
-    const locked = of.locked.get(key) ?? Decimal.zero
-    return [{ asset: columnOf(first[1]), locked, stated }]
-  })
-  const unknown = [...of.stated].flatMap(
+  const mappedPositions = [...mapped].flatMap(
+    ([key, names]): ReadonlyArray<CustodyReserve.Position> => {
+      const stated = Decimal.sum(names.map(([name]) => of.stated.get(name) ?? Decimal.zero))
+      const [first] = names
+      if (first === undefined) return []
+      const locked = of.locked.get(key) ?? Decimal.zero
+      return [{ asset: columnOf(first[1]), locked, stated }]
+    }
+  )
+  const unmappedPositions = [...of.stated].flatMap(
     ([name, stated]): ReadonlyArray<CustodyReserve.Position> =>
       Object.hasOwn(of.assets, name) ? [] : [{ asset: name, locked: null, stated }]
   )
-  return [...known, ...unknown]
+  return [...mappedPositions, ...unmappedPositions]
 }
 
 /**

@@ -82,14 +82,14 @@ export const streamOrders = (of: Explaining, holderIds: ReadonlyArray<string> | 
             .pipe(Stream.map(({ record }) => Rules.ofLaterRedemption(record, statement.asOf)))
         )
       }
-      const seen = new Set<string>()
+      const streamedIds = new Set<string>()
       return Stream.fromIterable(streams).pipe(
         Stream.flatMap((stream) => stream),
         Stream.flatMap((found) => Stream.fromIterable(found)),
         Stream.filter(({ item: { resourceKind, id } }) => {
           const key = `${resourceKind}/${id}`
-          if (seen.has(key)) return false
-          seen.add(key)
+          if (streamedIds.has(key)) return false
+          streamedIds.add(key)
           return true
         }),
         Stream.map((inFlight): Rules.InFlight => {

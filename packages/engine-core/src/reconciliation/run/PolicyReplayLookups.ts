@@ -69,11 +69,11 @@ const orders = (instrument: Of, at: Point): Orders =>
       const fresh = yield* Stream.runCollect(
         claimed(of, { pin: at.pin, where, updatedFrom: since.writtenBy })
       )
-      const seen = new Set(fresh.map(keyOf))
-      const known = claimedAmong(of, since.known, at)
+      const freshKeys = new Set(fresh.map(keyOf))
+      const claimedFindings = claimedAmong(of, since.known, at)
       return Stream.concat(
         Stream.fromIterable(fresh),
-        known.pipe(Stream.filter((order) => !seen.has(keyOf(order))))
+        claimedFindings.pipe(Stream.filter((order) => !freshKeys.has(keyOf(order))))
       )
     })
   )
@@ -155,11 +155,11 @@ const judgedBefore = Effect.fnUntraced(function* ({ instrumentId }: Of, { isBrie
     instrumentId: [instrumentId],
     state: ["open", "accepted"]
   }
-  const known = yield* records.stream(findings, { pin, where }).pipe(
+  const orderFindings = yield* records.stream(findings, { pin, where }).pipe(
     Stream.map(({ record }) => record.subject),
     Stream.runCollect
   )
-  return { writtenBy, known }
+  return { writtenBy, known: orderFindings }
 })
 
 /** A collection whose records name their instrument. */

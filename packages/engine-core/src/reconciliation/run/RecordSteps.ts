@@ -129,18 +129,18 @@ const recordFound = Effect.fnUntraced(function* ({ runId, compared }: Recording,
   }
   return yield* Effect.forEach(differences, (difference) => {
     const { check, instrumentId, subject, holderId, ...measured } = difference
-    const seen: Seen = { ...measured, runId, asOf }
+    const sighting: Seen = { ...measured, runId, asOf }
     const findingId = idOf(difference)
     const stored = before.get(findingId)
     return stored === undefined
       ? asNew(
           records.open(
             findings,
-            first({ findingId, check, instrumentId, subject, holderId }, seen),
+            first({ findingId, check, instrumentId, subject, holderId }, sighting),
             act
           )
         )
-      : records.record(findings, stored, foundAgain(stored, seen), act)
+      : records.record(findings, stored, foundAgain(stored, sighting), act)
   })
 })
 

@@ -193,10 +193,10 @@ const make = Effect.gen(function* () {
   })
 
   const start = Effect.fnUntraced(function* (of: Starting) {
-    const asked = of.request.scope
+    const requestedScope = of.request.scope
     const scope: Scope = {
-      instrumentIds: asked?.instrumentIds ?? null,
-      checks: asked?.checks ?? null
+      instrumentIds: requestedScope?.instrumentIds ?? null,
+      checks: requestedScope?.checks ?? null
     }
     const fingerprint = crypto.sha256(
       Idempotency.fingerprintText({ method: "POST", path, query: "", body: of.body })

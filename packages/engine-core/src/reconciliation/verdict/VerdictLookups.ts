@@ -61,7 +61,7 @@ export const supposed = Effect.fnUntraced(function* (self: InstrumentVerdict, as
       }))
     const differences = outcomes.flatMap((outcome) => outcome.differences)
     const ids = new Set(differences.map((difference) => idTextOf(difference, sha256)))
-    const known = new Map<string, typeof findings.record.Type>(
+    const knownFindings = new Map<string, typeof findings.record.Type>(
       (yield* records.many(findings, [...ids])).map((finding) => [finding.findingId, finding])
     )
     const asOf = { offset: pin.offset, instant: pin.judgedAt }
@@ -69,11 +69,11 @@ export const supposed = Effect.fnUntraced(function* (self: InstrumentVerdict, as
       const { check, subject, holderId, ...measured } = difference
       const { instrumentId: on, ...figures } = measured
       const findingId = Schema.decodeSync(FindingId)(idTextOf(difference, sha256))
-      const seen = { ...figures, runId: self.runId, asOf }
-      const stored = known.get(findingId)
+      const sighting = { ...figures, runId: self.runId, asOf }
+      const stored = knownFindings.get(findingId)
       return stored === undefined
-        ? first({ findingId, check, instrumentId: on, subject, holderId }, seen)
-        : evolve(stored, foundAgain(stored, seen))
+        ? first({ findingId, check, instrumentId: on, subject, holderId }, sighting)
+        : evolve(stored, foundAgain(stored, sighting))
     })
     const tally = yield* records
       .stream(findings, { where: { state: ["open", "accepted"], instrumentId: [instrumentId] } })

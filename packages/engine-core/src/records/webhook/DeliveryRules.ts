@@ -60,8 +60,8 @@ export const waitAfter = (of: {
   if (base === undefined) return undefined
   const wait = base * (0.9 + 0.2 * of.chance)
   const isAsked = (of.status === 429 || of.status === 503) && of.retryAfter !== null
-  const asked = isAsked ? (retryAfterMillis(of.retryAfter ?? "", of.now) ?? 0) : 0
-  return Math.round(Math.max(wait, Math.min(asked, putOffMax)))
+  const askedMillis = isAsked ? (retryAfterMillis(of.retryAfter ?? "", of.now) ?? 0) : 0
+  return Math.round(Math.max(wait, Math.min(askedMillis, putOffMax)))
 }
 
 /** Four random bytes as a number in [0, 1). */

@@ -38,8 +38,8 @@ const opened = Effect.fnUntraced(function* (batch: ReadonlyArray<Reserve>, { at,
   const fourEyes = yield* FourEyes
   const idOf = ({ reserveId }: Reserve) => scheduledIdOf(reserveId, at)
   const made = yield* records.many(reserveReports, batch.map(idOf))
-  const known = new Set<string>(made.map(({ reportId }) => reportId))
-  const missing = batch.filter((self) => !known.has(idOf(self)))
+  const madeIds = new Set<string>(made.map(({ reportId }) => reportId))
+  const missing = batch.filter((self) => !madeIds.has(idOf(self)))
   yield* Effect.forEach(
     missing,
     (self) =>

@@ -27,10 +27,10 @@ const sourceOf =
 export const ofMint = (self: Mint, offset: Offset.Offset | null): ReadonlyArray<Basis.Basis> => {
   const { deposit, price, sharePrice, decimals, mintId: id, units } = self
   if (price === null || sharePrice === null) return []
-  const given = { deposit, price, sharePrice, decimals }
-  if (!Decimal.equals(Formula.compute(Formulas.mintUnits, given).units, units)) return []
+  const inputs = { deposit, price, sharePrice, decimals }
+  if (!Decimal.equals(Formula.compute(Formulas.mintUnits, inputs).units, units)) return []
   const source = sourceOf(self, { resourceKind: "mint", id }, offset)
-  return Basis.of(Formulas.mintUnits, { given, fields: { units: "units" }, source })
+  return Basis.of(Formulas.mintUnits, { given: inputs, fields: { units: "units" }, source })
 }
 
 /** Basis of the payout of a redemption; none where its prices are unknown. */
@@ -40,8 +40,8 @@ export const ofRedemption = (
 ): ReadonlyArray<Basis.Basis> => {
   const { units, price, sharePrice, decimals, payout, reserveRedemptionId: id } = self
   if (price === null || sharePrice === null) return []
-  const given = { units, price, sharePrice, decimals }
-  if (!Decimal.equals(Formula.compute(Formulas.redeemPayout, given).payout, payout)) return []
+  const inputs = { units, price, sharePrice, decimals }
+  if (!Decimal.equals(Formula.compute(Formulas.redeemPayout, inputs).payout, payout)) return []
   const source = sourceOf(self, { resourceKind: "reserve-redemption", id }, offset)
-  return Basis.of(Formulas.redeemPayout, { given, fields: { payout: "payout" }, source })
+  return Basis.of(Formulas.redeemPayout, { given: inputs, fields: { payout: "payout" }, source })
 }

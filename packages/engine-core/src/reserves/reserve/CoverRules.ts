@@ -235,7 +235,7 @@ export const coverGivenOf = (
 ) => {
   const priced = assets.filter(isPriced)
   const fresh = assets.filter(isFreshlyPriced)
-  const given = {
+  const inputs = {
     ...freeGiven(fresh.filter((asset) => !isCapped(asset))),
     ...cappedGiven(fresh.filter(isCapped)),
     outstanding,
@@ -243,8 +243,8 @@ export const coverGivenOf = (
     currencyDecimals
   }
   return valuation.mode === "par"
-    ? ({ valuation: "par", given: { ...given, parValue: valuation.parValue } } as const)
-    : ({ valuation: "accumulating", given: { ...given, ...grossGiven(priced) } } as const)
+    ? ({ valuation: "par", given: { ...inputs, parValue: valuation.parValue } } as const)
+    : ({ valuation: "accumulating", given: { ...inputs, ...grossGiven(priced) } } as const)
 }
 
 /** Figures of one asset, in the reserve's unit of account. */
@@ -320,12 +320,12 @@ export const capGivenOf = (
   if (maxShare === null) return null
   const { assets, value } = of
   const { currencyDecimals, outstanding, terms, valuation } = of.books
-  const given = { value, maxShare, minCover: terms.minCover, outstanding, currencyDecimals }
+  const inputs = { value, maxShare, minCover: terms.minCover, outstanding, currencyDecimals }
   return valuation.mode === "par"
-    ? ({ valuation: "par", given: { ...given, parValue: valuation.parValue } } as const)
+    ? ({ valuation: "par", given: { ...inputs, parValue: valuation.parValue } } as const)
     : ({
         valuation: "accumulating",
-        given: { ...given, ...grossGiven(assets.filter(isPriced)) }
+        given: { ...inputs, ...grossGiven(assets.filter(isPriced)) }
       } as const)
 }
 
@@ -347,16 +347,16 @@ export interface SharePrice {
 export const sharePriceOf = (books: ReserveBooks): SharePrice | null => {
   const { valuation } = books
   if (valuation.mode === "par") return { down: valuation.parValue, up: valuation.parValue }
-  const given = sharePriceGivenOf(books)
-  if (given === null || !Rational.fits(exactShareOf(given))) return null
-  const { sharePrice: down, sharePriceUp: up } = Formula.compute(Formulas.sharePrice, given)
+  const inputs = sharePriceGivenOf(books)
+  if (inputs === null || !Rational.fits(exactShareOf(inputs))) return null
+  const { sharePrice: down, sharePriceUp: up } = Formula.compute(Formulas.sharePrice, inputs)
   return Decimal.isZero(down) ? null : { down, up }
 }
 
 /** Inputs of the formula of the share price; null where the formula does not give it. */
 export const sharePriceGivenOf = (books: ReserveBooks) => {
-  const given = shareGiven(books)
-  return given === null ? null : { ...given, priceDecimals: books.priceDecimals }
+  const inputs = shareGiven(books)
+  return inputs === null ? null : { ...inputs, priceDecimals: books.priceDecimals }
 }
 
 const shareGiven = (books: ReserveBooks) => {
@@ -456,7 +456,7 @@ export const mintableGivenOf = (books: ReserveBooks) => {
     Rational.fits(
       Rational.divide(largest, Rational.multiply(Rational.of(terms.minCover), unitWorth))
     )
-  const given = {
+  const inputs = {
     ...freeGiven(free),
     bindingShare: listOf(binding, ({ maxShare }) => maxShare),
     minCover: terms.minCover,
@@ -466,13 +466,13 @@ export const mintableGivenOf = (books: ReserveBooks) => {
   if (valuation.mode === "par") {
     const { parValue } = valuation
     return isCountable(Rational.of(parValue))
-      ? ({ valuation: "par", given: { ...given, parValue } } as const)
+      ? ({ valuation: "par", given: { ...inputs, parValue } } as const)
       : null
   }
   const share = shareGiven(books)
   return share === null || sharePriceOf(books) === null || !isCountable(exactShareOf(share))
     ? null
-    : ({ valuation: "accumulating", given: { ...given, ...share } } as const)
+    : ({ valuation: "accumulating", given: { ...inputs, ...share } } as const)
 }
 
 // ---- orders
@@ -513,8 +513,8 @@ export const mintUnitsOf = (
   const share = sharePriceOf(books)
   if (price === null || share === null || !hasFigures(books)) return null
   if (!isTellable(deposit, { at: price, by: share.up })) return null
-  const given = { deposit, price, sharePrice: share.up, decimals: books.decimals }
-  return Formula.compute(Formulas.mintUnits, given).units
+  const inputs = { deposit, price, sharePrice: share.up, decimals: books.decimals }
+  return Formula.compute(Formulas.mintUnits, inputs).units
 }
 
 /**
@@ -530,8 +530,8 @@ export const redeemPayoutOf = (
   const share = sharePriceOf(books)
   if (price === null || share === null || Decimal.isZero(price) || !hasFigures(books)) return null
   if (!isTellable(units, { at: share.down, by: price })) return null
-  const given = { units, price, sharePrice: share.down, decimals: books.decimals }
-  return Formula.compute(Formulas.redeemPayout, given).payout
+  const inputs = { units, price, sharePrice: share.down, decimals: books.decimals }
+  return Formula.compute(Formulas.redeemPayout, inputs).payout
 }
 
 const moved = (

@@ -86,11 +86,11 @@ const ofCover = (loaded: LoadedBooks, of: Of): ReadonlyArray<Basis.Basis> => {
 
 const ofSharePrice = (loaded: LoadedBooks, of: Of): ReadonlyArray<Basis.Basis> => {
   const { books } = loaded
-  const given = CoverRules.sharePriceGivenOf(books)
-  return given === null || CoverRules.sharePriceOf(books) === null
+  const shareInputs = CoverRules.sharePriceGivenOf(books)
+  return shareInputs === null || CoverRules.sharePriceOf(books) === null
     ? []
     : Basis.of(Formulas.sharePrice, {
-        given,
+        given: shareInputs,
         fields: { sharePrice: "sharePrice" },
         source: ofListsOf(loaded, of)
       })

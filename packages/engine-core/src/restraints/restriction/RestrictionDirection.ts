@@ -28,9 +28,9 @@ export const changesOf = (
     const own = { from: of(holderId, from), to: of(holderId, to) }
     return namesOf([...instrumentIds, everything]).flatMap((instrumentId) =>
       passings.flatMap((passing) => {
-        const asked = { holderId, instrumentId, passing }
+        const passage = { holderId, instrumentId, passing }
         const scale = Direction.by(
-          (all: Restrictions) => openAt(all, asked, turns),
+          (all: Restrictions) => openAt(all, passage, turns),
           Direction.inclusion
         )
         return scale

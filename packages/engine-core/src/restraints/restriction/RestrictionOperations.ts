@@ -100,11 +100,11 @@ export const restrict = Operation.define("holder.restrict", {
 
 /** Refuses a batch that names the same holder and instrument twice. */
 const areDistinct = Schema.makeFilter((entries: ReadonlyArray<Request.Asked>) => {
-  const seen = new Map<string, number>()
+  const firstOfPair = new Map<string, number>()
   return entries.flatMap(({ holderId, instrumentId }, nth) => {
     const pair = `${holderId}/${instrumentId ?? ""}`
-    const before = seen.get(pair)
-    if (before === undefined) seen.set(pair, nth)
+    const before = firstOfPair.get(pair)
+    if (before === undefined) firstOfPair.set(pair, nth)
     return before === undefined
       ? []
       : [{ path: [nth], issue: `another holder or instrument than entry ${before}` }]
@@ -155,8 +155,8 @@ export const restrictBatch = Operation.define("holder.restrict-batch", {
     const records = yield* Records
     yield* inTurn
     const first = idOf(input.restrictionId)
-    const asked = yield* judged(input.entries, act)
-    const drafts = asked.map(({ entry, holder }, nth) =>
+    const judgedEntries = yield* judged(input.entries, act)
+    const drafts = judgedEntries.map(({ entry, holder }, nth) =>
       restricted(entry, { restrictionId: idOf(Request.idOfEntry(first, nth)), holder, act })
     )
     // Prefetch: without it each opening would query for its id.
@@ -186,7 +186,7 @@ const judged = Effect.fnUntraced(function* (
   const existing = new Set<string>(
     (yield* records.many(instruments, instrumentIds)).map(({ instrumentId }) => instrumentId)
   )
-  const asked = entries.map((entry, nth) => {
+  const entriesWithFaults = entries.map((entry, nth) => {
     const holder = holderOf.get(entry.holderId)
     const hasInstrument = entry.instrumentId === null || existing.has(entry.instrumentId)
     const errors = Request.against(entry, { holder, hasInstrument, now }).map(
@@ -197,19 +197,21 @@ const judged = Effect.fnUntraced(function* (
     )
     return { entry, holder, errors }
   })
-  const errors = asked.flatMap((entry) => entry.errors)
+  const errors = entriesWithFaults.flatMap((entry) => entry.errors)
   if (errors.length > 0) {
     return yield* Effect.fail(
       refused(
         "rule-refused",
         failed("entries", {
-          detail: `${asked.filter((entry) => entry.errors.length > 0).length} of ${entries.length} entries cannot be; nobody was restricted.`,
+          detail: `${entriesWithFaults.filter((entry) => entry.errors.length > 0).length} of ${entries.length} entries cannot be; nobody was restricted.`,
           errors
         })
       )
     )
   }
-  return asked.flatMap(({ entry, holder }) => (holder === undefined ? [] : [{ entry, holder }]))
+  return entriesWithFaults.flatMap(({ entry, holder }) =>
+    holder === undefined ? [] : [{ entry, holder }]
+  )
 })
 
 /**

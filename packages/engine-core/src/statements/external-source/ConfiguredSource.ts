@@ -106,11 +106,11 @@ const ofKind = {
 export const faultsOf = (source: SourceText): ReadonlyArray<Fault> => {
   const faults: Array<Fault> = []
   for (const [member, { kind, required }] of Object.entries(ofKind)) {
-    const given = (source[member as keyof typeof ofKind] ?? null) !== null
+    const isGiven = (source[member as keyof typeof ofKind] ?? null) !== null
     const pointer = `/${member}`
-    if (given && source.kind !== kind) {
+    if (isGiven && source.kind !== kind) {
       faults.push({ pointer, detail: `only a source of ${kind} has it` })
-    } else if (!given && required && source.kind === kind) {
+    } else if (!isGiven && required && source.kind === kind) {
       faults.push({ pointer, detail: `a source of ${kind} needs it` })
     }
   }

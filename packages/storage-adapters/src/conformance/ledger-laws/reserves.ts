@@ -12,7 +12,7 @@ import type { Law } from "../LedgerUnderTest.ts"
 
 const decimal = Decimal.of
 const begin = Instant.fromNanos(0n)
-const later = Instant.add(begin, Duration.days(30))
+const afterAMonth = Instant.add(begin, Duration.days(30))
 
 type Made = Parameters<typeof Scene.createdIn>[0]
 
@@ -111,7 +111,7 @@ const begun = (of: { readonly minCover: string; readonly loosenDelay: number }) 
               meta: {}
             },
             "OfferTransfer",
-            { receiver: to.party, amount: decimal(amount), executeBefore: later }
+            { receiver: to.party, amount: decimal(amount), executeBefore: afterAMonth }
           )
         )
         const accept = Templates.exercise(
@@ -189,7 +189,7 @@ const startMint = (
       asset,
       deposit: decimal(deposit),
       units: decimal(deposit),
-      executeBefore: later,
+      executeBefore: afterAMonth,
       supply,
       holdingCids: [state.lockedCid],
       pointCids: []
@@ -207,7 +207,7 @@ const readyMint = (begun: Begun, mintId: string, deposit: string) =>
         executor: parties.venue,
         receiver: parties.holder,
         amount: decimal(deposit),
-        settleBefore: later
+        settleBefore: afterAMonth
       })
     )
     const accepted = yield* acts.depositor(
@@ -297,7 +297,10 @@ export const laws: ReadonlyArray<Law> = [
         ["an unlock by its holder", holding("Unlock", { releasers: [to] })],
         ["an unlock by the venue", holding("Unlock", { releasers: [parties.venue] })],
         ["an unlock by both", holding("Unlock", { releasers: [to, parties.venue] })],
-        ["an offer", holding("OfferTransfer", { receiver: to, amount, executeBefore: later })],
+        [
+          "an offer",
+          holding("OfferTransfer", { receiver: to, amount, executeBefore: afterAMonth })
+        ],
         [
           "an allocation",
           holding("Allocate", {
@@ -305,7 +308,7 @@ export const laws: ReadonlyArray<Law> = [
             executor: parties.venue,
             receiver: parties.depositor,
             amount,
-            settleBefore: later
+            settleBefore: afterAMonth
           })
         ]
       ]

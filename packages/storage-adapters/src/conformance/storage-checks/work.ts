@@ -24,7 +24,7 @@ const setUp = Effect.gen(function* () {
   }
 })
 
-const one = (leases: ReadonlyArray<Lease>): Effect.Effect<Lease> => {
+const soleLease = (leases: ReadonlyArray<Lease>): Effect.Effect<Lease> => {
   const first = leases[0]
   return first === undefined
     ? Effect.die(new Error("there was nothing to lease"))
@@ -49,7 +49,7 @@ export const work: ReadonlyArray<Check> = [
     const first = yield* claim(2)
     yield* same("the first two", names(first), "a c")
     yield* same("the rest", names(yield* claim()), "d")
-    yield* finish(yield* one(first))
+    yield* finish(yield* soleLease(first))
     yield* same("after the first is done", names(yield* claim()), "b")
   }),
   check(PORT, "leases of several queues up to the limit of each and of all", function* () {
@@ -82,7 +82,7 @@ export const work: ReadonlyArray<Check> = [
   check(PORT, "tells a worker what it leased", function* () {
     const { add, claim, queue } = yield* setUp
     yield* add({ itemId: "a", resource: "x", payload: '{"n":1.10}' })
-    const lease = yield* one(yield* claim())
+    const lease = yield* soleLease(yield* claim())
     yield* same(
       "the lease",
       { ...lease, fence: 0, startedAt: "" },
@@ -108,10 +108,10 @@ export const work: ReadonlyArray<Check> = [
       () => Effect.forEach(Array.from({ length: 5 }), () => claim(1)),
       { concurrency: "unbounded" }
     )
-    const given = claimed.flat(2).map((lease) => lease.itemId)
-    yield* same("items leased twice", given.length - new Set(given).size, 0)
+    const claimedIds = claimed.flat(2).map((lease) => lease.itemId)
+    yield* same("items leased twice", claimedIds.length - new Set(claimedIds).size, 0)
     const rest = yield* claim(1000)
-    yield* same("items in all", given.length + rest.length, 200)
+    yield* same("items in all", claimedIds.length + rest.length, 200)
   }),
   check(PORT, "runs the items of a resource one after another with many workers", function* () {
     const { add, claim, finish } = yield* setUp
@@ -166,7 +166,7 @@ export const work: ReadonlyArray<Check> = [
     const leased = [...(yield* Fiber.join(early)), ...(yield* claim())]
     yield* same("how many run at a time", leased.length, 1)
     const order = [...leased]
-    yield* finish(yield* one(leased))
+    yield* finish(yield* soleLease(leased))
     order.push(...(yield* claim()))
     yield* same("how many in all", order.length, 2)
   }),
@@ -179,12 +179,12 @@ export const work: ReadonlyArray<Check> = [
       yield* add({ itemId: "a" })
       const [paused, beside] = yield* within(
         millis,
-        Effect.all([Effect.flatMap(claim(1, millis), one), claim()])
+        Effect.all([Effect.flatMap(claim(1, millis), soleLease), claim()])
       )
       yield* same("while it is leased", names(beside), "")
       yield* Effect.sleep(millis * 2)
       yield* refusals(work, paused, "after its end")
-      const next = yield* one(yield* claim())
+      const next = yield* soleLease(yield* claim())
       yield* same("the item", [next.itemId, next.attempt], ["a", 2])
       yield* same("whether the fence rose", next.fence > paused.fence, true)
       yield* same("the start", next.startedAt, paused.startedAt)
@@ -196,10 +196,10 @@ export const work: ReadonlyArray<Check> = [
   check(PORT, "refuses an old lease of an item that left and came back", function* () {
     const { add, claim, ...work } = yield* setUp
     yield* add({ itemId: "a" })
-    const old = yield* one(yield* claim())
+    const old = yield* soleLease(yield* claim())
     yield* work.finish(old)
     yield* add({ itemId: "a" })
-    const next = yield* one(yield* claim())
+    const next = yield* soleLease(yield* claim())
     yield* refusals(work, old, "of the item's earlier life")
     yield* work.finish(next)
   }),
@@ -208,7 +208,7 @@ export const work: ReadonlyArray<Check> = [
     yield* add({ itemId: "a" })
     const lease = yield* within(
       millis,
-      Effect.tap(Effect.flatMap(claim(1, millis), one), (leased) => renew(leased, LONG))
+      Effect.tap(Effect.flatMap(claim(1, millis), soleLease), (leased) => renew(leased, LONG))
     )
     yield* Effect.sleep(millis + 100)
     yield* same("for another", names(yield* claim()), "")
@@ -222,7 +222,7 @@ export const work: ReadonlyArray<Check> = [
       const { add, claim, queue, find, release } = yield* setUp
       yield* add({ itemId: "a", resource: "x" }, { itemId: "b", resource: "x" })
       yield* add({ itemId: "c" })
-      const lease = yield* one(yield* claim(1))
+      const lease = yield* soleLease(yield* claim(1))
       const [, another, nextOfResource] = yield* within(
         millis,
         Effect.all([release(lease, { delay: millis, payload: "again" }), claim(1), claim(1)])
@@ -230,7 +230,7 @@ export const work: ReadonlyArray<Check> = [
       yield* same("before its delay", names(another), "c")
       yield* same("the next of its resource", names(nextOfResource), "")
       yield* Effect.sleep(millis + 50)
-      const again = yield* one(yield* claim())
+      const again = yield* soleLease(yield* claim())
       yield* same("after it", [again.itemId, again.payload, again.attempt], ["a", "again", 2])
       yield* same(
         "found",
@@ -242,7 +242,7 @@ export const work: ReadonlyArray<Check> = [
   paced(PORT, "leases what was due first, then what was queued first", 200, function* (millis) {
     const { add, claim, release } = yield* setUp
     yield* add({ itemId: "a" }, { itemId: "b" }, { itemId: "c" })
-    const lease = yield* one(yield* claim(1))
+    const lease = yield* soleLease(yield* claim(1))
     // `e` is due at once, and must be so before `a` is.
     yield* within(
       millis,
@@ -270,7 +270,7 @@ export const work: ReadonlyArray<Check> = [
   check(PORT, "lets a released lease write no more", function* () {
     const { add, claim, release, ...work } = yield* setUp
     yield* add({ itemId: "a" })
-    const lease = yield* one(yield* claim())
+    const lease = yield* soleLease(yield* claim())
     yield* release(lease, { delay: 0 })
     yield* refusals({ ...work, release }, lease, "after its release")
   }),
@@ -296,7 +296,7 @@ export const work: ReadonlyArray<Check> = [
       const slow = yield* within(
         millis,
         Effect.gen(function* () {
-          const lease = yield* one(yield* claim(1, millis))
+          const lease = yield* soleLease(yield* claim(1, millis))
           const fiber = yield* Effect.forkChild(transaction(lease))
           yield* Effect.raceFirst(Deferred.await(held), Fiber.join(fiber))
           return fiber
@@ -334,7 +334,7 @@ export const work: ReadonlyArray<Check> = [
       const { beside, lease, slow } = yield* within(
         millis,
         Effect.gen(function* () {
-          const lease = yield* one(yield* claim(1, millis))
+          const lease = yield* soleLease(yield* claim(1, millis))
           const slow = yield* Effect.forkChild(transaction(lease))
           yield* Effect.raceFirst(Deferred.await(held), Fiber.join(slow))
           return { lease, slow, beside: yield* Effect.forkChild(renew(lease, LONG)) }
@@ -353,7 +353,7 @@ export const work: ReadonlyArray<Check> = [
   check(PORT, "refuses to hold an item outside of a transaction as a defect", function* () {
     const { add, claim, hold } = yield* setUp
     yield* add({ itemId: "a" })
-    yield* ends("the hold", hold(yield* one(yield* claim())), "defect")
+    yield* ends("the hold", hold(yield* soleLease(yield* claim())), "defect")
   }),
   check(PORT, "leaves an item that is there already alone", function* () {
     const { add, claim, depth, queue } = yield* setUp
@@ -379,7 +379,7 @@ export const work: ReadonlyArray<Check> = [
   check(PORT, "settles an item whoever holds a lease on it", function* () {
     const { add, claim, queue, settle, ...work } = yield* setUp
     yield* add({ itemId: "a" }, { itemId: "b" }, { itemId: "c" })
-    const lease = yield* one(yield* claim(1))
+    const lease = yield* soleLease(yield* claim(1))
     yield* settle({ queue, itemIds: ["a", "b", "nobody"] })
     yield* same("what is left", names(yield* claim()), "c")
     yield* refusals({ ...work, settle }, lease, "after it was settled")

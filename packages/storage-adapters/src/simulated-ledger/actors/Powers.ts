@@ -14,8 +14,9 @@ export const agreements =
     World.find(world, Templates.IssuerPowersAgreementProposal).flatMap(
       ({ contractId, payload }) => {
         const { issuerPowersAgreementId, instrument, issuer, registrar, accepted } = payload
-        const asked = [issuer, registrar].includes(world.party) && !accepted.includes(world.party)
-        if (!asked || isPast(payload.until, world)) return []
+        const isAwaited =
+          [issuer, registrar].includes(world.party) && !accepted.includes(world.party)
+        if (!isAwaited || isPast(payload.until, world)) return []
         const to = { template: Templates.IssuerPowersAgreementProposal, contractId } as const
         const argument = { party: world.party }
         const details = {

@@ -17,8 +17,8 @@ export const proposals =
   (world) =>
     World.find(world, Templates.ReserveProposal).flatMap(({ contractId, payload }) => {
       const { reserveId, instrument, issuer, holder, accepted } = payload
-      const asked = [issuer, holder].includes(world.party) && !accepted.includes(world.party)
-      if (!asked) return []
+      const isAwaited = [issuer, holder].includes(world.party) && !accepted.includes(world.party)
+      if (!isAwaited) return []
       const to = { template: Templates.ReserveProposal, contractId } as const
       const argument = { party: world.party }
       const details = { reserveId, instrumentId: instrument.id }
@@ -50,8 +50,9 @@ export const locks =
     World.find(world, Templates.LockAgreementProposal).flatMap((proposal) => {
       const { contractId, payload } = proposal
       const { lockAgreementId, reserveId, asset, holder, accepted } = payload
-      const asked = [asset.admin, holder].includes(world.party) && !accepted.includes(world.party)
-      if (!asked) return []
+      const isAwaited =
+        [asset.admin, holder].includes(world.party) && !accepted.includes(world.party)
+      if (!isAwaited) return []
       const to = { template: Templates.LockAgreementProposal, contractId } as const
       const details = detailsOfLock(proposal)
       switch (Policy.judge(policy, [contractId, lockAgreementId, reserveId, asset.id])) {

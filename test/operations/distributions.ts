@@ -7,6 +7,7 @@ import { Effect, Stream } from "effect"
 import { distributions } from "#core/distributions/distribution/Distribution.ts"
 import { distributionLines } from "#core/distributions/distribution/DistributionLine.ts"
 import * as Calls from "../engine/calls.ts"
+import { totalsOf } from "../simulated-ledger/distributions.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 
@@ -67,21 +68,6 @@ export const carried = (number: number, holder: Line["holder"]): Line =>
     carryOut: Decimal.of("54.3209871644"),
     carried: "unrolled"
   })
-
-const totalsOf = (lines: ReadonlyArray<Line>): Templates.DistributionTotals => {
-  const sum = (figure: (line: Line) => Decimal.Decimal | null) =>
-    Decimal.sum(lines.map((line) => figure(line) ?? Decimal.zero))
-  return {
-    entitlement: sum(({ entitlement }) => entitlement),
-    carryIn: sum(({ carryIn }) => carryIn),
-    gross: sum(({ gross }) => gross),
-    equalisation: sum(({ equalisation }) => equalisation),
-    withheld: sum(({ withheld }) => withheld),
-    net: sum(({ net }) => net),
-    carryOut: sum(({ carryOut }) => carryOut),
-    payoutUnits: sum(({ payoutUnits }) => payoutUnits)
-  }
-}
 
 export const termsOf = (
   stage: Fund.Parties,

@@ -2,7 +2,6 @@
  * After a recovery: debts to the old wallet, units that still arrive there, and the loss of the
  * next key.
  */
-import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -18,24 +17,8 @@ const state = (id: string) => Effect.map(Powers.holder(id), (holder) => holder.s
 /** 30 of h1's 100 units are burned and not paid yet. */
 const burned = Effect.gen(function* () {
   const founded = yield* Powers.founded()
-  const { stage, h1 } = founded
-  yield* Calls.write(
-    "redemption.claim",
-    {},
-    { redemptionId: "r1", instrumentId: "fund-a", holderId: "h1", payment: "wire", units: 30 }
-  )
-  yield* Cycles.at(Cycles.friday)
-  yield* Fund.publishes(stage, "1.5", Cycles.friday)
-  yield* Cycles.pays(stage, { id: "r1", units: "30", price: "1.5", proceeds: "45" })
-  const { cid } = yield* Fund.freeHolding(h1.party)
-  yield* h1.act(
-    Templates.exercise(Templates.Holding, cid, "RequestBurn", {
-      amount: Decimal.of("30"),
-      reference: { kind: "redemption", id: "r1" },
-      custodian: null,
-      executeBefore: Instant.of("2026-09-01T00:00:00Z")
-    })
-  )
+  const { stage } = founded
+  yield* Powers.requestsBurn(founded, Cycles.friday)
   const request = yield* Fund.newestContract(Templates.BurnRequest)
   yield* stage.registrar.act(Templates.exercise(Templates.BurnRequest, request.cid, "Accept", {}))
   assert.strictEqual((yield* Cycles.redemption("r1")).state, "burned")

@@ -1,6 +1,6 @@
 /** Forced acts beside other acts on the same units: whichever comes first, no unit is made, lost or left unsaid. */
 import { FourEyes, Records } from "@bursar/engine-core"
-import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Decimal } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
@@ -213,23 +213,7 @@ describe("an order of a holder that is recovered on its way", () => {
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded()
       const next = yield* Powers.succeeds(stage, h1)
-      yield* Calls.write(
-        "redemption.claim",
-        {},
-        { redemptionId: "r1", instrumentId: "fund-a", holderId: "h1", payment: "wire", units: 30 }
-      )
-      yield* Cycles.at(Cycles.monday)
-      yield* Fund.publishes(stage, "1.5", Cycles.monday)
-      yield* Cycles.pays(stage, { id: "r1", units: "30", price: "1.5", proceeds: "45" })
-      const { cid } = yield* Fund.freeHolding(h1.party)
-      yield* h1.act(
-        Templates.exercise(Templates.Holding, cid, "RequestBurn", {
-          amount: Decimal.of("30"),
-          reference: { kind: "redemption", id: "r1" },
-          custodian: null,
-          executeBefore: Instant.of("2026-09-01T00:00:00Z")
-        })
-      )
+      yield* Powers.requestsBurn({ stage, h1 }, Cycles.monday)
       assert.strictEqual((yield* Cycles.redemption("r1")).state, "funded")
       const done = yield* Powers.recovers("h1")
       assert.strictEqual(done.why, "")

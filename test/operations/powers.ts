@@ -344,3 +344,27 @@ export const carriedTo = (holderId: string) =>
       .filter(({ record }) => record.supersedes !== null)
       .map(({ record }) => record.restrictionId as string)
   })
+
+/** Claims redemption `r1` of 30 of h1's units, prices it at 1.5 on a day, and requests the burn by h1. */
+export const requestsBurn = Effect.fnUntraced(function* (
+  { stage, h1 }: Pick<Effect.Success<ReturnType<typeof founded>>, "stage" | "h1">,
+  day: string
+) {
+  yield* Calls.write(
+    "redemption.claim",
+    {},
+    { redemptionId: "r1", instrumentId: "fund-a", holderId: "h1", payment: "wire", units: 30 }
+  )
+  yield* Cycles.at(day)
+  yield* Fund.publishes(stage, "1.5", day)
+  yield* Cycles.pays(stage, { id: "r1", units: "30", price: "1.5", proceeds: "45" })
+  const { cid } = yield* Fund.freeHolding(h1.party)
+  yield* h1.act(
+    Templates.exercise(Templates.Holding, cid, "RequestBurn", {
+      amount: Decimal.of("30"),
+      reference: { kind: "redemption", id: "r1" },
+      custodian: null,
+      executeBefore: Instant.of("2026-09-01T00:00:00Z")
+    })
+  )
+})

@@ -1,39 +1,16 @@
 /** Every gate around a redemption, and which of two faults answers. */
-import { Decimal, Instant, PlainJson } from "@bursar/engine-core/kernel"
-import { Result, Schema } from "effect"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { Body } from "#core/instruments/instrument/Manifest.ts"
-import { termsOf } from "#core/instruments/policy/Policy.ts"
 import { defaults } from "#core/instruments/policy/PolicyTerms.ts"
 import { judge } from "#core/kernel/Gates.ts"
 import { gates } from "#core/kernel/Refusal.ts"
 import * as Gates from "#core/orders/redemption/RedemptionGates.ts"
 import { figuresAt } from "#core/orders/redemption/RedemptionPricing.ts"
 import { at, id, party } from "../machines/subscriptions.ts"
-import { bodyOf } from "../operations/instrumentBody.ts"
+import { instrument, terms } from "./recorded.ts"
 
-const instrument = (change: object = {}): Gates.Claiming["instrument"] => {
-  const plain = Result.getOrThrow(PlainJson.parse(JSON.stringify({ ...bodyOf(), ...change })))
-  const { instrumentId, registrar, ...manifest } = Schema.decodeUnknownSync(Body)(plain)
-  return {
-    instrumentId,
-    registrar,
-    manifest: { ...manifest, ...defaults },
-    policyVersion: 1,
-    termsSince: null,
-    next: null,
-    backedBy: null,
-    configurations: ["00aa"]
-  }
-}
-const terms = (
-  change: object = {},
-  said: Partial<typeof defaults> = {}
-): Gates.Claiming["terms"] => {
-  const { manifest, policyVersion } = instrument(change)
-  return termsOf({ policyVersion, manifest: { ...manifest, ...said } })
-}
 /** The instrument's terms in both places: as recorded, and as in force. */
 const recorded = (change: object) => ({ instrument: instrument(change), terms: terms(change) })
 

@@ -1,39 +1,13 @@
 /** Every gate around a subscription, and which of two faults answers. */
-import { Decimal, Instant, PlainJson } from "@bursar/engine-core/kernel"
-import { Result, Schema } from "effect"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Result } from "effect"
 import { describe, expect, test } from "vitest"
-import { Body } from "#core/instruments/instrument/Manifest.ts"
-import { termsOf } from "#core/instruments/policy/Policy.ts"
 import { defaults } from "#core/instruments/policy/PolicyTerms.ts"
 import * as Gates from "#core/orders/subscription/SubscriptionGates.ts"
 import { check, judge } from "#core/kernel/Gates.ts"
 import { gates } from "#core/kernel/Refusal.ts"
-import { bodyOf } from "../operations/instrumentBody.ts"
 import { at, id, party } from "../machines/subscriptions.ts"
-
-const instrument = (change: object = {}): Gates.Claiming["instrument"] => {
-  const plain = Result.getOrThrow(PlainJson.parse(JSON.stringify({ ...bodyOf(), ...change })))
-  const { instrumentId, registrar, ...manifest } = Schema.decodeUnknownSync(Body)(plain)
-  return {
-    instrumentId,
-    registrar,
-    manifest: { ...manifest, ...defaults },
-    policyVersion: 1,
-    termsSince: null,
-    next: null,
-    backedBy: null,
-    configurations: ["00aa"]
-  }
-}
-
-/** The terms of an instrument recorded so, with what a policy says beside. */
-const terms = (
-  change: object = {},
-  said: Partial<typeof defaults> = {}
-): Gates.Claiming["terms"] => {
-  const { manifest, policyVersion } = instrument(change)
-  return termsOf({ policyVersion, manifest: { ...manifest, ...said } })
-}
+import { instrument, terms } from "./recorded.ts"
 
 const nextDay = Instant.of("2026-08-01T00:00:00Z")
 const screening = (state: "clear" | "review") => ({

@@ -31,6 +31,25 @@ const soleLease = (leases: ReadonlyArray<Lease>): Effect.Effect<Lease> => {
     : Effect.succeed(first)
 }
 
+/** Transaction that holds a lease, succeeds `held`, waits for `goOn`, and runs `last` at its end. */
+const holding = <A, E, R>(last: (lease: Lease) => Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const { run } = yield* Atomically
+    const { hold } = yield* WorkQueue
+    const held = yield* Deferred.make<void>()
+    const goOn = yield* Deferred.make<void>()
+    const transaction = (lease: Lease) =>
+      run(
+        Effect.gen(function* () {
+          yield* hold(lease)
+          yield* Deferred.succeed(held, undefined)
+          yield* Deferred.await(goOn)
+          yield* last(lease)
+        })
+      )
+    return { held, goOn, transaction }
+  })
+
 /** Every write that needs a valid lease, each of which must fail with a lost one. */
 const refusals = (work: WorkQueue["Service"], lease: Lease, what: string) =>
   Effect.gen(function* () {
@@ -279,20 +298,9 @@ export const work: ReadonlyArray<Check> = [
     "holds an item for a transaction even if its lease runs out in it",
     200,
     function* (millis) {
-      const { run } = yield* Atomically
-      const { add, claim, finish, hold } = yield* setUp
+      const { add, claim, finish } = yield* setUp
       yield* add({ itemId: "a" })
-      const held = yield* Deferred.make<void>()
-      const goOn = yield* Deferred.make<void>()
-      const transaction = (lease: Lease) =>
-        run(
-          Effect.gen(function* () {
-            yield* hold(lease)
-            yield* Deferred.succeed(held, undefined)
-            yield* Deferred.await(goOn)
-            yield* finish(lease)
-          })
-        )
+      const { goOn, held, transaction } = yield* holding((lease) => finish(lease))
       const slow = yield* within(
         millis,
         Effect.gen(function* () {
@@ -317,20 +325,9 @@ export const work: ReadonlyArray<Check> = [
     "renews a lease that a transaction holds, within it and beside it, even if it runs out in it",
     200,
     function* (millis) {
-      const { run } = yield* Atomically
-      const { add, claim, finish, hold, renew } = yield* setUp
+      const { add, claim, finish, renew } = yield* setUp
       yield* add({ itemId: "a" })
-      const held = yield* Deferred.make<void>()
-      const goOn = yield* Deferred.make<void>()
-      const transaction = (lease: Lease) =>
-        run(
-          Effect.gen(function* () {
-            yield* hold(lease)
-            yield* Deferred.succeed(held, undefined)
-            yield* Deferred.await(goOn)
-            yield* renew(lease, LONG)
-          })
-        )
+      const { goOn, held, transaction } = yield* holding((lease) => renew(lease, LONG))
       const { beside, lease, slow } = yield* within(
         millis,
         Effect.gen(function* () {

@@ -1,12 +1,13 @@
 /** Planted faults: one fault of each kind in a register with orders is found, as severe as the table of checks says, and nothing else. */
 import { Records } from "@bursar/engine-core"
-import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Decimal, Instant, Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { findings } from "#core/findings/Finding.ts"
 import { type Holding, holdings } from "#core/instruments/register/Holding.ts"
+import { partyMovements } from "#core/instruments/register/Movement.ts"
 import { type Redemption, redemptions } from "#core/orders/redemption/Redemption.ts"
 import { type Subscription, subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { type Contract, contracts } from "#core/projection/Contract.ts"
@@ -161,6 +162,29 @@ const faults: ReadonlyArray<Fault> = [
     Effect.gen(function* () {
       yield* ofSubscription({ policyVersion: 2 + die.roll(5) })
       return ["policy-replay blocking s1"]
+    })
+  ),
+  faultOf("a movement of a party that the register does not have", ({ die, h1 }) =>
+    Effect.gen(function* () {
+      const records = yield* Records
+      const { offset } = yield* Calls.catchUp
+      const rows = yield* records.list(partyMovements, { where: { party: [h1.party] }, limit: 1 })
+      const { record } = rows[0]!
+      const party = Party.of("unlisted::1220")
+      const units = Decimal.of(String(1 + die.roll(50)))
+      const forged = { seq: record.seq + 1_000_000, party, to: party, units, balanceAfter: units }
+      yield* records.transact(
+        records.open(
+          partyMovements,
+          { ...record, ...forged },
+          {
+            cause: { by: "run", runId: "fault" } as const,
+            now: yield* Instant.now,
+            offset: offset as never
+          }
+        )
+      )
+      return [`movements-balance blocking ${party}`]
     })
   ),
   faultOf("a ledger fact that no record expected", ({ die }) =>

@@ -6,8 +6,12 @@ import { holderParties } from "../../holders/holder/Holder.ts"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import { positionsOf } from "../../instruments/lot/LotLookups.ts"
 import { assetKeyOf, holdings } from "../../instruments/register/Holding.ts"
-import { partyMovements } from "../../instruments/register/Movement.ts"
-import { type RegisterEntry, registerEntries } from "../../instruments/register/RegisterEntry.ts"
+import { type PartyMovement, partyMovements } from "../../instruments/register/Movement.ts"
+import {
+  idOf,
+  type RegisterEntry,
+  registerEntries
+} from "../../instruments/register/RegisterEntry.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
@@ -16,8 +20,8 @@ import * as MovementsBalance from "./checks/MovementsBalance.ts"
 import type * as LotsHoldings from "./checks/LotsHoldings.ts"
 import type * as RegisterSupply from "./checks/RegisterSupply.ts"
 
-/** Number of parties whose movements are read together. */
-const partiesMax = 500
+/** Number of parties whose movements are read together: they are found by party. */
+const partiesMax = 200
 
 type Of = Pick<Instrument, "instrumentId" | "registrar">
 
@@ -58,39 +62,23 @@ export const sums = (
     })
   )
 
-/** Parties after `from` up to `to`, in the order of the register; null: without end. */
-interface Span {
-  readonly from: string
-  readonly to: string | null
-  readonly entries: ReadonlyArray<RegisterEntry>
-}
-
-/** Bound of a range after `party`, and before every other party that is sorted after it. */
-const beyond = (party: string): string => `${party}\u0001`
-
-/**
- * Streams the register's entries of the instrument, those without units included, in spans that
- * together have every party, also those with movements and no entry.
- */
-const spansOf = (instrument: Of, { pin }: Point): Stream.Stream<Span, Unavailable, Records> => {
+/** Streams pages of the register's entries of the instrument, those without units included. */
+const entriesOf = (
+  instrument: Of,
+  { pin }: Point
+): Stream.Stream<ReadonlyArray<RegisterEntry>, Unavailable, Records> => {
   const prefix = `${assetKeyOf(instrument)}/`
   return Stream.unwrap(
     Effect.map(Records, (records) =>
-      Stream.unfold("" as string | null, (from) =>
+      Stream.unfold(prefix as string | null, (after) =>
         Effect.gen(function* () {
-          if (from === null) return undefined
-          const rows = yield* records.list(registerEntries, {
-            pin,
-            after: `${prefix}${from}`,
-            limit: partiesMax
-          })
+          if (after === null) return undefined
+          const rows = yield* records.list(registerEntries, { pin, after, limit: partiesMax })
           const entries = rows.flatMap(({ record, sortKey }) =>
             sortKey.startsWith(prefix) ? [record] : []
           )
-          const newest = entries.at(-1)
-          const isWhole = entries.length < partiesMax || newest === undefined
-          const to = isWhole ? null : beyond(newest.party)
-          return [{ from, to, entries }, to] as const
+          const isLast = entries.length < partiesMax
+          return [entries, isLast ? null : rows.at(-1)!.sortKey] as const
         })
       )
     )
@@ -108,31 +96,77 @@ interface Sum {
   readonly moved: Decimal.Decimal
 }
 
-/** Sums the movements of a span's parties, each from the balance before its first movement. */
-const movedIn = Effect.fnUntraced(function* ({ from, to }: Span, instrument: Of, at: Point) {
-  const records = yield* Records
-  const sums = new Map<string, Sum>()
-  yield* records
-    .stream(partyMovements, {
-      pin: at.pin,
-      where: { instrumentId: [instrument.instrumentId] },
-      ranges: { party: { from, ...(to === null ? {} : { to }) } }
-    })
-    .pipe(
-      Stream.filter(({ record }) => record.registrar === instrument.registrar),
-      Stream.runForEach(({ record }) =>
-        Effect.sync(() => {
-          const sum = sums.get(record.party) ?? {
-            opening: isComplete(at) ? Decimal.zero : MovementsBalance.before(record),
+/** Sums of parties, and the number of movements that they are made of. */
+interface Moved {
+  readonly sums: ReadonlyMap<string, Sum>
+  readonly count: number
+}
+
+/** Sums movements by party, each sum from the balance before its first movement. */
+const sumsOf = <E, R>(
+  moved: Stream.Stream<PartyMovement, E, R>,
+  instrument: Of,
+  at: Point
+): Effect.Effect<Moved, E, R> =>
+  Effect.suspend(() => {
+    const sums = new Map<string, Sum>()
+    return moved.pipe(
+      Stream.runFold(
+        () => 0,
+        (count, movement) => {
+          if (movement.registrar !== instrument.registrar) return count + 1
+          const sum = sums.get(movement.party) ?? {
+            opening: isComplete(at) ? Decimal.zero : MovementsBalance.before(movement),
             moved: Decimal.zero
           }
-          const change = MovementsBalance.changeOf(record)
-          sums.set(record.party, { ...sum, moved: Decimal.add(sum.moved, change) })
-        })
-      )
+          const change = MovementsBalance.changeOf(movement)
+          sums.set(movement.party, { ...sum, moved: Decimal.add(sum.moved, change) })
+          return count + 1
+        }
+      ),
+      Effect.map((count) => ({ sums, count }))
     )
-  return sums
-})
+  })
+
+/** Streams the movements of the instrument: all of them, or those of `parties`. */
+const movementsOf = (
+  { instrumentId }: Of,
+  { pin }: Point,
+  parties?: ReadonlyArray<string>
+): Stream.Stream<PartyMovement, Unavailable, Records> =>
+  Stream.unwrap(
+    Effect.map(Records, (records) =>
+      records
+        .stream(partyMovements, {
+          pin,
+          where: {
+            instrumentId: [instrumentId],
+            ...(parties === undefined ? {} : { party: parties })
+          }
+        })
+        .pipe(Stream.map(({ record }) => record))
+    )
+  )
+
+/** Streams the movements of the instrument whose party has no entry in the register. */
+const unlistedOf = (
+  instrument: Of,
+  at: Point
+): Stream.Stream<PartyMovement, Unavailable, Records> =>
+  movementsOf(instrument, at).pipe(
+    Stream.filter(({ registrar }) => registrar === instrument.registrar),
+    Stream.grouped(partiesMax),
+    Stream.mapEffect((moved) =>
+      Effect.gen(function* () {
+        const records = yield* Records
+        const ids = [...new Set(moved.map(({ party }) => idOf({ ...instrument, party })))]
+        const entries = yield* records.many(registerEntries, ids, at.pin)
+        const listed = new Set(entries.map(({ party }) => party))
+        return moved.filter(({ party }) => !listed.has(party))
+      })
+    ),
+    Stream.flatMap((moved) => Stream.fromIterable(moved))
+  )
 
 /** The holders of parties, by party; a party that is no holder is left out. */
 export const holderIdsOf = Effect.fnUntraced(function* (
@@ -145,38 +179,73 @@ export const holderIdsOf = Effect.fnUntraced(function* (
 })
 
 /**
- * Streams the balance of each party with an entry or a movement of the instrument. A party without
- * movements in a projection that began from a snapshot has held its units since: its opening is its
- * closing.
+ * Balances of parties of which some have an entry. A party without movements in a projection that
+ * began from a snapshot has held its units since: its opening is its closing.
+ */
+const balancesOf = Effect.fnUntraced(function* (
+  entries: ReadonlyArray<RegisterEntry>,
+  sums: ReadonlyMap<string, Sum>,
+  of: { readonly instrument: Of; readonly at: Point }
+) {
+  const { at, instrument } = of
+  const closings = new Map<string, Decimal.Decimal>(
+    entries.map(({ party, units }) => [party, units])
+  )
+  const parties = [...new Set([...closings.keys(), ...sums.keys()])]
+  const holderIds = yield* holderIdsOf(parties, at)
+  return parties.map((party): MovementsBalance.Balance => {
+    const closing = closings.get(party) ?? Decimal.zero
+    const opening = isComplete(at) ? Decimal.zero : closing
+    return {
+      instrumentId: instrument.instrumentId,
+      party,
+      holderId: holderIds.get(party) ?? null,
+      ...(sums.get(party) ?? { opening, moved: Decimal.zero }),
+      closing
+    }
+  })
+})
+
+/**
+ * Streams the balance of each party with an entry or a movement of the instrument: those with an entry
+ * page by page. Parties without one are looked for only where the pages have fewer movements than the
+ * instrument, since that reads each movement once more.
  */
 export const balances = (
   instrument: Of,
   at: Point
 ): Stream.Stream<MovementsBalance.Balance, Unavailable, Records> =>
-  spansOf(instrument, at).pipe(
-    Stream.mapEffect((span) =>
-      Effect.gen(function* () {
-        const sums = yield* movedIn(span, instrument, at)
-        const closings = new Map<string, Decimal.Decimal>(
-          span.entries.map(({ party, units }) => [party, units])
-        )
-        const parties = [...new Set([...closings.keys(), ...sums.keys()])]
-        const holderIds = yield* holderIdsOf(parties, at)
-        return parties.map((party): MovementsBalance.Balance => {
-          const closing = closings.get(party) ?? Decimal.zero
-          const opening = isComplete(at) ? Decimal.zero : closing
-          return {
-            instrumentId: instrument.instrumentId,
-            party,
-            holderId: holderIds.get(party) ?? null,
-            ...(sums.get(party) ?? { opening, moved: Decimal.zero }),
-            closing
-          }
+  Stream.suspend(() => {
+    let paged = 0
+    const listed = entriesOf(instrument, at).pipe(
+      Stream.mapEffect((entries) =>
+        Effect.gen(function* () {
+          const parties = entries.map(({ party }) => party)
+          const { count, sums } = yield* sumsOf(
+            movementsOf(instrument, at, parties),
+            instrument,
+            at
+          )
+          paged += count
+          return yield* balancesOf(entries, sums, { instrument, at })
         })
+      )
+    )
+    const unlisted = Effect.gen(function* () {
+      const { instrumentId } = instrument
+      const records = yield* Records
+      const counts = yield* records.countBy(partyMovements, "instrumentId", {
+        pin: at.pin,
+        where: { instrumentId: [instrumentId] }
       })
-    ),
-    Stream.flatMap((balances) => Stream.fromIterable(balances))
-  )
+      if (counts.get(instrumentId) === undefined || counts.get(instrumentId) === paged) return []
+      const { sums } = yield* sumsOf(unlistedOf(instrument, at), instrument, at)
+      return yield* balancesOf([], sums, { instrument, at })
+    })
+    return Stream.concat(listed, Stream.fromEffect(unlisted)).pipe(
+      Stream.flatMap((found) => Stream.fromIterable(found))
+    )
+  })
 
 /** Streams the units of each party of the instrument with what remains of its lots. */
 export const positions = (

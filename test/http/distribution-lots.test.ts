@@ -2,10 +2,13 @@
 import { Catalogue } from "@bursar/engine-core"
 import { type Basis, Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
+import { OracleBot, Orders, RegistrarBot } from "#adapters/simulated-ledger/actors/index.ts"
 import { Result } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Bank from "../operations/bank.ts"
+import * as Csv from "./csv-reader.ts"
 import * as Distributing from "./distributing.ts"
+import * as Http from "./venue.ts"
 
 const { verify } = Catalogue
 
@@ -23,6 +26,14 @@ const inCash = {
 } as const
 const taxedByFifth = { ...inCash, distribution: { ...inCash.distribution, withholding: 0.2 } }
 
+const rebasedTerms = {
+  instrumentId: "rebased",
+  unitDecimals: 6,
+  pricing: "historic",
+  feeRate: Decimal.of("0.005"),
+  redemptionFeeRate: Decimal.of("0.005")
+} as const
+
 let fund: Distributing.Fund
 
 beforeAll(async () => {
@@ -31,15 +42,21 @@ beforeAll(async () => {
       equalised: taxedByFifth,
       "gone-ex": taxedByFifth,
       lots: { ...inCash, distribution: { ...inCash.distribution, incomeCode: "06" } },
-      rebased: { ...inCash, valuation: "rebasing" }
+      rebased: {
+        ...{ ...inCash, valuation: "rebasing" },
+        fees: { subscription: 0.005, redemption: 0.005 }
+      }
     },
     holders: ["a", "b", "c"],
     admissions: { b: ["equalised"], c: ["equalised"] },
-    priced: ["equalised", "gone-ex", "lots"].map((instrumentId) => ({
-      instrumentId,
-      unitDecimals: 6,
-      pricing: "historic" as const
-    }))
+    priced: [
+      ...["equalised", "gone-ex", "lots"].map((instrumentId) => ({
+        instrumentId,
+        unitDecimals: 6,
+        pricing: "historic" as const
+      })),
+      rebasedTerms
+    ]
   })
 })
 afterAll(() => fund.close())
@@ -74,6 +91,43 @@ const buys = async (instrumentId: string, holderId: string, amount: number) => {
   return fund.reads(path)
 }
 
+/**
+ * Claims a redemption of the rebasing fund, which oracle, holder and registrar price and burn: each acts
+ * once, since a holder's program repeats its request until the order is settled.
+ */
+const redeems = async (units: number) => {
+  const { policy } = Distributing
+  const asked = { instrumentId: "rebased", holderId: "a", units }
+  const { redemptionId } = await fund.writes("/v1/redemptions", asked)
+  const instruments = [rebasedTerms]
+  await fund.wallet("oracle").does(OracleBot.redemptions({ policy, instruments }))
+  await fund.wallet("a").does(Orders.burns(policy, () => true))
+  await fund.registrar.does(RegistrarBot.plan({ policy, instruments: [] }))
+  return `/v1/redemptions/${String(redemptionId)}`
+}
+
+const shortened = (figure: string) => figure.replace(/\.?0+$/u, "")
+
+/** Members of an answer as they are written, without trailing zeros. */
+const textsOf = async (path: string, names: ReadonlyArray<string>) => {
+  const { text } = await fund.venue.read(path)
+  return names.map((name) =>
+    shortened(new RegExp(`"${name}":([0-9.]+)`, "u").exec(text)?.[1] ?? "no figure")
+  )
+}
+
+const tableOf = async (path: string) => {
+  const as = await Http.bearer(["auditor"])
+  return Csv.records(await (await Http.send(fund.venue, { path: `${path}?format=csv`, as })).text())
+}
+
+/** Units of the register's first line: in its JSON, and in its table. */
+const registerOf = async (instrumentId: string) => {
+  const path = `/v1/instruments/${instrumentId}/register`
+  const [units] = await textsOf(path, ["units"])
+  return [units, ...(await tableOf(path)).map((line) => shortened(line["units"] ?? ""))]
+}
+
 const unitsOf = async (name: string, instrumentId: string) =>
   Decimal.formatPlain(
     Decimal.sum(
@@ -90,7 +144,16 @@ describe("vectors of lots over HTTP", () => {
     await publishes("lots", "2026-06-29", "1.0200")
     for (const id of ["equalised", "gone-ex"]) await publishes(id, "2026-06-29", "500")
     await publishes("rebased", "2026-06-29", "1.7", "index")
-    await fund.mints("a", "585.2941176471", "rebased")
+    const bought = { instrumentId: "rebased", holderId: "a", amount: 1000 }
+    const { subscriptionId } = await fund.writes("/v1/subscriptions", bought)
+    await fund.work()
+    const order = `/v1/subscriptions/${String(subscriptionId)}`
+    expect(await textsOf(order, ["fee", "units", "baseUnits", "index"])).toEqual([
+      ...["5", "995", "585.2941176471", "1.7"]
+    ])
+    await fund.writes(`${order}:deliver`, await cashOf("rebased", 1000))
+    await fund.work()
+    expect(await registerOf("rebased")).toEqual(["995", "995"])
     await fund.at("2026-07-01T12:00:00Z")
     for (const holderId of ["a", "b"]) await buys("equalised", holderId, 500)
     await fund.mints("a", "1", "gone-ex")
@@ -132,6 +195,16 @@ describe("vectors of lots over HTTP", () => {
       withheld: "1.09",
       net: "15.41"
     })
+    const [exported] = await tableOf("/v1/distributions/lots.2026-07/export")
+    expect(exported).toMatchObject({
+      units: "550.0097080000",
+      entitlement: "16.5002912400",
+      gross: "16.5000000000",
+      equalisation: "9.2500000000",
+      withheld: "1.0900000000",
+      net: "15.4100000000"
+    })
+    expect(await registerOf("lots")).toEqual(["550.009708", "550.009708"])
   })
 
   it("G42, HMRC CTM48430: three units get the same, of which one gets back what it paid for", async () => {
@@ -148,6 +221,31 @@ describe("vectors of lots over HTTP", () => {
       withheld: "0",
       payoutUnits: "null"
     })
+    const [exported] = await tableOf("/v1/distributions/rebased.2026-07/export")
+    expect(exported).toMatchObject({ entitlement: "18.3782352941", gross: "18.3700000000" })
+  })
+
+  it("G44: redemptions of a rebasing fund burn base units, the last of them all that is left", async () => {
+    const figures = ["units", "baseUnits", "proceeds"]
+    expect(await registerOf("rebased")).toEqual(["1013.378235", "1013.378235"])
+    const part = await redeems(500)
+    expect(await textsOf(part, figures)).toEqual(["500", "288.7836432944", "497.5"])
+    await fund.writes(`${part}:settle`, await cashOf("rebased", 497.5, "debit"))
+    expect(await registerOf("rebased")).toEqual(["513.378235", "513.378235"])
+    const rest = await redeems(513.378235)
+    expect(await textsOf(rest, figures)).toEqual(["513.378235", "296.5104743527", "510.81"])
+    await fund.writes(`${rest}:settle`, await cashOf("rebased", 510.81, "debit"))
+    expect(await tableOf("/v1/instruments/rebased/register")).toEqual([])
+    const moved = await tableOf("/v1/instruments/rebased/movements")
+    expect(
+      moved.flatMap(({ kind, units }) =>
+        kind === "lock" || kind === "unlock" ? [] : [`${kind} ${units}`]
+      )
+    ).toEqual([
+      "subscription 585.2941176471",
+      "redemption 288.7836432944",
+      "redemption 296.5104743527"
+    ])
   })
 
   it("G42: the next month is refused at 519.9, and passes at 500.4", async () => {

@@ -8,8 +8,8 @@ type Graph = ReadonlyMap<string, ReadonlyArray<string>>
 const cycleIn = (graph: Graph): ReadonlyArray<string> => {
   const done = new Set<string>()
   const visit = (file: string, trail: ReadonlyArray<string>): ReadonlyArray<string> => {
-    const seen = trail.indexOf(file)
-    if (seen !== -1) return [...trail.slice(seen), file]
+    const firstIndex = trail.indexOf(file)
+    if (firstIndex !== -1) return [...trail.slice(firstIndex), file]
     if (done.has(file)) return []
     for (const next of graph.get(file) ?? []) {
       const cycle = visit(next, [...trail, file])

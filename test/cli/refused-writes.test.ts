@@ -116,15 +116,15 @@ describe("a database of which", () => {
         return answer.status
       }
       const places = [`${at.api}/v1/health`, `${at.management}/readyz`]
-      const seen = () => Promise.all(places.map(status))
+      const statuses = () => Promise.all(places.map(status))
       try {
-        await expect.poll(seen).toEqual([200, 200])
+        await expect.poll(statuses).toEqual([200, 200])
         await begin(say, database)
         await expect.poll(() => register("holder-a")).toBe(503)
         // The refused write alone makes the host not ready: no request and no timer has to find it
         // out.
         await expect.poll(() => venue.log()).toContain(`"sqlState":"${sqlState}"`)
-        expect(await seen()).toEqual([503, 503])
+        expect(await statuses()).toEqual([503, 503])
         expect(await status(`${at.management}/livez`)).toBe(200)
         const loggedLines = venue
           .log()
@@ -139,11 +139,11 @@ describe("a database of which", () => {
         // The database refuses writes all the time: the host must never report readiness, although
         // reads succeed.
         for (let asked = 0; asked < 20; asked++) {
-          expect(await seen()).toEqual([503, 503])
+          expect(await statuses()).toEqual([503, 503])
           await new Promise((later) => setTimeout(later, 50))
         }
         await end(say, database)
-        await expect.poll(seen).toEqual([200, 200])
+        await expect.poll(statuses).toEqual([200, 200])
         await expect.poll(() => register("holder-b")).toBe(202)
         // The blob that the host wrote as a trial is deleted.
         expect(await say("select count(*)::int as kept from bursar.blob")).toEqual([{ kept: 0 }])

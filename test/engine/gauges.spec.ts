@@ -41,17 +41,17 @@ describe("the figures that are looked up", () => {
       yield* ask("two")
       yield* TestClock.adjust("90 seconds")
       yield* Gauges.look
-      const seen = yield* figures
-      expect([seen.awaiting, seen.head]).toEqual([2, 2])
+      const firstFigures = yield* figures
+      expect([firstFigures.awaiting, firstFigures.head]).toEqual([2, 2])
       // The audit log has no signed checkpoint yet.
-      expect(seen.unsigned).toBeGreaterThanOrEqual(90)
+      expect(firstFigures.unsigned).toBeGreaterThanOrEqual(90)
       yield* Calls.approve(String(Calls.field(action, "actionKey")), anna)
       yield* TestClock.adjust("30 seconds")
       yield* Gauges.look
-      const later = yield* figures
-      expect(later.awaiting).toBe(1)
+      const laterFigures = yield* figures
+      expect(laterFigures.awaiting).toBe(1)
       // The age of the oldest operation is by the store's own clock.
-      expect(later.waits).toBeGreaterThanOrEqual(0)
+      expect(laterFigures.waits).toBeGreaterThanOrEqual(0)
     }).pipe(Effect.provide(world({ operations: Toys.toys })), apart)
   )
 

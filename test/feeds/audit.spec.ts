@@ -369,8 +369,8 @@ describe("a log that is checked", () => {
     const elsewhere = chained([proposed], { ...empty, hash: "f".repeat(64) })
     expect(faultOf(elsewhere, at(elsewhere, 0))?.seq).toBe(1)
     const first = chained([proposed])
-    const later = chained([proposed], { seq: 4, hash: at(first, 0).hash, checkpoint: 0 })
-    expect(faultOf([...first, ...later], at(later, 0))?.seq).toBe(2)
+    const laterChain = chained([proposed], { seq: 4, hash: at(first, 0).hash, checkpoint: 0 })
+    expect(faultOf([...first, ...laterChain], at(laterChain, 0))?.seq).toBe(2)
   })
 
   it("a record that was appended with a right hash is refused", () => {
@@ -630,13 +630,13 @@ describe("checkpoints", () => {
     ))
 
   it("signs with the newest key that is valid, and with the newest of all once all have ended", () => {
-    const later = Instant.of("2026-06-01T00:00:00Z")
-    const old = { ...key, keyId: "old", notAfter: later }
+    const laterInstant = Instant.of("2026-06-01T00:00:00Z")
+    const old = { ...key, keyId: "old", notAfter: laterInstant }
     const next = {
       ...key,
       keyId: "next",
       notBefore: Instant.of("2026-03-01T00:00:00Z"),
-      notAfter: later
+      notAfter: laterInstant
     }
     const by = (at: string) => Checkpoint.keyAt([old, next], Instant.of(at))?.keyId
     expect(by("2026-02-01T00:00:00Z")).toBe("old")

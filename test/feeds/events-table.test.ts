@@ -149,10 +149,12 @@ describe("a monitor", () => {
   it("never sees a hidden member, at any depth, nor a party, nor the id of a hidden record", () => {
     fc.assert(
       fc.property(event(), (whole) => {
-        const seen = redact(whole)
-        expect(seen?.party).toBeNull()
-        expect(membersOf(seen?.payload).filter((member) => hiddenMembers.has(member))).toEqual([])
-        expect(seen?.resourceId).toBe(
+        const redacted = redact(whole)
+        expect(redacted?.party).toBeNull()
+        expect(membersOf(redacted?.payload).filter((member) => hiddenMembers.has(member))).toEqual(
+          []
+        )
+        expect(redacted?.resourceId).toBe(
           hiddenResources.has(whole.resourceKind) ? null : whole.resourceId
         )
       })
@@ -162,11 +164,11 @@ describe("a monitor", () => {
   it("sees the rest as it was, and seeing twice hides nothing more", () => {
     fc.assert(
       fc.property(event(), (whole) => {
-        const seen = redact(whole)
-        if (seen === null) throw new Error("a control event is seen")
-        expect(redact(seen)).toEqual(seen)
+        const redacted = redact(whole)
+        if (redacted === null) throw new Error("a control event is seen")
+        expect(redact(redacted)).toEqual(redacted)
         if (membersOf(whole.payload).every((member) => !hiddenMembers.has(member))) {
-          expect(seen.payload).toEqual(whole.payload)
+          expect(redacted.payload).toEqual(whole.payload)
         }
       })
     )

@@ -101,15 +101,15 @@ const page = (of: {
 /** Reads on from a place until a page is empty twice; the cursor is saved after every page. */
 const readOn = (of: Omit<Parameters<typeof page>[0], "after">) =>
   Effect.gen(function* () {
-    const seen: Array<EventReads.Event> = []
+    const pagedEvents: Array<EventReads.Event> = []
     let after: string | undefined
     for (let empty = 0; empty < 2; ) {
       const answer = yield* page({ ...of, ...(after === undefined ? {} : { after }) })
-      seen.push(...answer.value)
+      pagedEvents.push(...answer.value)
       after = answer.next
       empty = answer.value.length === 0 ? empty + 1 : 0
     }
-    return { seen, after }
+    return { seen: pagedEvents, after }
   })
 
 const readAll = (of: Parameters<typeof readOn>[0]) => Effect.map(readOn(of), ({ seen }) => seen)
@@ -129,7 +129,7 @@ describe("the feed", () => {
         (writers, limit) =>
           Calls.runCase(
             Effect.gen(function* () {
-              const seen: Array<EventReads.Event> = []
+              const readerEvents: Array<EventReads.Event> = []
               let saved: string | undefined
               let writing = true
               const reader = Effect.gen(function* () {
@@ -138,7 +138,7 @@ describe("the feed", () => {
                     limit,
                     ...(saved === undefined ? {} : { after: saved })
                   })
-                  seen.push(...answer.value)
+                  readerEvents.push(...answer.value)
                   saved = answer.next
                   if (!writing && answer.value.length === 0) rest -= 1
                   yield* Effect.yieldNow
@@ -162,10 +162,10 @@ describe("the feed", () => {
                 .flat()
                 .filter(({ fails }) => !fails)
                 .reduce((total, { events }) => total + events.length, 0)
-              expect(seen.map(({ seq }) => seq)).toEqual(
+              expect(readerEvents.map(({ seq }) => seq)).toEqual(
                 Array.from({ length: count }, (_, index) => index + 1)
               )
-              expect(kept.map(({ seq }) => seq)).toEqual(seen.map(({ seq }) => seq))
+              expect(kept.map(({ seq }) => seq)).toEqual(readerEvents.map(({ seq }) => seq))
               // The stamps of control events never go back.
               const stamps = kept.filter(({ kind }) => kind === "control").map(({ at }) => at ?? "")
               expect(stamps).toEqual(stamps.toSorted())
@@ -192,12 +192,12 @@ describe("the feed", () => {
       to: fc.constantFrom(undefined, undefined, 4_000, 9_000)
     })
     .map(({ from, to, ...rest }): Params => {
-      const given = Object.entries({
+      const filterEntries = Object.entries({
         ...rest,
         from: from === undefined ? undefined : Instant.fromEpochMillis(from),
         to: to === undefined ? undefined : Instant.fromEpochMillis(to)
       }).filter(([, value]) => value !== undefined)
-      return Object.fromEntries(given)
+      return Object.fromEntries(filterEntries)
     })
 
   const few = fc.array(
@@ -249,11 +249,11 @@ describe("the feed", () => {
           Effect.gen(function* () {
             yield* fill(batches)
             const all = yield* readAll({ limit: 1_000 })
-            const seen = yield* readAll({ caller: monitor, limit })
-            expect(seen.map(({ seq }) => seq)).toEqual(
+            const monitorEvents = yield* readAll({ caller: monitor, limit })
+            expect(monitorEvents.map(({ seq }) => seq)).toEqual(
               all.filter(({ kind }) => kind === "control").map(({ seq }) => seq)
             )
-            for (const one of seen) {
+            for (const one of monitorEvents) {
               expect(one.party).toBe(null)
               if (hiddenResources.has(one.resourceKind)) expect(one.resourceId).toBe(null)
               else expect(one.resourceId).not.toBe(null)

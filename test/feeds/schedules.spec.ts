@@ -181,19 +181,19 @@ describe("a task", () => {
   it("of a version that this one does not know is neither removed nor taken", () =>
     inStore(
       Effect.gen(function* () {
-        const later = counting("of a later version")
-        const known = counting("known")
-        yield* (yield* instance([later.task, known.task])).runOnce
+        const laterTask = counting("of a later version")
+        const knownTask = counting("known")
+        yield* (yield* instance([laterTask.task, knownTask.task])).runOnce
         yield* TestClock.adjust("10 minutes")
-        const old = yield* instance([known.task])
+        const old = yield* instance([knownTask.task])
         yield* old.runOnce
-        expect([later.turns.length, known.turns.length]).toEqual([0, 1])
+        expect([laterTask.turns.length, knownTask.turns.length]).toEqual([0, 1])
         // The unknown task is left to engines that know it, and not looked at every minute.
         yield* TestClock.adjust("5 minutes")
         expect(yield* old.runOnce).toBe(0)
         yield* TestClock.adjust("1 hour")
-        yield* (yield* instance([later.task])).runOnce
-        expect(later.turns).toHaveLength(1)
+        yield* (yield* instance([laterTask.task])).runOnce
+        expect(laterTask.turns).toHaveLength(1)
       })
     ))
 

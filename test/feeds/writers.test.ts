@@ -148,7 +148,7 @@ for (const { name, ports } of stores) {
             )
           )
           yield* Deferred.await(opened)
-          const later = yield* Effect.forkChild(
+          const laterWriter = yield* Effect.forkChild(
             records.transactAlone(records.announce([announced("later")]))
           )
           let saved: string | undefined
@@ -165,11 +165,11 @@ for (const { name, ports } of stores) {
             // In memory a reader waits for the writers; on PostgreSQL it reads committed events.
             for (let looks = 0; looks < 20; looks++) yield* look
             expect(seen).toEqual(["first"])
-            expect(later.pollUnsafe()).toBeUndefined()
+            expect(laterWriter.pollUnsafe()).toBeUndefined()
           }
           yield* Deferred.succeed(release, undefined)
           yield* Fiber.join(held)
-          yield* Fiber.join(later)
+          yield* Fiber.join(laterWriter)
           yield* look
           yield* look
           expect(seen).toEqual(["first", "held", "later"])

@@ -576,9 +576,9 @@ describe("four eyes under any people in any order", () => {
           Calls.field(first, "actionKey")
         ])
         yield* TestClock.adjust(1)
-        const later = yield* calling(said)
-        expect(later.status).toBe(202)
-        expect(Calls.field(later, "actionKey")).not.toBe(Calls.field(first, "actionKey"))
+        const laterCall = yield* calling(said)
+        expect(laterCall.status).toBe(202)
+        expect(Calls.field(laterCall, "actionKey")).not.toBe(Calls.field(first, "actionKey"))
       }).pipe(inWorld(null))
     ))
 

@@ -293,19 +293,19 @@ describe("the feed of it", () => {
 
   it("pages hold every record once, and the last page has a next", async () => {
     const all = (await page("?limit=1000")).value
-    const seen: Array<Logged> = []
+    const pagedRecords: Array<Logged> = []
     let after = ""
     for (;;) {
       const { value, next } = await page(`?limit=7${after}`)
       expect(typeof next).toBe("string")
       if (value.length === 0) break
-      seen.push(...value)
+      pagedRecords.push(...value)
       after = `&after=${next}`
     }
-    expect(seen.slice(0, all.length)).toEqual(all)
-    expect(seen.map(({ seq }) => seq)).toEqual(seen.map((_, index) => index + 1))
+    expect(pagedRecords.slice(0, all.length)).toEqual(all)
+    expect(pagedRecords.map(({ seq }) => seq)).toEqual(pagedRecords.map((_, index) => index + 1))
     const latest = (await page("?order=desc&limit=3")).value.map(({ seq }) => seq)
-    expect(latest[0]).toBeGreaterThanOrEqual(seen.length)
+    expect(latest[0]).toBeGreaterThanOrEqual(pagedRecords.length)
     expect(latest).toEqual([...latest].toSorted((a, b) => b - a))
   })
 

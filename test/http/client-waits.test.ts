@@ -145,14 +145,16 @@ describe("waiting for an operation", () => {
         operation("running", 3),
         operation("succeeded")
       ])
-      const seen: Array<unknown> = []
+      const polledStates: Array<unknown> = []
       const ended = yield* letPass(
-        client.wait(written(), { progress: ({ state }) => Effect.sync(() => seen.push(state)) })
+        client.wait(written(), {
+          progress: ({ state }) => Effect.sync(() => polledStates.push(state))
+        })
       )
       assert.isTrue(Result.isSuccess(ended) && ended.success.state === "succeeded")
       // 2 s as the queued answer said; 7 and 5 as the refusals did; 4 of its own after silence; 3.
       assert.deepEqual(seconds(), [0, 2, 9, 14, 18, 21])
-      assert.deepEqual(seen, ["queued", "running", "succeeded"])
+      assert.deepEqual(polledStates, ["queued", "running", "succeeded"])
       assert.strictEqual(calls[0]?.url, "/base/v1/operations/op_1")
     })
   )

@@ -62,7 +62,12 @@ describe("a word of an open set that the client does not know", () => {
     either: Schema.Union([mode.schema, state.schema]),
     many: Schema.Array(Schema.Struct({ mode: mode.schema, amount: Decimal.schema }))
   })
-  const known = { mode: "par", maybe: null, either: "par", many: [{ mode: "par", amount: 1.5 }] }
+  const knownWords = {
+    mode: "par",
+    maybe: null,
+    either: "par",
+    many: [{ mode: "par", amount: 1.5 }]
+  }
   const read = (json: object) =>
     Effect.runSync(
       Effect.result(OpenSets.decode(Shape, PlainJson.parseTrusted(JSON.stringify(json))))
@@ -87,13 +92,13 @@ describe("a word of an open set that the client does not know", () => {
         { mode: { unknown: "comet" }, amount: Decimal.of("2.5") }
       ]
     })
-    expect(Result.getOrThrow(read(known)).mode).toBe("par")
+    expect(Result.getOrThrow(read(knownWords)).mode).toBe("par")
   })
 
   it("excuses no other fault, and no word of a closed set", () => {
-    const faulty = { ...known, mode: "lunar", many: [{ mode: "par", amount: "1.5" }] }
+    const faulty = { ...knownWords, mode: "lunar", many: [{ mode: "par", amount: "1.5" }] }
     expect(Result.isFailure(read(faulty))).toBe(true)
-    expect(Result.isFailure(read({ ...known, mode: 1 }))).toBe(true)
+    expect(Result.isFailure(read({ ...knownWords, mode: 1 }))).toBe(true)
     const closed = Effect.runSync(
       Effect.result(OpenSets.decode(Schema.Struct({ order: order.schema }), { order: "sideways" }))
     )
@@ -102,8 +107,8 @@ describe("a word of an open set that the client does not know", () => {
 
   it("is found among a thousand records", () => {
     const many = Array.from({ length: 1000 }, (_, i) => ({ mode: `new-${i}`, amount: 1.5 }))
-    const seen = Result.getOrThrow(read({ ...known, many }))
-    expect(seen.many.every(({ mode }) => Client.isUnknown(mode))).toBe(true)
+    const decoded = Result.getOrThrow(read({ ...knownWords, many }))
+    expect(decoded.many.every(({ mode }) => Client.isUnknown(mode))).toBe(true)
   })
 })
 

@@ -135,7 +135,7 @@ describe("the calendar of distributions over HTTP", () => {
     ] as const) {
       expect(await states("", as, claims)).toEqual(["2026-07 nil", "2026-08 due"])
     }
-    const seen = await rows("from=2026-08&to=2026-08", "investor", { holder: "h1" })
-    expect(seen.map(({ instrumentId }) => instrumentId)).toEqual(["fund-a"])
+    const calendarRows = await rows("from=2026-08&to=2026-08", "investor", { holder: "h1" })
+    expect(calendarRows.map(({ instrumentId }) => instrumentId)).toEqual(["fund-a"])
   })
 })

@@ -263,8 +263,10 @@ describe("the lines of July", () => {
   it("of the last successor are paid to it, and a delivered one is not voided", async () => {
     await fund.at("2026-08-03T00:00:01Z")
     const wallets = ["carol", "carol-2", "carol-3"].map((name) => fund.wallet(name))
-    const seen = await Promise.all(wallets.map((wallet) => wallet.sees(Templates.DeliveredLine)))
-    expect(seen.map((lines) => lines.map(({ payload }) => payload.lineId))).toEqual([
+    const deliveredLines = await Promise.all(
+      wallets.map((wallet) => wallet.sees(Templates.DeliveredLine))
+    )
+    expect(deliveredLines.map((lines) => lines.map(({ payload }) => payload.lineId))).toEqual([
       [],
       [],
       ["fund-a.2026-07.3"]

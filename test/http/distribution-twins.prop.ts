@@ -281,18 +281,18 @@ const unnumbered = (path: string, text: string): string =>
 
 const answers = (twin: Twins.Twin, as: string, paths: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const given = new Map<string, string>()
+    const answerByPath = new Map<string, string>()
     for (const path of paths) {
       for (let page = path; ; ) {
         const { head, status, text } = yield* Twins.call(twin, { path: page, as })
-        given.set(page, unnumbered(path, `${status}\n${head}\n\n${text}`))
+        answerByPath.set(page, unnumbered(path, `${status}\n${head}\n\n${text}`))
         if (!path.includes("limit=1") || status !== 200) break
         const { next } = JSON.parse(text) as { readonly next: string | null }
         if (next === null) break
         page = `${path}&after=${encodeURIComponent(next)}`
       }
     }
-    return given as ReadonlyMap<string, string>
+    return answerByPath as ReadonlyMap<string, string>
   })
 
 interface Mark {
@@ -306,12 +306,12 @@ const seenBy = (holder: Cycles.Holder) =>
     const participant = yield* SimulatedLedger.Participant
     const user = yield* participant.authenticate(holder.token)
     const everything = { wildcard: true, templates: [], interfaces: [], blobs: [] }
-    const seen = participant.updates(user, {
+    const walletUpdates = participant.updates(user, {
       after: Offset.zero,
       through: Option.some(yield* participant.ledgerEnd),
       reading: { shape: "LEDGER_EFFECTS", byParty: new Map([[holder.party, everything]]) }
     })
-    const updates = yield* Stream.runCollect(seen)
+    const updates = yield* Stream.runCollect(walletUpdates)
     return updates.map((update) => inspect(update, { depth: 20 })).join("\n")
   })
 
@@ -369,19 +369,19 @@ const playedAs = (subject: Scene["subject"], { first, steps }: Played, lines: "t
         const [own] = yield* Month.lines
         really.push([state, own?.state])
       }
-      const given = new Map<string, ReadonlyMap<string, string>>()
+      const answersBy = new Map<string, ReadonlyMap<string, string>>()
       for (const caller of isLong ? (["h1", "h2", "app"] as const) : (["h1", "app"] as const)) {
         const role = caller === "app" ? "app" : "investor"
         const as = yield* Twins.token(role, caller)
         const reads = isLong ? "all" : "near distributions"
         const paths = pathsOf(role, { marks, reads })
         const feed = caller === "app" ? ["/v1/events?limit=500"] : []
-        given.set(caller, yield* answers(twin, as, [...paths, ...feed]))
+        answersBy.set(caller, yield* answers(twin, as, [...paths, ...feed]))
       }
       for (const holder of holders.slice(0, 2)) {
-        given.set(`wallet of ${holder.holderId}`, new Map([["", yield* seenBy(holder)]]))
+        answersBy.set(`wallet of ${holder.holderId}`, new Map([["", yield* seenBy(holder)]]))
       }
-      return { given, really }
+      return { given: answersBy, really }
     })
   )
 

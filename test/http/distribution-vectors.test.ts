@@ -229,9 +229,9 @@ describe("vectors of distributions over HTTP", () => {
     expect(Object.keys(await fund.lines("recovered.2026-07"))).toEqual(["h5"])
     await lineOf("recovered.2026-07", "h5", { ...g16, state: "rolled", predecessor: "h4" })
     for (const holderId of ["h4", "h5"]) {
-      const seen = await fund.wallet(holderId).sees(Templates.DeliveredLine)
+      const deliveredLines = await fund.wallet(holderId).sees(Templates.DeliveredLine)
       // Rolled: no holder has a contract of the line any more.
-      expect(seen).toEqual([])
+      expect(deliveredLines).toEqual([])
     }
   })
 

@@ -198,15 +198,15 @@ describe("the figures of an action", () => {
       Client.overFetch({ baseUrl: venue.url, authorization: Effect.succeed(authorization) })
     const [ann, bob] = [clientOf(of["ann"]), clientOf(of["bob"])]
     const get = Client.read("approvals.get")
-    const seen = (await Effect.runPromise(bob.one(get, { actionKey: action }))).value
-    await Effect.runPromise(ann.approve(seen))
+    const shownAction = (await Effect.runPromise(bob.one(get, { actionKey: action }))).value
+    await Effect.runPromise(ann.approve(shownAction))
     price = 101
-    const refused = await Effect.runPromise(Effect.flip(bob.approve(seen)))
+    const refused = await Effect.runPromise(Effect.flip(bob.approve(shownAction)))
     expect(refused).toMatchObject({ slug: "rule-refused", problem: refusal })
     const moved = (await Effect.runPromise(bob.one(get, { actionKey: action }))).value
     expect(moved.signedBy).toEqual([])
     // One who saw the figures before they moved does not sign those of now either.
-    expect(await Effect.runPromise(Effect.flip(ann.approve(seen)))).toMatchObject({
+    expect(await Effect.runPromise(Effect.flip(ann.approve(shownAction)))).toMatchObject({
       problem: refusal
     })
     const signed = await Effect.runPromise(ann.approve(moved, { key: null }))

@@ -258,8 +258,8 @@ describe("the route called again (4.3)", () => {
       write(venue, { path: `/v1/instruments/${id}/policy:set`, as, key })
     const moved = (role: string) => bearer([role], { sub: "moved" })
     await reject(actionOf(await call(await moved("operator"), `f1-${id}`)), "bob")
-    const later = await call(await moved("approver"), `f2-${id}`)
-    expect(statusAndResult(later)).toEqual([409, "approval-rejected"])
+    const repeatedCall = await call(await moved("approver"), `f2-${id}`)
+    expect(statusAndResult(repeatedCall)).toEqual([409, "approval-rejected"])
   })
 
   it("g: another maker with the same key makes an action of its own", async () => {

@@ -122,10 +122,10 @@ describe.each(documents)("the document of %s", (_, routes) => {
         expect([...where, headers.includes("X-Request-Id")]).toEqual([...where, true])
         if (status === "304") continue
         const limited = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"]
-        const known = route.admits.by !== "anyone"
+        const isIdentified = route.admits.by !== "anyone"
         expect([...where, limited.every((name) => headers.includes(name))]).toEqual([
           ...where,
-          known
+          isIdentified
         ])
         const again = problemsOf(route).some(
           (slug) =>

@@ -158,13 +158,13 @@ describe("an application", () => {
         const restrictionId = "chosen"
         yield* Calls.write("holder.restrict", { holderId: "h1" }, { ...frozen, restrictionId })
         yield* Calls.write("restriction.lift", { restrictionId }, { reason: "it is over" })
-        const seen = (as: string) =>
+        const eventsOf = (as: string) =>
           Effect.map(read<ReadonlyArray<Event>>(twin, as, "/v1/events?limit=500"), (events) =>
             events.filter(
               ({ type, payload }) => /restrict/u.test(type) || /restrict/u.test(payload.kind ?? "")
             )
           )
-        const types = (yield* seen(operator)).map(({ type }) => type)
+        const types = (yield* eventsOf(operator)).map(({ type }) => type)
         expect(new Set(types)).toEqual(
           new Set([
             "approval.approved",
@@ -175,10 +175,10 @@ describe("an application", () => {
             "operation.succeeded"
           ])
         )
-        expect(yield* seen(app)).toEqual([])
+        expect(yield* eventsOf(app)).toEqual([])
         // A caller with a role of the staff besides sees all events.
         const both = yield* Twins.token(["app", "operator"])
-        expect((yield* seen(both)).map(({ type }) => type)).toEqual(types)
+        expect((yield* eventsOf(both)).map(({ type }) => type)).toEqual(types)
         expect(yield* read(twin, app, "/v1/holders/h2")).toEqual(before)
         expect(yield* read(twin, auditor, "/v1/holders/h2")).toMatchObject({
           screening: { state: "match" }

@@ -230,14 +230,14 @@ describe("the engine's own part", () => {
 
 describe("over HTTP", () => {
   const provider = async () => {
-    const seen: Array<IncomingHttpHeaders> = []
+    const receivedHeaders: Array<IncomingHttpHeaders> = []
     const server = createServer((request, response) => {
-      seen.push(request.headers)
+      receivedHeaders.push(request.headers)
       response.end(JSON.stringify({ keys: [publicJwk] }))
     })
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
     const { port } = server.address() as AddressInfo
-    return { seen, server, url: new URL(`http://127.0.0.1:${port}/jwks`) }
+    return { seen: receivedHeaders, server, url: new URL(`http://127.0.0.1:${port}/jwks`) }
   }
 
   const sendTraced = async (headers: ReadonlyArray<string>) => {

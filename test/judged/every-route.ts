@@ -72,24 +72,24 @@ const callOne = async (of: Calling, route: Route): Promise<ReadonlyArray<Answere
   const body = schema === undefined ? undefined : sample(of.document, schema)
   const key = crypto.randomUUID()
   const keyed = route.method === "get" ? {} : { "idempotency-key": key }
-  const given = body === undefined ? {} : { body }
+  const withBody = body === undefined ? {} : { body }
   const asked: ReadonlyArray<Asked> = [
     ...(route.method === "get"
       ? queries.map((query) => ({ path: known + query, as: own }))
       : [
-          { path: absent, as: own, ...given, headers: keyed },
+          { path: absent, as: own, ...withBody, headers: keyed },
           // Again with the same key, and once for another record under it.
-          { path: absent, as: own, ...given, headers: keyed },
-          { path: known + asking(), as: own, ...given, headers: keyed }
+          { path: absent, as: own, ...withBody, headers: keyed },
+          { path: known + asking(), as: own, ...withBody, headers: keyed }
         ]),
     ...(route.method === "get" ? [{ path: absent, as: own }] : []),
     ...(own === null
       ? []
       : [
-          { path: absent, as: "Bearer nobody", ...given },
-          ...strangers.slice(0, 1).map((as) => ({ path: absent, as, ...given })),
-          { path: absent, as: own, ...given, headers: { accept: "image/png" } },
-          { path: absent, as: own, ...given, headers: { "x-request-id": "sample-request" } }
+          { path: absent, as: "Bearer nobody", ...withBody },
+          ...strangers.slice(0, 1).map((as) => ({ path: absent, as, ...withBody })),
+          { path: absent, as: own, ...withBody, headers: { accept: "image/png" } },
+          { path: absent, as: own, ...withBody, headers: { "x-request-id": "sample-request" } }
         ]),
     ...(inQuery.some((one) => one["name"] === "at")
       ? [

@@ -229,11 +229,11 @@ describe("an order paid on the ledger", () => {
     const held = async (name: string) => {
       const session = await scene.session(name)
       const at = await Effect.runPromise(session.ledgerEnd)
-      const seen = await Effect.runPromise(session.acs(at))
+      const activeContracts = await Effect.runPromise(session.acs(at))
       return Wallet.holdings({
         party: session.party,
         now: Story.soon(0),
-        contracts: new Map(seen.map((one) => [one.contractId, one]))
+        contracts: new Map(activeContracts.map((one) => [one.contractId, one]))
       })
         .map(({ instrumentId, amount }) => `${instrumentId} ${amount}`)
         .toSorted()
@@ -439,8 +439,8 @@ describe("a policy", () => {
     )
   const outcome = async (scene: Story.Scene) => {
     const at = await Effect.runPromise(scene.venue.ledgerEnd)
-    const seen = await Effect.runPromise(scene.venue.acs(at))
-    return seen
+    const activeContracts = await Effect.runPromise(scene.venue.acs(at))
+    return activeContracts
       .map(({ template, payload }) => `${template.entity} ${payload["holderId"]}`)
       .toSorted()
   }

@@ -160,13 +160,13 @@ describe("updates", () => {
     const made = await Wire.submit(door, venue, "u1", Wire.createPoint(venue.party))
     const ended = await Wire.submit(door, venue, "u2", Wire.correct(made.contractId))
     const range = { beginExclusive: ended.offset - 1, endInclusive: ended.offset }
-    const seen = async (updateFormat: object) =>
+    const firstUpdate = async (updateFormat: object) =>
       transactions((await ask("/v2/updates", { ...range, updateFormat })).json)[0]
-    const full = await seen(Wire.effects(venue.party))
+    const full = await firstUpdate(Wire.effects(venue.party))
     expect(dig(full, "events", 0, "ExercisedEvent", "choice")).toBe("Correct")
     expect(dig(full, "events", 0, "ExercisedEvent", "lastDescendantNodeId")).toBe(1)
     expect(dig(full, "events", 1, "CreatedEvent", "nodeId")).toBe(1)
-    const delta = await seen(Wire.deltas(venue.party))
+    const delta = await firstUpdate(Wire.deltas(venue.party))
     expect(dig(delta, "events", 0, "ArchivedEvent", "contractId")).toBe(made.contractId)
     expect(dig(delta, "events", 1, "CreatedEvent", "acsDelta")).toBe(true)
   })
@@ -188,23 +188,23 @@ describe("updates", () => {
   it("templates, interfaces and wildcards widen each other; an unknown package is an error", async () => {
     const made = await Wire.submit(door, venue, "u3", Wire.createHolding(venue.party))
     const range = { beginExclusive: made.offset - 1, endInclusive: made.offset }
-    const seen = async (...filters: ReadonlyArray<object>) =>
+    const updatesBy = async (...filters: ReadonlyArray<object>) =>
       ask("/v2/updates", { ...range, updateFormat: Wire.effects(venue.party, ...filters) })
     const iface = {
       InterfaceFilter: { value: { interfaceId: Wire.holdingInterface, includeInterfaceView: true } }
     }
     const template = { TemplateFilter: { value: { templateId: Wire.point } } }
-    const both = transactions((await seen(iface, template)).json)[0]
+    const both = transactions((await updatesBy(iface, template)).json)[0]
     const view = dig(both, "events", 0, "CreatedEvent", "interfaceViews", 0)
     expect(dig(view, "viewValue", "amount")).toBe("10.0000000000")
     expect(dig(view, "interfaceId")).toMatch(/^[0-9a-f]{64}:Splice/)
-    expect(transactions((await seen(template)).json)).toEqual([])
+    expect(transactions((await updatesBy(template)).json)).toEqual([])
     const blob = { WildcardFilter: { value: { includeCreatedEventBlob: true } } }
-    const blobbed = transactions((await seen(template, blob)).json)[0]
+    const blobbed = transactions((await updatesBy(template, blob)).json)[0]
     expect(dig(blobbed, "events", 0, "CreatedEvent", "createdEventBlob")).toMatch(
       /^[A-Za-z0-9+/=]+$/
     )
-    const unknown = await seen({ TemplateFilter: { value: { templateId: "#nowhere:A:B" } } })
+    const unknown = await updatesBy({ TemplateFilter: { value: { templateId: "#nowhere:A:B" } } })
     expect([unknown.status, dig(unknown.json, "code")]).toEqual([404, "PACKAGE_NAMES_NOT_FOUND"])
   })
 
@@ -253,7 +253,7 @@ describe("lists", () => {
   })
 
   it("pages of active contracts, put together, are all of them once", async () => {
-    const seen: Array<unknown> = []
+    const listedItems: Array<unknown> = []
     let pageToken: unknown
     do {
       const { json } = await other.ask(many.token, "/v2/state/active-contracts-page", {
@@ -262,10 +262,10 @@ describe("lists", () => {
         ...(pageToken === undefined ? {} : { pageToken })
       })
       const page = dig(json, "activeContracts")
-      if (Array.isArray(page)) seen.push(...page)
+      if (Array.isArray(page)) listedItems.push(...page)
       pageToken = dig(json, "nextPageToken")
     } while (pageToken !== undefined)
-    const ids = seen.map((one) =>
+    const ids = listedItems.map((one) =>
       dig(one, "contractEntry", "JsActiveContract", "createdEvent", "contractId")
     )
     expect(ids).toHaveLength(240)

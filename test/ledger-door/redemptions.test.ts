@@ -140,11 +140,11 @@ describe("orders by the unit", () => {
   const heldBy = async (name: string) => {
     const session = await scene.session(name, name === "custodian" ? { party: at.client } : {})
     const offset = await Effect.runPromise(session.ledgerEnd)
-    const seen = await Effect.runPromise(session.acs(offset))
+    const activeContracts = await Effect.runPromise(session.acs(offset))
     const all = Wallet.holdings({
       party: session.party,
       now: Story.soon(0),
-      contracts: new Map(seen.map((one) => [one.contractId, one]))
+      contracts: new Map(activeContracts.map((one) => [one.contractId, one]))
     })
     return all.map(({ instrumentId, amount }) => `${instrumentId} ${amount}`).toSorted()
   }

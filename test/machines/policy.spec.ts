@@ -65,13 +65,14 @@ describe("a version of a policy", () => {
   })
 
   it("the clock brings it into force at its instant and out of force at the next one's, not before", () => {
-    const seen = (self: PolicyVersion, hour: number) => ripen(policyVersions, self, at(hour)).state
-    expect(seen(version("scheduled"), 4)).toBe("scheduled")
-    expect(seen(version("scheduled"), 5)).toBe("current")
-    expect(seen(version("current", at(8)), 7)).toBe("current")
-    expect(seen(version("current", at(8)), 8)).toBe("superseded")
-    expect(seen(version("current"), 23)).toBe("current")
-    expect(seen(version("withdrawn"), 23)).toBe("withdrawn")
+    const stateAt = (self: PolicyVersion, hour: number) =>
+      ripen(policyVersions, self, at(hour)).state
+    expect(stateAt(version("scheduled"), 4)).toBe("scheduled")
+    expect(stateAt(version("scheduled"), 5)).toBe("current")
+    expect(stateAt(version("current", at(8)), 7)).toBe("current")
+    expect(stateAt(version("current", at(8)), 8)).toBe("superseded")
+    expect(stateAt(version("current"), 23)).toBe("current")
+    expect(stateAt(version("withdrawn"), 23)).toBe("withdrawn")
   })
 
   it("waits for the clock alone, and only while it is scheduled", () => {
@@ -105,9 +106,9 @@ describe("an instrument's terms", () => {
 
   it("that are scheduled replace those in force at their instant, with their version", () => {
     const scheduled = evolveInstrument(instrument, { on: "schedule", next })
-    const seen = (hour: number) => ripen(instruments, scheduled, at(hour))
-    expect(seen(4)).toMatchObject({ policyVersion: 1, manifest: { holderCap: 2 }, next })
-    expect(seen(5)).toMatchObject({
+    const instrumentAt = (hour: number) => ripen(instruments, scheduled, at(hour))
+    expect(instrumentAt(4)).toMatchObject({ policyVersion: 1, manifest: { holderCap: 2 }, next })
+    expect(instrumentAt(5)).toMatchObject({
       policyVersion: 2,
       manifest: { holderCap: 7 },
       termsSince: at(5),

@@ -70,10 +70,10 @@ describe("a restriction", () => {
   })
 
   it("never is ended by the clock before its date or not at it, or after it has ended otherwise", () => {
-    const seen = (self: Restriction, hour: number) => ripen(restrictions, self, at(hour)).state
-    expect([seen(active, 8), seen(active, 9)]).toEqual(["active", "lapsed"])
-    expect(seen({ ...active, autoReleaseAt: null }, 23)).toBe("active")
-    expect(ended.map((self) => seen(self, 23))).toEqual(["lifted", "lapsed", "carried"])
+    const stateAt = (self: Restriction, hour: number) => ripen(restrictions, self, at(hour)).state
+    expect([stateAt(active, 8), stateAt(active, 9)]).toEqual(["active", "lapsed"])
+    expect(stateAt({ ...active, autoReleaseAt: null }, 23)).toBe("active")
+    expect(ended.map((self) => stateAt(self, 23))).toEqual(["lifted", "lapsed", "carried"])
   })
 
   it("never is pruned with what the ledger has forgotten, or once it is old", () => {

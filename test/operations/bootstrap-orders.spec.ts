@@ -413,14 +413,14 @@ describe("a venue that begins on a ledger that has forgotten", () => {
     Effect.gen(function* () {
       const scene = yield* begins(story.withMarket ?? true)
       yield* walk(before, scene)
-      const known = comparable(yield* orderOf(story))
+      const orderBefore = comparable(yield* orderOf(story))
       const day = yield* dayAgain(story)
       yield* forgets
       yield* Effect.gen(function* () {
         yield* Calls.settle
         yield* begun(story, scene)
         const found = yield* orderOf(story)
-        assert.deepStrictEqual(comparable(found), known)
+        assert.deepStrictEqual(comparable(found), orderBefore)
         if (found !== null) assert.isTrue((found as { recovered: boolean }).recovered)
         assert.deepStrictEqual(yield* dayAgain(story), day)
         yield* goesOn(story, after, scene)

@@ -121,7 +121,7 @@ describe("an execution in five steps", () => {
     ["that arrives once more, after it was sent again", false]
   ] as const)("never adds lines or seals twice by a submission %s", ([, isCommitted]) => {
     let isSlow = false
-    const seen = new Set<string>()
+    const outcomesSeen = new Set<string>()
     const commits: Record<string, number> = {}
     const tamper = (ledger: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => {
       const submit = (submission: Ledger.Submission) =>
@@ -138,13 +138,13 @@ describe("an execution in five steps", () => {
         submit: (submission) =>
           Effect.gen(function* () {
             if (!isSlow) return yield* ledger.submit(submission)
-            if (seen.has(submission.commandId)) {
+            if (outcomesSeen.has(submission.commandId)) {
               const receipt = yield* submit(submission)
               // The submission of before the time-out arrives.
               yield* Effect.exit(submit(submission))
               return receipt
             }
-            seen.add(submission.commandId)
+            outcomesSeen.add(submission.commandId)
             if (isCommitted) yield* submit(submission)
             return yield* new Ledger.OutcomeUnknown({
               commandId: submission.commandId,
@@ -164,7 +164,7 @@ describe("an execution in five steps", () => {
       assert.deepStrictEqual(others, { sealed: [true], lines: whole })
       assert.isAbove(Number(entitled), 0)
       assert.deepStrictEqual(commits, { Execute: 1, AddLines: 3, Seal: 1 })
-      assert.isAtLeast(seen.size, 5)
+      assert.isAtLeast(outcomesSeen.size, 5)
       assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(Effect.provide(world({ settings: { batchLines: 2 }, tamper })))
   })

@@ -366,12 +366,12 @@ const enter = (
       ran
     })
   }
-  const seen = [...sees.keys()].map((key) => books.lines.get(key)?.state)
-  const verdict = seen.includes("open")
+  const lineStates = [...sees.keys()].map((key) => books.lines.get(key)?.state)
+  const verdict = lineStates.includes("open")
     ? "blocked"
     : !hasRun
       ? "incomplete"
-      : seen.length > 0
+      : lineStates.length > 0
         ? "findings"
         : "clear"
   return { verdict, opened, isCleared }

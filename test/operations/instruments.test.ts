@@ -66,15 +66,15 @@ describe("an instrument", () => {
         { party: null, role: "operator", action: "instrument.record", by: null, actionKey: null }
       ])
       yield* recorded(of)
-      const known = yield* instrument()
-      assert.deepInclude(known, {
+      const recordedInstrument = yield* instrument()
+      assert.deepInclude(recordedInstrument, {
         onRegistry: true,
         inManifest: true,
         valuation: "accumulating",
         policyVersion: 1,
         holderCap: 2
       })
-      assert.deepEqual(known.waitingOn, [])
+      assert.deepEqual(recordedInstrument.waitingOn, [])
       assert.strictEqual(yield* refusal(recorded(of)), "already-exists")
     }).pipe(engine())
   )

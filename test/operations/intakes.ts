@@ -72,8 +72,8 @@ export const reader: StatementSource.Reader = {
         readings.push(reading)
         const parts = yield* Stream.runCollect(bytes)
         const text = Buffer.concat([...parts]).toString("utf8")
-        const given = JSON.parse(text) as File
-        const lines = (given.lines ?? []).map((line) => ({
+        const parsedFile = JSON.parse(text) as File
+        const lines = (parsedFile.lines ?? []).map((line) => ({
           kind: reading.kind,
           ...(reading.kind === "holdings" ? { locked: null } : {}),
           ...(reading.kind === "cash"
@@ -94,8 +94,8 @@ export const reader: StatementSource.Reader = {
           )
         })) as unknown as ReadonlyArray<StatementSource.Line>
         const header: StatementSource.Header = {
-          businessDate: Date.of(given.businessDate ?? reading.businessDate ?? "2020-01-02"),
-          asOf: Instant.of(given.asOf ?? "2020-01-02T22:00:00Z"),
+          businessDate: Date.of(parsedFile.businessDate ?? reading.businessDate ?? "2020-01-02"),
+          asOf: Instant.of(parsedFile.asOf ?? "2020-01-02T22:00:00Z"),
           period: null,
           reference: null,
           currency: reading.currency,
@@ -106,16 +106,16 @@ export const reader: StatementSource.Reader = {
           opening: null,
           closing: null,
           nav: null,
-          ...given.header
+          ...parsedFile.header
         }
         const answered = Stream.make<ReadonlyArray<StatementSource.Part>>(
           { part: "lines", lines },
           { part: "header", header }
         )
-        if (given.fault === undefined) return answered
+        if (parsedFile.fault === undefined) return answered
         return Stream.concat(
           Stream.make<ReadonlyArray<StatementSource.Part>>({ part: "lines", lines }),
-          Stream.fail(faultOf(given.fault))
+          Stream.fail(faultOf(parsedFile.fault))
         )
       })
     )

@@ -222,13 +222,13 @@ describe("open orders", () => {
     Effect.gen(function* () {
       const play = yield* ordered
       const investor = (holderId: string) => ({ ...Calls.person("ines", "investor"), holderId })
-      const seen = (caller: Caller.Caller) =>
+      const holdersListedTo = (caller: Caller.Caller) =>
         Effect.map(open({ caller }), (rows) => rows.map(({ holderId }) => holderId))
-      assert.deepStrictEqual([...new Set(yield* seen(investor("h2")))], ["h2"])
-      assert.lengthOf(yield* seen(investor("h3")), 0)
+      assert.deepStrictEqual([...new Set(yield* holdersListedTo(investor("h2")))], ["h2"])
+      assert.lengthOf(yield* holdersListedTo(investor("h3")), 0)
       const near = (party: string) => ({ ...Calls.person("rita", "registrar"), party })
-      assert.lengthOf(yield* seen(near(play.stage.registrar.party)), 7)
-      assert.lengthOf(yield* seen(near(play.stage.bank.party)), 0)
+      assert.lengthOf(yield* holdersListedTo(near(play.stage.registrar.party)), 7)
+      assert.lengthOf(yield* holdersListedTo(near(play.stage.bank.party)), 0)
       const asked = yield* Effect.result(
         open({ caller: investor("h2"), params: { holderId: "h1" } })
       )

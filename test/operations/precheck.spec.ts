@@ -332,8 +332,8 @@ describe("a precheck under another version of the policy", () => {
     () =>
       Effect.gen(function* () {
         const asked = yield* Effect.gen(function* () {
-          const later = { ...terms, effectiveFrom: "2027-01-01T00:00:00Z" }
-          const stage = yield* redeeming(Cycles.changes(1, later))
+          const laterTerms = { ...terms, effectiveFrom: "2027-01-01T00:00:00Z" }
+          const stage = yield* redeeming(Cycles.changes(1, laterTerms))
           yield* priced(stage, { point: "1", price: "1", proceeds: "100" })
           const before = yield* feedOf
           const settlings = {

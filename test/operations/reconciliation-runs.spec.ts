@@ -361,9 +361,9 @@ describe("a reconciliation run", () => {
         "release"
       ])
       // No run was lost on another, and none counted a finding twice.
-      const seen = yield* records.list(findings, { limit: 10 })
+      const storedFindings = yield* records.list(findings, { limit: 10 })
       assert.deepEqual(
-        seen.map(({ record }) => record.seenRuns),
+        storedFindings.map(({ record }) => record.seenRuns),
         [6, 6, 6]
       )
       assert.strictEqual((yield* Reconciling.openHolds).length, 1)

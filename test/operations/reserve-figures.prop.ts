@@ -94,8 +94,8 @@ const whole = (of: Asset, index: number): Asset =>
 const statedAs = (of: Random): Stated.Stated => ({
   assets: Object.fromEntries(
     of.assets.map(whole).map(({ source: _, ...rest }, index) => {
-      const given = of.assets[index]
-      const priced = given === undefined ? {} : priceOf(given)
+      const statedAsset = of.assets[index]
+      const priced = statedAsset === undefined ? {} : priceOf(statedAsset)
       const { price: __, ...terms } = rest
       return [nameOf(index), { ...terms, ...priced }]
     })

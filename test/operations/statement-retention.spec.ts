@@ -162,17 +162,17 @@ describe("a statement past its retention", () => {
         currency: "USD"
       } as const
       const cash = [{ statementId: "st-1" as never, line: 1, amount: Decimal.of("100") }]
-      const known = Effect.map(CashSteps.named(order, { cash, refunds: [] }), ({ rows }) =>
+      const judgedRows = Effect.map(CashSteps.named(order, { cash, refunds: [] }), ({ rows }) =>
         rows.map(({ refusal, refuses }) => `${refusal.check} ${refuses ? "refuses" : "holds"}`)
       )
-      assert.include(yield* known, "line-known holds")
+      assert.include(yield* judgedRows, "line-known holds")
       const act = { cause: { by: "clock" } as const, now: statement.receivedAt }
       yield* records.transact(
         Effect.flatMap(records.get(externalStatements, "st-1"), (self) =>
           records.record(externalStatements, self, { on: "prune", at: act.now }, act)
         )
       )
-      assert.include(yield* known, "line-known refuses")
+      assert.include(yield* judgedRows, "line-known refuses")
     }).pipe(Effect.provide(world()))
   )
 

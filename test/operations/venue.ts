@@ -134,8 +134,8 @@ export const contractOf = <T extends Templates.Template>(who: Outsider, template
       shape: "ACS_DELTA" as const,
       byParty: new Map([[who.party, Views.everything]])
     }
-    const seen = yield* Stream.runCollect(participant.acs(user, { at, reading }))
-    const found = seen.filter((one) => Templates.same(one.template, template.typeRef))
+    const activeContracts = yield* Stream.runCollect(participant.acs(user, { at, reading }))
+    const found = activeContracts.filter((one) => Templates.same(one.template, template.typeRef))
     const [only] = found
     if (only === undefined || found.length !== 1) {
       throw new Error(`${found.length} contracts of ${Templates.key(template.typeRef)}`)

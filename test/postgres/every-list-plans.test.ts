@@ -89,9 +89,9 @@ const required = (read: Read.List): Readonly<Record<string, string>> =>
 
 /** Filters of a parameter by these values; a parameter of one value takes the first. */
 const whereOf = (read: Read.List, field: string, values: ReadonlyArray<string>): Where => {
-  const given = (value: unknown) => read.where({ ...required(read), [field]: value } as never)
-  const where = given(values)
-  return Object.values(where).flat().some(Array.isArray) ? given(values[0]) : where
+  const whereWith = (value: unknown) => read.where({ ...required(read), [field]: value } as never)
+  const where = whereWith(values)
+  return Object.values(where).flat().some(Array.isArray) ? whereWith(values[0]) : where
 }
 
 /** Filters of a list that are asked for alone, each with rare and with common values. */

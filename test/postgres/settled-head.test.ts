@@ -95,10 +95,10 @@ it.effect("flushes for an instant that another host has given out", () =>
     )
     const [mine, other] = [yield* opened, yield* opened]
     const start = addMicros((yield* mine.head).at || early, 10)
-    const given = yield* other.answer({ now: start, since: start })
+    const answeredHead = yield* other.answer({ now: start, since: start })
     yield* other.answersSettled
     flushes = 0
-    expect(yield* mine.answer({ now: start, since: start })).toEqual(given)
+    expect(yield* mine.answer({ now: start, since: start })).toEqual(answeredHead)
     yield* mine.answersSettled
     expect(flushes).toBe(1)
   }).pipe(Effect.scoped)

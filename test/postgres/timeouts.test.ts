@@ -28,10 +28,10 @@ it.live("never waits for ever behind a slow store, or leaves something of its tr
     const { lock, run } = Context.get(hasty, Atomically)
     const row = { collection: "late", recordId: "r", version: 1, fact: "{}", cause: "clock" }
     const recordedAt = "2026-01-01T00:00:00.000000000Z"
-    const given = yield* Effect.flip(
+    const failure = yield* Effect.flip(
       run(Effect.andThen(facts.append([{ ...row, offset: 0, recordedAt }]), lock("busy")))
     )
-    expect(given).toMatchObject({ _tag: "StorageUnavailable", retryAfter: 1 })
+    expect(failure).toMatchObject({ _tag: "StorageUnavailable", retryAfter: 1 })
     yield* Deferred.succeed(release, undefined)
     yield* Fiber.join(holder)
     expect(yield* facts.read({ collection: "late", recordId: "r" })).toEqual([])

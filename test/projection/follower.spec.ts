@@ -235,9 +235,9 @@ describe("what a stream may do", () => {
       // Repeated updates are ignored, and the stream goes on.
       yield* Queue.offerAll(script.said, [a, a, c, c, a])
       yield* Passing.seconds(2)
-      const seen = yield* head
-      assert.strictEqual(seen.offset, c.offset)
-      assert.strictEqual(seen.writerEpoch, 1)
+      const movedHead = yield* head
+      assert.strictEqual(movedHead.offset, c.offset)
+      assert.strictEqual(movedHead.writerEpoch, 1)
       // An earlier update that was never delivered stops the follower whenever it arrives.
       yield* Queue.offerAll(script.said, [c, a, b])
       yield* Passing.seconds(2)
@@ -463,26 +463,29 @@ describe("what the venue is only a witness of", () => {
 
   it.effect("is no contract of the projection and opens no record", () =>
     Effect.gen(function* () {
-      const seen = yield* folded(({ events }) =>
+      const foldedState = yield* folded(({ events }) =>
         events.map((event) => ({ ...event, inAcs: false }))
       )
-      assert.deepStrictEqual(seen, { contracts: [], notes: [] })
+      assert.deepStrictEqual(foldedState, { contracts: [], notes: [] })
     })
   )
 
   it.effect("is passed over where a choice ends it", () =>
     Effect.gen(function* () {
-      const seen = yield* folded(({ events }) => exercised(events[0], {}))
-      assert.deepStrictEqual(seen, { contracts: [], notes: [] })
+      const foldedState = yield* folded(({ events }) => exercised(events[0], {}))
+      assert.deepStrictEqual(foldedState, { contracts: [], notes: [] })
     })
   )
 
   it.effect("archives a contract never, unless a consuming choice removes it from the venue", () =>
     Effect.gen(function* () {
       for (const change of [{ consuming: false }, { inAcs: false }, {}]) {
-        const seen = yield* folded(({ events }) => [...events, ...exercised(events[0], change)])
-        assert.strictEqual(seen.contracts.length, 1)
-        assert.strictEqual(seen.contracts[0] === null, Object.keys(change).length > 0)
+        const foldedState = yield* folded(({ events }) => [
+          ...events,
+          ...exercised(events[0], change)
+        ])
+        assert.strictEqual(foldedState.contracts.length, 1)
+        assert.strictEqual(foldedState.contracts[0] === null, Object.keys(change).length > 0)
       }
     })
   )

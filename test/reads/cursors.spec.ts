@@ -80,13 +80,13 @@ describe("the pages of a list", () => {
             const count = 3_000
             const before = even(count)
             for (let from = 0; from < count; from += 500) yield* set(before.slice(from, from + 500))
-            const seen: Array<string> = []
+            const pagedIds: Array<string> = []
             const versions = new Set<number>()
             let after: string | undefined
             let pages = 0
             do {
               const answer = yield* page({ list, limit, ...(after === undefined ? {} : { after }) })
-              seen.push(...answer.value.map(({ id }) => id))
+              pagedIds.push(...answer.value.map(({ id }) => id))
               for (const { version } of answer.value) versions.add(version)
               after = answer.next ?? undefined
               pages += 1
@@ -98,7 +98,7 @@ describe("the pages of a list", () => {
               }
             } while (after !== undefined)
             const expected = list.direction === "asc" ? before : before.toReversed()
-            assert.deepStrictEqual(seen, expected)
+            assert.deepStrictEqual(pagedIds, expected)
             assert.deepStrictEqual([...versions], [1])
             assert.strictEqual(pages, Math.ceil(count / limit))
           }).pipe(engine()),
@@ -110,14 +110,14 @@ describe("the pages of a list", () => {
   it.effect("may change their size on the way", () =>
     Effect.gen(function* () {
       yield* set(even(20))
-      const seen: Array<string> = []
+      const pagedIds: Array<string> = []
       let after: string | undefined
       for (const limit of [1, 5, 2, 9, 3]) {
         const answer = yield* page({ limit, ...(after === undefined ? {} : { after }) })
-        seen.push(...answer.value.map(({ id }) => id))
+        pagedIds.push(...answer.value.map(({ id }) => id))
         after = answer.next ?? undefined
       }
-      assert.deepStrictEqual(seen, even(20))
+      assert.deepStrictEqual(pagedIds, even(20))
       assert.isUndefined(after)
     }).pipe(engine())
   )

@@ -115,9 +115,9 @@ const read = (told: Told, alive: Map<string, Payload>, event: Ledger.Event) => {
 
 const created = (told: Told, entity: string, payload: Payload) => {
   const order = (id: unknown, orders: Map<string, Order>, units: string | null) => {
-    const known = orders.get(String(id))
+    const claimedOrder = orders.get(String(id))
     // The remainder of a gate is claimed again when it joins a cycle.
-    if (known !== undefined) known.cycleId = text(payload["cycleId"])
+    if (claimedOrder !== undefined) claimedOrder.cycleId = text(payload["cycleId"])
     else {
       orders.set(String(id), {
         state: "claimed",
@@ -128,10 +128,10 @@ const created = (told: Told, entity: string, payload: Payload) => {
     }
   }
   const price = (id: unknown, orders: Map<string, Order>) => {
-    const known = orders.get(String(id))
-    if (known === undefined) throw new Error(`${String(id)} is priced and was never claimed`)
-    known.state = "priced"
-    known.units = text(payload["units"])
+    const claimedOrder = orders.get(String(id))
+    if (claimedOrder === undefined) throw new Error(`${String(id)} is priced and was never claimed`)
+    claimedOrder.state = "priced"
+    claimedOrder.units = text(payload["units"])
   }
   switch (entity) {
     case "SubscriptionClaim":

@@ -110,7 +110,7 @@ for (const { name, ports } of stores) {
 
 describe("the window of changes", () => {
   it("is taken where the contract says so, and nowhere else", () => {
-    const given = [
+    const paths = [
       "/v1/subscriptions",
       "/v1/redemptions",
       "/v1/distributions",
@@ -119,7 +119,7 @@ describe("the window of changes", () => {
     ]
     for (const read of Catalogue.reads) {
       const takes = read.shape === "list" && read.changes
-      expect([read.route, takes]).toEqual([read.route, given.includes(read.route.slice(4))])
+      expect([read.route, takes]).toEqual([read.route, paths.includes(read.route.slice(4))])
     }
   })
 })

@@ -55,9 +55,9 @@ describe("records of several collections", () => {
         fc.constantFrom("asc", "desc"),
         async (keys, limit, direction) => {
           const { records } = storeOf(keys)
-          const seen: Array<string> = []
+          const pagedKeys: Array<string> = []
           for (let page = 0; page <= keys.length; page++) {
-            const after = seen.at(-1)
+            const after = pagedKeys.at(-1)
             const rows = await Effect.runPromise(
               MergedPages.page(records, collections, {
                 direction,
@@ -65,10 +65,10 @@ describe("records of several collections", () => {
                 ...(after === undefined ? {} : { after })
               })
             )
-            seen.push(...rows.map(({ sortKey }) => sortKey))
+            pagedKeys.push(...rows.map(({ sortKey }) => sortKey))
             if (rows.length < limit) break
           }
-          assert.deepStrictEqual(seen, ordered(keys, direction))
+          assert.deepStrictEqual(pagedKeys, ordered(keys, direction))
         }
       ),
       { numRuns: 200 }

@@ -100,7 +100,7 @@ for (const { name, ports } of stores) {
             const list = steps[0]?.[0] === 7 ? ToyReads.listTimersBack : ToyReads.listTimers
             const expected = yield* Effect.provide(listed(list), one)
             expect(expected.length).toBeGreaterThanOrEqual(count)
-            const seen: Array<string> = []
+            const pagedIds: Array<string> = []
             const done = yield* Ref.make(false)
             const begun = yield* Deferred.make<void>()
             let writing: Fiber.Fiber<number, unknown> | undefined
@@ -113,7 +113,7 @@ for (const { name, ports } of stores) {
                   pageOf(list, page),
                   turn++ % 2 === 0 ? one : two
                 )
-                seen.push(...answer.value.map(shown))
+                pagedIds.push(...answer.value.map(shown))
                 after = answer.next ?? undefined
                 if (after === undefined) break
                 writing ??= yield* Effect.forkChild(Effect.provide(others(done, begun), two))
@@ -123,8 +123,8 @@ for (const { name, ports } of stores) {
             }
             yield* Ref.set(done, true)
             expect(writing === undefined ? 0 : yield* Fiber.join(writing)).toBeGreaterThan(0)
-            expect(seen.length).toBe(expected.length)
-            expect(seen).toEqual(expected)
+            expect(pagedIds.length).toBe(expected.length)
+            expect(pagedIds).toEqual(expected)
           }
         }).pipe(Effect.provide(ports), Effect.scoped, Effect.runPromise),
       60_000

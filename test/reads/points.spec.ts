@@ -141,15 +141,15 @@ describe("asOf", () => {
         yield* Calls.catchUp
         const before = Instant.fromNanos(begin - 1_000_000_000n)
         assert.deepInclude(yield* refusalOf(list({ asOf: before })), { slug: "before-horizon" })
-        const later = Instant.fromNanos(begin + 1n)
-        const refused = yield* refusalOf(list({ asOf: later }))
+        const laterInstant = Instant.fromNanos(begin + 1n)
+        const refused = yield* refusalOf(list({ asOf: laterInstant }))
         assert.strictEqual(refused.slug, "invalid-request")
         assert.deepStrictEqual(
           refused.errors?.map(({ pointer }) => pointer),
           ["/query/asOf"]
         )
         yield* TestClock.adjust("1 second")
-        assert.strictEqual((yield* list({ asOf: later })).value.length, 1)
+        assert.strictEqual((yield* list({ asOf: laterInstant })).value.length, 1)
         yield* note("b")
         const present = yield* Instant.now
         assert.deepInclude(yield* refusalOf(list({ asOf: present })), {
@@ -158,10 +158,10 @@ describe("asOf", () => {
         })
         // The answer of an instant that was answered, or that the ledger's time has passed, cannot
         // change any more.
-        assert.strictEqual((yield* list({ asOf: later })).value.length, 1)
+        assert.strictEqual((yield* list({ asOf: laterInstant })).value.length, 1)
         assert.strictEqual((yield* list({ asOf: begin })).value.length, 1)
         yield* Calls.catchUp
-        assert.strictEqual((yield* list({ asOf: later })).value.length, 1)
+        assert.strictEqual((yield* list({ asOf: laterInstant })).value.length, 1)
         assert.strictEqual((yield* list({ asOf: present })).value.length, 2)
       }).pipe(engine({ faults }))
     }

@@ -35,10 +35,10 @@ const act = Effect.map(Instant.now, (now) => ({
 const count = Effect.gen(function* () {
   const records = yield* Records
   const now = yield* act
-  const known = yield* records.find(Toys.counters, "c1")
-  return Option.isNone(known)
+  const storedCounter = yield* records.find(Toys.counters, "c1")
+  return Option.isNone(storedCounter)
     ? yield* records.open(Toys.counters, { counterId: "c1", count: 1 }, now)
-    : yield* records.record(Toys.counters, known.value, { on: "add", by: 1 }, now)
+    : yield* records.record(Toys.counters, storedCounter.value, { on: "add", by: 1 }, now)
 })
 
 const within = <A, E>(effect: Effect.Effect<A, E, Records>) =>

@@ -104,10 +104,10 @@ describe("a group commit", () => {
       const epoch = Instant.fromNanos(0n)
       const judged = records.transact(Effect.andThen(turns(3), JudgedAt))
       const sweep = Effect.provideService(judged, JudgedAt, epoch)
-      const seen = yield* Effect.all([sweep, judged, judged, sweep, judged], {
+      const concurrentResults = yield* Effect.all([sweep, judged, judged, sweep, judged], {
         concurrency: "unbounded"
       })
-      expect(seen).toEqual([epoch, null, null, epoch, null])
+      expect(concurrentResults).toEqual([epoch, null, null, epoch, null])
     }).pipe(
       Effect.provide(
         RecordsLayer.layer.pipe(

@@ -45,10 +45,10 @@ const count = (counterId: string) =>
   Effect.gen(function* () {
     const records = yield* Records
     const now = yield* act
-    const known = yield* records.find(Toys.counters, counterId)
-    const after = Option.isNone(known)
+    const storedCounter = yield* records.find(Toys.counters, counterId)
+    const after = Option.isNone(storedCounter)
       ? yield* records.open(Toys.counters, { counterId, count: 1 }, now)
-      : yield* records.record(Toys.counters, known.value, { on: "add", by: 1 }, now)
+      : yield* records.record(Toys.counters, storedCounter.value, { on: "add", by: 1 }, now)
     return after.count
   })
 

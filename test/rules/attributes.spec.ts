@@ -241,8 +241,8 @@ describe("under any changes", () => {
                 name === one.name && value === one.value && state === one.state
             )
           ).toBe(true)
-          const later = AttributeRules.digestText(AttributeRules.expired(attributes, at(28)))
-          expect(later).toBe(AttributeRules.digestText(attributes))
+          const laterDigest = AttributeRules.digestText(AttributeRules.expired(attributes, at(28)))
+          expect(laterDigest).toBe(AttributeRules.digestText(attributes))
         }
       })
     )

@@ -221,16 +221,16 @@ describe("the cash that is kept apart", () => {
     expect(differences.every((of) => of.comparedAt === comparedAt)).toBe(true)
   })
 
-  const later = moment("2026-07-31T20:00:00Z")
+  const laterMoment = moment("2026-07-31T20:00:00Z")
   it.each<readonly [string, ReadonlyArray<Partial<SuspendedLines.Stated>>, object]>([
     ["of one account is its balance", [{}], { externalAccountId: "acc-1", closing: d("100") }],
     [
       "of two is the sum of one date, at the later moment, under the first account",
       [
-        { externalAccountId: "acc-2", statementId: "st-2", comparedAt: later },
+        { externalAccountId: "acc-2", statementId: "st-2", comparedAt: laterMoment },
         { closing: d("-1") }
       ],
-      { externalAccountId: "acc-1", closing: d("99"), comparedAt: later, statementId: "st-2" }
+      { externalAccountId: "acc-1", closing: d("99"), comparedAt: laterMoment, statementId: "st-2" }
     ]
   ])("%s", (_, of, expected) => {
     const [first, ...others] = of.map(stated)

@@ -99,11 +99,11 @@ describe("lots", () => {
         const parts = changes.flatMap((change) => change.parts)
         const last = new Map(parts.map((part) => [`${idOf(part.lot)} ${part.lot.lotId}`, part]))
         for (const [key, part] of last) {
-          const given = parts.filter(({ lot }) => `${idOf(lot)} ${lot.lotId}` === key)
+          const partsOfLot = parts.filter(({ lot }) => `${idOf(lot)} ${lot.lotId}` === key)
           const { costLeft, remaining } = LotRules.leftOf(part)
-          expect(Decimal.add(sum(given.map(({ cost }) => cost)), costLeft ?? Decimal.zero)).toBe(
-            part.lot.cost ?? Decimal.zero
-          )
+          expect(
+            Decimal.add(sum(partsOfLot.map(({ cost }) => cost)), costLeft ?? Decimal.zero)
+          ).toBe(part.lot.cost ?? Decimal.zero)
           if (Decimal.isZero(remaining)) expect(costLeft ?? Decimal.zero).toBe(Decimal.zero)
         }
       })

@@ -108,13 +108,13 @@ describe("the last accepted point", () => {
   })
 
   it("is never of the date itself, or of a later one", () => {
-    const later = Date.addDays(date, 1)
-    const navs = [nav("1"), { ...nav("2"), businessDate: later }]
+    const nextDate = Date.addDays(date, 1)
+    const navs = [nav("1"), { ...nav("2"), businessDate: nextDate }]
     const prices = [
       { businessDate: date, price: d("1") },
-      { businessDate: later, price: d("2") }
+      { businessDate: nextDate, price: d("2") }
     ]
     expect(acceptedBefore(date, { navs, prices }, bounds)).toBe(null)
-    expect(acceptedBefore(later, { navs, prices }, bounds)).toEqual(d("1"))
+    expect(acceptedBefore(nextDate, { navs, prices }, bounds)).toEqual(d("1"))
   })
 })

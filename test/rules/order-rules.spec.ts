@@ -18,16 +18,16 @@ describe("golden vectors of docs/domain/figures.md#golden-vectors", () => {
   const redeemed = { price: p, cashDecimals: 2 }
 
   test("G1: what 100000 bought is redeemed for 99999.99", () => {
-    const given = { ...redeemed, units: d("95812.973076"), feeRate: Decimal.zero }
-    expect(cash(Rules.redeemUnits(given).proceeds)).toBe("99999.99")
+    const inputs = { ...redeemed, units: d("95812.973076"), feeRate: Decimal.zero }
+    expect(cash(Rules.redeemUnits(inputs).proceeds)).toBe("99999.99")
   })
 
   test.each([
     ["0", "23953.243270", "0.00"],
     ["0.005", "24073.611326", "125.63"]
   ])("G5: 25000 at fee %s takes other units, or another fee", (feeRate, taken, fee) => {
-    const given = { ...redeemed, amount: d("25000"), feeRate: d(feeRate), unitDecimals: 6 }
-    const figures = Rules.redeemAmount(given)
+    const inputs = { ...redeemed, amount: d("25000"), feeRate: d(feeRate), unitDecimals: 6 }
+    const figures = Rules.redeemAmount(inputs)
     expect([units(figures.units), cash(figures.fee), cash(figures.proceeds)]).toEqual([
       taken,
       fee,

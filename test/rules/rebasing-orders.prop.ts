@@ -99,9 +99,9 @@ describe("an order of a rebasing instrument", () => {
   })
 
   test("never leaves a base unit of all, by units or by what they are worth, at any later index", () => {
-    const later = fc.tuple(terms, decimal({ min: 1n, max: 10n ** 14n, places: 10 }))
+    const laterTerms = fc.tuple(terms, decimal({ min: 1n, max: 10n ** 14n, places: 10 }))
     fc.assert(
-      fc.property(later, ([of, free]) => {
+      fc.property(laterTerms, ([of, free]) => {
         const units = shownOf(free, of)
         if (!Decimal.isPositive(units)) return
         const all = RedemptionPricing.figuresAt(redemption(of, free, { units }), of.index)

@@ -211,8 +211,8 @@ describe("a finding that a check no longer finds", () => {
       const gathered = Rules.gather(Rules.nothing, { differences: [], moments }, () => false)
       const of = { check: "lots-holdings", instrumentId: "fund" }
       expect(Rules.outcomeOf(of, gathered).comparedAt).toBe(now)
-      const later = Rules.gather(gathered, { differences: [], moments: [mid] }, () => false)
-      expect(later.comparedAt).toBe(now)
+      const gatheredAgain = Rules.gather(gathered, { differences: [], moments: [mid] }, () => false)
+      expect(gatheredAgain.comparedAt).toBe(now)
     }
   })
 })

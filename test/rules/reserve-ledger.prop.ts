@@ -91,15 +91,15 @@ const stateOf = (of: Reserve): Ledger.State => ({
   outstanding: of.outstanding,
   now: at,
   assets: termsOf(of).assets.map((terms, index) => {
-    const given = of.assets[index]
-    if (given === undefined) throw new Error("an asset has its terms")
+    const assetTerms = of.assets[index]
+    if (assetTerms === undefined) throw new Error("an asset has its terms")
     return {
       terms,
-      amount: given.units,
+      amount: assetTerms.units,
       point:
-        given.price === null || !given.hasSource
+        assetTerms.price === null || !assetTerms.hasSource
           ? null
-          : { value: given.price, valuationTime: timeOf(given) }
+          : { value: assetTerms.price, valuationTime: timeOf(assetTerms) }
     }
   })
 })

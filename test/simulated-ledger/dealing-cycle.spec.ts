@@ -502,9 +502,9 @@ describe("a dealing cycle with one bad leg is settled in no part:", () => {
   it.effect.each(wrong)("%s", ([, message, argument]) =>
     Effect.gen(function* () {
       const at = yield* G11
-      const given = yield* argument(at)
+      const settleArgument = yield* argument(at)
       const before = yield* contractsByParty(at.of)
-      expect(yield* Effect.flip(at.settle(given))).toMatchObject(Dealing.aborts(message))
+      expect(yield* Effect.flip(at.settle(settleArgument))).toMatchObject(Dealing.aborts(message))
       expect(yield* contractsByParty(at.of)).toEqual(before)
     }).pipe(Effect.provide(ledger))
   )

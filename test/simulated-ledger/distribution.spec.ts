@@ -772,8 +772,8 @@ describe("who acts on a distribution, and who sees it", () => {
     Effect.gen(function* () {
       const scene = yield* Distributions.scene(inUnits, units)
       const { floor } = scene
-      const seen = (hint: Dealing.Hint) => Dealing.active(floor.of(hint))
-      const before = [yield* seen("alice"), yield* seen("carol")]
+      const activeOf = (hint: Dealing.Hint) => Dealing.active(floor.of(hint))
+      const before = [yield* activeOf("alice"), yield* activeOf("carol")]
       const directed = yield* World.act(
         floor.of("venue"),
         Templates.exercise(Templates.DistributionLine, scene.alice, "Direct", {
@@ -786,7 +786,7 @@ describe("who acts on a distribution, and who sees it", () => {
       for (const hint of ["alice", "custodian", "carol"] as const) {
         expect(yield* World.nodes(floor.of(hint), directed)).toEqual([])
       }
-      expect([yield* seen("alice"), yield* seen("carol")]).toEqual(before)
+      expect([yield* activeOf("alice"), yield* activeOf("carol")]).toEqual(before)
       const delivered = yield* delivers({ line })(scene)
       const shown = yield* World.nodes(floor.of("alice"), delivered)
       expect(

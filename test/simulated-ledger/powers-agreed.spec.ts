@@ -448,12 +448,12 @@ describe("of a forced move", () => {
       at.of("venue"),
       Templates.exercise(IssuerPowersAgreement, at.agreement, "ForceMove", move(at))
     )
-    const seen = (hint: Dealing.Hint) => World.nodes(at.of(hint), receipt)
+    const nodesShownTo = (hint: Dealing.Hint) => World.nodes(at.of(hint), receipt)
     const choices = (hint: Dealing.Hint) =>
-      Effect.map(seen(hint), (events) =>
+      Effect.map(nodesShownTo(hint), (events) =>
         events.flatMap((event) => (event._tag === "Exercised" ? [event.choice] : []))
       )
-    return { seen, choices }
+    return { seen: nodesShownTo, choices }
   })
   const transfer = ["ReceiveTransfer", "Transfer"]
   const used = ["Use", "Allocation_Withdraw", "Unlock", ...transfer, ...transfer]

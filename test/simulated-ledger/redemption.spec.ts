@@ -392,8 +392,8 @@ describe("the settlement of a redemption is refused with", () => {
   it.effect.each(wrong)("%s", ([, message, argument]) =>
     Effect.gen(function* () {
       const at = yield* scene
-      const given = yield* argument(at)
-      expect(yield* Effect.flip(at.settle(given))).toMatchObject(aborts(message))
+      const settleArgument = yield* argument(at)
+      expect(yield* Effect.flip(at.settle(settleArgument))).toMatchObject(aborts(message))
       expect(yield* Dealing.balance(at.of("alice"), at.instrument)).toBe("1500")
     }).pipe(Effect.provide(ledger))
   )

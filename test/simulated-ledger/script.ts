@@ -189,8 +189,10 @@ export const play = (script: ReadonlyArray<Step>) =>
           : outcome.failure._tag
       )
       if (outcome._tag === "Success" && !outcome.success.duplicate) {
-        const seen = Option.toArray(outcome.success.transaction)
-        for (const { _tag, template, contractId } of seen.flatMap(({ events }) => events)) {
+        const shownTransactions = Option.toArray(outcome.success.transaction)
+        for (const { _tag, template, contractId } of shownTransactions.flatMap(
+          ({ events }) => events
+        )) {
           if (_tag === "Created") known.push({ entity: template.entity, contractId })
         }
       }

@@ -56,8 +56,8 @@ const ofARole: Effect.Effect<
   unknown,
   Scope.Scope
 > = Effect.gen(function* () {
-  const given = new URL(yield* TestDatabase.url)
-  const admin = yield* PgConnection.make({ url: Redacted.make(given.href) })
+  const databaseUrl = new URL(yield* TestDatabase.url)
+  const admin = yield* PgConnection.make({ url: Redacted.make(databaseUrl.href) })
   const role = `app_${process.pid}_${++made}`
   const say = (sql: string) => admin.query(sql, [], false)
   yield* say(`create role ${role} login password 'words'`)
@@ -67,11 +67,11 @@ const ofARole: Effect.Effect<
       Effect.andThen(say(`drop database ${role} with (force)`), say(`drop role ${role}`))
     )
   )
-  given.pathname = `/${role}`
-  const asAdmin = yield* PgConnection.make({ url: Redacted.make(given.href) })
-  given.username = role
-  given.password = "words"
-  return { admin: asAdmin, role, url: given.href }
+  databaseUrl.pathname = `/${role}`
+  const asAdmin = yield* PgConnection.make({ url: Redacted.make(databaseUrl.href) })
+  databaseUrl.username = role
+  databaseUrl.password = "words"
+  return { admin: asAdmin, role, url: databaseUrl.href }
 })
 
 const stateOf = (exit: Exit.Exit<unknown, unknown>): string => {

@@ -21,8 +21,8 @@ describe("how many eyes a write needs", () => {
 
   it.each(
     kinds.flatMap((kind) => {
-      const given = givenWrites.get(kind)
-      return given === undefined ? [] : [[kind, given.approvers] as const]
+      const listedWrite = givenWrites.get(kind)
+      return listedWrite === undefined ? [] : [[kind, listedWrite.approvers] as const]
     })
   )("%s needs as many as the routes give it: %i", (kind, approvers) => {
     expect(eyesOf(kind).approvers).toBe(approvers)

@@ -52,10 +52,12 @@ describe("the next instant of a record", () => {
         fc.integer({ min: 0, max: 20 }),
         (instants, now) => {
           const timely = [...writes(instants.length - 1), ...writes(5, { name: "other" })]
-          const later = instants.filter((at) => at !== null && at > now) as ReadonlyArray<number>
+          const laterInstants = instants.filter(
+            (at) => at !== null && at > now
+          ) as ReadonlyArray<number>
           const at = Instant.fromNanos(BigInt(now))
           expect(ClockQueue.nextAfter(collection, instants, { timely, now: at })).toEqual(
-            instant(later.length === 0 ? null : Math.min(...later))
+            instant(laterInstants.length === 0 ? null : Math.min(...laterInstants))
           )
         }
       )

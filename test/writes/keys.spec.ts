@@ -57,9 +57,9 @@ describe("a rejection whose key another call holds", () => {
         const records = yield* Records
         assert.strictEqual((yield* records.get(approvals, keyOf(made))).state, "awaiting")
         yield* Deferred.succeed(gate, undefined)
-        const later = yield* call
-        assert.strictEqual(Calls.field(later, "state"), "rejected")
-        assert.isFalse(later.replayed)
+        const repeatedCall = yield* call
+        assert.strictEqual(Calls.field(repeatedCall, "state"), "rejected")
+        assert.isFalse(repeatedCall.replayed)
         assert.isTrue((yield* call).replayed)
       }).pipe(Effect.provide(world({ operations: Toys.toys, storage: holding(gate) })))
     })

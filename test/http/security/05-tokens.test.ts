@@ -278,15 +278,18 @@ describe("the identity provider's keys", () => {
   effectIt.live("away from the start: 503, and known keys go on while it is away later", () =>
     Effect.gen(function* () {
       const provider = yield* Effect.promise(makeIssuer)
-      const known = yield* Effect.promise(() => bearer(["operator"], { sub: "k" }))
+      const knownBearer = yield* Effect.promise(() => bearer(["operator"], { sub: "k" }))
       provider.state.up = false
-      const whenDown = yield* Effect.provide(call(known), signIn(Jwks.layerRemote(provider.fetch)))
+      const whenDown = yield* Effect.provide(
+        call(knownBearer),
+        signIn(Jwks.layerRemote(provider.fetch))
+      )
       expect(whenDown).toBe("identity-provider-unavailable")
 
       provider.state.up = true
       const answers = yield* Effect.provide(
         Effect.gen(function* () {
-          const first = yield* call(known)
+          const first = yield* call(knownBearer)
           provider.state.up = false
           const other = yield* Effect.promise(() => bearer(["operator"], { sub: "k2" }))
           const second = yield* call(other)
@@ -324,8 +327,8 @@ describe("the identity provider's keys", () => {
       yield* TestClock.adjust("31 seconds")
       expect(yield* unknown).toBe("identity-provider-unavailable")
       yield* TestClock.adjust("11 minutes")
-      const known = yield* keyFor({ alg: "ES256", kid: publicJwk.kid })
-      expect(known).toBeDefined()
+      const knownKey = yield* keyFor({ alg: "ES256", kid: publicJwk.kid })
+      expect(knownKey).toBeDefined()
     }).pipe(Effect.provide(Jwks.layerRemote(keys)))
   })
 

@@ -56,13 +56,13 @@ describe(`${count} instruments without a limit`, () => {
 
   beforeAll(async () => {
     const databaseUrl = await Effect.runPromise(Scope.provide(TestDatabase.url, scope))
-    const given: Given = { databaseUrl, count, jwk: publicJwk, issuer, audience, calls }
+    const hostInput: Given = { databaseUrl, count, jwk: publicJwk, issuer, audience, calls }
     const file = new URL("unbounded-host.ts", import.meta.url).pathname
     child = fork(file, [], {
       // With little memory the garbage collector has to work, so that growth is what the list
       // keeps; a list that kept all its rows would end the process.
       execArgv: ["--expose-gc", "--max-old-space-size=128", "--max-semi-space-size=4"],
-      env: { ...environment, GIVEN: JSON.stringify(given) }
+      env: { ...environment, GIVEN: JSON.stringify(hostInput) }
     })
     const started = await nextMessage()
     url = "url" in started ? started.url : ""

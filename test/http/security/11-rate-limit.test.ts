@@ -53,9 +53,9 @@ describe("a burst", () => {
     }
     const admitted = answers.filter(({ status }) => status === 200).length
     // Ten are given back each second, and not one more.
-    const given = ((performance.now() - started) / 1000) * 10
+    const refilled = ((performance.now() - started) / 1000) * 10
     expect(admitted).toBeGreaterThanOrEqual(600)
-    expect(admitted).toBeLessThanOrEqual(600 + Math.ceil(given))
+    expect(admitted).toBeLessThanOrEqual(600 + Math.ceil(refilled))
     const refused = answers.find(({ status }) => status === 429)
     expect(Number(refused?.retryAfter)).toBeGreaterThanOrEqual(1)
 

@@ -197,24 +197,31 @@ const controls = Effect.fnUntraced(function* (town: Town) {
   for (const { record } of yield* records.list(restrictions, { limit })) {
     const id = record.restrictionId as string
     shownIds.add(id)
-    const known = model.restrictions.get(id)
-    holds(known !== undefined, `the restriction ${id} is nobody's`)
-    if (known === undefined) continue
-    same([record.holderId, record.mode], [known.holderId, known.mode], `the restriction ${id}`)
+    const bookedRestriction = model.restrictions.get(id)
+    holds(bookedRestriction !== undefined, `the restriction ${id} is nobody's`)
+    if (bookedRestriction === undefined) continue
+    same(
+      [record.holderId, record.mode],
+      [bookedRestriction.holderId, bookedRestriction.mode],
+      `the restriction ${id}`
+    )
     if (record.state === "active") {
-      holds(known.span.until > step, `${id} is in force and ended ${known.ended}`)
+      holds(
+        bookedRestriction.span.until > step,
+        `${id} is in force and ended ${bookedRestriction.ended}`
+      )
     } else if (record.state === "lifted") {
-      same(known.ended, "lifted", `${id} was lifted`)
+      same(bookedRestriction.ended, "lifted", `${id} was lifted`)
       const by = new Set(record.liftedBy ?? [])
       holds(by.size >= 2, `${id} was lifted by ${[...by].join(" ")}`)
     } else if (record.state === "lapsed")
-      holds(known.endsAt !== null, `${id} lapsed without an end`)
+      holds(bookedRestriction.endsAt !== null, `${id} lapsed without an end`)
     else {
-      const holder = town.byId.get(known.holderId)
+      const holder = town.byId.get(bookedRestriction.holderId)
       holds(holder?.successor !== null, `${id} was carried from one with no successor`)
-      known.ended = "carried"
-      known.span.maybeUntil = Math.min(known.span.maybeUntil, step)
-      known.span.until = Math.min(known.span.until, step)
+      bookedRestriction.ended = "carried"
+      bookedRestriction.span.maybeUntil = Math.min(bookedRestriction.span.maybeUntil, step)
+      bookedRestriction.span.until = Math.min(bookedRestriction.span.until, step)
     }
   }
   for (const [id, { span }] of model.restrictions) {
@@ -241,15 +248,16 @@ const controls = Effect.fnUntraced(function* (town: Town) {
 const people = Effect.fnUntraced(function* (town: Town) {
   const records = yield* Records
   for (const { record } of yield* records.list(holders, { limit })) {
-    const known = town.byId.get(record.holderId)
-    holds(known !== undefined, `the holder ${record.holderId} is nobody's`)
-    if (known === undefined) continue
+    const bookedHolder = town.byId.get(record.holderId)
+    holds(bookedHolder !== undefined, `the holder ${record.holderId} is nobody's`)
+    if (bookedHolder === undefined) continue
     for (const { instrumentId } of town.funds) {
       if (record.state !== "succeeded") break
-      const units = town.observer.units(instrumentId, known.party)
+      const units = town.observer.units(instrumentId, bookedHolder.party)
       same(units, 0n, `${record.holderId} is succeeded, its ${instrumentId}`)
     }
-    if (known.told === "closed") same(record.state, "closed", `the holder ${record.holderId}`)
+    if (bookedHolder.told === "closed")
+      same(record.state, "closed", `the holder ${record.holderId}`)
     if (record.screening?.state === "match") {
       holds(
         town.model.of(record.holderId).some(({ reason }) => reason === "sanctions"),

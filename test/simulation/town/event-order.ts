@@ -188,9 +188,10 @@ const dealt = Effect.fnUntraced(function* (town: Town, cycleId: string) {
   if (fills.length === 0) return
   note(town, "gated")
   const dealtParts = fills.map(({ filled, redemptionId }) => {
-    const known = town.sold.get(redemptionId)
-    if (known === undefined) throw new Error(`audit: ${redemptionId} was dealt and has not settled`)
-    return { id: redemptionId, order: known.order, filled: atomsOf(filled) }
+    const soldOrder = town.sold.get(redemptionId)
+    if (soldOrder === undefined)
+      throw new Error(`audit: ${redemptionId} was dealt and has not settled`)
+    return { id: redemptionId, order: soldOrder.order, filled: atomsOf(filled) }
   })
   const asked = dealtParts.map(({ id, order }) => ({ id, units: order.priced?.units ?? 0n }))
   const capacity = dealtParts.reduce((sum, { filled }) => sum + filled, 0n)
@@ -290,16 +291,19 @@ const carried = (town: Town, lost: Holder) => {
 const unrestricted = (town: Town, payload: Payload) => {
   const restrictionId = String(payload["restrictionId"])
   const how = String(payload["how"])
-  const known = town.model.restrictions.get(restrictionId)
-  holds(known !== undefined, `${restrictionId} was ${how}, and was never there`)
-  if (known === undefined) return
+  const bookedRestriction = town.model.restrictions.get(restrictionId)
+  holds(bookedRestriction !== undefined, `${restrictionId} was ${how}, and was never there`)
+  if (bookedRestriction === undefined) return
   if (how === "lapsed") {
-    holds(known.endsAt !== null, `${restrictionId} lapsed and had no end`)
-    known.ended ??= "lapsed"
-    known.span.maybeUntil = Math.min(known.span.maybeUntil, town.step)
-    known.span.until = Math.min(known.span.until, town.step)
+    holds(bookedRestriction.endsAt !== null, `${restrictionId} lapsed and had no end`)
+    bookedRestriction.ended ??= "lapsed"
+    bookedRestriction.span.maybeUntil = Math.min(bookedRestriction.span.maybeUntil, town.step)
+    bookedRestriction.span.until = Math.min(bookedRestriction.span.until, town.step)
   } else {
     // Two approvers and a maker were written down before.
-    holds(known.span.maybeUntil < Number.POSITIVE_INFINITY, `${restrictionId} was lifted by nobody`)
+    holds(
+      bookedRestriction.span.maybeUntil < Number.POSITIVE_INFINITY,
+      `${restrictionId} was lifted by nobody`
+    )
   }
 }

@@ -110,7 +110,7 @@ export const free = (
   )
 }
 
-const later = (now: Instant.Instant, days: number): Instant.Instant =>
+const addDays = (now: Instant.Instant, days: number): Instant.Instant =>
   Instant.fromNanos(now + BigInt(days) * 86_400_000_000_000n)
 
 /** A party locks cash or units for the venue to move. */
@@ -136,7 +136,7 @@ export const allocates = Effect.fnUntraced(function* (
       executor: town.venue,
       receiver: of.to,
       amount: Decimal.of(of.amount),
-      settleBefore: later(now, 20)
+      settleBefore: addDays(now, 20)
     })
   )
 })
@@ -172,7 +172,7 @@ export const pays = Effect.fnUntraced(function* (town: Town, to: Wallet, cents: 
     Templates.exercise(Templates.Holding, issued.cid, "OfferTransfer", {
       receiver: to.party,
       amount,
-      executeBefore: later(now, 30)
+      executeBefore: addDays(now, 30)
     })
   )
   yield* town.observer.look(town.step)

@@ -169,7 +169,11 @@ const program = (of: {
     const without = Catalogue.readings.map((reading) =>
       reading.batch === undefined
         ? reading
-        : MovementReadings.readings({ batch: () => Effect.void, start: () => Effect.void })[0]!
+        : MovementReadings.readings({
+            batch: () => Effect.void,
+            start: () => Effect.void,
+            keeps: []
+          })[0]!
     )
     const ours = yield* sideOn(of.ours.storage, Catalogue.readings)
     const bound = yield* sideOn(of.bound.storage, without)

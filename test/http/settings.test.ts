@@ -49,6 +49,7 @@ describe("settings", () => {
       expect({
         tenantId: config.tenantId,
         inputsMax: config["ledger.maxInputs"],
+        rebootstrap: config["ledger.rebootstrap"],
         batchLines: config["ledger.batchLines"],
         rateChange: config["distribution.rateChange"],
         partialDistribution: config["distribution.partial"],
@@ -71,6 +72,7 @@ describe("settings", () => {
         Struct.pick(settingsDefaults, [
           "tenantId",
           "inputsMax",
+          "rebootstrap",
           "batchLines",
           "rateChange",
           "partialDistribution",

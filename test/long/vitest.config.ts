@@ -42,6 +42,8 @@ export default defineConfig({
       "test/http/tipping-off.prop.ts",
       "test/operations/bootstrap-orders.spec.ts",
       "test/operations/bootstrap-offsets.prop.ts",
+      "test/operations/new-epoch.prop.ts",
+      "test/operations/new-epoch.spec.ts",
       "test/operations/finding-histories.prop.ts",
       "test/operations/verdicts.prop.ts",
       "test/operations/planted-faults.prop.ts",

@@ -14,6 +14,7 @@ export const opened: DealingCycle = {
   endedAs: null,
   cutOffAt,
   acceptsOrders: true,
+  lost: false,
   settleBy,
   pointCid: null,
   price: null,

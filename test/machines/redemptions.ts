@@ -44,6 +44,7 @@ export const claimed = (of: Partial<Redemption> = {}): Redemption => ({
   remainderOf: null,
   formerCycle: null,
   recovered: false,
+  lost: false,
   pricing: "forward",
   feeRate: Decimal.of("0.005"),
   isRebasing: false,

@@ -46,6 +46,7 @@ export const claimed = (of: Partial<Subscription> = {}): Subscription => ({
   remainderOf: null,
   formerCycle: null,
   recovered: false,
+  lost: false,
   pricing: "forward",
   feeRate: Decimal.zero,
   isRebasing: false,

@@ -4,14 +4,10 @@ import { Decimal, type Offset } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
-import { Effect, Layer, Option, Stream, Struct } from "effect"
+import { Effect, Layer, Stream, Struct } from "effect"
 import { describe, expect, it } from "vitest"
-import {
-  type Instrument,
-  instruments,
-  isRecorded
-} from "#core/instruments/instrument/Instrument.ts"
-import { type PolicyVersion, policyVersions } from "#core/instruments/policy/PolicyVersion.ts"
+import { instruments } from "#core/instruments/instrument/Instrument.ts"
+import { policyVersions } from "#core/instruments/policy/PolicyVersion.ts"
 import { registerEntries } from "#core/instruments/register/RegisterEntry.ts"
 import { supplies } from "#core/instruments/register/Supply.ts"
 import { dealingCycles } from "#core/orders/dealing-cycle/DealingCycle.ts"
@@ -22,6 +18,7 @@ import { unexpectedFacts } from "#core/projection/Unexpected.ts"
 import * as Calls from "../engine/calls.ts"
 import { isLong } from "../long-run.ts"
 import { deal } from "../simulation/dealing.ts"
+import { recordsTerms, type Terms } from "./terms-again.ts"
 
 const days = isLong ? 3 : 2
 const more = Array.from({ length: Number(process.env["SEEDS"] ?? 0) }, (_, n) => 700 + n)
@@ -57,55 +54,6 @@ const beginning = (ledger: Ledger.Ledger["Service"], from: number, end: { offset
       )
     )
   )
-
-interface Terms {
-  readonly instrument: Instrument
-  readonly versions: ReadonlyArray<PolicyVersion>
-}
-
-/** The venue records its terms again, each version as it was in force. */
-const recordsTerms = ({ instrument, versions }: Terms) =>
-  Effect.gen(function* () {
-    const records = yield* Records
-    const act = {
-      cause: { by: "request", requestId: "again" },
-      now: versions[0]!.effectiveFrom
-    } as const
-    yield* records.transact(
-      Effect.forEach(versions, (version) => records.open(policyVersions, version, act))
-    )
-    yield* records.transact(
-      Effect.gen(function* () {
-        if (!isRecorded(instrument)) throw new Error("the instrument is recorded")
-        const { instrumentId, manifest, policyVersion, registrar, termsSince } = instrument
-        const found = Option.getOrNull(yield* records.find(instruments, instrumentId))
-        const before =
-          found ??
-          (yield* records.open(
-            instruments,
-            {
-              ...instrument,
-              configurations: [],
-              manifest: null,
-              policyVersion: null,
-              termsSince: null,
-              next: null
-            },
-            act
-          ))
-        const { configurations } = before
-        const fact = {
-          on: "record",
-          registrar,
-          configurations,
-          manifest,
-          policyVersion,
-          termsSince
-        } as const
-        yield* records.record(instruments, before, fact, act)
-      })
-    )
-  })
 
 /** State of the venue and its parties, which is the same for every reader of the ledger. */
 const holds = Effect.gen(function* () {

@@ -44,6 +44,7 @@ describe("a cycle of subscriptions", () => {
         cycleId: "c1",
         state: "open",
         acceptsOrders: true,
+        lost: false,
         cutOffAt: Instant.format(Instant.of(Cycles.friday)),
         settleBy: Instant.format(Instant.of("2026-08-05T20:00:00Z"))
       })

@@ -72,14 +72,28 @@ describe("the index of readings", () => {
 })
 
 describe("the start of a follower", () => {
-  it("takes a snapshot for an empty projection of a pruned ledger alone", () => {
-    expect(Bootstrap.needsSnapshot({ offset: 0 }, 0)).toBe(false)
-    expect(Bootstrap.needsSnapshot({ offset: 0 }, 1)).toBe(true)
+  it("takes a snapshot of a pruned ledger for an empty projection, and for a kept one at its next epoch alone", () => {
+    const of = { ledgerEpoch: 1, offset: 0 }
+    expect(Bootstrap.needsSnapshot(of, { horizon: 0, rebootstrap: null })).toBe(false)
+    expect(Bootstrap.needsSnapshot(of, { horizon: 1, rebootstrap: null })).toBe(true)
+    const epoch = fc.integer({ min: 1, max: 3 })
     fc.assert(
-      fc.property(fc.integer({ min: 1 }), fc.nat(), (offset, horizon) => {
-        if (horizon <= offset) expect(Bootstrap.needsSnapshot({ offset }, horizon)).toBe(false)
-        else expect(() => Bootstrap.needsSnapshot({ offset }, horizon)).toThrow("forgot")
-      })
+      fc.property(
+        fc.integer({ min: 1 }),
+        fc.nat(),
+        epoch,
+        fc.option(epoch),
+        (offset, horizon, ledgerEpoch, rebootstrap) => {
+          const needs = () =>
+            Bootstrap.needsSnapshot({ ledgerEpoch, offset }, { horizon, rebootstrap })
+          if (horizon <= offset) expect(needs()).toBe(false)
+          else if (rebootstrap === ledgerEpoch + 1) expect(needs()).toBe(true)
+          else
+            expect(needs).toThrow(
+              `set rebootstrap (ledger.rebootstrap of the host) to ${ledgerEpoch + 1}`
+            )
+        }
+      )
     )
   })
 
@@ -125,17 +139,26 @@ describe("a snapshot", () => {
   it("is effective at the latest creation, or now where nothing is active", () => {
     const now = Instant.of("2026-07-31T16:00:00Z")
     const horizonTime = "2026-07-31T16:01:00.000000000Z"
-    expect(Snapshot.timesOf([], now)).toEqual({ effectiveAt: now, ledgerTime: null, horizonTime })
+    expect(Snapshot.timesOf([], { now, atLeast: null })).toEqual({
+      effectiveAt: now,
+      ledgerTime: null,
+      horizonTime
+    })
     const instants = fc.array(fc.bigInt({ min: 0n, max: 10n ** 18n }), { minLength: 1 })
     fc.assert(
       fc.property(instants, (nanos) => {
         const created = nanos.map((nano) => ({ createdAt: Instant.fromNanos(nano) }))
         const latest = Instant.fromNanos(nanos.reduce((max, nano) => (nano > max ? nano : max)))
-        expect(Snapshot.timesOf(created, now)).toEqual({
+        expect(Snapshot.timesOf(created, { now, atLeast: null })).toEqual({
           effectiveAt: latest,
           ledgerTime: Instant.sortable(latest),
           horizonTime
         })
+        // The ledger time that a kept projection has reached does not decrease.
+        const later = Instant.fromNanos(latest + 1n)
+        expect(
+          Snapshot.timesOf(created, { now, atLeast: Instant.sortable(later) }).ledgerTime
+        ).toBe(Instant.sortable(later))
       })
     )
   })

@@ -11,6 +11,7 @@ import { Gross } from "#core/orders/dealing-cycle/DealingCycleMachine.ts"
 import { primaryMarkets } from "#core/orders/primary-market/PrimaryMarket.ts"
 import { provisionSettlements } from "#core/orders/provision-settlement/ProvisionSettlement.ts"
 import { Redemption } from "#core/orders/redemption/Redemption.ts"
+import { DealingCycle } from "#core/orders/dealing-cycle/DealingCycle.ts"
 import { Subscription } from "#core/orders/subscription/Subscription.ts"
 import { issuerPowersAgreements } from "#core/powers/IssuerPowersAgreement.ts"
 import { contracts } from "#core/projection/Contract.ts"
@@ -30,6 +31,9 @@ describe("a stored document", () => {
     ["a subscription", "owedRefundCid", Subscription.fields.owedRefundCid, null],
     ["a subscription", "recovered", Subscription.fields.recovered, false],
     ["a redemption", "recovered", Redemption.fields.recovered, false],
+    ["a dealing cycle", "lost", DealingCycle.fields.lost, false],
+    ["a subscription", "lost", Subscription.fields.lost, false],
+    ["a redemption", "lost", Redemption.fields.lost, false],
     ["a redemption", "formerCycle", Redemption.fields.formerCycle, null],
     ["a cycle's gross figures", "refunded", Gross.fields.refunded, 0n]
   ] as const)("of %s is read without its later %s", (_, name, schema, absent) => {

@@ -8,7 +8,9 @@ type Progress = Rules.LedgerWriteProgress
 type Move = Rules.Move
 
 const committed: Rules.Committed = { updateId: "u", offset: 7 as Rules.Committed["offset"] }
-const receiptOr = [undefined, null, committed] as const
+/** A commit before the snapshot that the ledger epoch began with. */
+const behind: Rules.Committed = { ...committed, isBehind: true }
+const receiptOr = [undefined, null, committed, behind] as const
 const step = { step: 1, replan: 0, last: true, dedupOffset: 5 as Rules.PlannedStep["dedupOffset"] }
 
 /** Every value that a member may have, as far as the rules can tell one from another. */
@@ -104,7 +106,7 @@ describe("a ledger write, whatever is known and answered", () => {
   it("has a row for every state of what is known and every answer", () => {
     expect(rows.length).toBe(all.length + answerNames.length * sent.length)
     expect(new Set(rows.map(({ move }) => move.move))).toEqual(
-      new Set(["finish", "plan", "send", "wait", "doubt", "note", "refuse", "look-up"])
+      new Set(["finish", "plan", "send", "wait", "doubt", "note", "conclude", "refuse", "look-up"])
     )
   })
 
@@ -122,8 +124,10 @@ describe("a ledger write, whatever is known and answered", () => {
         ({ answer, move, progress }) =>
           move.move === "plan" &&
           progress.step !== null &&
-          // The next step is planned once the projection has read the commit of the one before.
+          // The next step is planned once the projection has read the commit of the one before, or
+          // will never read it.
           !(answer === null && progress.isProjected === true && !progress.step.last) &&
+          !(answer === null && progress.committed?.isBehind === true && !progress.step.last) &&
           !(answer === "stale" && isAbsent(progress) && progress.committed === null)
       )
     ).toEqual([])
@@ -134,6 +138,20 @@ describe("a ledger write, whatever is known and answered", () => {
       breaking(
         ({ answer, move, progress }) =>
           answer === null && move.move === "send" && isKnownCommitted(progress)
+      )
+    ).toEqual([])
+  })
+
+  it("succeeds by a commit that the projection never reads where that was its last step, and by no other", () => {
+    expect(
+      breaking(
+        ({ answer, move, progress }) =>
+          (move.move === "conclude") !==
+          (answer === null &&
+            !isEnded(progress) &&
+            progress.isProjected === false &&
+            progress.committed?.isBehind === true &&
+            progress.step?.last === true)
       )
     ).toEqual([])
   })
@@ -237,6 +255,8 @@ const textOfMove = (move: Move): string => {
       return `send ${move.dedup}${move.isJudged ? ", judged" : ""}`
     case "wait":
       return `wait ${move.millis}${move.alarm === undefined ? "" : ", alarm"}`
+    case "conclude":
+      return `conclude at ${move.committed.offset}`
     case "doubt":
       return `doubt, ${textOfMove(move.then)}`
     case "note":

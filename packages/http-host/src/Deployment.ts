@@ -241,6 +241,7 @@ const engineSettings = (config: KeeperConfig, keys: Keys) =>
     tenantId: config.tenantId,
     operationsAtOnce: config["operations.atOnce"],
     inputsMax: config["ledger.maxInputs"],
+    rebootstrap: config["ledger.rebootstrap"],
     batchLines: config["ledger.batchLines"],
     rateChange: config["distribution.rateChange"],
     partialDistribution: config["distribution.partial"],

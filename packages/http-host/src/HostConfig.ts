@@ -297,6 +297,10 @@ export const settings = {
     doc: "Largest number of contracts of earlier transactions that one ledger transaction may use, which bounds the size of a dealing cycle: an order paid on the ledger uses five. A real node's own limit may be lower.",
     fallback: String(engine.inputsMax)
   }),
+  "ledger.rebootstrap": setting(Kind.maybe(Kind.integer(2, 1_000_000)), {
+    doc: "Ledger epoch that may begin in a kept store, from a snapshot of a ledger that has forgotten updates which the engine has not read. The start that needs it names the number; without it the engine refuses to read on. A number whose epoch has begun does nothing.",
+    fallback: ""
+  }),
   "ledger.batchLines": setting(Kind.integer(1, Templates.batchLinesMax), {
     doc: "Largest number of lines that one ledger transaction adds to a distribution, rolls or directs. A real node's own limit may be lower.",
     fallback: String(engine.batchLines)

@@ -55,6 +55,14 @@ export const admissions = Collection.define<Admission, Fact>("admission", {
   fact: Fact,
   evolve,
   keptBy: "ledger",
+  // Its contract was the permission: without one nobody is admitted, whoever ended it.
+  lost: (self, { at }) => {
+    const recoveredBy = null
+    if (self.state === "offered") return evolve(self, { on: "withdraw", recoveredBy, at })
+    return self.state === "admitted"
+      ? evolve(self, { on: "revoke", by: "venue", recoveredBy, at })
+      : evolve(self, { on: "clear", at })
+  },
   // Sorted by the offer's offset: ids made within one millisecond have no order.
   sortKey: (self) => `${Offset.sortable(self.offset)}:${self.admissionId}`,
   filters: {

@@ -248,13 +248,19 @@ export const declare = <R extends Of<C, A>, const C extends string, const A exte
   const missing = (self: R): ReadonlyArray<Party.Party> =>
     missingOf(of.signers(self), self.acceptedBy ?? [])
   const { machine, names } = of
+  const evolve = evolveOf(machine, names)
   const collection = Collection.define<R, Fact>(name, {
     doc: of.doc,
     id: of.id,
     record: of.record,
     fact: factsOf(names.cid),
-    evolve: evolveOf(machine, names),
+    evolve,
     keptBy: "ledger",
+    // Its contract was the permission: without one it has ended, whoever ended it.
+    lost: (self, { at }) => {
+      if (self.state === "agreed") return evolve(self, { on: "end", cid: null, at })
+      return self.state === "proposed" ? evolve(self, { on: "replace", at }) : self
+    },
     // Sorted by the proposal's offset: ids made within one millisecond have no order.
     sortKey: (self) => `${Offset.sortable(self.offset)}:${of.id(self)}`,
     filters: {

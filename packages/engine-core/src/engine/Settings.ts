@@ -62,6 +62,12 @@ export interface Settings {
   readonly rescreenAfter: Duration | null
   /** Bytes of the cache of printed answers; 0 switches it off. */
   readonly answersKept: number
+  /**
+   * Ledger epoch that an operator lets begin in a kept store, from a snapshot of a ledger that has
+   * forgotten updates which the engine has not read (docs/domain/ledger-epochs.md); null: the
+   * projection refuses to start on such a ledger.
+   */
+  readonly rebootstrap: number | null
   /** Largest number of ledger updates projected in one transaction. */
   readonly batchMax: number
   /**
@@ -113,6 +119,7 @@ export const defaults: Settings = {
   successorCooling: parseDuration("PT24H"),
   rescreenAfter: null,
   answersKept: 32 * 1024 * 1024,
+  rebootstrap: null,
   batchMax: 500,
   inputsMax: 2_000,
   batchLines: 500,

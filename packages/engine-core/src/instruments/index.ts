@@ -55,6 +55,6 @@ export const readings = [
 export const movementReadings = (acquisitions: LotSteps.Acquisitions) => {
   const fold = LotSteps.folding(acquisitions)
   const start = LotReplaySteps.replay({ fold, pageMax: 1_000 })
-  return MovementReadings.readings({ batch: fold, start })
+  return MovementReadings.readings({ batch: fold, start, keeps: [lots] })
 }
 export { events } from "./events.ts"

@@ -6,6 +6,7 @@ import type { Schema } from "effect"
 import type { Announcement } from "./Announcement.ts"
 import type * as Instant from "./Instant.ts"
 import type { Invariants } from "./Invariant.ts"
+import type * as Offset from "./Offset.ts"
 import type { WaitingAction } from "../vocabulary/WaitingAction.ts"
 
 /** Columns that the store adds to a record; they are not part of its body. */
@@ -72,6 +73,25 @@ export interface Collection<R = unknown, F = unknown> {
   announce(after: R, fact: F | undefined): ReadonlyArray<Announcement>
   /** Expectations of facts that outside parties cause; a breach is a finding, never a refusal. */
   readonly expectations: Readonly<Record<string, Expectation<R, F>>>
+  /**
+   * Members that no contract on the ledger states: a record that continues in a new ledger epoch keeps
+   * them where it has a value.
+   */
+  readonly untold: ReadonlyArray<string>
+  /**
+   * Corrects a record that continues in a new ledger epoch. `before` and `after` are the record as the
+   * contracts alone open it, those of the last epoch and those of the snapshot; `next` is the stored
+   * record `self` with the members that differ between both, but for those of `untold`.
+   */
+  continued?(
+    next: R,
+    of: { readonly self: R; readonly before: R | undefined; readonly after: R }
+  ): R
+  /**
+   * The record after a snapshot that does not have its contracts any more, which is effective at an
+   * instant. Absent: the record stays as it was.
+   */
+  lost?(self: R, snapshot: { readonly offset: Offset.Offset; readonly at: Instant.Instant }): R
 }
 
 /** `due` of a record without clock moves. */
@@ -94,6 +114,9 @@ export const define = <R, F>(
         | "invariants"
         | "announce"
         | "expectations"
+        | "untold"
+        | "continued"
+        | "lost"
       >
     >
 ): Collection<R, F> => ({
@@ -108,6 +131,7 @@ export const define = <R, F>(
   invariants: {},
   announce: () => [],
   expectations: {},
+  untold: [],
   ...of
 })
 

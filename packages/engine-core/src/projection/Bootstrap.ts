@@ -1,8 +1,10 @@
 /**
- * Start of a follower: fences every other writer of the projection, and begins an empty projection
- * with a snapshot of the active contracts where the ledger was pruned.
+ * Start of a follower: fences every other writer of the projection. Where the ledger was pruned, an empty
+ * projection begins with a snapshot of the active contracts, and a kept one continues from it in a new
+ * ledger epoch if an operator asks for that (docs/domain/ledger-epochs.md).
  */
 import { Effect, Option, Stream } from "effect"
+import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
 import * as Ledger from "../ports/Ledger.ts"
@@ -13,6 +15,7 @@ import { Records } from "../records/Records.ts"
 import type { Position, Start } from "./Reading.ts"
 import { Readings } from "./ReadingIndex.ts"
 import * as LedgerRecord from "./LedgerRecord.ts"
+import * as Rebootstrap from "./Rebootstrap.ts"
 import * as Snapshot from "./Snapshot.ts"
 import { snapshotsTaken } from "./SnapshotTaken.ts"
 import * as UpdateFold from "./UpdateFold.ts"
@@ -29,7 +32,8 @@ export const start = Effect.gen(function* () {
   assertParticipant(yield* orUnavailable(log.head), participant)
   const head = yield* orUnavailable(log.takeOver({ participant }))
   const horizon = yield* Effect.mapError(ledger.horizon, ledgerUnavailable)
-  const begun = needsSnapshot(head, horizon) ? yield* bootstrap(head) : head
+  const { rebootstrap } = yield* Settings
+  const begun = needsSnapshot(head, { horizon, rebootstrap }) ? yield* bootstrap(head) : head
   yield* startReadings(begun)
   return begun
 })
@@ -61,18 +65,27 @@ export const assertParticipant = (
 }
 
 /**
- * Checks whether the projection begins with a snapshot: it is empty and the ledger has pruned its
- * first updates. Throws where the ledger has pruned updates that a begun projection has not read.
+ * Checks whether the projection begins with a snapshot: the ledger has pruned updates that it has not
+ * read, and it is empty or `rebootstrap` names the ledger epoch that would begin. Throws where the
+ * projection has begun and nobody asked for that epoch.
  */
-export const needsSnapshot = (head: Pick<ProjectionHead, "offset">, horizon: number): boolean => {
-  if (horizon <= head.offset) return false
-  if (head.offset === 0) return true
+export const needsSnapshot = (
+  { ledgerEpoch, offset }: Pick<ProjectionHead, "ledgerEpoch" | "offset">,
+  of: { readonly horizon: number; readonly rebootstrap: number | null }
+): boolean => {
+  if (of.horizon <= offset) return false
+  if (offset === 0 || of.rebootstrap === ledgerEpoch + 1) return true
   throw new Error(
-    `the ledger forgot everything up to ${horizon}, the projection is at ${head.offset}`
+    `the ledger forgot everything up to ${of.horizon}, the projection is at ${offset}: what happened ` +
+      `in between cannot be read any more. To continue from a snapshot of the ledger, set ` +
+      `rebootstrap (ledger.rebootstrap of the host) to ${ledgerEpoch + 1}`
   )
 }
 
-/** Folds what is active at the ledger's end as if it had just been created. */
+/**
+ * Folds what is active at the ledger's end: in an empty projection as if it had just been created, else
+ * as what the projection continues with in a new ledger epoch. One transaction, all or nothing.
+ */
 const bootstrap = Effect.fnUntraced(function* (head: ProjectionHead) {
   const ledger = yield* Ledger.Ledger
   const log = yield* ProjectionLog
@@ -82,18 +95,64 @@ const bootstrap = Effect.fnUntraced(function* (head: ProjectionHead) {
     Effect.mapError(ledgerUnavailable)
   )
   const now = yield* Instant.now
-  const { effectiveAt, horizonTime, ledgerTime } = Snapshot.timesOf(active, now)
+  const { effectiveAt, horizonTime, ledgerTime } = Snapshot.timesOf(active, {
+    now,
+    // The contract of the last update that was read may be gone: ledger time never decreases.
+    atLeast: head.ledgerTime
+  })
+  const of = { now, offset: Offset.of(at), effectiveAt }
+  const { venue } = ledger
+  const isKept = head.offset > 0
+  const ledgerEpoch = isKept ? head.ledgerEpoch + 1 : head.ledgerEpoch
+  const foldFrom = (
+    contracts: ReadonlyArray<Ledger.Active>,
+    numbers: ReadonlyMap<string, number>
+  ) => Effect.andThen(openTaken(contracts, of), foldSnapshot(contracts, { ...of, numbers }))
   yield* records.transactAlone(
     Effect.gen(function* () {
-      yield* openTaken(active, { now, offset: Offset.of(at), effectiveAt })
-      yield* foldSnapshot(active, { now, offset: Offset.of(at), effectiveAt })
+      yield* isKept
+        ? Rebootstrap.carryOn(active, {
+            ledgerEpoch,
+            effectiveAt,
+            positionAt: positionIn({ ...of, venue }),
+            foldFrom
+          })
+        : foldFrom(active, Snapshot.numbered(active, yield* Readings))
       yield* orUnavailable(
-        log.bootstrap({ epoch: head.writerEpoch, offset: at, ledgerTime, horizonTime })
+        log.bootstrap({
+          epoch: head.writerEpoch,
+          ledgerEpoch,
+          offset: at,
+          ledgerTime,
+          horizonTime
+        })
       )
     })
   )
-  return { ...head, offset: at, ledgerTime, horizonOffset: at, horizonTime }
+  return { ...head, ledgerEpoch, offset: at, ledgerTime, horizonOffset: at, horizonTime }
 })
+
+/** Positions of contracts of a snapshot, by the time at which each counts. */
+const positionIn =
+  (of: {
+    readonly now: Instant.Instant
+    readonly offset: Offset.Offset
+    readonly effectiveAt: Instant.Instant
+    readonly venue: Position["venue"]
+  }) =>
+  (effectiveAt: Instant.Instant): Position => ({
+    act: {
+      cause: { by: "update", updateId: Snapshot.updateId, offset: of.offset, effectiveAt },
+      now: of.now,
+      offset: of.offset
+    },
+    venue: of.venue,
+    offset: of.offset,
+    updateId: Snapshot.updateId,
+    operationId: null,
+    effectiveAt,
+    ledgerTime: of.effectiveAt
+  })
 
 /** Records that the projection begins here: readings wait for what a snapshot does not show. */
 const openTaken = Effect.fnUntraced(function* (
@@ -114,23 +173,13 @@ const openTaken = Effect.fnUntraced(function* (
 /** Folds each active contract at its own creation, then the snapshot as one update. */
 const foldSnapshot = Effect.fnUntraced(function* (
   active: ReadonlyArray<Ledger.Active>,
-  of: Pick<Position, "offset" | "effectiveAt"> & { readonly now: Instant.Instant }
+  of: Pick<Position, "offset" | "effectiveAt"> & {
+    readonly now: Instant.Instant
+    readonly numbers: ReadonlyMap<string, number>
+  }
 ) {
   const { venue } = yield* Ledger.Ledger
-  const { now, offset } = of
-  const positionAt = (effectiveAt: Instant.Instant): Position => ({
-    act: {
-      cause: { by: "update", updateId: Snapshot.updateId, offset, effectiveAt },
-      now,
-      offset
-    },
-    venue,
-    offset,
-    updateId: Snapshot.updateId,
-    operationId: null,
-    effectiveAt,
-    ledgerTime: of.effectiveAt
-  })
+  const positionAt = positionIn({ ...of, venue })
   const ordered = Snapshot.inOrder(active, yield* Readings)
   for (const [index, event] of ordered.entries()) {
     if (index % UpdateFold.prefetchMax === 0) {
@@ -139,7 +188,8 @@ const foldSnapshot = Effect.fnUntraced(function* (
     const { contractId, createdAt } = event
     // All share one offset, where the node id of the transaction that created each would repeat:
     // numbered in their order, no two have the place of one record in a list.
-    const node = { updateId: `${Snapshot.updateId}:${contractId}`, nodeId: index, contractId }
+    const nodeId = of.numbers.get(contractId) ?? index
+    const node = { updateId: `${Snapshot.updateId}:${contractId}`, nodeId, contractId }
     yield* UpdateFold.foldCreated(event, { ...positionAt(createdAt), ...node })
   }
   const { effectiveAt } = of

@@ -32,8 +32,12 @@ export interface Node extends Position {
 /** A whole update, for facts that no single node shows. */
 export interface Whole extends Position {
   readonly events: ReadonlyArray<Event>
-  /** A snapshot holds what was active where the projection began, without what led to it. */
-  readonly from: "update" | "snapshot"
+  /**
+   * A snapshot holds what was active where the projection began, without what led to it. A gap is the
+   * difference between what the projection had last and a snapshot that begins a new ledger epoch:
+   * contracts that came and contracts that went, without the acts.
+   */
+  readonly from: "update" | "snapshot" | "gap"
 }
 
 /** Position from which a follower starts. */
@@ -73,6 +77,11 @@ export interface Reading {
    * they were created, as those of one such rank are.
    */
   readonly inSnapshot?: "first" | "second"
+  /**
+   * Collections that the reading folds from the difference of two snapshots as from one update (`whole`
+   * with `from: "gap"`). Records of any other collection are compared as each snapshot opens them.
+   */
+  readonly inGap?: ReadonlyArray<{ readonly name: string }>
   /** A contract of this template came into the venue's sight. */
   created?(payload: LfRecord, node: Node, event: Created): Effect.Effect<void, Unavailable, Records>
   /** A choice was exercised on a contract with this payload. */

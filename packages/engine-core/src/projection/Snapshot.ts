@@ -46,16 +46,35 @@ export const inOrder = (
     )
     .map(({ contract }) => contract)
 }
+/** Place of each contract in the order in which they are read; a contract may be listed twice. */
+export const numbered = (
+  active: ReadonlyArray<Active>,
+  readings: Pick<Readings["Service"], "of">
+): ReadonlyMap<string, number> => {
+  const numbers = new Map<string, number>()
+  for (const { contractId } of inOrder(active, readings)) {
+    if (!numbers.has(contractId)) numbers.set(contractId, numbers.size)
+  }
+  return numbers
+}
+
 const ranks = { first: 0, second: 1, last: 2 } as const
 
 /** Most milliseconds by which the ledger's effective times may lie ahead of its clock. */
 const toleranceMillis = 60_000
 
-/** Instants of a snapshot that is taken at `now`. */
-export const timesOf = (active: ReadonlyArray<Pick<Active, "createdAt">>, now: Instant.Instant) => {
+/**
+ * Instants of a snapshot that is taken at `now`; its ledger time is not before `atLeast` (sortable text),
+ * the one that the projection had reached.
+ */
+export const timesOf = (
+  active: ReadonlyArray<Pick<Active, "createdAt">>,
+  of: { readonly now: Instant.Instant; readonly atLeast: string | null }
+) => {
+  const { now } = of
   const latest = active.reduce<Instant.Instant | null>(
     (max, { createdAt }) => (max === null || createdAt > max ? createdAt : max),
-    null
+    of.atLeast === null ? null : Instant.of(of.atLeast)
   )
   return {
     /** The latest creation, and `now` where nothing is active. */

@@ -94,8 +94,19 @@ const foldEvents = Effect.fnUntraced(function* (
 export const foldCreated = Effect.fnUntraced(function* (event: Ledger.Created, node: Node) {
   if (!event.inAcs) return
   const readings = yield* Readings
-  const { contractId, observers, packageId, payload, signatories, template } = event
-  yield* LedgerRecord.open(
+  const { payload, template } = event
+  yield* openContract(event, node)
+  for (const reading of readings.of(template)) {
+    yield* reading.created?.(payload, node, event) ?? Effect.void
+  }
+})
+
+/** Opens the record of a contract. */
+export const openContract = (
+  { contractId, createdAt, observers, packageId, payload, signatories, template }: Ledger.Created,
+  node: Pick<Node, "act" | "offset">
+) =>
+  LedgerRecord.open(
     contracts,
     {
       contractId,
@@ -104,16 +115,12 @@ export const foldCreated = Effect.fnUntraced(function* (event: Ledger.Created, n
       payload: payload as Plain,
       signatories,
       observers,
-      contractCreatedAt: event.createdAt,
+      contractCreatedAt: createdAt,
       createdOffset: node.offset,
       archivedOffset: null
     },
     node
   )
-  for (const reading of readings.of(template)) {
-    yield* reading.created?.(payload, node, event) ?? Effect.void
-  }
-})
 
 /** Records the facts of a choice and the contract's archival; returns the conclusions still to run. */
 const foldExercised = Effect.fnUntraced(function* (

@@ -98,6 +98,7 @@ export const at = (
     rehearse: unwritable,
     open: unwritable,
     record: unwritable,
+    restate: unwritable,
     forget: unwritable,
     announce: unwritable,
     enqueue: unwritable,

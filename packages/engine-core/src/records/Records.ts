@@ -154,6 +154,16 @@ export class Records extends Context.Service<
       act: Act
     ) => Effect.Effect<Stored<R>, Unavailable>
     /**
+     * Writes a record whole, as its next version or, without `before`, as its first: for what a snapshot
+     * of the ledger says of it. Announces nothing, and refuses nothing. Only inside `transact`.
+     */
+    readonly restate: <R, F>(
+      collection: Collection<R, F>,
+      before: NoInfer<Stored<R>> | undefined,
+      record: NoInfer<R>,
+      act: Act
+    ) => Effect.Effect<void, Unavailable>
+    /**
      * Deletes records with all versions and facts, at the end of their retention; no other record may
      * refer to them. Only inside `transact`.
      */

@@ -189,6 +189,29 @@ const recording = ({ versions, timely, consequences }: Omit<Parts, "find">) =>
     return { ...self, version, createdAt: createdAt ?? updatedAt, updatedAt } as Stored<R>
   })
 
+const restating = ({ timely, consequences }: Pick<Parts, "timely" | "consequences">) =>
+  Effect.fnUntraced(function* <R, F>(
+    collection: Collection<R, F>,
+    before: Stored<R> | undefined,
+    record: R,
+    act: Act
+  ) {
+    const work = yield* within
+    const version = (before?.version ?? 0) + 1
+    const opened = collection.keptBy === "own" ? act.now : undefined
+    addDraft(work, collection, {
+      record,
+      version,
+      // The log keeps the record whole, as for one that opens.
+      fact: undefined,
+      cause: causeText(act.cause),
+      act,
+      createdAt: before?.createdAt ?? opened
+    })
+    notePending(work, collection, { before, after: record, act, consequences })
+    yield* enqueueClock(work, collection, { before, after: record, version, timely })
+  })
+
 interface Parts {
   readonly find: Records["Service"]["find"]
   readonly versions: Versions
@@ -197,7 +220,8 @@ interface Parts {
 }
 
 /** The members of `Records` that write one record. */
-export const make = (parts: Parts): Pick<Records["Service"], "open" | "record"> => ({
+export const make = (parts: Parts): Pick<Records["Service"], "open" | "record" | "restate"> => ({
   open: opening(parts),
-  record: recording(parts)
+  record: recording(parts),
+  restate: restating(parts)
 })

@@ -121,6 +121,12 @@ export const decodeResult = <T extends Template, K extends ChoiceName<T>>(
 /** `package:Module:Entity`, the key under which types are looked up. */
 export const key = (ref: TypeRef): string => `${ref.packageName}:${ref.module}:${ref.entity}`
 
+/** The reference that `key` made this text of. */
+export const refOf = (text: string): TypeRef => {
+  const [packageName = "", module = "", entity = ""] = text.split(":")
+  return { packageName, module, entity }
+}
+
 export const same = (left: TypeRef, right: TypeRef): boolean =>
   left.entity === right.entity &&
   left.module === right.module &&

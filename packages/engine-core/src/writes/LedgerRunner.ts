@@ -72,7 +72,11 @@ const lookUp = Effect.fnUntraced(function* (what: Rules.LookUp["what"], step: St
       const through = yield* reading(ledger.ledgerEnd)
       const { commandId, dedupOffset: from } = step
       const receipt = yield* reading(ledger.outcome({ commandId, from, through }))
-      return { ...ages, committed: Option.getOrNull(receipt) }
+      if (Option.isNone(receipt)) return { ...ages, committed: null }
+      const { horizonOffset, ledgerEpoch } = yield* orUnavailable(projection.head)
+      // Of the first epoch every update was read, or is still to be.
+      const isBehind = ledgerEpoch > 1 && receipt.value.offset <= horizonOffset
+      return { ...ages, committed: { ...receipt.value, isBehind } }
     }
     case "positions": {
       const end = yield* reading(ledger.ledgerEnd)
@@ -104,6 +108,36 @@ const noteCommit = (claim: Claim.Claim, { updateId, offset }: Rules.Committed) =
   note(claim, (record) =>
     record.updateId === updateId ? undefined : { on: "commit", updateId, offset }
   )
+
+/**
+ * Ends an operation as succeeded whose last step the projection never reads: a snapshot of the ledger
+ * shows what it led to. What its result names and nobody knows any more fails it as a bug does.
+ */
+const conclude = Effect.fnUntraced(function* (
+  operation: OnLedger,
+  claim: Claim.Claim,
+  { offset, updateId }: Rules.Committed
+) {
+  const records = yield* Records
+  yield* transactionOf(
+    operation,
+    records
+  )(
+    Claim.holding(claim)(
+      Effect.gen(function* () {
+        const running = yield* Claim.begin(claim)
+        if (running === undefined) return
+        const { act } = running
+        const fact = { on: "commit", updateId, offset } as const
+        const record =
+          running.record.updateId === updateId
+            ? running.record
+            : yield* records.record(operations, running.record, fact, act)
+        yield* Claim.settle(claim, operation, { record, act })
+      })
+    )
+  )
+})
 
 /** Records that a step may have committed, so that no claim fails the operation too early. */
 export const doubt = Effect.fnUntraced(function* (claim: Claim.Claim, step: Step, why: string) {
@@ -284,6 +318,8 @@ const perform = Effect.fnUntraced(function* (
     case "refuse":
       yield* alarm(write, move.alarm)
       return void (yield* Claim.refuse(claim, move.cause))
+    case "conclude":
+      return void (yield* conclude(operation, claim, move.committed))
     case "wait":
       yield* alarm(write, move.alarm)
       yield* Claim.release(claim, move.isSpread ? Claim.spread(claim, move.millis) : move.millis)

@@ -42,7 +42,13 @@ export const backoff = (attempt: number): number =>
   Math.min(60_000, 1_000 * 2 ** Math.min(attempt, 6))
 
 /** Commit of a step on the ledger: the part of its receipt that is kept. */
-export type Committed = Pick<Receipt, "updateId" | "offset">
+export interface Committed extends Pick<Receipt, "updateId" | "offset"> {
+  /**
+   * True where the projection never reads the commit: it lies before the snapshot that the ledger epoch
+   * began with, which shows what it led to.
+   */
+  readonly isBehind?: boolean
+}
 
 /** Deduplication window: all commits since the step was planned, or those of the last 7 days. */
 export type Dedup = "since-planned" | "seven-days"
@@ -126,6 +132,12 @@ export interface Note {
   readonly then: Wait
 }
 
+/** Succeeds the operation, whose last step committed before the snapshot of the ledger epoch. */
+export interface Conclude {
+  readonly move: "conclude"
+  readonly committed: Committed
+}
+
 /** Fails the operation. */
 export interface Refuse {
   readonly move: "refuse"
@@ -139,7 +151,7 @@ export interface Finish {
   readonly move: "finish"
 }
 
-export type Move = LookUp | Plan | Send | Wait | Doubt | Note | Refuse | Finish
+export type Move = LookUp | Plan | Send | Wait | Doubt | Note | Conclude | Refuse | Finish
 
 const lookUp = (what: LookUp["what"]): LookUp => ({ move: "look-up", what })
 const wait = (millis: number): Wait => ({ move: "wait", millis, isSpread: false })
@@ -176,6 +188,11 @@ export const next = (progress: LedgerWriteProgress): Move => {
     return step.last ? wait(projectedWithin) : { move: "plan", step: step.step + 1, replan: 0 }
   }
   if (committed === undefined) return lookUp("committed")
+  if (committed !== null && committed.isBehind === true) {
+    return step.last
+      ? { move: "conclude", committed }
+      : { move: "plan", step: step.step + 1, replan: 0 }
+  }
   if (committed !== null) return note(committed)
   if (!progress.isPreviousAnswered) {
     // A worker that was killed or lost its lease while it sent: its submission may still arrive.

@@ -84,7 +84,7 @@ export const make = (of: {
         turn(transaction, { offset: to, ledgerTime: ledgerTime ?? head.projection.ledgerTime })
         return Result.void
       }),
-    bootstrap: ({ epoch, offset, ledgerTime, horizonTime }) =>
+    bootstrap: ({ epoch, ledgerEpoch, offset, ledgerTime, horizonTime }) =>
       transactions.attempt((transaction) => {
         if (head.projection.writerEpoch !== epoch) return Result.fail(new WriterFenced({ epoch }))
         // Updates after the previous snapshot are projected again.
@@ -98,7 +98,7 @@ export const make = (of: {
           }
         }
         leave(transaction)
-        turn(transaction, { offset, ledgerTime, horizonOffset: offset, horizonTime })
+        turn(transaction, { ledgerEpoch, offset, ledgerTime, horizonOffset: offset, horizonTime })
         Undo.patch(transaction, head, { horizonLedgerTime: ledgerTime })
         return Result.void
       }),

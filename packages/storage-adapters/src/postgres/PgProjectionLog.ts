@@ -54,7 +54,7 @@ with held as materialized (
 ), moved as (
   update bursar.head
   set projection_offset = $2::int8, horizon_offset = $2::int8, ledger_time = $3,
-    horizon_ledger_time = $3, horizon_time = $4, at = ${MOVED_ON},
+    horizon_ledger_time = $3, horizon_time = $4, ledger_epoch = $5::int8, at = ${MOVED_ON},
     answered_first = null, answered_last = null
   where id = 1 and writer_epoch = $1::int8 and exists (select from held)
   returning projection_offset as to_offset
@@ -181,10 +181,12 @@ export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
         ])
       )
     }),
-  bootstrap: ({ epoch, offset, ledgerTime, horizonTime }) =>
+  bootstrap: ({ epoch, ledgerEpoch, offset, ledgerTime, horizonTime }) =>
     underEpoch(
       epoch,
-      HeadLock.ask(sessions, BOOTSTRAP, [String(epoch), String(offset), ledgerTime, horizonTime])
+      HeadLock.ask(sessions, BOOTSTRAP, [
+        ...[String(epoch), String(offset), ledgerTime, horizonTime, String(ledgerEpoch)]
+      ])
     ),
   prune: ({ offset, limit }) =>
     sessions.run(

@@ -74,6 +74,11 @@ export const issuerPowersConsents = Collection.define<IssuerPowersConsent, Fact>
     fact: Fact,
     evolve,
     keptBy: "ledger",
+    // Its contract was the permission: without one it has ended, whoever ended it.
+    lost: (self, { at }) => {
+      if (self.state === "granted") return evolve(self, { on: "revoke", at })
+      return self.state === "offered" ? evolve(self, { on: "replace", at }) : self
+    },
     // Sorted by the offer's offset: ids made within one millisecond have no order.
     sortKey: (self) => `${Offset.sortable(self.offset)}:${self.issuerPowersConsentId}`,
     filters: {

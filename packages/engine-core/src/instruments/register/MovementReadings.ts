@@ -15,7 +15,7 @@ import { decodePayload, key } from "../../templates/Template.ts"
 import { assetKeyOf, type Holding, holdings } from "./Holding.ts"
 import { type Movement, movements, partyMovements } from "./Movement.ts"
 import * as MovementClaims from "./MovementClaimLookups.ts"
-import { type Moved, movementsOf, type Touch } from "./MovementRules.ts"
+import { eachParty, type Moved, movementsOf, type Touch } from "./MovementRules.ts"
 import { idOf, type RegisterEntry, registerEntries } from "./RegisterEntry.ts"
 import { type Supply, supplies } from "./Supply.ts"
 
@@ -34,6 +34,8 @@ export interface Recorded {
 
 /** Follows the movements that are recorded. */
 export interface Follows {
+  /** The collections that it keeps. */
+  readonly keeps: ReadonlyArray<{ readonly name: string }>
   /** Reads the recorded movements of a batch of updates, in their transaction. */
   batch(recorded: ReadonlyArray<Recorded>): Effect.Effect<void, Unavailable, Records>
   start(from: Start): Effect.Effect<void, Unavailable, Records>
@@ -49,9 +51,14 @@ export const readings = (follows: Follows): ReadonlyArray<Reading> => [
     whole: Effect.fn("Holding.whole")(function* (update) {
       const found = yield* touchesOf(update)
       if (found.touches.length === 0) return []
-      const claims = yield* MovementClaims.of(update)
       const moved =
-        update.from === "snapshot" ? [] : movementsOf({ touches: found.touches, claims })
+        update.from === "snapshot"
+          ? []
+          : movementsOf(
+              update.from === "gap"
+                ? eachParty(found.touches)
+                : { touches: found.touches, claims: yield* MovementClaims.of(update) }
+            )
       const recorded: Array<Recorded> = []
       for (const [name, asset] of found.assets) {
         recorded.push(
@@ -64,7 +71,9 @@ export const readings = (follows: Follows): ReadonlyArray<Reading> => [
       }
       return recorded
     }),
-    ...follows
+    batch: follows.batch,
+    start: follows.start,
+    inGap: [supplies, movements, partyMovements, ...follows.keeps]
   }
 ]
 

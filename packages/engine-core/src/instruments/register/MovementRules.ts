@@ -52,6 +52,25 @@ export const movementsOf = (of: {
   readonly claims: ReadonlyArray<Claim>
 }): ReadonlyArray<Moved> => acts(of).flatMap(movesOf)
 
+/**
+ * The touches of a gap of the history with one claim for each party of an asset: which acts moved the
+ * units is unknown, so that what a party has more was minted and what it has less was burned, and no
+ * giver is paired with a receiver.
+ */
+export const eachParty = (
+  touches: ReadonlyArray<Touch>
+): { readonly touches: ReadonlyArray<Touch>; readonly claims: ReadonlyArray<Claim> } => {
+  const byParty = Map.groupBy(touches, ({ asset, owner }) => `${asset} ${owner}`)
+  const numbered: Array<Touch> = []
+  const claims: Array<Claim> = []
+  for (const of of byParty.values()) {
+    const nodeId = numbered.length
+    for (const touch of of) numbered.push({ ...touch, nodeId: numbered.length })
+    claims.push({ nodeId, until: numbered.length - 1, kinds: plain, reference: null })
+  }
+  return { touches: numbered, claims }
+}
+
 interface Act extends Pick<Claim, "kinds" | "reference"> {
   readonly touches: Array<Touch>
 }

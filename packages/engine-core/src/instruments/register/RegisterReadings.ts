@@ -18,6 +18,7 @@ import { type Fact, idOf, registerEntries } from "./RegisterEntry.ts"
  */
 const holding: Reading = {
   template: HoldingTemplate.typeRef,
+  inGap: [holdings, registerEntries],
   created: Effect.fn("Holding.created")(function* (payload, node, event) {
     if (!event.inAcs) return
     const decoded = decodePayload(HoldingTemplate, payload)

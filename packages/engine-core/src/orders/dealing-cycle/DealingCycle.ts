@@ -1,5 +1,5 @@
 /** Record and collection of dealing cycles: the orders of one instrument and cut-off, settled in one transaction. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import * as events from "../events.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import type { Announcement } from "../../kernel/Announcement.ts"
@@ -78,7 +78,12 @@ export const DealingCycle = Schema.Struct({
     })
   ),
   /** Its contract on the ledger; null once it has ended. */
-  cycleCid: NullOr(Field.contractId)
+  cycleCid: NullOr(Field.contractId),
+  /**
+   * True where a new ledger epoch began without the contract of the open cycle: it was settled or
+   * released meanwhile, nobody knows which.
+   */
+  lost: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
 }).annotate({
   identifier: "DealingCycle",
   description: "The orders of one cut-off, settled together or not at all."
@@ -104,14 +109,15 @@ export const dealingCycles = Collection.define<DealingCycle, Fact>("dealing-cycl
     state: (self) => self.state,
     instrumentId: (self) => self.instrumentId,
     /** Open cycles of an instrument in the order in which they settle. */
-    open: (self) => (self.state === "open" ? dealtAt(self) : null)
+    open: (self) => (self.state === "open" && !self.lost ? dealtAt(self) : null)
   },
+  lost: (self) => ({ ...self, acceptsOrders: false, lost: true }),
   due: (self) =>
     self.state === "open" && self.acceptsOrders
       ? { at: self.cutOffAt, fact: { on: "cut-off" } }
       : undefined,
   waitingOn: (self) =>
-    self.state === "open"
+    self.state === "open" && !self.lost
       ? [{ role: "operator", action: "dealing-cycle.settle", by: self.settleBy }]
       : [],
   announce: (self, fact) => (fact === undefined ? [] : announced(self, fact)),

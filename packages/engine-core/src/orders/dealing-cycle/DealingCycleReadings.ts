@@ -115,6 +115,7 @@ export const opened = Effect.fnUntraced(function* (payload: Created, node: Node)
       endedAs: null,
       cutOffAt: payload.cutOffAt,
       acceptsOrders: true,
+      lost: false,
       settleBy: payload.settleBy,
       pointCid: null,
       price: null,

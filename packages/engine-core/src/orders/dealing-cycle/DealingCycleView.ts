@@ -27,7 +27,8 @@ const shown = Struct.pick(DealingCycle.fields, [
   "gate",
   // The terms it settled under, or those that a what-if read supposes.
   "policyVersion",
-  "uid"
+  "uid",
+  "lost"
 ])
 
 export const DealingCycleView = RecordView.schemaOf(shown, {

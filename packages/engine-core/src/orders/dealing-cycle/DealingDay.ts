@@ -82,6 +82,18 @@ export const dealingDays = Collection.define<DealingDay, Fact>("dealing-day", {
       }))
       .exhaustive(),
   keptBy: "ledger",
+  continued: (_, { after, before, self }) => {
+    // Orders that were claimed since, less those that ended since: a day is fixed at its first price, and
+    // before that no order of it can have ended but by leaving it.
+    const change = added(after.ordered, negated(before?.ordered ?? nothing))
+    const ordered = atLeastNothing(added(self.ordered, change))
+    const orders = {
+      subscriptions: countAfter("subscriptions", { self, before, after }),
+      redemptions: countAfter("redemptions", { self, before, after })
+    }
+    const dealt = self.dealt ?? (after.dealt === null ? null : { ...after.dealt, ordered })
+    return { ...self, orders, ordered, dealt }
+  },
   filters: { instrumentId: (self) => self.instrumentId },
   invariants: {
     "nobody has left who had not come": ({ orders }) =>
@@ -90,6 +102,16 @@ export const dealingDays = Collection.define<DealingDay, Fact>("dealing-day", {
       Object.values(ordered).every((figure) => !Decimal.isNegative(figure))
   }
 })
+
+const countAfter = (
+  kind: keyof DealingDay["orders"],
+  of: {
+    readonly self: DealingDay
+    readonly before: DealingDay | undefined
+    readonly after: DealingDay
+  }
+): number =>
+  Math.max(0, of.self.orders[kind] + of.after.orders[kind] - (of.before?.orders[kind] ?? 0))
 
 export const nothing: Ordered = {
   subscribedCash: Decimal.zero,
@@ -103,6 +125,13 @@ export const added = (self: Ordered, that: Ordered): Ordered => ({
   subscribedUnits: Decimal.add(self.subscribedUnits, that.subscribedUnits),
   redeemedCash: Decimal.add(self.redeemedCash, that.redeemedCash),
   redeemedUnits: Decimal.add(self.redeemedUnits, that.redeemedUnits)
+})
+
+const atLeastNothing = (self: Ordered): Ordered => ({
+  subscribedCash: Decimal.max(Decimal.zero, self.subscribedCash),
+  subscribedUnits: Decimal.max(Decimal.zero, self.subscribedUnits),
+  redeemedCash: Decimal.max(Decimal.zero, self.redeemedCash),
+  redeemedUnits: Decimal.max(Decimal.zero, self.redeemedUnits)
 })
 
 export const negated = (self: Ordered): Ordered => ({

@@ -60,7 +60,12 @@ export const dealing = {
    * True where the projection opened the order from a snapshot of the ledger: the terms that its
    * contract leaves out are those at its claim, and the claim counts as made when the contract was.
    */
-  recovered: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
+  recovered: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
+  /**
+   * True where a new ledger epoch began without the contract of the order, which ended meanwhile
+   * nobody knows how: its state is the last that is known.
+   */
+  lost: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
 } as const
 
 /** The expected cash, the bank lines that paid it, and the instants of claim, price and latest settlement. */
@@ -107,14 +112,40 @@ export const cashStands = ({
     ? allocation !== null
     : cash.expected !== null && Decimal.atLeast(cash.matched, cash.expected)
 
+/**
+ * Members that no contract of an order states but its claim, or none at all: the terms that were in force
+ * at its claim, and the instants of what happened to it.
+ */
+export const untold: ReadonlyArray<string> = [
+  "recovered",
+  "policyVersion",
+  "cutOffAt",
+  "dealingDate",
+  "settleBy",
+  "claimedAt",
+  "pricedAt",
+  "fundedAt",
+  "deliveredAt",
+  "fee",
+  "residual",
+  "refund",
+  "attesting",
+  "residualRule",
+  "zone",
+  ...Object.keys(terms)
+]
+
+/** The order after a snapshot without its contracts: it has its last known state, and waits for nobody. */
+export const lost = <R extends { readonly lost: boolean }>(self: R): R => ({ ...self, lost: true })
+
 export const filters = {
   instrumentId: (self: Members) => self.instrumentId,
   holderId: (self: Members) => self.holderId,
   registrar: (self: Members) => self.registrar,
   /** Contract of the point that priced it. */
   pointCid: (self: Members) => self.pointCid,
-  /** The order's cycle, or the cycle that ended without the order. */
-  cycleId: cycleNamedBy
+  /** The order's cycle, or the cycle that ended without the order; no cycle settles a lost order. */
+  cycleId: (self: Members) => (self.lost ? null : cycleNamedBy(self))
 } as const
 
 export const invariantsOf = <S extends string>(machine: Machine.Machine<S>) => ({

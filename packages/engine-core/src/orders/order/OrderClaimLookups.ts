@@ -63,5 +63,6 @@ const unpriced = {
   endedAs: null,
   intentCid: null,
   allocation: null,
-  recovered: false
+  recovered: false,
+  lost: false
 } as const

@@ -65,6 +65,8 @@ export const proposals = Collection.define<Proposal, Fact>("proposal", {
       .with({ on: "end" }, ({ as }) => ({ ...self, ended: as, awaiting: [] }))
       .exhaustive(),
   keptBy: "ledger",
+  // Whether it was accepted, its agreement says.
+  lost: (self) => (self.ended === null ? { ...self, ended: "ended", awaiting: [] } : self),
   sortKey: (self) => `${Instant.sortable(self.at)} ${self.proposalId}`,
   filters: {
     live: (self) => (self.ended === null ? self.kind : null),

@@ -119,14 +119,23 @@ export const redemptions = Collection.define<Redemption, Fact>("redemption", {
   filters: {
     state: (self) => self.state,
     ...Order.filters,
-    open: (self) => OpenOrder.open(openEntryOf(self)),
-    openUntil: (self) => OpenOrder.openUntil(openEntryOf(self)),
+    open: (self) => (self.lost ? null : OpenOrder.open(openEntryOf(self))),
+    openUntil: (self) => (self.lost ? null : OpenOrder.openUntil(openEntryOf(self))),
     /** Remainders of partial fills that are in no cycle, by the cut-off at which they deal. */
-    waiting: (self) => (isWaiting(self) ? dealtAt(self) : null),
+    waiting: (self) => (!self.lost && isWaiting(self) ? dealtAt(self) : null),
     /** Redemptions whose units are still the holder's, by position. */
-    giving: (self) => (unburned(self) ? pairOf(self) : null)
+    giving: (self) => (!self.lost && unburned(self) ? pairOf(self) : null)
   },
+  untold: Order.untold,
+  lost: Order.lost,
+  // Nobody knows whether units were burned for it meanwhile: without its deadline the engine does not
+  // release what the fund may owe.
+  continued: (next) =>
+    next.payment === "wire" && next.state === "priced"
+      ? { ...next, fundedAt: null, settleBy: null }
+      : next,
   waitingOn: (self) => {
+    if (self.lost) return []
     const by = self.settleBy
     if (self.state === "claimed") {
       return [{ party: self.oracle, action: "RedemptionClaim.Price", by: null }]

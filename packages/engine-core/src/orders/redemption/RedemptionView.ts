@@ -31,6 +31,7 @@ const shown = Struct.pick(Redemption.fields, [
   "dealingDate",
   "cycleId",
   "recovered",
+  "lost",
   "cash",
   "settleBy",
   "valueDate",

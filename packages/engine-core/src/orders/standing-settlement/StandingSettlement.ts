@@ -66,6 +66,11 @@ export const standingSettlements = Collection.define<StandingSettlement, Fact>(
     fact: Fact,
     evolve,
     keptBy: "ledger",
+    // Without its contract nothing is committed any more, whoever ended it.
+    lost: (self, { at }) =>
+      Machine.isTerminal(StandingSettlementMachine, self.state)
+        ? self
+        : evolve(self, { on: "close", at }),
     filters: {
       standingSettlementId: (self) => self.standingSettlementId,
       state: (self) => self.state,

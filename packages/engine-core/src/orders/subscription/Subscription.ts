@@ -109,10 +109,13 @@ export const subscriptions = Collection.define<Subscription, Fact>("subscription
   filters: {
     state: (self) => self.state,
     ...Order.filters,
-    open: (self) => OpenOrder.open(openEntryOf(self)),
-    openUntil: (self) => OpenOrder.openUntil(openEntryOf(self))
+    open: (self) => (self.lost ? null : OpenOrder.open(openEntryOf(self))),
+    openUntil: (self) => (self.lost ? null : OpenOrder.openUntil(openEntryOf(self)))
   },
+  untold: Order.untold,
+  lost: Order.lost,
   waitingOn: (self) => {
+    if (self.lost) return []
     if (self.state === "claimed") return ofAttestors(self)
     if (self.state === "priced") return ofPriced(self)
     // A closed order waits only for the bank lines that pay its refund.

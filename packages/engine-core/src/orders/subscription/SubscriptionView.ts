@@ -30,6 +30,7 @@ const shown = Struct.pick(Subscription.fields, [
   "dealingDate",
   "cycleId",
   "recovered",
+  "lost",
   "residual",
   "refund",
   "refunded",

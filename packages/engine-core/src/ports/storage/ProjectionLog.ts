@@ -69,9 +69,11 @@ export class ProjectionLog extends Context.Service<
       readonly ledgerTime: string | null
       readonly updates: ReadonlyArray<UpdateRow>
     }) => Effect.Effect<void, WriterFenced | StorageUnavailable>
-    /** Sets horizon and position after a snapshot, under the epoch. */
+    /** Sets ledger epoch, horizon and position after a snapshot, under the writer's epoch. */
     readonly bootstrap: (of: {
       readonly epoch: number
+      /** The same as before, or the next one where a kept store continues from the snapshot. */
+      readonly ledgerEpoch: number
       readonly offset: number
       readonly ledgerTime: string | null
       readonly horizonTime: string | null

@@ -65,8 +65,8 @@ export interface Check<F = unknown> {
    */
   venueFacts?(at: Point): Stream.Stream<F, CheckNotRun | Unavailable, Services>
   /**
-   * True: the other checks rest on this one. Where it finds a difference, the run is incomplete and
-   * clears neither findings nor distributions.
+   * True: the other checks rest on this one. Where it finds a blocking difference of the venue, the run is
+   * incomplete and clears neither findings nor distributions.
    */
   readonly isGround?: true
   /** Whether runs keep a watermark of what the check judged. */

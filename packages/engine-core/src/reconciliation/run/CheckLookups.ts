@@ -1,6 +1,8 @@
 /** Table of the checks that a reconciliation run of this release has, with the facts of each. */
 import { Stream } from "effect"
 import * as Duration from "../../kernel/Duration.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import type { Records } from "../../records/Records.ts"
 import * as Check from "./Check.ts"
 import { type CheckName, checkNames } from "./CheckNames.ts"
 import * as AdmissionEffect from "./checks/AdmissionEffect.ts"
@@ -164,7 +166,8 @@ const table = {
     differences: HolderCap.differences
   }),
   "projection-drift": Check.define({
-    facts: () => Stream.empty,
+    facts: ({ instrumentId }, at): Stream.Stream<ProjectionDrift.Fact, Unavailable, Records> =>
+      DriftLookups.lost(instrumentId, at),
     venueFacts: DriftLookups.kept,
     isGround: true,
     isMarked: true,

@@ -155,7 +155,7 @@ const outcomeOf = Effect.fnUntraced(
 
 /**
  * Runs one check of the venue's own facts. A check on which the others rest counts as not run where
- * it found a difference: the run is incomplete.
+ * it found a blocking difference: the run is incomplete.
  */
 const venueOutcomeOf = Effect.fnUntraced(
   function* (check: Row, { at, scope }: { readonly at: Check.Point; readonly scope: Scope }) {
@@ -163,7 +163,8 @@ const venueOutcomeOf = Effect.fnUntraced(
     const terms = termsAt(check, PolicyTerms.defaults, at)
     const gathered = yield* gather(check, check.venueFacts?.(at) ?? Stream.empty, terms)
     const outcome = Rules.outcomeOf({ check: check.name, instrumentId: null }, gathered)
-    return check.isGround === true && outcome.differences.length > 0
+    return check.isGround === true &&
+      outcome.differences.some(({ severity }) => severity === "blocking")
       ? { ...outcome, ran: false, why: check.name }
       : outcome
   },

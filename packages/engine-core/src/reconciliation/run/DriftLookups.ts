@@ -12,6 +12,7 @@ import { Crypto } from "../../ports/Crypto.ts"
 import * as Ledger from "../../ports/Ledger.ts"
 import { everything } from "../../projection/Bootstrap.ts"
 import { type Contract, contracts } from "../../projection/Contract.ts"
+import { lostRecords, noInstrument } from "../../projection/LostRecord.ts"
 import { Records } from "../../records/Records.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { key } from "../../templates/Template.ts"
@@ -131,11 +132,29 @@ const projectedAt = Effect.fnUntraced(function* (
   return found
 })
 
-/** Streams a fact for each template, and for the records of holdings, at the pin's offset. */
+/** Streams the records of an instrument, or of none, that were lost when a ledger epoch began. */
+export const lost = (
+  instrumentId: string | null,
+  { pin }: Pick<Point, "pin">
+): Stream.Stream<ProjectionDrift.Lost, Unavailable, Records> =>
+  Stream.unwrap(
+    Effect.map(Records, (records) =>
+      records.stream(lostRecords, { pin, where: { instrumentId: [instrumentId ?? noInstrument] } })
+    )
+  ).pipe(
+    Stream.map(({ record: { collection: kind, instrumentId, recordId: id } }) => ({
+      lost: { kind, id, instrumentId }
+    }))
+  )
+
+/**
+ * Streams a fact for each template, and for the records of holdings, at the pin's offset; and for each
+ * record of no instrument that a new ledger epoch has lost.
+ */
 export const kept = ({
   pin
 }: Point): Stream.Stream<
-  ProjectionDrift.Kept,
+  ProjectionDrift.Fact,
   CheckNotRun | Unavailable,
   Records | Crypto | Ledger.Ledger
 > =>
@@ -148,12 +167,11 @@ export const kept = ({
       const projected = yield* projectedAt(pin, add)
       const active = yield* activeAt(pin.offset, add)
       const names = [...new Set([...projected.keys(), ...active.keys()])].toSorted()
-      return Stream.fromIterable(
-        names.map((name) => ({
-          name,
-          projected: projected.get(name) ?? ProjectionDrift.nothing,
-          active: active.get(name) ?? ProjectionDrift.nothing
-        }))
-      )
+      const compared = names.map((name) => ({
+        name,
+        projected: projected.get(name) ?? ProjectionDrift.nothing,
+        active: active.get(name) ?? ProjectionDrift.nothing
+      }))
+      return Stream.concat(Stream.fromIterable(compared), lost(null, { pin }))
     })
   )

@@ -94,6 +94,11 @@ export const lockAgreements = Collection.define<LockAgreement, Fact>("lock-agree
   fact: Fact,
   evolve,
   keptBy: "ledger",
+  // Its contract was the permission: without one it has ended, whoever ended it.
+  lost: (self, { at }) => {
+    if (self.state === "active") return evolve(self, { on: "release", at })
+    return self.state === "proposed" ? evolve(self, { on: "withdraw", at }) : self
+  },
   sortKey: (self) => `${Offset.sortable(self.offset)}:${self.lockAgreementId}`,
   filters: {
     reserveId: (self) => self.reserveId,

@@ -34,6 +34,7 @@ export const reserveHoldings = Collection.define<ReserveHolding, Fact>("reserve-
   fact: Fact,
   evolve: (self, { offset }) => ({ ...self, endedOffset: offset }),
   keptBy: "ledger",
+  lost: (self, { offset: endedOffset }) => ({ ...self, endedOffset }),
   filters: {
     /** Null after the holding's end; an archived holding is found by its id alone. */
     reserveId: (self) => (self.endedOffset === null ? self.reserveId : null),

@@ -42,7 +42,13 @@ const book = Effect.gen(function* () {
   const { writerEpoch: epoch, offset } = yield* log.takeOver({ participant: "p" })
   const base = offset + 100
   const early = instant(10)
-  yield* log.bootstrap({ epoch, offset: base, ledgerTime: early, horizonTime: early })
+  yield* log.bootstrap({
+    epoch,
+    ledgerEpoch: 1,
+    offset: base,
+    ledgerTime: early,
+    horizonTime: early
+  })
   const read = (from: number, to: number, ledgerTime: string) =>
     log.advance({
       epoch,
@@ -176,7 +182,7 @@ export const answers: ReadonlyArray<Check> = [
     const { bootstrap, epoch, base, asOf, prune, read } = yield* book
     const at = yield* afterHead(10)
     const horizonTime = plusMicros(at, 60_000_000)
-    yield* bootstrap({ epoch, offset: base, ledgerTime: null, horizonTime })
+    yield* bootstrap({ epoch, ledgerEpoch: 1, offset: base, ledgerTime: null, horizonTime })
     yield* same("before an answer", yield* asOf(at), null)
     yield* answerAt(at)
     yield* same("the answer", yield* asOf(at), { offset: 0, settled: true, answered: true })

@@ -11,7 +11,13 @@ const setUp = Effect.gen(function* () {
   const log = yield* ProjectionLog
   const { writerEpoch: epoch, offset } = yield* log.takeOver({ participant: "p" })
   const base = offset + 100
-  yield* log.bootstrap({ epoch, offset: base, ledgerTime: instant(10), horizonTime: instant(10) })
+  yield* log.bootstrap({
+    epoch,
+    ledgerEpoch: 1,
+    offset: base,
+    ledgerTime: instant(10),
+    horizonTime: instant(10)
+  })
   return { ...log, epoch, base }
 })
 
@@ -77,7 +83,13 @@ export const projection: ReadonlyArray<Check> = [
     yield* ends("from behind", advance({ ...move, epoch, from: base - 1 }), "WriterFenced")
     yield* takeOver({ participant: "p" })
     yield* ends("the old writer", advance({ ...move, epoch }), "WriterFenced")
-    const snapshot = { epoch, offset: base + 9, ledgerTime: null, horizonTime: null }
+    const snapshot = {
+      epoch,
+      ledgerEpoch: 1,
+      offset: base + 9,
+      ledgerTime: null,
+      horizonTime: null
+    }
     yield* ends("its snapshot", bootstrap(snapshot), "WriterFenced")
     yield* same("the offset", (yield* head).offset, base)
     yield* same("the updates", yield* read({ after: base, limit: 9 }), [])
@@ -147,13 +159,20 @@ export const projection: ReadonlyArray<Check> = [
     yield* same("after the horizon rose", yield* before(20, 21, 30, 31), [null, 5, 5, 9])
   }),
   check(PORT, "starts anew from a snapshot with its horizon", function* () {
-    const { base, head } = yield* setUp
-    const { horizonOffset, horizonTime, ledgerTime, offset } = yield* head
-    yield* same(
-      "the head",
-      { horizonOffset, horizonTime, ledgerTime, offset },
-      { horizonOffset: base, horizonTime: instant(10), ledgerTime: instant(10), offset: base }
+    const { base, bootstrap, epoch, head } = yield* setUp
+    const shown = Effect.map(
+      head,
+      ({ horizonOffset, horizonTime, ledgerEpoch, ledgerTime, offset }) => ({
+        ...{ horizonOffset, horizonTime, ledgerEpoch, ledgerTime, offset }
+      })
     )
+    const first = { horizonTime: instant(10), ledgerTime: instant(10), ledgerEpoch: 1 }
+    yield* same("the head", yield* shown, { ...first, horizonOffset: base, offset: base })
+    const next = { horizonTime: instant(20), ledgerTime: instant(15), ledgerEpoch: 2 }
+    yield* bootstrap({ epoch, ...next, offset: base + 4 })
+    const behind = { horizonOffset: base + 4, offset: base + 4 }
+    yield* same("the next ledger epoch", yield* shown, { ...next, ...behind })
+    yield* bootstrap({ epoch, ...next, ledgerEpoch: 1, offset: base + 4 })
   }),
   check(
     PORT,
@@ -233,7 +252,13 @@ export const projection: ReadonlyArray<Check> = [
     const move = { epoch, from: base, to: base + 2, ledgerTime: null }
     const updates = [update({ offset: base + 1 }), update({ offset: base + 2 })]
     yield* advance({ ...move, updates })
-    yield* bootstrap({ epoch, offset: base, ledgerTime: instant(10), horizonTime: null })
+    yield* bootstrap({
+      epoch,
+      ledgerEpoch: 1,
+      offset: base,
+      ledgerTime: instant(10),
+      horizonTime: null
+    })
     yield* same("the updates", yield* read({ after: base, limit: 9 }), [])
     yield* advance({ ...move, updates })
     yield* same("the updates again", yield* read({ after: base, limit: 9 }), updates)

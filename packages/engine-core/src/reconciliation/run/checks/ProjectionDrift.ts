@@ -4,6 +4,7 @@
  */
 import * as Decimal from "../../../kernel/Decimal.ts"
 import { type Plain, canonical } from "../../../kernel/PlainJson.ts"
+import { ResourceKind } from "../../../vocabulary/ResourceKind.ts"
 import { compare, type Difference, withoutAmounts } from "../../../findings/FindingRules.ts"
 
 export const check = "projection-drift"
@@ -39,11 +40,39 @@ export interface Kept {
   readonly active: Digest
 }
 
+/** A record that was in flight when a new ledger epoch began without its contracts. */
+export interface Lost {
+  readonly lost: {
+    readonly kind: string
+    readonly id: string
+    readonly instrumentId: string | null
+  }
+}
+
+export type Fact = Kept | Lost
+
+/**
+ * Returns a warning that names a record whose end nobody knows: what the projection keeps of the ledger is
+ * right, and people look at what the record was about.
+ */
+const ofLost = ({ lost: { id, instrumentId, kind } }: Lost): ReadonlyArray<Difference> => [
+  withoutAmounts({
+    check,
+    instrumentId,
+    subject: { resourceKind: ResourceKind.has(kind) ? kind : "contract", id },
+    holderId: null,
+    severity: "warning",
+    unit: "lost"
+  })
+]
+
 /**
  * Returns a blocking difference of the venue, of no instrument, where number or sum differ: with the
  * numbers, and without amounts where they are the same.
  */
-export const differences = ({ name, projected, active }: Kept): ReadonlyArray<Difference> => {
+export const differences = (fact: Fact): ReadonlyArray<Difference> => {
+  if ("lost" in fact) return ofLost(fact)
+  const { name, projected, active } = fact
   const about = {
     check,
     instrumentId: null,

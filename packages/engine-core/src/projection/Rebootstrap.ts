@@ -1,0 +1,326 @@
+/**
+ * New ledger epoch in a kept store: compares what the store's own contracts open with what a snapshot of
+ * the ledger opens, and continues each record by the difference.
+ */
+import { Effect, Option, Stream } from "effect"
+import type { Collection } from "../kernel/Collection.ts"
+import * as Instant from "../kernel/Instant.ts"
+import * as Offset from "../kernel/Offset.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import type * as Ledger from "../ports/Ledger.ts"
+import type { Act } from "../records/Act.ts"
+import { JudgedAt } from "../records/JudgedAt.ts"
+import { Records, type Stored } from "../records/Records.ts"
+import { key, refOf } from "../templates/Template.ts"
+import { type Contract, contracts } from "./Contract.ts"
+import { type LostRecord, idOf as lostIdOf, lostRecords } from "./LostRecord.ts"
+import type { Node, Position } from "./Reading.ts"
+import { Readings } from "./ReadingIndex.ts"
+import * as ShownRecords from "./ShownRecords.ts"
+import * as Snapshot from "./Snapshot.ts"
+import { snapshotsTaken } from "./SnapshotTaken.ts"
+import * as UpdateFold from "./UpdateFold.ts"
+
+/** A new epoch: its number, and the position of its snapshot. */
+export interface Epoch {
+  readonly ledgerEpoch: number
+  /** Position of a contract of the snapshot, or of the whole. */
+  readonly positionAt: (effectiveAt: Instant.Instant) => Position
+  readonly effectiveAt: Instant.Instant
+  /**
+   * Folds active contracts as a projection that begins with them; `numbers` has the place of each
+   * contract, which is the same in both snapshots that are compared.
+   */
+  readonly foldFrom: (
+    active: ReadonlyArray<Ledger.Active>,
+    numbers: ReadonlyMap<string, number>
+  ) => Effect.Effect<void, Unavailable, Records | Readings | Ledger.Ledger>
+}
+
+/**
+ * Continues the records of the store with the snapshot's contracts. A record whose contracts are the
+ * same stays as it is; one whose contracts changed takes what they say; one that was in flight and has
+ * none left is lost. Only inside `transact`.
+ */
+export const carryOn = Effect.fnUntraced(function* (
+  active: ReadonlyArray<Ledger.Active>,
+  epoch: Epoch
+) {
+  const stored = yield* activeContracts
+  const had = stored.map(activeOf)
+  const numbers = Snapshot.numbered([...had, ...active], yield* Readings)
+  const before = yield* shownBy(had, numbers, epoch)
+  const after = yield* shownBy(active, numbers, epoch)
+  yield* foldGap({ stored, active }, epoch)
+  yield* restateAll({ before, after }, epoch)
+  const records = yield* Records
+  const fresh = <A>(of: ReadonlyMap<string, A>, seen: ReadonlyMap<string, A>) =>
+    [...of].flatMap(([text, each]) => (seen.has(text) ? [] : [each]))
+  yield* records.announce(fresh(after.announcements, before.announcements))
+  yield* records.enqueue(fresh(after.work, before.work))
+})
+
+const activeContracts = Effect.flatMap(Records, (records) =>
+  records.stream(contracts, { where: { active: ["true"] } }).pipe(
+    Stream.map(({ record }) => record),
+    Stream.runCollect
+  )
+)
+
+/** An active contract of the store as a snapshot would show it. */
+const activeOf = (contract: Contract, nodeId: number): Ledger.Active => ({
+  _tag: "Created",
+  nodeId,
+  contractId: contract.contractId as Ledger.ContractId,
+  template: refOf(contract.template),
+  packageId: contract.packageId,
+  payload: contract.payload as Ledger.LfRecord,
+  views: [],
+  signatories: contract.signatories as Ledger.Active["signatories"],
+  observers: contract.observers as Ledger.Active["observers"],
+  witnesses: [],
+  createdAt: contract.contractCreatedAt,
+  blob: Option.none(),
+  inAcs: true,
+  synchronizerId: ""
+})
+
+/** Opens what these contracts alone show, in memory. */
+const shownBy = Effect.fnUntraced(function* (
+  active: ReadonlyArray<Ledger.Active>,
+  numbers: ReadonlyMap<string, number>,
+  { effectiveAt, foldFrom, positionAt }: Epoch
+) {
+  const { records, shown } = ShownRecords.make(yield* Records, positionAt(effectiveAt).act.now)
+  yield* Effect.provideService(foldFrom(active, numbers), Records, records)
+  return shown
+})
+
+// ---- contracts, and what is folded of the difference as of one update
+
+const foldGap = Effect.fnUntraced(function* (
+  of: {
+    readonly stored: ReadonlyArray<Stored<Contract>>
+    readonly active: ReadonlyArray<Ledger.Active>
+  },
+  { effectiveAt, positionAt }: Epoch
+) {
+  const records = yield* Records
+  const { all } = yield* Readings
+  const readings = all.filter(({ inGap }) => inGap !== undefined)
+  const had = new Set(of.stored.map(({ contractId }) => contractId))
+  const has = new Set<string>(of.active.map(({ contractId }) => contractId))
+  const gone = of.stored.filter(({ contractId }) => !has.has(contractId))
+  const come = of.active.filter(({ contractId }) => !had.has(contractId))
+  const events: Array<Ledger.Event> = []
+  const nodeOf = (at: Instant.Instant, contractId: string): Node => ({
+    ...positionAt(at),
+    nodeId: events.length,
+    contractId
+  })
+  for (const contract of gone) {
+    const node = nodeOf(effectiveAt, contract.contractId)
+    const event = archived(contract, node.nodeId)
+    for (const { exercised, template } of readings) {
+      if (key(template) !== contract.template) continue
+      yield* exercised?.(event.choice, contract.payload as Ledger.LfRecord, node, event) ??
+        Effect.void
+    }
+    const fact = { on: "archive", offset: node.offset } as const
+    yield* records.record(contracts, contract, fact, node.act)
+    events.push(event)
+  }
+  for (const active of come) {
+    const node = nodeOf(active.createdAt, active.contractId)
+    const event = { ...active, nodeId: node.nodeId }
+    yield* UpdateFold.openContract(event, node)
+    for (const { created, template } of readings) {
+      if (key(template) !== key(active.template)) continue
+      yield* created?.(active.payload, node, event) ?? Effect.void
+    }
+    events.push(event)
+  }
+  const found: Array<UpdateFold.Found> = []
+  for (const reading of readings) {
+    const whole = { ...positionAt(effectiveAt), events, from: "gap" } as const
+    const findings = yield* reading.whole?.(whole) ?? Effect.void
+    if (findings !== undefined) found.push({ reading, findings })
+  }
+  yield* UpdateFold.foldBatch(found)
+})
+
+/** The archival of a contract that the snapshot does not have, whichever choice archived it. */
+const archived = (contract: Contract, nodeId: number): Ledger.Exercised => ({
+  _tag: "Exercised",
+  nodeId,
+  lastDescendant: nodeId,
+  contractId: contract.contractId as Ledger.ContractId,
+  template: refOf(contract.template),
+  iface: Option.none(),
+  choice: "Archive",
+  actors: [],
+  consuming: true,
+  arg: {},
+  result: {},
+  witnesses: [],
+  inAcs: true
+})
+
+// ---- records
+
+interface Shown {
+  readonly before: ShownRecords.Shown
+  readonly after: ShownRecords.Shown
+}
+
+const restateAll = Effect.fnUntraced(function* ({ after, before }: Shown, epoch: Epoch) {
+  const { all } = yield* Readings
+  const inGap = new Set(all.flatMap(({ inGap }) => inGap ?? []).map(({ name }) => name))
+  const keys = new Set([...before.records.keys(), ...after.records.keys()])
+  const each = [...keys].flatMap((key) => {
+    const [was, is] = [before.records.get(key), after.records.get(key)]
+    const { collection, id } = (is ?? was)!
+    const isFolded = collection.name === contracts.name || inGap.has(collection.name)
+    return isFolded ? [] : [{ collection, id, was: was?.record, is: is?.record }]
+  })
+  for (const of of Map.groupBy(each, ({ collection }) => collection).values()) {
+    yield* restate(of, epoch)
+  }
+})
+
+interface Compared {
+  readonly collection: Collection
+  readonly id: string
+  /** As the contracts of the store open it, and as those of the snapshot do. */
+  readonly was: unknown
+  readonly is: unknown
+}
+
+const restate = Effect.fnUntraced(function* (all: ReadonlyArray<Compared>, epoch: Epoch) {
+  const records = yield* Records
+  const { collection } = all[0]!
+  const { act } = epoch.positionAt(epoch.effectiveAt)
+  const kept = yield* Effect.provideService(
+    records.many(
+      collection,
+      all.map(({ id }) => id)
+    ),
+    JudgedAt,
+    // Clock moves that nobody has recorded are not a part of what the snapshot says.
+    beginning
+  )
+  const byId = new Map(kept.map((record) => [collection.id(record), record as Stored<Members>]))
+  for (const { id, is, was } of all) {
+    const self = byId.get(id)
+    if (is === undefined) {
+      if (self !== undefined) yield* lose(collection, self, { act, epoch })
+      continue
+    }
+    if (self === undefined) {
+      // What both snapshots open and the store never had is left as it is: its history was read.
+      const isFirst = was === undefined || collection.name === snapshotsTaken.name
+      if (isFirst) yield* records.restate(collection, undefined, is, act)
+      continue
+    }
+    const stored = bodyOf(self)
+    const of = {
+      before: (was ?? (collection.keptBy === "ledger" ? undefined : stored)) as Members,
+      after: is as Members
+    }
+    const next =
+      collection.name === snapshotsTaken.name ? is : corrected(collection, { ...of, self })
+    if (ShownRecords.textOf(next) === ShownRecords.textOf(stored)) continue
+    yield* records.restate(collection, self, next, act)
+  }
+})
+type Members = Readonly<Record<string, unknown>>
+const beginning = Instant.fromNanos(0n)
+
+/** The record as it continues: with what the contracts say otherwise, as its collection corrects it. */
+const corrected = (
+  collection: Collection,
+  of: {
+    readonly self: Stored<Members>
+    readonly before: Members | undefined
+    readonly after: Members
+  }
+): unknown => {
+  const { self } = of
+  const next = continued(bodyOf(self), {
+    ...of,
+    keeps: (name, become) =>
+      (collection.untold.includes(name) && self[name] != null) ||
+      // Lists have a record at one place for ever.
+      placeOf(collection, { ...self, ...become }) !== placeOf(collection, self)
+  })
+  return collection.continued?.(next, { ...of, self: bodyOf(self) }) ?? next
+}
+
+const placeOf = (collection: Collection, self: Stored<Members>): string =>
+  collection.sortKey(self, self.createdAt)
+
+const bodyOf = ({ createdAt: _, updatedAt: __, version: ___, ...body }: Stored<Members>): Members =>
+  body
+
+/**
+ * A record with what the contracts say otherwise than before. Where the contracts of the store did not
+ * open it, it takes all that the snapshot knows.
+ */
+const continued = (
+  self: Members,
+  of: {
+    readonly before: Members | undefined
+    readonly after: Members
+    /** Checks whether a member that would become this stays as it is. */
+    readonly keeps: (name: string, become: Members) => boolean
+  }
+): Members => {
+  const next: Record<string, unknown> = { ...self }
+  for (const [name, value] of Object.entries(of.after)) {
+    const become = memberOf(self[name], { before: of.before, name, after: value })
+    if (become !== self[name] && !of.keeps(name, { [name]: become })) next[name] = become
+  }
+  return next
+}
+
+const memberOf = (
+  kept: unknown,
+  of: { readonly before: Members | undefined; readonly name: string; readonly after: unknown }
+): unknown => {
+  if (of.before === undefined) return of.after ?? kept
+  const before = of.before[of.name]
+  if (isMembers(kept) && isMembers(before) && isMembers(of.after)) {
+    return continued(kept, { before, after: of.after, keeps: () => false })
+  }
+  return ShownRecords.textOf(of.after) === ShownRecords.textOf(before) ? kept : of.after
+}
+
+const isMembers = (value: unknown): value is Members =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Records that a record in flight has lost its contracts. */
+const lose = Effect.fnUntraced(function* (
+  collection: Collection,
+  self: Stored<Members>,
+  { act, epoch }: { readonly act: Act; readonly epoch: Epoch }
+) {
+  const records = yield* Records
+  const stored = bodyOf(self)
+  const { offset } = epoch.positionAt(epoch.effectiveAt)
+  const next =
+    collection.lost?.(stored, { offset: Offset.of(offset), at: epoch.effectiveAt }) ?? stored
+  if (ShownRecords.textOf(next) !== ShownRecords.textOf(stored)) {
+    yield* records.restate(collection, self, next, act)
+  }
+  if (typeof stored["state"] !== "string") return
+  const lost: LostRecord = {
+    collection: collection.name,
+    recordId: collection.id(stored),
+    instrumentId: typeof stored["instrumentId"] === "string" ? stored["instrumentId"] : null,
+    state: stored["state"],
+    ledgerEpoch: epoch.ledgerEpoch,
+    offset: Offset.of(offset)
+  }
+  const known = Option.getOrUndefined(yield* records.find(lostRecords, lostIdOf(lost)))
+  yield* records.restate(lostRecords, known, lost, act)
+})

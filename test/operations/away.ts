@@ -1,0 +1,54 @@
+/** Instances of a venue over one ledger, each with a store of its own, that read it up to a point and may be away. */
+import { type Collection, Engine, Records, settingsDefaults, Settings } from "@bursar/engine-core"
+import type { Offset } from "@bursar/engine-core/kernel"
+import { Ledger } from "@bursar/engine-core/ports"
+import type * as Memory from "@bursar/storage-adapters/memory"
+import * as NodeCrypto from "@bursar/storage-adapters/node"
+import { Effect, Layer, Stream } from "effect"
+
+/** How far an instance may read its ledger, and up to where the ledger has forgotten. */
+export interface Sight {
+  end: number
+  horizon: number
+  /** Offset of the last contract that it shows, where the ledger has gone on without any. */
+  seen?: number
+}
+
+/** An instance over the ledger that may begin the second ledger epoch. */
+export const instance = <R>(
+  ledger: Ledger.Ledger["Service"],
+  of: {
+    readonly sight: Sight
+    readonly storage: Layer.Layer<Memory.Storage | R>
+    readonly rebootstrap?: number | null
+  }
+) =>
+  Layer.fresh(
+    Engine.layer.pipe(
+      Layer.provideMerge(
+        Layer.mergeAll(
+          of.storage,
+          NodeCrypto.layer,
+          Layer.succeed(Ledger.Ledger, {
+            ...ledger,
+            acs: ({ at, filter }) =>
+              ledger.acs({ at: Math.min(at, of.sight.seen ?? at) as Offset.Offset, filter }),
+            horizon: Effect.sync(() => of.sight.horizon as Offset.Offset),
+            ledgerEnd: Effect.sync(() => of.sight.end as Offset.Offset)
+          }),
+          Layer.succeed(Settings, {
+            ...settingsDefaults,
+            rebootstrap: of.rebootstrap === undefined ? 2 : of.rebootstrap
+          })
+        )
+      )
+    )
+  )
+
+/** All records of a collection, as they are now. */
+export const all = <R, F>(collection: Collection<R, F>) =>
+  Effect.flatMap(Records, (records) =>
+    Effect.map(Stream.runCollect(records.stream(collection, {})), (rows) =>
+      rows.map(({ record }) => record)
+    )
+  )

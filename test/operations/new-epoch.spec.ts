@@ -399,43 +399,55 @@ describe("a store that continues in a new ledger epoch", () => {
     }).pipe(Effect.provide(world({ settings: { rebootstrap: 2 }, tamper: sighted })))
   })
 
-  it.effect("shows people what was lost, and holds up no run by it", () =>
-    after(
-      month,
-      Effect.gen(function* () {
-        const ledger = yield* Ledger.Ledger
-        const last = yield* ledger.ledgerEnd
-        const terms = yield* termsOf
-        let lines = 0
-        for (let stop = 5; stop < last; stop += 4) {
-          const sight: Sight = { end: 0, horizon: 0 }
-          yield* Effect.gen(function* () {
-            yield* follows(sight, stop, terms)
-            Object.assign(sight, { end: last, horizon: last })
-            yield* Calls.catchUp
-            const lost = yield* all(lostRecords)
-            const compared = yield* compare({ instrumentIds: null, checks: ["projection-drift"] })
-            const outcomes = [
-              ...compared.venue,
-              ...compared.covered.flatMap((each) => each.outcomes)
-            ]
-            assert.isTrue(outcomes.every(({ ran }) => ran))
-            assert.deepStrictEqual(
-              outcomes
-                .flatMap(({ differences }) => differences)
-                .map(({ instrumentId, severity, subject, unit }) => [
-                  ...[instrumentId, subject.id, severity, unit]
-                ])
-                .toSorted(),
-              lost
-                .map(({ instrumentId, recordId }) => [instrumentId, recordId, "warning", "lost"])
-                .toSorted()
-            )
-            lines += lost.filter(({ collection }) => collection === "distribution-line").length
-          }).pipe(Effect.provide(instance(ledger, { sight, storage: Memory.layer })))
-        }
-        assert.isAbove(lines, 0)
-      })
-    ).pipe(Effect.provide(world()))
+  it.effect(
+    "blocks an instrument by an order or a line whose end is unknown, and makes no run incomplete",
+    () =>
+      after(
+        month,
+        Effect.gen(function* () {
+          const ledger = yield* Ledger.Ledger
+          const last = yield* ledger.ledgerEnd
+          const terms = yield* termsOf
+          let lines = 0
+          const unknown = new Set([
+            "subscription",
+            "redemption",
+            "dealing-cycle",
+            "distribution-line"
+          ])
+          for (let stop = 5; stop < last; stop += 4) {
+            const sight: Sight = { end: 0, horizon: 0 }
+            yield* Effect.gen(function* () {
+              yield* follows(sight, stop, terms)
+              Object.assign(sight, { end: last, horizon: last })
+              yield* Calls.catchUp
+              const lost = yield* all(lostRecords)
+              const compared = yield* compare({ instrumentIds: null, checks: ["projection-drift"] })
+              const outcomes = [
+                ...compared.venue,
+                ...compared.covered.flatMap((each) => each.outcomes)
+              ]
+              assert.isTrue(outcomes.every(({ ran }) => ran))
+              assert.deepStrictEqual(
+                outcomes
+                  .flatMap(({ differences }) => differences)
+                  .map(({ instrumentId, severity, subject, unit }) => [
+                    ...[instrumentId, subject.id, severity, unit]
+                  ])
+                  .toSorted(),
+                lost
+                  .map(({ collection, instrumentId, recordId }) => [
+                    ...[instrumentId, recordId],
+                    unknown.has(collection) ? "blocking" : "warning",
+                    "lost"
+                  ])
+                  .toSorted()
+              )
+              lines += lost.filter(({ collection }) => collection === "distribution-line").length
+            }).pipe(Effect.provide(instance(ledger, { sight, storage: Memory.layer })))
+          }
+          assert.isAbove(lines, 0)
+        })
+      ).pipe(Effect.provide(world()))
   )
 })

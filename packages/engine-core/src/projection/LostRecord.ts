@@ -16,6 +16,8 @@ export const LostRecord = Schema.Struct({
   instrumentId: NullOr(Text),
   /** Its last known state. */
   state: Text,
+  /** True where it ended with its contract, which was a permission; else its end is unknown. */
+  isEnded: Schema.Boolean,
   /** The ledger epoch that began without it, and the offset of the epoch's snapshot. */
   ledgerEpoch: Integer.schema,
   offset: Offset.schema

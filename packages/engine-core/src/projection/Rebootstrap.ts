@@ -318,6 +318,7 @@ const lose = Effect.fnUntraced(function* (
     recordId: collection.id(stored),
     instrumentId: typeof stored["instrumentId"] === "string" ? stored["instrumentId"] : null,
     state: stored["state"],
+    isEnded: (next as Members)["state"] !== stored["state"],
     ledgerEpoch: epoch.ledgerEpoch,
     offset: Offset.of(offset)
   }

@@ -142,8 +142,8 @@ export const lost = (
       records.stream(lostRecords, { pin, where: { instrumentId: [instrumentId ?? noInstrument] } })
     )
   ).pipe(
-    Stream.map(({ record: { collection: kind, instrumentId, recordId: id } }) => ({
-      lost: { kind, id, instrumentId }
+    Stream.map(({ record: { collection: kind, instrumentId, isEnded, recordId: id } }) => ({
+      lost: { kind, id, instrumentId, isEnded }
     }))
   )
 

@@ -46,22 +46,25 @@ export interface Lost {
     readonly kind: string
     readonly id: string
     readonly instrumentId: string | null
+    /** True: its contract was a permission, without which it has ended. */
+    readonly isEnded: boolean
   }
 }
 
 export type Fact = Kept | Lost
 
 /**
- * Returns a warning that names a record whose end nobody knows: what the projection keeps of the ledger is
- * right, and people look at what the record was about.
+ * Returns a difference that names a record without its contracts. It is blocking where the end of an order,
+ * a line or a cycle of the instrument is unknown: what it owed may be paid a second time. It is a warning
+ * of a permission, which has ended, and of a record of no instrument, which no hold could stop.
  */
-const ofLost = ({ lost: { id, instrumentId, kind } }: Lost): ReadonlyArray<Difference> => [
+const ofLost = ({ lost: { id, instrumentId, isEnded, kind } }: Lost): ReadonlyArray<Difference> => [
   withoutAmounts({
     check,
     instrumentId,
     subject: { resourceKind: ResourceKind.has(kind) ? kind : "contract", id },
     holderId: null,
-    severity: "warning",
+    severity: instrumentId === null || isEnded ? "warning" : "blocking",
     unit: "lost"
   })
 ]

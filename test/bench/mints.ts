@@ -6,7 +6,8 @@ import { Engine, Records, settingsDefaults } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
-import { Effect } from "effect"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import { Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
@@ -257,33 +258,56 @@ const settles = Effect.scoped(
   })
 )
 
-const compared = ({ count, rounds }: { readonly count: number; readonly rounds: number }) =>
+/** Milliseconds from a submission until its update is visible, on a ledger across a network. */
+const networkMillis = 50
+
+const compared = (of: {
+  readonly count: number
+  readonly rounds: number
+  readonly faults: SimulatedLedger.Faults.Faults
+  readonly delayMillis: number
+}) =>
   Effect.gen(function* () {
+    const { count, delayMillis, faults, rounds } = of
     made = 0
     const reserves = reservesOf(count)
     const scene = yield* founded(reserves)
     const meter = Meters.of(yield* SqlClient.SqlClient)
+    const delayed = delayMillis === 0 ? {} : { visibilityDelay: Duration.millis(delayMillis) }
     const over = (some: number): Side<never, Services> => ({
       meter,
       prepare: () => Effect.orDie(readied(scene, { count, over: some })),
-      run: () => settles
+      run: () =>
+        Effect.acquireUseRelease(
+          Effect.sync(() => faults.replace(delayed)),
+          () => settles,
+          () => Effect.sync(() => faults.replace({}))
+        )
     })
     return yield* inTurns({ rounds, ours: over(reserves), bound: over(1) })
   })
 
 export const bench: Bench = async ({ rounds, size: count = 500 }) => {
-  const turns = await withDatabase((database) =>
-    Scene.on(database, { settings: settingsDefaults })(compared({ count, rounds }))
-  )
-  return [
-    {
-      bench: `${count} mints settled over ${reservesOf(count)} reserves`,
+  const row = async (delayMillis: number, note: string) => {
+    const faults = SimulatedLedger.Faults.make()
+    const turns = await withDatabase((database) =>
+      Scene.on(database, { settings: settingsDefaults, faults })(
+        compared({ count, rounds, faults, delayMillis })
+      )
+    )
+    const across = delayMillis === 0 ? "" : ` on a ledger of ${delayMillis} ms`
+    return {
+      bench: `${count} mints settled over ${reservesOf(count)} reserves${across}`,
       unit: "mints/s",
       against: "as many on one reserve, where they settle one after another",
       goal: 3,
-      note: "from the first settlement to the last of those that are ready as the engine starts; the ledger is in this process",
+      note: `from the first settlement to the last of those that are ready as the engine starts; ${note}`,
       ...turns
     }
+  }
+  return [
+    await row(0, "the ledger is in this process and answers at once"),
+    await row(networkMillis, "an update is visible so long after its submission")
   ]
 }
 

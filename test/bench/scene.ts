@@ -41,13 +41,15 @@ export const on = (
   of: {
     readonly settings: typeof settingsDefaults
     readonly ledger?: "memory" | "postgres"
+    readonly faults?: SimulatedLedger.Faults.Faults
   }
 ) => {
   const { settings } = of
   const options = {
     ledgerId: "bench",
     participantId: "participant-1",
-    settings: { inputsMax: settings.inputsMax }
+    settings: { inputsMax: settings.inputsMax },
+    ...(of.faults === undefined ? {} : { faults: of.faults })
   }
   const node =
     of.ledger === "postgres"

@@ -20,6 +20,7 @@ const writes = [
   "uncommitted",
   "open",
   "record",
+  "restate",
   "forget",
   "announce",
   "enqueue",

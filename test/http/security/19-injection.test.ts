@@ -157,7 +157,7 @@ describe("texts that would be more than values", () => {
  * text of a statement.
  */
 const reviewed = [
-  /^(given|values)?\.?add\(/u,
+  /^(given|bindings|values)?\.?add\(/u,
   /^[A-Z][A-Z_]*$/u,
   /^(where|after|open|closed|order|limit|counted|counts|value|compared|beyond|newest|pinned\.(from|closed)|offset|instant|record|sql)\b/u,
   // A column, conditions made by the functions above, and what a work item must meet.
@@ -174,9 +174,9 @@ const reviewed = [
   // Versions at a pin: each takes its point as a placeholder.
   /^(PinSql\.)?closedSince\(pinned\)$/u,
   // Sides and names of a comparison of bulk rows: statements of placeholders, and placeholders.
-  /^(groups|names|amounts)$|^(side|namesOf)\(of\.(left|right|then), given\)$/u,
+  /^(groups|names|amounts)$|^(side|namesOf)\(of\.(left|right|then), (given|bindings)\)$/u,
   // Versions in a range of offsets: columns of the pin, and placeholders.
-  /^(asked|to|point|PinSql\.inForceSince\(pinned, inCollection, since\))$/u,
+  /^(asked|to|point|idsBinding|PinSql\.inForceSince\(pinned, inCollection, since\))$/u,
   /^PinSql\.inForce\((pinned|PinSql\.pinnedAt\(query\.pin, given\)!), (collection|inCollection)\)$/u
 ]
 

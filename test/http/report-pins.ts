@@ -356,7 +356,7 @@ interface Later {
   readonly holders: ReadonlyArray<Cycles.Holder>
   /** A holder with units that its issuer may recover; null: there is no such agreement. */
   readonly recovered: Cycles.Holder | null
-  /** What the instrument's points are of; absent: its price. */
+  /** Series that the oracle's points of the instrument belong to; absent: its price. */
   readonly metric?: "price" | "index"
 }
 

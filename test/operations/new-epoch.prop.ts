@@ -31,7 +31,7 @@ type Order = Subscription | Redemption
 
 const zeroless = ({ units }: { readonly units: Decimal.Decimal }) => !Decimal.isZero(units)
 
-/** What holds of the register, whoever read it and however often. */
+/** Figures of the register that are the same in every store that read the ledger. */
 const holds = Effect.gen(function* () {
   const entries = (yield* all(registerEntries)).filter(zeroless)
   return {

@@ -228,7 +228,7 @@ describe("a store that continues in a new ledger epoch", () => {
             const at = `from ${stop} to ${back} of ${last}`
             assert.deepStrictEqual(ours.active, whole.active, at)
             const lost = new Set(ours.lost)
-            // What began and ended meanwhile has no record; nothing else differs but what was lost.
+            // A record that began and ended in the gap is absent; other differences are of lost records alone.
             const differing = [...whole.states].flatMap(([id, told]) => {
               const found = ours.states.get(id)
               const isUnseen = found === undefined && !ours.known.has(id)

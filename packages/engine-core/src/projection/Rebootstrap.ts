@@ -209,15 +209,17 @@ const restate = Effect.fnUntraced(function* (all: ReadonlyArray<Compared>, epoch
     // Clock moves that nobody has recorded are not a part of what the snapshot says.
     beginning
   )
+  const losses: Array<LostRecord> = []
   const byId = new Map(kept.map((record) => [collection.id(record), record as Stored<Members>]))
   for (const { id, is, was } of all) {
     const self = byId.get(id)
     if (is === undefined) {
-      if (self !== undefined) yield* lose(collection, self, { act, epoch })
+      const lost = self === undefined ? undefined : yield* lose(collection, self, { act, epoch })
+      if (lost !== undefined) losses.push(lost)
       continue
     }
     if (self === undefined) {
-      // What both snapshots open and the store never had is left as it is: its history was read.
+      // The engine read the history of a record that both snapshots open: the store has none on purpose.
       const isFirst = was === undefined || collection.name === snapshotsTaken.name
       if (isFirst) yield* records.restate(collection, undefined, is, act)
       continue
@@ -231,6 +233,12 @@ const restate = Effect.fnUntraced(function* (all: ReadonlyArray<Compared>, epoch
       collection.name === snapshotsTaken.name ? is : corrected(collection, { ...of, self })
     if (ShownRecords.textOf(next) === ShownRecords.textOf(stored)) continue
     yield* records.restate(collection, self, next, act)
+  }
+  // A record may have been lost by an earlier epoch already.
+  const noted = yield* records.many(lostRecords, losses.map(lostIdOf))
+  const notedById = new Map(noted.map((lost) => [lostIdOf(lost), lost]))
+  for (const lost of losses) {
+    yield* records.restate(lostRecords, notedById.get(lostIdOf(lost)), lost, act)
   }
 })
 type Members = Readonly<Record<string, unknown>>
@@ -298,7 +306,7 @@ const memberOf = (
 const isMembers = (value: unknown): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Records that a record in flight has lost its contracts. */
+/** Corrects a record that has lost its contracts, and returns what is noted of one in flight. */
 const lose = Effect.fnUntraced(function* (
   collection: Collection,
   self: Stored<Members>,
@@ -312,8 +320,8 @@ const lose = Effect.fnUntraced(function* (
   if (ShownRecords.textOf(next) !== ShownRecords.textOf(stored)) {
     yield* records.restate(collection, self, next, act)
   }
-  if (typeof stored["state"] !== "string") return
-  const lost: LostRecord = {
+  if (typeof stored["state"] !== "string") return undefined
+  return {
     collection: collection.name,
     recordId: collection.id(stored),
     instrumentId: typeof stored["instrumentId"] === "string" ? stored["instrumentId"] : null,
@@ -321,7 +329,5 @@ const lose = Effect.fnUntraced(function* (
     isEnded: (next as Members)["state"] !== stored["state"],
     ledgerEpoch: epoch.ledgerEpoch,
     offset: Offset.of(offset)
-  }
-  const known = Option.getOrUndefined(yield* records.find(lostRecords, lostIdOf(lost)))
-  yield* records.restate(lostRecords, known, lost, act)
+  } satisfies LostRecord
 })

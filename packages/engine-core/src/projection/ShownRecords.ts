@@ -10,6 +10,7 @@ import type { WorkItem } from "../ports/storage/WorkQueue.ts"
 import { refused } from "../kernel/Refusal.ts"
 import * as Columns from "../records/Columns.ts"
 import * as JudgedAt from "../records/JudgedAt.ts"
+import * as Loading from "../records/Loading.ts"
 import type { Records, Stored } from "../records/Records.ts"
 
 /** A record as a snapshot opens it. */
@@ -19,7 +20,7 @@ export interface ShownRecord {
   readonly record: unknown
 }
 
-/** What a snapshot opens, announces and queues. */
+/** Records, announcements and work items that the contracts of a snapshot lead to. */
 export interface Shown {
   readonly records: ReadonlyMap<string, ShownRecord>
   readonly announcements: ReadonlyMap<string, Announcement>
@@ -97,15 +98,7 @@ export const make = (
     lock: records.lock,
     many,
     find,
-    get: (collection, id, pin) =>
-      Effect.flatMap(
-        find(collection, id, pin),
-        Option.match({
-          onNone: () =>
-            Effect.fail(refused("not-found", { detail: `There is no such ${collection.name}.` })),
-          onSome: (record) => Effect.succeed(record)
-        })
-      ),
+    get: Loading.getting(find),
     // Lists read committed records, and a projection that begins has committed none.
     versions: (collection, ids, range) =>
       collection.keptBy === "ledger"

@@ -68,6 +68,19 @@ const prefetching = ({ documents }: Parts): Records["Service"]["prefetch"] =>
     }
   }, orUnavailable)
 
+/** The look-up of a record that has to be there, by the look-up of one that may be. */
+export const getting =
+  (find: Records["Service"]["find"]): Records["Service"]["get"] =>
+  (collection, id, pin) =>
+    Effect.flatMap(
+      find(collection, id, pin),
+      Option.match({
+        onNone: () =>
+          Effect.fail(refused("not-found", { detail: `There is no such ${collection.name}.` })),
+        onSome: (record) => Effect.succeed(record)
+      })
+    )
+
 /** The members of `Records` that load by id. */
 export const make = (
   parts: Parts
@@ -110,15 +123,7 @@ export const make = (
   return {
     many,
     find,
-    get: (collection, id, pin) =>
-      Effect.flatMap(
-        find(collection, id, pin),
-        Option.match({
-          onNone: () =>
-            Effect.fail(refused("not-found", { detail: `There is no such ${collection.name}.` })),
-          onSome: (record) => Effect.succeed(record)
-        })
-      ),
+    get: getting(find),
     versions: Effect.fnUntraced(function* (collection, ids, { from, through }) {
       const rows = yield* parts.documents.versions({
         collection: collection.name,

@@ -128,8 +128,8 @@ export const redemptions = Collection.define<Redemption, Fact>("redemption", {
   },
   untold: Order.untold,
   lost: Order.lost,
-  // Nobody knows whether units were burned for it meanwhile: without its deadline the engine does not
-  // release what the fund may owe.
+  // Deadline of a redemption by wire after a gap: its units may have been burned meanwhile, so that the
+  // engine must not release by it what the fund may owe.
   continued: (next) =>
     next.payment === "wire" && next.state === "priced"
       ? { ...next, fundedAt: null, settleBy: null }

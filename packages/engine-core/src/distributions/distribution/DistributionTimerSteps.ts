@@ -14,7 +14,9 @@ import {
   type DistributionLine,
   distributionLines,
   isOwed,
-  isUndirected
+  isUndirected,
+  owed,
+  tallyOf
 } from "./DistributionLine.ts"
 import { type DistributionTimer, distributionTimers } from "./DistributionTimer.ts"
 
@@ -151,7 +153,8 @@ const hasLine = Effect.fnUntraced(function* (distributionId: string, { by, is }:
   const where =
     by === "undirected"
       ? { undirected: [distributionId] }
-      : { distributionId: [distributionId], state: by === "owed" ? ["due", "suspended"] : [by] }
+      : // By tally, so that no lines of other states are read, at each batch that is delivered.
+        { tally: (by === "owed" ? owed : [by]).map((state) => tallyOf(distributionId, state)) }
   const found = yield* records.ids(distributionLines, { where }).pipe(
     Stream.filter((id) => !written.has(id)),
     Stream.runHead

@@ -12,7 +12,8 @@ import {
   concealed,
   type DistributionLine,
   distributionLines,
-  isConcealed
+  isConcealed,
+  tallyOf
 } from "./DistributionLine.ts"
 import { DistributionMachine } from "./DistributionMachine.ts"
 
@@ -68,25 +69,30 @@ const leftOf = Effect.fnUntraced(function* (distributionId: string) {
   const records = yield* Records
   const written = yield* linesWritten(distributionId)
   const changed = yield* records.many(distributionLines, [...written])
-  const of = (where: Readonly<Record<string, ReadonlyArray<string>>>) => ({
-    where: { distributionId: [distributionId], ...where }
+  // By tally, so that a look-up reads no lines of other states: a roll asks this for each batch.
+  const inStates = (states: ReadonlyArray<DistributionLine["state"]>) => ({
+    tally: states.map((state) => tallyOf(distributionId, state))
   })
-  const isAnyUnchanged = (where: Parameters<typeof of>[0]) =>
-    records.ids(distributionLines, of(where)).pipe(
+  const isAnyUnchanged = (where: Readonly<Record<string, ReadonlyArray<string>>>) =>
+    records.ids(distributionLines, { where }).pipe(
       Stream.filter((id) => !written.has(id)),
       Stream.runHead,
       Effect.map(Option.isSome)
     )
   if (
     changed.some(({ state }) => unpaid.includes(state)) ||
-    (yield* isAnyUnchanged({ state: unpaid }))
+    (yield* isAnyUnchanged(inStates(unpaid)))
   ) {
     return { isAny: true, isAnyConcealed: false, rolled: 0 } as const
   }
-  const committed = yield* records.countBy(distributionLines, "state", of({ state: ["rolled"] }))
+  const committed = yield* records.countBy(distributionLines, "state", {
+    where: inStates(["rolled"])
+  })
   return {
     isAny: false,
-    isAnyConcealed: changed.some(isConcealed) || (yield* isAnyUnchanged(concealed)),
+    isAnyConcealed:
+      changed.some(isConcealed) ||
+      (yield* isAnyUnchanged({ ...inStates(concealed.state), shownState: concealed.shownState })),
     // A rolled line never changes, so that the stored count and this transaction's lines do not
     // overlap.
     rolled:

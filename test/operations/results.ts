@@ -101,6 +101,20 @@ const ofRecord = (value: Members): Members => {
   }
 }
 
+/**
+ * A lot without what remains of it, if the record says that less does: a movement of the same instant
+ * has used the lot since, and gives the order that is shown with it no version.
+ */
+const unusedSince = (
+  one: PlainJson.Plain | undefined,
+  shown: PlainJson.Plain | undefined
+): PlainJson.Plain | undefined => {
+  const [before, after] = [membersOf(one), membersOf(shown)]
+  const unitsOf = (lot: Members) => Number(PlainJson.canonical(lot["remaining"] ?? null))
+  const isUsed = unitsOf(after) < unitsOf(before)
+  return isUsed ? { ...after, remaining: before["remaining"] ?? null } : shown
+}
+
 /** The inputs of a basis say at which offset they are read, and a result is read at none. */
 const comparableText = (name: string, value: PlainJson.Plain | undefined): string => {
   const text = PlainJson.canonical(value ?? null)
@@ -161,7 +175,8 @@ export const again = Effect.fnUntraced(function* (record: Stored<OperationRecord
     for (const name of Object.keys(one)) {
       if (ofOperation[record.kind]?.includes(name)) continue
       if (isPart && name !== "state" && !(name in shown)) continue
-      if (comparableText(name, shown[name]) !== comparableText(name, one[name])) {
+      const other = name === "lot" ? unusedSince(one[name], shown[name]) : shown[name]
+      if (comparableText(name, other) !== comparableText(name, one[name])) {
         differences.push([name, one[name], shown[name]])
       }
     }

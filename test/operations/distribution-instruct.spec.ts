@@ -4,9 +4,11 @@
  */
 import { Records, ScheduleRunner } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
+import { Documents, type ListQuery } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
+import * as Memory from "@bursar/storage-adapters/memory"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Stream } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { distributionContracts } from "#core/distributions/distribution/DistributionContract.ts"
 import { distributions } from "#core/distributions/distribution/Distribution.ts"
@@ -24,6 +26,31 @@ import * as Month from "./distributions.ts"
 import * as Fund from "./fund.ts"
 
 const engine = (options: Parameters<typeof world>[0] = {}) => Effect.provide(world(options))
+
+/** Names of the filters, joined, by which the lines of distributions were looked up. */
+const filters = new Set<string>()
+
+/** Storage in memory that notes the filters of each list and stream of lines. */
+const noting = Layer.effect(
+  Documents,
+  Effect.map(Documents, (documents) => {
+    const note = ({ collection, where }: Pick<ListQuery, "collection" | "where">) => {
+      if (collection === distributionLines.name)
+        filters.add(where.map(({ column }) => column).join(" "))
+    }
+    return {
+      ...documents,
+      list: (of: Parameters<typeof documents.list>[0]) => {
+        note(of)
+        return documents.list(of)
+      },
+      stream: (of: ListQuery) => {
+        note(of)
+        return documents.stream(of)
+      }
+    }
+  })
+).pipe(Layer.provideMerge(Memory.layer))
 
 const acting = Effect.map(Instant.now, (now) => ({
   cause: { by: "request" as const, requestId: "run" },
@@ -285,6 +312,26 @@ describe("a roll", () => {
           "distribution.roll succeeded operator"
         ])
       }).pipe(engine({ settings: { batchLines: 2 } }))
+  )
+
+  it.effect(
+    "never reads past the lines of other states, for each batch, as a delivery does not",
+    () =>
+      Effect.gen(function* () {
+        const { stage } = yield* sealed(["h1", "h2", "h3"])
+        yield* sets({ mayDeliver: true })
+        yield* passes("1 minute")
+        filters.clear()
+        for (const nth of [1, 2, 3]) yield* Month.delivers(stage, "d-july", `d-july.${nth}`)
+        yield* passes("61 minutes")
+        const asked = [...filters]
+        assert.deepStrictEqual(yield* Month.states, ["1 rolled", "2 rolled", "3 rolled"])
+        assert.include(asked, "tally")
+        assert.deepStrictEqual(
+          asked.filter((names) => names.includes("distributionId")),
+          []
+        )
+      }).pipe(engine({ settings: { batchLines: 2 }, storage: noting }))
   )
 
   it.effect("is refused where no line is delivered, and of no distribution", () =>

@@ -102,10 +102,11 @@ const ofRecord = (value: Members): Members => {
 }
 
 /**
- * A lot without what remains of it, if the record says that less does: a movement of the same instant
- * has used the lot since, and gives the order that is shown with it no version.
+ * The lot that a record shows, with the `remaining` of the result where the record says less: a
+ * movement of the same instant used units of the lot after the result was written, and the order that
+ * shows the lot has no new version by that.
  */
-const unusedSince = (
+const withoutLaterUse = (
   one: PlainJson.Plain | undefined,
   shown: PlainJson.Plain | undefined
 ): PlainJson.Plain | undefined => {
@@ -175,8 +176,8 @@ export const again = Effect.fnUntraced(function* (record: Stored<OperationRecord
     for (const name of Object.keys(one)) {
       if (ofOperation[record.kind]?.includes(name)) continue
       if (isPart && name !== "state" && !(name in shown)) continue
-      const other = name === "lot" ? unusedSince(one[name], shown[name]) : shown[name]
-      if (comparableText(name, other) !== comparableText(name, one[name])) {
+      const comparable = name === "lot" ? withoutLaterUse(one[name], shown[name]) : shown[name]
+      if (comparableText(name, comparable) !== comparableText(name, one[name])) {
         differences.push([name, one[name], shown[name]])
       }
     }

@@ -140,6 +140,15 @@ export const payeeKeyOf = (distributionId: string, payee: string): string =>
 export const tallyOf = (distributionId: string, state: DistributionLine["state"]): string =>
   `${distributionId} ${state}`
 
+/**
+ * Filter of the lines of a distribution in these states, by one key. Filters by distribution and by
+ * state would read past the lines of all other states, for each batch that is delivered or rolled.
+ */
+export const inStates = (
+  distributionId: string,
+  states: ReadonlyArray<DistributionLine["state"]>
+) => ({ tally: states.map((state) => tallyOf(distributionId, state)) })
+
 /** Key by which the lines of a holder that were delivered in a month, in UTC, are found. */
 export const paidInOf = (holderId: string, month: Month.Month): string => `${holderId} ${month}`
 

@@ -13,10 +13,10 @@ import { type DistributionContract, distributionContracts } from "./Distribution
 import {
   type DistributionLine,
   distributionLines,
+  inStates,
   isOwed,
   isUndirected,
-  owed,
-  tallyOf
+  owed
 } from "./DistributionLine.ts"
 import { type DistributionTimer, distributionTimers } from "./DistributionTimer.ts"
 
@@ -153,8 +153,7 @@ const hasLine = Effect.fnUntraced(function* (distributionId: string, { by, is }:
   const where =
     by === "undirected"
       ? { undirected: [distributionId] }
-      : // By tally, so that no lines of other states are read, at each batch that is delivered.
-        { tally: (by === "owed" ? owed : [by]).map((state) => tallyOf(distributionId, state)) }
+      : inStates(distributionId, by === "owed" ? owed : [by])
   const found = yield* records.ids(distributionLines, { where }).pipe(
     Stream.filter((id) => !written.has(id)),
     Stream.runHead

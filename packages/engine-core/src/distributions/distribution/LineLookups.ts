@@ -12,6 +12,7 @@ import * as Transactions from "../../records/Transactions.ts"
 import {
   type DistributionLine,
   distributionLines,
+  inStates,
   isOwed,
   isUnrolled,
   owed,
@@ -221,7 +222,7 @@ const deliveredIn = (distributionId: string, pin: Pin.Resolved | null) =>
     Effect.map(Records, (records) =>
       records
         .stream(distributionLines, {
-          where: { tally: paid.map((state) => tallyOf(distributionId, state)) },
+          where: inStates(distributionId, paid),
           ...pinned(pin)
         })
         .pipe(
@@ -257,7 +258,7 @@ export const linesIn = (
   Effect.flatMap(Records, (records) =>
     Effect.map(
       records.list(distributionLines, {
-        where: { tally: [tallyOf(distributionId, state)] },
+        where: inStates(distributionId, [state]),
         limit
       }),
       (found) => found.map(({ record }) => record)

@@ -21,7 +21,7 @@ import {
 } from "../../templates/Distribution.ts"
 import { key } from "../../templates/Template.ts"
 import { type Distribution, distributions } from "./Distribution.ts"
-import { type DistributionLine, distributionLines, lineIdOf, tallyOf } from "./DistributionLine.ts"
+import { type DistributionLine, distributionLines, inStates, lineIdOf } from "./DistributionLine.ts"
 import { DistributionLineMachine, type Evidence, type Fact } from "./DistributionLineMachine.ts"
 import { linesWritten, payIfSettled } from "./PaymentSteps.ts"
 import { judgeAll } from "./LineCauseLookups.ts"
@@ -138,7 +138,7 @@ export const netSuspended = Effect.fnUntraced(function* (distributionId: string)
   const nets = (yield* records.many(distributionLines, [...written]))
     .filter(({ state }) => state === "suspended")
     .map(({ net }) => net)
-  const where = { tally: [tallyOf(distributionId, "suspended")] }
+  const where = inStates(distributionId, ["suspended"])
   return yield* records.stream(distributionLines, { where }).pipe(
     Stream.filter(({ record }) => !written.has(record.lineId)),
     Stream.runFold(

@@ -12,8 +12,8 @@ import {
   concealed,
   type DistributionLine,
   distributionLines,
-  isConcealed,
-  tallyOf
+  inStates,
+  isConcealed
 } from "./DistributionLine.ts"
 import { DistributionMachine } from "./DistributionMachine.ts"
 
@@ -69,10 +69,6 @@ const leftOf = Effect.fnUntraced(function* (distributionId: string) {
   const records = yield* Records
   const written = yield* linesWritten(distributionId)
   const changed = yield* records.many(distributionLines, [...written])
-  // By tally, so that a look-up reads no lines of other states: a roll asks this for each batch.
-  const inStates = (states: ReadonlyArray<DistributionLine["state"]>) => ({
-    tally: states.map((state) => tallyOf(distributionId, state))
-  })
   const isAnyUnchanged = (where: Readonly<Record<string, ReadonlyArray<string>>>) =>
     records.ids(distributionLines, { where }).pipe(
       Stream.filter((id) => !written.has(id)),
@@ -81,18 +77,21 @@ const leftOf = Effect.fnUntraced(function* (distributionId: string) {
     )
   if (
     changed.some(({ state }) => unpaid.includes(state)) ||
-    (yield* isAnyUnchanged(inStates(unpaid)))
+    (yield* isAnyUnchanged(inStates(distributionId, unpaid)))
   ) {
     return { isAny: true, isAnyConcealed: false, rolled: 0 } as const
   }
   const committed = yield* records.countBy(distributionLines, "state", {
-    where: inStates(["rolled"])
+    where: inStates(distributionId, ["rolled"])
   })
   return {
     isAny: false,
     isAnyConcealed:
       changed.some(isConcealed) ||
-      (yield* isAnyUnchanged({ ...inStates(concealed.state), shownState: concealed.shownState })),
+      (yield* isAnyUnchanged({
+        ...inStates(distributionId, concealed.state),
+        shownState: concealed.shownState
+      })),
     // A rolled line never changes, so that the stored count and this transaction's lines do not
     // overlap.
     rolled:

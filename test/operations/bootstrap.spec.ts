@@ -8,16 +8,19 @@ import { TestClock } from "effect/testing"
 import * as AdmissionReads from "#core/admissions/AdmissionReads.ts"
 import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
 import { provisionSettlements } from "#core/orders/provision-settlement/ProvisionSettlement.ts"
+import { holders } from "#core/holders/holder/Holder.ts"
 import * as HolderReads from "#core/holders/holder/HolderReads.ts"
 import { pricePoints } from "#core/instruments/price/PricePoint.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import { again, forgets, recordsAgain } from "./again.ts"
 import * as Fund from "./fund.ts"
+import * as Powers from "./powers.ts"
 import { holderIdOf, instrumentId } from "./story.ts"
 import { list, read } from "./venue.ts"
 
 const holderId = holderIdOf("h1")
+const evidenceHash = "ab".repeat(32)
 const shownState = Effect.gen(function* () {
   const instrument = (yield* read(InstrumentReads.get, { instrumentId })).value
   const holder = (yield* read(HolderReads.get, { holderId })).value
@@ -57,6 +60,44 @@ const pricesInPagesOf = (limit: number) =>
   })
 
 describe("a venue that begins on a ledger that has forgotten", () => {
+  it.effect.each(["before", "after"] as const)(
+    "names a holder's successor and refuses a second one, the holder's contract created %s it",
+    (created) =>
+      Effect.gen(function* () {
+        const { stage, h1 } = yield* Powers.founded()
+        const next = yield* Powers.succeeds(stage, h1)
+        // New attributes replace the contract of the holder's registration.
+        const kyc = { name: "kyc", value: "passed", state: "valid", evidenceHash }
+        if (created === "after") {
+          const set = yield* Calls.write(
+            "holder.set-attributes",
+            { holderId: "h1" },
+            { attributes: [kyc] }
+          )
+          assert.strictEqual(set.why, "")
+        }
+        yield* forgets
+        yield* Effect.gen(function* () {
+          yield* Calls.settle
+          const records = yield* Records
+          const { successor } = yield* records.get(holders, h1.holderId)
+          const { registeredAt } = yield* records.get(holders, next.holderId)
+          assert.deepEqual(successor, {
+            party: next.party,
+            registeredAt,
+            usableFrom: Instant.fromNanos(registeredAt + 86_400_000_000_000n)
+          })
+          const second = yield* Calls.write(
+            "holder.register-successor",
+            { holderId: "h1" },
+            { party: stage.fund.party, successorId: "h9" }
+          )
+          assert.strictEqual(second.why, "state-conflict successor-named")
+          assert.deepEqual(yield* Fund.surprises, [])
+        }).pipe(Effect.provide(yield* again))
+      }).pipe(Effect.provide(world()))
+  )
+
   it.effect("lists each price once, in pages of any size, though all share one offset", () =>
     Effect.gen(function* () {
       const stage = yield* Fund.opened()

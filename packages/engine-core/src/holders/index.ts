@@ -15,6 +15,7 @@ import * as HolderOperations from "./holder/HolderOperations.ts"
 import * as HolderReadings from "./holder/HolderReadings.ts"
 import * as HolderReads from "./holder/HolderReads.ts"
 import * as SuccessorOperations from "./holder/SuccessorOperations.ts"
+import * as SuccessorSteps from "./holder/SuccessorSteps.ts"
 import { screenings } from "./screening/Screening.ts"
 import { ScreeningMachine } from "./screening/ScreeningMachine.ts"
 
@@ -37,3 +38,5 @@ export const operations = [
 ] as const
 export const reads = [...HolderReads.reads, ...ExternalAccountReads.reads] as const
 export const readings = [...HolderReadings.readings, ...AcceptedTermsReadings.readings] as const
+
+export const consequences = [...SuccessorSteps.consequences] as const

@@ -1,7 +1,5 @@
 /** Write that names a holder's successor and invites it as a holder of its own. */
-import { Effect, Option, Schema } from "effect"
-import { Settings } from "../../engine/Settings.ts"
-import * as Instant from "../../kernel/Instant.ts"
+import { Effect, Schema } from "effect"
 import * as Party from "../../kernel/Party.ts"
 import { failed } from "../../kernel/Gates.ts"
 import { refused } from "../../kernel/Refusal.ts"
@@ -12,11 +10,12 @@ import * as Field from "../../templates/Field.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Screenings from "../screening/AskRunner.ts"
-import { type Holder, HolderId, holderParties, holders, isEnded } from "./Holder.ts"
+import { type Holder, HolderId, holders } from "./Holder.ts"
 import { decide } from "./HolderMachine.ts"
 import * as HolderView from "./HolderView.ts"
 import { judgeNew } from "./NewHolderSteps.ts"
 import { idOf } from "./RegistrationSteps.ts"
+import { isNamed, nameSuccessor } from "./SuccessorSteps.ts"
 
 const Naming = Schema.Struct({
   holderId: HolderId,
@@ -76,18 +75,9 @@ export const registerSuccessor = Operation.defineOnLedger("holder.register-succe
     }
   }),
   finish: Effect.fnUntraced(function* (input, act) {
-    const records = yield* Records
-    const { successorCooling } = yield* Settings
     const holder = yield* loaded(input.holderId)
     const successor = yield* copyDetails(holder, yield* loaded(successorOf(input)), act)
-    const { registeredAt, party } = successor
-    const usableFrom = Instant.add(registeredAt, successorCooling)
-    const fact = {
-      on: "name-successor",
-      successor: { party, registeredAt, usableFrom },
-      at: act.now
-    } as const
-    return HolderView.of(yield* records.record(holders, holder, fact, act))
+    return HolderView.of(yield* nameSuccessor(holder, successor, act))
   })
 })
 
@@ -97,16 +87,6 @@ const successorOf = ({ successorId }: Naming): HolderId => {
   if (successorId === null) throw new Error("a successor is registered under an id")
   return successorId
 }
-
-/** Whether the holder has named a successor that has not ended; an ended one can be replaced. */
-const isNamed = Effect.fnUntraced(function* ({ successor }: Holder) {
-  if (successor === null) return false
-  const records = yield* Records
-  const entry = yield* records.find(holderParties, successor.party)
-  if (Option.isNone(entry)) return false
-  const named = yield* records.find(holders, entry.value.holderId)
-  return Option.isSome(named) && !isEnded(named.value)
-})
 
 const loaded = (holderId: string) =>
   Effect.flatMap(Records, (records) => records.get(holders, holderId)).pipe(

@@ -15,7 +15,7 @@ import { decide } from "./HolderMachine.ts"
 import * as HolderView from "./HolderView.ts"
 import { judgeNew } from "./NewHolderSteps.ts"
 import { idOf } from "./RegistrationSteps.ts"
-import { isNamed, nameSuccessor } from "./SuccessorSteps.ts"
+import { hasSuccessor, nameSuccessor } from "./SuccessorSteps.ts"
 
 const Naming = Schema.Struct({
   holderId: HolderId,
@@ -54,7 +54,7 @@ export const registerSuccessor = Operation.defineOnLedger("holder.register-succe
     const records = yield* Records
     const holder = yield* records.get(holders, input.holderId)
     yield* Effect.fromResult(decide(holder, { on: "invite-successor" }))
-    if (yield* isNamed(holder)) {
+    if (yield* hasSuccessor(holder)) {
       return yield* Effect.fail(
         refused(
           "state-conflict",

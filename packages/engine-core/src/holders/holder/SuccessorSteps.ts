@@ -9,7 +9,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { type Holder, holderParties, holders, isEnded } from "./Holder.ts"
 
 /** Whether the holder has named a successor that has not ended; an ended one can be replaced. */
-export const isNamed = Effect.fnUntraced(function* ({ successor }: Pick<Holder, "successor">) {
+export const hasSuccessor = Effect.fnUntraced(function* ({ successor }: Pick<Holder, "successor">) {
   if (successor === null) return false
   const records = yield* Records
   const entry = yield* records.find(holderParties, successor.party)
@@ -18,7 +18,10 @@ export const isNamed = Effect.fnUntraced(function* ({ successor }: Pick<Holder, 
   return Option.isSome(named) && !isEnded(named.value)
 })
 
-/** Names a holder's successor, usable once the deployment's cooling time since its registration has passed. */
+/**
+ * Names a holder's successor, usable once the deployment's cooling time has passed since the
+ * successor's registration.
+ */
 export const nameSuccessor = Effect.fnUntraced(function* (
   holder: Stored<Holder>,
   { party, registeredAt }: Pick<Holder, "party" | "registeredAt">,
@@ -36,23 +39,23 @@ export const nameSuccessor = Effect.fnUntraced(function* (
 })
 
 /**
- * The ledger has the link from a successor to its predecessor alone, and the operation that named it
- * is no contract. The predecessor may be read after its successor, so that the link is made once all
- * contracts of the snapshot are read.
+ * Consequence of a snapshot: names a holder whose contract states a predecessor as the successor of
+ * that one, whose own contract states none. The predecessor may be read after its successor, so that
+ * this is done once all contracts of the snapshot are read (docs/domain/holders.md#successors).
  */
 const ofSnapshot = Consequence.define({
   doc: "Names the successor of a holder that a snapshot of the ledger shows as a predecessor.",
   collection: holders,
-  concerns: ({ before, after }) =>
-    before === undefined && after.predecessor !== null
-      ? { key: after.holderId, of: { ...after, predecessor: after.predecessor } }
+  concerns: ({ before, after: { holderId, party, predecessor, registeredAt } }) =>
+    before === undefined && predecessor !== null
+      ? { key: holderId, of: { party, predecessor, registeredAt } }
       : null,
   follow: Effect.fnUntraced(function* (opened, act) {
     if (!Snapshot.isOf({ act })) return
     const records = yield* Records
     for (const { party, predecessor, registeredAt } of opened) {
       const holder = Option.getOrNull(yield* records.find(holders, predecessor))
-      if (holder === null || (yield* isNamed(holder))) continue
+      if (holder === null || (yield* hasSuccessor(holder))) continue
       yield* nameSuccessor(holder, { party, registeredAt }, act)
     }
   })

@@ -66,7 +66,7 @@ const narrowedBy: Readonly<Record<string, ReadonlyArray<string>>> = {
   "dealing-cycles.list": ["cycleId"],
   "reconciliation-runs.list": ["covers"],
   "distributions.list": ["distributionId", "registrar", "state"],
-  "distributions.lines": ["holderId", "state", "shownState"],
+  "distributions.lines": ["holderId", "distributionId", "tally", "shownState"],
   "standingSettlements.list": ["standingSettlementId"]
 }
 

@@ -142,7 +142,8 @@ export const tallyOf = (distributionId: string, state: DistributionLine["state"]
 
 /**
  * Filter of the lines of a distribution in these states, by one key. Filters by distribution and by
- * state would read past the lines of all other states, for each batch that is delivered or rolled.
+ * state would read past the lines of all other states, for each page of a list and for each batch
+ * that is delivered or rolled.
  */
 export const inStates = (
   distributionId: string,

@@ -11,7 +11,7 @@ import { Records } from "../../records/Records.ts"
 import type { Role } from "../../vocabulary/Role.ts"
 import { isConcealedFrom } from "../../writes/Concealment.ts"
 import { DistributionId, distributions, shownDistributions } from "./Distribution.ts"
-import { distributionLines, LineId } from "./DistributionLine.ts"
+import { distributionLines, inStates, LineId } from "./DistributionLine.ts"
 import { DistributionLineMachine } from "./DistributionLineMachine.ts"
 import { DistributionMachine } from "./DistributionMachine.ts"
 import * as DistributionView from "./DistributionView.ts"
@@ -146,17 +146,19 @@ export const lines = Read.list({
   changes: false,
   acted: "never",
   parent: ({ distributionId }, asking) => Effect.asVoid(inSight(distributionId, asking)),
-  where: ({ distributionId, holderId }) => ({
-    distributionId: [distributionId],
-    ...(holderId === undefined ? {} : { holderId: [holderId] })
-  }),
+  where: ({ holderId }): Read.Scope => (holderId === undefined ? {} : { holderId: [holderId] }),
   scope: (who, { holderId }) =>
     who.sight === "own"
       ? Sight.scopeNaming(who, holderId === undefined ? undefined : [holderId])
       : Effect.succeed({}),
-  narrow: ({ state }, { role }) =>
+  narrow: ({ distributionId, state }, { role }) =>
     Effect.succeed(
-      state === undefined ? {} : { [isConcealedFrom(role) ? "shownState" : "state"]: state }
+      state === undefined || isConcealedFrom(role)
+        ? {
+            distributionId: [distributionId],
+            ...(state === undefined ? {} : { shownState: state })
+          }
+        : inStates(distributionId, state)
     ),
   view: (found, { role }) => Effect.succeed(found.map((record) => LineView.ofRole(record, role)))
 })

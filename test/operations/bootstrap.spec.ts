@@ -10,10 +10,16 @@ import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
 import { provisionSettlements } from "#core/orders/provision-settlement/ProvisionSettlement.ts"
 import { holders } from "#core/holders/holder/Holder.ts"
 import * as HolderReads from "#core/holders/holder/HolderReads.ts"
-import { pricePoints } from "#core/instruments/price/PricePoint.ts"
+import {
+  type PricePoint,
+  pricePoints,
+  quoteIdOf,
+  quotes
+} from "#core/instruments/price/PricePoint.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import { again, forgets, recordsAgain } from "./again.ts"
+import * as Executions from "./executions.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
 import { holderIdOf, instrumentId } from "./story.ts"
@@ -42,19 +48,34 @@ const shownState = Effect.gen(function* () {
   }
 })
 
+/** The oracle corrects the value of a point. */
+const corrects = (stage: Fund.Parties, cid: string, value: string, valuedAt: string) =>
+  stage.oracle.act(
+    Templates.exercise(Templates.OraclePoint, cid as never, "Correct", {
+      value: Decimal.of(value),
+      valuationTime: Instant.of(valuedAt),
+      period: null,
+      withholdingRate: null,
+      statementRef: null
+    })
+  )
+
 const records = (stage: Fund.Parties) =>
   Effect.map(recordsAgain(stage), ({ why }) => assert.strictEqual(why, ""))
 
-/** Prices of all points, in pages of so many. */
-const pricesInPagesOf = (limit: number) =>
+const priceOf = ({ price }: PricePoint) => Decimal.formatPlain(price)
+const incomeOf = ({ incomePerUnit }: PricePoint) => Decimal.formatPlain(incomePerUnit!)
+
+/** Figures of all points, in pages of so many. */
+const figuresInPagesOf = (limit: number, figureOf: (point: PricePoint) => string) =>
   Effect.gen(function* () {
     const records = yield* Records
-    const prices: Array<string> = []
+    const figures: Array<string> = []
     for (let after: string | undefined; ; ) {
       const query = { limit, direction: "asc", ...(after === undefined ? {} : { after }) } as const
       const page = yield* records.list(pricePoints, query)
-      prices.push(...page.map(({ record: { price } }) => Decimal.formatPlain(price)))
-      if (page.length < limit) return prices
+      figures.push(...page.map(({ record }) => figureOf(record)))
+      if (page.length < limit) return figures
       after = page.at(-1)!.sortKey
     }
   })
@@ -111,10 +132,69 @@ describe("a venue that begins on a ledger that has forgotten", () => {
       yield* Effect.gen(function* () {
         yield* Calls.settle
         for (const limit of [1, 2, 3, 5, 6]) {
-          assert.deepEqual(yield* pricesInPagesOf(limit), published)
+          assert.deepEqual(yield* figuresInPagesOf(limit, priceOf), published)
         }
       }).pipe(Effect.provide(yield* again))
     }).pipe(Effect.provide(world()))
+  )
+
+  it.effect(
+    "keeps incomes until the terms of their instrument are recorded, and reads each once",
+    () =>
+      Effect.gen(function* () {
+        const stage = yield* Fund.opened({ valuation: "par" })
+        const publishes = (income: string, day: string) =>
+          Effect.andThen(
+            TestClock.setTime(Instant.toEpochMillis(Instant.of(`${day}T12:00:00Z`))),
+            Executions.publishes(stage, income, `${day}T12:00:00Z`)
+          )
+        const newest = Effect.map(Fund.newestContract(Templates.OraclePoint), ({ cid }) => cid)
+        yield* publishes("0.001", "2026-08-03")
+        yield* Executions.publishes(stage, "0.007", "2026-08-03T12:00:00Z", {
+          instrumentId: "fund-b"
+        })
+        yield* publishes("0.002", "2026-08-04")
+        yield* publishes("0.009", "2026-08-05")
+        const corrected = yield* newest
+        yield* corrects(stage, corrected, "0.003", "2026-08-05T12:00:00Z")
+        yield* publishes("0.008", "2026-08-06")
+        const withdrawn = yield* newest
+        yield* forgets
+        yield* Effect.gen(function* () {
+          const records = yield* Records
+          yield* Calls.settle
+          yield* stage.oracle.act({
+            _tag: "Exercise",
+            target: Templates.OraclePoint.typeRef,
+            contractId: withdrawn,
+            choice: "Archive",
+            arg: {}
+          })
+          yield* publishes("0.004", "2026-08-06")
+          yield* Calls.settle
+          assert.deepEqual(yield* records.list(pricePoints, { limit: 1 }), [])
+          assert.deepEqual(yield* Fund.surprises, [])
+          // The points of both instruments have their places at one offset.
+          const other = yield* recordsAgain(stage, { valuation: "par", instrumentId: "fund-b" })
+          assert.strictEqual(other.why, "")
+          assert.strictEqual((yield* recordsAgain(stage, { valuation: "par" })).why, "")
+          const waited = ["0.007", "0.001", "0.002", "0.003", "0.004"]
+          for (const limit of [1, 2, 3, 6]) {
+            assert.deepEqual(yield* figuresInPagesOf(limit, incomeOf), waited)
+          }
+          const last = yield* newest
+          const quoteId = quoteIdOf(yield* records.get(pricePoints, last))
+          assert.strictEqual((yield* records.get(quotes, quoteId)).contractId, last)
+          yield* corrects(stage, last, "0.005", "2026-08-06T12:00:00Z")
+          yield* publishes("0.006", "2026-08-07")
+          yield* Calls.settle
+          assert.deepEqual(yield* figuresInPagesOf(2, incomeOf), [...waited, "0.005", "0.006"])
+          const { correctedBy } = yield* records.get(pricePoints, last)
+          assert.isNotNull(correctedBy)
+          assert.strictEqual((yield* records.get(pricePoints, correctedBy)).corrects, last)
+          assert.deepEqual(yield* Fund.surprises, [])
+        }).pipe(Effect.provide(yield* again))
+      }).pipe(Effect.provide(world()))
   )
 
   it.effect(

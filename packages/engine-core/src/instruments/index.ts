@@ -24,6 +24,7 @@ import { movements, partyMovements } from "./register/Movement.ts"
 import * as MovementReadings from "./register/MovementReadings.ts"
 import * as RegisterReadings from "./register/RegisterReadings.ts"
 import { supplies } from "./register/Supply.ts"
+import * as WaitingIncomeSteps from "./price/WaitingIncomeSteps.ts"
 
 export const machines = [PolicyVersionMachine] as const
 export const judged = [NavFeed] as const
@@ -51,6 +52,7 @@ export const readings = [
   ...AssetQuoteReadings.readings,
   ...RegisterReadings.readings
 ] as const
+export const consequences = WaitingIncomeSteps.consequences
 /** Readings of movements, which fold them into lots; rooms above provide the cost of minted units. */
 export const movementReadings = (acquisitions: LotSteps.Acquisitions) => {
   const fold = LotSteps.folding(acquisitions)

@@ -1,6 +1,6 @@
 /**
  * Decorator of readings of orders, cycles and distributions: after a snapshot they wait until the
- * terms of their instrument are recorded.
+ * terms of their instrument are recorded, as incomes of one unit do.
  */
 import { Effect, Option } from "effect"
 import { instruments, isRecorded } from "./Instrument.ts"
@@ -54,6 +54,18 @@ const unlessAwaiting = (payload: LfRecord, node: Node, reads: Reads): Reads =>
     : Effect.flatMap(isAwaiting(instrumentIdOf(payload)), (awaits) =>
         awaits ? Effect.void : reads
       )
+
+/**
+ * Checks whether a fact of an instrument has to wait for its terms: they are not recorded, and the
+ * fact is of a snapshot or came after one.
+ */
+export const isWithoutTerms = (
+  instrumentId: string,
+  node: Node
+): Effect.Effect<boolean, Unavailable, Records> =>
+  Snapshot.isOf(node)
+    ? Effect.map(isRecordedNow(instrumentId), (isKnown) => !isKnown)
+    : isAwaiting(instrumentId)
 
 const instrumentIdOf = ({ instrument }: LfRecord): string =>
   typeof instrument === "object" &&

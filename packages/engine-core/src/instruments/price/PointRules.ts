@@ -13,7 +13,7 @@ export interface Figures {
 type Valued = Pick<Manifest, "valuation" | "parValue"> | null
 
 /** Metric of the points of each valuation mode. */
-const metrics = { par: "income", accumulating: "price", rebasing: "index" } as const
+export const metrics = { par: "income", accumulating: "price", rebasing: "index" } as const
 
 /**
  * Figures of a published point, or the reason why the point is invalid. Points of a par instrument

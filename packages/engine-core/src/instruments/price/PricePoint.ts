@@ -43,6 +43,10 @@ export const Fact = Schema.Union([
 ])
 export type Fact = typeof Fact.Type
 
+/** Key by which points are listed: in the order of their publication. */
+export const sortKeyOf = ({ offset, nodeId }: Pick<PricePoint, "offset" | "nodeId">): string =>
+  `${Offset.sortable(offset)}:${Offset.sortable(Offset.of(nodeId))}`
+
 export const pricePoints = Collection.define<PricePoint, Fact>("price-point", {
   doc: "A price that an oracle published for an instrument.",
   id: (self) => self.contractId,
@@ -54,7 +58,7 @@ export const pricePoints = Collection.define<PricePoint, Fact>("price-point", {
       .with({ on: "end" }, () => ({ ...self, isLive: false }))
       .exhaustive(),
   keptBy: "ledger",
-  sortKey: (self) => `${Offset.sortable(self.offset)}:${Offset.sortable(Offset.of(self.nodeId))}`,
+  sortKey: (self) => sortKeyOf(self),
   filters: {
     instrumentId: (self) => self.instrumentId,
     source: (self) => self.source,

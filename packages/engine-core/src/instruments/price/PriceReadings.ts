@@ -10,44 +10,22 @@ import * as Unexpected from "../../projection/Unexpected.ts"
 import { Records } from "../../records/Records.ts"
 import { OraclePoint } from "../../templates/Price.ts"
 import { decodePayload, type Payload } from "../../templates/Template.ts"
+import { isWithoutTerms } from "../instrument/AwaitingTermsSteps.ts"
 import { instruments } from "../instrument/Instrument.ts"
-import { figuresOf } from "./PointRules.ts"
+import { figuresOf, metrics } from "./PointRules.ts"
 import { type PricePoint, pricePoints, quoteIdOf, quotes } from "./PricePoint.ts"
 
 type Published = Payload<typeof OraclePoint>
 
+/** Metric of the points that publish an income of one unit. */
+export const income = metrics.par
+
 const typed = TypedReading.of(OraclePoint, {
   created: Effect.fn("OraclePoint.created")(function* (payload, node) {
-    const records = yield* Records
-    const instrument = Option.getOrNull(yield* records.find(instruments, payload.instrumentId))
-    // Two registrars may use one id: a point of another's asset is no price of the instrument.
-    if (instrument !== null && instrument.registrar !== payload.registrar) return
-    const { metric, value } = payload
-    const figures = figuresOf({ metric, value }, instrument?.manifest ?? null)
-    if (Result.isFailure(figures)) {
-      return yield* keepBreach(payload, node, { on: "price", detail: figures.failure })
-    }
-    const point = yield* LedgerRecord.open(
-      pricePoints,
-      {
-        contractId: node.contractId,
-        instrumentId: payload.instrumentId,
-        ...figures.success,
-        withholding: payload.withholdingRate,
-        valuationTime: payload.valuationTime,
-        publishedAt: node.effectiveAt,
-        source: payload.oracle,
-        offset: node.offset,
-        statementId: payload.statementRef,
-        corrects: yield* correctedOf(payload, node),
-        correctedBy: null,
-        nodeId: node.nodeId,
-        isLive: true
-      },
-      node
-    )
-    yield* updateQuote(point, node)
-    yield* announced(point, node)
+    // After a snapshot an income waits for the terms, which say what the instrument is worth.
+    const mayWait = payload.metric === income
+    if (mayWait && (yield* isWithoutTerms(payload.instrumentId, node))) return
+    yield* publish(payload, node, correctedOf(payload, node))
   }),
   exercised: {
     Correct: Effect.fn("OraclePoint.Correct")(function* ({ result }, node) {
@@ -70,6 +48,48 @@ const oraclePoint: Reading = {
 }
 
 export const readings = [oraclePoint] as const
+
+/**
+ * Opens the record of a published point, moves the quote of its oracle and announces it. A point of
+ * another registrar's asset writes nothing; one without valid figures is kept as a breach. `corrected`
+ * finds the id of the point that this one corrects.
+ */
+export const publish = Effect.fnUntraced(function* <E, R>(
+  payload: Published,
+  node: Node,
+  corrected: Effect.Effect<string | null, E, R>
+) {
+  const records = yield* Records
+  const instrument = Option.getOrNull(yield* records.find(instruments, payload.instrumentId))
+  // Two registrars may use one id: a point of another's asset is no price of the instrument.
+  if (instrument !== null && instrument.registrar !== payload.registrar) return
+  const { metric, value } = payload
+  const figures = figuresOf({ metric, value }, instrument?.manifest ?? null)
+  if (Result.isFailure(figures)) {
+    return yield* keepBreach(payload, node, { on: "price", detail: figures.failure })
+  }
+  const point = yield* LedgerRecord.open(
+    pricePoints,
+    {
+      contractId: node.contractId,
+      instrumentId: payload.instrumentId,
+      ...figures.success,
+      withholding: payload.withholdingRate,
+      valuationTime: payload.valuationTime,
+      publishedAt: node.effectiveAt,
+      source: payload.oracle,
+      offset: node.offset,
+      statementId: payload.statementRef,
+      corrects: yield* corrected,
+      correctedBy: null,
+      nodeId: node.nodeId,
+      isLive: true
+    },
+    node
+  )
+  yield* updateQuote(point, node)
+  yield* announced(point, node)
+})
 
 /**
  * Id of the point that this one corrects; null: none. A correction counts only where the earlier

@@ -1,0 +1,92 @@
+/**
+ * Reads the incomes of a par instrument that a snapshot of the ledger showed or that were published
+ * after it, once the instrument is recorded (docs/domain/instruments.md#price-points).
+ */
+import { Effect, Stream } from "effect"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Offset from "../../kernel/Offset.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
+import { projected, type Typed, typedOf } from "../../projection/ActiveContracts.ts"
+import type { Node } from "../../projection/Reading.ts"
+import * as Snapshot from "../../projection/Snapshot.ts"
+import { taken } from "../../projection/SnapshotTaken.ts"
+import type { Act } from "../../records/Act.ts"
+import * as Consequence from "../../records/Consequence.ts"
+import { Records } from "../../records/Records.ts"
+import { OraclePoint } from "../../templates/Price.ts"
+import { lock } from "../instrument/AwaitingTermsSteps.ts"
+import { instruments, isRecorded } from "../instrument/Instrument.ts"
+import { pricePoints, sortKeyOf } from "./PricePoint.ts"
+import { income, publish } from "./PriceReadings.ts"
+
+/**
+ * Opens the points of an instrument that waited for its terms, in the order of their publication.
+ * Writes nothing where the projection did not begin with a snapshot. Only inside `Records.transact`.
+ */
+const openWaiting = (instrumentId: string, act: Act): Effect.Effect<void, Unavailable, Records> =>
+  Effect.gen(function* () {
+    const snapshot = yield* taken
+    if (snapshot === null) return
+    // Readings take this lock too, and leave points out until these steps have opened those before.
+    yield* lock(instrumentId)
+    const waiting = (yield* Stream.runCollect(
+      typedOf(OraclePoint, (template) =>
+        Stream.filter(
+          projected(template),
+          ({ payload }) =>
+            payload["instrumentId"] === instrumentId &&
+            payload["metric"] === income &&
+            payload["venue"] === snapshot.venue
+        )
+      )
+    )).toSorted(byCreation)
+    if (waiting.length === 0) return
+    const offset = act.cause.by === "update" ? act.cause.offset : (act.offset ?? Offset.zero)
+    let place = yield* nextPlaceAt(offset)
+    for (const { contractId, createdAt, typed } of waiting) {
+      const node: Node = {
+        act,
+        venue: snapshot.venue,
+        offset,
+        updateId: `${Snapshot.updateId}:${contractId}`,
+        operationId: null,
+        effectiveAt: createdAt,
+        ledgerTime: createdAt,
+        nodeId: place++,
+        contractId
+      }
+      // A point that it corrects was archived before it had a record.
+      yield* publish(typed, node, Effect.succeed(null))
+    }
+  })
+
+const byCreation = (a: Typed<typeof OraclePoint>, b: Typed<typeof OraclePoint>): number =>
+  Instant.compare(a.createdAt, b.createdAt) || (a.contractId < b.contractId ? -1 : 1)
+
+/**
+ * Number of the first place at an offset after all points that have one. A place is half of the key by
+ * which pages go on, so that two points at one place would hide each other.
+ */
+const nextPlaceAt = Effect.fnUntraced(function* (offset: Offset.Offset) {
+  const records = yield* Records
+  yield* records.lock("places of waiting incomes")
+  const [last] = yield* records.list(pricePoints, {
+    after: sortKeyOf({ offset: Offset.next(offset), nodeId: 0 }),
+    direction: "desc",
+    limit: 1
+  })
+  return last?.record.offset === offset ? last.record.nodeId + 1 : 0
+})
+
+const onceRecorded = Consequence.define({
+  doc: "Opens the incomes that a snapshot of the ledger showed, once their instrument is recorded.",
+  collection: instruments,
+  concerns: ({ before, after }) =>
+    isRecorded(after) && (before === undefined || !isRecorded(before))
+      ? { key: after.instrumentId, of: after.instrumentId }
+      : null,
+  follow: (instrumentIds, act) =>
+    Effect.forEach(instrumentIds, (id) => openWaiting(id, act), { discard: true })
+})
+
+export const consequences = [onceRecorded] as const

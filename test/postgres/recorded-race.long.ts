@@ -1,6 +1,6 @@
 /** An instrument that is recorded while its parties act, after a snapshot: in either order, nothing is left behind. */
 import { Engine, Follower, OperationRunner, Records } from "@bursar/engine-core"
-import { Decimal } from "@bursar/engine-core/kernel"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Documents, Feed } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import type * as Memory from "@bursar/storage-adapters/memory"
@@ -10,6 +10,7 @@ import { Clock, Context, Deferred, Effect, Fiber, Layer, Redacted, Stream } from
 import { SqlClient } from "effect/sql"
 import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
 import { distributionLines } from "#core/distributions/distribution/DistributionLine.ts"
+import { pricePoints } from "#core/instruments/price/PricePoint.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import * as Calls from "../engine/calls.ts"
 import { movedClock } from "../engine/moved-clock.ts"
@@ -76,6 +77,7 @@ interface Scene {
   readonly after: string
 }
 
+const valuationTime = Instant.of("2026-07-31T12:00:00Z")
 const five = ["h1", "h2", "h3", "h4", "h5"]
 
 /** A month whose lines are due, and a registrar that delivers all of them. */
@@ -140,6 +142,48 @@ const orders = Effect.gen(function* () {
   }
 })
 
+/** Incomes that were published, and an oracle that corrects one, withdraws one and publishes more. */
+const incomes = Effect.gen(function* () {
+  const stage = yield* Fund.opened({ valuation: "par" })
+  const publishing = (value: string) =>
+    Templates.create(Templates.OraclePoint, {
+      ...{ oracle: stage.oracle.party, venue: stage.venue, fund: stage.fund.party },
+      ...{ registrar: stage.registrar.party, attestors: [], instrumentId: "fund-a" },
+      ...{ metric: "income", value: Decimal.of(value), valuationTime },
+      ...{ period: null, withholdingRate: null, statementRef: null, corrects: null }
+    })
+  yield* stage.oracle.submit(publishing("0.009"), publishing("0.009"))
+  yield* Calls.settle
+  const [wrong, needless] = (yield* Cycles.active(Templates.OraclePoint)).map(({ cid }) => cid)
+  const figures = { period: null, withholdingRate: null, statementRef: null }
+  return {
+    acts: stage.oracle.submit(
+      Templates.exercise(Templates.OraclePoint, wrong!, "Correct", {
+        ...{ value: Decimal.of("0.001"), valuationTime },
+        ...figures
+      }),
+      {
+        _tag: "Exercise",
+        target: Templates.OraclePoint.typeRef,
+        contractId: needless!,
+        choice: "Archive",
+        arg: {}
+      },
+      ...five.slice(1).map(() => publishing("0.001"))
+    ),
+    recorded: recordsAgain(stage, { valuation: "par" }),
+    states: Effect.gen(function* () {
+      const records = yield* Records
+      const rows = yield* records.list(pricePoints, { limit: 10 })
+      return rows
+        .filter(({ record: { correctedBy, isLive } }) => correctedBy === null && isLive)
+        .map(({ record: { incomePerUnit } }) => Decimal.formatPlain(incomePerUnit!))
+    }),
+    before: "0.009",
+    after: "0.001"
+  }
+})
+
 /** Number of looks in a row that find a lock waited for: any other wait is over much sooner. */
 const looks = 25
 
@@ -156,13 +200,19 @@ const isStopped = (fiber: Fiber.Fiber<unknown, unknown>, { reached }: Gate) =>
     }
   })
 
+const scenes = [
+  { scene: lines, what: "lines that are delivered" },
+  { scene: orders, what: "orders that are priced" },
+  { scene: incomes, what: "incomes that are corrected, withdrawn and published" }
+]
+
 describe("an instrument that is recorded while its parties act", () => {
   it.live.each(
-    [lines, orders].flatMap((scene, of) =>
+    scenes.flatMap(({ scene, what }) =>
       (["follows", "records"] as const).map((first) => ({
         scene,
         first,
-        what: of === 0 ? "lines that are delivered" : "orders that are priced"
+        what
       }))
     )
   )("leaves $what as the ledger has them, where the one that $first is first", ({ first, scene }) =>

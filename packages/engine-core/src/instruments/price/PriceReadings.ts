@@ -21,12 +21,8 @@ type Published = Payload<typeof OraclePoint>
 export const income = metrics.par
 
 const typed = TypedReading.of(OraclePoint, {
-  created: Effect.fn("OraclePoint.created")(function* (payload, node) {
-    // After a snapshot an income waits for the terms, which say what the instrument is worth.
-    const mayWait = payload.metric === income
-    if (mayWait && (yield* isWithoutTerms(payload.instrumentId, node))) return
-    yield* publish(payload, node, correctedOf(payload, node))
-  }),
+  created: (payload, node) =>
+    unlessWaiting(payload, node, publish(payload, node, correctedOf(payload, node))),
   exercised: {
     Correct: Effect.fn("OraclePoint.Correct")(function* ({ result }, node) {
       const records = yield* Records
@@ -38,13 +34,32 @@ const typed = TypedReading.of(OraclePoint, {
   }
 })
 
+/**
+ * Runs `reads` on a point, unless it is an income that waits for the terms of its instrument, which
+ * after a snapshot say what the instrument is worth.
+ */
+const unlessWaiting = (
+  { instrumentId, metric }: { readonly instrumentId?: unknown; readonly metric?: unknown },
+  node: Node,
+  reads: LedgerRecord.Reads
+): LedgerRecord.Reads =>
+  metric === income && typeof instrumentId === "string"
+    ? Effect.flatMap(isWithoutTerms(instrumentId, node), (isWaiting) =>
+        isWaiting ? Effect.void : reads
+      )
+    : reads
+
 /** An oracle signs its point alone, so it can also withdraw it by archiving the contract. */
 const oraclePoint: Reading = {
   ...typed,
   exercised: (choice, payload, node, event) =>
-    choice === "Archive" && Result.isSuccess(decodePayload(OraclePoint, payload))
-      ? withdrawn(node)
-      : (typed.exercised?.(choice, payload, node, event) ?? Effect.void)
+    unlessWaiting(
+      payload,
+      node,
+      choice === "Archive" && Result.isSuccess(decodePayload(OraclePoint, payload))
+        ? withdrawn(node)
+        : (typed.exercised?.(choice, payload, node, event) ?? Effect.void)
+    )
 }
 
 export const readings = [oraclePoint] as const

@@ -100,3 +100,44 @@ it.live("reads the payees of a distribution's step without the other holders of 
     expect(yield* read({ column: "tally", anyOf: ["d/1"] }, payees)).toBeLessThan(most)
   }).pipe(Effect.scoped)
 )
+
+it.live(
+  "counts the records of many payees without the other holders of the venue, now and at a pin",
+  () =>
+    Effect.gen(function* () {
+      const { url, statements } = yield* Plans.server
+      const store = yield* Layer.build(Postgres.layer({ url: Redacted.make(url) }))
+      const sql = Context.get(store, SqlClient.SqlClient)
+      const documents = Context.get(store, Documents)
+      yield* sql`analyze bursar.document`
+      yield* sql`
+      insert into bursar.document (collection, record_id, version, sort_key, body, filters,
+        created_at, from_offset, from_instant)
+      select 'line', n::text, 1, lpad(n::text, 12, '0'), '{}',
+        jsonb_build_object('pair', 'p-' || n % 3000, 'state', 'due'),
+        '2020-01-01T00:00:00.000000000Z', 1, '2020-01-01T00:00:00.000000000Z'
+      from generate_series(1, ${rows}::int4) n`
+      const anyOf = Array.from({ length: payees }, (_, n) => `p-${n * 5}`)
+      const counted = yield* sql<{ readonly records: number }>`
+      select count(*)::int4 as records from bursar.document
+      where filters ->> 'pair' in ${sql.in(anyOf)}`
+      const pages: Array<number> = []
+      for (const at of [{ by: "latest" } as const, pin]) {
+        const { value, statements: run } = yield* statements(
+          documents.countBy({
+            collection: "line",
+            pin: at,
+            where: [{ column: "pair", anyOf }],
+            column: "state"
+          })
+        )
+        expect([...value]).toEqual([["due", counted[0]!.records]])
+        const { plan } = run.findLast((statement) => statement.sql.includes("bursar.document"))!
+        expect(Plans.nodes(plan).map((node) => node["Index Name"])).toContain("document_pair")
+        pages.push(Plans.pagesOf(plan))
+      }
+      // A search of the index for each payee, and a page for each of its lines at most.
+      const most = 4 * payees + counted[0]!.records
+      expect(pages.filter((read) => read > most)).toEqual([])
+    }).pipe(Effect.scoped)
+)

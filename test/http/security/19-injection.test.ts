@@ -169,8 +169,8 @@ const reviewed = [
   /^(parts|rows|sorted|rarest|conditions)\.join\("[a-z, ]*"\)$/u,
   /^(query\.(direction|order)|all\.join|comparisons\[clause\.is\]|given\.values\.length)/u,
   // Conditions and limits of pages: names of columns, placeholders, and numbers of the program.
-  /^(begun|matches|isFew|isEnough|since|inCollection|of\.condition)$|^limited\((armLimit|of\.limit)\)$/u,
-  /^areAtMost\(COUNTED_MAX, closed\)$|^latest\("d\.\*", recordId\)$|^versionAt\("asked\.id"\)$/u,
+  /^(begun|matches|isOpen|isFew|isEnough|since|inCollection|of\.condition)$|^limited\((armLimit|of\.limit)\)$/u,
+  /^areAtMost\(COUNTED_MAX, closed\)$|^planned\(pinned, collection\)$|^latest\("d\.\*", recordId\)$|^versionAt\("asked\.id"\)$/u,
   // Versions at a pin: each takes its point as a placeholder.
   /^(PinSql\.)?closedSince\(pinned\)$/u,
   // Sides and names of a comparison of bulk rows: statements of placeholders, and placeholders.

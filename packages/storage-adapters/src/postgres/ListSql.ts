@@ -316,27 +316,38 @@ export const countBy = ({
   const collection = `d.collection = ${bindings.add(query.collection)}`
   const pinned = PinSql.pinnedAt(query.pin, bindings)
   const counted = `d.filters ->> ${bindings.add(column)}`
-  const matches = [
-    ...query.where.map((filter) => contains(filter, bindings)),
+  const besides = [
     ...(query.meets ?? []).map((alternatives) => some(alternatives, bindings)),
     ...changedBetween(query, bindings),
     `${counted} is not null`
-  ].join(" and ")
-  const counts = (from: string, condition: string) => `
-    select ${counted} as value, count(*) as records
-    from ${from} where ${matches} and ${condition} group by 1`
-  const open = `${collection} and d.to_offset is null`
-  if (pinned === undefined) return { sql: counts(DOCUMENTS, open), values: bindings.values }
+  ]
+  const counts = (from: string, conditions: ReadonlyArray<string>) => {
+    const matches = [...conditions, ...besides].join(" and ")
+    return `select ${counted} as value, count(*) as records from ${from} where ${matches} group by 1`
+  }
+  const isOpen = `${collection} and d.to_offset is null`
+  const contained = () => query.where.map((filter) => contains(filter, bindings))
+  const [only, ...others] = query.where
+  const value = others.length === 0 && only !== undefined ? ORDERED.get(only.column) : undefined
+  // The index of a column has the open versions alone. It is read where it has no rows but those that
+  // match, whatever the planner thinks of their number.
+  const open =
+    value === undefined || only === undefined
+      ? { from: DOCUMENTS, matches: contained() }
+      : { from: eachOf({ ...only, value, collection }, bindings), matches: [] }
+  if (pinned === undefined) {
+    return { sql: counts(open.from, [...open.matches, isOpen]), values: bindings.values }
+  }
   const since = `${collection} and ${PinSql.begun(pinned)} and ${isSince}`
-  const records = `(select d.* from ${DOCUMENTS} where ${open}) r
+  const records = `(select d.* from ${DOCUMENTS} where ${isOpen}) r
     cross join lateral (${PinSql.inForce(pinned, collection)}) d`
   const sql = `
     with ${planned(pinned, collection)},
-      closed as materialized (${counts(DOCUMENTS, `${since} and ${PinSql.closedSince(pinned)}`)})
+      closed as materialized (${counts(DOCUMENTS, [...contained(), since, PinSql.closedSince(pinned)])})
     select value, sum(records)::int8 as records from (
-      (${counts(DOCUMENTS, `${since} and d.to_offset is null`)})
+      (${counts(open.from, [...open.matches, since, "d.to_offset is null"])})
       union all (select * from closed)
-      union all (${counts(records, `not ${isSince}`)})
+      union all (${counts(records, [...contained(), `not ${isSince}`])})
     ) found group by 1`
   return { sql, values: bindings.values }
 }
@@ -450,12 +461,28 @@ const branchesOf = (
   if (values.length <= MERGED_MAX) {
     return values.map((wanted) => inOrder(`${collection} and ${value} = ${given.add(wanted)}`))
   }
-  // The rows of each value, by an index: a condition on all values might be read off the list.
-  const from = `unnest(${given.add(Values.texts(values))}::text[]) wanted(value)
+  return [{ from: eachOf({ anyOf, value, collection }, given), condition: "true" }]
+}
+
+/**
+ * Open versions of each value of a column, by the column's index: a condition on all values might be
+ * read off the list.
+ */
+const eachOf = (
+  {
+    anyOf,
+    value,
+    collection
+  }: {
+    readonly anyOf: ReadonlyArray<string>
+    /** Expression of the column in its index. */
+    readonly value: string
+    readonly collection: string
+  },
+  given: Parameters
+): string => `unnest(${given.add(Values.texts([...new Set(anyOf)]))}::text[]) wanted(value)
     cross join lateral (select * from bursar.document d where ${collection}
       and ${value} = wanted.value and d.to_offset is null offset 0) d`
-  return [{ from, condition: "true" }]
-}
 
 /**
  * Number of the path that is read: the one in order that has the fewest rows. Rows are counted up to

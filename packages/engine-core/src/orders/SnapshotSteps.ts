@@ -24,7 +24,6 @@ import * as Snapshot from "../projection/Snapshot.ts"
 import { type SnapshotTaken, taken } from "../projection/SnapshotTaken.ts"
 import * as Unexpected from "../projection/Unexpected.ts"
 import type { Act } from "../records/Act.ts"
-import * as Consequence from "../records/Consequence.ts"
 import { Records } from "../records/Records.ts"
 import { DealingCycle as CycleTemplate } from "../templates/DealingCycle.ts"
 import { DeliveredLot, Lot, SubscriptionClaim } from "../templates/Market.ts"
@@ -33,7 +32,7 @@ import { Allocation, BurnRequest, MintRequest } from "../templates/Registry.ts"
 import { SettlementIntent } from "../templates/Settlement.ts"
 import type { Payload, Template } from "../templates/Template.ts"
 import { asServed } from "./AllocationRules.ts"
-import { lock } from "../instruments/instrument/AwaitingTermsSteps.ts"
+import { lock, onceRecorded } from "../instruments/instrument/AwaitingTermsSteps.ts"
 import { type DealingCycle, dealingCycles } from "./dealing-cycle/DealingCycle.ts"
 import * as DealingCycleReadings from "./dealing-cycle/DealingCycleReadings.ts"
 import * as DealingDayReadings from "./dealing-cycle/DealingDayReadings.ts"
@@ -506,14 +505,8 @@ const openAll = Effect.fnUntraced(function* ({ act, events }: ShownPart) {
 })
 export const readings = [shown] as const
 
-const onceRecorded = Consequence.define({
-  doc: "Opens the orders that a snapshot of the ledger showed, once their instrument is recorded.",
-  collection: instruments,
-  concerns: ({ before, after }) =>
-    isRecorded(after) && (before === undefined || !isRecorded(before))
-      ? { key: after.instrumentId, of: after.instrumentId }
-      : null,
-  follow: (instrumentIds, act) =>
-    Effect.forEach(instrumentIds, (id) => openShown(id, projected, act), { discard: true })
-})
-export const consequences = [onceRecorded] as const
+const atRecording = onceRecorded(
+  "Opens the orders that a snapshot of the ledger showed, once their instrument is recorded.",
+  (instrumentId, act) => openShown(instrumentId, projected, act)
+)
+export const consequences = [atRecording] as const

@@ -15,9 +15,8 @@ import { contracts } from "../../projection/Contract.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
 import type { Act } from "../../records/Act.ts"
-import * as Consequence from "../../records/Consequence.ts"
 import { Records } from "../../records/Records.ts"
-import { lock } from "../../instruments/instrument/AwaitingTermsSteps.ts"
+import { lock, onceRecorded } from "../../instruments/instrument/AwaitingTermsSteps.ts"
 import { inTurn } from "../../restraints/restriction/RestrictionLookups.ts"
 import * as Templates from "../../templates/Distribution.ts"
 import { type Distribution, distributions, shownDistributions } from "./Distribution.ts"
@@ -253,15 +252,9 @@ const openDelivered = Effect.fnUntraced(function* (
 
 // ---- the instrument is recorded after the snapshot
 
-const ofInstrument = Consequence.define({
-  doc: "Opens the distributions that a snapshot of the ledger showed, once their instrument is recorded.",
-  collection: instruments,
-  concerns: ({ before, after }) =>
-    isRecorded(after) && (before === undefined || !isRecorded(before))
-      ? { key: after.instrumentId, of: after.instrumentId }
-      : null,
-  follow: (instrumentIds, act) =>
-    Effect.forEach(instrumentIds, (id) => openShown(id, projected, act), { discard: true })
-})
+const atRecording = onceRecorded(
+  "Opens the distributions that a snapshot of the ledger showed, once their instrument is recorded.",
+  (instrumentId, act) => openShown(instrumentId, projected, act)
+)
 
-export const consequences = [ofInstrument] as const
+export const consequences = [atRecording] as const

@@ -9,6 +9,8 @@ import type { LfRecord } from "../../ports/Ledger.ts"
 import type { Node, Reading } from "../../projection/Reading.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
 import { taken } from "../../projection/SnapshotTaken.ts"
+import type { Act } from "../../records/Act.ts"
+import * as Consequence from "../../records/Consequence.ts"
 import { Records } from "../../records/Records.ts"
 
 /**
@@ -101,3 +103,19 @@ const isRecordedNow = Effect.fnUntraced(function* (instrumentId: string) {
 /** Takes the lock of an instrument's contracts of a snapshot, until the transaction ends. */
 export const lock = (instrumentId: string) =>
   Effect.flatMap(Records, (records) => records.lock(`shown-orders ${instrumentId}`))
+
+/**
+ * Consequence of the recording of an instrument: opens what waited for its terms after a snapshot of
+ * the ledger. `doc` is its sentence in the catalogue.
+ */
+export const onceRecorded = (doc: string, open: (instrumentId: string, act: Act) => Reads) =>
+  Consequence.define({
+    doc,
+    collection: instruments,
+    concerns: ({ before, after }) =>
+      isRecorded(after) && (before === undefined || !isRecorded(before))
+        ? { key: after.instrumentId, of: after.instrumentId }
+        : null,
+    follow: (instrumentIds, act) =>
+      Effect.forEach(instrumentIds, (id) => open(id, act), { discard: true })
+  })

@@ -11,11 +11,9 @@ import type { Node } from "../../projection/Reading.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
 import { taken } from "../../projection/SnapshotTaken.ts"
 import type { Act } from "../../records/Act.ts"
-import * as Consequence from "../../records/Consequence.ts"
 import { Records } from "../../records/Records.ts"
 import { OraclePoint } from "../../templates/Price.ts"
-import { lock } from "../instrument/AwaitingTermsSteps.ts"
-import { instruments, isRecorded } from "../instrument/Instrument.ts"
+import { lock, onceRecorded } from "../instrument/AwaitingTermsSteps.ts"
 import { pricePoints, sortKeyOf } from "./PricePoint.ts"
 import { income, publish } from "./PriceReadings.ts"
 
@@ -78,15 +76,9 @@ const nextPlaceAt = Effect.fnUntraced(function* (offset: Offset.Offset) {
   return last?.record.offset === offset ? last.record.nodeId + 1 : 0
 })
 
-const onceRecorded = Consequence.define({
-  doc: "Opens the incomes that a snapshot of the ledger showed, once their instrument is recorded.",
-  collection: instruments,
-  concerns: ({ before, after }) =>
-    isRecorded(after) && (before === undefined || !isRecorded(before))
-      ? { key: after.instrumentId, of: after.instrumentId }
-      : null,
-  follow: (instrumentIds, act) =>
-    Effect.forEach(instrumentIds, (id) => openWaiting(id, act), { discard: true })
-})
+const atRecording = onceRecorded(
+  "Opens the incomes that a snapshot of the ledger showed, once their instrument is recorded.",
+  openWaiting
+)
 
-export const consequences = [onceRecorded] as const
+export const consequences = [atRecording] as const

@@ -7,7 +7,6 @@ import { holderParties } from "../holders/holder/Holder.ts"
 import { type Instrument, instruments, isRecorded } from "../instruments/instrument/Instrument.ts"
 import { pricePoints } from "../instruments/price/PricePoint.ts"
 import type * as Instant from "../kernel/Instant.ts"
-import * as Offset from "../kernel/Offset.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import {
   type Active,
@@ -99,17 +98,8 @@ const isOurs = ({ venue }: Active["payload"], snapshot: SnapshotTaken): boolean 
   venue === undefined || venue === snapshot.venue
 
 /** Position of a contract: its creation, under the act that opens its record. */
-const nodeOf = ({ act, snapshot }: Shown, { contractId, createdAt }: Active): Node => ({
-  act,
-  venue: snapshot.venue,
-  offset: act.cause.by === "update" ? act.cause.offset : (act.offset ?? Offset.zero),
-  updateId: `${Snapshot.updateId}:${contractId}`,
-  operationId: null,
-  effectiveAt: createdAt,
-  ledgerTime: createdAt,
-  nodeId: 0,
-  contractId
-})
+const nodeOf = ({ act, snapshot: { venue } }: Shown, active: Active): Node =>
+  Snapshot.nodeOf({ act, venue, nodeId: 0 }, active)
 
 /** Streams the contracts of a template that are of the instrument and its register; decodes no other. */
 const ofInstrument = <T extends Template>(template: T, { activeOf, instrument }: Shown) =>

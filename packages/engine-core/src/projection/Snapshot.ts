@@ -1,6 +1,9 @@
 /** Snapshot that a projection begins with: the active contracts, without their history. */
 import * as Instant from "../kernel/Instant.ts"
+import * as Offset from "../kernel/Offset.ts"
+import type * as Party from "../kernel/Party.ts"
 import type { Active } from "../ports/Ledger.ts"
+import type { Act } from "../records/Act.ts"
 import type { EventType } from "../vocabulary/EventType.ts"
 import type { Node } from "./Reading.ts"
 import type { Readings } from "./ReadingIndex.ts"
@@ -14,6 +17,27 @@ export const updateId = "snapshot"
  */
 export const isOf = ({ act }: Pick<Node, "act">): boolean =>
   act.cause.by === "update" && act.cause.updateId === updateId
+
+/**
+ * Returns the position of an active contract whose record is opened after the snapshot: its creation,
+ * under the act that opens the record, at the offset of that act.
+ */
+export const nodeOf = (
+  of: { readonly act: Act; readonly venue: Party.Party; readonly nodeId: number },
+  { contractId, createdAt }: Pick<Active, "contractId" | "createdAt">
+): Node => ({
+  ...of,
+  offset: offsetOf(of.act),
+  updateId: `${updateId}:${contractId}`,
+  operationId: null,
+  effectiveAt: createdAt,
+  ledgerTime: createdAt,
+  contractId
+})
+
+/** Returns the offset at which an act opens records of contracts that were read before. */
+export const offsetOf = ({ cause, offset }: Act): Offset.Offset =>
+  cause.by === "update" ? cause.offset : (offset ?? Offset.zero)
 
 /**
  * Source of the journal event of a node: announcements of one source are published once. All contracts

@@ -146,6 +146,7 @@ export const lines = Read.list({
   changes: false,
   acted: "never",
   parent: ({ distributionId }, asking) => Effect.asVoid(inSight(distributionId, asking)),
+  // `narrow` filters by the distribution, with the state in one key where the role sees true states.
   where: ({ holderId }): Read.Scope => (holderId === undefined ? {} : { holderId: [holderId] }),
   scope: (who, { holderId }) =>
     who.sight === "own"

@@ -6,7 +6,6 @@ import { Effect, Option, Stream } from "effect"
 import { itemOf as runItemOf } from "../../findings/RunQueue.ts"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import * as Offset from "../../kernel/Offset.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import type { LfRecord } from "../../ports/Ledger.ts"
@@ -98,7 +97,7 @@ const openDistribution = Effect.fnUntraced(function* (
   act: Act
 ) {
   const { lineCount, open: isOpen, sealed: isSealed, totals } = typed
-  const offset = act.cause.by === "update" ? act.cause.offset : (act.offset ?? Offset.zero)
+  const offset = Snapshot.offsetOf(act)
   const record = yield* opening(typed, { operationId: null, effectiveAt: createdAt, offset })
   if (record === null) return null
   const { distributionId, payout } = record

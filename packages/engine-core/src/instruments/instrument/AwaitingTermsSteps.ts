@@ -1,6 +1,7 @@
 /**
- * Decorator of readings of orders, cycles and distributions: after a snapshot they wait until the
- * terms of their instrument are recorded, as incomes of one unit do.
+ * Decorator of readings of orders, cycles and distributions, which after a snapshot wait until the
+ * terms of their instrument are recorded; the same check for incomes; and the consequence that opens
+ * what waited.
  */
 import { Effect, Option } from "effect"
 import { instruments, isRecorded } from "./Instrument.ts"
@@ -61,12 +62,12 @@ const unlessAwaiting = (payload: LfRecord, node: Node, reads: Reads): Reads =>
  * Checks whether a fact of an instrument has to wait for its terms: they are not recorded, and the
  * fact is of a snapshot or came after one.
  */
-export const isWithoutTerms = (
+export const waitsForTerms = (
   instrumentId: string,
   node: Node
 ): Effect.Effect<boolean, Unavailable, Records> =>
   Snapshot.isOf(node)
-    ? Effect.map(isRecordedNow(instrumentId), (isKnown) => !isKnown)
+    ? Effect.map(isRecordedNow(instrumentId), (hasTerms) => !hasTerms)
     : isAwaiting(instrumentId)
 
 const instrumentIdOf = ({ instrument }: LfRecord): string =>

@@ -10,7 +10,7 @@ import * as Unexpected from "../../projection/Unexpected.ts"
 import { Records } from "../../records/Records.ts"
 import { OraclePoint } from "../../templates/Price.ts"
 import { decodePayload, type Payload } from "../../templates/Template.ts"
-import { isWithoutTerms } from "../instrument/AwaitingTermsSteps.ts"
+import { waitsForTerms } from "../instrument/AwaitingTermsSteps.ts"
 import { instruments } from "../instrument/Instrument.ts"
 import { figuresOf, metrics } from "./PointRules.ts"
 import { type PricePoint, pricePoints, quoteIdOf, quotes } from "./PricePoint.ts"
@@ -44,7 +44,7 @@ const unlessWaiting = (
   reads: LedgerRecord.Reads
 ): LedgerRecord.Reads =>
   metric === income && typeof instrumentId === "string"
-    ? Effect.flatMap(isWithoutTerms(instrumentId, node), (isWaiting) =>
+    ? Effect.flatMap(waitsForTerms(instrumentId, node), (isWaiting) =>
         isWaiting ? Effect.void : reads
       )
     : reads
@@ -69,7 +69,7 @@ export const readings = [oraclePoint] as const
  * another registrar's asset writes nothing; one without valid figures is kept as a breach. `corrected`
  * finds the id of the point that this one corrects.
  */
-export const publish = Effect.fnUntraced(function* <E, R>(
+export const publish = Effect.fn("OraclePoint.created")(function* <E, R>(
   payload: Published,
   node: Node,
   corrected: Effect.Effect<string | null, E, R>

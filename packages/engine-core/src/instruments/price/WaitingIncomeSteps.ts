@@ -7,7 +7,6 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { projected, type Typed, typedOf } from "../../projection/ActiveContracts.ts"
-import type { Node } from "../../projection/Reading.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
 import { taken } from "../../projection/SnapshotTaken.ts"
 import type { Act } from "../../records/Act.ts"
@@ -39,22 +38,12 @@ const openWaiting = (instrumentId: string, act: Act): Effect.Effect<void, Unavai
       )
     )).toSorted(byCreation)
     if (waiting.length === 0) return
-    const offset = act.cause.by === "update" ? act.cause.offset : (act.offset ?? Offset.zero)
-    let place = yield* nextPlaceAt(offset)
-    for (const { contractId, createdAt, typed } of waiting) {
-      const node: Node = {
-        act,
-        venue: snapshot.venue,
-        offset,
-        updateId: `${Snapshot.updateId}:${contractId}`,
-        operationId: null,
-        effectiveAt: createdAt,
-        ledgerTime: createdAt,
-        nodeId: place++,
-        contractId
-      }
+    const { venue } = snapshot
+    let place = yield* nextPlaceAt(Snapshot.offsetOf(act))
+    for (const contract of waiting) {
+      const node = Snapshot.nodeOf({ act, venue, nodeId: place++ }, contract)
       // A point that it corrects was archived before it had a record.
-      yield* publish(typed, node, Effect.succeed(null))
+      yield* publish(contract.typed, node, Effect.succeed(null))
     }
   })
 

@@ -1,19 +1,27 @@
 /** A venue that begins again on a ledger that has forgotten: orders go on to their end from each of their states. */
 import { Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
+import * as Memory from "@bursar/storage-adapters/memory"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Struct } from "effect"
+import { instruments } from "#core/instruments/instrument/Instrument.ts"
+import { pricePoints } from "#core/instruments/price/PricePoint.ts"
+import { policyVersions } from "#core/instruments/policy/PolicyVersion.ts"
 import { dealingDays, idOf as dayOf } from "#core/orders/dealing-cycle/DealingDay.ts"
 import { redemptions } from "#core/orders/redemption/Redemption.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
+import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import { firstOf } from "../long-run.ts"
+import { all, instance, type Sight } from "./away.ts"
 import { again, forgets, recordsAgain } from "./again.ts"
 import * as Bank from "./bank.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
+import { recordsTerms } from "./terms-again.ts"
 
 const price = "1.0437"
 const valued = "2026-07-31T20:30:00Z"
@@ -471,6 +479,65 @@ describe("a venue that begins on a ledger that has forgotten", () => {
         assert.deepStrictEqual(yield* Fund.surprises, [])
       }).pipe(Effect.provide(yield* again))
     }).pipe(Effect.provide(world()))
+  )
+
+  /** A store that was away while the units of a priced redemption were burned; `before` is a value it had. */
+  const awayWhileBurned = <A, R>(
+    had: Effect.Effect<A, unknown, R>,
+    judge: (before: A) => Effect.Effect<void, unknown, R>
+  ) =>
+    Effect.gen(function* () {
+      const scene = yield* begins(true)
+      yield* signs("redemption", { units: "500" })(scene)
+      yield* claims("redemption", { payment: "ledger", orderId: "order-o1" })()
+      yield* publishes(scene)
+      yield* prices({ units: "500", proceeds: "519.24" })(scene)
+      const ledger = yield* Ledger.Ledger
+      const sight: Sight = { end: yield* ledger.ledgerEnd, horizon: 0 }
+      const terms = {
+        instrument: yield* Effect.flatMap(Records, (records) => records.get(instruments, "fund-a")),
+        versions: yield* all(policyVersions)
+      }
+      yield* requestsBurn("500")(scene)
+      yield* burns(scene)
+      const burnedAt = yield* ledger.ledgerEnd
+      yield* Effect.gen(function* () {
+        yield* recordsTerms(terms)
+        yield* Calls.catchUp
+        const before = yield* had
+        Object.assign(sight, { end: burnedAt, horizon: burnedAt })
+        yield* Calls.settle
+        yield* judge(before)
+      }).pipe(Effect.provide(instance(ledger, { sight, storage: Memory.layer })))
+    }).pipe(Effect.provide(world()))
+
+  it.effect("never releases by itself a redemption whose units may be burned in the gap", () =>
+    awayWhileBurned(Cycles.redemption("o1"), ({ settleBy }) =>
+      Effect.gen(function* () {
+        assert.notStrictEqual(settleBy, null)
+        assert.deepInclude(yield* Cycles.redemption("o1"), {
+          ...{ state: "priced", settleBy: null, recovered: false, lost: false }
+        })
+        yield* Cycles.at("2026-08-20T20:00:00Z")
+        yield* Cycles.turns
+        assert.strictEqual((yield* Cycles.redemption("o1")).state, "priced")
+        assert.deepStrictEqual(yield* all(operations), [])
+        assert.deepStrictEqual(yield* Fund.surprises, [])
+      })
+    )
+  )
+
+  const points = Effect.flatMap(Records, (records) => records.list(pricePoints, { limit: 10 }))
+
+  it.effect(
+    "leaves a price point at its place in its list, whichever contracts ended in the gap",
+    () =>
+      awayWhileBurned(points, (before) =>
+        Effect.gen(function* () {
+          assert.strictEqual(before.length, 1)
+          assert.deepStrictEqual(yield* points, before)
+        })
+      )
   )
 
   it.effect("never asks twice for units whose mint request is gone", () =>

@@ -104,10 +104,8 @@ const bootstrap = Effect.fnUntraced(function* (head: ProjectionHead) {
   const { venue } = ledger
   const isKept = head.offset > 0
   const ledgerEpoch = isKept ? head.ledgerEpoch + 1 : head.ledgerEpoch
-  const foldFrom = (
-    contracts: ReadonlyArray<Ledger.Active>,
-    numbers: ReadonlyMap<string, number>
-  ) => Effect.andThen(openTaken(contracts, of), foldSnapshot(contracts, { ...of, numbers }))
+  const foldFrom = (contracts: ReadonlyArray<Ledger.Active>) =>
+    Effect.andThen(openTaken(contracts, of), foldSnapshot(contracts, of))
   yield* records.transactAlone(
     Effect.gen(function* () {
       yield* isKept
@@ -117,7 +115,7 @@ const bootstrap = Effect.fnUntraced(function* (head: ProjectionHead) {
             positionAt: positionIn({ ...of, venue }),
             foldFrom
           })
-        : foldFrom(active, Snapshot.numbered(active, yield* Readings))
+        : foldFrom(active)
       yield* orUnavailable(
         log.bootstrap({
           epoch: head.writerEpoch,
@@ -173,10 +171,7 @@ const openTaken = Effect.fnUntraced(function* (
 /** Folds each active contract at its own creation, then the snapshot as one update. */
 const foldSnapshot = Effect.fnUntraced(function* (
   active: ReadonlyArray<Ledger.Active>,
-  of: Pick<Position, "offset" | "effectiveAt"> & {
-    readonly now: Instant.Instant
-    readonly numbers: ReadonlyMap<string, number>
-  }
+  of: Pick<Position, "offset" | "effectiveAt"> & { readonly now: Instant.Instant }
 ) {
   const { venue } = yield* Ledger.Ledger
   const positionAt = positionIn({ ...of, venue })
@@ -188,8 +183,7 @@ const foldSnapshot = Effect.fnUntraced(function* (
     const { contractId, createdAt } = event
     // All share one offset, where the node id of the transaction that created each would repeat:
     // numbered in their order, no two have the place of one record in a list.
-    const nodeId = of.numbers.get(contractId) ?? index
-    const node = { updateId: `${Snapshot.updateId}:${contractId}`, nodeId, contractId }
+    const node = { updateId: `${Snapshot.updateId}:${contractId}`, nodeId: index, contractId }
     yield* UpdateFold.foldCreated(event, { ...positionAt(createdAt), ...node })
   }
   const { effectiveAt } = of

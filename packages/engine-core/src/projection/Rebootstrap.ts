@@ -17,7 +17,6 @@ import { type LostRecord, idOf as lostIdOf, lostRecords } from "./LostRecord.ts"
 import type { Node, Position } from "./Reading.ts"
 import { Readings } from "./ReadingIndex.ts"
 import * as ShownRecords from "./ShownRecords.ts"
-import * as Snapshot from "./Snapshot.ts"
 import { snapshotsTaken } from "./SnapshotTaken.ts"
 import * as UpdateFold from "./UpdateFold.ts"
 
@@ -27,13 +26,9 @@ export interface Epoch {
   /** Position of a contract of the snapshot, or of the whole. */
   readonly positionAt: (effectiveAt: Instant.Instant) => Position
   readonly effectiveAt: Instant.Instant
-  /**
-   * Folds active contracts as a projection that begins with them; `numbers` has the place of each
-   * contract, which is the same in both snapshots that are compared.
-   */
+  /** Folds active contracts as a projection that begins with them. */
   readonly foldFrom: (
-    active: ReadonlyArray<Ledger.Active>,
-    numbers: ReadonlyMap<string, number>
+    active: ReadonlyArray<Ledger.Active>
   ) => Effect.Effect<void, Unavailable, Records | Readings | Ledger.Ledger>
 }
 
@@ -47,10 +42,8 @@ export const carryOn = Effect.fnUntraced(function* (
   epoch: Epoch
 ) {
   const stored = yield* activeContracts
-  const had = stored.map(activeOf)
-  const numbers = Snapshot.numbered([...had, ...active], yield* Readings)
-  const before = yield* shownBy(had, numbers, epoch)
-  const after = yield* shownBy(active, numbers, epoch)
+  const before = yield* shownBy(stored.map(activeOf), epoch)
+  const after = yield* shownBy(active, epoch)
   yield* foldGap({ stored, active }, epoch)
   yield* restateAll({ before, after }, epoch)
   const records = yield* Records
@@ -88,11 +81,10 @@ const activeOf = (contract: Contract, nodeId: number): Ledger.Active => ({
 /** Opens what these contracts alone show, in memory. */
 const shownBy = Effect.fnUntraced(function* (
   active: ReadonlyArray<Ledger.Active>,
-  numbers: ReadonlyMap<string, number>,
   { effectiveAt, foldFrom, positionAt }: Epoch
 ) {
   const { records, shown } = ShownRecords.make(yield* Records, positionAt(effectiveAt).act.now)
-  yield* Effect.provideService(foldFrom(active, numbers), Records, records)
+  yield* Effect.provideService(foldFrom(active), Records, records)
   return shown
 })
 

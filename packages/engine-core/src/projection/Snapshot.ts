@@ -70,17 +70,6 @@ export const inOrder = (
     )
     .map(({ contract }) => contract)
 }
-/** Place of each contract in the order in which they are read; a contract may be listed twice. */
-export const numbered = (
-  active: ReadonlyArray<Active>,
-  readings: Pick<Readings["Service"], "of">
-): ReadonlyMap<string, number> => {
-  const numbers = new Map<string, number>()
-  for (const { contractId } of inOrder(active, readings)) {
-    if (!numbers.has(contractId)) numbers.set(contractId, numbers.size)
-  }
-  return numbers
-}
 
 const ranks = { first: 0, second: 1, last: 2 } as const
 

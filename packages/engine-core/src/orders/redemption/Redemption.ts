@@ -90,6 +90,14 @@ export const isExchangeable = (self: Redemption): boolean =>
 export const isPledging = (self: Redemption): boolean =>
   unburned(self) && self.unitsAllocation === null && self.burnRequestCid === null
 
+/**
+ * Clears the deadline of a priced redemption that a snapshot of the ledger shows without units set aside
+ * for it: its units may have been burned meanwhile, and the engine must not release by itself what the
+ * fund may owe (docs/domain/orders.md#after-a-snapshot).
+ */
+export const unexpiring = (self: Redemption): Redemption =>
+  self.state === "priced" && isPledging(self) ? { ...self, settleBy: null } : self
+
 /** Returns the units that the order takes and that are not locked for it; zero before an order by amount is priced. */
 export const pledgedOf = (self: Redemption): Decimal.Decimal =>
   isPledging(self) ? (self.units ?? Decimal.zero) : Decimal.zero
@@ -128,12 +136,8 @@ export const redemptions = Collection.define<Redemption, Fact>("redemption", {
   },
   untold: Order.untold,
   lost: Order.lost,
-  // Deadline of a redemption by wire after a gap: its units may have been burned meanwhile, so that the
-  // engine must not release by it what the fund may owe.
-  continued: (next) =>
-    next.payment === "wire" && next.state === "priced"
-      ? { ...next, fundedAt: null, settleBy: null }
-      : next,
+  // A burn request that is gone with the gap leaves no trace of when it was made.
+  continued: (next) => unexpiring(next.state === "priced" ? { ...next, fundedAt: null } : next),
   waitingOn: (self) => {
     if (self.lost) return []
     const by = self.settleBy

@@ -8,7 +8,7 @@ import type { Payload } from "../../templates/Template.ts"
 import { type CutOff, settleBy } from "../order/CutOffRules.ts"
 import type { Opening } from "../order/OrderClaimLookups.ts"
 import type { Allocated } from "../order/OrderFacts.ts"
-import { isPledging, type Redemption, RedemptionId } from "./Redemption.ts"
+import { type Redemption, RedemptionId, unexpiring } from "./Redemption.ts"
 import { evolve, type Fact, RedemptionMachine } from "./RedemptionMachine.ts"
 import * as Pricing from "./RedemptionPricing.ts"
 
@@ -71,21 +71,14 @@ export const alone: Beside = {
   allocation: null
 }
 
-/**
- * Folds the facts that led to a contract of a snapshot. A priced order without locked units may have
- * had its units burned: it opens as priced and never expires, so that the engine does not release an
- * order whose cash the fund may owe (docs/domain/orders.md#after-a-snapshot).
- */
+/** Folds the facts that led to a contract of a snapshot. */
 export const recoveredAs = (
   claimed: Redemption,
   shown: Shown,
   of: { readonly contractId: string; readonly createdAt: Instant.Instant; readonly beside: Beside }
 ): Redemption => {
-  const self = factsOf(claimed, shown, of).reduce<Redemption>(evolve, {
-    ...claimed,
-    recovered: true
-  })
-  return self.state === "priced" && isPledging(self) ? { ...self, settleBy: null } : self
+  const facts = factsOf(claimed, shown, of)
+  return unexpiring(facts.reduce<Redemption>(evolve, { ...claimed, recovered: true }))
 }
 
 const factsOf = (

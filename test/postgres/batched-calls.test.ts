@@ -15,7 +15,7 @@ beforeEach(() => {
   const write = Socket.prototype.write
   vi.spyOn(Socket.prototype, "write").mockImplementation(function (this: Socket, ...given) {
     const text = Buffer.from(given[0] as Uint8Array).toString("latin1")
-    for (const [, table] of text.matchAll(/(?:from|into) bursar\.(document|key|work)\b/g)) {
+    for (const [, table] of text.matchAll(/(?:from|into|update) bursar\.(document|key|work)\b/g)) {
       if (table !== undefined) sent.push(table)
     }
     return Reflect.apply(write, this, given) as boolean
@@ -66,6 +66,42 @@ it.effect("sends one statement for the calls that the members of a transaction m
       })
     yield* atomically.run(Effect.forEach(leases, member, { concurrency: "unbounded" }))
     expect(sent).toEqual(["key", "document", "work", "work"])
+  }).pipe(Effect.scoped)
+)
+
+it.effect("gives items back in one statement, each with its delay and its payload", () =>
+  Effect.gen(function* () {
+    const { atomically, leases, sql, work } = yield* opened
+    const [lost, ...held] = leases
+    const member = (lease: (typeof leases)[number], n: number) =>
+      Effect.gen(function* () {
+        yield* work.hold(lease)
+        const payload = n % 2 === 0 ? {} : { payload: `p${n}` }
+        yield* work.release(lease, { delay: n * 60_000, ...payload })
+      })
+    yield* atomically.run(Effect.forEach(held, member, { concurrency: "unbounded" }))
+    expect(sent).toEqual(["work", "work"])
+    const rows = yield* sql`
+      select item_id, payload, leased_until is null and worker is null as free,
+        round(extract(epoch from run_at - clock_timestamp()) / 60)::int4 as minutes
+      from bursar.work where item_id <> ${lost!.itemId} order by place`
+    expect(rows).toEqual(
+      held.map(({ itemId: item_id }, n) => ({
+        item_id,
+        payload: n % 2 === 0 ? "" : `p${n}`,
+        free: true,
+        minutes: n
+      }))
+    )
+    const again = work.release(held[0]!, { delay: 0 })
+    const exits = yield* Effect.exit(
+      atomically.run(
+        Effect.all([Effect.exit(again), Effect.exit(work.release(lost!, { delay: 0 }))], {
+          concurrency: "unbounded"
+        })
+      )
+    )
+    expect(Exit.isSuccess(exits) && exits.value.map(Exit.isSuccess)).toEqual([false, true])
   }).pipe(Effect.scoped)
 )
 

@@ -95,33 +95,61 @@ renewed as (
 select 1 where exists (select from renewed)
   or (not exists (select from free) and exists (select from bursar.work where ${UNDER_FENCE}))`
 
-/** Items under the leases of a batch; a lease that the transaction holds does not expire in it. */
-const UNDER_LEASES = `
-unnest($1::text[], $2::text[], $3::int8[], $4::text[]) as l(queue, item_id, fence, held)
+/**
+ * Items under the leases of a batch, with further columns for each; a lease that the transaction holds
+ * does not expire in it.
+ */
+const underLeases = (more: { readonly given: string; readonly names: string }) => `
+unnest($1::text[], $2::text[], $3::int8[], $4::text[]${more.given})
+  as l(queue, item_id, fence, held${more.names})
 where w.queue = l.queue and w.item_id = l.item_id and w.fence = l.fence
   and w.leased_until is not null and (l.held = 'held' or w.leased_until > clock_timestamp())`
+
+const UNDER_LEASES = underLeases({ given: "", names: "" })
 
 const HOLD_EACH = `
 select w.fence from bursar.work w, ${UNDER_LEASES} for no key update of w`
 
 const FINISH_EACH = `delete from bursar.work w using ${UNDER_LEASES} returning w.fence`
 
+/** Update that gives items back. */
+const releasing = (of: { readonly delay: string; readonly payload: string }): string => `
+update bursar.work w
+set leased_until = null, worker = null, payload = coalesce(${of.payload}, w.payload),
+  run_at = clock_timestamp() + ${of.delay} * interval '1 millisecond'`
+
+const RELEASE = releasing({ delay: "$4::int8", payload: "$5" })
+
+const RELEASE_EACH = `${releasing({ delay: "l.delay", payload: "l.payload" })}
+from ${underLeases({ given: ", $5::int8[], $6::text[]", names: ", delay, payload" })}
+returning w.fence`
+
+/** An item to give back. */
+interface Release {
+  readonly lease: Lease
+  readonly delay: number
+  readonly payload: string | null
+}
+
 const isHeld = (session: Session | undefined, lease: Lease): boolean =>
   session?.notes.has(heldNote(lease)) === true
 
 /** Runs a statement that returns the fences of the leases that are valid, for several leases. */
-const leasedEach = (sessions: Sessions, statement: string) => (leases: ReadonlyArray<Lease>) =>
-  Effect.gen(function* () {
-    const session = yield* sessions.current
-    const { rows } = yield* sessions.ask(statement, [
-      Values.texts(leases.map(({ queue }) => queue)),
-      Values.texts(leases.map(({ itemId }) => itemId)),
-      Values.integers(leases.map(({ fence }) => fence)),
-      Values.texts(leases.map((lease) => (isHeld(session, lease) ? "held" : "")))
-    ])
-    const fences = new Set(rows.map((row) => Values.number(row, "fence")))
-    return leases.map(({ fence }) => fences.has(fence))
-  })
+const leasedEach =
+  (sessions: Sessions, statement: string) =>
+  (leases: ReadonlyArray<Lease>, more: ReadonlyArray<unknown> = []) =>
+    Effect.gen(function* () {
+      const session = yield* sessions.current
+      const { rows } = yield* sessions.ask(statement, [
+        Values.texts(leases.map(({ queue }) => queue)),
+        Values.texts(leases.map(({ itemId }) => itemId)),
+        Values.integers(leases.map(({ fence }) => fence)),
+        Values.texts(leases.map((lease) => (isHeld(session, lease) ? "held" : ""))),
+        ...more
+      ])
+      const fences = new Set(rows.map((row) => Values.number(row, "fence")))
+      return leases.map(({ fence }) => fences.has(fence))
+    })
 
 export const make = (of: {
   readonly sessions: Sessions
@@ -145,15 +173,18 @@ export const make = (of: {
   const underLease = (
     lease: Lease,
     statement: (condition: string) => string,
-    more: ReadonlyArray<unknown> = []
+    of: { readonly more: ReadonlyArray<unknown>; readonly ask: Sessions["ask"] } = {
+      more: [],
+      ask: sessions.ask
+    }
   ) =>
     Effect.gen(function* () {
       const condition = isHeld(yield* sessions.current, lease) ? UNDER_FENCE : HELD
-      const { rows } = yield* sessions.ask(statement(condition), [
+      const { rows } = yield* of.ask(statement(condition), [
         lease.queue,
         lease.itemId,
         String(lease.fence),
-        ...more
+        ...of.more
       ])
       return rows.length > 0
     })
@@ -177,6 +208,36 @@ export const make = (of: {
       underLease(lease, (held) => `delete from bursar.work where ${held} returning 1`),
     together: leasedEach(sessions, FINISH_EACH)
   })
+
+  const releaseBy =
+    (ask: Sessions["ask"]) =>
+    ({ delay, lease, payload }: Release) =>
+      underLease(lease, (held) => `${RELEASE} where ${held} returning 1`, {
+        more: [String(delay), payload],
+        ask
+      })
+
+  const released = leasedEach(sessions, RELEASE_EACH)
+  const releaseWithin = Batches.make(sessions.current, {
+    alone: releaseBy(sessions.ask),
+    together: (calls) =>
+      released(
+        calls.map(({ lease }) => lease),
+        [
+          Values.integers(calls.map(({ delay }) => delay)),
+          Values.texts(calls.map(({ payload }) => payload))
+        ]
+      )
+  })
+
+  /**
+   * A release that a crash takes back leaves the item to the end of its lease, and its payload as it
+   * was: outside of a transaction it waits for no flush.
+   */
+  const release = (call: Release) =>
+    Effect.flatMap(sessions.current, (session) =>
+      session === undefined ? releaseBy(sessions.askApart)(call) : releaseWithin(call)
+    )
 
   const enqueue = (items: ReadonlyArray<WorkItem>) => {
     const [first, ...more] = items
@@ -256,17 +317,7 @@ export const make = (of: {
           ),
     release: (lease, { delay, payload }) =>
       Effect.andThen(
-        orLost(
-          lease,
-          underLease(
-            lease,
-            (held) => `update bursar.work
-             set leased_until = null, worker = null, payload = coalesce($5, payload),
-               run_at = clock_timestamp() + $4::int8 * interval '1 millisecond'
-             where ${held} returning 1`,
-            [String(delay), payload ?? null]
-          )
-        ),
+        orLost(lease, release({ lease, delay, payload: payload ?? null })),
         awaken([lease.queue])
       ),
     hasten: ({ queue, itemIds }) =>

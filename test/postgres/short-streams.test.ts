@@ -117,3 +117,31 @@ it.effect("sends the first pages of the streams of one reading scope in one stat
     expect(statements).toBe(1)
   }).pipe(Effect.scoped)
 )
+
+it.effect("streams in a transaction by a cursor only where the records are many", () =>
+  Effect.gen(function* () {
+    const url = Redacted.make(yield* TestDatabase.url)
+    const store = yield* Layer.build(Layer.fresh(Postgres.layer({ url, prepare: false })))
+    const sql = Context.get(store, SqlClient.SqlClient)
+    const documents = Context.get(store, Documents)
+    const { run } = Context.get(store, Atomically)
+    for (const { count, latest } of cases) {
+      const collection = `c-${count}`
+      yield* sql`
+        insert into bursar.document (collection, record_id, version, sort_key, body, filters,
+          created_at, from_offset, from_instant)
+        select ${collection}::text, n::text, 1, lpad(n::text, 6, '0'), '{}', '{}', ${instant(1)}, 1,
+          ${instant(1)} from generate_series(1, ${count}::int4) n`
+      cursors = 0
+      const found = yield* run(
+        Stream.runCollect(
+          documents.stream({ collection, pin: { by: "latest" }, where: [], direction: "asc" })
+        )
+      )
+      expect(found.map(({ recordId }) => Number(recordId))).toEqual(
+        Array.from({ length: count }, (_, n) => n + 1)
+      )
+      expect(cursors, String(count)).toBe(latest)
+    }
+  }).pipe(Effect.scoped)
+)

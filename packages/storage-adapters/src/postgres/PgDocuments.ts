@@ -127,14 +127,7 @@ const of = (sessions: Sessions, list: Documents["Service"]["list"]): Documents["
       : Effect.map(look(sessions, pin)(sql, bindings.values), ({ rows }) => rows.map(versionOf))
   },
   list,
-  stream: (query) =>
-    Stream.unwrap(
-      Effect.flatMap(sessions.current, (open) =>
-        open === undefined
-          ? streaming(sessions, { list, query })
-          : cursor(open, ListSql.whole(query))
-      )
-    ),
+  stream: (query) => Stream.unwrap(streaming(sessions, { list, query })),
   countBy: (query) => {
     const { sql, values } = ListSql.countBy(query)
     return Effect.map(
@@ -211,11 +204,11 @@ const listing = (sessions: Sessions): Documents["Service"]["list"] => {
 const isSame = (a: StoredPin, b: StoredPin): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 /**
- * Streams versions outside of a transaction. Most lists end within the first page, which is a look-up as
- * that of a list, and goes out together with those of its reading scope: a cursor takes a connection and
- * a transaction of its own, which cost more than the rows of such a list. A longer list is read on by the
- * cursor where the versions at the pin stay the same, and otherwise from its beginning, so that all of it
- * is one snapshot.
+ * Streams versions. Most lists end within the first page, which is a look-up as that of a list, and goes
+ * out together with those of its reading scope: a cursor takes three statements, and outside of a
+ * transaction a connection and a transaction of its own, which cost more than the rows of such a list. A
+ * longer list is read on by the cursor where the versions at the pin stay the same, and otherwise from
+ * its beginning, so that all of it is one snapshot.
  */
 const streaming = Effect.fnUntraced(function* (
   sessions: Sessions,
@@ -226,12 +219,16 @@ const streaming = Effect.fnUntraced(function* (
   const last = first.at(-1)
   if (last === undefined || first.length < FETCH) return Stream.fromIterable(first)
   const isFixed = query.pin.by === "instant"
-  const session = yield* sessions.scoped
-  yield* session.send(`set local idle_in_transaction_session_timeout = ${STREAM_IDLE_MILLIS}`, [])
+  const open = yield* sessions.current
+  const session = open ?? (yield* sessions.scoped)
+  if (open === undefined) {
+    yield* session.send(`set local idle_in_transaction_session_timeout = ${STREAM_IDLE_MILLIS}`, [])
+  }
   const rest = isFixed ? { ...query, after: last.sortKey } : query
   const found = yield* cursor(session, ListSql.whole(rest))
-  // The snapshot is taken; its rows are shown once the commits that they come from are on disk.
-  if (!isSettled(sessions, query.pin)) yield* session.settled
+  // The snapshot is taken; its rows are shown once the commits that they come from are on disk. What a
+  // transaction has read is waited for at its end.
+  if (open === undefined && !isSettled(sessions, query.pin)) yield* session.settled
   return isFixed ? Stream.concat(Stream.fromIterable(first), found) : found
 })
 

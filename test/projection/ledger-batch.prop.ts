@@ -247,7 +247,7 @@ describe("updates divided into transactions", () => {
   it("are all there, in their order, and no batch but one of a single update is too large", () => {
     fc.assert(
       fc.property(sized, fc.integer({ min: 1, max: 12 }), (updates, max) => {
-        const batches = LedgerBatch.divided(updates, max)
+        const batches = LedgerBatch.divided(updates, { max, eventsOf: LedgerBatch.eventsOf })
         expect(batches.flat()).toEqual(updates)
         for (const batch of batches) {
           expect(batch.length).toBeGreaterThan(0)
@@ -260,7 +260,7 @@ describe("updates divided into transactions", () => {
   it("fill each batch: the first update of the next one would have been too much", () => {
     fc.assert(
       fc.property(sized, fc.integer({ min: 1, max: 12 }), (updates, max) => {
-        const batches = LedgerBatch.divided(updates, max)
+        const batches = LedgerBatch.divided(updates, { max, eventsOf: LedgerBatch.eventsOf })
         for (const [n, batch] of batches.entries()) {
           const next = batches[n + 1]?.[0]
           if (next !== undefined) {

@@ -2,8 +2,9 @@
 import { Option, Schema } from "effect"
 import { holderParties } from "../holders/holder/Holder.ts"
 import { instruments } from "../instruments/instrument/Instrument.ts"
-import { holdings } from "../instruments/register/Holding.ts"
+import { assetKeyOf, holdings } from "../instruments/register/Holding.ts"
 import { idOf as entryOf, registerEntries } from "../instruments/register/RegisterEntry.ts"
+import { supplies } from "../instruments/register/Supply.ts"
 import * as Party from "../kernel/Party.ts"
 import type { Look, Reading } from "../projection/Reading.ts"
 import type { LfRecord, LfValue } from "../ports/Ledger.ts"
@@ -85,11 +86,13 @@ export const readings: ReadonlyArray<Reading> = [
       ...look(holdings, contractId),
       ...Option.match(Option.all([party(registrar), party(owner)]), {
         onNone: () => [],
-        onSome: ([by, of]) =>
-          look(
-            registerEntries,
-            entryOf({ registrar: by, instrumentId: inside(instrument, "id"), party: of })
-          )
+        onSome: ([by, of]) => {
+          const asset = { registrar: by, instrumentId: inside(instrument, "id") }
+          return [
+            ...look(registerEntries, entryOf({ ...asset, party: of })),
+            ...look(supplies, assetKeyOf(asset))
+          ]
+        }
       })
     ]
   }

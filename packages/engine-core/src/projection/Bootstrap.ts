@@ -178,7 +178,7 @@ const foldSnapshot = Effect.fnUntraced(function* (
   const ordered = Snapshot.inOrder(active, yield* Readings)
   for (const [index, event] of ordered.entries()) {
     if (index % UpdateFold.prefetchMax === 0) {
-      yield* UpdateFold.prefetch(ordered.slice(index, index + UpdateFold.prefetchMax), new Map())
+      yield* UpdateFold.prefetch(ordered.slice(index, index + UpdateFold.prefetchMax))
     }
     const { contractId, createdAt } = event
     // All share one offset, where the node id of the transaction that created each would repeat:

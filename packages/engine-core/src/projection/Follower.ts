@@ -35,6 +35,15 @@ export class Follower extends Context.Service<
   }
 >()("@bursar/engine-core/projection/Follower") {}
 
+/** Size of the parts of a batch for which records are prefetched together. */
+const prefetched = {
+  max: UpdateFold.prefetchMax,
+  eventsOf: ({ update }: LedgerBatch.Planned) => update.events.length
+}
+
+/** Size of the batches that one transaction folds. */
+const folded = { max: LedgerBatch.eventsMax, eventsOf: LedgerBatch.eventsOf }
+
 /** Folds a batch in one transaction, and returns the head after its last offset. */
 const foldBatch = Effect.fnUntraced(function* (
   head: ProjectionHead,
@@ -60,12 +69,17 @@ const foldBatch = Effect.fnUntraced(function* (
         return yield* new WriterFenced({ epoch })
       }
       const found: Array<UpdateFold.Found> = []
-      for (const { row, update } of planned) {
-        found.push(...(yield* UpdateFold.fold(update, Instant.of(row.ledgerTime))))
-        yield* OperationCompletion.complete(update)
-        yield* Consequence.settle
+      const completed: Array<OperationCompletion.Completed> = []
+      for (const part of LedgerBatch.divided(planned, prefetched)) {
+        yield* UpdateFold.prefetchOf(part.map(({ update }) => update))
+        for (const { row, update } of part) {
+          found.push(...(yield* UpdateFold.fold(update, Instant.of(row.ledgerTime))))
+          completed.push(...(yield* OperationCompletion.complete(update)))
+          yield* Consequence.settle
+        }
       }
       yield* UpdateFold.foldBatch(found)
+      yield* OperationCompletion.dequeue(completed)
       const rows = planned.map(({ row, update }) => ({ ...row, raw: LedgerBatch.rawOf(update) }))
       yield* orUnavailable(log.advance({ epoch, from, to: offset, ledgerTime, updates: rows }))
     })
@@ -85,7 +99,7 @@ const foldAll = Effect.fnUntraced(function* (
   updates: ReadonlyArray<Ledger.Update>
 ) {
   let head = from
-  for (const batch of LedgerBatch.divided(updates, LedgerBatch.eventsMax)) {
+  for (const batch of LedgerBatch.divided(updates, folded)) {
     head = yield* fenced(foldBatch(head, batch))
   }
   return head

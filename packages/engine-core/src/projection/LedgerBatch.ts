@@ -31,25 +31,29 @@ export interface LedgerBatch extends Position {
  */
 export const eventsMax = 20_000
 
-/** Divides updates, in their order, into batches of at most so many events, or of one update. */
-export const divided = <U extends Ledger.Update>(
+/** Number of an update's events. */
+export const eventsOf = (update: Ledger.Update): number =>
+  update._tag === "Transaction" ? update.events.length : 0
+
+/** Divides updates, in their order, into parts of at most `max` events, or of one update. */
+export const divided = <U>(
   updates: ReadonlyArray<U>,
-  max: number
+  of: { readonly max: number; readonly eventsOf: (update: U) => number }
 ): ReadonlyArray<ReadonlyArray<U>> => {
-  const batches: Array<Array<U>> = []
+  const parts: Array<Array<U>> = []
   let room = 0
   for (const update of updates) {
-    const events = update._tag === "Transaction" ? update.events.length : 0
-    const last = batches.at(-1)
+    const events = of.eventsOf(update)
+    const last = parts.at(-1)
     if (last === undefined || events > room) {
-      batches.push([update])
-      room = max - events
+      parts.push([update])
+      room = of.max - events
     } else {
       last.push(update)
       room -= events
     }
   }
-  return batches
+  return parts
 }
 
 /**

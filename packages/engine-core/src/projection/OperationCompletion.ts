@@ -4,6 +4,7 @@
  */
 import { Effect, Option } from "effect"
 import * as Instant from "../kernel/Instant.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
 import * as Trace from "../kernel/Trace.ts"
 import * as Ledger from "../ports/Ledger.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
@@ -26,33 +27,40 @@ export const operationIdOf = (commandId: Option.Option<Ledger.CommandId>): strin
   return colon < 0 ? null : text.slice(0, colon)
 }
 
+/** An operation of which the projection has read a step. */
+export interface Completed {
+  readonly operationId: string
+  /** True: the step was the last one, and the operation has succeeded. */
+  readonly isEnded: boolean
+}
+
 /**
  * Marks the running operation whose step the transaction commits, and completes it where the step
- * is the last. Only inside `transact`, after the transaction was folded.
+ * is the last. Returns the operation, which `dequeue` is to be called for; nothing where the
+ * transaction commits no step. Only inside `transact`, after the transaction was folded.
  */
-export const complete = Effect.fnUntraced(function* (update: Ledger.Transaction) {
+export const complete = Effect.fnUntraced(function* (
+  update: Ledger.Transaction
+): Effect.fn.Return<ReadonlyArray<Completed>, Unavailable, Records | Operations | Ledger.Ledger> {
   const running = yield* runningFor(update)
-  if (running === undefined) return
+  if (running === undefined) return []
+  const { operationId } = running
   const act: Act = {
-    cause: { by: "operation", operationId: running.operationId },
+    cause: { by: "operation", operationId },
     now: yield* Instant.now,
     offset: update.offset,
     trace: Trace.of(running.traceId, running.traceFlags)
   }
   const committed = yield* markCommitted(running, update, act)
-  const work = yield* WorkQueue
-  if (running.step?.last !== true) {
-    // The next step is planned from the records that this one has just changed.
-    yield* orUnavailable(work.hasten({ queue, itemIds: [running.operationId] }))
-    return
-  }
+  // The next step is planned from the records that this one has just changed.
+  if (running.step?.last !== true) return [{ operationId, isEnded: false }]
   const operation = (yield* Operations).anyOf(running.kind)
   if (operation.on !== "ledger") {
     return yield* Effect.die(new Error(`${running.kind} has no step on the ledger`))
   }
   const result = yield* operation.finish(Request.decode(operation, running.request), {
     ...act,
-    operationId: running.operationId,
+    operationId,
     venue: (yield* Ledger.Ledger).venue,
     actor: running.actor,
     role: running.role,
@@ -60,7 +68,19 @@ export const complete = Effect.fnUntraced(function* (update: Ledger.Transaction)
     sealed: null
   })
   yield* OperationTransitions.succeed(committed, { operation, result, act })
-  yield* orUnavailable(work.settle({ queue, itemIds: [running.operationId] }))
+  return [{ operationId, isEnded: true }]
+})
+
+/**
+ * Takes the operations that have ended off the queue, and makes those that have a next step due at
+ * once. Only inside the transaction that completed them.
+ */
+export const dequeue = Effect.fnUntraced(function* (completed: ReadonlyArray<Completed>) {
+  const work = yield* WorkQueue
+  const ended = completed.filter(({ isEnded }) => isEnded).map(({ operationId }) => operationId)
+  const others = completed.filter(({ isEnded }) => !isEnded).map(({ operationId }) => operationId)
+  yield* orUnavailable(work.settle({ queue, itemIds: ended }))
+  yield* orUnavailable(work.hasten({ queue, itemIds: others }))
 })
 
 /** Finds the running operation that waits for this transaction; undefined: no operation does. */

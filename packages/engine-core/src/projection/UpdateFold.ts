@@ -11,6 +11,7 @@ import * as Consequence from "../records/Consequence.ts"
 import { JudgedAt } from "../records/JudgedAt.ts"
 import { Records } from "../records/Records.ts"
 import { key } from "../templates/Template.ts"
+import { operations } from "../writes/OperationRecord.ts"
 import { contracts } from "./Contract.ts"
 import * as LedgerRecord from "./LedgerRecord.ts"
 import { operationIdOf } from "./OperationCompletion.ts"
@@ -76,8 +77,9 @@ const foldEvents = Effect.fnUntraced(function* (
   const payloads = new Map<string, Ledger.LfRecord>()
   const conclusions: Array<Conclusion> = []
   for (const [index, event] of events.entries()) {
-    if (index % prefetchMax === 0) {
-      yield* prefetch(events.slice(index, index + prefetchMax), payloads)
+    // Those of the first events were prefetched with the updates beside this one.
+    if (index > 0 && index % prefetchMax === 0) {
+      yield* prefetch(events.slice(index, index + prefetchMax), { payloads })
     }
     const node: Node = { ...position, nodeId: event.nodeId, contractId: event.contractId }
     if (event._tag === "Created") {
@@ -166,10 +168,27 @@ export const foldBatch = Effect.fnUntraced(function* (found: ReadonlyArray<Found
   }
 })
 
-/** Prefetches the records that the readings of these events look up, with a few statements. */
+/**
+ * Prefetches the records that the folds of these updates look up, and the operations that they
+ * complete: of at most `prefetchMax` events, since an update of more prefetches as it is folded.
+ */
+export const prefetchOf = (updates: ReadonlyArray<Ledger.Transaction>) =>
+  prefetch(updates.flatMap(({ events }) => events).slice(0, prefetchMax), {
+    besides: updates.flatMap(({ commandId }) => {
+      const id = operationIdOf(commandId)
+      return id === null ? [] : [{ collection: operations, id }]
+    })
+  })
+
+/** Prefetches the records that the readings of these events look up, with two look-ups. */
 export const prefetch = Effect.fnUntraced(function* (
   events: ReadonlyArray<Ledger.Event>,
-  payloads: Payloads
+  of: {
+    /** Payloads of the contracts that this update created earlier. */
+    readonly payloads?: Payloads
+    /** Records to prefetch besides. */
+    readonly besides?: ReadonlyArray<Look>
+  } = {}
 ) {
   const records = yield* Records
   if (events.length < prefetchMin) return yield* records.prefetch([])
@@ -179,8 +198,12 @@ export const prefetch = Effect.fnUntraced(function* (
   yield* records.prefetch(looks)
   const stored = yield* records.many(contracts, ids)
   const before = new Map(stored.map(({ contractId, payload }) => [contractId, payload]))
-  const payloadOf = (id: string) => payloads.get(id) ?? (before.get(id) as Ledger.LfRecord)
-  yield* records.prefetch([...looks, ...looksOf(events, { payloadOf, readings })])
+  const payloadOf = (id: string) => of.payloads?.get(id) ?? (before.get(id) as Ledger.LfRecord)
+  yield* records.prefetch([
+    ...looks,
+    ...looksOf(events, { payloadOf, readings }),
+    ...(of.besides ?? [])
+  ])
 })
 
 /** Returns the records that the readings of these events declare to look up. */

@@ -60,12 +60,21 @@ const prefetching = ({ documents }: Parts): Records["Service"]["prefetch"] =>
       if (row !== undefined) work.prefetched.set(key, row)
       return row === undefined && UnitOfWork.writtenAt(work, key) === undefined
     })
-    for (const [collection, of] of Map.groupBy(missing, ({ collection }) => collection.name)) {
-      const recordIds = [...new Set(of.map(({ id }) => id))]
-      const rows = yield* documents.get({ collection, recordIds, pin: { by: "latest" } })
-      for (const id of recordIds) work.prefetched.set(`${collection}/${id}`, null)
-      for (const row of rows) work.prefetched.set(`${collection}/${row.recordId}`, row)
-    }
+    yield* Effect.forEach(
+      Map.groupBy(missing, ({ collection }) => collection.name),
+      ([collection, of]) => {
+        const recordIds = [...new Set(of.map(({ id }) => id))]
+        return Effect.map(
+          documents.get({ collection, recordIds, pin: { by: "latest" } }),
+          (rows) => {
+            for (const id of recordIds) work.prefetched.set(`${collection}/${id}`, null)
+            for (const row of rows) work.prefetched.set(`${collection}/${row.recordId}`, row)
+          }
+        )
+      },
+      // The store answers what a transaction asks at the same time by one look-up.
+      { concurrency: "unbounded", discard: true }
+    )
   }, orUnavailable)
 
 /** The look-up of a record that has to be there, by the look-up of one that may be. */

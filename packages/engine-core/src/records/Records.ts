@@ -90,7 +90,7 @@ export class Records extends Context.Service<
       Unavailable
     >
     /**
-     * Prefetches records in one look-up a collection, for `find`, `get`, `many` and `open` of this
+     * Prefetches records of any collections in one look-up, for `find`, `get`, `many` and `open` of this
      * transaction, until the next call: for a long transaction that loads them one by one. A record
      * that this call and the one before ask for is looked up once. A version that another writer
      * makes meanwhile is noticed when the record is written. Only inside `transact`.

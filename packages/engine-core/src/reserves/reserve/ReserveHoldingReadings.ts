@@ -22,12 +22,15 @@ const lockedFor = (payload: LfRecord, node: Node) => {
 
 const holding: Reading = {
   template: Holding.typeRef,
-  looks: ({ lock }) =>
+  looks: ({ lock }, contractId) =>
     typeof lock === "object" &&
     lock !== null &&
     "context" in lock &&
     typeof lock.context === "string"
-      ? [{ collection: reserves, id: lock.context }]
+      ? [
+          { collection: reserves, id: lock.context },
+          { collection: reserveHoldings, id: contractId }
+        ]
       : [],
   created: Effect.fn("Holding.lockedForReserve")(function* (payload, node, event) {
     if (!event.inAcs) return

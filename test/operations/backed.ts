@@ -175,7 +175,7 @@ export const gives = (
     return (yield* Fund.newestContract(Templates.Holding)).cid
   })
 
-const farDeadline = Instant.of("2027-01-01T00:00:00Z")
+export const farDeadline = Instant.of("2027-01-01T00:00:00Z")
 
 /** The venue asks for an agreement to lock an asset for the reserve, and how much of it at once. */
 export const proposesLock = ({

@@ -265,6 +265,20 @@ describe("a reserve", () => {
     }).pipe(Effect.provide(ledger))
   )
 
+  it.effect("never merges holdings beyond a decimal", () =>
+    Effect.gen(function* () {
+      const { scene } = yield* based
+      const custodian = scene.of("custodian")
+      const half = "5000000000000000000000000000"
+      const first = yield* Dealing.give(scene, "custodian", half, scene.eur)
+      const other = yield* Dealing.give(scene, "custodian", half, scene.eur)
+      const merge = Templates.exercise(Templates.Holding, first, "Merge", { holdingCids: [other] })
+      expect(yield* Effect.flip(World.act(custodian, merge))).toMatchObject(
+        aborts("the merged amount is beyond a decimal")
+      )
+    }).pipe(Effect.provide(ledger))
+  )
+
   it.effect("never counts or ends by the venue's word alone", () =>
     Effect.gen(function* () {
       const { scene } = yield* based
@@ -369,8 +383,14 @@ describe("a lock agreement", () => {
       )
       const less = yield* Dealing.give(scene, "custodian", "99", scene.eur)
       const bills = yield* Dealing.give(scene, "custodian", "100", scene.bill)
+      const half = "5000000000000000000000000000"
+      const halves = [
+        yield* Dealing.give(scene, "custodian", half, scene.eur),
+        yield* Dealing.give(scene, "custodian", half, scene.eur)
+      ]
       for (const [holdingCids, message] of [
         [[less], "the holdings are worth another amount"],
+        [halves, "the holdings are worth another amount"],
         [[], "the holdings are worth another amount"],
         [[bills], "a holding is of another asset"]
       ] as const) {

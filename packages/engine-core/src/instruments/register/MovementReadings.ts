@@ -11,12 +11,13 @@ import type { Reading, Start, Whole } from "../../projection/Reading.ts"
 import type { Act } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import { Holding as HoldingTemplate } from "../../templates/Registry.ts"
-import { decodePayload, key } from "../../templates/Template.ts"
+import { key } from "../../templates/Template.ts"
 import { assetKeyOf, type Holding, holdings } from "./Holding.ts"
 import { type Movement, movements, partyMovements } from "./Movement.ts"
 import * as MovementClaims from "./MovementClaimLookups.ts"
 import { eachParty, type Moved, movementsOf, type Touch } from "./MovementRules.ts"
 import { idOf, type RegisterEntry, registerEntries } from "./RegisterEntry.ts"
+import { countedOf } from "./RegisterReadings.ts"
 import { type Supply, supplies } from "./Supply.ts"
 
 type Asset = Pick<Supply, "registrar" | "instrumentId">
@@ -92,9 +93,9 @@ const touchesOf = Effect.fnUntraced(function* (update: Whole) {
     if (event._tag === "Exercised") continue
     // A holding created and archived in one update is in no active set, but takes part in its acts.
     if (!event.inAcs && !passing.has(event.contractId)) continue
-    const decoded = decodePayload(HoldingTemplate, event.payload)
-    if (Result.isFailure(decoded) || decoded.success.provider !== update.venue) continue
-    const { registrar, instrument, owner, amount, lock } = decoded.success
+    const read = countedOf(event.payload, update.venue)
+    if (Result.isFailure(read) || read.success === null) continue
+    const { registrar, instrument, owner, amount, lock } = read.success
     const asset = { registrar, instrumentId: instrument.id }
     assets.set(assetKeyOf(asset), asset)
     const held = {

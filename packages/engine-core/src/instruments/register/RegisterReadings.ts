@@ -6,7 +6,7 @@ import type { Node, Reading } from "../../projection/Reading.ts"
 import * as Unexpected from "../../projection/Unexpected.ts"
 import { Records } from "../../records/Records.ts"
 import { Holding as HoldingTemplate } from "../../templates/Registry.ts"
-import type { Active } from "../../ports/Ledger.ts"
+import type { Active, LfRecord } from "../../ports/Ledger.ts"
 import { decodePayload, key, type Payload } from "../../templates/Template.ts"
 import { type Holding, holdings } from "./Holding.ts"
 import { type Fact, idOf, registerEntries } from "./RegisterEntry.ts"
@@ -21,10 +21,10 @@ const holding: Reading = {
   inGap: [holdings, registerEntries],
   created: Effect.fn("Holding.created")(function* (payload, node, event) {
     if (!event.inAcs) return
-    const decoded = decodePayload(HoldingTemplate, payload)
-    if (Result.isFailure(decoded)) return yield* unread(node, decoded.failure.message)
-    if (decoded.success.provider !== node.venue) return
-    const opened = yield* LedgerRecord.open(holdings, shown(decoded.success, node), node)
+    const read = countedOf(payload, node.venue)
+    if (Result.isFailure(read)) return yield* uncounted(node, read.failure)
+    if (read.success === null) return
+    const opened = yield* LedgerRecord.open(holdings, shown(read.success, node), node)
     yield* updateEntry(opened, node, "add")
   }),
   exercised: Effect.fn("Holding.exercised")(function* (_choice, _payload, node, event) {
@@ -41,18 +41,42 @@ const holding: Reading = {
 export const readings = [holding] as const
 
 /**
+ * Amount from which on the register counts no holding. Any party may create holdings in the venue's
+ * name, of assets of its own: so many that their sum had more digits than a decimal would stop the
+ * projection, and below this limit 10,000,000,000 contracts do not reach it.
+ */
+const uncountedFrom = Decimal.of("1000000000000000000")
+
+/**
+ * Reads the payload of a holding that the register counts; null: it is another venue's. Fails with
+ * the reason why a holding in the venue's name is not counted.
+ */
+export const countedOf = (
+  payload: LfRecord,
+  venue: Node["venue"]
+): Result.Result<Payload<typeof HoldingTemplate> | null, string> => {
+  const decoded = decodePayload(HoldingTemplate, payload)
+  if (Result.isFailure(decoded)) return Result.fail(decoded.failure.message)
+  const { amount, provider } = decoded.success
+  if (provider !== venue) return Result.succeed(null)
+  return Decimal.lessThan(amount, uncountedFrom)
+    ? Result.succeed(decoded.success)
+    : Result.fail("An amount of more than 18 digits before the point is not counted.")
+}
+
+/**
  * The record of a contract as the projection opens it; null for a contract that is no holding, of
- * another venue, or whose payload cannot be read.
+ * another venue, or not counted.
  */
 export const holdingOf = (
   { contractId, payload, template }: Pick<Active, "contractId" | "payload" | "template">,
   venue: Node["venue"]
 ): Holding | null => {
   if (key(template) !== key(HoldingTemplate.typeRef)) return null
-  const decoded = decodePayload(HoldingTemplate, payload)
-  return Result.isFailure(decoded) || decoded.success.provider !== venue
+  const read = countedOf(payload, venue)
+  return Result.isFailure(read) || read.success === null
     ? null
-    : shown(decoded.success, { contractId })
+    : shown(read.success, { contractId })
 }
 
 const shown = (
@@ -107,7 +131,7 @@ const updateEntry = Effect.fnUntraced(function* (
   )
 })
 
-const unread = (node: Node, why: string) =>
+const uncounted = (node: Node, why: string) =>
   Unexpected.keep(node, {
     resourceKind: "contract",
     resourceId: node.contractId,

@@ -1,5 +1,5 @@
 /** Choice bodies of the registry: transfers, mints and burns, and whose authority each needs. */
-import { Decimal, type Instant } from "@bursar/engine-core/kernel"
+import { Decimal, type Instant, Rational } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
 import { abort, define, demand, type Scope } from "../Entity.ts"
@@ -10,6 +10,10 @@ type Credential = Templates.Payload<typeof Templates.Credential>
 
 export const sameAsset = (left: Templates.Asset, right: Templates.Asset): boolean =>
   left.admin === right.admin && left.id === right.id
+
+/** Checks that a decimal holds a count with so much more of it. */
+export const isCountable = (count: Decimal.Decimal, more: Decimal.Decimal): boolean =>
+  Rational.fits(Rational.add(Rational.of(count), Rational.of(more)))
 
 /** Checks whether the credential permits this holder this instrument now. */
 export const admits = (
@@ -164,7 +168,8 @@ export const holding = define(Templates.Holding, {
                   other.restricted === self.restricted &&
                   sameAsset(other.instrument, self.instrument),
                 "a holding to merge is of another kind"
-              ]
+              ],
+              [isCountable(amount, other.amount), "the merged amount is beyond a decimal"]
             )
             yield* scope.archive(Templates.Holding, contractId)
             amount = Decimal.add(amount, other.amount)

@@ -7,7 +7,7 @@ import { Decimal, Instant, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
 import { abort, define, demand, distinct, type Scope } from "../Entity.ts"
-import { sameAsset } from "./Registry.ts"
+import { isCountable, sameAsset } from "./Registry.ts"
 import * as Cover from "./ReserveCover.ts"
 
 type Proposal = Templates.Payload<typeof Templates.ReserveProposal>
@@ -115,7 +115,7 @@ const counting = ({ locked }: Pick<Reserve, "locked">, { asset, amount }: Templa
   })
 
 const demandCountable = (count: Decimal.Decimal, more: Decimal.Decimal) =>
-  demand([Cover.isCountable(count, more), "a count of the reserve is beyond a decimal"])
+  demand([isCountable(count, more), "a count of the reserve is beyond a decimal"])
 
 export const reserve = define(Templates.Reserve, {
   signatories: (self) => [self.venue, self.issuer, self.holder],
@@ -868,10 +868,13 @@ const acceptLock = (scope: Scope, self: LockProposal, argument: Accepting) =>
       return { proposal: null, agreement, locked: null, reserve: reserveCid }
     }
     let sum = Decimal.zero
+    const another = "the holdings are worth another amount"
     for (const holdingCid of holdingCids) {
-      sum = Decimal.add(sum, (yield* scope.fetch(Templates.Holding, holdingCid)).amount)
+      const holding = yield* scope.fetch(Templates.Holding, holdingCid)
+      yield* demand([isCountable(sum, holding.amount), another])
+      sum = Decimal.add(sum, holding.amount)
     }
-    yield* demand([Decimal.equals(sum, amount), "the holdings are worth another amount"])
+    yield* demand([Decimal.equals(sum, amount), another])
     const locked = yield* lockWith(scope, of, { asset: self.asset, holdingCids, lockedCid: null })
     const { contractId } = yield* scope.exercise(Templates.Reserve, reserveCid, "Note", {
       asset: self.asset,

@@ -152,10 +152,6 @@ const figureOf = ({ reserve }: State, exact: Rational.Rational): Decimal.Decimal
 export const shown = (worth: Rational.Rational): Decimal.Decimal =>
   Rational.round(worth, { places: 10, rounding: "floor" })
 
-/** Checks that a decimal holds a count with so much more of it. */
-export const isCountable = (count: Decimal.Decimal, more: Decimal.Decimal): boolean =>
-  Rational.fits(Rational.add(Rational.of(count), Rational.of(more)))
-
 /** The state with an amount of an asset, and units outstanding, more or fewer. */
 export const moved = (
   state: State,

@@ -222,6 +222,54 @@ describe("a statement of holdings", () => {
     ))
 })
 
+describe("a statement that cannot be compared", () => {
+  /** Runs the check, and the findings that it left, as `subject unexplained`. */
+  const foundBy = Effect.fnUntraced(function* (check: string) {
+    const outcome = yield* ran([check])
+    const found = (yield* Reconciling.found).filter((text) => text.startsWith(`${check} `))
+    return [outcome[check], ...found.map((text) => text.replace(`${check} `, ""))]
+  })
+
+  it("never hides what differs in one of another source: of a bank", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const { today } = yield* held
+        const cash = { kind: "cash" } as const
+        const line = { amount: "5", direction: "credit" } as const
+        for (const id of ["bank-a", "bank-b", "bank-c"]) {
+          const bank = yield* Stating.source(id, { ...cash, account: `account-of-${id}` })
+          const opening = id === "bank-b" ? Decimal.zero : null
+          const closing = Decimal.of("5.01")
+          yield* Stating.states(bank, { businessDate: today, lines: [line], opening, closing })
+        }
+        const differs = ["! opening-missing", "bank-b open 0.01"]
+        expect(yield* foundBy("cash-balance")).toEqual(differs)
+        // Nor does it clear the finding, which the source that cannot be compared may have as well.
+        expect(yield* foundBy("cash-balance")).toEqual(differs)
+        const [hold] = yield* Reconciling.openHolds
+        expect(hold?.findings).toHaveLength(1)
+      }).pipe(Effect.provide(world()))
+    ))
+
+  it("never hides what differs in one of another source: of a register", () =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const { today } = yield* held
+        const before = Instant.of("2020-01-01T00:00:00Z")
+        for (const [id, quantity, of] of [
+          ["a", "77", { asOf: before }],
+          ["b", "95", {}],
+          ["c", "98", {}]
+        ] as const) {
+          const admin = yield* Stating.source(id)
+          const lines = [{ ...h1, quantity }, h2]
+          yield* Stating.states(admin, { businessDate: today, lines, ...of })
+        }
+        expect(yield* foundBy("register-line")).toEqual(["! before-horizon", "h1 open -5"])
+      }).pipe(Effect.provide(world()))
+    ))
+})
+
 describe("a statement of cash", () => {
   const line = { amount: "5", direction: "credit" } as const
   const rows = [

@@ -1,5 +1,5 @@
 /** Declaration of a check of reconciliation: facts of one instrument, compared by a pure function. */
-import { Data, type Stream } from "effect"
+import { Data, Stream } from "effect"
 import type * as Decimal from "../../kernel/Decimal.ts"
 import type * as Duration from "../../kernel/Duration.ts"
 import type * as Instant from "../../kernel/Instant.ts"
@@ -34,6 +34,39 @@ export interface Point {
 
 /** The facts of a check cannot be read; `why` is shown with the run. */
 export class CheckNotRun extends Data.TaggedError("CheckNotRun")<{ readonly why: string }> {}
+
+/**
+ * Flattens facts that are read part by part, such as those of several sources: the facts of every part
+ * that can be read come first, and the fault of the first part that cannot be ends the stream. So a
+ * part that cannot be read hides no difference of another one.
+ */
+export const readableFirst = <F, R, R2>(
+  parts: Stream.Stream<
+    Stream.Stream<F, CheckNotRun | Unavailable, R>,
+    CheckNotRun | Unavailable,
+    R2
+  >
+): Stream.Stream<F, CheckNotRun | Unavailable, R | R2> =>
+  Stream.suspend(() => {
+    let first: CheckNotRun | undefined
+    const readable = Stream.flatMap(parts, (part) =>
+      catchNotRun(part, (fault) => {
+        first ??= fault
+      })
+    )
+    const rest = Stream.suspend(() => (first === undefined ? Stream.empty : Stream.fail(first)))
+    return Stream.concat(readable, rest)
+  })
+
+/** Ends a stream of facts where they cannot be read any further, and passes on the fault. */
+export const catchNotRun = <F, R>(
+  facts: Stream.Stream<F, CheckNotRun | Unavailable, R>,
+  onFault: (fault: CheckNotRun) => void
+): Stream.Stream<F, Unavailable, R> =>
+  Stream.catchTag(facts, "CheckNotRun", (fault) => {
+    onFault(fault)
+    return Stream.empty
+  })
 
 /** Inputs of a check besides its facts: the policy in force, and the time of the run. */
 export interface Terms {

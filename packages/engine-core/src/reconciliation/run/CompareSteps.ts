@@ -7,6 +7,7 @@ import { type Difference, idTextOf, identityOf } from "../../findings/FindingRul
 import { type Instrument, instruments } from "../../instruments/instrument/Instrument.ts"
 import * as PolicyTerms from "../../instruments/policy/PolicyTerms.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import { Ledger } from "../../ports/Ledger.ts"
 import { Feed } from "../../ports/storage/Feed.ts"
@@ -15,6 +16,7 @@ import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import * as Point from "../../reads/Point.ts"
 import type * as Check from "./Check.ts"
+import { catchNotRun } from "./Check.ts"
 import { checks, type Row } from "./CheckLookups.ts"
 import { checkMarks, idOf } from "./CheckMark.ts"
 import { type BatchPoint, pointOf } from "./ReserveBatchLookups.ts"
@@ -140,37 +142,34 @@ const unread = (check: Row, instrumentId: string | null, why: string): Rules.Out
 })
 
 /** Runs one check of one instrument, in memory that grows with its differences alone. */
-const outcomeOf = Effect.fnUntraced(
-  function* (check: Row, instrument: Stored<Instrument>, at: BatchPoint) {
-    const { instrumentId, manifest } = instrument
-    const terms = termsAt(check, manifest ?? PolicyTerms.defaults, at)
-    const gathered = yield* gather(check, check.facts(instrument, at, terms), terms)
-    return Rules.outcomeOf({ check: check.name, instrumentId }, gathered)
-  },
-  (effect, check, { instrumentId }) =>
-    Effect.catchTag(effect, "CheckNotRun", ({ why }) =>
-      Effect.succeed(unread(check, instrumentId, why))
-    )
-)
+const outcomeOf = Effect.fnUntraced(function* (
+  check: Row,
+  instrument: Stored<Instrument>,
+  at: BatchPoint
+) {
+  const { instrumentId, manifest } = instrument
+  const terms = termsAt(check, manifest ?? PolicyTerms.defaults, at)
+  const gathered = yield* gather(check, check.facts(instrument, at, terms), terms)
+  return Rules.outcomeOf({ check: check.name, instrumentId }, gathered)
+})
 
 /**
  * Runs one check of the venue's own facts. A check on which the others rest counts as not run where
  * it found a blocking difference: the run is incomplete.
  */
-const venueOutcomeOf = Effect.fnUntraced(
-  function* (check: Row, { at, scope }: { readonly at: Check.Point; readonly scope: Scope }) {
-    if (yield* isServed(check, at, scope)) return served(check)
-    const terms = termsAt(check, PolicyTerms.defaults, at)
-    const gathered = yield* gather(check, check.venueFacts?.(at) ?? Stream.empty, terms)
-    const outcome = Rules.outcomeOf({ check: check.name, instrumentId: null }, gathered)
-    return check.isGround === true &&
-      outcome.differences.some(({ severity }) => severity === "blocking")
-      ? { ...outcome, ran: false, why: check.name }
-      : outcome
-  },
-  (effect, check) =>
-    Effect.catchTag(effect, "CheckNotRun", ({ why }) => Effect.succeed(unread(check, null, why)))
-)
+const venueOutcomeOf = Effect.fnUntraced(function* (
+  check: Row,
+  { at, scope }: { readonly at: Check.Point; readonly scope: Scope }
+) {
+  if (yield* isServed(check, at, scope)) return served(check)
+  const terms = termsAt(check, PolicyTerms.defaults, at)
+  const gathered = yield* gather(check, check.venueFacts?.(at) ?? Stream.empty, terms)
+  const outcome = Rules.outcomeOf({ check: check.name, instrumentId: null }, gathered)
+  return check.isGround === true &&
+    outcome.differences.some(({ severity }) => severity === "blocking")
+    ? { ...outcome, ran: false, why: check.name }
+    : outcome
+})
 
 const served = (check: Row): Rules.Outcome => ({
   ...unread(check, null, Rules.comparedBefore),
@@ -207,10 +206,18 @@ const termsAt = (
   { pin }: Check.Point
 ): Check.Terms => ({ ...Rules.termsOf(name, policy), now: pin.judgedAt })
 
-/** Gathers the differences of facts, a batch at a time. */
-const gather = <E, R>(check: Row, facts: Stream.Stream<unknown, E, R>, terms: Check.Terms) => {
+/**
+ * Gathers the differences of facts, a batch at a time; where facts cannot be read, the differences of
+ * those before, and why.
+ */
+const gather = <R>(
+  check: Row,
+  facts: Stream.Stream<unknown, Check.CheckNotRun | Unavailable, R>,
+  terms: Check.Terms
+) => {
   const tolerance = Rules.toleranceOf(check.name, terms)
-  return facts.pipe(
+  const faults: Array<Check.CheckNotRun> = []
+  return catchNotRun(facts, (fault) => void faults.push(fault)).pipe(
     Stream.grouped(batchMax),
     Stream.runFoldEffect(
       () => Rules.nothing,
@@ -223,7 +230,8 @@ const gather = <E, R>(check: Row, facts: Stream.Stream<unknown, E, R>, terms: Ch
           )
         )
       }
-    )
+    ),
+    Effect.map((gathered): Rules.Gathered => ({ ...gathered, notRun: faults[0]?.why ?? null }))
   )
 }
 

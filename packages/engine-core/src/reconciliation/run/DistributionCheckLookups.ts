@@ -31,7 +31,7 @@ import * as Rational from "../../kernel/Rational.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import { Records, type Stored } from "../../records/Records.ts"
-import { CheckNotRun, type Point } from "./Check.ts"
+import { CheckNotRun, type Point, readableFirst } from "./Check.ts"
 import * as Identity from "./checks/DistributionIdentity.ts"
 import * as Recompute from "./checks/DistributionRecompute.ts"
 import type * as Unpaid from "./checks/DistributionUnpaid.ts"
@@ -124,14 +124,16 @@ export const recomputed = (
   instrument: Of,
   at: Point
 ): Stream.Stream<Recompute.Fact, CheckNotRun | Unavailable, Records | Crypto> =>
-  Stream.flatMap(judgedOf(instrument, at), (self) =>
-    isOfSnapshot(self)
-      ? unplannedOf(self, at)
-      : Stream.unwrap(
-          Effect.map(planOf(self, at), (plan) =>
-            plan === null ? Stream.empty : linesOf(self, plan, at)
+  readableFirst(
+    Stream.map(judgedOf(instrument, at), (self) =>
+      isOfSnapshot(self)
+        ? unplannedOf(self, at)
+        : Stream.unwrap(
+            Effect.map(planOf(self, at), (plan) =>
+              plan === null ? Stream.empty : linesOf(self, plan, at)
+            )
           )
-        )
+    )
   )
 
 /** A snapshot of the ledger does not show which operation executed a distribution. */

@@ -19,7 +19,7 @@ import { Bulk, type BulkDifference, type BulkNames } from "../../ports/storage/B
 import { storeUnavailable } from "../../records/PortFailure.ts"
 import { storedPin } from "../../records/StorageQuery.ts"
 import { ownerOf } from "../../statements/external-statement/ExternalStatement.ts"
-import type { Point, Terms } from "./Check.ts"
+import type { CheckNotRun, Point, Terms } from "./Check.ts"
 import * as RegisterLine from "./checks/RegisterLine.ts"
 import * as InFlight from "./InFlightLookups.ts"
 import * as InFlightRules from "./InFlightRules.ts"
@@ -134,7 +134,6 @@ const linesOf = (
 ) =>
   Stream.unwrap(
     Effect.gen(function* () {
-      yield* countOfLines(of.statement)
       const { at, terms } = asked
       const show = yield* showingAt(instrument, of.pin)
       const explaining = { instrument, ...of, at, show }
@@ -194,21 +193,32 @@ export const lines = (instrument: Instrument, at: Point, terms: Terms): Facts<Re
   Stream.unwrap(
     Effect.gen(function* () {
       const latest = yield* latestOfEach(instrument, at, ["holdings"])
+      const faults: Array<CheckNotRun> = []
       const all = yield* Effect.forEach(latest, (each) =>
-        Effect.map(momentOf(each, at), (moment): Compared => ({ ...each, ...moment }))
-      )
+        Effect.catchTag(comparableOf(each, at), "CheckNotRun", (fault) =>
+          Effect.sync(() => void faults.push(fault))
+        )
+      ).pipe(Effect.map((each) => each.filter((of) => of !== undefined)))
       const compared = all.map(({ comparedAt }): RegisterLine.Lines => ({ comparedAt, lines: [] }))
       const differing = Stream.fromIterable(all).pipe(
         Stream.flatMap((of) => linesOf(instrument, of, { at, terms }))
       )
-      return Stream.concat(
+      const facts = Stream.concat(
         Stream.fromIterable(compared),
         all.length > 1
           ? Stream.unwrap(Effect.map(Stream.runCollect(differing), bySubject))
           : Stream.map(differing, (line) => ({ comparedAt: line.comparedAt, lines: [line] }))
       )
+      const [fault] = faults
+      return fault === undefined ? facts : Stream.concat(facts, Stream.fail(fault))
     })
   )
+
+/** Resolves the moment of a statement whose lines are there to be compared. */
+const comparableOf = Effect.fnUntraced(function* (each: Latest, at: Point) {
+  yield* countOfLines(each.statement)
+  return { ...each, ...(yield* momentOf(each, at)) } satisfies Compared
+})
 
 /** Gathers the lines of each subject, so that several statements give one finding of it. */
 const bySubject = (found: ReadonlyArray<RegisterLine.Line>): Stream.Stream<RegisterLine.Lines> => {

@@ -145,6 +145,8 @@ const restOf = (
 /** Differences of one check and instrument, gathered a batch at a time in bounded memory. */
 export interface Gathered {
   readonly isCompared: boolean
+  /** Reason why further facts could not be read; null: all were. */
+  readonly notRun: string | null
   readonly comparedAt: Moment | null
   /** Differences that are findings already; every one is judged again. */
   readonly known: ReadonlyArray<Difference>
@@ -156,6 +158,7 @@ export interface Gathered {
 
 export const nothing: Gathered = {
   isCompared: false,
+  notRun: null,
   comparedAt: null,
   known: [],
   fresh: [],
@@ -176,6 +179,7 @@ export const gather = (
 ): Gathered => {
   const fresh = [...self.fresh, ...differences.filter((difference) => !isKnown(difference))]
   return {
+    ...self,
     isCompared: true,
     comparedAt: moments.reduce<Moment | null>(newestOf, self.comparedAt),
     known: [...self.known, ...differences.filter(isKnown)],
@@ -193,14 +197,17 @@ export const gather = (
   }
 }
 
-/** The outcome of a check that ran: all its differences, the sum of those beyond the limit last. */
+/**
+ * The outcome of a check: all its differences, the sum of those beyond the limit last. A check with
+ * facts that could not be read has not run; the differences of the others count all the same.
+ */
 export const outcomeOf = (
   of: Pick<Outcome, "check" | "instrumentId">,
-  { isCompared, comparedAt, known, fresh, rest }: Gathered
+  { isCompared, notRun, comparedAt, known, fresh, rest }: Gathered
 ): Outcome => ({
   ...of,
-  ran: true,
-  why: isCompared ? null : nothingToCompare,
+  ran: notRun === null,
+  why: notRun ?? (isCompared ? null : nothingToCompare),
   comparedAt,
   differences: [...known, ...fresh, ...(rest === null ? [] : [restOf(of, rest)])]
 })

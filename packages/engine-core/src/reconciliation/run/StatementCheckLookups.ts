@@ -32,7 +32,7 @@ import {
 import * as LineRows from "../../statements/external-statement/LineRows.ts"
 import { feedKeyOf, latestOf } from "../../statements/external-statement/StatementLookups.ts"
 import type { StatementKind } from "../../vocabulary/sets.ts"
-import { CheckNotRun, type Point, type Services, type Terms } from "./Check.ts"
+import { CheckNotRun, type Point, readableFirst, type Services, type Terms } from "./Check.ts"
 import * as CashBalance from "./checks/CashBalance.ts"
 import type { OfStatement } from "./checks/OfStatement.ts"
 import type * as StatementGap from "./checks/StatementGap.ts"
@@ -138,9 +138,10 @@ const each = <A, F, R, S>(
   found: Effect.Effect<ReadonlyArray<A>, CheckNotRun | Unavailable, R>,
   factOf: (element: A) => Effect.Effect<ReadonlyArray<F>, CheckNotRun | Unavailable, S>
 ) =>
-  Stream.fromIterableEffect(found).pipe(
-    Stream.mapEffect(factOf),
-    Stream.flatMap((facts) => Stream.fromIterable(facts))
+  readableFirst(
+    Stream.fromIterableEffect(found).pipe(
+      Stream.map((element) => Stream.fromIterableEffect(factOf(element)))
+    )
   )
 
 /** Streams the stated totals of the newest statements with lines, beside the sums of their lines. */

@@ -28,6 +28,22 @@ const delivered = async (name: string) =>
 
 const stateOf = async (name: string) => (await fund.lines(july))[name]?.["state"]
 
+const wire = { reference: "wire", paidOn: Date.of("2026-08-03") }
+
+/** Submits the delivery of a line as the registrar, without its program. */
+const delivers = async (lineId: string, evidence: typeof wire | null) => {
+  const lines = await fund.registrar.sees(Templates.DistributionLine)
+  const line = lines.find(({ payload }) => payload.lineId === lineId)
+  const [distribution] = await fund.registrar.sees(Templates.Distribution)
+  if (!line || !distribution) throw new Error(`there is no line ${lineId} to deliver`)
+  return fund.registrar.acts(
+    Templates.exercise(Templates.DistributionLine, line.contractId, "Deliver", {
+      ...{ distributionCid: distribution.contractId, credentialCid: null, configurationCid: null },
+      evidence
+    })
+  )
+}
+
 const payment = (paid: string, paidOn: string) => ({
   paid,
   reference: `wire of ${paid}`,
@@ -65,19 +81,19 @@ describe("Ravencoin 840: a frozen wallet", () => {
     expect(await stateOf("alice")).toBe("delivered")
     expect(await stateOf("dave")).toBe("suspended")
     expect(await delivered("dave")).toEqual([])
-    const [line] = (await fund.registrar.sees(Templates.DistributionLine)).filter(
-      ({ payload }) => payload.lineId === "fund-a.2026-07.3"
-    )
-    const [distribution] = await fund.registrar.sees(Templates.Distribution)
-    const paid = fund.registrar.acts(
-      Templates.exercise(Templates.DistributionLine, line?.contractId ?? "", "Deliver", {
-        distributionCid: distribution?.contractId ?? "",
-        credentialCid: null,
-        configurationCid: null,
-        evidence: { reference: "wire", paidOn: Date.of("2026-08-03") }
-      })
-    )
-    await expect(paid).rejects.toThrow(/wait/u)
+    await expect(delivers("fund-a.2026-07.3", wire)).rejects.toThrow(/wait/u)
+  })
+
+  it("is told at the ledger's door why a payment without its evidence is none", async () => {
+    expect(await stateOf("bob")).toBe("due")
+    for (const [evidence, why] of [
+      [null, "a payment of cash has its evidence"],
+      [{ ...wire, reference: "" }, "the payment has no reference"],
+      [{ ...wire, paidOn: Date.of("2026-08-05") }, "the day of the payment has not begun"]
+    ] as const) {
+      await expect(delivers("fund-a.2026-07.2", evidence)).rejects.toThrow(why)
+    }
+    expect(await stateOf("bob")).toBe("due")
   })
 })
 

@@ -28,7 +28,7 @@ const publishes = (fund: Distributing.Fund, date: string, value: string) =>
 describe("a month of an accumulating fund", () => {
   let fund: Distributing.Fund
   beforeAll(async () => {
-    fund = await Distributing.open({ holders: ["alice"], terms: Distributing.accumulating })
+    fund = await Distributing.open({ holders: ["alice", "bob"], terms: Distributing.accumulating })
     await fund.mints("alice", "12345.678901")
   })
   afterAll(() => fund.close())
@@ -36,9 +36,11 @@ describe("a month of an accumulating fund", () => {
   const contract = async () => (await fund.registrar.sees(Templates.Distribution))[0]
 
   /** Submits the delivery of the only line as the registrar, without its program. */
-  const delivers = async () => {
+  const delivers = async (to: "alice" | "bob" = "alice") => {
     const [line] = await fund.registrar.sees(Templates.DistributionLine)
-    const [credential] = await fund.registrar.sees(Templates.Credential)
+    const credential = (await fund.registrar.sees(Templates.Credential)).find(
+      ({ payload }) => payload.holder === fund.wallet(to).party
+    )
     const found = await contract()
     if (!line || !credential || !found) throw new Error("there is no line to deliver")
     return fund.registrar.acts(
@@ -84,6 +86,10 @@ describe("a month of an accumulating fund", () => {
 
     const released = await fund.venue.write(`/v1/holds/${holdId}:release`, {})
     expect(released, JSON.stringify(released)).toMatchObject({ state: "succeeded" })
+    fund.delivers({ accept: [] })
+    await fund.at("2026-08-03T00:05:00Z")
+    await expect(delivers("bob")).rejects.toThrow("the credential is another holder's")
+    fund.delivers(Distributing.policy)
     await fund.at("2026-08-03T00:10:00Z")
     expect(await lineOf(fund)).toMatchObject({ state: "delivered", evidence: null })
     expect(await unitsOf(fund, "alice")).toBe("12389.91575")

@@ -199,6 +199,27 @@ for (const [name, storage, timed] of storages) {
       }).pipe(venue())
     )
 
+    timed("is corrected by its own first bytes where the correction was wrong, and once", () =>
+      Effect.gen(function* () {
+        yield* opened
+        const bytes = Intakes.file({ lines })
+        const sends = (corrects?: string) =>
+          Intakes.receive(bytes, { named: corrects === undefined ? {} : { corrects } })
+        const first = yield* sends()
+        const wrong = yield* Intakes.receive(Intakes.file({ lines: [] }), {
+          named: { corrects: first.id }
+        })
+        assert.deepInclude(yield* sends(), { id: first.id, replayed: true })
+        const back = yield* sends(wrong.id)
+        assert.deepInclude(back, { replayed: false })
+        assert.deepEqual(yield* slots, [`2020-01-02 ${back.id}`])
+        for (const corrects of [wrong.id, back.id]) {
+          assert.deepInclude(yield* sends(corrects), { id: back.id, replayed: true })
+        }
+        assert.strictEqual((yield* eventsOf("statement.received")).length, 3)
+      }).pipe(venue())
+    )
+
     timed("never is recorded twice by calls at one time, of one key or of several", () =>
       Effect.gen(function* () {
         yield* opened

@@ -65,7 +65,8 @@ const sameBytesMax = 1_000
 /**
  * Finds the statement that the same bytes made before, of the source and the instrument. A sender that
  * names a business date means the statement of that date: a table without dates may be the same on
- * two days.
+ * two days. One that names a statement to correct means its correction: the bytes of a statement that
+ * was corrected wrongly may come again, to correct the correction.
  */
 export const sameContent = Effect.fnUntraced(function* (
   { source, instrument }: Addressed,
@@ -78,9 +79,10 @@ export const sameContent = Effect.fnUntraced(function* (
     },
     limit: sameBytesMax
   })
-  const same = found.find(
-    ({ record }) => named.businessDate === null || record.businessDate === named.businessDate
-  )
+  const isMeant = ({ businessDate, corrects, externalStatementId }: ExternalStatement) =>
+    (named.businessDate === null || businessDate === named.businessDate) &&
+    (named.corrects === null || [corrects, externalStatementId].includes(named.corrects))
+  const same = found.find(({ record }) => isMeant(record))
   return Option.fromUndefinedOr(same?.record)
 })
 

@@ -51,6 +51,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   "mint-pages": async () => (await import("./reserves.ts")).mintPages,
   mints: () => import("./mints.ts"),
   "many-mints": async () => (await import("./mints.ts")).whole,
+  "many-mints-in-process": async () => (await import("./mints.ts")).inProcess,
   bootstrap: () => import("./bootstrap.ts"),
   memory: () => import("./memory.ts")
 }

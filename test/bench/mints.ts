@@ -17,7 +17,7 @@ import * as Fund from "../operations/fund.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import * as Powers from "../operations/powers.ts"
 import { type Services, withDatabase } from "./database.ts"
-import { type Bench, figureOf, inTurns, quantity, type Side } from "./measure.ts"
+import { type Bench, figureOf, inTurns, quantity, type Row, type Side } from "./measure.ts"
 import { held } from "./memory.ts"
 import * as Meters from "./meter.ts"
 import * as Scene from "./scene.ts"
@@ -27,6 +27,8 @@ const reservesOf = (count: number) => Math.min(50, Math.ceil(count / 10))
 /** Admissions that a holder is offered at once, at most. */
 const admissionsEach = 25
 const pollMillis = 100
+/** Callers that start mints at a time. */
+const callers = 16
 /** Commands of one transaction of an outside party. */
 const commandsEach = 200
 const later = Instant.of("2027-01-01T00:00:00Z")
@@ -147,6 +149,24 @@ type Founded = Effect.Success<ReturnType<typeof founded>>
 
 let made = 0
 
+const inState = (state: string) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql<{ readonly n: string }>`select count(*)::text as n from bursar.document
+      where collection = 'mint' and to_offset is null and filters ->> 'state' = ${state}`
+    return Number(row?.n)
+  }).pipe(Effect.orDie)
+
+/** Runs the engine until so many mints are started: a start waits for no poll then, as it would alone. */
+const starts = (count: number) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const engine = yield* Engine.Engine
+      yield* Effect.forkScoped(engine.run)
+      while ((yield* inState("started")) < count) yield* Effect.sleep(pollMillis)
+    })
+  )
+
 /** Mints of 10 each that are ready to settle, spread over the first reserves. */
 const readied = (scene: Founded, of: { readonly count: number; readonly over: number }) =>
   Effect.gen(function* () {
@@ -159,15 +179,16 @@ const readied = (scene: Founded, of: { readonly count: number; readonly over: nu
       if (holder === undefined) throw new Error("each reserve has a holder that mints")
       return { mintId: `m-${from + n}`, reserveId: reserveIdOf(reserve), holder }
     })
-    for (const { holder, mintId, reserveId } of mints) {
-      const { holderId } = holder
-      const body = { mintId, holderId, asset: { ...usd }, deposit: 10 }
-      yield* Calls.submitKind("mint.start", { reserveId }, body, {
-        caller: Calls.operator,
-        ifMatch: null
-      })
-    }
-    yield* Calls.settle
+    yield* Effect.forEach(
+      mints,
+      ({ holder: { holderId }, mintId, reserveId }) => {
+        const body = { mintId, holderId, asset: { ...usd }, deposit: 10 }
+        const by = { caller: Calls.operator, ifMatch: null }
+        return Calls.submitKind("mint.start", { reserveId }, body, by)
+      },
+      { concurrency: callers, discard: true }
+    )
+    yield* starts(of.count)
     const amount = Decimal.of("10")
     yield* submits(
       bank,
@@ -229,29 +250,27 @@ const readied = (scene: Founded, of: { readonly count: number; readonly over: nu
     }
   })
 
-const settled = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql<{ readonly n: string }>`select count(*)::text as n from bursar.document
-    where collection = 'mint' and to_offset is null and filters ->> 'state' = 'settled'`
-  return Number(row?.n)
-}).pipe(Effect.orDie)
-
 /**
  * Runs the engine until every mint that was made has settled; measured from the first settlement on, so that
- * the turn in which the scheduler finds the first of them is not counted.
+ * the turn in which the scheduler finds the first of them is not counted. Those that are still ready are
+ * counted, since a count of the settled ones would take longer the more there are.
  */
 const settles = Effect.scoped(
   Effect.gen(function* () {
     const engine = yield* Engine.Engine
-    const before = yield* settled
+    const ready = yield* inState("ready")
     yield* Effect.forkScoped(engine.run)
-    let first: { readonly at: number; readonly count: number } | undefined
+    let first: { readonly at: number; readonly left: number } | undefined
     for (;;) {
-      const count = yield* settled
+      const left = yield* inState("ready")
       const at = performance.now()
-      if (count > before) first ??= { at, count }
-      if (count === made) {
-        return { units: made - (first?.count ?? 0), millis: at - (first?.at ?? at) }
+      if (left < ready) first ??= { at, left }
+      if (left === 0) {
+        const settled = yield* inState("settled")
+        if (settled !== made) {
+          return yield* Effect.die(new Error(`${settled} of ${made} mints have settled`))
+        }
+        return { units: first?.left ?? 0, millis: at - (first?.at ?? at) }
       }
       yield* Effect.sleep(pollMillis)
     }
@@ -323,49 +342,81 @@ const named = Effect.gen(function* () {
   return new Set(text.match(/"00[0-9a-f]{20,}"/gu)).size
 })
 
+/** Mints after which the heap and the last settlement are looked at. */
+const checkpoints = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000]
+/** Mints that are ready at a time. */
 const batch = 1_000
 
+/** What the engine holds after so many mints, and the contracts that the last settlement named. */
+interface Checkpoint {
+  readonly mints: number
+  readonly bytes: number
+  readonly named: number
+}
+
+/** Settles mints of one reserve; prints what each checkpoint shows as it comes. */
 const many = (size: number) =>
   Effect.gen(function* () {
     made = 0
     const scene = yield* founded(1)
-    const more = (count: number) => Effect.andThen(readied(scene, { count, over: 1 }), settles)
-    const warm = Math.max(1, Math.floor(Math.min(batch, size / 10)))
-    yield* more(warm)
-    const before = { bytes: yield* held, named: yield* named }
-    while (made < size) yield* more(Math.min(batch, size - made))
-    return { before, after: { bytes: yield* held, named: yield* named }, warm }
+    const found: Array<Checkpoint> = []
+    for (const mints of [...checkpoints.filter((count) => count < size), size]) {
+      while (made < mints) {
+        yield* readied(scene, { count: Math.min(batch, mints - made), over: 1 })
+        yield* settles
+      }
+      const checkpoint = { mints, bytes: yield* held, named: yield* named }
+      found.push(checkpoint)
+      console.log(describe(checkpoint))
+    }
+    return found
   })
 
-/** Heap and inputs after very many mints of one reserve, with the ledger in the database. */
+const describe = ({ bytes, mints, named }: Checkpoint): string =>
+  `${mints.toLocaleString("en-US")} mints: ${(bytes / 2 ** 20).toFixed(1)} MiB held, ${named} contracts named`
+
+/** Heap and inputs after very many mints of one reserve. */
+const manyOf = async (
+  ledger: "memory" | "postgres",
+  of: { readonly size: number; readonly note: string }
+): Promise<ReadonlyArray<Row>> => {
+  const { note, size } = of
+  const found = await withDatabase((database) =>
+    Scene.on(database, { settings: settingsDefaults, ledger })(many(size))
+  )
+  const [first, last] = [found[0], found.at(-1)]
+  if (first === undefined || last === undefined) throw new Error("no checkpoint was reached")
+  const name = last.mints.toLocaleString("en-US")
+  const against = `after ${first.mints.toLocaleString("en-US")} of them`
+  const rowOf = (ours: number, bound: number) => ({
+    ...{ against, goal: null, ours: quantity(ours), bound: quantity(bound) },
+    ratio: figureOf([ours / bound]),
+    note: `${note}; ${found.map(describe).join("; ")}`
+  })
+  return [
+    {
+      bench: `heap after ${name} settled mints of one reserve`,
+      unit: "MiB",
+      ...rowOf(last.bytes / 2 ** 20, first.bytes / 2 ** 20)
+    },
+    {
+      bench: `contracts that a settlement names after ${name} mints of one reserve`,
+      unit: "contracts",
+      ...rowOf(last.named, first.named)
+    }
+  ]
+}
+
 export const whole = {
-  bench: (async ({ size = 100_000 }) => {
-    const { after, before, warm } = await withDatabase((database) =>
-      Scene.on(database, { settings: settingsDefaults, ledger: "postgres" })(many(size))
-    )
-    const name = size.toLocaleString("en-US")
-    const first = warm.toLocaleString("en-US")
-    return [
-      {
-        bench: `heap after ${name} settled mints of one reserve`,
-        unit: "MiB",
-        against: `after ${first} of them`,
-        goal: null,
-        ours: quantity(after.bytes / 2 ** 20),
-        bound: quantity(before.bytes / 2 ** 20),
-        ratio: figureOf([after.bytes / before.bytes]),
-        note: "decoded versions are remembered up to 10,000; the ledger is in the database"
-      },
-      {
-        bench: `contracts that a settlement names after ${name} mints of one reserve`,
-        unit: "contracts",
-        against: `after ${first} of them`,
-        goal: null,
-        ours: quantity(after.named),
-        bound: quantity(before.named),
-        ratio: figureOf([after.named / before.named]),
-        note: "the reserve, its holdings and agreements: as many as after the first"
-      }
-    ]
-  }) satisfies Bench
+  bench: (({ size = 100_000 }) =>
+    manyOf("postgres", {
+      size,
+      note: "decoded versions are remembered up to 10,000; the ledger is in the database"
+    })) satisfies Bench
+}
+
+/** The same with the ledger in this process, for what the simulated ledger itself holds. */
+export const inProcess = {
+  bench: (({ size = 10_000 }) =>
+    manyOf("memory", { size, note: "the ledger is in this process" })) satisfies Bench
 }

@@ -153,9 +153,12 @@ export const doubt = Effect.fnUntraced(function* (claim: Claim.Claim, step: Step
 const transactionOf = ({ isLong = false }: OnLedger, records: Records["Service"]) =>
   isLong ? records.transactAlone : records.transact
 
+/** Trace of the call that opened an operation. */
+const traceOf = ({ traceId, traceFlags }: OperationRecord) => Trace.of(traceId, traceFlags)
+
 /**
- * Judges a step and records it before its first submission; undefined where the operation has
- * ended: its figures have moved, or nothing is left to send.
+ * Judges a step and records it before its first submission, under the trace of the operation;
+ * undefined where the operation has ended: its figures have moved, or nothing is left to send.
  */
 const plan = Effect.fnUntraced(function* (
   operation: OnLedger,
@@ -174,6 +177,9 @@ const plan = Effect.fnUntraced(function* (
         const running = yield* Claim.begin(claim)
         if (running === undefined) return undefined
         const { act, record } = running
+        if (count === 1 && replan === 0 && record.step !== null) {
+          return yield* Effect.die(new Error("an operation that is claimed first has a step"))
+        }
         const input = Request.decode(operation, record.request)
         // A later step is not stopped by moved figures: the first step has committed already.
         const isFirst = count === 1
@@ -195,7 +201,7 @@ const plan = Effect.fnUntraced(function* (
           unknownSince: null
         }
         yield* records.record(operations, record, { on: "plan", step }, act)
-        return step
+        return { step, trace: traceOf(record) }
       })
     )
   )
@@ -325,8 +331,8 @@ const perform = Effect.fnUntraced(function* (
       yield* Claim.release(claim, move.isSpread ? Claim.spread(claim, move.millis) : move.millis)
       return void (yield* hastened(write))
     case "plan": {
-      const step = yield* plan(operation, claim, move)
-      return step === undefined ? undefined : { ...write, step, move: Rules.firstSend }
+      const planned = yield* plan(operation, claim, move)
+      return planned === undefined ? undefined : { ...write, ...planned, move: Rules.firstSend }
     }
   }
   const step = write.step ?? (yield* Effect.die(new Error("a step is asked for before its plan")))
@@ -352,11 +358,12 @@ const perform = Effect.fnUntraced(function* (
 
 /** Runs the claimed write as far as possible; the caller ends it where its rules refuse. */
 export const run = Effect.fnUntraced(function* (operation: OnLedger, claim: Claim.Claim) {
-  const record = yield* Claim.load(claim)
-  yield* Claim.linkSpan(record)
-  const { state, step } = record
+  // Before its first claim nothing of an operation is planned: the plan loads its record.
+  const record = claim.lease.attempt === 1 ? undefined : yield* Claim.load(claim)
+  if (record !== undefined) yield* Claim.linkSpan(record)
+  const { state, step } = record ?? ({ state: "queued", step: null } as const)
   const progress = yield* progressOf(claim, { state, step, dedup: "since-planned" })
-  const trace = Trace.of(record.traceId, record.traceFlags)
+  const trace = record === undefined ? null : traceOf(record)
   let write: LedgerWrite | undefined = decided({
     ...{ operation, claim, trace, step, progress },
     answer: undefined

@@ -2,14 +2,13 @@
  * Law of the compiled codecs: for every record, fact, view, stored request and event of the
  * catalogue they give the values, bytes and errors that Schema's interpreter gives.
  */
-import { Arbitrary, Effect, Result, Schema, SchemaAST, SchemaGetter } from "effect"
+import { Effect, Result, Schema, SchemaGetter } from "effect"
 import { describe, expect, it } from "vitest"
 import * as Catalogue from "#core/catalogue.ts"
 import * as CompiledCodec from "#core/kernel/CompiledCodec.ts"
-import * as PlainJson from "#core/kernel/PlainJson.ts"
 import { isPlainNumber, PlainNumber } from "#core/kernel/PlainNumber.ts"
-import { bodyOf } from "../operations/instrumentBody.ts"
 import { isLong } from "../long-run.ts"
+import { samples } from "./samples.ts"
 
 type AnySchema = Schema.Codec<unknown, unknown>
 
@@ -104,60 +103,6 @@ const expectSame = (schema: AnySchema, values: ReadonlyArray<unknown>) => {
       expect(outcome(() => encode(other))).toBe(outcome(() => encodeBySchema(other)))
     }
   }
-}
-
-const terms = {
-  minCover: 1.02,
-  assets: [
-    {
-      asset: { admin: "bank::1220aa", id: "USD" },
-      priceSource: "oracle::1220aa",
-      freshness: "PT1H",
-      haircut: 0.05,
-      maxShare: 0.4
-    },
-    { asset: { admin: "bank::1220aa", id: "EUR" }, haircut: 0 }
-  ]
-}
-
-/** Values that chance does not meet, because their members must agree with one another. */
-const agreeingValues: Readonly<Record<string, object>> = {
-  "request reserve.propose": {
-    reserveId: "res-1",
-    instrumentId: "fund-a",
-    holder: "custodian::1220aa",
-    unit: "USD",
-    decimals: 6,
-    terms
-  },
-  "request amendment.propose": { reserveId: "res-1", terms },
-  "request instrument.record": bodyOf(),
-  "record policy-version": {
-    instrumentId: "fund-a",
-    policyVersion: 1,
-    state: "current",
-    effectiveFrom: "2026-07-01T00:00:00Z",
-    until: null,
-    setBy: "operator-1",
-    manifest: bodyOf()
-  }
-}
-
-const samples = (name: string, schema: AnySchema): ReadonlyArray<unknown> => {
-  const encoded = agreeingValues[name]
-  if (encoded !== undefined) {
-    return [Schema.decodeUnknownSync(schema)(PlainJson.parseTrusted(JSON.stringify(encoded)))]
-  }
-  // A record that is opened and never changed has no facts.
-  if (SchemaAST.isNever(schema.ast)) return []
-  return Effect.runSync(
-    Arbitrary.sampleEffect(Arbitrary.schema(schema), {
-      count: 5,
-      size: 3,
-      seed: name,
-      maxDiscards: 10_000
-    })
-  )
 }
 
 describe("a compiled codec gives what Schema's interpreter gives", () => {

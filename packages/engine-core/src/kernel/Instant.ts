@@ -50,10 +50,11 @@ export const parse = (text: string): Result.Result<Instant, InstantFault> => {
 export const of = (text: string): Instant => Codec.orThrow("Instant", parse(text))
 
 /** With 6 fraction digits, or all 9 where the instant is finer than a microsecond. */
-export const format = (self: Instant): string => {
-  const text = sortable(self)
-  return text.endsWith("000Z") ? `${text.slice(0, 26)}Z` : text
-}
+export const format = (self: Instant): string => formatSortable(sortable(self))
+
+/** `format` of the instant whose `sortable` text this is. */
+export const formatSortable = (text: string): string =>
+  text.endsWith("000Z") ? `${text.slice(0, 26)}Z` : text
 
 /** With 9 fraction digits always, so that texts sort as their instants do. */
 export const sortable = (self: Instant): string => {

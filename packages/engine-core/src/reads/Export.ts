@@ -1,6 +1,7 @@
 /** Export of an answer as a table: one column for each field. */
 import { Schema } from "effect"
 import * as CompiledCodec from "../kernel/CompiledCodec.ts"
+import * as JsonPrinter from "../kernel/JsonPrinter.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 import { ResponseFormat } from "../vocabulary/sets.ts"
 
@@ -28,12 +29,18 @@ export const of = <V, Row>(table: {
 }): Export<{ readonly format?: ResponseFormat }, V> => {
   const columns = Object.keys(table.row.fields)
   const encode = CompiledCodec.encoder(table.row)
+  const textsOf = JsonPrinter.texts(table.row)
   const nested = new Set<string>(table.nested)
   return {
     format: ({ format }) => format ?? "json",
     columns,
     *lines(value) {
       for (const row of table.rows(value)) {
+        const texts = textsOf(row)
+        if (texts !== undefined) {
+          yield texts.map((text, index) => cellOfText(text, nested.has(columns[index]!)))
+          continue
+        }
         const encoded = encode(row)
         yield columns.map((column) => {
           const value = encoded[column] ?? null
@@ -42,6 +49,13 @@ export const of = <V, Row>(table: {
       }
     }
   }
+}
+
+const cellOfText = (text: string, isNested: boolean): Cell => {
+  if (text === "null") return null
+  if (isNested) return text
+  if (text.startsWith('"') && !text.includes("\\")) return text.slice(1, -1)
+  return cellOf(PlainJson.parseTrusted(text))
 }
 
 const cellOf = (value: unknown): Cell => {

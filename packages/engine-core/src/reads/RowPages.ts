@@ -69,6 +69,6 @@ export const stream = <R, F, P, V>(
   }
   const collection = collectionOf(read, asking)
   return read.beside === undefined
-    ? records.stream(collection, query)
+    ? records.stream(collection, { ...query, decoding: "as-read" })
     : MergedPages.stream(records, [collection, ...read.beside], query)
 }

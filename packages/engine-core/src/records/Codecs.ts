@@ -1,15 +1,32 @@
 /** Codecs between a collection's records and facts and their stored JSON text. */
-import type { Collection } from "../kernel/Collection.ts"
+import { Schema } from "effect"
+import type { Collection, Kept } from "../kernel/Collection.ts"
 import * as CompiledCodec from "../kernel/CompiledCodec.ts"
+import * as Instant from "../kernel/Instant.ts"
+import * as Integer from "../kernel/Integer.ts"
 import * as Invariant from "../kernel/Invariant.ts"
+import * as LazyStruct from "../kernel/LazyStruct.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
+import * as RecordView from "./RecordView.ts"
 
 export interface Codecs<R, F> {
   /** Does not check the invariants: every write has done so before. */
   readonly encodeRecord: (record: R) => string
   readonly decodeRecord: (text: string) => R
+  /**
+   * As `decodeRecord`, with the columns that the store adds; each member is decoded when it is first read.
+   * Undefined for a text that has other members than the encoder prints, as an earlier version may have.
+   */
+  readonly decodeLazily: (text: string, kept: KeptTexts) => (R & Kept) | undefined
   readonly encodeFact: (fact: F) => string
   readonly decodeFact: (text: string) => F
+}
+
+/** Columns that the store adds to a record, as the store has them: its instants are sortable texts. */
+export interface KeptTexts {
+  readonly version: number
+  readonly createdAt: string
+  readonly fromInstant: string
 }
 
 const made = new WeakMap<object, unknown>()
@@ -22,11 +39,18 @@ export const of = <R, F>(collection: Collection<R, F>): Codecs<R, F> => {
   const decodeRecord = CompiledCodec.decoder(collection.record)
   const encodeFact = CompiledCodec.encoder(collection.fact)
   const decodeFact = CompiledCodec.decoder(collection.fact)
+  const readLazily = LazyStruct.reader([collection.record, Schema.Struct(RecordView.columns)])
   const codecs: Codecs<R, F> = {
     encodeRecord: (record) => PlainJson.stringify(encodeRecord(record) as PlainJson.Printable),
     decodeRecord: (text) => {
       const record = decodeRecord(PlainJson.parseTrusted(text))
       Invariant.assert(collection.invariants, record, collection.name)
+      return record
+    },
+    decodeLazily: (text, columns) => {
+      // Cast: the reader answers a struct of the record's members and of these columns.
+      const record = readLazily?.(withKept(text, columns)) as (R & Kept) | undefined
+      if (record !== undefined) Invariant.assert(collection.invariants, record, collection.name)
       return record
     },
     encodeFact: (fact) => PlainJson.stringify(encodeFact(fact) as PlainJson.Printable),
@@ -35,6 +59,16 @@ export const of = <R, F>(collection: Collection<R, F>): Codecs<R, F> => {
   made.set(collection, codecs)
   return codecs
 }
+
+/** Text of a record with the columns that the store adds, as their schemas print them. */
+const withKept = (text: string, { version, createdAt, fromInstant }: KeptTexts): string =>
+  `${text.slice(0, -1)},"createdAt":"${formatted(createdAt)}","updatedAt":"${formatted(fromInstant)}","version":${Integer.format(version)}}`
+
+/** Length of a sortable text of an instant. */
+const sortableLength = 30
+
+const formatted = (text: string): string =>
+  text.length === sortableLength ? Instant.formatSortable(text) : Instant.format(Instant.of(text))
 
 /** Stored text of the fact that opens a record; it holds the whole record. */
 export const openedText = (body: string): string => `{"on":"open","record":${body}}`

@@ -32,7 +32,10 @@ export const make = (
         documents.stream(StorageQuery.of(collection, query, at)).pipe(
           Stream.map((row) => ({
             sortKey: row.sortKey,
-            record: versions.decoded(collection, row, at)
+            record:
+              query.decoding === "as-read"
+                ? versions.decodedLazily(collection, row, at)
+                : versions.decoded(collection, row, at)
           })),
           Stream.mapError(storeUnavailable)
         )

@@ -1,8 +1,9 @@
 /** Views of records: their public members, and the versions, times and next moves each view adds. */
-import { Schema, Struct } from "effect"
+import { Schema } from "effect"
 import type { Collection, Kept, WaitingOn } from "../kernel/Collection.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Integer from "../kernel/Integer.ts"
+import * as LazyStruct from "../kernel/LazyStruct.ts"
 import type { Stored } from "./Records.ts"
 import { WaitingAction } from "../vocabulary/WaitingAction.ts"
 
@@ -19,11 +20,16 @@ export const Waiting = Schema.Struct({
 })
 export type Waiting = typeof Waiting.Type
 
-/** Members that every view has besides the public members of its record. */
-export const fields = {
+/** Columns that the store adds to a record, in the order in which views print them. */
+export const columns = {
   createdAt: Instant.schema,
   updatedAt: Instant.schema,
-  version: Integer.schema,
+  version: Integer.schema
+} as const
+
+/** Members that every view has besides the public members of its record. */
+export const fields = {
+  ...columns,
   waitingOn: Schema.Array(Waiting)
 } as const
 
@@ -63,6 +69,15 @@ const kept = new WeakSet<object>()
  */
 export const keep = (record: object): void => void kept.add(record)
 
+/** Memo of the members of views with the columns that the store adds to each. */
+const stored = new WeakMap<object, object>()
+
+const withColumns = <M extends object>(members: M): M & typeof columns => {
+  const memo = stored.get(members) ?? { ...members, ...columns }
+  stored.set(members, memo)
+  return memo as M & typeof columns
+}
+
 /** Memo of the plain views of cached records. */
 const plain = new WeakMap<object, { readonly members: object; readonly view: unknown }>()
 
@@ -77,10 +92,9 @@ export const of = <R extends object, F, K extends keyof R & string>(
 ): Pick<Stored<R>, K> & Common => {
   const memo = plain.get(record)
   if (memo?.members === members) return memo.view as Pick<Stored<R>, K> & Common
-  const view = {
-    ...Struct.pick(record, Struct.keys(members)),
-    ...commonOf(collection, record)
-  }
+  const view = LazyStruct.extend(LazyStruct.pick(record, withColumns(members)), {
+    waitingOn: waitingOn(collection, record)
+  })
   if (kept.has(record)) plain.set(record, { members, view })
   return view
 }

@@ -30,6 +30,11 @@ export interface Query {
   readonly direction?: "asc" | "desc"
   /** Only records after this sort key. */
   readonly after?: string
+  /**
+   * `as-read`: a stream decodes each member of a record when it is first read, for views that print most
+   * members as they are stored. A member that nothing reads is not checked against its schema.
+   */
+  readonly decoding?: "as-read"
 }
 
 export class Records extends Context.Service<

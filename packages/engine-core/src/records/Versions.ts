@@ -33,6 +33,8 @@ export interface Versions {
     row: StoredVersion,
     judgedAt: Instant.Instant
   ) => Stored<R>
+  /** As `decoded`; each member is decoded when it is first read. */
+  readonly decodedLazily: Versions["decoded"]
   /** Decodes a row without the cache, as it was stored: no clock move is applied. */
   readonly unripe: <R, F>(collection: Collection.Collection<R, F>, row: StoredVersion) => Stored<R>
   /** Applies the clock moves due at an instant; returns the same value where none is due. */
@@ -67,6 +69,12 @@ export const make = (): Versions => {
     unripened: <R>(record: Stored<R>) => sources.get(record as object) as Unripened<R> | undefined,
     unripe: decode,
     decoded: (collection, row, judgedAt) => ripened(collection, decode(collection, row), judgedAt),
+    decodedLazily: (collection, row, judgedAt) =>
+      ripened(
+        collection,
+        Codecs.of(collection).decodeLazily(row.body, row) ?? decode(collection, row),
+        judgedAt
+      ),
     fromRow: <R, F>(
       collection: Collection.Collection<R, F>,
       row: StoredVersion,

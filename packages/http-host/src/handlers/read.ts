@@ -10,7 +10,7 @@ import {
   type Shown,
   type Whole
 } from "@bursar/engine-core"
-import { CompiledCodec, Instant, PlainJson, Shape } from "@bursar/engine-core/kernel"
+import { Instant, JsonPrinter, PlainJson, Shape } from "@bursar/engine-core/kernel"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Result, Schema, type Scope, Stream } from "effect"
 import * as Params from "../api/Params.ts"
@@ -138,7 +138,7 @@ export const closing = (next: string | null): string => `,"next":${PlainJson.str
 export const one = (read: Read.One, reads: Reads["Service"]) => {
   const ask = asking(takenBy(read))
   const print = printer(read.value)
-  const printText = plainPrinter(read.value)
+  const printText = JsonPrinter.of(read.value)
   const printOne = (value: unknown) => Effect.sync(() => printed([print(value)]))
   return Effect.fnUntraced(function* (arrival: Arrival["Service"], caller: Caller.Caller) {
     const { standard, params } = yield* Effect.fromResult(ask(arrival))
@@ -173,7 +173,7 @@ export const list = (read: Read.List, reads: Reads["Service"]) => {
   const ask = asking(takenBy(read))
   const printPage = inSlices(printer(read.item))
   // A list without a limit is not memoised: its views would fill the memory.
-  const printOnce = plainPrinter(read.item)
+  const printOnce = JsonPrinter.of(read.item)
   return Effect.fnUntraced(function* (
     arrival: Arrival["Service"],
     caller: Caller.Caller,
@@ -209,8 +209,8 @@ export const list = (read: Read.List, reads: Reads["Service"]) => {
 /** Streams a record and all rows of its list, as JSON or as a table of the rows. */
 export const exported = (read: Read.Export, reads: Reads["Service"]) => {
   const ask = asking(takenBy(read))
-  const printRecord = plainPrinter(read.record.value)
-  const printRow = plainPrinter(read.rows.item)
+  const printRecord = JsonPrinter.of(read.record.value)
+  const printRow = JsonPrinter.of(read.rows.item)
   const { csv, recordIn, rowsIn } = read
   return Effect.fnUntraced(function* (
     arrival: Arrival["Service"],
@@ -239,9 +239,9 @@ export const exported = (read: Read.Export, reads: Reads["Service"]) => {
 /** Streams a record, its rows, and a text or the totals of the rows as one JSON value. */
 export const streamed = (read: Read.Streamed, reads: Reads["Service"]) => {
   const ask = asking(takenBy(read))
-  const printRecord = plainPrinter(read.record)
-  const printRow = plainPrinter(read.row)
-  const printTotals = read.totalsIn === undefined ? null : plainPrinter(read.totalsIn.value)
+  const printRecord = JsonPrinter.of(read.record)
+  const printRow = JsonPrinter.of(read.row)
+  const printTotals = read.totalsIn === undefined ? null : JsonPrinter.of(read.totalsIn.value)
   const named = (member = "") => PlainJson.stringify(member)
   const { csv, recordIn, rowsIn, textIn, totalsIn } = read
   // Without its brackets, a record's members are members of the answer.
@@ -379,17 +379,11 @@ export const inSlices =
 
 const comma = Buffer.from(",")
 
-/** Makes the printer of a read's values: JSON text. */
-const plainPrinter = (schema: Schema.Codec<unknown, unknown>): ((value: unknown) => string) => {
-  const encode = CompiledCodec.encoder(schema)
-  return (value) => PlainJson.stringify(printable(encode(value)))
-}
-
 /** Memoised printer, of bytes: a cached view is printed once, since views never change. */
 export const printer = (
   schema: Schema.Codec<unknown, unknown>
 ): ((value: unknown) => Uint8Array) => {
-  const print = plainPrinter(schema)
+  const print = JsonPrinter.of(schema)
   const memo = new WeakMap<object, Uint8Array>()
   return (value) => {
     if (typeof value !== "object" || value === null) return Buffer.from(print(value))
@@ -400,9 +394,6 @@ export const printer = (
     return bytes
   }
 }
-
-/** Cast: the engine's codecs encode to values that PlainJson prints; it throws on others. */
-const printable = (encoded: unknown): PlainJson.Printable => encoded as PlainJson.Printable
 
 /** Streams items in chunks, so that only one chunk is in memory. */
 const inChunks = <A, E>(

@@ -11,7 +11,7 @@ import {
   Wallet,
   type World
 } from "@bursar/storage-adapters/simulated-ledger/actors"
-import { Effect, Result } from "effect"
+import { Effect, Layer, Result } from "effect"
 import { expect } from "vitest"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import * as Venue from "./venue.ts"
@@ -114,13 +114,15 @@ export const open = async (
     readonly admissions?: Readonly<Record<string, ReadonlyArray<string>>>
     readonly settings?: Partial<typeof settingsDefaults>
     readonly from?: string
+    /** Another port beside the clock, such as the readers of statements. */
+    readonly plugged?: Layer.Layer<never>
     /** Terms of the instruments whose orders the oracle's program prices. */
     readonly priced?: ReadonlyArray<AttestorBot.Terms>
   } = {}
 ): Promise<Fund> => {
   const clock = WallClock.start(of.from ?? "2026-06-30T12:00:00Z")
   const venue = await Wallets.open({
-    plugged: clock.plugged,
+    plugged: Layer.merge(clock.plugged, of.plugged ?? Layer.empty),
     ...(of.settings === undefined ? {} : { settings: of.settings })
   })
   const instruments = of.instruments ?? { "fund-a": of.terms ?? par }

@@ -44,6 +44,15 @@ const refusedBy = async (path: string, body: object, as = "operator"): Promise<s
   const { type, gate, check } = (ended["problem"] ?? ended) as Readonly<Record<string, string>>
   return [type?.split(":").at(-1), gate, check].filter((one) => one != null).join(" ")
 }
+/** The places of a refused body, or else the detail of the refusal. */
+const toldBy = async (path: string, body: object): Promise<string> => {
+  const ended = await venue.write(path, body)
+  const { detail, errors } = (ended["problem"] ?? ended) as {
+    readonly detail: string
+    readonly errors: ReadonlyArray<{ readonly pointer: string }> | null
+  }
+  return errors === null ? detail : errors.map(({ pointer }) => pointer).join(" ")
+}
 const read = async (path: string, as = "auditor") => (await venue.read(path, as)).value as Row
 const rows = async (path: string, as = "auditor") =>
   (await venue.read(path, as)).value as ReadonlyArray<Row>
@@ -116,13 +125,20 @@ const prices = async (value: string) =>
     })
   )
 
-const joins = async (holderId: string) => {
-  const wallet = await venue.wallet(holderId)
+const joins = async (
+  holderId: string,
+  {
+    wallet: of,
+    admitted = true
+  }: { readonly wallet?: Wallets.Wallet; readonly admitted?: boolean } = {}
+) => {
+  const wallet = of ?? (await venue.wallet(holderId))
   wallets.set(holderId, wallet)
   await succeeds("/v1/holders", { holderId, party: wallet.party }, "app")
   expect(await wallet.does(InvestorWallet.invitations(policy))).toBe("accept-invitation")
   expect(await wallet.does(InvestorWallet.signTerms({ documentHash }))).toBe("sign-terms")
   await succeeds(`/v1/holders/${holderId}/accepted-terms:accept`, {})
+  if (!admitted) return
   await succeeds(`/v1/holders/${holderId}/admissions`, { instrumentId: "fund-a" })
   expect(await wallet.does(InvestorWallet.offers(policy))).toBe("accept-offer")
 }
@@ -260,6 +276,8 @@ describe("a backed instrument over HTTP", () => {
       "active",
       "declined"
     ])
+    const unpriced = await refusedBy("/v1/reserves/res-1/mints", mintBody("m-0", "BILL", 1))
+    expect(unpriced).toBe("rule-refused reserve-cover price-known")
     await prices("2.1")
     expect(await coverOf()).toMatchObject({ ratio: null, state: "covered", counted: 550 })
   })
@@ -409,7 +427,197 @@ describe("a backed instrument over HTTP", () => {
     }
     expect((await venue.read("/v1/events?type=reserve.minted", "monitor")).status).toBe(200)
   })
+})
 
+describe("what bad input gets from the routes of reserves", () => {
+  /** A reserve of another instrument, as the venue would propose it. */
+  const proposed = (change: object = {}) => ({
+    reserveId: "res-2",
+    instrumentId: "fund-d",
+    holder: custodian.party,
+    unit: "USD",
+    decimals: 6,
+    terms: terms(1.02),
+    ...change
+  })
+  const termsOf = (ofBill: object, minCover = 1.02) => ({ terms: terms(minCover, ofBill) })
+  const at = (path: string) => `/v1/reserves/res-1/${path}`
+  const order = (change: object) => ({ holderId: "h1", asset: asset("USD"), ...change })
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+
+  beforeAll(async () => {
+    await joins("h3", { admitted: false })
+    await joins("k", { wallet: custodian })
+    const recorded = { ...bodyOf(), registrar: registrar.party, oracle: oracle.party }
+    for (const [instrumentId, valuation, issuer] of [
+      ["fund-b", "par", null],
+      ["fund-c", "rebasing", registrar.party],
+      ["fund-d", "par", registrar.party],
+      ["fund-e", "par", bank.party]
+    ] as const) {
+      await succeeds("/v1/instruments", { ...recorded, instrumentId, valuation })
+      if (issuer === null) continue
+      const configured = { instrumentId, provider: venue.party, issuer }
+      const bot = RegistrarBot.plan({ policy, instruments: [configured] })
+      expect(await registrar.does(bot)).toBe("configure-instrument")
+    }
+  })
+
+  it.each<[name: string, path: string, body: () => object, pointers: string]>([
+    [
+      "a freshness without a source",
+      "/v1/reserves",
+      () => proposed(termsOf({ priceSource: null })),
+      "/body/terms/assets/1/freshness"
+    ],
+    [
+      "a negative haircut",
+      "/v1/reserves",
+      () => proposed(termsOf({ haircut: -0.05 })),
+      "/body/terms/assets/1/haircut"
+    ],
+    [
+      "a share of eleven places",
+      "/v1/reserves",
+      () => proposed(termsOf({ maxShare: 0.40000000001 })),
+      "/body/terms/assets/1/maxShare"
+    ],
+    [
+      "a cover of nothing",
+      "/v1/reserves",
+      () => proposed({ terms: terms(0) }),
+      "/body/terms/minCover"
+    ],
+    [
+      "a delay of more than a year",
+      "/v1/reserves",
+      () => proposed({ loosenDelay: "P366D" }),
+      "/body/loosenDelay"
+    ],
+    ["an unknown member", "/v1/reserves", () => proposed({ haste: 1 }), "/body/haste"],
+    [
+      "an unknown member of the terms",
+      at("amendments"),
+      () => ({ amendmentId: "am-9", ...termsOf({ haste: 1 }) }),
+      "/body/terms/assets/1/haste"
+    ],
+    [
+      "a negative amount to lock",
+      at("lock-agreements"),
+      () => ({ lockAgreementId: "lk-9", asset: asset("USD"), amount: -1 }),
+      "/body/amount"
+    ],
+    ["a negative deposit", at("mints"), () => order({ deposit: -1 }), "/body/deposit"],
+    [
+      "a deposit of eleven places",
+      at("mints"),
+      () => order({ deposit: 1.00000000001 }),
+      "/body/deposit"
+    ],
+    [
+      "a mint's deadline past seven days",
+      at("mints"),
+      () => order({ deposit: 1, deadline: inDays(7.01) }),
+      "/body/deadline"
+    ],
+    [
+      "units of eleven places",
+      at("redemptions"),
+      () => order({ units: 1.00000000001 }),
+      "/body/units"
+    ],
+    [
+      "a redemption's deadline past seven days",
+      at("redemptions"),
+      () => order({ units: 1, deadline: inDays(7.01) }),
+      "/body/deadline"
+    ]
+  ])("400 names the place of %s", async (_, path, body, pointers) => {
+    expect(await refusedBy(path, body())).toBe("invalid-request")
+    expect(await toldBy(path, body())).toBe(pointers)
+  })
+
+  it.each<[refusal: string, path: string, body: () => object, detail?: string]>([
+    ["policy not-recorded", "/v1/reserves", () => proposed({ instrumentId: "fund-b" })],
+    ["policy not-recorded", "/v1/reserves", () => proposed({ instrumentId: "fund-c" })],
+    ["policy issuer-is-registrar", "/v1/reserves", () => proposed({ instrumentId: "fund-e" })],
+    ["policy unit-is-currency", "/v1/reserves", () => proposed({ unit: "EUR" })],
+    ["policy nothing-outstanding", "/v1/reserves", () => proposed({ instrumentId: "fund-a" })],
+    ["policy holder-is-venue", "/v1/reserves", () => proposed({ holder: venue.party })],
+    [
+      "policy own-asset",
+      "/v1/reserves",
+      () => proposed(termsOf({ asset: { admin: registrar.party, id: "fund-d" } }))
+    ],
+    ["policy reserve-decimals", "/v1/reserves", () => proposed({ decimals: 7 })],
+    ["policy initial-share-price", "/v1/reserves", () => proposed({ initialSharePrice: 1 })],
+    [
+      "policy feasible",
+      "/v1/reserves",
+      () => {
+        const [cash, bills] = terms(1.02, { maxShare: 0.5 }).assets
+        return proposed({ terms: { minCover: 1.02, assets: [{ ...cash, maxShare: 0.4 }, bills] } })
+      },
+      "The largest shares leave 0.102 of the value outstanding uncovered."
+    ],
+    [
+      "policy asset-in-terms",
+      at("lock-agreements"),
+      () => ({ lockAgreementId: "lk-9", asset: asset("EUR"), amount: 0 })
+    ],
+    [
+      "policy one-agreement",
+      at("lock-agreements"),
+      () => ({ lockAgreementId: "lk-9", asset: asset("USD"), amount: 0 })
+    ],
+    [
+      "reserve-cover cover",
+      at("lock-agreements/lk-USD:release"),
+      () => ({}),
+      "Without the asset 1470 USD would be required, and 588 USD counted."
+    ],
+    ["policy terms-changed", at("amendments"), () => ({ amendmentId: "am-9", terms: terms(1.05) })],
+    ["admission admitted", at("mints"), () => mintBody("m-9", "USD", 1, "h3")],
+    ["policy own-reserve", at("mints"), () => mintBody("m-9", "USD", 1, "k")],
+    ["policy asset-in-terms", at("mints"), () => mintBody("m-9", "EUR", 1)],
+    ["window deadline-ahead", at("mints"), () => order({ deposit: 1, deadline: inDays(-0.01) })],
+    ["units too-small", at("redemptions"), () => order({ asset: asset("BILL"), units: 0.000001 })],
+    [
+      "reserve-cover cover",
+      at("mints"),
+      () => mintBody("m-9", "BILL", 100),
+      "With the mint 1690.5 USD would be required, and 1576.2 USD counted."
+    ],
+    ["policy asset-in-terms", at("redemptions"), () => order({ asset: asset("EUR"), units: 1 })],
+    ["units unit-decimals", at("redemptions"), () => order({ units: 1.0000001 })],
+    ["units units-free", at("redemptions"), () => order({ units: 1401 }), "1400 units are free."],
+    [
+      "reserve-cover asset-available",
+      at("redemptions"),
+      () => order({ units: 901 }),
+      "900 of USD are locked and not promised to open redemptions."
+    ]
+  ])("422 names gate and check: %s", async (refusal, path, body, detail) => {
+    expect(await refusedBy(path, body())).toBe(`rule-refused ${refusal}`)
+    if (detail !== undefined) expect(await toldBy(path, body())).toBe(detail)
+  })
+
+  it("422 names a second reserve, and an asset whose price is stale", async () => {
+    await succeeds("/v1/reserves", proposed())
+    const second = proposed({ reserveId: "res-3" })
+    expect(await refusedBy("/v1/reserves", second)).toBe("rule-refused policy one-reserve")
+    clock.set(new Date(Date.now() + 2 * 3_600_000).toISOString())
+    for (const [path, body] of [
+      ["mints", mintBody("m-9", "BILL", 1)],
+      ["redemptions", order({ asset: asset("BILL"), units: 1 })]
+    ] as const) {
+      expect(await refusedBy(at(path), body)).toBe("rule-refused reserve-cover price-fresh")
+    }
+    await prices("2.1")
+  })
+})
+
+describe("a reserve over HTTP at its end", () => {
   it("closes once nothing is outstanding or locked", async () => {
     await succeeds("/v1/reserves/res-1:close", {})
     expect(await reserve()).toMatchObject({ state: "closing" })

@@ -294,4 +294,28 @@ describe("the list of proposals", () => {
       assert.deepStrictEqual(yield* waiting, [["amendment amendment am-1 fund-a", registrar.party]])
     }).pipe(engine())
   )
+
+  it.effect(
+    "names a party once that is issuer and holder, or holder and registrar of the asset",
+    () =>
+      Effect.gen(function* () {
+        const scene = yield* Backed.opened()
+        const { party } = scene.registrar
+        const gold = { admin: party, id: "GOLD" }
+        const bars = { asset: gold, priceSource: null, freshness: null, haircut: 0, maxShare: null }
+        const terms = { minCover: 1, assets: [bars] }
+        assert.strictEqual((yield* Backed.proposes(scene, { holder: party, terms })).why, "")
+        assert.deepStrictEqual(yield* waiting, [["reserve reserve res-1 fund-a", party]])
+        yield* Backed.answers(scene.registrar)
+        assert.deepInclude(yield* Backed.reserve(), { state: "active", acceptedBy: [party] })
+        assert.strictEqual((yield* Backed.proposesLock({ asset: gold, id: "lk-1" })).why, "")
+        assert.deepStrictEqual(yield* waiting, [
+          ["lock-agreement lock-agreement lk-1 fund-a", party]
+        ])
+        yield* Backed.signsLock(scene.registrar, "lk-1")
+        const agreement = yield* Backed.lockAgreement("lk-1")
+        assert.deepInclude(agreement, { state: "active", acceptedBy: [party] })
+        assert.deepStrictEqual([yield* waiting, yield* Fund.surprises], [[], []])
+      }).pipe(engine())
+  )
 })

@@ -80,9 +80,17 @@ describe("what units are worth", () => {
     "%s units at %s with %i places are worth %s, never more",
     (held, price, cashDecimals, worth) => {
       const value = valueOf({ units: Decimal.of(held), price: Decimal.of(price), cashDecimals })
-      expect(Decimal.formatPlain(value)).toBe(worth)
+      expect(value === null ? value : Decimal.formatPlain(value)).toBe(worth)
     }
   )
+
+  it.each([
+    ["100", "99999999999999999999999999", Decimal.of("9999999999999999999999999900")],
+    ["100", "100000000000000000000000000", null]
+  ])("of %s units at %s is told where a decimal holds it", (held, price, value) => {
+    const of = { units: Decimal.of(held), price: Decimal.of(price), cashDecimals: 2 }
+    expect(valueOf(of)).toEqual(value)
+  })
 })
 
 describe("a rebasing register", () => {

@@ -53,16 +53,20 @@ export const freeUnits = (of: {
 }): Decimal.Decimal =>
   Decimal.max(Decimal.zero, Decimal.subtract(of.units, Decimal.add(of.locked, of.pledged)))
 
-/** Value of units in currency, rounded down to the currency's places. */
+/**
+ * Value of units in currency, rounded down to the currency's places; null where no decimal holds it,
+ * since an oracle may publish any price.
+ */
 export const valueOf = (of: {
   readonly units: Decimal.Decimal
   readonly price: Decimal.Decimal
   readonly cashDecimals: number
-}): Decimal.Decimal =>
-  Rational.round(Rational.multiply(Rational.of(of.units), Rational.of(of.price)), {
-    places: of.cashDecimals,
-    rounding: "floor"
-  })
+}): Decimal.Decimal | null => {
+  const worth = Rational.multiply(Rational.of(of.units), Rational.of(of.price))
+  return Rational.fits(worth)
+    ? Rational.round(worth, { places: of.cashDecimals, rounding: "floor" })
+    : null
+}
 
 /**
  * Units that are shown: base units of a rebasing instrument times its index, rounded half up to the

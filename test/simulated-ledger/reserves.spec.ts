@@ -738,6 +738,11 @@ describe("a mint", () => {
       Effect.gen(function* () {
         const { scene, eur, bill, point } = yield* based
         const order = hundred(scene, point)
+        const started = yield* Reserves.startMint(scene, { ...order, id: "mint-0" })
+        const unready = { orderCid: started, agreementCid: eur, order }
+        expect(yield* Effect.flip(Reserves.settleMint(scene, unready))).toMatchObject(
+          aborts("the depositor has not accepted the order")
+        )
         const orderCid = yield* Reserves.readyMint(scene, order)
         const of = { orderCid, agreementCid: eur, order }
         const at = (value: string) => Effect.map(Reserves.price(scene, value), (one) => [one])

@@ -253,3 +253,25 @@ describe("months of one instrument by chance", () => {
     ])
   })
 })
+
+describe("an instrument in a month", () => {
+  it.each([
+    [0, "0", "0", false],
+    [1, "0", "0", true],
+    [0, "1", "1", true],
+    [0, "1", "0", true],
+    [0, "0", "1", true]
+  ])(
+    "of %i movements, open at %s and closed at %s, is shown: %s",
+    (count, open, closed, isShown) => {
+      const figures = {
+        movementCount: count,
+        opening: Decimal.of(open),
+        closing: Decimal.of(closed)
+      }
+      const month = { instrumentId: "fund-a", movements: [], ...figures }
+      const unpriced = { price: null, priceAt: null, value: null, currency: null }
+      expect(Rules.isShown({ ...month, ...unpriced })).toBe(isShown)
+    }
+  )
+})

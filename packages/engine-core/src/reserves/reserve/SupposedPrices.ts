@@ -14,7 +14,8 @@ export interface SupposedPrice {
   readonly price: Decimal.Decimal
 }
 
-const expected = "a price of an asset, as <admin>/<assetId>=<price>"
+const expected =
+  "a price of an asset, as <admin>/<assetId>=<price>, above zero and of at most 10 digits before the point"
 const decodePrice = Schema.decodeUnknownResult(Amount.supposedPriceText)
 
 /** Reads the asset up to the last equals sign: an id on the ledger may have any characters. */

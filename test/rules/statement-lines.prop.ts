@@ -12,6 +12,12 @@ const text = fc.string({ unit: "grapheme", minLength: 1 }).filter((t) => !t.incl
 const orNull = <A>(of: fc.Arbitrary<A>) => fc.option(of, { nil: null })
 const date = fc.integer({ min: 0, max: 40_000 }).map(Date.fromEpochDay)
 
+/** Counterparties in the block of a line, sealed by themselves as before, or none. */
+const sealed = fc.oneof(
+  fc.record({ counterparty: orNull(fc.nat({ max: 63 })), counterparties: text }),
+  fc.record({ counterparty: orNull(fc.oneof(fc.nat({ max: 63 }), text)) })
+)
+
 const anyLine: fc.Arbitrary<StatementLine> = fc.oneof(
   fc.record({
     kind: fc.constant("holdings" as const),
@@ -20,18 +26,19 @@ const anyLine: fc.Arbitrary<StatementLine> = fc.oneof(
     quantity: decimal,
     locked: orNull(amount)
   }),
-  fc.record({
-    kind: fc.constant("cash" as const),
-    line,
-    bookingDate: date,
-    valueDate: orNull(date),
-    amount,
-    currency: fc.constantFrom("EUR", "CHF"),
-    direction: fc.constantFrom("credit" as const, "debit" as const),
-    bankReference: orNull(text),
-    reference: orNull(text),
-    counterparty: orNull(text)
-  }),
+  fc
+    .record({
+      kind: fc.constant("cash" as const),
+      line,
+      bookingDate: date,
+      valueDate: orNull(date),
+      amount,
+      currency: fc.constantFrom("EUR", "CHF"),
+      direction: fc.constantFrom("credit" as const, "debit" as const),
+      bankReference: orNull(text),
+      reference: orNull(text)
+    })
+    .chain((entry) => sealed.map((counterparties) => ({ ...entry, ...counterparties }))),
   fc.record({
     kind: fc.constant("custody" as const),
     line,

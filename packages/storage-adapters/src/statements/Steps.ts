@@ -1,6 +1,6 @@
 /** Pipeline of synchronous steps over a stream: a step turns each slice of input into output at once. */
 import { StatementSource } from "@bursar/engine-core/ports"
-import { Effect, Stream } from "effect"
+import { Array as Arrays, Effect, Stream } from "effect"
 
 /** One stage of a reader, with the state that it keeps between slices. Throws a `StatementFault`. */
 export interface Step<in I, out O> {
@@ -42,10 +42,17 @@ export const run = <I, O, E, R>(
           )
         ),
         Stream.concat(Stream.fromEffect(attempt(() => step.end()))),
-        Stream.flattenIterable
+        flattened
       )
     )
   )
+
+/**
+ * Flattens a stream of arrays. `Stream.flattenIterable` makes a stream with a scope of each, and chains
+ * of ended scopes keep what was read from the collection of young objects.
+ */
+const flattened = <A, E, R>(self: Stream.Stream<ReadonlyArray<A>, E, R>): Stream.Stream<A, E, R> =>
+  self.pipe(Stream.filter(Arrays.isReadonlyArrayNonEmpty), Stream.flattenArray)
 
 /** Joins two steps into one. */
 export const joined = <I, M, O>(first: Step<I, M>, second: Step<M, O>): Step<I, O> => ({
@@ -66,5 +73,5 @@ export const sliced = <E, R>(
         piece.subarray(index * sliceBytes, (index + 1) * sliceBytes)
       )
     ),
-    Stream.flattenIterable
+    flattened
   )

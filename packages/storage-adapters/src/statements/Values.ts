@@ -41,10 +41,15 @@ export const only = (self: Element, ...path: ReadonlyArray<string>): Element => 
 
 /** The one of several elements that is there; refuses none and more than one. */
 export const oneOf = (self: Element, names: ReadonlyArray<string>): Element => {
-  const found = names.flatMap((name) => all(self, name))
-  const [single] = found
-  if (single === undefined || found.length > 1) {
-    throw field(self, `${self.name} has ${found.length} of ${names.join(", ")}, and one is read.`)
+  let single: Element | null = null
+  let count = 0
+  for (const child of self.children) {
+    if (!names.includes(child.name)) continue
+    single = child
+    count++
+  }
+  if (single === null || count > 1) {
+    throw field(self, `${self.name} has ${count} of ${names.join(", ")}, and one is read.`)
   }
   return single
 }
@@ -132,10 +137,14 @@ export const money = (self: Element): Money => ({
 const dated =
   /^(?<date>[0-9]{4}-[0-9]{2}-[0-9]{2})(?:T(?<hour>[0-9]{2}):(?<minute>[0-9]{2}):(?<second>[0-9]{2})(?:\.(?<fraction>[0-9]{1,12}))?)?(?<offset>Z|[+-][0-9]{2}:[0-9]{2})?$/u
 
+/** Characters of a date without a time. */
+const dateLength = 10
+
 /** Reads a date, or the date of a date-time as it is written, without regard to its offset. */
 export const date = (self: Element): Date.Date => {
   const text = trimmed(self)
-  const read = Date.parse(dated.exec(text)?.groups?.["date"] ?? "")
+  const isAlone = text.length === dateLength
+  const read = Date.parse(isAlone ? text : (dated.exec(text)?.groups?.["date"] ?? ""))
   if (Result.isFailure(read)) throw field(self, `${self.name} is no date.`)
   if (!isOfYears(read.success)) throw field(self, `${self.name} ${otherYears}.`)
   return read.success

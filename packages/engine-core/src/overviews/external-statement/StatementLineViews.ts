@@ -73,7 +73,8 @@ export interface Around {
   readonly holderOf: ReadonlyMap<string, string>
   /** Sum that orders took of each line, by its number. */
   readonly takenOf: ReadonlyMap<number, Decimal.Decimal>
-  readonly counterpartyOf: (sealed: string) => Counterparty
+  /** Counterparty of an entry; asked for each entry once, in file order. */
+  readonly counterpartyOf: (entry: CashEntry) => Counterparty | null
 }
 
 export const viewOf = (line: StatementLine, around: Around): StatementLineView => {
@@ -95,11 +96,12 @@ const holdingsOf = (line: HoldingsLine, { holderOf }: Around): StatementLineView
 const custodyOf = (line: CustodyLine): StatementLineView => line
 
 const entryOf = (line: CashEntry, around: Around): StatementLineView => {
+  const { counterparties: _, ...entry } = line
   const taken = around.takenOf.get(line.line) ?? Decimal.zero
   return {
-    ...line,
+    ...entry,
     externalAccountId: around.externalAccountId,
-    counterparty: line.counterparty === null ? null : around.counterpartyOf(line.counterparty),
+    counterparty: around.counterpartyOf(line),
     taken,
     match: matchOf({ amount: line.amount, taken })
   }

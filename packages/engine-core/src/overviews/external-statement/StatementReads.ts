@@ -1,5 +1,5 @@
 /** Reads of statements: all of them, or one with its lines and the text of its file. */
-import { Effect, Result, Schema, Stream } from "effect"
+import { Effect, Schema, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { accountNumbers } from "../../holders/external-account/AccountNumber.ts"
 import { externalAccounts } from "../../holders/external-account/ExternalAccount.ts"
@@ -7,7 +7,6 @@ import { holderParties } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import * as Base64 from "../../kernel/Base64.ts"
 import * as Date from "../../kernel/Date.ts"
-import * as PlainJson from "../../kernel/PlainJson.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { nameOf } from "../../orders/order/CashLine.ts"
 import { cashLines } from "../../orders/order/CashTaking.ts"
@@ -25,13 +24,13 @@ import {
   ExternalStatementId,
   externalStatements
 } from "../../statements/external-statement/ExternalStatement.ts"
+import * as Counterparties from "../../statements/external-statement/Counterparties.ts"
 import type { StatementLine } from "../../statements/external-statement/StatementLine.ts"
 import { linesOf } from "../../statements/external-statement/StatementLookups.ts"
 import { bytesOf } from "../../statements/external-statement/StageSteps.ts"
 import * as StatementView from "../../statements/external-statement/StatementView.ts"
 import { type AccountIs, StatementKind } from "../../vocabulary/sets.ts"
-import * as Secrets from "../../writes/Secrets.ts"
-import { type Around, type Counterparty, StatementLineView, viewOf } from "./StatementLineViews.ts"
+import { type Around, StatementLineView, viewOf } from "./StatementLineViews.ts"
 
 const audience = {
   operator: "all",
@@ -113,11 +112,14 @@ const accountsIn = (lines: ReadonlyArray<StatementLine>): ReadonlyArray<string> 
 /** Makes the views of a page of lines, with one look-up for each kind of record. */
 const viewsOf = Effect.fnUntraced(function* (
   statement: Stored<ExternalStatement>,
-  lines: ReadonlyArray<StatementLine>
+  {
+    lines,
+    counterpartyOf
+  }: Pick<Around, "counterpartyOf"> & {
+    readonly lines: ReadonlyArray<StatementLine>
+  }
 ) {
   const records = yield* Records
-  const crypto = yield* Crypto
-  const { sealingKeys: keys } = yield* Settings
   const { externalAccountId, externalStatementId: statementId } = statement
   const accounts = accountsIn(lines)
   const source =
@@ -136,15 +138,30 @@ const viewsOf = Effect.fnUntraced(function* (
         ? new Map<string, string>()
         : yield* holdersOf(accounts, source.accountIs),
     takenOf: new Map(taken.map((line) => [line.line, line.taken])),
-    counterpartyOf: (sealed) => counterpartyOf(Secrets.unseal(sealed, { keys }, crypto))
+    counterpartyOf
   }
   return lines.map((line) => viewOf(line, around))
 })
 
-const counterpartyOf = (text: string): Counterparty =>
-  Result.getOrThrow(PlainJson.parse(text)) as unknown as Counterparty
-
 type Services = Records | Bulk | Blobs | Crypto
+
+/** Streams the views of a statement's lines, a page at a time. */
+const rowsOf = (
+  statement: Stored<ExternalStatement>
+): Stream.Stream<StatementLineView, Unavailable, Services> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const { sealingKeys: keys } = yield* Settings
+      const counterpartyOf = Counterparties.reader({ keys }, yield* Crypto)
+      return linesOf(statement).pipe(
+        Stream.grouped(pageMax),
+        Stream.mapEffect((lines) =>
+          Effect.catchTag(viewsOf(statement, { lines, counterpartyOf }), "Refused", Effect.die)
+        ),
+        Stream.flatMap((views) => Stream.fromIterable(views))
+      )
+    })
+  )
 
 /** Streams the bytes of a statement's file as text: as they are where they are UTF-8, else base64. */
 const rawOf = (statement: Stored<ExternalStatement>) => {
@@ -213,16 +230,9 @@ export const get = Read.streamed({
     const statement = yield* records.get(externalStatements, externalStatementId)
     const record = StatementView.of(statement)
     if (statement.prunedAt !== undefined) return { record, rows: null, text: null }
-    const rows: Stream.Stream<StatementLineView, Unavailable, Services> = linesOf(statement).pipe(
-      Stream.grouped(pageMax),
-      Stream.mapEffect((lines) =>
-        Effect.catchTag(viewsOf(statement, lines), "Refused", Effect.die)
-      ),
-      Stream.flatMap((views) => Stream.fromIterable(views))
-    )
     return {
       record,
-      rows: Stream.provideContext(rows, context),
+      rows: Stream.provideContext(rowsOf(statement), context),
       text: Stream.provideContext(rawOf(statement), context)
     }
   })

@@ -27,6 +27,7 @@ import {
   ownerOf,
   statementsOfDates
 } from "./ExternalStatement.ts"
+import * as Counterparties from "./Counterparties.ts"
 import type { MediaType, Named, Receiving, Staged } from "./Intake.ts"
 import * as LineRows from "./LineRows.ts"
 import * as StageSteps from "./StageSteps.ts"
@@ -186,15 +187,16 @@ const partsAhead = 4
  */
 const appending = Effect.fnUntraced(function* (owner: string) {
   const bulk = yield* Bulk
-  let waiting: ReadonlyArray<BulkRow> = []
+  let waiting: Array<BulkRow> = []
   return {
     add: Effect.fnUntraced(function* (rows: ReadonlyArray<BulkRow>) {
-      waiting = waiting.length === 0 ? rows : [...waiting, ...rows]
-      let written = 0
-      for (; waiting.length - written >= rowsAtOnce; written += rowsAtOnce) {
-        yield* orUnavailable(bulk.append(owner, waiting.slice(written, written + rowsAtOnce)))
+      for (const row of rows) {
+        waiting.push(row)
+        if (waiting.length < rowsAtOnce) continue
+        const full = waiting
+        waiting = []
+        yield* orUnavailable(bulk.append(owner, full))
       }
-      waiting = waiting.slice(written)
     }),
     /** Writes the remaining rows. */
     end: Effect.suspend(() => orUnavailable(bulk.append(owner, waiting)))
@@ -214,27 +216,30 @@ const storing = Effect.fnUntraced(function* ({ accountIs, kind }: ExternalSource
   const { sealingKeys: keys } = yield* Settings
   const isHashed = kind !== "cash" && (accountIs === null || accountIs === "external-account")
   const hash = isHashed ? yield* currentHasher : (account: string) => account
-  return (lines: ReadonlyArray<Port.Line>, from: number) =>
-    Effect.gen(function* () {
-      const sealed = lines.some((line) => line.kind === "cash" && line.counterparty !== null)
-      const chance = sealed
-        ? yield* ids.bytes(lines.length * counterpartyChance)
-        : new Uint8Array(0)
-      return lines.map((line, index): StatementLine => {
-        const number = from + index
-        if (line.kind !== "cash") return { ...line, line: number, account: hash(line.account) }
-        const nonce = chance.slice(index * counterpartyChance, (index + 1) * counterpartyChance)
-        const counterparty =
-          line.counterparty === null
-            ? null
-            : Secrets.seal(JSON.stringify(line.counterparty), { keys, nonce }, crypto)
-        return { ...line, line: number, counterparty }
-      })
+  const blockOf = Effect.fnUntraced(function* (lines: ReadonlyArray<Port.Line>, from: number) {
+    const counterparties: Array<Counterparties.Counterparty> = []
+    const stored = lines.map((line, index): StatementLine => {
+      const number = from + index
+      if (line.kind !== "cash") return { ...line, line: number, account: hash(line.account) }
+      if (line.counterparty === null) return { ...line, line: number, counterparty: null }
+      const counterparty = counterparties.push(line.counterparty) - 1
+      return { ...line, line: number, counterparty }
     })
+    const [first, ...others] = stored
+    if (counterparties.length === 0 || first?.kind !== "cash") return stored
+    const nonce = yield* ids.bytes(Counterparties.chanceBytes)
+    const sealed = Counterparties.seal(counterparties, { keys, nonce }, crypto)
+    return [{ ...first, counterparties: sealed }, ...others]
+  })
+  return Effect.fnUntraced(function* (lines: ReadonlyArray<Port.Line>, from: number) {
+    const stored: Array<StatementLine> = []
+    for (let at = 0; at < lines.length; at += Counterparties.blockLines) {
+      const block = lines.slice(at, at + Counterparties.blockLines)
+      stored.push(...(yield* blockOf(block, from + at)))
+    }
+    return stored
+  })
 })
-
-/** Random bytes that the seal of a counterparty needs. */
-const counterpartyChance = Secrets.chanceBytes(["counterparty"])
 
 /**
  * Reads a staged file through the source's reader, in constant memory, and writes its lines as rows

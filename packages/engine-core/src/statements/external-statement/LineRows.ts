@@ -9,7 +9,7 @@ import type { BulkRow } from "../../ports/storage/Bulk.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import type { CashEntry, StatementLine } from "./StatementLine.ts"
 
-const { Literal, NullOr, String: Text, Struct } = Schema
+const { Literal, NullOr, optionalKey, String: Text, Struct, Union } = Schema
 
 const Holdings = Struct({
   kind: Literal("holdings"),
@@ -29,7 +29,8 @@ const Cash = Struct({
   direction: sets.CashDirection.schema,
   bankReference: NullOr(Text),
   reference: NullOr(Text),
-  counterparty: NullOr(Text)
+  counterparty: NullOr(Union([Text, Integer.schema])),
+  counterparties: optionalKey(Text)
 })
 
 const Custody = Struct({
@@ -40,7 +41,7 @@ const Custody = Struct({
   quantity: Decimal.plain
 })
 
-const Line = Schema.Union([Holdings, Cash, Custody])
+const Line = Union([Holdings, Cash, Custody])
 const decode = CompiledCodec.decoder(Line)
 
 /** Digits of a line's key: as many as the longest statement needs, so that keys sort by number. */
@@ -87,7 +88,10 @@ export const rowOf = (line: StatementLine): BulkRow => {
         ["direction", textOf(line.direction)],
         ["bankReference", textOf(line.bankReference)],
         ["reference", textOf(line.reference)],
-        ["counterparty", textOf(line.counterparty)]
+        ["counterparty", PlainJson.stringify(line.counterparty)],
+        ...(line.counterparties === undefined
+          ? []
+          : [["counterparties", textOf(line.counterparties)] as const])
       ])
       const match = line.bankReference ?? ""
       return { key, match, group: cashGroupOf(line), amounts: [amount], body }

@@ -1,5 +1,5 @@
 /** Chunks of 1 MiB of a stream of bytes, numbered from 0. */
-import { Effect, Stream } from "effect"
+import { Array as Arrays, Effect, Stream } from "effect"
 
 /** Bytes of every chunk but the last. */
 export const chunkBytes = 1_048_576
@@ -36,7 +36,9 @@ export const numberedChunks = <E, R>(
       Effect.sync(() => (filled === 0 ? [] : [{ chunk, bytes: buffer.subarray(0, filled) }]))
     )
     return bytes.pipe(
-      Stream.flatMap((part) => Stream.fromIterable(take(part))),
+      Stream.map(take),
+      Stream.filter(Arrays.isReadonlyArrayNonEmpty),
+      Stream.flattenArray,
       Stream.concat(rest)
     )
   })

@@ -34,8 +34,13 @@ export interface CashEntry extends Numbered {
   readonly direction: CashDirection
   readonly bankReference: string | null
   readonly reference: string | null
-  /** Sealed name and account of the counterparty; null: the file has none. */
-  readonly counterparty: string | null
+  /**
+   * Place of the counterparty in its block of lines, from 0; null: the file has none. A text: the
+   * sealed counterparty itself, as earlier versions stored it.
+   */
+  readonly counterparty: number | string | null
+  /** Sealed names and accounts of a block's counterparties; its first line alone has them. */
+  readonly counterparties?: string
 }
 
 export interface CustodyLine extends Numbered, OfAccount {

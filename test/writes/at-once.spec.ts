@@ -3,7 +3,8 @@
  * (docs/contract/operations.md#order-of-execution).
  */
 import { Engine } from "@bursar/engine-core"
-import { WorkQueue } from "@bursar/engine-core/ports"
+import { type Ledger, WorkQueue } from "@bursar/engine-core/ports"
+import * as Memory from "@bursar/storage-adapters/memory"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Layer } from "effect"
 import * as Calls from "../engine/calls.ts"
@@ -58,5 +59,40 @@ describe("twenty operations on twenty records, on a ledger that does not answer"
           )
         )
       })
+  )
+})
+
+describe("three operations on three records", () => {
+  it.effect("are claimed by one look at the queue, since one instance may run more of them", () =>
+    Effect.gen(function* () {
+      let looks = 0
+      const storage = Layer.effect(
+        WorkQueue,
+        Effect.map(WorkQueue, (work) => ({
+          ...work,
+          lease: (asked: Parameters<typeof work.lease>[0]) =>
+            Effect.suspend(() => {
+              if (asked.queue === "operations") looks += 1
+              return work.lease(asked)
+            })
+        }))
+      ).pipe(Layer.provideMerge(Memory.layer))
+      // The ledger never answers, so that no end of an operation wakes the runner.
+      const tamper = (port: Ledger.Ledger["Service"]) => ({ ...port, submit: () => Effect.never })
+      yield* Effect.gen(function* () {
+        const { party } = yield* Notes.outsider("registrar")
+        for (let at = 0; at < 3; at++) {
+          yield* Calls.submit(Notes.propose, operator, {
+            params: { noteId: `n${at}` },
+            body: `{"registrar":"${party}"}`,
+            key: `k${at}`
+          })
+        }
+        const work = yield* WorkQueue
+        yield* Passing.working
+        for (let turn = 0; turn < 20; turn++) yield* Passing.breathe
+        assert.deepStrictEqual([looks, (yield* work.depth("operations")).leased], [1, 3])
+      }).pipe(Effect.provide(world({ ...declared, storage, tamper })))
+    })
   )
 })

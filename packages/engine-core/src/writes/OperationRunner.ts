@@ -202,7 +202,8 @@ const make = Effect.gen(function* () {
         const free = settings.operationsAtOnce - (yield* FiberSet.size(running))
         const leases = free > 0 ? yield* lease(free) : []
         for (const it of leases) yield* FiberSet.run(running, Effect.ensuring(workOn(it), ring))
-        if (leases.length === 0) yield* pause
+        // The queue has no further item that is due where it gave fewer than were asked for.
+        if (leases.length < Math.max(1, free)) yield* pause
       })
       const round = LeasedWork.round(cycle, { failed: "the queue could not be read", pause })
       return yield* Effect.forever(round).pipe(

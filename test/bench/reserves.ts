@@ -124,7 +124,13 @@ const mintOf = (n: number, reserveId: string): Mint => {
     ...{ holder: reserve.holder, holderId: "holder-1" as Mint["holderId"], party: reserve.holder },
     ...{ asset, units: Decimal.of("10"), deposit: Decimal.of("10.5") },
     ...{ price: Decimal.one, pointCid: null, sharePrice: Decimal.one, decimals: 6, unit: "USD" },
-    ...{ coverBefore: Decimal.one, coverAfter: Decimal.one, readyAt: now, intentCid: null },
+    ...{
+      coverBefore: Decimal.one,
+      coverAfter: Decimal.one,
+      readyAt: now,
+      intentCid: null,
+      lost: false
+    },
     deadline: Instant.of("2099-01-01T00:00:00Z"),
     ...(isReady
       ? {

@@ -106,6 +106,7 @@ export const line = (
     deliveredAt: null,
     paidOn: null,
     deliveredUid: null,
+    lost: false,
     delivery: null,
     rolledUid: null,
     number: 1,

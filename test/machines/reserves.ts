@@ -150,7 +150,8 @@ const order = ({ issuer, instrumentId }: Of): Members => ({
   endedAt: at,
   updateId: "update-1",
   orderCid: null,
-  heldCid: null
+  heldCid: null,
+  lost: false
 })
 
 /** Opens the records as a request would; must run inside a transaction. */

@@ -481,8 +481,11 @@ describe("a venue that begins on a ledger that has forgotten", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  /** A store that was away while the units of a priced redemption were burned; `before` is a value it had. */
-  const awayWhileBurned = <A, R>(
+  const burned = (scene: Scene) => Effect.andThen(requestsBurn("500")(scene), burns(scene))
+
+  /** A store that was away while the parties moved a priced redemption; `before` is a value it had. */
+  const away = <A, Q, R>(
+    meanwhile: (scene: Scene) => Effect.Effect<unknown, unknown, Q>,
     had: Effect.Effect<A, unknown, R>,
     judge: (before: A) => Effect.Effect<void, unknown, R>
   ) =>
@@ -498,21 +501,20 @@ describe("a venue that begins on a ledger that has forgotten", () => {
         instrument: yield* Effect.flatMap(Records, (records) => records.get(instruments, "fund-a")),
         versions: yield* all(policyVersions)
       }
-      yield* requestsBurn("500")(scene)
-      yield* burns(scene)
-      const burnedAt = yield* ledger.ledgerEnd
+      yield* meanwhile(scene)
+      const back = yield* ledger.ledgerEnd
       yield* Effect.gen(function* () {
         yield* recordsTerms(terms)
         yield* Calls.catchUp
         const before = yield* had
-        Object.assign(sight, { end: burnedAt, horizon: burnedAt })
+        Object.assign(sight, { end: back, horizon: back })
         yield* Calls.settle
         yield* judge(before)
       }).pipe(Effect.provide(instance(ledger, { sight, storage: Memory.layer })))
     }).pipe(Effect.provide(world()))
 
   it.effect("never releases by itself a redemption whose units may be burned in the gap", () =>
-    awayWhileBurned(Cycles.redemption("o1"), ({ settleBy }) =>
+    away(burned, Cycles.redemption("o1"), ({ settleBy }) =>
       Effect.gen(function* () {
         assert.notStrictEqual(settleBy, null)
         assert.deepInclude(yield* Cycles.redemption("o1"), {
@@ -527,12 +529,25 @@ describe("a venue that begins on a ledger that has forgotten", () => {
     )
   )
 
+  it.effect("never releases by itself a redemption whose end is lost in the gap", () =>
+    away(acts("redemption", "withdraw"), Cycles.redemption("o1"), ({ settleBy }) =>
+      Effect.gen(function* () {
+        assert.deepInclude(yield* Cycles.redemption("o1"), {
+          ...{ state: "priced", settleBy, lost: true }
+        })
+        yield* Cycles.at("2026-08-20T20:00:00Z")
+        yield* Cycles.turns
+        assert.deepStrictEqual(yield* all(operations), [])
+      })
+    )
+  )
+
   const points = Effect.flatMap(Records, (records) => records.list(pricePoints, { limit: 10 }))
 
   it.effect(
     "leaves a price point at its place in its list, whichever contracts ended in the gap",
     () =>
-      awayWhileBurned(points, (before) =>
+      away(burned, points, (before) =>
         Effect.gen(function* () {
           assert.strictEqual(before.length, 1)
           assert.deepStrictEqual(yield* points, before)

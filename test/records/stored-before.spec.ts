@@ -6,6 +6,7 @@ import { Result, Schema } from "effect"
 import { describe, expect, it } from "vitest"
 import { Admission, admissions } from "#core/admissions/Admission.ts"
 import { admissionConsents } from "#core/admissions/AdmissionConsent.ts"
+import { DistributionLine } from "#core/distributions/distribution/DistributionLine.ts"
 import { Body, Manifest } from "#core/instruments/instrument/Manifest.ts"
 import { Gross } from "#core/orders/dealing-cycle/DealingCycleMachine.ts"
 import { primaryMarkets } from "#core/orders/primary-market/PrimaryMarket.ts"
@@ -16,6 +17,8 @@ import { Subscription } from "#core/orders/subscription/Subscription.ts"
 import { issuerPowersAgreements } from "#core/powers/IssuerPowersAgreement.ts"
 import { contracts } from "#core/projection/Contract.ts"
 import * as Codecs from "#core/records/Codecs.ts"
+import { Mint } from "#core/reserves/reserve-order/Mint.ts"
+import { ReserveRedemption } from "#core/reserves/reserve-order/ReserveRedemption.ts"
 import { approvals } from "#core/writes/Approval.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
@@ -34,6 +37,9 @@ describe("a stored document", () => {
     ["a dealing cycle", "lost", DealingCycle.fields.lost, false],
     ["a subscription", "lost", Subscription.fields.lost, false],
     ["a redemption", "lost", Redemption.fields.lost, false],
+    ["a mint", "lost", Mint.fields.lost, false],
+    ["a reserve redemption", "lost", ReserveRedemption.fields.lost, false],
+    ["a distribution line", "lost", DistributionLine.fields.lost, false],
     ["a redemption", "formerCycle", Redemption.fields.formerCycle, null],
     ["a cycle's gross figures", "refunded", Gross.fields.refunded, 0n]
   ] as const)("of %s is read without its later %s", (_, name, schema, absent) => {

@@ -91,7 +91,14 @@ export interface Collection<R = unknown, F = unknown> {
    * The record after a snapshot that does not have its contracts any more, which is effective at an
    * instant. Absent: the record stays as it was.
    */
-  lost?(self: R, snapshot: { readonly offset: Offset.Offset; readonly at: Instant.Instant }): R
+  lost?(
+    self: R,
+    snapshot: {
+      readonly updateId: string
+      readonly offset: Offset.Offset
+      readonly at: Instant.Instant
+    }
+  ): R
 }
 
 /** `due` of a record without clock moves. */

@@ -306,9 +306,8 @@ const lose = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const stored = bodyOf(self)
-  const { offset } = epoch.positionAt(epoch.effectiveAt)
-  const next =
-    collection.lost?.(stored, { offset: Offset.of(offset), at: epoch.effectiveAt }) ?? stored
+  const { effectiveAt: at, offset, updateId } = epoch.positionAt(epoch.effectiveAt)
+  const next = collection.lost?.(stored, { updateId, offset: Offset.of(offset), at }) ?? stored
   if (ShownRecords.textOf(next) !== ShownRecords.textOf(stored)) {
     yield* records.restate(collection, self, next, act)
   }

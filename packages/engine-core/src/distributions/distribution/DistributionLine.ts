@@ -1,5 +1,5 @@
 /** Record and collection of distribution lines: one holder's figures of one month, and their payment. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Date from "../../kernel/Date.ts"
@@ -63,6 +63,11 @@ export const DistributionLine = Schema.Struct({
   /** Null before the delivery, and of lines that were delivered before this member, or before a snapshot. */
   delivery: Field.optional(Delivery),
   rolledUid: NullOr(Text),
+  /**
+   * True where a new ledger epoch began without the contract of a line that was owed: it was delivered
+   * or voided meanwhile, and which is unknown (docs/domain/ledger-epochs.md#lost-records).
+   */
+  lost: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
 
   /**
    * Number within the distribution, from 1: holders in their order, then parties that are no
@@ -117,13 +122,16 @@ export const concealed = { state: ["suspended"], shownState: ["due"] } as const
 /** Checks whether a line waits for causes alone that are concealed from investors and apps. */
 export const isConcealed = (self: DistributionLine): boolean => shownOf(self).state !== self.state
 
-/** Checks whether the ledger names another payee or wait than the record of an owed line. */
+/** Checks whether the ledger names another payee or wait than the record of an owed line; a lost one has no contract. */
 export const isUndirected = ({
   directed,
+  lost,
   party,
   state
-}: Pick<DistributionLine, "directed" | "party" | "state">): boolean =>
-  directed !== null && (directed.party !== party || directed.waits !== (state === "suspended"))
+}: Pick<DistributionLine, "directed" | "lost" | "party" | "state">): boolean =>
+  directed !== null &&
+  !lost &&
+  (directed.party !== party || directed.waits !== (state === "suspended"))
 
 /** Id of a line by its number. */
 export const lineIdOf = (distributionId: string, number: number): LineId =>
@@ -202,7 +210,13 @@ export const distributionLines = Collection.define<DistributionLine, Fact>("dist
     /** The instrument, until the line is rolled, or ended without a payment. */
     open: (self) => (isUnrolled(self) ? self.instrumentId : null)
   },
+  // A delivered line ends by its roll alone, so that its end is no secret of the gap.
+  lost: (self, { updateId }) =>
+    self.state === "delivered"
+      ? { ...self, state: "rolled", lineCid: null, rolledUid: updateId }
+      : { ...self, lost: true },
   waitingOn: (self) => {
+    if (self.lost) return []
     switch (self.state) {
       case "due":
         return [ofRegistrar(self)]

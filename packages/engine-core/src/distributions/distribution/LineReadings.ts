@@ -120,7 +120,8 @@ const unpaid = {
   paidOn: null,
   deliveredUid: null,
   delivery: null,
-  rolledUid: null
+  rolledUid: null,
+  lost: false
 } as const
 
 const stateOf = (of: {

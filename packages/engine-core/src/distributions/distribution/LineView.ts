@@ -39,7 +39,8 @@ const shown = Struct.pick(DistributionLine.fields, [
   "deliveredAt",
   "paidOn",
   "deliveredUid",
-  "rolledUid"
+  "rolledUid",
+  "lost"
 ])
 
 export const LineView = RecordView.schemaOf(shown, {

@@ -183,6 +183,7 @@ const linedOf = (
     deliveredUid: null,
     delivery: null,
     rolledUid: null,
+    lost: false,
     number,
     computedFor: { holderId, party },
     payout,

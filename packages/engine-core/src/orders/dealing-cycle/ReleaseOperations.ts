@@ -71,7 +71,7 @@ export const timely = [
     doc: "Releases a dealing cycle that has not settled by its time to.",
     collection: dealingCycles,
     operation: release,
-    at: (cycle) => (cycle.state === "open" ? cycle.settleBy : undefined),
+    at: (cycle) => (cycle.state === "open" && !cycle.lost ? cycle.settleBy : undefined),
     request: ({ cycleId }) => ({ cycleId })
   })
 ]

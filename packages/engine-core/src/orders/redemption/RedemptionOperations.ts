@@ -105,6 +105,7 @@ const expired = Timely.define({
   at: (self) =>
     self.settleBy !== null &&
     self.cycleId === null &&
+    !self.lost &&
     (self.state === "priced" || self.state === "funded")
       ? self.settleBy
       : undefined,

@@ -138,8 +138,8 @@ export const timely = [
     doc: "Releases a priced, ledger-paid subscription that has not settled by its time to.",
     collection: subscriptions,
     operation: release,
-    at: ({ state, payment, cycleId, settleBy }) =>
-      state === "priced" && payment === "ledger" && cycleId === null
+    at: ({ state, payment, cycleId, lost, settleBy }) =>
+      state === "priced" && payment === "ledger" && cycleId === null && !lost
         ? (settleBy ?? undefined)
         : undefined,
     request: ({ subscriptionId }) => ({ subscriptionId })

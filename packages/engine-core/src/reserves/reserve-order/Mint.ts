@@ -38,7 +38,9 @@ export const mints = Collection.define<Mint, ReserveOrder.Fact>("mint", {
   filters: ReserveOrder.filtersOf("mint"),
   ripens: ReserveOrder.ripens,
   due: ReserveOrder.due,
-  waitingOn: ({ state, party, heldCid, deadline }) => {
+  lost: ReserveOrder.lost,
+  waitingOn: ({ state, party, heldCid, deadline, lost }) => {
+    if (lost) return []
     if (state === "started" || (state === "ready" && heldCid === null)) {
       return [{ party, action: "MintOrder.Accept", by: deadline }]
     }

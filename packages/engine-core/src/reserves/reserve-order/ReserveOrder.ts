@@ -1,5 +1,5 @@
 /** Members, facts, filters and invariants that the records of mints and reserve redemptions share. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { match } from "ts-pattern"
 import { HolderId } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
@@ -53,7 +53,12 @@ export const members = {
   /**
    * The depositor's allocation, or the owner's locked units; null: none is named, or it has ended.
    */
-  heldCid: NullOr(Field.contractId)
+  heldCid: NullOr(Field.contractId),
+  /**
+   * True where a new ledger epoch began without the contract of the open order: it ended meanwhile, and
+   * how is unknown (docs/domain/ledger-epochs.md#lost-records).
+   */
+  lost: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false)))
 } as const
 
 const Members = Schema.Struct(members)
@@ -126,9 +131,17 @@ const ended = <R extends Members>(
   endedAt: Instant.Instant
 ): R => ({ ...self, endedAs: endedAs[on], endedAt, orderCid: null, heldCid: null })
 
-/** An order is open until it has settled or is cancelled; one past its deadline is open too. */
-export const isOpen = ({ state }: Pick<Members, "state">): boolean =>
-  !Machine.isTerminal(ReserveOrderMachine, state)
+/** The order after a snapshot without its contract: it has its last known state, and waits for nobody. */
+export const lost = <R extends Members>(self: R): R => ({ ...self, lost: true })
+
+const hasEnded = ({ state }: Pick<Members, "state">): boolean =>
+  Machine.isTerminal(ReserveOrderMachine, state)
+
+/**
+ * An order is open until it has settled or is cancelled, or is lost; one past its deadline is open too.
+ */
+export const isOpen = (self: Pick<Members, "state" | "lost">): boolean =>
+  !hasEnded(self) && !self.lost
 
 /** Key of a reserve's asset, for the index of open orders in it. */
 export const assetKeyOf = (of: Pick<Members, "reserveId" | "asset">): string =>
@@ -145,14 +158,15 @@ const filters = {
   /** The reserve's asset while the order is open. */
   openIn: (self: Members) => (isOpen(self) ? assetKeyOf(self) : null),
   /** Allocation or locked units of a ready order, to see when they end. */
-  heldCid: (self: Members) => self.heldCid
+  heldCid: (self: Members) => (self.lost ? null : self.heldCid)
 } as const
 
 /** Filter columns of the orders of a kind; an order is in the list of open orders until it has ended. */
 export const filtersOf = (kind: "mint" | "reserve-redemption") => ({
   ...filters,
-  open: ({ state }: Members) => OpenOrder.open({ kind, state }),
-  openUntil: ({ state }: Members) => OpenOrder.openUntil({ kind, state, until: null })
+  open: ({ lost, state }: Members) => (lost ? null : OpenOrder.open({ kind, state })),
+  openUntil: ({ lost, state }: Members) =>
+    lost ? null : OpenOrder.openUntil({ kind, state, until: null })
 })
 
 /** Filter columns that the clock moves: past its deadline an order is still open. */
@@ -161,15 +175,18 @@ export const ripens: ReadonlyArray<string> = ["state", "open"]
 /** The clock expires an order that has not settled by its deadline. */
 export const due = ({
   state,
-  deadline
+  deadline,
+  lost
 }: Members): Collection.Due<Extract<Fact, { readonly on: "expire" }>> | undefined =>
-  state === "started" || state === "ready" ? { at: deadline, fact: { on: "expire" } } : undefined
+  (state === "started" || state === "ready") && !lost
+    ? { at: deadline, fact: { on: "expire" } }
+    : undefined
 
 export const invariants = {
   "an order that ended says when and how": (self: Members) =>
-    isOpen(self) === (self.endedAt === null) && isOpen(self) === (self.endedAs === null),
+    hasEnded(self) === (self.endedAt !== null) && hasEnded(self) === (self.endedAs !== null),
   "an open order stands on its contract": (self: Members) =>
-    isOpen(self) === (self.orderCid !== null),
+    hasEnded(self) === (self.orderCid === null),
   "an order is for units": ({ units }: Members) => Decimal.isPositive(units),
   "a settled order names its update": ({ state, updateId }: Members) =>
     (state === "settled") === (updateId !== null)

@@ -14,7 +14,7 @@ import * as Field from "../../templates/Field.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import { type Reserve, ReserveId, reserves } from "../reserve/Reserve.ts"
 import { ReserveMachine } from "../reserve/ReserveMachine.ts"
-import type { Members } from "./ReserveOrder.ts"
+import { isOpen, type Members } from "./ReserveOrder.ts"
 import { ReserveOrderMachine } from "./ReserveOrderMachine.ts"
 
 /** An asset as a caller names it: its id is one that the views of the reserve show. */
@@ -135,9 +135,14 @@ export const reload = <R, F>(
   )
 
 /** The instant at which an order is due to settle; undefined: it is not ready. */
-export const settlesAt = ({ state, heldCid, readyAt }: Members): Instant.Instant | undefined =>
-  state === "ready" && heldCid !== null ? (readyAt ?? undefined) : undefined
+export const settlesAt = ({
+  state,
+  heldCid,
+  lost,
+  readyAt
+}: Members): Instant.Instant | undefined =>
+  state === "ready" && heldCid !== null && !lost ? (readyAt ?? undefined) : undefined
 
 /** The instant at which the engine cancels an order that has not settled. */
-export const cancelsAt = ({ state, deadline }: Members): Instant.Instant | undefined =>
-  Machine.isTerminal(ReserveOrderMachine, state) ? undefined : deadline
+export const cancelsAt = (self: Members): Instant.Instant | undefined =>
+  isOpen(self) ? self.deadline : undefined

@@ -25,7 +25,8 @@ const shared = [
   "coverBefore",
   "coverAfter",
   "deadline",
-  "updateId"
+  "updateId",
+  "lost"
 ] as const
 
 const added = {

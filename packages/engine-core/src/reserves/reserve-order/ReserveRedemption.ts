@@ -38,7 +38,9 @@ export const reserveRedemptions = Collection.define<ReserveRedemption, ReserveOr
     filters: ReserveOrder.filtersOf("reserve-redemption"),
     ripens: ReserveOrder.ripens,
     due: ReserveOrder.due,
-    waitingOn: ({ state, party, deadline }) => {
+    lost: ReserveOrder.lost,
+    waitingOn: ({ state, party, deadline, lost }) => {
+      if (lost) return []
       if (state === "started") {
         return [{ party, action: "ReserveRedemptionOrder.Accept", by: deadline }]
       }

@@ -118,6 +118,7 @@ export const of = <R extends Members, O>(kind: {
       readyAt: isReady ? node.effectiveAt : null,
       endedAt: null,
       updateId: null,
+      lost: false,
       ...of
     }
     yield* LedgerRecord.open(collection, kind.record(order, members), node)

@@ -14,6 +14,17 @@ import * as LazyStruct from "#core/kernel/LazyStruct.ts"
 import * as PlainJson from "#core/kernel/PlainJson.ts"
 import * as Codecs from "#core/records/Codecs.ts"
 import * as Export from "#core/reads/Export.ts"
+import { distributionLines } from "#core/distributions/distribution/DistributionLine.ts"
+import * as LineView from "#core/distributions/distribution/LineView.ts"
+import { dealingCycles } from "#core/orders/dealing-cycle/DealingCycle.ts"
+import * as DealingCycleView from "#core/orders/dealing-cycle/DealingCycleView.ts"
+import { redemptions } from "#core/orders/redemption/Redemption.ts"
+import * as RedemptionView from "#core/orders/redemption/RedemptionView.ts"
+import { subscriptions } from "#core/orders/subscription/Subscription.ts"
+import * as SubscriptionView from "#core/orders/subscription/SubscriptionView.ts"
+import { mints } from "#core/reserves/reserve-order/Mint.ts"
+import { reserveRedemptions } from "#core/reserves/reserve-order/ReserveRedemption.ts"
+import * as ReserveOrderView from "#core/reserves/reserve-order/ReserveOrderView.ts"
 import { samples } from "./samples.ts"
 
 type AnySchema = Schema.Codec<unknown, unknown>
@@ -114,6 +125,62 @@ describe("a view prints a lazily decoded record as it prints the decoded one", (
         expect(cells(picked)).toEqual(cells(() => plain))
       }
     }
+  })
+})
+
+const at = Instant.of("2026-07-30T04:00:00Z")
+const extended: ReadonlyArray<readonly [string, Collection, AnySchema, (record: never) => object]> =
+  [
+    ...(["operator", "registrar", "investor", "app"] as const).map(
+      (role) =>
+        [
+          `a line, for the role ${role}`,
+          distributionLines as Collection,
+          LineView.LineView as AnySchema,
+          (record: never) => LineView.ofRole(record, role)
+        ] as const
+    ),
+    [
+      "a subscription",
+      subscriptions as Collection,
+      SubscriptionView.SubscriptionView as AnySchema,
+      (record: never) => SubscriptionView.of(record, at)
+    ],
+    [
+      "a redemption",
+      redemptions as Collection,
+      RedemptionView.RedemptionView as AnySchema,
+      (record: never) => RedemptionView.of(record, at)
+    ],
+    [
+      "a mint",
+      mints as Collection,
+      ReserveOrderView.MintView as AnySchema,
+      (record: never) => ReserveOrderView.mint(record)
+    ],
+    [
+      "a reserve redemption",
+      reserveRedemptions as Collection,
+      ReserveOrderView.ReserveRedemptionView as AnySchema,
+      (record: never) => ReserveOrderView.redemption(record)
+    ],
+    [
+      "a dealing cycle",
+      dealingCycles as Collection,
+      DealingCycleView.DealingCycleView as AnySchema,
+      (record: never) => DealingCycleView.of(record)
+    ]
+  ]
+
+describe("a view that adds members prints a lazily decoded record as it prints the decoded one", () => {
+  it.each(extended)("of %s", (_, collection, schema, view) => {
+    const print = JsonPrinter.of(schema)
+    const printed = records(collection).map(({ decoded, lazily }) => {
+      const plain = outcome(() => print(view(decoded as never)))
+      expect(outcome(() => print(view(lazily() as never)))).toBe(plain)
+      return plain
+    })
+    expect(printed.some((text) => text !== "throws")).toBe(true)
   })
 })
 

@@ -5,6 +5,7 @@
 import { Schema, Struct } from "effect"
 import * as Basis from "../../kernel/Basis.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import * as LazyStruct from "../../kernel/LazyStruct.ts"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
 import type { Role } from "../../vocabulary/Role.ts"
@@ -67,23 +68,26 @@ export const LineDetail = Schema.Struct({
 export const ofRole = (record: Stored<DistributionLine>, role: Role): LineView => {
   if (isConcealedFrom(role)) {
     const { version, at } = record.visible
-    return {
-      ...RecordView.of(distributionLines, shown, { ...record, ...shownOf(record) }),
+    return LazyStruct.extend(RecordView.of(distributionLines, shown, record), {
+      ...shownOf(record),
       waitingOn: RecordView.waitingOn(distributionLines, asShown(record)),
       version,
       updatedAt: Instant.max(at, record.createdAt)
-    }
+    })
   }
   const view = RecordView.of(distributionLines, shown, record)
   if (role !== "registrar" || record.state !== "suspended") return view
   const reason = shownReason(record)
-  return { ...view, reason, ...(reason === null ? { waitingOn: [] } : waitingAs(record)) }
+  return LazyStruct.extend(view, {
+    reason,
+    ...(reason === null ? { waitingOn: [] } : waitingAs(record))
+  })
 }
 
 /** The line with the causes that an investor, an app and a registrar may know of. */
 const asShown = (record: Stored<DistributionLine>): Stored<DistributionLine> => {
   const reason = shownReason(record)
-  return { ...record, ...shownOf(record), causes: reason === null ? [] : [reason] }
+  return LazyStruct.extend(record, { ...shownOf(record), causes: reason === null ? [] : [reason] })
 }
 
 const waitingAs = (record: Stored<DistributionLine>) => ({

@@ -1,6 +1,7 @@
 /** Read of an instrument's prices. */
 import { Effect, Option, Schema, Struct } from "effect"
 import * as Instant from "../../kernel/Instant.ts"
+import * as LazyStruct from "../../kernel/LazyStruct.ts"
 import * as Read from "../../reads/Read.ts"
 import * as RecordView from "../../records/RecordView.ts"
 import { Records } from "../../records/Records.ts"
@@ -91,10 +92,11 @@ export const list = Read.list({
     const records = yield* Records
     const instrument = Option.getOrUndefined(yield* records.find(instruments, instrumentId, pin))
     const oracle = instrument?.manifest?.oracle ?? null
-    return points.map((point) => ({
-      ...RecordView.of(pricePoints, shown, point),
-      official: oracle !== null && official([point], oracle).length === 1
-    }))
+    return points.map((point) =>
+      LazyStruct.extend(RecordView.of(pricePoints, shown, point), {
+        official: oracle !== null && official([point], oracle).length === 1
+      })
+    )
   })
 })
 

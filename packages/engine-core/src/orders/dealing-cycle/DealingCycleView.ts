@@ -1,6 +1,7 @@
 /** View of a dealing cycle in lists and results: its public members, with the ids of its orders. */
 import { Struct } from "effect"
 import * as Instant from "../../kernel/Instant.ts"
+import * as LazyStruct from "../../kernel/LazyStruct.ts"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
 import { DealingCycle, dealingCycles } from "./DealingCycle.ts"
@@ -41,7 +42,7 @@ export type DealingCycleView = typeof DealingCycleView.Type
 export const of = (
   record: Stored<DealingCycle>,
   orders: DealingCycle["orders"] = record.orders
-): DealingCycleView => ({ ...RecordView.of(dealingCycles, shown, record), orders })
+): DealingCycleView => LazyStruct.extend(RecordView.of(dealingCycles, shown, record), { orders })
 
 /** Returns the view with the figures that settling the cycle now would give. */
 export const settling = (

@@ -2,6 +2,7 @@
 import { Schema, Struct } from "effect"
 import * as Basis from "../../kernel/Basis.ts"
 import type * as Instant from "../../kernel/Instant.ts"
+import * as LazyStruct from "../../kernel/LazyStruct.ts"
 import type * as Offset from "../../kernel/Offset.ts"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
@@ -66,8 +67,8 @@ export const of = (
   record: Stored<Redemption>,
   now: Instant.Instant,
   offset: Offset.Offset | null = null
-): RedemptionView => ({
-  ...RecordView.of(redemptions, shown, record),
-  orderState: orderStateAt(record, now),
-  basis: basisOf(record, offset)
-})
+): RedemptionView =>
+  LazyStruct.extend(RecordView.of(redemptions, shown, record), {
+    orderState: orderStateAt(record, now),
+    basis: basisOf(record, offset)
+  })

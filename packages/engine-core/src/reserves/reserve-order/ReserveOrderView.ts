@@ -2,6 +2,7 @@
 import { Schema, Struct } from "effect"
 import * as Basis from "../../kernel/Basis.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
+import * as LazyStruct from "../../kernel/LazyStruct.ts"
 import type * as Offset from "../../kernel/Offset.ts"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
@@ -66,21 +67,21 @@ export const ReserveRedemptionView = Schema.Struct({
 export type ReserveRedemptionView = typeof ReserveRedemptionView.Type
 
 /** Makes the view of a mint; `offset` is the offset of the read, named in the basis. */
-export const mint = (record: Stored<Mint>, offset: Offset.Offset | null = null): MintView => ({
-  ...RecordView.of(mints, ofMint, record),
-  allocationCid: record.heldCid,
-  basis: ReserveOrderBasis.ofMint(record, offset)
-})
+export const mint = (record: Stored<Mint>, offset: Offset.Offset | null = null): MintView =>
+  LazyStruct.extend(RecordView.of(mints, ofMint, record), {
+    allocationCid: record.heldCid,
+    basis: ReserveOrderBasis.ofMint(record, offset)
+  })
 
 /** Makes the view of a reserve redemption. */
 export const redemption = (
   record: Stored<ReserveRedemption>,
   offset: Offset.Offset | null = null
-): ReserveRedemptionView => ({
-  ...RecordView.of(reserveRedemptions, ofRedemption, record),
-  lockedUnitsCid: record.heldCid,
-  basis: ReserveOrderBasis.ofRedemption(record, offset)
-})
+): ReserveRedemptionView =>
+  LazyStruct.extend(RecordView.of(reserveRedemptions, ofRedemption, record), {
+    lockedUnitsCid: record.heldCid,
+    basis: ReserveOrderBasis.ofRedemption(record, offset)
+  })
 
 /** Result of a settled order: its figures, and the cover before and after it. */
 const settled = {

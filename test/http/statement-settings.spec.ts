@@ -1,8 +1,9 @@
 /** Settings of statements: sources whose members fit together, each fault with its place. */
-import { settingsDefaults } from "@bursar/engine-core"
+import { settingsDefaults, statementLinesLimit } from "@bursar/engine-core"
 import { HostConfig } from "@bursar/http-host"
-import { Result } from "effect"
+import { Result, Schema } from "effect"
 import { describe, expect, it } from "vitest"
+import { CashLine } from "#core/orders/order/CashLine.ts"
 import { sources } from "#host/config/Statements.ts"
 
 const cash = {
@@ -122,6 +123,12 @@ describe("the limits of statements", () => {
   ] as const)("%s takes %s and not %s", (name, taken, refused) => {
     expect(Result.isSuccess(settings[name].read(taken))).toBe(true)
     expect(Result.isSuccess(settings[name].read(refused))).toBe(false)
+  })
+
+  it("let an order name the last line of the longest statement, and no line after it", () => {
+    const isNumber = Schema.is(CashLine.fields.line)
+    expect(isNumber(statementLinesLimit)).toBe(true)
+    expect(isNumber(statementLinesLimit + 1)).toBe(false)
   })
 
   it("are the engine's where nothing is set", () => {

@@ -2,7 +2,7 @@
 export * as Engine from "./Engine.ts"
 export * as Gauges from "./feeds/GaugesRunner.ts"
 export * as Metrics from "./engine/Metrics.ts"
-export { Settings, defaults as settingsDefaults } from "./engine/Settings.ts"
+export { Settings, defaults as settingsDefaults, statementLinesLimit } from "./engine/Settings.ts"
 export * as Audit from "./records/Audit.ts"
 export { AuditLog } from "./feeds/AuditLog.ts"
 export * as AuditReads from "./feeds/AuditReads.ts"

@@ -1,5 +1,10 @@
 /** Table of settings: each with its default, limit and description. */
-import { Retention, settingsDefaults as engine, Vocabulary } from "@bursar/engine-core"
+import {
+  Retention,
+  settingsDefaults as engine,
+  statementLinesLimit,
+  Vocabulary
+} from "@bursar/engine-core"
 import { Duration, TimeOfDay, Zone } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Data, Effect, Record, Result, Schema } from "effect"
@@ -341,7 +346,7 @@ export const settings = {
     doc: "Largest size of a statement's file in bytes.",
     fallback: String(16 * 1024 * 1024)
   }),
-  "statements.maxLines": setting(Kind.integer(1, 10_000_000), {
+  "statements.maxLines": setting(Kind.integer(1, statementLinesLimit), {
     doc: "Largest number of lines of a statement.",
     fallback: String(engine.statementLinesMax)
   }),

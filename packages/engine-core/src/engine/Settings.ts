@@ -13,6 +13,9 @@ import type { SealingKey } from "../writes/Secrets.ts"
 import type { ConfiguredSource } from "../statements/external-source/ConfiguredSource.ts"
 import type { PartialDistribution, RateChange } from "../vocabulary/sets.ts"
 
+/** Largest number of lines of a statement that a deployment may set. */
+export const statementLinesLimit = 10_000_000
+
 export interface Settings {
   /** The venue's id: 1 to 64 of [A-Za-z0-9-]. */
   readonly tenantId: string
@@ -96,7 +99,7 @@ export interface Settings {
   readonly reserveReportEvery: Duration | null
   /** Sources of statements; one that is no longer named becomes inactive at the next start. */
   readonly statementSources: ReadonlyArray<ConfiguredSource>
-  /** Largest number of lines of a statement. */
+  /** Largest number of lines of a statement; at most `statementLinesLimit`. */
   readonly statementLinesMax: number
 }
 

@@ -3,6 +3,7 @@
  * it, and the amount that it has left (docs/domain/statements.md#cash-lines).
  */
 import { Schema } from "effect"
+import { statementLinesLimit } from "../../engine/Settings.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { check, type Objection } from "../../kernel/Gates.ts"
 import * as Integer from "../../kernel/Integer.ts"
@@ -13,14 +14,13 @@ import type { CashDirection } from "../../vocabulary/sets.ts"
 
 const StatementId = RecordId.make("ExternalStatementId")
 
-const lineMax = 1_000_000
 /** Largest number of lines in one call. */
 const linesMax = 100
 
 /** Cash of a line of a stored statement; the line may have more, and pay other orders with it. */
 export const CashLine = Schema.Struct({
   statementId: StatementId,
-  line: Integer.between({ minimum: 1, maximum: lineMax }),
+  line: Integer.between({ minimum: 1, maximum: statementLinesLimit }),
   amount: Amount.bankCash
 }).annotate({
   identifier: "CashLine",

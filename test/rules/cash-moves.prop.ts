@@ -109,6 +109,36 @@ describe("cash that a correction moves", () => {
     )
   })
 
+  it.each([
+    ["of one batch of the bank, each with another payer's reference", "B-1"],
+    ["that are all the same", null]
+  ])("looks at each line of the correction a few times, for many lines %s", (_, bankReference) => {
+    const count = 1_000
+    let looks = 0
+    const linesOf = (reference: string) =>
+      Array.from({ length: count }, (__, n) => {
+        const entry = entryOf(n + 1, {
+          amount: "1",
+          bankReference,
+          reference: bankReference === null ? "r" : `${reference}-${n}`
+        })
+        return Object.defineProperty(entry, "line", {
+          get: () => {
+            looks++
+            return n + 1
+          }
+        })
+      })
+    const before = linesOf("before")
+    const taken = before.map((entry) => ({ entry, amount: entry.amount }))
+    const found = moved({ before, after: linesOf("after"), taken, missing: taken })
+    expect(found.taken.map(({ places }) => places.map(({ line }) => line))).toEqual(
+      Array.from({ length: count }, (__, n) => [n + 1])
+    )
+    expect(sum(found.missing.map(({ lost }) => ({ amount: lost })))).toBe(Decimal.of(String(count)))
+    expect(looks).toBeLessThan(20 * count)
+  })
+
   const d = Decimal.of
   const bank = { bankReference: "A" }
   it.each<

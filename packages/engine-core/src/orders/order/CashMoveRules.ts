@@ -40,12 +40,28 @@ export const bankKeyOf = (entry: Entry): string | null =>
     ? null
     : JSON.stringify([entry.bankReference, entry.direction, entry.currency, entry.bookingDate])
 
+/** Queue of entries in file order: those before `next` are used up, and are not looked at again. */
+interface Queue {
+  readonly entries: ReadonlyArray<Entry>
+  next: number
+}
+
+const queueOf = (entries: ReadonlyArray<Entry>): Queue => ({ entries, next: 0 })
+
+const queuesBy = <K>(entries: ReadonlyArray<Entry>, keyOf: (entry: Entry) => K) =>
+  new Map(
+    Map.groupBy(entries, keyOf)
+      .entries()
+      .map(([key, found]) => [key, queueOf(found)] as const)
+  )
+
 /** Pairs the entries that are the same in both statements, the first with the first. */
 const pairsOf = (before: ReadonlyArray<Entry>, after: ReadonlyArray<Entry>) => {
-  const rest = Map.groupBy(after, sameOf)
+  const rest = queuesBy(after, sameOf)
   const pairs = new Map<number, Entry>()
   for (const entry of before) {
-    const pair = rest.get(sameOf(entry))?.shift()
+    const same = rest.get(sameOf(entry))
+    const pair = same?.entries[same.next++]
     if (pair !== undefined) pairs.set(entry.line, pair)
   }
   return pairs
@@ -71,36 +87,40 @@ export const moved = (of: {
   const pairs = pairsOf(before, after)
   const paired = new Set([...pairs.values()].map(({ line }) => line))
   const fresh = after.filter(({ line }) => !paired.has(line))
-  const [same, ofBank] = [Map.groupBy(fresh, sameOf), Map.groupBy(fresh, bankKeyOf)]
-  const byBank = (entry: Entry): ReadonlyArray<Entry> => {
+  const [same, ofBank] = [queuesBy(fresh, sameOf), queuesBy(fresh, bankKeyOf)]
+  const bySame = (entry: Entry): Queue => same.get(sameOf(entry)) ?? queueOf([])
+  const byBank = (entry: Entry): Queue => {
     const key = bankKeyOf(entry)
-    return key === null ? [] : (ofBank.get(key) ?? [])
+    return (key === null ? undefined : ofBank.get(key)) ?? queueOf([])
   }
   const fill = filling(after)
   return {
     taken: taken.map(({ entry, amount }) => {
       const pair = pairs.get(entry.line)
-      return fill(amount, pair === undefined ? byBank(entry) : [pair])
+      return fill(amount, [pair === undefined ? byBank(entry) : queueOf([pair])])
     }),
-    missing: missing.map(({ entry, amount }) =>
-      fill(amount, [...(same.get(sameOf(entry)) ?? []), ...byBank(entry)])
-    )
+    missing: missing.map(({ entry, amount }) => fill(amount, [bySame(entry), byBank(entry)]))
   }
 }
 
 /** Fills lines up to their amounts, call by call. */
 const filling = (entries: ReadonlyArray<Entry>) => {
   const room = new Map(entries.map(({ line, amount }) => [line, amount]))
-  return (amount: Decimal.Decimal, into: ReadonlyArray<Entry>): Moved => {
+  return (amount: Decimal.Decimal, into: ReadonlyArray<Queue>): Moved => {
     const places: Array<Place> = []
     let lost = amount
-    for (const { line } of into) {
-      const free = room.get(line) ?? Decimal.zero
-      const part = Decimal.min(lost, free)
-      if (!Decimal.isPositive(part)) continue
-      room.set(line, Decimal.subtract(free, part))
-      places.push({ line, amount: part })
-      lost = Decimal.subtract(lost, part)
+    for (const queue of into) {
+      for (; Decimal.isPositive(lost) && queue.next < queue.entries.length; queue.next++) {
+        const { line } = queue.entries[queue.next] as Entry
+        const free = room.get(line) ?? Decimal.zero
+        const part = Decimal.min(lost, free)
+        if (Decimal.isPositive(part)) {
+          room.set(line, Decimal.subtract(free, part))
+          places.push({ line, amount: part })
+          lost = Decimal.subtract(lost, part)
+        }
+        if (part < free) break
+      }
     }
     return { places, lost }
   }

@@ -1,8 +1,14 @@
 /**
  * Answers of an instant that was given out before: no flush, and no change of the head's row. Look-ups
- * at such an instant: no check of the flush.
+ * at such an instant, or before its offset: no check of the flush.
  */
-import { Atomically, Documents, Feed, type StoredPin } from "@bursar/engine-core/ports"
+import {
+  Atomically,
+  Documents,
+  Feed,
+  ProjectionLog,
+  type StoredPin
+} from "@bursar/engine-core/ports"
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { it } from "@effect/vitest"
@@ -136,6 +142,50 @@ it.effect(
       for (const pin of [unsettled, { by: "latest" }, { by: "offset", offset: 0 }] as const) {
         for (const look of lookUps(pin)) expect(yield* checksOf(look)).toBeGreaterThan(0)
       }
+    }).pipe(Effect.scoped)
+)
+
+it.effect(
+  "checks no flush for look-ups before the offset of a head that was settled, and for those at it",
+  () =>
+    Effect.gen(function* () {
+      const url = Redacted.make(yield* TestDatabase.url)
+      const store = yield* Layer.build(Layer.fresh(Postgres.layer({ url, prepare: false })))
+      const [feed, log] = [Context.get(store, Feed), Context.get(store, ProjectionLog)]
+      const documents = Context.get(store, Documents)
+      const { reading, run } = Context.get(store, Atomically)
+      const { offset: from, writerEpoch: epoch } = yield* log.takeOver({ participant: "p" })
+      const to = from + 5
+      yield* run(log.advance({ epoch, from, to, ledgerTime: early, updates: [] }))
+      const start = addMicros((yield* feed.head).at || early, 10)
+      const list = (offset: number) =>
+        documents.list({
+          collection: "c",
+          pin: { by: "offset", offset },
+          where: [],
+          direction: "asc",
+          limit: 9
+        })
+      const before = (through?: number) => log.offsetBefore({ instant: start, through })
+      const checksOf = (looked: ReadonlyArray<Effect.Effect<unknown, unknown>>) =>
+        Effect.suspend(() => {
+          checks = 0
+          return Effect.map(Effect.all(looked), () => checks)
+        })
+      const within = [list(to - 1), before(to)]
+      const beyond = [list(to), before(to + 1), before()]
+      expect(yield* checksOf(within)).toBe(within.length)
+      // In the scope of an answer, and once its flush has ended, without one.
+      yield* reading(
+        Effect.gen(function* () {
+          yield* feed.answer({ now: start, since: start })
+          yield* feed.answersSettled
+          expect(yield* checksOf(within)).toBe(0)
+          expect(yield* checksOf(beyond)).toBeGreaterThan(0)
+        })
+      )
+      expect(yield* checksOf(within)).toBe(0)
+      expect(yield* checksOf(beyond)).toBe(beyond.length)
     }).pipe(Effect.scoped)
 )
 

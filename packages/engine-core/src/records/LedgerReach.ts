@@ -26,10 +26,11 @@ export class LedgerReach extends Context.Service<
     /**
      * Finds the last offset whose ledger time is before the instant; None where the projection
      * begins, by a snapshot or after pruning, at that instant or later. It is final once the
-     * projection's ledger time has reached the instant.
+     * projection's ledger time has reached the instant. With `through` it is no later offset than that.
      */
     readonly offsetBefore: (
-      instant: Instant.Instant
+      instant: Instant.Instant,
+      through?: Offset.Offset
     ) => Effect.Effect<Option.Option<Offset.Offset>, Unavailable>
   }
 >()("@bursar/engine-core/records/LedgerReach") {}
@@ -48,9 +49,10 @@ const make = Effect.gen(function* () {
       return { offset, readAt }
     }),
     horizon: Effect.map(orUnavailable(log.head), ({ horizonOffset }) => Offset.of(horizonOffset)),
-    offsetBefore: (instant) =>
-      Effect.map(orUnavailable(log.offsetBefore(Instant.sortable(instant))), (found) =>
-        Option.map(found, Offset.of)
+    offsetBefore: (instant, through) =>
+      Effect.map(
+        orUnavailable(log.offsetBefore({ instant: Instant.sortable(instant), through })),
+        (found) => Option.map(found, Offset.of)
       )
   })
 })
@@ -70,8 +72,6 @@ export const at =
     projected: Effect.succeed({ offset, ledgerTime }),
     ledgerEnd: Effect.succeed({ offset, readAt: judgedAt }),
     horizon: reach.horizon,
-    offsetBefore: (instant) =>
-      Effect.map(reach.offsetBefore(instant), (found) =>
-        Option.map(found, (before) => Offset.min(before, offset))
-      )
+    offsetBefore: (instant, through = offset) =>
+      reach.offsetBefore(instant, Offset.min(through, offset))
   })

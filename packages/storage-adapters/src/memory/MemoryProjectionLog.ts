@@ -140,15 +140,16 @@ export const make = (of: {
           answered
         })
       }),
-    offsetBefore: (instant) =>
+    offsetBefore: ({ instant, through = Number.POSITIVE_INFINITY }) =>
       transactions.read(() => {
         const { ledgerTime, offset, horizonOffset } = head.projection
-        if (ledgerTime === null || ledgerTime < instant) return Option.some(offset)
+        const found = (last: number) => Option.some(Math.min(last, through))
+        if (ledgerTime === null || ledgerTime < instant) return found(offset)
         const last = lastBefore(updates, (row) => row.ledgerTime < instant)
-        if (last !== undefined && last.offset > horizonOffset) return Option.some(last.offset)
+        if (last !== undefined && last.offset > horizonOffset) return found(last.offset)
         const atHorizon = head.horizonLedgerTime
         return atHorizon === null || atHorizon < instant
-          ? Option.some(horizonOffset)
+          ? found(horizonOffset)
           : Option.none<number>()
       }),
     hasCommand: (commandId) => transactions.read(() => byCommand.has(commandId)),

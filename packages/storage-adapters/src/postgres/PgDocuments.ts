@@ -150,12 +150,12 @@ const of = (sessions: Sessions, list: Documents["Service"]["list"]): Documents["
 
 /** Checks whether every version that a pin shows was seen to be on disk. */
 const isSettled = (sessions: Sessions, pin: StoredPin): boolean =>
-  pin.by === "instant" && sessions.isSettled(pin.instant)
+  pin.by !== "latest" && sessions.isSettled(pin)
 
 /** Look-up of the versions at a pin: they are the same on a replica that has replayed them. */
 const look = (sessions: Sessions, pin: StoredPin): Sessions["look"] => {
   if (pin.by === "latest") return sessions.look
-  return sessions.pinned(pin, pin.by === "instant" ? sessions.lookAt(pin.instant) : sessions.look)
+  return sessions.pinned(pin, sessions.lookAt(pin))
 }
 
 type List = Parameters<Documents["Service"]["list"]>[0]

@@ -135,16 +135,16 @@ export const make = (of: {
 /**
  * Gives out the instant of an answer, and begins the flush of what was stamped by then. Memoises the
  * last flush and its head: another answer of the same instant, since which nothing was written, needs
- * no flush of its own, and neither do the look-ups at that instant.
+ * no flush of its own, and neither do the look-ups at that instant or at an earlier offset.
  */
 const answering = (sessions: Sessions): Pick<Feed["Service"], "answer" | "answersSettled"> => {
   const statement = answerOf(`${HEAD}${sessions.headColumns}`)
   let last: (Flush & { readonly head: string; failed: boolean }) | undefined
-  const begin = (head: FeedHead, text: string) =>
+  const begin = ({ at: instant, projectionOffset: offset }: FeedHead, text: string) =>
     Effect.map(
-      Effect.forkDetach(sessions.settleTo(head.at), { startImmediately: true }),
+      Effect.forkDetach(sessions.settleTo({ instant, offset }), { startImmediately: true }),
       (fiber) => {
-        const flush = { head: text, instant: head.at, settled: Fiber.join(fiber), failed: false }
+        const flush = { head: text, instant, offset, settled: Fiber.join(fiber), failed: false }
         last = flush
         fiber.addObserver((exit) => {
           flush.failed = Exit.isFailure(exit)

@@ -93,16 +93,20 @@ select least(greatest(dated, before), after) as "offset", passed or after is not
   coalesce(before = after, false) as answered
 from found where coalesce(dated, before) is not null`
 
-/** The last offset whose ledger time is before an instant; answers given do not move it. */
+/**
+ * The last offset whose ledger time is before an instant, and no later one than another, where that is
+ * not null; answers given do not move it.
+ */
 const BEFORE = `
-select coalesce(
-  case when ledger_time is null or ledger_time < $1 then projection_offset end,
-  (select "offset" from bursar.ledger_update
-   where ledger_time < $1 and "offset" > horizon_offset
-   order by ledger_time desc, "offset" desc limit 1),
-  case when horizon_ledger_time is null or horizon_ledger_time < $1 then horizon_offset end
-) as "offset"
-from bursar.head where id = 1`
+select case when found is not null then least(found, $2::int8) end as "offset" from (
+  select coalesce(
+    case when ledger_time is null or ledger_time < $1 then projection_offset end,
+    (select "offset" from bursar.ledger_update
+     where ledger_time < $1 and "offset" > horizon_offset
+     order by ledger_time desc, "offset" desc limit 1),
+    case when horizon_ledger_time is null or horizon_ledger_time < $1 then horizon_offset end
+  ) as found
+  from bursar.head where id = 1) before`
 
 /** The ledger time that an offset has, also once the updates up to it are gone. */
 const timeAt = (offset: string): string => `coalesce(
@@ -215,10 +219,17 @@ export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
         answered: row["answered"] === true
       }))
     ),
-  offsetBefore: (instant) =>
-    Effect.map(sessions.look(BEFORE, [instant]), ({ rows: [row = {}] }) =>
-      row["offset"] === null ? Option.none() : Option.some(Values.number(row, "offset"))
-    ),
+  offsetBefore: ({ instant, through }) => {
+    const look =
+      through === undefined
+        ? sessions.look
+        : sessions.lookAt({ by: "update", offset: through })
+    return Effect.map(
+      look(BEFORE, [instant, through === undefined ? null : String(through)]),
+      ({ rows: [row = {}] }) =>
+        row["offset"] === null ? Option.none() : Option.some(Values.number(row, "offset"))
+    )
+  },
   hasCommand: (commandId) =>
     Effect.map(
       sessions.look("select 1 from bursar.ledger_update where command_id = $1 limit 1", [

@@ -47,10 +47,10 @@ export interface Sessions {
   /** As `ask`, for a statement that only reads: what it answers will never be taken back. */
   readonly look: Sessions["ask"]
   /**
-   * As `look`, for rows that were written at or before an instant: waits for no flush where all that
-   * was stamped by then is on disk.
+   * As `look`, for rows that a point selects: waits for no flush where all that it may select is on
+   * disk.
    */
-  readonly lookAt: (instant: string) => Sessions["look"]
+  readonly lookAt: (point: Point) => Sessions["look"]
   /**
    * Asks a replica, where there is one that may answer, and `look` elsewhere. For statements that
    * read versions at a pin.
@@ -80,17 +80,17 @@ export interface Sessions {
   /** Outside of any transaction, even if one is open; a crash may take back what it did. */
   readonly askApart: Sessions["ask"]
   /**
-   * Waits until nothing that was stamped at or before an instant can be taken back any more. No
-   * transaction may be stamped at or before it from now on, and all that were have committed.
+   * Waits until nothing that was written up to a head can be taken back any more. No transaction may be
+   * stamped at or before its instant from now on, and all that were have committed.
    */
-  readonly settleTo: (instant: string) => Effect.Effect<void, StorageUnavailable>
+  readonly settleTo: (head: Reached) => Effect.Effect<void, StorageUnavailable>
   /**
    * Waits for a `settleTo` that has begun: in a reading scope at its end, and look-ups of the scope at
-   * or before that instant need no flush of their own.
+   * points within that head need no flush of their own.
    */
   readonly awaitSettled: (flush: Flush) => Effect.Effect<void, StorageUnavailable>
-  /** Checks whether all that was stamped at or before an instant was seen to be on disk. */
-  readonly isSettled: (instant: string) => boolean
+  /** Checks whether all that a point may select was seen to be on disk. */
+  readonly isSettled: (point: Point) => boolean
   /** Only inside `run`. */
   readonly inside: <A, E, R>(
     what: string,
@@ -184,12 +184,15 @@ const on = (connections: Connections.Connections): Sessions => {
     return isFirstSettled ? begun : Effect.andThen(begun, settle)
   }
 
-  /** The latest instant by which everything was seen to be on disk. */
-  let settledTo = ""
-  const isSettled = (instant: string): boolean => instant <= settledTo
-  const settleTo: Sessions["settleTo"] = (instant) =>
+  /** The latest head up to which everything was seen to be on disk. */
+  let settledTo: Reached = { instant: "", offset: 0 }
+  const isSettled = (point: Point): boolean => isWithin(point, settledTo)
+  const settleTo: Sessions["settleTo"] = ({ instant, offset }) =>
     Effect.map(settle, () => {
-      if (!isSettled(instant)) settledTo = instant
+      settledTo = {
+        instant: instant > settledTo.instant ? instant : settledTo.instant,
+        offset: Math.max(offset, settledTo.offset)
+      }
     })
 
   const settleShared = Effect.catch(
@@ -276,12 +279,15 @@ const on = (connections: Connections.Connections): Sessions => {
       Effect.flatMap(current, (open) =>
         open === undefined ? lookAlone(sql, parameters) : open.look(sql, parameters)
       ),
-    lookAt: (instant) => (sql, parameters) =>
+    lookAt: (point) => (sql, parameters) =>
       Effect.flatMap(current, (open) => {
         if (open !== undefined) return open.look(sql, parameters)
-        if (isSettled(instant)) return askApart(sql, parameters)
+        if (isSettled(point)) return askApart(sql, parameters)
         return Effect.flatMap(readingScope, (scope) =>
-          (instant <= (scope?.flush?.instant ?? "") ? askApart : lookAlone)(sql, parameters)
+          (scope?.flush !== undefined && isWithin(point, scope.flush) ? askApart : lookAlone)(
+            sql,
+            parameters
+          )
         )
       }),
     pinned: (pin, look) =>
@@ -339,9 +345,28 @@ const on = (connections: Connections.Connections): Sessions => {
   }
 }
 
-/** A flush that has begun, after which all that was stamped at or before an instant is on disk. */
-export interface Flush {
+/** Instant and offset of a head that an answer was given out at. */
+export interface Reached {
   readonly instant: string
+  readonly offset: number
+}
+
+/** Point of a look-up: versions at a pin, or the ledger's updates up to an offset. */
+export type Point =
+  | Exclude<StoredPin, { readonly by: "latest" }>
+  | { readonly by: "update"; readonly offset: number }
+
+/**
+ * Checks whether all that a point may select was written before an answer was given out at a head. At
+ * the head's own offset, records of the engine are still written; no update is.
+ */
+const isWithin = (point: Point, { instant, offset }: Reached): boolean => {
+  if (point.by === "instant") return point.instant <= instant
+  return point.by === "offset" ? point.offset < offset : point.offset <= offset
+}
+
+/** A flush that has begun, after which all that was written up to a head is on disk. */
+export interface Flush extends Reached {
   readonly settled: Effect.Effect<void, StorageUnavailable>
 }
 

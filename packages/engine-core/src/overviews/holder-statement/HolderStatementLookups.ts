@@ -189,8 +189,8 @@ export const subjectsOf = Effect.fnUntraced(function* (
 export const offsetBefore = (instant: Instant.Instant, { offset }: Pin.Resolved) =>
   Effect.gen(function* () {
     const log = yield* ProjectionLog
-    const found = yield* orUnavailable(log.offsetBefore(Instant.sortable(instant)))
-    return Option.getOrNull(Option.map(found, (before) => Offset.min(Offset.of(before), offset)))
+    const asked = { instant: Instant.sortable(instant), through: offset }
+    return Option.getOrNull(Option.map(yield* orUnavailable(log.offsetBefore(asked)), Offset.of))
   })
 
 interface Opening extends Asked {

@@ -143,8 +143,7 @@ export const offsetBefore = Effect.fnUntraced(function* (
   { offset }: Pin.Resolved
 ) {
   const reach = yield* LedgerReach
-  const found = yield* reach.offsetBefore(instant)
-  return Option.getOrNull(Option.map(found, (before) => Offset.min(before, offset)))
+  return Option.getOrNull(yield* reach.offsetBefore(instant, offset))
 })
 
 type Units = ReadonlyMap<string, Decimal.Decimal>

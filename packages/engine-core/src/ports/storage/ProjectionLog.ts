@@ -101,11 +101,13 @@ export class ProjectionLog extends Context.Service<
     /**
      * The last offset (of an update, or the head) whose ledger time is before the instant, whatever
      * was answered meanwhile: `horizonOffset` where no update after it is, None where the history
-     * begins at that instant or later. MUST stay the same once the ledger time has reached it.
+     * begins at that instant or later. MUST stay the same once the ledger time has reached it. With
+     * `through` it is no later offset than that one.
      */
-    readonly offsetBefore: (
-      instant: string
-    ) => Effect.Effect<Option.Option<number>, StorageUnavailable>
+    readonly offsetBefore: (of: {
+      readonly instant: string
+      readonly through?: number | undefined
+    }) => Effect.Effect<Option.Option<number>, StorageUnavailable>
     /** Checks whether an update of this command is in the log; loads no payload. */
     readonly hasCommand: (commandId: string) => Effect.Effect<boolean, StorageUnavailable>
     readonly read: (of: {

@@ -136,7 +136,7 @@ export const projection: ReadonlyArray<Check> = [
     const { answer } = yield* Feed
     const before = (...times: ReadonlyArray<number>) =>
       Effect.map(
-        Effect.forEach(times, (n) => offsetBefore(instant(n))),
+        Effect.forEach(times, (n) => offsetBefore({ instant: instant(n) })),
         (found) => found.map((offset) => Option.getOrNull(Option.map(offset, (at) => at - base)))
       )
     yield* same("at the horizon", yield* before(10, 11), [null, 0])
@@ -155,6 +155,15 @@ export const projection: ReadonlyArray<Check> = [
     })
     const offsets = [null, 0, 0, 5, 5, 9]
     yield* same("the offsets", yield* before(10, 11, 20, 21, 30, 31), offsets)
+    const through = (offset: number) =>
+      Effect.map(
+        Effect.forEach([10, 11, 21, 31], (n) =>
+          offsetBefore({ instant: instant(n), through: base + offset })
+        ),
+        (found) => found.map((last) => Option.getOrNull(Option.map(last, (at) => at - base)))
+      )
+    yield* same("up to an update", yield* through(5), [null, 0, 5, 5])
+    yield* same("up to an offset between updates", yield* through(3), [null, 0, 3, 3])
     yield* prune({ offset: base + 5, limit: 99 })
     yield* same("after the horizon rose", yield* before(20, 21, 30, 31), [null, 5, 5, 9])
   }),

@@ -87,8 +87,15 @@ export const faults = {
     does: "takes the offset that was answered with for the last one before an instant",
     noticedBy: ["tells the last offset before an instant"],
     spoil: replace(ProjectionLog, ({ offsetAsOf }) => ({
-      offsetBefore: (instant) =>
+      offsetBefore: ({ instant }) =>
         Effect.map(offsetAsOf(instant), (found) => Option.map(found, ({ offset }) => offset))
+    }))
+  },
+  "before-beyond": {
+    does: "takes a later offset than the one asked for as the last",
+    noticedBy: ["tells the last offset before an instant"],
+    spoil: replace(ProjectionLog, ({ offsetBefore }) => ({
+      offsetBefore: ({ instant }) => offsetBefore({ instant })
     }))
   },
   "time-of-the-head": {

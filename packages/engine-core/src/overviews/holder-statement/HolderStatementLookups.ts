@@ -134,20 +134,19 @@ export const firstMovementsOf = Effect.fnUntraced(function* (
 
 type Asset = Pick<Instrument, "registrar" | "instrumentId">
 
-/** Loads the offset that the kept history begins after; 0: it begins with the ledger. */
-export const horizonOffset = Effect.flatMap(ProjectionLog, (log) =>
-  Effect.map(orUnavailable(log.head), (head) => head.horizonOffset)
-)
+/** Checks whether the kept history begins with the ledger, and with no snapshot of it. */
+export const isHistoryWhole = (pin: Pin.Resolved) =>
+  Effect.map(offsetBefore(Instant.fromNanos(0n), pin), (offset) => offset !== null)
 
 /**
  * Loads the lots of a party that a snapshot of the ledger began with, by asset: since when the kept
- * history knows its units, and how many they were. None where the history begins with the ledger.
+ * history knows its units, and how many they were.
  */
 export const snapshotLotsOf = Effect.fnUntraced(function* (
   assets: ReadonlyArray<Asset>,
-  { party, pin, horizonOffset }: Asked & { readonly horizonOffset: number }
+  { party, pin }: Asked
 ) {
-  if (horizonOffset === 0 || assets.length === 0) return new Map<string, Lot>()
+  if (assets.length === 0) return new Map<string, Lot>()
   const records = yield* Records
   const lotId = LotRules.snapshotLotIdOf(party)
   const found = yield* records.many(

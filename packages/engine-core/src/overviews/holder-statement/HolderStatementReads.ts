@@ -6,11 +6,13 @@ import * as Sight from "../../holders/holder/Sight.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import { assetKeyOf } from "../../instruments/register/Holding.ts"
 import type { Lot } from "../../instruments/lot/Lot.ts"
+import type { PartyMovement } from "../../instruments/register/Movement.ts"
 import type * as Date from "../../kernel/Date.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Month from "../../kernel/Month.ts"
 import type * as Pin from "../../kernel/Pin.ts"
-import { refused } from "../../kernel/Refusal.ts"
+import type * as Offset from "../../kernel/Offset.ts"
+import { refused, type Unavailable } from "../../kernel/Refusal.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
@@ -92,10 +94,19 @@ export const list = Read.list({
     const held = yield* heldBy(holder, pin)
     const asked = { holder, held, pin, zone }
     const from = firstAskedOf(params, after)
-    const first = yield* firstMonthOf(asked, { from, last })
-    const months = monthsOf(params, { first, last, from }).slice(0, limit)
-    if (months.length === 0) return []
-    const rows = yield* rowsOf({ ...asked, months, named: params.instrumentId })
+    const { subjects, run } = yield* Effect.all(
+      {
+        subjects: held.subjects,
+        run: Effect.gen(function* () {
+          const first = yield* firstMonthOf(asked, { from, last })
+          const months = monthsOf(params, { first, last, from }).slice(0, limit)
+          return months.length === 0 ? null : yield* runOf(asked, months)
+        })
+      },
+      Lookups.together
+    )
+    if (run === null) return []
+    const rows = yield* rowsOf({ ...asked, ...run, subjects, named: params.instrumentId })
     return rows.map((row) => ({ sortKey: row.month, row }))
   }),
   view: (rows) =>
@@ -131,34 +142,36 @@ const monthsOf = (
   return Array.from({ length: Math.max(0, count) }, (_, nth) => Month.add(begin, nth))
 }
 
-/** Instruments of a holder at the point of the read. */
+type Subjects = Effect.Success<ReturnType<typeof Lookups.subjectsOf>>
+
+/** Instruments of a holder at the point of the read; each look-up is made once, where it is needed. */
 interface Held {
   /** Instruments of which it has or had units, with their policies. */
-  readonly subjects: Effect.Success<ReturnType<typeof Lookups.subjectsOf>>
+  readonly subjects: Effect.Effect<Subjects, Unavailable, Records>
   /** Lots that a snapshot of the ledger began with, by asset. */
-  readonly begun: ReadonlyMap<string, Lot>
-  /** Time of the first movement, or of the snapshot if earlier; null: it never had units. */
-  readonly since: Instant.Instant | null
+  readonly begun: Effect.Effect<ReadonlyMap<string, Lot>, Unavailable, Records>
+  /** First movement of its units; null: there is none. */
+  readonly first: PartyMovement | null
 }
 
 const heldBy = Effect.fnUntraced(function* ({ party }: Holder, pin: Pin.Resolved) {
-  const { first, ids, horizonOffset } = yield* Effect.all(
+  const { first, ids, isWhole } = yield* Effect.all(
     {
       first: Lookups.firstMovementOf({ party, pin }),
       ids: Lookups.instrumentsHeldAt({ party, pin }),
-      horizonOffset: Lookups.horizonOffset
+      isWhole: Lookups.isHistoryWhole(pin)
     },
     Lookups.together
   )
-  const subjects = yield* Lookups.subjectsOf([...ids], pin)
-  const begun = yield* Lookups.snapshotLotsOf(
-    subjects.map(({ instrument }) => instrument),
-    { party, pin, horizonOffset }
+  const subjects = yield* Effect.cached(Lookups.subjectsOf([...ids], pin))
+  const lots = Effect.flatMap(subjects, (found) =>
+    Lookups.snapshotLotsOf(
+      found.map(({ instrument }) => instrument),
+      { party, pin }
+    )
   )
-  const times = [...begun.values()].map(({ acquiredAt }) => acquiredAt)
-  if (first !== null) times.push(first.ledgerTime)
-  const since = times.length === 0 ? null : times.reduce(Instant.min)
-  return { subjects, begun, since } satisfies Held
+  const begun = isWhole ? Effect.succeed(new Map<string, Lot>()) : yield* Effect.cached(lots)
+  return { subjects, begun, first } satisfies Held
 })
 
 interface Asked {
@@ -179,8 +192,11 @@ const firstMonthOf = Effect.fnUntraced(function* (
 ) {
   const { held, holder, zone } = asked
   const of = (instant: Instant.Instant) => Month.fromDate(Zone.dateAt(zone, instant))
-  const first = held.since === null ? Month.next(last) : of(held.since)
-  if (held.begun.size > 0) return first
+  const begun = yield* held.begun
+  const times = [...begun.values()].map(({ acquiredAt }) => acquiredAt)
+  if (held.first !== null) times.push(held.first.ledgerTime)
+  const first = times.length === 0 ? Month.next(last) : of(times.reduce(Instant.min))
+  if (begun.size > 0) return first
   // Of months from then on, no earlier payment is asked for.
   if (from !== undefined && !Month.isBefore(from, first)) return first
   // No line is delivered to a holder before it registers.
@@ -193,30 +209,42 @@ const firstMonthOf = Effect.fnUntraced(function* (
     .reduce((a, b) => (Month.isBefore(b, a) ? b : a), first)
 })
 
-interface Months extends Asked {
-  readonly months: ReadonlyArray<Month.Month>
+/** Months with their payments, and the last offset before them; null: before the kept history. */
+interface Run {
+  readonly spans: ReadonlyArray<Rules.Span>
+  readonly paid: ReadonlyArray<Payment>
+  readonly before: Offset.Offset | null
+}
+
+const runOf = Effect.fnUntraced(function* (asked: Asked, months: ReadonlyArray<Month.Month>) {
+  const spans = months.map((month) => Rules.spanOf(month, asked.zone))
+  const [{ start }, { graceEnd }] = [spans[0]!, spans.at(-1)!]
+  const { paid, before } = yield* Effect.all(
+    {
+      paid: paymentsOf(asked, Lookups.deliveriesOf({ start, graceEnd })),
+      before: Lookups.offsetBefore(start, asked.pin)
+    },
+    Lookups.together
+  )
+  return { spans, paid, before } satisfies Run
+})
+
+interface Months extends Asked, Run {
+  readonly subjects: Subjects
   /** Instruments that the reader names; undefined: all. */
   readonly named: ReadonlyArray<string> | undefined
 }
 
 const rowsOf = Effect.fnUntraced(function* (asked: Months) {
-  const { held, holder, months, named, pin, zone } = asked
+  const { before, held, holder, named, paid, pin, spans, subjects, zone } = asked
   const { holderId, party } = holder
-  const spans = months.map((month) => Rules.spanOf(month, zone))
-  const [{ start }, { end, graceEnd }] = [spans[0]!, spans.at(-1)!]
+  const [{ month, start }, { end, graceEnd }] = [spans[0]!, spans.at(-1)!]
   const isNamed = (instrumentId: string) => named === undefined || named.includes(instrumentId)
-  const { paid, before } = yield* Effect.all(
-    {
-      paid: paymentsOf(asked, Lookups.deliveriesOf({ start, graceEnd })),
-      before: Lookups.offsetBefore(start, pin)
-    },
-    Lookups.together
-  )
   const payments = Map.groupBy(
     paid.filter(({ instrumentId }) => isNamed(instrumentId)),
     ({ instrumentId, paidOn }) => keyOf(Month.fromDate(paidOn), instrumentId)
   )
-  const found = yield* withPaid(held, paid, pin).pipe(
+  const found = yield* withPaid(subjects, paid, pin).pipe(
     Effect.map((all) => all.filter(({ instrument }) => isNamed(instrument.instrumentId)))
   )
   const run = { parties: [party], pin, start, before, end }
@@ -224,14 +252,14 @@ const rowsOf = Effect.fnUntraced(function* (asked: Months) {
     {
       openings: Lookups.openingsOf(
         found.map(({ instrument }) => instrument),
-        { party, pin, start, before, begun: held.begun }
+        { party, pin, start, before, begun: yield* held.begun }
       ),
       pointsOf: Lookups.pointsOf({ subjects: found, pin, start, until: graceEnd }),
       firstMoved: Lookups.firstPageOf(run)
     },
     Lookups.together
   )
-  const previous = Rules.spanOf(Month.previous(months[0]!), zone)
+  const previous = Rules.spanOf(Month.previous(month), zone)
   const ledgers = new Map(
     found.map((subject) => {
       const { instrument } = subject
@@ -297,7 +325,7 @@ const keyOf = (month: Month.Month, instrumentId: string): string => `${month} ${
 
 /** The instruments of a holder, and those that it was paid for without ever having units of them. */
 const withPaid = Effect.fnUntraced(function* (
-  { subjects }: Held,
+  subjects: Subjects,
   payments: ReadonlyArray<Payment>,
   pin: Pin.Resolved
 ) {
@@ -336,9 +364,10 @@ const paymentsOf = Effect.fnUntraced(function* (
   const firsts = yield* Lookups.firstMovementsOf({ party, pin }, [
     ...new Set(inCash.map(({ instrumentId }) => instrumentId as string))
   ])
+  const begun = yield* held.begun
   const sinceOf = (instrumentId: string): Date.Date | "never" => {
-    const begun = [...held.begun.values()].find((lot) => lot.instrumentId === instrumentId)
-    const first = begun?.acquiredAt ?? firsts.get(instrumentId)?.ledgerTime
+    const lot = [...begun.values()].find((lot) => lot.instrumentId === instrumentId)
+    const first = lot?.acquiredAt ?? firsts.get(instrumentId)?.ledgerTime
     return first === undefined ? "never" : Zone.dateAt(zone, first)
   }
   return lines.map((line): Payment => {

@@ -9,6 +9,8 @@ import { Effect, Exit, Request, RequestResolver } from "effect"
 interface Unit {
   /** Notes that a statement may still run although no fiber waits for it. */
   readonly abandon: () => void
+  /** Gate that a batch waits for, with whatever else waits for it; absent: the next turn of the event loop. */
+  readonly turn?: Effect.Effect<void>
 }
 
 /** A call that waits for the statement of its batch. */
@@ -37,7 +39,7 @@ export const make = <A, B>(
 
   const resolver = RequestResolver.makeWith<Waiting<A, B>>({
     batchKey: ({ request }) => request.unit,
-    delay: Effect.yieldNow,
+    delay: Effect.flatMap(current, (unit) => unit?.turn ?? Effect.yieldNow),
     collectWhile: () => true,
     runAll: ([first, ...more]) =>
       Effect.map(

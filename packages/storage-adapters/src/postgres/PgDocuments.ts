@@ -124,14 +124,16 @@ const of = (sessions: Sessions, list: Documents["Service"]["list"]): Documents["
       order by asked.n, d.version`
     return recordIds.length === 0
       ? Effect.succeed([])
-      : Effect.map(look(sessions, pin)(sql, bindings.values), ({ rows }) => rows.map(versionOf))
+      : Effect.map(lookInTurn(sessions, pin)(sql, bindings.values), ({ rows }) =>
+          rows.map(versionOf)
+        )
   },
   list,
   stream: (query) => Stream.unwrap(streaming(sessions, { list, query })),
   countBy: (query) => {
     const { sql, values } = ListSql.countBy(query)
     return Effect.map(
-      look(sessions, query.pin)(sql, values),
+      lookInTurn(sessions, query.pin)(sql, values),
       ({ rows }) =>
         new Map(rows.map((row) => [Values.text(row, "value"), Values.number(row, "records")]))
     )
@@ -153,6 +155,12 @@ const isSettled = (sessions: Sessions, pin: StoredPin): boolean =>
   pin.by !== "latest" && sessions.isSettled(pin)
 
 /** Look-up of the versions at a pin: they are the same on a replica that has replayed them. */
+/** As `look`, for a look-up that no batch puts off. */
+const lookInTurn =
+  (sessions: Sessions, pin: StoredPin): Sessions["look"] =>
+  (sql, parameters) =>
+    sessions.inTurn(look(sessions, pin)(sql, parameters))
+
 const look = (sessions: Sessions, pin: StoredPin): Sessions["look"] => {
   if (pin.by === "latest") return sessions.look
   return sessions.pinned(pin, sessions.lookAt(pin))
@@ -272,7 +280,9 @@ const gettingAlone =
              with ordinality as asked(id, n)
            cross join lateral (${versionAt("asked.id")}) d
            order by asked.n`
-    return Effect.map(look(sessions, pin)(sql, bindings.values), ({ rows }) => rows.map(versionOf))
+    return Effect.map(lookInTurn(sessions, pin)(sql, bindings.values), ({ rows }) =>
+      rows.map(versionOf)
+    )
   }
 
 /** The latest versions of records of several collections. */

@@ -221,11 +221,9 @@ export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
     ),
   offsetBefore: ({ instant, through }) => {
     const look =
-      through === undefined
-        ? sessions.look
-        : sessions.lookAt({ by: "update", offset: through })
+      through === undefined ? sessions.look : sessions.lookAt({ by: "update", offset: through })
     return Effect.map(
-      look(BEFORE, [instant, through === undefined ? null : String(through)]),
+      sessions.inTurn(look(BEFORE, [instant, through === undefined ? null : String(through)])),
       ({ rows: [row = {}] }) =>
         row["offset"] === null ? Option.none() : Option.some(Values.number(row, "offset"))
     )

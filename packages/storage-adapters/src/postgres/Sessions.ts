@@ -1,7 +1,7 @@
 /** Connections to the database: single statements share a few, a transaction has one of its own. */
 import type { StorageUnavailable, StoredPin } from "@bursar/engine-core/ports"
 import type { PgConnection, PgPool } from "@effect/sql-pg"
-import { Cause, Context, Effect, Exit, Fiber, Option, type Scope } from "effect"
+import { Cause, Context, Deferred, Effect, Exit, Fiber, Option, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Columns from "./Columns.ts"
 import * as Connections from "./Connections.ts"
@@ -51,6 +51,11 @@ export interface Sessions {
    * disk.
    */
   readonly lookAt: (point: Point) => Sessions["look"]
+  /**
+   * Begins a look-up of a reading scope once the turn of the event loop has ended, with all others of
+   * the scope and its batches: their statements leave in one write to the socket.
+   */
+  readonly inTurn: <A, E, R>(look: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /**
    * Asks a replica, where there is one that may answer, and `look` elsewhere. For statements that
    * read versions at a pin.
@@ -203,7 +208,7 @@ const on = (connections: Connections.Connections): Sessions => {
   const reading: Sessions["reading"] = (effect) =>
     Effect.flatMap(Reading, (outer) => {
       if (outer?.ended === false) return effect
-      const scope: ReadingScope = { ended: false, looks: 0, abandon: () => {} }
+      const scope: ReadingScope = { ended: false, looks: 0, turn: turns(), abandon: () => {} }
       return Effect.uninterruptibleMask((restore) =>
         Effect.gen(function* () {
           const exit = yield* Effect.exit(restore(Effect.provideService(effect, Reading, scope)))
@@ -290,6 +295,10 @@ const on = (connections: Connections.Connections): Sessions => {
           )
         )
       }),
+    inTurn: (look) =>
+      Effect.flatMap(readingScope, (scope) =>
+        scope === undefined ? look : Effect.andThen(scope.turn, look)
+      ),
     pinned: (pin, look) =>
       replica === undefined
         ? look
@@ -379,8 +388,31 @@ export interface ReadingScope {
   isFirstSettled?: boolean
   /** The last flush whose wait was left to the scope's end: it began after all earlier ones. */
   flush?: Flush
+  /** Gate that opens at the end of the turn of the event loop in which it is first waited for. */
+  readonly turn: Effect.Effect<void>
   /** A statement that nobody waits for any more may run to its end. */
   readonly abandon: () => void
+}
+
+/**
+ * Makes a gate of turns. All fibers that wait for one turn run on before any microtask, in one of which
+ * the driver writes the statements that it was given.
+ */
+const turns = (): Effect.Effect<void> => {
+  let gate: Deferred.Deferred<void> | undefined
+  return Effect.suspend(() => {
+    if (gate !== undefined) return Deferred.await(gate)
+    const begun = Deferred.makeUnsafe<void>()
+    gate = begun
+    const open = Effect.sync(() => {
+      gate = undefined
+      Deferred.doneUnsafe(begun, Exit.void)
+    })
+    return Effect.andThen(
+      Effect.forkDetach(Effect.andThen(Effect.yieldNow, open), { startImmediately: true }),
+      Deferred.await(begun)
+    )
+  })
 }
 
 interface Open extends Session {

@@ -8,6 +8,12 @@ import type { Query, Records } from "./Records.ts"
 import * as StorageQuery from "./StorageQuery.ts"
 import * as Versions from "./Versions.ts"
 
+/**
+ * Rows of a stream that are decoded by the cache, as those of a page are: most streams, such as a
+ * holder's payments, have no more.
+ */
+const cachedRows = 500
+
 /** The members of `Records` that answer queries. */
 export const make = (
   documents: Documents["Service"],
@@ -28,18 +34,18 @@ export const make = (
 
   stream: <R, F>(collection: Collection<R, F>, query: Query) =>
     Stream.unwrap(
-      Effect.map(judgedAt(query.pin), (at) =>
-        documents.stream(StorageQuery.of(collection, query, at)).pipe(
+      Effect.map(judgedAt(query.pin), (at) => {
+        const decodes = query.decoding === "as-read" ? versions.decodedLazily : versions.decoded
+        const decodesFirst = query.decoding === "as-read" ? decodes : versions.fromRow
+        let rows = 0
+        return documents.stream(StorageQuery.of(collection, query, at)).pipe(
           Stream.map((row) => ({
             sortKey: row.sortKey,
-            record:
-              query.decoding === "as-read"
-                ? versions.decodedLazily(collection, row, at)
-                : versions.decoded(collection, row, at)
+            record: (++rows > cachedRows ? decodes : decodesFirst)(collection, row, at)
           })),
           Stream.mapError(storeUnavailable)
         )
-      )
+      })
     ),
 
   ids: <R, F>(collection: Collection<R, F>, query: Query) =>

@@ -27,7 +27,7 @@ export interface Versions {
     row: StoredVersion,
     judgedAt: Instant.Instant
   ) => Stored<R>
-  /** Decodes a row without the cache: a streamed collection would evict what pages need. */
+  /** Decodes a row without the cache: the rows of a long stream would evict what pages need. */
   readonly decoded: <R, F>(
     collection: Collection.Collection<R, F>,
     row: StoredVersion,

@@ -428,7 +428,7 @@ export const paidLinesOf = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const count = Month.monthsBetween({ from, to }) + 1
-  if (count <= 0) return []
+  if (count <= 0 || holderIds.length === 0) return []
   const months = Array.from({ length: count }, (_, nth) => Month.add(from, nth))
   const paidIn = holderIds.flatMap((holderId) => months.map((month) => paidInOf(holderId, month)))
   const rows = yield* Stream.runCollect(

@@ -11,7 +11,6 @@ import { idOf as lotIdOf, type Lot, lots } from "../../instruments/lot/Lot.ts"
 import { lotCost } from "../../instruments/lot/LotFormulas.ts"
 import { oldestLotsOf } from "../../instruments/lot/LotLookups.ts"
 import * as LotRules from "../../instruments/lot/LotRules.ts"
-import { idOf as versionIdOf, policyVersions } from "../../instruments/policy/PolicyVersion.ts"
 import { type PartyMovement, partyMovements } from "../../instruments/register/Movement.ts"
 import { idOf as entryIdOf } from "../../instruments/register/RegisterEntry.ts"
 import * as Currency from "../../kernel/Currency.ts"
@@ -78,25 +77,14 @@ export const chainOf = Effect.fnUntraced(function* (of: Holder, pin: Pin.Resolve
   return chain
 })
 
-/** Instruments and paying policy versions of paid lines, by line. */
-export const incomeCodesOf = Effect.fnUntraced(function* (
+/** Loads the distributions that paid lines are of. */
+export const distributionsOf = Effect.fnUntraced(function* (
   lines: ReadonlyArray<Pick<DistributionLine, "distributionId">>,
   pin: Pin.Resolved
 ) {
-  if (lines.length === 0) return new Map<string, string | null>()
   const records = yield* Records
   const ids = [...new Set(lines.map(({ distributionId }) => distributionId as string))]
-  const found = yield* records.many(distributions, ids, pin)
-  const versions = yield* records.many(policyVersions, [...new Set(found.map(versionIdOf))], pin)
-  const codes = new Map(
-    versions.map((version) => [versionIdOf(version), version.manifest.distribution.incomeCode])
-  )
-  return new Map<string, string | null>(
-    found.map((distribution) => [
-      distribution.distributionId,
-      codes.get(versionIdOf(distribution)) ?? null
-    ])
-  )
+  return ids.length === 0 ? [] : yield* records.many(distributions, ids, pin)
 })
 
 /**

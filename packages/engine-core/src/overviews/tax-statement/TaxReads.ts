@@ -51,28 +51,30 @@ export const taxStatement = Read.one({
     const records = yield* Records
     const { pin } = asking
     yield* Sight.demand(asking, holders, { holderId })
-    const chain = yield* Lookups.chainOf(yield* records.get(holders, holderId, pin), pin)
+    const holder = yield* records.get(holders, holderId, pin)
     const span = spanOf(Number(year), zone)
-    const parties = chain.map(({ party }) => party)
-    const { before, begun, delivered } = yield* Effect.all(
+    const linesOf = (holderIds: ReadonlyArray<string>) =>
+      paidLinesOf(holderIds, { ...deliveriesOf(span), pin })
+    const { before, begun, chain, own } = yield* Effect.all(
       {
         before: Lookups.offsetBefore(span.end, pin),
         begun: Lookups.offsetBefore(span.start, pin),
-        delivered: paidLinesOf(
-          chain.map((holder) => holder.holderId),
-          { ...deliveriesOf(span), pin }
-        )
+        chain: Lookups.chainOf(holder, pin),
+        // Most holders are the only one of their chain.
+        own: linesOf([holderId])
       },
       together
     )
-    const lines = delivered.flatMap((line) => {
+    const parties = chain.map(({ party }) => party)
+    const others = chain.map((each) => each.holderId).filter((id) => id !== holderId)
+    const lines = [...own, ...(yield* linesOf(others))].flatMap((line) => {
       const paidOn = PaidLineRules.countedOn(line, { zone, since: null })
       return isIn(span, paidOn) ? [{ ...line, paidOn }] : []
     })
-    const { had, codes, exemptions, left } = yield* Effect.all(
+    const { had, paying, exemptions, left } = yield* Effect.all(
       {
         had: instrumentsHadBefore({ parties, pin, end: span.end, before }),
-        codes: Lookups.incomeCodesOf(lines, pin),
+        paying: Lookups.distributionsOf(lines, pin),
         exemptions: Lookups.exemptionsOf(lines, pin),
         left: leftOf({ parties, pin, span, before: begun })
       },
@@ -80,6 +82,10 @@ export const taxStatement = Read.one({
     )
     const ids = new Set([...had, ...lines.map(({ instrumentId }) => instrumentId as string)])
     const subjects = yield* subjectsOf([...ids], pin)
+    const codes = TaxRules.incomeCodesOf(
+      paying,
+      subjects.flatMap(({ versions }) => versions)
+    )
     const currencyOf = new Map(
       subjects.map(({ instrument }) => [
         instrument.instrumentId as string,

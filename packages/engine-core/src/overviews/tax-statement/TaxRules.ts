@@ -2,8 +2,10 @@
  * Pure rules of tax statements: rows by instrument, income code, exemption and rate, totals, whole
  * units, and the basis of each figure (docs/domain/reports.md#tax-statements).
  */
+import type { Distribution } from "../../distributions/distribution/Distribution.ts"
 import { wholeUnits } from "../../distributions/distribution/DistributionFormulas.ts"
 import { lotPart } from "../../instruments/lot/LotFormulas.ts"
+import { idOf as versionIdOf, type PolicyVersion } from "../../instruments/policy/PolicyVersion.ts"
 import * as Basis from "../../kernel/Basis.ts"
 import * as Currency from "../../kernel/Currency.ts"
 import * as Date from "../../kernel/Date.ts"
@@ -58,6 +60,22 @@ const byDay = (a: TaxPayment, b: TaxPayment): number =>
 
 const rowKeyOf = ({ instrumentId, incomeCode, exemptionCode, rate }: Paid): string =>
   JSON.stringify([instrumentId, incomeCode, exemptionCode, Decimal.format(rate)])
+
+/** Finds the income code of each distribution: that of the policy version that it paid by. */
+export const incomeCodesOf = (
+  distributions: ReadonlyArray<Distribution>,
+  versions: ReadonlyArray<PolicyVersion>
+): ReadonlyMap<string, string | null> => {
+  const codes = new Map(
+    versions.map((version) => [versionIdOf(version), version.manifest.distribution.incomeCode])
+  )
+  return new Map(
+    distributions.map((distribution) => [
+      distribution.distributionId,
+      codes.get(versionIdOf(distribution)) ?? null
+    ])
+  )
+}
 
 /** Groups payments by currency, and by what decides their row; both in the order of their texts. */
 export const currenciesOf = (paid: ReadonlyArray<Paid>): ReadonlyArray<TaxCurrency> =>

@@ -18,6 +18,7 @@ import { distributionLines } from "#core/distributions/distribution/Distribution
 import * as LineView from "#core/distributions/distribution/LineView.ts"
 import { dealingCycles } from "#core/orders/dealing-cycle/DealingCycle.ts"
 import * as DealingCycleView from "#core/orders/dealing-cycle/DealingCycleView.ts"
+import { movements } from "#core/instruments/register/Movement.ts"
 import { redemptions } from "#core/orders/redemption/Redemption.ts"
 import * as RedemptionView from "#core/orders/redemption/RedemptionView.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
@@ -78,6 +79,32 @@ describe("a lazily decoded record has the members of the decoded one", () => {
       expect("toString" in lazily()).toBe(false)
       expect(lazily()["toString"]).toBeUndefined()
     }
+  })
+})
+
+describe("a lazily decoded record", () => {
+  const party = "holder::1220ab"
+  const movement = {
+    ...{ registrar: party, instrumentId: "fund-a", seq: 1, at: "2026-07-30T03:00:00.000000Z" },
+    ...{ offset: 1, updateId: "u-1", kind: "mint", from: null, to: party },
+    ...{ units: 5, balanceAfter: 5, reference: null },
+    ...{ ledgerTime: "2026-07-30T03:00:00.000000Z", holdersAfter: 1 }
+  }
+  const { decodeLazily } = Codecs.of(movements)
+  const read = (changes: object) =>
+    decodeLazily(PlainJson.stringify({ ...movement, ...changes }), keptTexts)
+
+  it("keeps the invariants of its collection", () => {
+    expect(read({})).toMatchObject({ seq: 1, version: kept.version })
+    expect(() => read({ units: 0 })).toThrow("movement breaks its invariant something moved")
+    expect(() => read({ to: null })).toThrow("movement breaks its invariant")
+  })
+
+  it("throws when a member that does not decode is read, and for an invariant at once", () => {
+    const record = read({ seq: "one" })
+    expect(record?.instrumentId).toBe("fund-a")
+    expect(() => record?.seq).toThrow("integer")
+    expect(() => read({ units: "five" })).toThrow("Expected a JSON number")
   })
 })
 

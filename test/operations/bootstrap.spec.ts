@@ -8,6 +8,7 @@ import { TestClock } from "effect/testing"
 import * as AdmissionReads from "#core/admissions/AdmissionReads.ts"
 import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
 import { provisionSettlements } from "#core/orders/provision-settlement/ProvisionSettlement.ts"
+import { admissions } from "#core/admissions/Admission.ts"
 import { holders } from "#core/holders/holder/Holder.ts"
 import * as HolderReads from "#core/holders/holder/HolderReads.ts"
 import {
@@ -18,8 +19,10 @@ import {
 } from "#core/instruments/price/PricePoint.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
+import { all } from "./away.ts"
 import { again, forgets, recordsAgain } from "./again.ts"
 import * as Executions from "./executions.ts"
+import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
 import { holderIdOf, instrumentId } from "./story.ts"
@@ -114,6 +117,28 @@ describe("a venue that begins on a ledger that has forgotten", () => {
             { party: stage.fund.party, successorId: "h9" }
           )
           assert.strictEqual(second.why, "state-conflict successor-named")
+          assert.deepEqual(yield* Fund.surprises, [])
+        }).pipe(Effect.provide(yield* again))
+      }).pipe(Effect.provide(world()))
+  )
+
+  it.effect(
+    "has a holder whose units were recovered as its registration says, with a successor and without an admission",
+    () =>
+      Effect.gen(function* () {
+        const { stage, h1 } = yield* Powers.founded()
+        const next = yield* Powers.succeeds(stage, h1)
+        assert.strictEqual((yield* Powers.recovers("h1")).why, "")
+        assert.strictEqual((yield* Powers.holder("h1")).state, "succeeded")
+        yield* forgets
+        yield* Effect.gen(function* () {
+          yield* Calls.settle
+          const { state, successor } = yield* Powers.holder("h1")
+          assert.deepEqual([state, successor?.party], ["active", next.party])
+          const admitted = (yield* all(admissions)).map(({ holderId }) => holderId)
+          assert.isTrue(admitted.includes(next.holderId))
+          assert.isFalse(admitted.includes(h1.holderId))
+          assert.strictEqual(yield* Cycles.holds(h1, "fund-a"), "0")
           assert.deepEqual(yield* Fund.surprises, [])
         }).pipe(Effect.provide(yield* again))
       }).pipe(Effect.provide(world()))

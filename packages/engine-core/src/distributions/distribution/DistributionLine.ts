@@ -158,6 +158,20 @@ export const inStates = (
   states: ReadonlyArray<DistributionLine["state"]>
 ) => ({ tally: states.map((state) => tallyOf(distributionId, state)) })
 
+/**
+ * Filter of the lines of a distribution that an investor and an app are shown in these states. Only
+ * suspended lines are shown in another state, as due, so that no other line is read for them.
+ */
+export const shownIn = (
+  distributionId: string,
+  states: ReadonlyArray<DistributionLine["state"]>
+) => ({
+  ...inStates(distributionId, [
+    ...new Set([...states, ...(states.includes("due") ? (["suspended"] as const) : [])])
+  ]),
+  shownState: states
+})
+
 /** Key by which the lines of a holder that were delivered in a month, in UTC, are found. */
 export const paidInOf = (holderId: string, month: Month.Month): string => `${holderId} ${month}`
 

@@ -11,7 +11,7 @@ import { Records } from "../../records/Records.ts"
 import type { Role } from "../../vocabulary/Role.ts"
 import { isConcealedFrom } from "../../writes/Concealment.ts"
 import { DistributionId, distributions, shownDistributions } from "./Distribution.ts"
-import { distributionLines, inStates, LineId } from "./DistributionLine.ts"
+import { distributionLines, inStates, LineId, shownIn } from "./DistributionLine.ts"
 import { DistributionLineMachine } from "./DistributionLineMachine.ts"
 import { DistributionMachine } from "./DistributionMachine.ts"
 import * as DistributionView from "./DistributionView.ts"
@@ -146,7 +146,7 @@ export const lines = Read.list({
   changes: false,
   acted: "never",
   parent: ({ distributionId }, asking) => Effect.asVoid(inSight(distributionId, asking)),
-  // `narrow` filters by the distribution, with the state in one key where the role sees true states.
+  // `narrow` filters by the distribution, with the state in one key.
   where: ({ holderId }): Read.Scope => (holderId === undefined ? {} : { holderId: [holderId] }),
   scope: (who, { holderId }) =>
     who.sight === "own"
@@ -154,12 +154,11 @@ export const lines = Read.list({
       : Effect.succeed({}),
   narrow: ({ distributionId, state }, { role }) =>
     Effect.succeed(
-      state === undefined || isConcealedFrom(role)
-        ? {
-            distributionId: [distributionId],
-            ...(state === undefined ? {} : { shownState: state })
-          }
-        : inStates(distributionId, state)
+      state === undefined
+        ? { distributionId: [distributionId] }
+        : isConcealedFrom(role)
+          ? shownIn(distributionId, state)
+          : inStates(distributionId, state)
     ),
   view: (found, { role }) => Effect.succeed(found.map((record) => LineView.ofRole(record, role)))
 })

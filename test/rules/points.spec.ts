@@ -43,7 +43,17 @@ describe("a published value", () => {
     // A unit must be worth more than nothing, and an index above 0.
     ["price", "0", accumulating, "refused"],
     ["price", "-1", accumulating, "refused"],
-    ["index", "0", rebasing, "refused"]
+    ["index", "0", rebasing, "refused"],
+    // The worth of a holding at an absurd figure would be no decimal, and end each read as a defect.
+    ["price", "9999999999.9999999999", accumulating, ["9999999999.9999999999", null]],
+    ["price", "10000000000", accumulating, "refused"],
+    ["price", "10000000000", null, "refused"],
+    ["index", "9999999999.9999999999", rebasing, ["9999999999.9999999999", null]],
+    ["index", "10000000000", rebasing, "refused"],
+    ["index", "10000000000", null, "refused"],
+    ["income", "-9999999999.9999999999", plainPar, ["1", "-9999999999.9999999999"]],
+    ["income", "10000000000", plainPar, "refused"],
+    ["income", "-10000000000", plainPar, "refused"]
   ])("of metric %s, %s, for %o", (metric, value, terms, expected) => {
     expect(outcome(metric, value, terms)).toEqual(expected)
   })

@@ -143,13 +143,16 @@ export const bankCash = Decimal.plainOf(
   "in-full"
 )
 
-/** Upper bound of a supposed price: a day's orders at a lower one still sum to a decimal. */
-const supposedBelow = Decimal.of("10000000000")
+/**
+ * Upper bound of a price, an index or an income of one unit: a day's orders at a lower one still sum to
+ * a decimal, and so do the units of a holding times it.
+ */
+export const priceLimit = Decimal.of("10000000000")
 
 /** A supposed price in the query of a what-if read. */
 export const supposedPriceText = Decimal.textOf({
   expected: "a decimal above zero, of at most 10 digits before the point",
-  is: (price) => Decimal.isPositive(price) && Decimal.lessThan(price, supposedBelow),
+  is: (price) => Decimal.isPositive(price) && Decimal.lessThan(price, priceLimit),
   description:
     "A price of one unit, above 0, with at most 10 digits before the point and 10 after it."
 })

@@ -1,6 +1,7 @@
 /** Pure rules of price points: the figures of a point by the instrument's valuation mode. */
 import { Result } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
+import { priceLimit } from "../../vocabulary/Amount.ts"
 import type { Manifest } from "../instrument/Manifest.ts"
 
 export interface Figures {
@@ -18,7 +19,8 @@ export const metrics = { par: "income", accumulating: "price", rebasing: "index"
 /**
  * Figures of a published point, or the reason why the point is invalid. Points of a par instrument
  * publish the day's income, or the par value as price; points of an accumulating instrument a
- * price, of a rebasing one an index (docs/domain/instruments.md#price-points). Before the
+ * price, of a rebasing one an index, all of at most 10 digits before the point
+ * (docs/domain/instruments.md#price-points). Before the
  * instrument's terms are recorded a price or an index is accepted and an income is not: an income
  * taken for a price would value units at a fraction of their price.
  */
@@ -26,6 +28,9 @@ export const figuresOf = (
   { metric, value }: { readonly metric: string; readonly value: Decimal.Decimal },
   terms: Valued
 ): Result.Result<Figures, string> => {
+  if (!Decimal.lessThan(Decimal.abs(value), priceLimit)) {
+    return Result.fail(`The ${metric} has more than 10 digits before the point.`)
+  }
   const price = Decimal.isPositive(value)
     ? Result.succeed({ price: value, incomePerUnit: null })
     : Result.fail(`A ${metric} is above zero.`)

@@ -164,6 +164,30 @@ describe("a transaction", () => {
       }).pipe(store())
   )
 
+  it.effect("looks among what it is about to write at no record of another collection", () =>
+    Effect.gen(function* () {
+      const records = yield* Records
+      let looked = 0
+      const watched = Object.defineProperty({ ...timers }, "name", {
+        get: () => {
+          looked += 1
+          return timers.name
+        }
+      })
+      yield* records.transact(
+        Effect.gen(function* () {
+          for (const id of ["t1", "t2", "t3"]) {
+            yield* records.open(watched, timer(id, 1_000, 2_000), yield* act)
+          }
+          looked = 0
+          const by = { column: "any", anyOf: ["any"] }
+          assert.deepStrictEqual(yield* records.uncommitted(Toys.counters, by), [])
+          assert.strictEqual(looked, 0)
+        })
+      )
+    }).pipe(store())
+  )
+
   it.effect("that is only rehearsed is judged alike and leaves nothing", () =>
     Effect.gen(function* () {
       const before = yield* prepared

@@ -49,6 +49,8 @@ interface Pending {
 export interface UnitOfWork {
   readonly outer: UnitOfWork | undefined
   readonly drafts: Array<Draft>
+  /** The drafts by the name of their collection: a look-up among them reads those of no other. */
+  readonly draftsIn: Map<string, Array<Draft>>
   readonly written: Map<string, Written>
   /** Keys that this transaction has looked up without a record: its decision may depend on that. */
   readonly absent: Set<string>
@@ -75,6 +77,7 @@ export interface UnitOfWork {
 export const make = (outer?: UnitOfWork): UnitOfWork => ({
   outer,
   drafts: [],
+  draftsIn: new Map(),
   written: new Map(),
   absent: new Set(),
   prefetched: new Map(),
@@ -88,9 +91,20 @@ export const make = (outer?: UnitOfWork): UnitOfWork => ({
   locks: new Set()
 })
 
-/** Drafts of this unit of work and of those around it. */
-export const draftsOf = (self: UnitOfWork): ReadonlyArray<Draft> =>
-  self.outer === undefined ? self.drafts : [...draftsOf(self.outer), ...self.drafts]
+/** Adds a draft after all others. */
+export const addDraft = ({ drafts, draftsIn }: UnitOfWork, draft: Draft): void => {
+  const { name } = draft.collection
+  const before = draftsIn.get(name)
+  if (before === undefined) draftsIn.set(name, [draft])
+  else before.push(draft)
+  drafts.push(draft)
+}
+
+/** Drafts of a collection in this unit of work and in those around it. */
+export const draftsOf = (self: UnitOfWork, name: string): ReadonlyArray<Draft> => {
+  const own = self.draftsIn.get(name) ?? []
+  return self.outer === undefined ? own : [...draftsOf(self.outer, name), ...own]
+}
 
 /** A unit of work that is rolled back; its locks stay with the transaction around it. */
 export const rehearsal = (outer: UnitOfWork | undefined): UnitOfWork =>
@@ -102,7 +116,7 @@ export const wholeOf = (self: UnitOfWork): UnitOfWork =>
 
 /** Merges the writes of a part that succeeded into the whole. */
 export const merge = (whole: UnitOfWork, part: UnitOfWork): void => {
-  whole.drafts.push(...part.drafts)
+  for (const draft of part.drafts) addDraft(whole, draft)
   for (const [key, written] of part.written) whole.written.set(key, written)
   whole.announcements.push(...part.announcements)
   whole.work.push(...part.work)

@@ -33,7 +33,7 @@ const addDraft = <R, F>(
   Invariant.assert(collection.invariants, record, collection.name)
   const offset = offsetOf(collection.keptBy, act)
   const draft = { collection, recordId, version, cause, offset, record, fact, createdAt }
-  work.drafts.push(draft)
+  UnitOfWork.addDraft(work, draft)
   // The draft itself: a large transaction holds one object a version.
   work.written.set(UnitOfWork.keyOf(collection, recordId), draft)
 }

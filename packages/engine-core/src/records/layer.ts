@@ -33,7 +33,7 @@ const collecting: Pick<
 > = {
   uncommitted: ({ name }, { column, anyOf }) =>
     Effect.map(Transactions.within, (work) => {
-      const drafts = UnitOfWork.draftsOf(work).filter(({ collection }) => collection.name === name)
+      const drafts = UnitOfWork.draftsOf(work, name)
       if (drafts.length === 0) return []
       const values = new Set<string | null | undefined>(anyOf)
       const found = drafts.filter(({ collection, record }) =>

@@ -113,6 +113,8 @@ interface Branch {
   readonly condition: string
   /** Column by which the branch's index sorts the rows; absent: none. */
   readonly order?: "d.sort_key" | "d.from_instant"
+  /** Filter of the query that every row of the branch meets; absent: none. */
+  readonly met?: Filter
 }
 
 /** Parts that the statements of one query have in common. */
@@ -122,8 +124,8 @@ interface Parts {
   readonly collection: string
   /** Condition that a row comes after the cursor, with an `and` before it. */
   readonly after: string
-  /** Filters of the query, in a form that no index serves. */
-  readonly matches: string
+  /** Filters of the query but one that is met already, in a form that no index serves. */
+  readonly matching: (met?: Filter) => string
   readonly order: (rows: string) => string
   /** Limit of an arm of the statement: at least that of the statement, and known to the planner. */
   readonly armLimit: number | undefined
@@ -137,7 +139,7 @@ const partsOf = (query: ListQuery, limit: number | undefined, given = parameters
     given,
     collection: `d.collection = ${given.add(query.collection)}`,
     after: query.after === undefined ? "" : ` and d.sort_key ${beyond} ${given.add(query.after)}`,
-    matches: ["true", ...filters(query, given)].join(" and "),
+    matching: (met) => ["true", ...filters(query, given, met)].join(" and "),
     order: (rows) => `order by ${rows}.sort_key ${query.direction}`,
     // A plan for all values alike takes a parameter for a tenth of the rows: it must know a number.
     armLimit: limit === undefined ? undefined : 2 ** Math.ceil(Math.log2(limit)),
@@ -154,13 +156,15 @@ const openArms = (query: ListQuery, parts: Parts, condition: string) => {
   const paths = pathsOf(query, parts)
   const sortedMax = armLimit === undefined ? SORTED_MAX_OF_ALL : SORTED_MAX
   const rows = `select ${COLUMNS} from`
-  const where = `${parts.matches}${parts.after} and ${condition} and d.to_offset is null`
+  const where = (met: Filter | undefined) =>
+    `${parts.matching(met)}${parts.after} and ${condition} and d.to_offset is null`
   return {
     shared: paths.length === 1 ? [] : [`chosen as materialized (${chosen(paths, sortedMax)})`],
     arms: paths.flatMap((branches, path) => {
       const isChosen = paths.length === 1 ? "" : ` and (select path from chosen) = ${path}`
       return branches.map((branch) => {
-        const open = `${rows} ${branch.from} where ${where} and ${branch.condition}${isChosen}`
+        const rest = `${where(branch.met)} and ${branch.condition}${isChosen}`
+        const open = `${rows} ${branch.from} where ${rest}`
         // The fence keeps the planner from reading the list in order until rows of the branch are met.
         return branch.order === "d.sort_key"
           ? `${open} ${order("d")}${limited(armLimit)}`
@@ -228,7 +232,8 @@ export const isTryNext = (row: Values.Row): boolean => row["record_id"] === null
 const recent = (query: ListQuery, limit: number, given = parameters()): Statement => {
   const parts = partsOf(query, limit, given)
   const pinned = PinSql.pinnedAt(query.pin, parts.given)!
-  const { collection, matches, after } = parts
+  const { collection, after } = parts
+  const matches = parts.matching()
   const closed = `${collection} and ${PinSql.closedSince(pinned)}`
   const isFew = "(select is_few from few)"
   const begun = `${PinSql.begun(pinned)} and ${isFew}`
@@ -274,7 +279,8 @@ export const whole = (query: ListQuery, limit?: number, given = parameters()): S
   const parts = partsOf(query, limit, given)
   const pinned = PinSql.pinnedAt(query.pin, parts.given)
   if (pinned === undefined) return merged(openArms(query, parts, "true"), parts)
-  const { collection, matches, after } = parts
+  const { collection, after } = parts
+  const matches = parts.matching()
   const since = `${PinSql.begun(pinned)} and ${isSince}`
   const open = openArms(query, parts, since)
   return merged(
@@ -298,14 +304,17 @@ export const whole = (query: ListQuery, limit?: number, given = parameters()): S
 /** Versions at a pin record by record, in the order of the list, of so many records at most. */
 const walk = (
   query: ListQuery,
-  { collection, after, order, matches, armLimit, given }: Parts,
+  { collection, after, order, matching, armLimit, given }: Parts,
   of: { readonly limit: number | undefined; readonly condition: string }
-): string => `
+): string => {
+  const matches = matching()
+  return `
   select ${COLUMNS} from (
     select d.* from ${DOCUMENTS} where ${collection}${after} and d.to_offset is null
     ${order("d")}${limited(of.limit)}) r
   cross join lateral (${PinSql.inForce(PinSql.pinnedAt(query.pin, given)!, collection)}) d
   where ${matches} and ${of.condition} ${order("r")}${limited(armLimit)}`
+}
 
 /** Statement that counts the records of a query for each value of a column. */
 export const countBy = ({
@@ -395,14 +404,13 @@ const pathsOf = (query: ListQuery, asked: Asked): ReadonlyArray<Path> => {
     return [[{ from: DOCUMENTS, condition }]]
   }
   const isOfAsset = query.where.some(({ column }) => column === "asset")
-  const groups = [
+  const paths = [
     // The asset names the instrument, so that the instrument never has fewer rows.
     ...query.where
       .filter(({ column }) => !(isOfAsset && column === "instrumentId"))
-      .map((filter) => [[filter]]),
-    ...(query.meets ?? [])
+      .flatMap((filter) => pathOf([[filter]], asked).map(meeting(filter))),
+    ...(query.meets ?? []).flatMap((alternatives) => pathOf(alternatives, asked))
   ]
-  const paths = groups.flatMap((alternatives) => pathOf(alternatives, asked))
   const changed = changedBetween(query, asked.given)
   if (changed.length > 0) {
     const condition = [asked.collection, CHANGED, ...changed].join(" and ")
@@ -410,6 +418,12 @@ const pathsOf = (query: ListQuery, asked: Asked): ReadonlyArray<Path> => {
   }
   return paths.some(isInOrder) ? paths : [[inOrder(asked.collection)], ...paths]
 }
+
+/** Path that a filter was made into: its rows need not be compared with each of the filter's values. */
+const meeting =
+  (met: Filter) =>
+  (path: Path): Path =>
+    path.map((branch) => ({ ...branch, met }))
 
 /**
  * Access path of a disjunction; none where an index does not serve each of its alternatives. An
@@ -507,9 +521,12 @@ const chosen = (paths: ReadonlyArray<Path>, sortedMax: number): string => {
     from (values ${rarest.join(", ")}) counted(path, few) order by few, path limit 1`
 }
 
-/** Conditions of a query besides its collection and its pin, in a form that no index serves. */
-const filters = (query: ListQuery, given: Parameters): ReadonlyArray<string> => [
-  ...query.where.map((filter) => isOneOf(filter, given)),
+/**
+ * Conditions of a query besides its collection, its pin and a filter that is met already, in a form that
+ * no index serves.
+ */
+const filters = (query: ListQuery, given: Parameters, met?: Filter): ReadonlyArray<string> => [
+  ...query.where.filter((filter) => filter !== met).map((filter) => isOneOf(filter, given)),
   ...(query.meets ?? []).map((alternatives) => some(alternatives, given)),
   ...changedBetween(query, given).map((condition) => `(${condition}) is true`)
 ]

@@ -85,11 +85,20 @@ const restrictionsOf = Effect.fnUntraced(function* (holderIds: ReadonlyArray<str
   )
 })
 
+/**
+ * Page size of the first query of admissions: those of the lines of one step, of which the step and its
+ * projection ask for the same; more are read as a stream.
+ */
+const firstPage = 1_000
+
 /** Loads the latest admission of each pair of holder and instrument. */
 const admissionsOf = Effect.fnUntraced(function* (pairs: ReadonlyArray<string>) {
   if (pairs.length === 0) return new Map<string, Admission>()
   const records = yield* Records
-  const listed = yield* Stream.runCollect(records.stream(admissions, { where: { pair: pairs } }))
+  const where = { pair: pairs }
+  const page = yield* records.list(admissions, { where, limit: firstPage })
+  const listed =
+    page.length < firstPage ? page : yield* Stream.runCollect(records.stream(admissions, { where }))
   const written = yield* records.uncommitted(admissions, { column: "pair", anyOf: pairs })
   const changed = written.length === 0 ? [] : yield* records.many(admissions, written)
   const byId = new Map(

@@ -77,12 +77,14 @@ export const inForce = (pinned: Pinned, collection: string): string => {
 
 /**
  * Versions of the record whose latest version is `r` that were in force at some point from `since` to
- * the pin: the one at the pin, and those closed after `since` and up to the pin.
+ * the pin: the one at the pin, and those closed after `since` and up to the pin. Where the latest one
+ * had begun by `since` none was closed later, so that no index is searched for them.
  */
 export const inForceSince = (pinned: Pinned, collection: string, since: string): string => {
   const { from, to, point } = pinned
   const closed = (which: string) =>
     `(select d.* from bursar.document d where ${collection} and d.record_id = r.record_id
+      and r.${from} > ${since}
       and d.${to} > ${since} and d.${to} <= ${point} and d.${from} < d.${to} and ${which})`
   return `(${inForce(pinned, collection)})
     union all ${closed(`d.version > ${EARLY_MAX}`)}

@@ -49,9 +49,27 @@ export const founded = Effect.fnUntraced(function* (holders: number) {
   yield* Scene.setClock("2026-08-03T09:00:00Z")
   yield* Calls.settle
   const sql = yield* SqlClient.SqlClient
+  yield* swept
   yield* sql`analyze bursar.document`
   return stage
 })
+
+/**
+ * Runs the engine until its clock has swept the database, which it does once, some seconds after it runs
+ * there for the first time: it reads every holder and every admission.
+ */
+const swept = Effect.suspend(() =>
+  runsUntil(
+    Effect.map(
+      Effect.flatMap(
+        SqlClient.SqlClient,
+        (sql) => sql`select from bursar.work
+          where queue = 'schedules' and item_id = 'clock' and payload <> ''`
+      ),
+      (found) => found.length > 0
+    )
+  )
+)
 
 /** Waits, while the engine runs, until a look finds what it looks for. */
 const runsUntil = <E, R>(found: Effect.Effect<boolean, E, R>) =>

@@ -58,6 +58,7 @@ export const positionOfChain = (
   payee: Position,
   predecessors: ReadonlyArray<Position>
 ): Position => {
+  if (predecessors.length === 0) return payee
   const all = [payee, ...predecessors]
   const accruals = new Map(payee.accruals.map((accrual) => [accrual.id, accrual]))
   for (const accrual of predecessors.flatMap((position) => position.accruals)) {

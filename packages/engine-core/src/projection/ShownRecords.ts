@@ -41,7 +41,10 @@ export const make = (
   records: Records["Service"],
   now: Instant.Instant
 ): { readonly records: Records["Service"]; readonly shown: Shown } => {
-  const written = new Map<string, ShownRecord & { readonly version: number }>()
+  type Written = ShownRecord & { readonly version: number }
+  const written = new Map<string, Written>()
+  /** The written records by the name of their collection: a look-up among them reads those of no other. */
+  const writtenIn = new Map<string, Map<string, Written>>()
   const announcements = new Map<string, Announcement>()
   const work = new Map<string, WorkItem>()
   const keyOf = ({ name }: { readonly name: string }, id: string): string => `${name}/${id}`
@@ -56,10 +59,14 @@ export const make = (
   ): Stored<R> => {
     const { fact, record, version } = of
     const id = collection.id(record)
-    written.set(keyOf(collection, id), {
+    const entry = {
       collection: collection as unknown as Collection.Collection,
       ...{ id, record, version }
-    })
+    }
+    written.set(keyOf(collection, id), entry)
+    const others = writtenIn.get(collection.name)
+    if (others === undefined) writtenIn.set(collection.name, new Map([[id, entry]]))
+    else others.set(id, entry)
     announced(collection.announce(record, fact))
     return { ...record, version, createdAt: now, updatedAt: now } as Stored<R>
   }
@@ -117,8 +124,7 @@ export const make = (
     uncommitted: ({ name }, { anyOf, column }) =>
       Effect.sync(() => {
         const values = new Set<string | null | undefined>(anyOf)
-        return [...written.values()]
-          .filter(({ collection }) => collection.name === name)
+        return [...(writtenIn.get(name)?.values() ?? [])]
           .filter(({ collection, record }) => values.has(Columns.of(collection, record)[column]))
           .map(({ id }) => id)
       }),

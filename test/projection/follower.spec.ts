@@ -1,7 +1,8 @@
 /** The follower's edges: one writer, one participant, a pruned ledger, order, and what it must never lose. */
 import { Engine, Follower, OperationRunner, Records } from "@bursar/engine-core"
 import { Instant, type Offset } from "@bursar/engine-core/kernel"
-import { Feed, Ledger, ProjectionLog } from "@bursar/engine-core/ports"
+import { Feed, Ledger, ProjectionLog, WorkQueue } from "@bursar/engine-core/ports"
+import * as Memory from "@bursar/storage-adapters/memory"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Duration, Effect, Exit, Layer, Option, Queue, Stream } from "effect"
@@ -582,5 +583,38 @@ describe("a write's own update", () => {
         ["b"]
       )
     }).pipe(engine({ faults }))
+  })
+})
+
+describe("the next step of an operation", () => {
+  // A runner that gives the operation back meanwhile looks for the step among what is committed: due
+  // earlier, the operation would be passed over while it is leased, and wait for its next poll.
+  it.effect("is due only once the step before is committed to the projection", () => {
+    const isRead: Array<boolean> = []
+    const storage = Layer.effect(
+      WorkQueue,
+      Effect.gen(function* () {
+        const work = yield* WorkQueue
+        const log = yield* ProjectionLog
+        return {
+          ...work,
+          hasten: (due: Parameters<typeof work.hasten>[0]) =>
+            Effect.gen(function* () {
+              for (const id of due.itemIds) isRead.push(yield* log.hasCommand(`${id}:1` as never))
+              yield* work.hasten(due)
+            })
+        }
+      })
+    ).pipe(Layer.provideMerge(Memory.layer))
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      yield* Calls.submit(Notes.twice, Calls.person("olga", "operator"), {
+        params: { noteId: "a" },
+        body: `{"registrar":"${party}"}`,
+        key: "k"
+      })
+      yield* Calls.settle
+      assert.deepStrictEqual(isRead, [true])
+    }).pipe(engine({ storage }))
   })
 })

@@ -60,7 +60,7 @@ const foldBatch = Effect.fnUntraced(function* (
     yield* Effect.logWarning("the ledger sent an update that the engine does not fold", what)
   }
   if (offset === head.offset) return head
-  yield* records.transactAlone(
+  const completed = yield* records.transactAlone(
     Effect.gen(function* () {
       // Another writer may have folded these updates already: checked before they are folded a
       // second time, which would look like a fault of the ledger.
@@ -82,8 +82,10 @@ const foldBatch = Effect.fnUntraced(function* (
       yield* OperationCompletion.dequeue(completed)
       const rows = planned.map(({ row, update }) => ({ ...row, raw: LedgerBatch.rawOf(update) }))
       yield* orUnavailable(log.advance({ epoch, from, to: offset, ledgerTime, updates: rows }))
+      return completed
     })
   )
+  yield* OperationCompletion.hasten(completed)
   return { ...head, offset, ledgerTime }
 })
 

@@ -36,8 +36,8 @@ export interface Completed {
 
 /**
  * Marks the running operation whose step the transaction commits, and completes it where the step
- * is the last. Returns the operation, which `dequeue` is to be called for; nothing where the
- * transaction commits no step. Only inside `transact`, after the transaction was folded.
+ * is the last. Returns the operation, which `dequeue` and then `hasten` are to be called for; nothing
+ * where the transaction commits no step. Only inside `transact`, after the transaction was folded.
  */
 export const complete = Effect.fnUntraced(function* (
   update: Ledger.Transaction
@@ -71,17 +71,25 @@ export const complete = Effect.fnUntraced(function* (
   return [{ operationId, isEnded: true }]
 })
 
+const idsOf = (completed: ReadonlyArray<Completed>, of: Pick<Completed, "isEnded">) =>
+  completed.filter(({ isEnded }) => isEnded === of.isEnded).map(({ operationId }) => operationId)
+
+/** Takes the operations that have ended off the queue. Only inside the transaction that completed them. */
+export const dequeue = (completed: ReadonlyArray<Completed>) =>
+  Effect.flatMap(WorkQueue, (work) =>
+    orUnavailable(work.settle({ queue, itemIds: idsOf(completed, { isEnded: true }) }))
+  )
+
 /**
- * Takes the operations that have ended off the queue, and makes those that have a next step due at
- * once. Only inside the transaction that completed them.
+ * Makes the operations that have a next step due at once. Only after the transaction that completed
+ * them: a runner that gives an operation back looks for its step among what is committed, so that
+ * either the runner or this call finds the operation waiting. After a crash between the two the
+ * operation is due when its runner said.
  */
-export const dequeue = Effect.fnUntraced(function* (completed: ReadonlyArray<Completed>) {
-  const work = yield* WorkQueue
-  const ended = completed.filter(({ isEnded }) => isEnded).map(({ operationId }) => operationId)
-  const others = completed.filter(({ isEnded }) => !isEnded).map(({ operationId }) => operationId)
-  yield* orUnavailable(work.settle({ queue, itemIds: ended }))
-  yield* orUnavailable(work.hasten({ queue, itemIds: others }))
-})
+export const hasten = (completed: ReadonlyArray<Completed>) =>
+  Effect.flatMap(WorkQueue, (work) =>
+    orUnavailable(work.hasten({ queue, itemIds: idsOf(completed, { isEnded: false }) }))
+  )
 
 /** Finds the running operation that waits for this transaction; undefined: no operation does. */
 const runningFor = Effect.fnUntraced(function* ({ commandId, updateId }: Ledger.Transaction) {

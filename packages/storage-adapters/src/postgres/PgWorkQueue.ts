@@ -239,6 +239,17 @@ export const make = (of: {
       session === undefined ? releaseBy(sessions.askApart)(call) : releaseWithin(call)
     )
 
+  /** Outside of a transaction it waits for no flush: a crash leaves the items due when they were. */
+  const hasten = (parameters: ReadonlyArray<unknown>) =>
+    Effect.flatMap(sessions.current, (session) =>
+      (session === undefined ? sessions.askApart : sessions.send)(
+        `update bursar.work set run_at = clock_timestamp()
+         where queue = $1 and item_id = any ($2::text[]) and run_at > clock_timestamp()
+           and (leased_until is null or leased_until <= clock_timestamp())`,
+        parameters
+      )
+    )
+
   const enqueue = (items: ReadonlyArray<WorkItem>) => {
     const [first, ...more] = items
     return first === undefined || more.length > 0
@@ -323,15 +334,7 @@ export const make = (of: {
     hasten: ({ queue, itemIds }) =>
       itemIds.length === 0
         ? Effect.void
-        : Effect.andThen(
-            sessions.send(
-              `update bursar.work set run_at = clock_timestamp()
-               where queue = $1 and item_id = any ($2::text[]) and run_at > clock_timestamp()
-                 and (leased_until is null or leased_until <= clock_timestamp())`,
-              [queue, Values.texts(itemIds)]
-            ),
-            awaken([queue])
-          ),
+        : Effect.andThen(hasten([queue, Values.texts(itemIds)]), awaken([queue])),
     find: ({ queue, itemId }) =>
       Effect.map(
         sessions.look(

@@ -48,8 +48,8 @@ export const run = <I, O, E, R>(
   )
 
 /**
- * Flattens a stream of arrays. `Stream.flattenIterable` makes a stream with a scope of each, and chains
- * of ended scopes keep what was read from the collection of young objects.
+ * Flattens a stream of arrays. `Stream.flattenIterable` would make a stream with a scope of each of
+ * them; in measurements the collection of young objects then took several times as long.
  */
 const flattened = <A, E, R>(self: Stream.Stream<ReadonlyArray<A>, E, R>): Stream.Stream<A, E, R> =>
   self.pipe(Stream.filter(Arrays.isReadonlyArrayNonEmpty), Stream.flattenArray)

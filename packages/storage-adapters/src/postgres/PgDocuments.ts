@@ -155,16 +155,16 @@ const isSettled = (sessions: Sessions, pin: StoredPin): boolean =>
   pin.by !== "latest" && sessions.isSettled(pin)
 
 /** Look-up of the versions at a pin: they are the same on a replica that has replayed them. */
+const look = (sessions: Sessions, pin: StoredPin): Sessions["look"] => {
+  if (pin.by === "latest") return sessions.look
+  return sessions.pinned(pin, sessions.lookAt(pin))
+}
+
 /** As `look`, for a look-up that no batch puts off. */
 const lookInTurn =
   (sessions: Sessions, pin: StoredPin): Sessions["look"] =>
   (sql, parameters) =>
     sessions.inTurn(look(sessions, pin)(sql, parameters))
-
-const look = (sessions: Sessions, pin: StoredPin): Sessions["look"] => {
-  if (pin.by === "latest") return sessions.look
-  return sessions.pinned(pin, sessions.lookAt(pin))
-}
 
 type List = Parameters<Documents["Service"]["list"]>[0]
 

@@ -295,3 +295,21 @@ describe("a lazily decoded struct", () => {
     expect(LazyStruct.reader([Schema.Union([Any, Schema.Null])])).toBeUndefined()
   })
 })
+
+describe("a whole list", () => {
+  const lists = Catalogue.reads.filter((read) => read.shape === "list")
+  const mostly = (name: string): boolean => {
+    const read = lists.find((list) => list.name === name)
+    if (read === undefined) throw new Error(`there is no list ${name}`)
+    return JsonPrinter.isMostly(read.item as AnySchema, read.collection.record as AnySchema)
+  }
+  it.each([
+    ["instruments.movements", true],
+    ["distributions.lines", true],
+    ["subscriptions.list", true],
+    ["instruments.list", false],
+    ["open-orders.list", false]
+  ])("%s is decoded lazily only if most of its view is stored as it is shown: %s", (name, is) => {
+    expect(mostly(name)).toBe(is)
+  })
+})

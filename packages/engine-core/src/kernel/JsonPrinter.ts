@@ -40,6 +40,16 @@ export const texts = (
   }
 }
 
+/**
+ * Checks that at least half of the members that a schema prints are members of a stored struct with the
+ * same schema: for fewer, finding where they end in the text costs more than printing them as stored saves.
+ */
+export const isMostly = (schema: AnySchema, stored: AnySchema): boolean => {
+  const members = LazyStruct.membersOf(schema) ?? []
+  const nodes = new Map((LazyStruct.membersOf(stored) ?? []).map(({ name, type }) => [name, type]))
+  return 2 * members.filter(({ name, type }) => nodes.get(name) === type).length >= members.length
+}
+
 /** Cast: the engine's codecs encode to values that PlainJson prints; it throws on others. */
 const encoded = (schema: AnySchema): ((value: unknown) => string) => {
   const encode = CompiledCodec.encoder(schema)

@@ -2,6 +2,7 @@
 import { Effect, Option, Stream } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import type { Kept } from "../kernel/Collection.ts"
+import * as JsonPrinter from "../kernel/JsonPrinter.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import type { Query, Records } from "../records/Records.ts"
 import * as MergedPages from "./MergedPages.ts"
@@ -69,6 +70,9 @@ export const stream = <R, F, P, V>(
   }
   const collection = collectionOf(read, asking)
   return read.beside === undefined
-    ? records.stream(collection, { ...query, decoding: "as-read" })
+    ? records.stream(collection, {
+        ...query,
+        ...(JsonPrinter.isMostly(read.item, collection.record) ? { decoding: "as-read" } : {})
+      })
     : MergedPages.stream(records, [collection, ...read.beside], query)
 }

@@ -347,7 +347,7 @@ const checkpoints = [1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000]
 /** Mints that are ready at a time. */
 const batch = 1_000
 
-/** What the engine holds after so many mints, and the contracts that the last settlement named. */
+/** Live heap after so many mints, and the number of contracts that the last settlement named. */
 interface Checkpoint {
   readonly mints: number
   readonly bytes: number

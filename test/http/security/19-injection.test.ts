@@ -164,7 +164,7 @@ const reviewed = [
   /^(recordId|which|held)$|^lockOf\("[\w$:]+", "[\w$:]+"\)$|^pin\.by === "latest" \? "true" : atPin\(pin, given\)$|^timeAt\("/u,
   // Parts of statements, and functions of them, that are given literals of the adapter alone.
   /^(columns|sessions\.headColumns|branch|queue|items|parameter( \+ [0-9])?)$|^due\("[\w$.:]+", "[\w$.:]+"\)$/u,
-  // What an item of work is given back with: placeholders, or columns of them.
+  // Delay and payload of a release of work: placeholders of one item, or columns of several.
   /^of\.(delay|payload)$/u,
   // Access paths of a list: conditions made of placeholders, and numbers that the adapter made.
   /^(from|path|atMost|first|collection|condition|inOrder|max|texts|ListSql\.COLUMNS)$/u,

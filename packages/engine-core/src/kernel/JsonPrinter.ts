@@ -65,7 +65,7 @@ interface Member {
   readonly text: Part
 }
 
-/** Plans of the shapes that are printed, made once for each; undefined where a member is missing. */
+/** Memo of how each shape is printed; answers undefined where a member of the schema is missing. */
 const planned = (
   members: ReadonlyArray<SchemaAST.PropertySignature>,
   join: (planned: ReadonlyArray<Member>) => ReadonlyArray<Part>

@@ -1,6 +1,6 @@
 /**
  * Lazily decoded structs: proxies over a stored JSON text, each member of which is decoded when it is
- * first read. What shows members as they are stored prints their text (JsonPrinter.ts).
+ * first read. A printer of members as they are stored prints their text (JsonPrinter.ts).
  */
 import { Schema, SchemaAST, Struct } from "effect"
 import * as CompiledCodec from "./CompiledCodec.ts"
@@ -104,7 +104,7 @@ export interface Lazy {
 /** Key under which a proxy answers with what is behind it. */
 const LAZY = Symbol("lazy")
 
-/** What is behind a lazily decoded struct; undefined for any other value. */
+/** Source and shape behind the proxy of a lazily decoded struct; undefined for any other value. */
 export const behind = (value: unknown): Lazy | undefined =>
   typeof value === "object" && value !== null
     ? (value as { readonly [LAZY]?: Lazy })[LAZY]

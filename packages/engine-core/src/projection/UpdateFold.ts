@@ -77,7 +77,7 @@ const foldEvents = Effect.fnUntraced(function* (
   const payloads = new Map<string, Ledger.LfRecord>()
   const conclusions: Array<Conclusion> = []
   for (const [index, event] of events.entries()) {
-    // Those of the first events were prefetched with the updates beside this one.
+    // Records of the first events were prefetched with those of the other updates of the batch.
     if (index > 0 && index % prefetchMax === 0) {
       yield* prefetch(events.slice(index, index + prefetchMax), { payloads })
     }

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from "vitest"
 import { sources } from "../architecture/sources.ts"
-import { mutantsOf, planted } from "./mutants.ts"
+import { isWithin, mutantsOf, planted } from "./mutants.ts"
 import { nearestBy } from "./nearest.ts"
 
 const becoming = (text: string): ReadonlyArray<string> =>
@@ -56,6 +56,17 @@ describe("the faults of a source", () => {
       )
     )
     expect(wrong).toEqual([])
+  })
+})
+
+describe("the folders that get faults", () => {
+  it.each([
+    ["src/reserves/reserve/CoverRules.ts", "src/reserves", true],
+    ["src/reserves/reserve/CoverRules.ts", "src/reserves/reserve/CoverRules.ts", true],
+    ["src/reserves-of-others/CoverRules.ts", "src/reserves", false],
+    ["other/src/reserves/CoverRules.ts", "src/reserves", false]
+  ])("%s in %s: %s", (path, place, isIn) => {
+    expect(isWithin(path, place)).toBe(isIn)
   })
 })
 

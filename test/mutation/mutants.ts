@@ -207,6 +207,10 @@ export const mutantsOf = (path: string, text: string): ReadonlyArray<Mutant> => 
 const isWord = (type: string, value: unknown): boolean =>
   type === "Literal" && typeof value === "string" && word.test(value)
 
+/** Whether a source is this file, or lies in this folder. */
+export const isWithin = (path: string, place: string): boolean =>
+  path === place || path.startsWith(`${place}/`)
+
 /** The source with the fault in it. */
 export const planted = (text: string, { becomes, end, start }: Mutant): string =>
   text.slice(0, start) + becomes + text.slice(end)

@@ -1,7 +1,8 @@
 /**
  * `npm run mutate -- --seed N --mutants M`: plants M small faults by chance, one at a time, into a
  * copy of the tree, and says which of them no test notices. A line of the sources is as likely as
- * any other; the same seed over the same tree plants the same faults. Of each fault the tests that
+ * any other; the same seed over the same tree plants the same faults. `--in` names a folder or file of
+ * the sources, and may be given several times: faults are planted there alone. Of each fault the tests that
  * run its source are asked, the nearest first and at most `--tests`, until one is red; a fault
  * that none notices goes to the compiler. `--limit` is how many seconds a batch of tests may take:
  * where one takes longer with a fault it is asked without; if it ends then, the fault has hung it and
@@ -27,7 +28,7 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { root, sources } from "../architecture/sources.ts"
 import { dice } from "../simulation/faults.ts"
-import { type Mutant, mutantsOf, planted } from "./mutants.ts"
+import { isWithin, type Mutant, mutantsOf, planted } from "./mutants.ts"
 import { nearestBy } from "./nearest.ts"
 
 const { values } = parseArgs({
@@ -35,7 +36,8 @@ const { values } = parseArgs({
     seed: { type: "string" },
     mutants: { type: "string", default: "200" },
     tests: { type: "string", default: "24" },
-    limit: { type: "string", default: "240" }
+    limit: { type: "string", default: "240" },
+    in: { type: "string", multiple: true, default: [] }
   }
 })
 const seed = values.seed === undefined ? Date.now() % 1_000_000 : Number(values.seed)
@@ -44,6 +46,14 @@ const [count, testsMax, limit] = [values.mutants, values.tests, values.limit].ma
   number,
   number
 ]
+
+/** Prefixes of the paths of sources that get faults; none: every source does. */
+const places = values.in.map((path) => path.replace(/^\.\//u, "").replace(/\/+$/u, ""))
+const misplaced = places.filter((place) => !sources.some(({ path }) => isWithin(path, place)))
+if (misplaced.length > 0) {
+  console.error(`no source lies in ${misplaced.join(", ")}`)
+  process.exit(2)
+}
 
 const folder = join(root, ".data/mutation", String(seed))
 const tree = join(folder, "tree")
@@ -93,7 +103,9 @@ const draw = (): ReadonlyArray<Drawn> => {
   const nearest = nearestBy()
   const lines = [
     ...Map.groupBy(
-      sources.flatMap(({ path, text }) => mutantsOf(path, text)),
+      sources
+        .filter(({ path }) => places.length === 0 || places.some((place) => isWithin(path, place)))
+        .flatMap(({ path, text }) => mutantsOf(path, text)),
       ({ line, path }) => `${path}:${line}`
     ).values()
   ]

@@ -3,8 +3,8 @@
  * copy of the tree, and says which of them no test notices. A line of the sources is as likely as
  * any other; the same seed over the same tree plants the same faults. `--in` names a folder or file of
  * the sources, and may be given several times: faults are planted there alone. Of each fault the tests that
- * run its source are asked, the nearest first and at most `--tests`, until one is red; a fault
- * that none notices goes to the compiler. `--limit` is how many seconds a batch of tests may take:
+ * run its source are asked, the nearest first and at most `--tests`, and then those of the drawn pages
+ * and of openapi.json, until one is red; a fault that none notices goes to the compiler. `--limit` is how many seconds a batch of tests may take:
  * where one takes longer with a fault it is asked without; if it ends then, the fault has hung it and
  * is noticed, else nothing is known and the fault is undecided.
  *
@@ -96,6 +96,9 @@ const copyTree = (): void => {
 
 /** A fault, and the tests of the copy that run its source, the nearest first. */
 type Drawn = Mutant & { readonly tests: ReadonlyArray<string> }
+
+/** Tests over everything that is declared: a fault in any table or view may show in what is drawn of it. */
+const drawnTests = ["test/http/openapi.test.ts", "test/architecture/generated.test.ts"]
 
 /** Faults by chance, at most one a line, so that a line counts the same however much it says. */
 const draw = (): ReadonlyArray<Drawn> => {
@@ -246,10 +249,12 @@ const inTurn = [...mutants.entries()].toSorted(
 for (const [nth, mutant] of inTurn) {
   const before = ended.get(nth)
   const skipped = before?.how === "lived" ? before.asked : 0
-  const tests = mutant.tests.slice(skipped, testsMax)
+  const near = mutant.tests.slice(skipped, testsMax)
+  const tests =
+    near.length === 0 ? [] : [...near, ...drawnTests.filter((test) => !near.includes(test))]
   const isDone = before !== undefined && before.how !== "undecided"
   if (isDone && (before.how !== "lived" || tests.length === 0)) continue
-  const asked = skipped + tests.length
+  const asked = skipped + near.length
   const one: Ended = { nth, asked, ...(await judge(mutant, tests)) }
   ended.set(nth, one)
   appendFileSync(endedFile, `${JSON.stringify(one)}\n`)

@@ -2,14 +2,17 @@
 import { Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
-import { Array, Effect } from "effect"
+import * as Templates from "@bursar/engine-core/templates"
+import { Array, Effect, Option } from "effect"
 import * as LockAgreementReads from "#core/reserves/lock-agreement/LockAgreementReads.ts"
 import { reserveHoldings } from "#core/reserves/reserve/ReserveHolding.ts"
 import { countedHoldingsOf } from "#core/reserves/reserve/ReserveLookups.ts"
+import { readings } from "#core/reserves/reserve/ReserveHoldingReadings.ts"
 import * as ReserveReads from "#core/reserves/reserve/ReserveReads.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Backed from "./backed.ts"
+import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Minting from "./minting.ts"
 import * as Powers from "./powers.ts"
@@ -127,6 +130,40 @@ describe("a lock agreement is proposed", () => {
         assert.strictEqual((yield* Backed.releasesLock(lockAgreementId)).why, "")
         assert.strictEqual((yield* lockView(lockAgreementId)).state, "released")
       }).pipe(engine())
+  )
+})
+
+describe("a holding that is locked for a reserve", () => {
+  it.effect("is recorded only if the venue still sees it once its transaction has ended", () =>
+    Effect.gen(function* () {
+      const scene = yield* Backed.opened()
+      yield* Backed.reserved(scene)
+      yield* Backed.locked(scene, { asset: scene.usd, amount: "100" })
+      const [holding] = yield* Effect.map(Cycles.active(Templates.Holding), (found) =>
+        found.filter(({ payload: { lock } }) => lock?.context === reserveId)
+      )
+      if (holding === undefined) throw new Error("nothing is locked")
+      const [reading] = readings
+      const now = yield* Instant.now
+      const records = yield* Records
+      const reads = (contractId: string, inAcs: boolean) => {
+        const node = {
+          nodeId: 1,
+          contractId,
+          venue: scene.venue,
+          offset: 2,
+          act: { cause: { by: "run", runId: "update" }, now, offset: 2 }
+        } as never
+        // The projection keeps a payload as the ledger wrote it.
+        const payload = holding.payload as never
+        return Effect.as(
+          records.transact(reading.created?.(payload, node, { inAcs } as never) ?? Effect.void),
+          records.find(reserveHoldings, contractId)
+        ).pipe(Effect.flatten, Effect.map(Option.isSome))
+      }
+      assert.isTrue(yield* reads("00aa", true))
+      assert.isFalse(yield* reads("00bb", false))
+    }).pipe(engine())
   )
 })
 

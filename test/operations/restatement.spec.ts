@@ -2,14 +2,15 @@
  * Restatements of a corrected NAV: every order and line that its points priced, as a venue that in fact
  * had the right point would have dealt it, with nothing written.
  */
-import { Records, verify } from "@bursar/engine-core"
+import { Reads, Records, verify } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Feed } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Result } from "effect"
+import { Effect, Result, Stream } from "effect"
 import * as fc from "fast-check"
 import { distributionLines } from "#core/distributions/distribution/DistributionLine.ts"
 import { distributionPlans } from "#core/distributions/distribution/DistributionPlan.ts"
+import * as RestatementReads from "#core/reconciliation/restatement/RestatementReads.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
@@ -97,6 +98,26 @@ describe("a restatement", () => {
       const { now: _, ...again } = yield* Restatements.report(id, { asOf: first.now })
       const { now: __, ...once } = first
       assert.deepStrictEqual(again, once)
+    }).pipe(engine())
+  )
+
+  it.effect("sums the rows of its last reading alone, however often they are read", () =>
+    Effect.gen(function* () {
+      yield* Restatements.deals(orders, "1.0437", terms)
+      const id = yield* corrected("1.0437", "1.0499622")
+      const reads = yield* Reads
+      const { rows, totals } = yield* reads.streamed(RestatementReads.get, {
+        caller: Calls.person("ada", "auditor"),
+        params: { externalStatementId: id as never },
+        point: {}
+      })
+      for (const _ of ["once", "again"]) {
+        yield* Stream.runDrain(rows ?? Stream.die("a report has rows"))
+        assert.deepStrictEqual(yield* totals ?? Effect.die("a report has totals"), [
+          { unit: "USD", owed: d("600") },
+          { unit: "units", owed: d("-571.449144") }
+        ])
+      }
     }).pipe(engine())
   )
 

@@ -286,6 +286,57 @@ describe("the figures of a line", () => {
     )
   })
 
+  it("name the record of each input: prices the points, places the instrument, a rate its own", () => {
+    const own = (id: string) => ({ resourceKind: id, id, offset: Offset.of(7) })
+    const named: Basis.Sources = {
+      instrument: own("instrument"),
+      payee: own("payee"),
+      line: own("line"),
+      carry: own("carry"),
+      rate: own("rate"),
+      fromPoint: own("from"),
+      toPoint: own("to"),
+      offset: Offset.of(7)
+    }
+    const at = position({
+      units: d("12345.678901"),
+      lots: [{ lotId: "lot-1", basePrice: d("1.0439"), remaining: d("100") }]
+    })
+    const payout = { price: d("1.0437"), unitDecimals: 6 }
+    const recordsOf = (terms: Rules.Terms) =>
+      Object.fromEntries(
+        Basis.of({ terms, position: at, figures: Rules.lineOf(terms, at), sources: named }).flatMap(
+          ({ field, inputs }) =>
+            inputs.map(({ name, resourceKind }) => [`${field} ${name}`, resourceKind] as const)
+        )
+      )
+    expect(recordsOf(accumulating("1.0437", "1.0481", payout))).toMatchObject({
+      "entitlement exPrice": "from",
+      "entitlement cumPrice": "to",
+      "gross carryIn": "carry",
+      "withheld rate": "rate",
+      "payoutUnits net": "line",
+      "payoutUnits payoutPrice": "from",
+      "payoutUnits unitDecimals": "instrument",
+      "gross payoutDecimals": "instrument"
+    })
+    expect(recordsOf({ ...par, payout })).toMatchObject({
+      "payoutUnits payoutPrice": "instrument"
+    })
+  })
+
+  it("are by formulas whose published names never change", () => {
+    expect(Formulas.formulas.map(({ name }) => name)).toEqual([
+      "entitlement-par",
+      "entitlement-accumulating",
+      "entitlement-rebasing",
+      "equalisation",
+      "line",
+      "payout-units",
+      "whole-units"
+    ])
+  })
+
   test("a basis whose lists have other ids, or the same ones in another order, is refused", () => {
     const at = parPosition("10", [
       ["0.0001", 2],

@@ -5,6 +5,7 @@
 import { Date, Decimal, Instant, Month, Offset, Party, Zone } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it, test } from "vitest"
+import { settingsBy } from "#core/distributions/period/PeriodLookups.ts"
 import * as Points from "#core/distributions/period/PeriodPointRules.ts"
 import * as Periods from "#core/distributions/period/PeriodRules.ts"
 import * as Terms from "#core/distributions/period/PeriodTermsRules.ts"
@@ -555,6 +556,31 @@ describe("a record date has passed", () => {
     ["it is behind, just before that", projected(9, "2026-08-01T07:00:59.999999Z"), false]
   ])("%s: %#", (_, change, expected) => {
     expect(RecordDate.hasPassed({ ...sound, ...change })).toBe(expected)
+  })
+})
+
+describe("the settings of a month, of which the strictest applies", () => {
+  const deployment = { rateChange: "alert", partialDistribution: "carry" } as const
+  const strict = { rateChange: "refuse", partialDistribution: "refuse" } as const
+  const policy = (change: Partial<typeof strict>) => {
+    const { manifest } = instrument()
+    if (manifest === null) throw new Error("the instrument of the tests has its terms")
+    return { manifest: { ...manifest, ...deployment, ...change } }
+  }
+  const refuses = (given: ReturnType<typeof settingsBy>) =>
+    [given.rateChange, given.partial].map((words) => RateChange.isRefused(words))
+
+  it.each([
+    ["nobody", settingsBy(deployment, policy({}), null), [false, false]],
+    ["the deployment", settingsBy(strict, policy({}), null), [true, true]],
+    ["the policy", settingsBy(deployment, policy(strict), null), [true, true]],
+    [
+      "the standing approval",
+      settingsBy(deployment, policy({}), { rateChange: "refuse", partial: "refuse" }),
+      [true, true]
+    ]
+  ])("%s refuses a changed rate and unrolled lines", (_, given, expected) => {
+    expect(refuses(given)).toEqual(expected)
   })
 })
 

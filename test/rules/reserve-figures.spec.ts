@@ -542,6 +542,28 @@ describe("an asset without a price source", () => {
   })
 })
 
+describe("the cover of assets whose values no decimal holds", () => {
+  const huge: Asset = { units: "9".repeat(27), price: "9".repeat(10) }
+  const cover = (assets: Case["assets"]) =>
+    Cover.coverOf(booksOf({ assets, outstanding: "1500", minCover: "1.02" }))
+
+  it("is unknown, and counts a capped asset at its cap and never at its value", () => {
+    const { counted, ratio, required, state } = cover({ b: { ...huge, maxShare: "0.4" } })
+    expect([cents(required), cents(counted), ratio, state]).toEqual([
+      "1530.00",
+      "612.00",
+      null,
+      "unknown"
+    ])
+  })
+
+  it("counts a capped asset of less than its cap at its value", () => {
+    const small: Asset = { units: "100", maxShare: "0.4" }
+    const { counted } = cover({ a: small, b: { ...huge, maxShare: "0.4" } })
+    expect(cents(counted)).toBe("712.00")
+  })
+})
+
 describe("terms of a reserve", () => {
   const first = { ...a, maxShare: "0.5" }
   const terms = termsOf({ a: first, b }, "1.02")

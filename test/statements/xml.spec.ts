@@ -159,6 +159,24 @@ describe("a file is malformed, with line and column", () => {
     expect(faultOf(await readText(ofCash(), text))).toMatch(expected)
   })
 
+  it("says why in the parser's words, with the place beside them and not within", async () => {
+    expect(await readText(ofCash(), ok.slice(0, -3))).toMatchObject({
+      failure: { detail: "The file is no well-formed XML: unclosed tag: Document" }
+    })
+  })
+
+  it("is told which prefix has no namespace, by its name and in the walk's own words", async () => {
+    const texts = [
+      ok.replace("<Id>S-1</Id>", "<q:Id>S-1</q:Id>"),
+      ok.replace("<Stmt>", '<Stmt q:a="1">')
+    ]
+    for (const text of texts) {
+      expect(await readText(ofCash(), text)).toMatchObject({
+        failure: { detail: "The prefix q has no namespace." }
+      })
+    }
+  })
+
   it.each([
     ["elements 32 deep", `<e>${deep(31)}${ok}</e>`],
     ["a text of 64 KiB", sized("a".repeat(65_536))],

@@ -185,6 +185,47 @@ describe("an application", () => {
         })
       })
     ))
+
+  // Seen red where a page is filtered after it is read: the page is short and its place moves.
+  it("never learns from the length or the place of a page of the feed that a holder was restricted", () =>
+    Twins.within((twin) =>
+      Effect.gen(function* () {
+        const { app, operator } = yield* opened
+        const pageOf = (as: string, query: string) =>
+          Effect.map(Twins.call(twin, { as, path: `/v1/events?${query}` }), ({ text }) => {
+            const { next, value } = JSON.parse(text) as {
+              readonly value: ReadonlyArray<Event>
+              readonly next: string
+            }
+            return { next, value }
+          })
+        const last = (yield* pageOf(app, "holderId=h1&limit=1000")).next
+        const at = (yield* pageOf(app, "order=desc&limit=1")).next
+        const restrictionId = "chosen"
+        yield* Calls.write("holder.restrict", { holderId: "h1" }, { ...frozen, restrictionId })
+        yield* Calls.write("restriction.lift", { restrictionId }, { reason: "it is over" })
+        yield* Calls.write("subscription.claim", {}, claim("h1", "sub-1").body)
+        const seen = yield* pageOf(operator, "holderId=h1&order=desc&limit=9")
+        expect(seen.value.map(({ payload, type }) => [type, payload.kind])).toEqual(
+          expect.arrayContaining([
+            ["operation.succeeded", "subscription.claim"],
+            ["operation.succeeded", "restriction.lift"],
+            ["approval.approved", "restriction.lift"]
+          ])
+        )
+        const [first, ...more] = (yield* pageOf(app, `holderId=h1&limit=1&after=${last}`)).value
+        expect([first?.type, first?.payload.kind, more]).toEqual([
+          "operation.succeeded",
+          "subscription.claim",
+          []
+        ])
+        // Newest first: the page is full of what the application sees, whatever lies between.
+        const newest = yield* pageOf(app, "order=desc&limit=9")
+        expect(newest.value.length).toBe(9)
+        expect(newest.value.some(({ payload }) => /restrict/u.test(payload.kind ?? ""))).toBe(false)
+        expect(at).not.toBe(newest.next)
+      })
+    ))
 })
 
 describe("an ETag", () => {

@@ -235,4 +235,100 @@ describe("a database of the second version", () => {
         )
       })
   )
+
+  // Seen red without the migration: no event has an instrument or a holder, and a legal hold misses them.
+  it.live("never leaves the events and the records of its writes without their instrument", () =>
+    Effect.gen(function* () {
+      const document = (collection: string, id: string, body: string) =>
+        `insert into bursar.document (collection, record_id, version, sort_key, body, filters,
+           created_at, from_offset, from_instant)
+         values ('${collection}', '${id}', 1, '${id}', '${body}', '{}', '${now}', 4, '${now}')`
+      const write = (
+        collection: "operation" | "approval",
+        id: string,
+        of: {
+          readonly kind: string
+          readonly on: readonly [kind: string, id: string]
+          readonly about?: string
+          readonly request?: string
+        }
+      ) =>
+        document(
+          collection,
+          id,
+          `{"${collection === "operation" ? "operationId" : "actionKey"}":"${id}","kind":"${of.kind}",` +
+            `"state":"failed","resource":{"kind":"${of.on[0]}","id":"${of.on[1]}","href":"/v1/x"},` +
+            `${of.about ?? `"instrumentId":null,"holderId":null`},"request":${of.request ?? `{"instrumentId":null,"holderId":null,"price":1.00}`}}`
+        )
+      const event = (seq: number, type: string, on: readonly [string, string], more = "{}") =>
+        `insert into bursar.event (seq, kind, type, at, "offset", instrument_id, party,
+           resource_kind, resource_id, holder_ids, payload, source)
+         values (${seq}, 'control', '${type}', '${now}', null, null, null, '${on[0]}', '${on[1]}',
+           '{}', '${more}', null)`
+      const { url } = yield* earlier({
+        version: 2,
+        rows: [
+          document("subscription", "s-1", `{"instrumentId":"i-1","holderId":"h-1"}`),
+          document("reserve", "r-1", `{"instrumentId":"i-2"}`),
+          document("standing-settlement", "sts-1", `{"instrumentId":"i-3"}`),
+          ...["h-1", "h-2"].map((holderId) =>
+            document(
+              "standing-party",
+              `sts-1/${holderId}`,
+              `{"standingSettlementId":"sts-1","holderId":"${holderId}"}`
+            )
+          ),
+          write("operation", "op_1", { kind: "subscription.deliver", on: ["subscription", "s-1"] }),
+          write("operation", "op_2", {
+            kind: "mint.start",
+            on: ["mint", "m-1"],
+            about: `"instrumentId":null,"holderId":"h-3"`,
+            request: `{"reserveId":"r-1"}`
+          }),
+          write("approval", "ak_1", {
+            kind: "standing-settlement.resume",
+            on: ["standing-settlement", "sts-1"]
+          }),
+          write("operation", "op_3", {
+            kind: "holder.restrict-batch",
+            on: ["restriction", "rst_1"],
+            request: `{"entries":[{"holderId":"h-5"},{"holderId":"h-4"},{"holderId":"h-4"}]}`
+          }),
+          event(1, "operation.failed", ["subscription", "s-1"], `{"operationId":"op_1"}`),
+          event(2, "operation.failed", ["mint", "m-1"], `{"operationId":"op_2"}`),
+          event(3, "approval.requested", ["standing-settlement", "sts-1"]),
+          event(4, "operation.succeeded", ["restriction", "rst_1"], `{"operationId":"op_3"}`),
+          event(5, "subscription.ended", ["subscription", "s-1"]),
+          event(6, "operation.failed", ["webhook", "s-1"], `{"operationId":"op_4"}`),
+          "update bursar.head set seq = 6"
+        ]
+      })
+      const store = yield* Layer.build(Postgres.layer({ url: Redacted.make(url) }))
+      yield* Effect.provideContext(
+        Effect.gen(function* () {
+          const feed = yield* Feed
+          const { events } = yield* feed.read({ order: "asc", limit: 9 })
+          expect(events.map(({ holderIds, instrumentId }) => [instrumentId, ...holderIds])).toEqual(
+            [["i-1", "h-1"], ["i-2"], ["i-3", "h-1", "h-2"], [null, "h-4", "h-5"], [null], [null]]
+          )
+          const documents = yield* Documents
+          const bodies = yield* Effect.forEach(
+            [
+              ["operation", "op_1"],
+              ["operation", "op_2"],
+              ["approval", "ak_1"]
+            ] as const,
+            ([collection, id]) =>
+              documents.get({ collection, recordIds: [id], pin: { by: "latest" } })
+          )
+          expect(bodies.flat().map(({ body }) => body.slice(body.indexOf(`"/v1/x"`) + 9))).toEqual([
+            `"instrumentId":"i-1","holderId":"h-1","request":{"instrumentId":null,"holderId":null,"price":1.00}}`,
+            `"instrumentId":"i-2","holderId":"h-3","request":{"reserveId":"r-1"}}`,
+            `"instrumentId":"i-3","holderId":"h-1","holderIds":["h-1","h-2"],"request":{"instrumentId":null,"holderId":null,"price":1.00}}`
+          ])
+        }),
+        store
+      )
+    })
+  )
 })

@@ -1,7 +1,7 @@
 /** Audit of the stored rows when a town has ended: each record is the fold of its facts, each movement leaves the balance that it states. */
 import { Catalogue, type Collection, Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
-import { Documents, FactLog, type FactRow } from "@bursar/engine-core/ports"
+import { Documents, FactLog, type FactRow, Feed } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
 import { lots } from "#core/instruments/lot/Lot.ts"
 import { movements, partyMovements } from "#core/instruments/register/Movement.ts"
@@ -207,8 +207,43 @@ const lotsKept = Effect.fnUntraced(function* (town: Town) {
   note(town, "lots kept", stored.length)
 })
 
+/**
+ * An event of an operation or an action is found by the instrument and the holder that its record
+ * states, and by no others: but for writes that name several holders, whose record states one or none.
+ */
+const concerned = Effect.fnUntraced(function* (town: Town) {
+  const feed = yield* Feed
+  const records = yield* Records
+  const { events } = yield* feed.read({ order: "asc", limit: 1_000_000 })
+  const several =
+    /^(?:holder\.(?:register-successor|recover|force-transfer|restrict-batch)|instrument\.(?:recover|force-transfer)|standing-settlement\.)/u
+  let compared = 0
+  for (const { holderIds, instrumentId, payload, resourceId, resourceKind, type } of events) {
+    if (!/^(?:operation|approval)\./u.test(type)) continue
+    const collection = Catalogue.collections.find(({ name }) => name === resourceKind)
+    const columns = collection?.filters
+    if (collection === undefined || columns === undefined) continue
+    const found = yield* records.many(collection, [resourceId])
+    const [record] = found
+    // A write that was refused has made no record.
+    if (record === undefined) continue
+    const kind = String((JSON.parse(payload) as { readonly kind: string }).kind)
+    const about = `${type} of ${kind} ${resourceId}`
+    if (columns["instrumentId"] !== undefined && resourceKind !== "holder") {
+      same(instrumentId, columns["instrumentId"](record), `the instrument of ${about}`)
+    }
+    if (columns["holderId"] !== undefined && !several.test(kind)) {
+      const holderId = columns["holderId"](record)
+      same(holderIds, holderId === null ? [] : [holderId], `the holders of ${about}`)
+    }
+    compared += 1
+  }
+  note(town, "events of writes compared with their records", compared)
+})
+
 export const audit = Effect.fnUntraced(function* (town: Town) {
   yield* folds(town)
+  yield* concerned(town)
   yield* moved(town)
   yield* lotsKept(town)
 })

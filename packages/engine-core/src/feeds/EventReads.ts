@@ -135,20 +135,20 @@ const make = Effect.gen(function* () {
         },
         scan: (scan) =>
           Effect.mapBoth(feed.read({ ...scan, ...filtersOf(params, kind) }), {
-            onSuccess: ({ events, ...where }) => ({ rows: events, ...where }),
+            onSuccess: ({ events: found, ...where }) => ({ rows: found.map(ofRow), ...where }),
             onFailure: storeUnavailable
-          })
+          }),
+        ...(Concealment.isConcealedFrom(reader.role)
+          ? { shows: (event: Event) => Concealment.mayReadEvent(concealed, reader.role, event) }
+          : {})
       }
     )
-    const events = rows
-      .map(ofRow)
-      .filter((event) => Concealment.mayReadEvent(concealed, reader.role, event))
     const value = redacted
-      ? events.flatMap((event) => {
+      ? rows.flatMap((event) => {
           const shown = redact(event)
           return shown === null ? [] : [shown]
         })
-      : events
+      : rows
     return { offset: Offset.zero, now, value, next }
   })
 

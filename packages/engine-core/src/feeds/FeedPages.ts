@@ -24,6 +24,11 @@ export interface Scan {
   readonly after?: number
 }
 
+/** A row with its number in the feed. */
+interface Numbered {
+  readonly seq: number
+}
+
 /** Answer of a scan: the rows that match, and how far the feed was scanned. */
 export interface Scanned<A> {
   readonly rows: ReadonlyArray<A>
@@ -47,6 +52,11 @@ export interface Scanning<A, E> {
   /** Filters and sight that the cursor is bound to, besides the order. */
   readonly bound: Readonly<Record<string, PlainJson.Plain>>
   readonly scan: (scan: Scan) => Effect.Effect<Scanned<A>, E>
+  /**
+   * Whether the reader may see a row that its filters match; absent: it sees all. A page is filled
+   * with rows that the reader sees, so that neither its length nor its place tells of the others.
+   */
+  readonly shows?: (row: A) => boolean
 }
 
 export interface FeedPages {
@@ -56,7 +66,7 @@ export interface FeedPages {
    * when retention deleted rows that a forward reader had not reached
    * (docs/contract/pages-and-cursors.md#feeds).
    */
-  readonly page: <A, E>(
+  readonly page: <A extends Numbered, E>(
     asked: Asked,
     of: Scanning<A, E>
   ) => Effect.Effect<Page<A>, E | Refused<"invalid-request" | "cursor-expired">>
@@ -72,13 +82,16 @@ export const make = ({
   readonly tenantId: string
   readonly cursors: Cursors
 }): FeedPages => ({
-  page: Effect.fnUntraced(function* <A, E>({ order, limit, after }: Asked, of: Scanning<A, E>) {
+  page: Effect.fnUntraced(function* <A extends Numbered, E>(
+    { order, limit, after }: Asked,
+    of: Scanning<A, E>
+  ) {
     const bound = PlainJson.canonical({ ...of.bound, tenant: tenantId, order })
     const place =
       after === undefined
         ? undefined
         : placeOf(yield* Effect.fromResult(cursors.read({ list, bound, count: 2, text: after })))
-    const found = yield* of.scan({
+    const found = yield* filled(of, {
       order,
       limit,
       ...(place === undefined ? {} : { after: place.scanned })
@@ -90,6 +103,36 @@ export const make = ({
     const keys = [String(found.scanned), String(found.prunedTo)]
     return { rows: found.rows, next: cursors.write({ list, bound, offset: Offset.zero, keys }) }
   })
+})
+
+/** Rows of one scan past rows that the reader does not see. */
+const scannedOn = 1_000
+
+/** Most scans of one page; past so many rows that the reader does not see it has what was found. */
+const scansMax = 100
+
+/**
+ * Scans past rows that the reader does not see, until the page is full or the feed has ended. The
+ * place after a full page is that of its last row: what the reader does not see moves it nowhere.
+ */
+const filled = Effect.fnUntraced(function* <A extends Numbered, E>(
+  { scan, shows }: Scanning<A, E>,
+  asked: Scan
+) {
+  let limit = asked.limit
+  let found = yield* scan(asked)
+  if (shows === undefined) return found
+  const rows = found.rows.filter(shows)
+  for (let scans = 1; rows.length < asked.limit && found.rows.length >= limit; scans += 1) {
+    if (scans === scansMax) break
+    limit = scannedOn
+    found = yield* scan({ ...asked, after: found.scanned, limit })
+    rows.push(...found.rows.filter(shows))
+  }
+  const last = rows[asked.limit - 1]
+  return last === undefined
+    ? { ...found, rows }
+    : { ...found, rows: rows.slice(0, asked.limit), scanned: last.seq }
 })
 
 /** A reader's place in the sequence, and the pruned prefix when the cursor was issued. */

@@ -6,6 +6,7 @@ import { HolderId, holders } from "../holders/holder/Holder.ts"
 import { InstrumentId } from "../instruments/instrument/Instrument.ts"
 import { Records } from "../records/Records.ts"
 import * as Field from "../templates/Field.ts"
+import * as Concerns from "../writes/Concerns.ts"
 import * as Operation from "../writes/Operation.ts"
 import { CitedOrder } from "../restraints/CitedOrder.ts"
 import {
@@ -140,7 +141,10 @@ export const forcing = (lines: VoidableLines) =>
     ...shared,
     doc: "Moves a consenting holder's units, or voids its suspended distribution lines, under a cited order.",
     route: "POST /v1/holders/{holderId}:force-transfer",
-    resource: ofOneHolder,
+    resource: {
+      ...ofOneHolder,
+      concerns: Concerns.ofHolders(({ toHolderId }) => [toHolderId])
+    },
     input: HolderBody,
     ...actingOn(
       (body: HolderBody) => ofHolder(body, lines),
@@ -155,7 +159,12 @@ export const byInstrument = Operation.defineOnLedger("instrument.force-transfer"
   ...shared,
   doc: "Moves consenting holders' units of an instrument to other holders under a cited order.",
   route: "POST /v1/instruments/{instrumentId}:force-transfer",
-  resource: ofOneInstrument,
+  resource: {
+    ...ofOneInstrument,
+    concerns: Concerns.ofHolders(({ moves }) =>
+      moves.flatMap(({ holderId, toHolderId }) => [holderId, toHolderId])
+    )
+  },
   input: InstrumentBody,
   ...actingOn(ofInstrument)
 })

@@ -1,9 +1,10 @@
 /** Writes of recoveries: move holders' units to their registered successors. */
 import { Effect, Schema } from "effect"
-import { HolderId, holders } from "../holders/holder/Holder.ts"
+import { HolderId, holderParties, holders } from "../holders/holder/Holder.ts"
 import { InstrumentId } from "../instruments/instrument/Instrument.ts"
 import { Records } from "../records/Records.ts"
 import * as Field from "../templates/Field.ts"
+import type * as Concerns from "../writes/Concerns.ts"
 import * as Operation from "../writes/Operation.ts"
 import { CitedOrder } from "../restraints/CitedOrder.ts"
 import {
@@ -69,6 +70,18 @@ const ofInstrument = ({ holderIds, instrumentId, order }: InstrumentBody) =>
     order
   })
 
+/** Looks up the registered successors of these holders: a recovery concerns both. */
+const withSuccessors = Effect.fnUntraced(function* (holderIds: ReadonlyArray<string>) {
+  const records = yield* Records
+  const people = yield* records.many(holders, holderIds)
+  const parties = people.flatMap(({ successor }) => successor?.party ?? [])
+  const successors = yield* records.many(holderParties, parties)
+  return {
+    instrumentId: null,
+    holderIds: [...holderIds, ...successors.map(({ holderId }) => holderId).toSorted()]
+  } satisfies Concerns.Concerned
+})
+
 const shared = {
   makers: ["operator", "compliance"],
   approvers: 1,
@@ -88,7 +101,7 @@ export const byHolder = Operation.defineOnLedger("holder.recover", {
   ...shared,
   doc: "Moves a consenting holder's units to its registered successor.",
   route: "POST /v1/holders/{holderId}:recover",
-  resource: ofOneHolder,
+  resource: { ...ofOneHolder, concerns: ({ holderId }) => withSuccessors([holderId]) },
   input: HolderBody,
   ...actingOn(ofHolder)
 })
@@ -98,7 +111,7 @@ export const byInstrument = Operation.defineOnLedger("instrument.recover", {
   ...shared,
   doc: "Moves consenting holders' units of an instrument to their registered successors.",
   route: "POST /v1/instruments/{instrumentId}:recover",
-  resource: ofOneInstrument,
+  resource: { ...ofOneInstrument, concerns: ({ holderIds }) => withSuccessors(holderIds) },
   input: InstrumentBody,
   ...actingOn(ofInstrument)
 })

@@ -8,6 +8,7 @@ import type { Role } from "../vocabulary/Role.ts"
 import * as Answers from "./Answers.ts"
 import * as Approval from "./Approval.ts"
 import type { Caller } from "./Caller.ts"
+import * as Concerns from "./Concerns.ts"
 import type { Call } from "./FourEyes.ts"
 import * as JudgeWrite from "./JudgeWrite.ts"
 import * as Logged from "./Logged.ts"
@@ -58,8 +59,7 @@ export const make = Effect.fnUntraced(function* (of: {
         kind: operation.kind,
         state: "awaiting",
         resource: resourceOf(operation, input),
-        instrumentId: operation.resource.instrumentId?.(input) ?? null,
-        holderId: operation.resource.holderId?.(input) ?? null,
+        ...(yield* Concerns.of(operation, input)),
         method: of.method,
         path: call.path,
         fingerprint: of.fingerprint,

@@ -14,6 +14,7 @@ import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { Role } from "../vocabulary/Role.ts"
 import { ApprovalMachine } from "./ApprovalMachine.ts"
 import type { Caller } from "./Caller.ts"
+import * as Concerns from "./Concerns.ts"
 import * as Figures from "./Figures.ts"
 import { Resource } from "./Resource.ts"
 
@@ -32,6 +33,8 @@ export const Approval = Schema.Struct({
   resource: Resource,
   instrumentId: Schema.NullOr(Schema.String),
   holderId: Schema.NullOr(Schema.String),
+  /** Every holder that the write concerns, where they are several; absent: `holderId` alone. */
+  holderIds: Schema.optionalKey(Schema.Array(Schema.String)),
   method: Schema.String,
   path: Schema.String,
   fingerprint: Schema.String,
@@ -188,7 +191,7 @@ const announce = (self: Approval, fact: Fact | undefined): ReadonlyArray<Announc
       resourceId: self.resource.id,
       instrumentId: self.instrumentId,
       party: null,
-      holderIds: self.holderId === null ? [] : [self.holderId],
+      holderIds: Concerns.holderIdsOf(self),
       payload:
         type === "approval.rejected" ? { ...payload, withdrawn: fact?.on === "withdraw" } : payload
     }

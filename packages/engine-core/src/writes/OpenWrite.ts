@@ -18,6 +18,7 @@ import { Records } from "../records/Records.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import * as Answers from "./Answers.ts"
 import * as Approval from "./Approval.ts"
+import * as Concerns from "./Concerns.ts"
 import * as CallKeys from "./CallKeys.ts"
 import { engine, type RequestIdentity } from "./Caller.ts"
 import type { Call } from "./FourEyes.ts"
@@ -74,8 +75,7 @@ export const open = Effect.fnUntraced(function* (of: ToOpen) {
         kind: operation.kind,
         state: "queued",
         resource,
-        instrumentId: operation.resource.instrumentId?.(input) ?? null,
-        holderId: operation.resource.holderId?.(input) ?? null,
+        ...(yield* Concerns.of(operation, input)),
         request: of.request,
         ...(of.sealed === null ? {} : { sealed: of.sealed }),
         result: null,

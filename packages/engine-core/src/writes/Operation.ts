@@ -13,6 +13,7 @@ import type { Records } from "../records/Records.ts"
 import type { EngineOpenedOperationKind, OperationKind } from "../vocabulary/OperationKind.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import type { Role } from "../vocabulary/Role.ts"
+import type { Concerned } from "./Concerns.ts"
 import type { Derived } from "./Figures.ts"
 
 /** `POST /v1/holds/{holdId}:release`; a colon in the last segment marks an action. */
@@ -43,9 +44,14 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
      * them change, such as a reserve. Absent: the record that the write acts on.
      */
     turnOf?(input: NoInfer<I>): string
-    /** The instrument and holder that the write concerns, for scopes and the feed. */
+    /** The instrument and the holder that the input names, of the record it acts on or makes. */
     instrumentId?(input: NoInfer<I>): string | null
     holderId?(input: NoInfer<I>): string | null
+    /**
+     * Looks up the instrument and the holders of the record that the write acts on, where the input
+     * names the record by its id alone, or concerns several holders (`Concerns`).
+     */
+    concerns?(input: NoInfer<I>): Effect.Effect<Concerned, Unavailable, Records>
   }
   /**
    * The path's ids and the body's members in one struct: a path parameter is the member of its

@@ -11,6 +11,7 @@ import { PlainSchema } from "../kernel/PlainSchema.ts"
 import { Problem } from "../kernel/Problem.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { Role } from "../vocabulary/Role.ts"
+import * as Concerns from "./Concerns.ts"
 import * as Figures from "./Figures.ts"
 import { OperationMachine } from "./OperationMachine.ts"
 import { Resource } from "./Resource.ts"
@@ -42,6 +43,8 @@ export const OperationRecord = Schema.Struct({
   resource: Resource,
   instrumentId: Schema.NullOr(Schema.String),
   holderId: Schema.NullOr(Schema.String),
+  /** Every holder that the write concerns, where they are several; absent: `holderId` alone. */
+  holderIds: Schema.optionalKey(Schema.Array(Schema.String)),
   /** Body of the call and ids of its path, completed by the engine. */
   request: PlainSchema,
   /** Sealed secrets, by member of the request, which shows a few digits of each. */
@@ -137,7 +140,7 @@ const announce = (self: OperationRecord, fact: Fact | undefined): ReadonlyArray<
           resourceId: self.resource.id,
           instrumentId: self.instrumentId,
           party: null,
-          holderIds: self.holderId === null ? [] : [self.holderId],
+          holderIds: Concerns.holderIdsOf(self),
           payload: { kind: self.kind, role: self.role, operationId: self.operationId }
         }
       ]

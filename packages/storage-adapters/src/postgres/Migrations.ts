@@ -20,6 +20,7 @@ import * as LotsOfAParty from "./migrations/0010-lots-of-a-party/up.ts"
 import * as PayeesOfDistributions from "./migrations/0012-payees-of-distributions/up.ts"
 import * as AuditAndRetention from "./migrations/0002-audit-and-retention/up.ts"
 import * as AuditHashes from "./migrations/0009-audit-hashes/up.ts"
+import * as WhomWritesConcern from "./migrations/0020-whom-writes-concern/up.ts"
 import * as VersionsOfARecord from "./migrations/0008-versions-of-a-record/up.ts"
 
 interface Migration {
@@ -48,7 +49,8 @@ const MIGRATIONS: ReadonlyArray<Migration> = [
   { id: 16, name: "orders-of-a-point", statements: OrdersOfAPoint.statements },
   { id: 17, name: "kept-statements", statements: KeptStatements.statements },
   { id: 18, name: "reserves", statements: Reserves.statements },
-  { id: 19, name: "payments-and-turns", statements: PaymentsAndTurns.statements }
+  { id: 19, name: "payments-and-turns", statements: PaymentsAndTurns.statements },
+  { id: 20, name: "whom-writes-concern", statements: WhomWritesConcern.statements }
 ]
 
 const folderOf = ({ id, name }: Migration): string => `${String(id).padStart(4, "0")}-${name}`

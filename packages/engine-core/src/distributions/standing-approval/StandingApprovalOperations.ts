@@ -15,6 +15,7 @@ import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
 import * as sets from "../../vocabulary/sets.ts"
+import * as Concerns from "../../writes/Concerns.ts"
 import * as Operation from "../../writes/Operation.ts"
 import {
   Action,
@@ -166,7 +167,8 @@ export const revoke = Operation.define("standing-approval.revoke", {
   resource: {
     kind: "standing-approval",
     id: ({ standingApprovalId }) => standingApprovalId,
-    href: ({ standingApprovalId }) => hrefOf(standingApprovalId)
+    href: ({ standingApprovalId }) => hrefOf(standingApprovalId),
+    concerns: Concerns.ofRecord(standingApprovals, ({ standingApprovalId }) => standingApprovalId)
   },
   input: ById,
   result: StandingApprovalView.StandingApprovalView,

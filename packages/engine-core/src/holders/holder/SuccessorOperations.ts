@@ -8,6 +8,7 @@ import { Records } from "../../records/Records.ts"
 import { HolderRegistration } from "../../templates/Admission.ts"
 import * as Field from "../../templates/Field.ts"
 import { exercise } from "../../templates/Template.ts"
+import * as Concerns from "../../writes/Concerns.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Screenings from "../screening/AskRunner.ts"
 import { type Holder, HolderId, holders } from "./Holder.ts"
@@ -43,7 +44,8 @@ export const registerSuccessor = Operation.defineOnLedger("holder.register-succe
     kind: "holder",
     id: ({ holderId }) => holderId,
     href: ({ holderId }) => `/v1/holders/${holderId}`,
-    holderId: ({ holderId }) => holderId
+    holderId: ({ holderId }) => holderId,
+    concerns: Concerns.ofHolders(({ successorId }) => [successorId])
   },
   input: Naming,
   complete: (input, makeId) =>

@@ -5,6 +5,7 @@ import { DealingCycle as DealingCycleTemplate } from "../../templates/DealingCyc
 import { Lot, SubscriptionClaim } from "../../templates/Market.ts"
 import { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts"
 import { exercise } from "../../templates/Template.ts"
+import * as Concerns from "../../writes/Concerns.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Timely from "../../records/Timely.ts"
 import type { Redemption } from "../redemption/Redemption.ts"
@@ -31,7 +32,8 @@ export const release = Operation.defineOnLedger("dealing-cycle.release", {
   resource: {
     kind: "dealing-cycle",
     id: ({ cycleId }) => cycleId,
-    href: ({ cycleId }) => `/v1/dealing-cycles/${cycleId}`
+    href: ({ cycleId }) => `/v1/dealing-cycles/${cycleId}`,
+    concerns: Concerns.ofRecord(dealingCycles, ({ cycleId }) => cycleId)
   },
   input: ById,
   result: DealingCycleView.DealingCycleView,

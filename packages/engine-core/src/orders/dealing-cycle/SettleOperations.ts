@@ -10,6 +10,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { DealingCycle as DealingCycleTemplate } from "../../templates/DealingCycle.ts"
 import { type Argument, exercise } from "../../templates/Template.ts"
 import type { Figure } from "../../writes/Figures.ts"
+import * as Concerns from "../../writes/Concerns.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { toPayBack } from "../subscription/Subscription.ts"
 import { CycleId, type DealingCycle, dealingCycles } from "./DealingCycle.ts"
@@ -34,7 +35,8 @@ export const settle = Operation.defineOnLedger("dealing-cycle.settle", {
   resource: {
     kind: "dealing-cycle",
     id: ({ cycleId }) => cycleId,
-    href: ({ cycleId }) => `/v1/dealing-cycles/${cycleId}`
+    href: ({ cycleId }) => `/v1/dealing-cycles/${cycleId}`,
+    concerns: Concerns.ofRecord(dealingCycles, ({ cycleId }) => cycleId)
   },
   input: ById,
   result: DealingCycleView.DealingCycleView,

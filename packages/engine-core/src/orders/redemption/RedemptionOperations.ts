@@ -5,6 +5,7 @@ import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts"
 import { exercise } from "../../templates/Template.ts"
+import * as Concerns from "../../writes/Concerns.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Timely from "../../records/Timely.ts"
 import {
@@ -31,7 +32,8 @@ type ById = typeof ById.Type
 const resource = {
   kind: "redemption",
   id: ({ redemptionId }: ById) => redemptionId,
-  href: ({ redemptionId }: ById) => `/v1/redemptions/${redemptionId}`
+  href: ({ redemptionId }: ById) => `/v1/redemptions/${redemptionId}`,
+  concerns: Concerns.ofRecord(redemptions, ({ redemptionId }: ById) => redemptionId)
 } as const
 
 const declared = {

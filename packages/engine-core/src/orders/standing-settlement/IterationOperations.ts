@@ -27,7 +27,7 @@ import { liveMarket } from "../primary-market/PrimaryMarketLookups.ts"
 import * as Gates from "./IterationGates.ts"
 import { type StandingSettlement, StandingSettlementId } from "./StandingSettlement.ts"
 import { decide } from "./StandingSettlementMachine.ts"
-import { contractOf, load, shown } from "./StandingSettlementSteps.ts"
+import { concernsOf, contractOf, load, shown } from "./StandingSettlementSteps.ts"
 import * as Reads from "./StandingSettlementReads.ts"
 
 /** Largest number of orders of a kind in one iteration. */
@@ -60,7 +60,8 @@ export const settle = Operation.defineOnLedger("standing-settlement.settle", {
   resource: {
     kind: "standing-settlement",
     id: ({ standingSettlementId }) => standingSettlementId,
-    href: ({ standingSettlementId }) => `/v1/standing-settlements/${standingSettlementId}`
+    href: ({ standingSettlementId }) => `/v1/standing-settlements/${standingSettlementId}`,
+    concerns: ({ standingSettlementId }) => concernsOf(standingSettlementId)
   },
   input: Iteration,
   result: Reads.StandingSettlementView,

@@ -23,7 +23,7 @@ import * as Gates from "./StandingSettlementGates.ts"
 import { StandingSettlementId, standingSettlements } from "./StandingSettlement.ts"
 import { decide } from "./StandingSettlementMachine.ts"
 import * as Reads from "./StandingSettlementReads.ts"
-import { contractOf, load, shown } from "./StandingSettlementSteps.ts"
+import { concernsOf, contractOf, holderIdsOf, load, shown } from "./StandingSettlementSteps.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
 
 /** Largest number of fundings; closing cancels a commitment for each in one transaction. */
@@ -68,7 +68,12 @@ export const open = Operation.defineOnLedger("standing-settlement.open", {
     kind: "standing-settlement",
     id: (input) => idOf(input),
     href: (input) => hrefOf(idOf(input)),
-    instrumentId: ({ instrumentId }) => instrumentId
+    instrumentId: ({ instrumentId }) => instrumentId,
+    concerns: ({ funding }) =>
+      Effect.map(holderIdsOf(funding.map(({ party }) => party)), (holderIds) => ({
+        instrumentId: null,
+        holderIds
+      }))
   },
   input: Opening,
   complete: (input, makeId) =>
@@ -130,7 +135,8 @@ type ById = typeof ById.Type
 const resource = {
   kind: "standing-settlement",
   id: ({ standingSettlementId }: ById) => standingSettlementId,
-  href: ({ standingSettlementId }: ById) => hrefOf(standingSettlementId)
+  href: ({ standingSettlementId }: ById) => hrefOf(standingSettlementId),
+  concerns: ({ standingSettlementId }: ById) => concernsOf(standingSettlementId)
 } as const
 
 export const pause = Operation.defineOnLedger("standing-settlement.pause", {

@@ -8,6 +8,7 @@ import type { OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { DeliveredLot, Lot, OwedRefund, SubscriptionClaim } from "../../templates/Market.ts"
 import { exercise } from "../../templates/Template.ts"
+import * as Concerns from "../../writes/Concerns.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Timely from "../../records/Timely.ts"
 import { bankLines, contractOf, digestOf, refuses, reload } from "../order/OrderSteps.ts"
@@ -44,7 +45,8 @@ type ById = typeof ById.Type
 const resource = {
   kind: "subscription",
   id: ({ subscriptionId }: ById) => subscriptionId,
-  href: ({ subscriptionId }: ById) => `/v1/subscriptions/${subscriptionId}`
+  href: ({ subscriptionId }: ById) => `/v1/subscriptions/${subscriptionId}`,
+  concerns: Concerns.ofRecord(subscriptions, ({ subscriptionId }: ById) => subscriptionId)
 } as const
 
 const declared = {

@@ -14,6 +14,7 @@ import * as Field from "../../templates/Field.ts"
 import * as Templates from "../../templates/Reserve.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import type { Figure } from "../../writes/Figures.ts"
+import * as Concerns from "../../writes/Concerns.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as TermChange from "../../writes/TermChange.ts"
 import * as CoverRules from "../reserve/CoverRules.ts"
@@ -83,7 +84,8 @@ export const propose = Operation.defineOnLedger("amendment.propose", {
   resource: {
     kind: "amendment",
     id: (input) => idOf(input),
-    href: (input) => hrefOf({ ...input, amendmentId: idOf(input) })
+    href: (input) => hrefOf({ ...input, amendmentId: idOf(input) }),
+    concerns: Concerns.ofRecord(reserves, ({ reserveId }) => reserveId)
   },
   input: Proposal,
   complete: (input, makeId) =>
@@ -147,7 +149,8 @@ export const withdraw = Operation.defineOnLedger("amendment.withdraw", {
   resource: {
     kind: "amendment",
     id: ({ amendmentId }) => amendmentId,
-    href: hrefOf
+    href: hrefOf,
+    concerns: Concerns.ofRecord(amendments, ({ amendmentId }) => amendmentId)
   },
   input: ById,
   result: AmendmentView.AmendmentView,

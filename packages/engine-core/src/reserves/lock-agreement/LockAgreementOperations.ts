@@ -12,6 +12,7 @@ import {
   LockAgreementProposal
 } from "../../templates/Reserve.ts"
 import { create, exercise } from "../../templates/Template.ts"
+import * as Concerns from "../../writes/Concerns.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as ReserveOrder from "../reserve-order/ReserveOrder.ts"
 import { mints } from "../reserve-order/Mint.ts"
@@ -61,7 +62,8 @@ export const propose = Operation.defineOnLedger("lock-agreement.propose", {
   resource: {
     kind: "lock-agreement",
     id: (input) => idOf(input),
-    href: (input) => hrefOf({ ...input, lockAgreementId: idOf(input) })
+    href: (input) => hrefOf({ ...input, lockAgreementId: idOf(input) }),
+    concerns: Concerns.ofRecord(reserves, ({ reserveId }) => reserveId)
   },
   input: Body,
   complete: (input, makeId) =>
@@ -120,7 +122,8 @@ export const release = Operation.defineOnLedger("lock-agreement.release", {
   resource: {
     kind: "lock-agreement",
     id: ({ lockAgreementId }) => lockAgreementId,
-    href: (input) => hrefOf(input)
+    href: (input) => hrefOf(input),
+    concerns: Concerns.ofRecord(lockAgreements, ({ lockAgreementId }) => lockAgreementId)
   },
   input: ById,
   result: LockAgreementView.LockAgreementView,

@@ -7,6 +7,7 @@ import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import * as Templates from "../../templates/Reserve.ts"
 import { exercise } from "../../templates/Template.ts"
+import * as Concerns from "../../writes/Concerns.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { ReserveId, reserves } from "../reserve/Reserve.ts"
 import * as ReserveLookups from "../reserve/ReserveLookups.ts"
@@ -58,7 +59,8 @@ export const create = Operation.defineOnLedger("reserve-report.create", {
     kind: "reserve",
     prefix: "report",
     id: ({ reserveId }) => reserveId,
-    href: (input) => `/v1/reserves/${input.reserveId}/reports/${idOf(input)}`
+    href: (input) => `/v1/reserves/${input.reserveId}/reports/${idOf(input)}`,
+    concerns: Concerns.ofRecord(reserves, ({ reserveId }) => reserveId)
   },
   input: Body,
   complete: (input, makeId) =>

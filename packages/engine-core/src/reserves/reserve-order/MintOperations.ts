@@ -10,8 +10,9 @@ import { MintOrder, Reserve as ReserveTemplate } from "../../templates/Reserve.t
 import { SettlementIntent } from "../../templates/Settlement.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
+import * as Concerns from "../../writes/Concerns.ts"
 import * as Operation from "../../writes/Operation.ts"
-import { ReserveId } from "../reserve/Reserve.ts"
+import { ReserveId, reserves } from "../reserve/Reserve.ts"
 import { type Mint, MintId, mints } from "./Mint.ts"
 import * as Gates from "./ReserveOrderGates.ts"
 import * as Lookups from "./ReserveOrderLookups.ts"
@@ -57,7 +58,8 @@ export const start = Operation.defineOnLedger("mint.start", {
     id: (input) => idOf(input),
     href: (input) => hrefOf({ ...input, mintId: idOf(input) }),
     turnOf: Steps.turnOf,
-    holderId: ({ holderId }) => holderId
+    holderId: ({ holderId }) => holderId,
+    concerns: Concerns.ofRecord(reserves, ({ reserveId }) => reserveId)
   },
   input: Start,
   complete: (input, makeId) =>
@@ -110,7 +112,8 @@ type ById = typeof ById.Type
 const resource = {
   kind: "mint",
   id: ({ mintId }: ById) => mintId,
-  href: hrefOf
+  href: hrefOf,
+  concerns: Concerns.ofRecord(mints, ({ mintId }: ById) => mintId)
 } as const
 
 export const cancel = Operation.defineOnLedger("mint.cancel", {

@@ -8,8 +8,9 @@ import * as Field from "../../templates/Field.ts"
 import { ReserveRedemptionOrder, Reserve as ReserveTemplate } from "../../templates/Reserve.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
+import * as Concerns from "../../writes/Concerns.ts"
 import * as Operation from "../../writes/Operation.ts"
-import { ReserveId } from "../reserve/Reserve.ts"
+import { ReserveId, reserves } from "../reserve/Reserve.ts"
 import * as Gates from "./ReserveOrderGates.ts"
 import * as Lookups from "./ReserveOrderLookups.ts"
 import * as Steps from "./ReserveOrderSteps.ts"
@@ -59,7 +60,8 @@ export const start = Operation.defineOnLedger("reserve-redemption.start", {
     id: (input) => idOf(input),
     href: (input) => hrefOf({ ...input, reserveRedemptionId: idOf(input) }),
     turnOf: Steps.turnOf,
-    holderId: ({ holderId }) => holderId
+    holderId: ({ holderId }) => holderId,
+    concerns: Concerns.ofRecord(reserves, ({ reserveId }) => reserveId)
   },
   input: Start,
   complete: (input, makeId) =>
@@ -95,7 +97,11 @@ type ById = typeof ById.Type
 const resource = {
   kind: "reserve-redemption",
   id: ({ reserveRedemptionId }: ById) => reserveRedemptionId,
-  href: hrefOf
+  href: hrefOf,
+  concerns: Concerns.ofRecord(
+    reserveRedemptions,
+    ({ reserveRedemptionId }: ById) => reserveRedemptionId
+  )
 } as const
 
 export const cancel = Operation.defineOnLedger("reserve-redemption.cancel", {

@@ -14,6 +14,7 @@ import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import { Reserve as ReserveTemplate, ReserveProposal } from "../../templates/Reserve.ts"
 import { create, exercise } from "../../templates/Template.ts"
+import * as Concerns from "../../writes/Concerns.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { microsOf, toLedger } from "./LedgerTerms.ts"
 import { type Reserve, ReserveId, reserveIdMax, reserves } from "./Reserve.ts"
@@ -129,7 +130,8 @@ export const close = Operation.defineOnLedger("reserve.close", {
   resource: {
     kind: "reserve",
     id: ({ reserveId }) => reserveId,
-    href: ({ reserveId }) => hrefOf(reserveId)
+    href: ({ reserveId }) => hrefOf(reserveId),
+    concerns: Concerns.ofRecord(reserves, ({ reserveId }) => reserveId)
   },
   input: ById,
   result: ReserveView.ReserveView,

@@ -11,6 +11,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { type Finding, FindingId, findings } from "../../findings/Finding.ts"
 import { itemOf as runItemOf } from "../../findings/RunQueue.ts"
 import * as Field from "../../templates/Field.ts"
+import * as Concerns from "../../writes/Concerns.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { type Hold, HoldId, holds } from "./Hold.ts"
 import { decide } from "./HoldMachine.ts"
@@ -120,7 +121,8 @@ export const release = Operation.define("hold.release", {
   resource: {
     kind: "hold",
     id: ({ holdId }) => holdId,
-    href: ({ holdId }) => hrefOf(holdId)
+    href: ({ holdId }) => hrefOf(holdId),
+    concerns: Concerns.ofRecord(holds, ({ holdId }) => holdId)
   },
   input: Releasing,
   result: HoldView.HoldView,

@@ -10,6 +10,7 @@ import * as Shape from "../../kernel/Shape.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import type { Figures } from "../../writes/Figures.ts"
+import * as Concerns from "../../writes/Concerns.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { inForce, inTurn } from "./RestrictionLookups.ts"
 import { everything, type Restriction, RestrictionId, restrictions } from "./Restriction.ts"
@@ -134,7 +135,8 @@ export const restrictBatch = Operation.define("holder.restrict-batch", {
     kind: "restriction",
     prefix: "rst",
     id: ({ restrictionId }) => restrictionId ?? "",
-    href: () => "/v1/restrictions"
+    href: () => "/v1/restrictions",
+    concerns: Concerns.ofHolders(({ entries }) => entries.map(({ holderId }) => holderId))
   },
   input: Schema.Struct({
     /**
@@ -245,7 +247,8 @@ export const lift = Operation.define("restriction.lift", {
   resource: {
     kind: "restriction",
     id: ({ restrictionId }) => restrictionId,
-    href: ({ restrictionId }) => href(restrictionId)
+    href: ({ restrictionId }) => href(restrictionId),
+    concerns: Concerns.ofRecord(restrictions, ({ restrictionId }) => restrictionId)
   },
   input: Schema.Struct({
     restrictionId: RestrictionId,

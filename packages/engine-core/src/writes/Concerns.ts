@@ -1,0 +1,74 @@
+/**
+ * Look-up of the instrument and the holders that a write concerns, for the feed's filters, the lists
+ * of writes and legal holds (docs/domain/every-record.md#whom-a-write-concerns).
+ */
+import { Effect, Option } from "effect"
+import type { Collection } from "../kernel/Collection.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import { Records } from "../records/Records.ts"
+import type { AnyOperation } from "./Operation.ts"
+
+/** The instrument and the holders of the record that a write acts on. */
+export interface Concerned {
+  readonly instrumentId: string | null
+  readonly holderIds: ReadonlyArray<string>
+}
+
+/**
+ * Looks up a record that exists before the write and states the instrument and the holder in its
+ * filter columns of these names. A record that does not exist concerns nobody.
+ */
+export const ofRecord =
+  <I, R, F>(collection: Collection<R, F>, idOf: (input: I) => string) =>
+  (input: I): Effect.Effect<Concerned, Unavailable, Records> =>
+    Effect.flatMap(Records, (records) => records.find(collection, idOf(input))).pipe(
+      Effect.map(
+        Option.match({
+          onNone: () => ({ instrumentId: null, holderIds: [] }),
+          onSome: (record) => ofColumns(collection, record)
+        })
+      )
+    )
+
+const ofColumns = <R, F>({ filters }: Collection<R, F>, record: R): Concerned => {
+  const holderId = filters["holderId"]?.(record) ?? null
+  return {
+    instrumentId: filters["instrumentId"]?.(record) ?? null,
+    holderIds: holderId === null ? [] : [holderId]
+  }
+}
+
+/** States holders that the input names, besides the one of the record that the write acts on. */
+export const ofHolders =
+  <I>(holderIds: (input: I) => ReadonlyArray<string | null>) =>
+  (input: I): Effect.Effect<Concerned> =>
+    Effect.succeed({
+      instrumentId: null,
+      holderIds: holderIds(input).filter((holderId) => holderId !== null)
+    })
+
+/** Members of an operation or an action that state whom it concerns. */
+export interface StoredConcern {
+  readonly instrumentId: string | null
+  readonly holderId: string | null
+  readonly holderIds?: ReadonlyArray<string>
+}
+
+/**
+ * Computes whom a write concerns: what its input names, and what the record says that it acts on.
+ */
+export const of = Effect.fnUntraced(function* ({ resource }: AnyOperation, input: unknown) {
+  const found = yield* resource.concerns?.(input) ??
+    Effect.succeed<Concerned>({ instrumentId: null, holderIds: [] })
+  const named = resource.holderId?.(input) ?? null
+  const holderIds = [...new Set([...(named === null ? [] : [named]), ...found.holderIds])]
+  return {
+    instrumentId: resource.instrumentId?.(input) ?? found.instrumentId,
+    holderId: holderIds[0] ?? null,
+    ...(holderIds.length > 1 ? { holderIds } : {})
+  } satisfies StoredConcern
+})
+
+/** Every holder that an operation or an action concerns. */
+export const holderIdsOf = ({ holderId, holderIds }: StoredConcern): ReadonlyArray<string> =>
+  holderIds ?? (holderId === null ? [] : [holderId])

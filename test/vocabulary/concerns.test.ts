@@ -2,7 +2,8 @@
 import { Catalogue, Records } from "@bursar/engine-core"
 import { Effect, Option } from "effect"
 import { describe, expect, it } from "vitest"
-import * as Concerns from "#core/writes/Concerns.ts"
+import * as Concern from "#core/writes/Concern.ts"
+import * as Concerns from "#core/writes/ConcernLookups.ts"
 import type { AnyOperation } from "#core/writes/Operation.ts"
 
 const declared: ReadonlyArray<AnyOperation> = [
@@ -68,7 +69,7 @@ const concernsOf = (operation: AnyOperation) =>
 
 const found = (operation: AnyOperation) => {
   const concerned = concernsOf(operation)
-  return [concerned.instrumentId, Concerns.holderIdsOf(concerned).join()] as const
+  return [concerned.instrumentId, Concern.holderIdsOf(concerned).join()] as const
 }
 
 const named = { instrument: "the instrumentId", holder: "the holderId" }

@@ -74,9 +74,15 @@ export const dueBefore = (
 /** Checks whether a legal hold exempts the record from deletion. */
 export const isHeld = (
   hold: LegalHold,
-  of: { readonly holderId: string | null; readonly instrumentId: string | null }
+  of: {
+    readonly holderId: string | null
+    /** Every holder that the record concerns, where they are several. */
+    readonly holderIds?: ReadonlyArray<string>
+    readonly instrumentId: string | null
+  }
 ): boolean =>
   (of.holderId !== null && hold.holderIds.includes(of.holderId)) ||
+  of.holderIds?.some((holderId) => hold.holderIds.includes(holderId)) === true ||
   (of.instrumentId !== null && hold.instrumentIds.includes(of.instrumentId))
 
 /** Progress of a run, stored between its batches, so that a crash loses and repeats nothing. */

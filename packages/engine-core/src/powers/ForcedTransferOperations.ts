@@ -6,7 +6,7 @@ import { HolderId, holders } from "../holders/holder/Holder.ts"
 import { InstrumentId } from "../instruments/instrument/Instrument.ts"
 import { Records } from "../records/Records.ts"
 import * as Field from "../templates/Field.ts"
-import * as Concerns from "../writes/Concerns.ts"
+import * as Concerns from "../writes/ConcernLookups.ts"
 import * as Operation from "../writes/Operation.ts"
 import { CitedOrder } from "../restraints/CitedOrder.ts"
 import {

@@ -4,7 +4,7 @@ import { HolderId, holderParties, holders } from "../holders/holder/Holder.ts"
 import { InstrumentId } from "../instruments/instrument/Instrument.ts"
 import { Records } from "../records/Records.ts"
 import * as Field from "../templates/Field.ts"
-import type * as Concerns from "../writes/Concerns.ts"
+import type * as Concerns from "../writes/ConcernLookups.ts"
 import * as Operation from "../writes/Operation.ts"
 import { CitedOrder } from "../restraints/CitedOrder.ts"
 import {

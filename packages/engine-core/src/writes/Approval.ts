@@ -14,7 +14,7 @@ import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { Role } from "../vocabulary/Role.ts"
 import { ApprovalMachine } from "./ApprovalMachine.ts"
 import type { Caller } from "./Caller.ts"
-import * as Concerns from "./Concerns.ts"
+import * as Concern from "./Concern.ts"
 import * as Figures from "./Figures.ts"
 import { Resource } from "./Resource.ts"
 
@@ -191,7 +191,7 @@ const announce = (self: Approval, fact: Fact | undefined): ReadonlyArray<Announc
       resourceId: self.resource.id,
       instrumentId: self.instrumentId,
       party: null,
-      holderIds: Concerns.holderIdsOf(self),
+      holderIds: Concern.holderIdsOf(self),
       payload:
         type === "approval.rejected" ? { ...payload, withdrawn: fact?.on === "withdraw" } : payload
     }

@@ -11,7 +11,7 @@ import { PlainSchema } from "../kernel/PlainSchema.ts"
 import { Problem } from "../kernel/Problem.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { Role } from "../vocabulary/Role.ts"
-import * as Concerns from "./Concerns.ts"
+import * as Concern from "./Concern.ts"
 import * as Figures from "./Figures.ts"
 import { OperationMachine } from "./OperationMachine.ts"
 import { Resource } from "./Resource.ts"
@@ -140,7 +140,7 @@ const announce = (self: OperationRecord, fact: Fact | undefined): ReadonlyArray<
           resourceId: self.resource.id,
           instrumentId: self.instrumentId,
           party: null,
-          holderIds: Concerns.holderIdsOf(self),
+          holderIds: Concern.holderIdsOf(self),
           payload: { kind: self.kind, role: self.role, operationId: self.operationId }
         }
       ]

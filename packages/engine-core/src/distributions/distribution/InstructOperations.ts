@@ -19,7 +19,7 @@ import { type DistributionLine, distributionLines } from "./DistributionLine.ts"
 import { distributionTimers } from "./DistributionTimer.ts"
 import { setTimers } from "./DistributionTimerSteps.ts"
 import * as LineWrite from "./LineWrite.ts"
-import { notePlanned, touchedBy } from "./LineWriteSteps.ts"
+import { notePlanned, resource, touchedBy } from "./LineWriteSteps.ts"
 
 /**
  * Closes a distribution that is held. For one that is cleared, directs the lines whose contracts
@@ -30,6 +30,7 @@ import { notePlanned, touchedBy } from "./LineWriteSteps.ts"
 export const instruct = Operation.defineForEngine("distribution.instruct", {
   doc: "Tells the registrar on the ledger which lines of a distribution it may deliver, and to whom.",
   ...LineWrite.declared,
+  resource,
   plan: Effect.fn("distribution.instruct.plan")(function* ({ distributionId }, act, step) {
     const records = yield* Records
     const { batchLines } = yield* Settings

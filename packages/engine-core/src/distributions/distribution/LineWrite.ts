@@ -5,10 +5,8 @@
 import { Schema, Struct } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Integer from "../../kernel/Integer.ts"
-import { distributions } from "./Distribution.ts"
 import { DistributionId } from "./DistributionTerms.ts"
 import { DistributionView } from "./DistributionView.ts"
-import * as Concerns from "../../writes/Concerns.ts"
 
 const Step = Schema.Struct({ step: Integer.schema, lines: Integer.schema })
 export type Step = typeof Step.Type
@@ -57,11 +55,7 @@ export const declared = {
   resource: {
     kind: "distribution",
     id: ({ distributionId }: typeof ById.Type) => distributionId,
-    href: ({ distributionId }: typeof ById.Type) => `/v1/distributions/${distributionId}` as const,
-    concerns: Concerns.ofRecord(
-      distributions,
-      ({ distributionId }: typeof ById.Type) => distributionId
-    )
+    href: ({ distributionId }: typeof ById.Type) => `/v1/distributions/${distributionId}` as const
   },
   input: ById,
   result: Touched,

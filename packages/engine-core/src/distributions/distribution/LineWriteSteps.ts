@@ -1,4 +1,5 @@
 /** Steps that count the lines that an operation's ledger steps touch, and make its result. */
+import * as Concerns from "../../writes/ConcernLookups.ts"
 import { Effect, Option } from "effect"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
@@ -6,7 +7,7 @@ import * as RecordView from "../../records/RecordView.ts"
 import { Records } from "../../records/Records.ts"
 import { type DistributionId, distributions } from "./Distribution.ts"
 import { shown } from "./DistributionView.ts"
-import { lineWrites, type Step } from "./LineWrite.ts"
+import { declared, lineWrites, type Step } from "./LineWrite.ts"
 
 /** Records how many lines a step touches, in the transaction that plans it. */
 export const notePlanned = (
@@ -45,3 +46,12 @@ export const touchedBy = Effect.fnUntraced(function* (
     lines
   }
 })
+
+/** Resource of these operations: a distribution, whose instrument they concern. */
+export const resource = {
+  ...declared.resource,
+  concerns: Concerns.ofRecord(
+    distributions,
+    ({ distributionId }: { readonly distributionId: string }) => distributionId
+  )
+} as const

@@ -11,7 +11,7 @@ import { DistributionRoll } from "./DistributionRoll.ts"
 import { setTimers } from "../distribution/DistributionTimerSteps.ts"
 import { linesIn } from "../distribution/LineLookups.ts"
 import * as LineWrite from "../distribution/LineWrite.ts"
-import { notePlanned, touchedBy } from "../distribution/LineWriteSteps.ts"
+import { notePlanned, resource, touchedBy } from "../distribution/LineWriteSteps.ts"
 
 /**
  * Rolls the lines that are delivered, `ledger.batchLines` in one ledger transaction
@@ -24,6 +24,7 @@ export const roll = Operation.defineOnLedger("distribution.roll", {
   makers: ["operator"],
   approvers: 0,
   ...LineWrite.declared,
+  resource,
   plan: Effect.fn("distribution.roll.plan")(function* ({ distributionId }, act, step) {
     const records = yield* Records
     const { batchLines } = yield* Settings

@@ -15,7 +15,7 @@ import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
 import * as sets from "../../vocabulary/sets.ts"
-import * as Concerns from "../../writes/Concerns.ts"
+import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
 import {
   Action,

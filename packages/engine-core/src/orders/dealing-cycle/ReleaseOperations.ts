@@ -5,7 +5,7 @@ import { DealingCycle as DealingCycleTemplate } from "../../templates/DealingCyc
 import { Lot, SubscriptionClaim } from "../../templates/Market.ts"
 import { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts"
 import { exercise } from "../../templates/Template.ts"
-import * as Concerns from "../../writes/Concerns.ts"
+import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Timely from "../../records/Timely.ts"
 import type { Redemption } from "../redemption/Redemption.ts"

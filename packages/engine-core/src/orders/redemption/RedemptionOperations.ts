@@ -5,7 +5,7 @@ import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts"
 import { exercise } from "../../templates/Template.ts"
-import * as Concerns from "../../writes/Concerns.ts"
+import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Timely from "../../records/Timely.ts"
 import {

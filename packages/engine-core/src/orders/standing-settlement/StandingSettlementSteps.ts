@@ -6,7 +6,7 @@ import { Effect, Option } from "effect"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Records, type Stored } from "../../records/Records.ts"
-import type { Concerned } from "../../writes/Concerns.ts"
+import type { Concerned } from "../../writes/ConcernLookups.ts"
 import { type StandingSettlement, standingSettlements } from "./StandingSettlement.ts"
 import * as Reads from "./StandingSettlementReads.ts"
 

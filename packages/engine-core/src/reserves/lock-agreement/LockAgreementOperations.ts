@@ -12,7 +12,7 @@ import {
   LockAgreementProposal
 } from "../../templates/Reserve.ts"
 import { create, exercise } from "../../templates/Template.ts"
-import * as Concerns from "../../writes/Concerns.ts"
+import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as ReserveOrder from "../reserve-order/ReserveOrder.ts"
 import { mints } from "../reserve-order/Mint.ts"

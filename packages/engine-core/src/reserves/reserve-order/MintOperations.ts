@@ -10,7 +10,7 @@ import { MintOrder, Reserve as ReserveTemplate } from "../../templates/Reserve.t
 import { SettlementIntent } from "../../templates/Settlement.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
-import * as Concerns from "../../writes/Concerns.ts"
+import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { ReserveId, reserves } from "../reserve/Reserve.ts"
 import { type Mint, MintId, mints } from "./Mint.ts"

@@ -6,6 +6,7 @@ import { Effect, Option } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import { Records } from "../records/Records.ts"
+import type { StoredConcern } from "./Concern.ts"
 import type { AnyOperation } from "./Operation.ts"
 
 /** The instrument and the holders of the record that a write acts on. */
@@ -47,13 +48,6 @@ export const ofHolders =
       holderIds: holderIds(input).filter((holderId) => holderId !== null)
     })
 
-/** Members of an operation or an action that state whom it concerns. */
-export interface StoredConcern {
-  readonly instrumentId: string | null
-  readonly holderId: string | null
-  readonly holderIds?: ReadonlyArray<string>
-}
-
 /**
  * Computes whom a write concerns: what its input names, and what the record says that it acts on.
  */
@@ -68,7 +62,3 @@ export const of = Effect.fnUntraced(function* ({ resource }: AnyOperation, input
     ...(holderIds.length > 1 ? { holderIds } : {})
   } satisfies StoredConcern
 })
-
-/** Every holder that an operation or an action concerns. */
-export const holderIdsOf = ({ holderId, holderIds }: StoredConcern): ReadonlyArray<string> =>
-  holderIds ?? (holderId === null ? [] : [holderId])

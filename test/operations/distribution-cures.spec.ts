@@ -5,6 +5,7 @@
 import { Records, ScreeningRunner } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { ScreeningSource } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
 import * as Scripted from "@bursar/storage-adapters/screening"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -28,11 +29,11 @@ const figuresOf = (payout: Payout) =>
 type Does = Effect.Effect<unknown, unknown, Layer.Success<ReturnType<typeof world>>>
 
 /** h1 with an open line of 46.17 that is due. */
-const owed = (payout: Payout, before: (h1: Cycles.Holder) => Does) =>
+const owed = (payout: Payout, before: Row["before"]) =>
   Effect.gen(function* () {
     const { stage, holders, point } = yield* Month.founded(["h1"], payout)
     const h1 = holders[0]!
-    yield* before(h1)
+    yield* before?.(h1, stage) ?? Effect.void
     const lines = [Month.lineOf(1, h1.party, figuresOf(payout))]
     const terms = { payout, payoutPrice: payout === "units" ? Decimal.of("1.0481") : null }
     yield* Month.opened(stage, point, lines, terms)
@@ -84,9 +85,27 @@ const excepts = Restricting.restricts("h1", "receiving", {
   reason: "kyc-expired"
 })
 
+/** The registrar requires these attributes of holders from now on. */
+const requires = (stage: Fund.Parties, names: ReadonlyArray<string> = ["kyc"]) =>
+  Effect.gen(function* () {
+    const { cid } = yield* Fund.newestContract(Templates.InstrumentConfiguration)
+    yield* stage.registrar.act(
+      Templates.exercise(Templates.InstrumentConfiguration, cid, "Update", {
+        defaultIdentifier: { source: "venue", id: "fund-a", scheme: "internal" },
+        additionalIdentifiers: [],
+        holderRequirements: names.map((property) => ({
+          issuer: stage.venue,
+          property,
+          value: ""
+        })),
+        issuerRequirements: []
+      })
+    )
+  })
+
 interface Row {
   readonly name: string
-  readonly before?: (h1: Cycles.Holder) => Does
+  readonly before?: (h1: Cycles.Holder, stage: Fund.Parties) => Does
   readonly meets: (scene: Scene) => Does
   /** Reason of the suspended line; null: it stays due. */
   readonly reason: Readonly<Record<Payout, string | null>>
@@ -153,21 +172,21 @@ const rows: ReadonlyArray<Row> = [
   },
   {
     name: "an expired attribute, until it is renewed",
-    before: () => attribute({ validUntil: ten }),
+    before: (_, stage) => Effect.andThen(requires(stage), attribute({ validUntil: ten })),
     meets: () => passesTen,
     reason: both("attribute"),
     cures: () => attribute({ validUntil: "2027-08-03T10:00:00Z" })
   },
   {
     name: "an expired attribute, until the holder may receive only",
-    before: () => attribute({ validUntil: ten }),
+    before: (_, stage) => Effect.andThen(requires(stage), attribute({ validUntil: ten })),
     meets: () => passesTen,
     reason: both("attribute"),
     cures: () => excepts
   },
   {
     name: "an expired attribute, once its holder may no longer receive only",
-    before: () => attribute({ validUntil: ten }),
+    before: (_, stage) => Effect.andThen(requires(stage), attribute({ validUntil: ten })),
     meets: () =>
       excepts.pipe(Effect.andThen(passesTen), Effect.andThen(Restricting.lifts("receiving"))),
     reason: both("attribute"),
@@ -175,28 +194,32 @@ const rows: ReadonlyArray<Row> = [
   },
   {
     name: "a revoked attribute, until it is valid again",
-    before: () => attribute({}),
+    before: (_, stage) => Effect.andThen(requires(stage), attribute({})),
     meets: () => attribute({ state: "revoked" }),
     reason: both("attribute"),
     cures: () => attribute({})
   },
   {
     name: "a revoked attribute, also of a holder that may receive only",
-    before: () => attribute({}),
+    before: (_, stage) => Effect.andThen(requires(stage), attribute({})),
     meets: () => Effect.andThen(excepts, attribute({ state: "revoked" })),
     reason: both("attribute"),
     cures: () => attribute({})
   },
   {
     name: "an attribute that begins later, until it begins",
-    before: () => attribute({}),
+    before: (_, stage) => Effect.andThen(requires(stage), attribute({})),
     meets: () => attribute({ value: "passed again", validFrom: ten }),
     reason: both("attribute"),
     cures: () => passesTen
   },
   {
     name: "two attributes that begin later, until the second begins",
-    before: () => attribute({}),
+    before: (_, stage) =>
+      Effect.andThen(
+        requires(stage, ["kyc", "tax-rate"]),
+        setting({ attributes: [kyc, { ...kyc, name: "tax-rate", value: "0.1" }] })
+      ),
     meets: () =>
       setting({
         attributes: [
@@ -207,6 +230,26 @@ const rows: ReadonlyArray<Row> = [
     reason: both("attribute"),
     cures: () => passesTen
   },
+  ...["tax-rate", "tax-exemption", "note"].flatMap((name): ReadonlyArray<Row> => {
+    const own = { name, value: name === "tax-rate" ? "0.15" : "12" }
+    return [
+      {
+        name: `no ${name} that ran out, where the registrar requires nothing`,
+        before: () => attribute({ ...own, validUntil: ten }),
+        meets: () => passesTen,
+        reason: both(null),
+        cures: () => Effect.void
+      },
+      {
+        name: `no ${name} that was revoked, where the registrar requires another`,
+        before: (_, stage) =>
+          Effect.andThen(requires(stage), setting({ attributes: [kyc, { ...kyc, ...own }] })),
+        meets: () => attribute({ ...own, state: "revoked" }),
+        reason: both(null),
+        cures: () => Effect.void
+      }
+    ]
+  }),
   {
     name: "an expired admission, until there is another",
     before: (h1) => admittedUntil(h1, ten),
@@ -237,7 +280,7 @@ describe("a line waits for", () => {
     "$name ($payout)",
     ({ before, meets, reason, cures, payout }) =>
       Effect.gen(function* () {
-        const scene = yield* owed(payout, before ?? (() => Effect.void))
+        const scene = yield* owed(payout, before)
         assert.deepStrictEqual(yield* Month.states, ["1 due"])
         const owing = yield* amounts
         yield* meets(scene)
@@ -272,7 +315,7 @@ describe("a line waits for", () => {
           yield* Cycles.turns
         })
       return Effect.gen(function* () {
-        yield* owed("cash", () => Effect.void)
+        yield* owed("cash", undefined)
         assert.deepStrictEqual(yield* Month.states, ["1 due"])
         script = { ...Scripted.clear, others: ["possible"] }
         yield* (yield* ScreeningRunner).rescreen("h1")
@@ -466,7 +509,7 @@ describe("a holder is not closed", () => {
 
   it.effect("while a line of its waits", () =>
     Effect.gen(function* () {
-      yield* owed("cash", () => Effect.void)
+      yield* owed("cash", undefined)
       yield* withdraws
       assert.deepStrictEqual(yield* Month.states, ["1 suspended admission"])
       assert.strictEqual(yield* closing, "rule-refused policy no-open-line")

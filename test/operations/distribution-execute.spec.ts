@@ -1,9 +1,11 @@
 /** Executions of distributions, from the points and the register to sealed lines on the ledger. */
-import { EventReads } from "@bursar/engine-core"
-import { Decimal } from "@bursar/engine-core/kernel"
+import { EventReads, Records } from "@bursar/engine-core"
+import { Decimal, Offset, type PlainJson } from "@bursar/engine-core/kernel"
+import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
@@ -63,6 +65,80 @@ const buys = (
       })
     )
   })
+
+/** Signs an action without running the engine: its operation stays queued. */
+const signs = (actionKey: PlainJson.Plain) =>
+  Effect.map(Calls.approve(String(actionKey), Calls.person("ada", "approver")), (answer) =>
+    String(Calls.field(answer, "operationId"))
+  )
+
+describe("a month whose record date had passed when it was proposed", () => {
+  const months = ["fund-a", "fund-b", "fund-c", "fund-d"].map((instrumentId) => ({
+    instrumentId,
+    month: "2026-07"
+  }))
+  /** Four funds without a calendar, each with a point in July and nothing on the ledger since. */
+  const fourFunds = Effect.gen(function* () {
+    const terms = {
+      ...Executions.par,
+      distribution: { ...Executions.par.distribution, calendar: null }
+    }
+    const { stage, holders } = yield* Executions.founded(["h1"], terms)
+    for (const { instrumentId } of months) {
+      if (instrumentId !== "fund-a") {
+        yield* Powers.another(stage, instrumentId, terms)
+        yield* Powers.admits(holders[0]!, instrumentId)
+      }
+      yield* Powers.mints(stage, holders[0]!, "333333.333333", instrumentId)
+    }
+    yield* Cycles.at("2026-07-28T12:00:00Z")
+    for (const { instrumentId } of months) {
+      yield* Executions.publishes(stage, "0.000095759", "2026-07-28T11:00:00Z", { instrumentId })
+    }
+    yield* Cycles.at("2026-08-01T00:02:00Z")
+  })
+
+  it.effect("is executed with three others that are signed together", () =>
+    Effect.gen(function* () {
+      yield* fourFunds
+      const keys = yield* Effect.forEach(months, (month) =>
+        Calls.openAction("distribution.execute", {}, month)
+      )
+      const ids = yield* Effect.forEach(keys, signs)
+      yield* Calls.settle
+      const records = yield* Records
+      const ended = yield* Effect.forEach(ids, (id) => records.get(operations, id))
+      assert.deepStrictEqual(
+        ended.map(({ state, problem }) => `${state} ${problem?.check ?? ""}`.trim()),
+        ["succeeded", "succeeded", "succeeded", "succeeded"]
+      )
+    }).pipe(engine())
+  )
+
+  let ahead = 0
+  const tamper = (ledger: Ledger.Ledger["Service"]) => ({
+    ...ledger,
+    ledgerEnd: Effect.map(ledger.ledgerEnd, (end) => Offset.of(end + ahead))
+  })
+
+  it.effect("is signed while the ledger's end of now is not read yet; a new one is refused", () =>
+    Effect.gen(function* () {
+      yield* fourFunds
+      const [first, second] = months
+      const actionKey = yield* Calls.openAction("distribution.execute", {}, first!)
+      ahead = 1
+      const refused = yield* Calls.write("distribution.execute", {}, second!)
+      assert.strictEqual(refused.why, "rule-refused window record-date-passed")
+      const operationId = yield* signs(actionKey)
+      ahead = 0
+      yield* Calls.settle
+      const ended = yield* Effect.flatMap(Records, (records) =>
+        records.get(operations, operationId)
+      )
+      assert.strictEqual(ended.state, "succeeded")
+    }).pipe(Effect.ensuring(Effect.sync(() => void (ahead = 0))), engine({ tamper }))
+  )
+})
 
 describe("the execution of a distribution", () => {
   it.effect("pays three holders of a third each what vector G31 says", () =>

@@ -44,7 +44,8 @@ const decided: Readonly<Record<string, Decision>> = {
       [secret]: ["sealed"],
       "stands in the place of the problem for those who may not learn it": ["problemInstead"],
       "the audit log has it": ["requestId", "traceId", "traceFlags"],
-      "the ledger step is the engine's own": ["step"]
+      "the ledger step is the engine's own": ["step"],
+      "what its first judgement rested on": ["ledgerEnd"]
     }
   },
   approval: {
@@ -54,7 +55,8 @@ const decided: Readonly<Record<string, Decision>> = {
       [secret]: ["sealed"],
       "a person's name, not asked for": ["makerName", "makerEmail"],
       "keys are their callers' own": ["key", "rejectedKey"],
-      "the audit log has it": ["requestId", "traceId", "traceFlags"]
+      "the audit log has it": ["requestId", "traceId", "traceFlags"],
+      "what its first judgement rested on": ["ledgerEnd"]
     }
   },
   webhook: {

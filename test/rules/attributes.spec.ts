@@ -177,9 +177,15 @@ describe("whether a holder's attributes let it be admitted", () => {
     ["each valid, none asked for", [attribute(), attribute({ name: "tax-rate" })], [], true],
     [
       "one stated, none asked for",
-      [attribute(), attribute({ name: "b", state: "pending" })],
+      [attribute(), attribute({ name: "accredited", state: "pending" })],
       [],
       false
+    ],
+    [
+      "a rate of tax and a note that ended, none asked for",
+      [attribute(), attribute({ name: "tax-rate", state: "revoked" }), attribute({ name: "b", state: "expired" })],
+      [],
+      true
     ],
     [
       "a renewal under way",

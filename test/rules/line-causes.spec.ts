@@ -50,7 +50,7 @@ const subject = (of: Partial<Subject> = {}): Subject => ({
   holder: holder(),
   restrictions: [],
   admission: { state: "admitted" },
-  required: [],
+  required: [{ property: "kyc", value: "" }],
   now,
   ...of
 })
@@ -157,9 +157,9 @@ describe("a line waits", () => {
       ["attribute"]
     ],
     [
-      "for no attribute that was only stated",
+      "for a required attribute that was only stated",
       { holder: holder({ attributes: [attribute({ state: "pending" })] }) },
-      []
+      ["attribute"]
     ],
     [
       "for a required attribute that the holder never had",
@@ -172,6 +172,16 @@ describe("a line waits", () => {
         required: [{ property: "kyc", value: "passed" }],
         holder: holder({
           attributes: [attribute(), attribute({ name: "qualified", state: "revoked" })]
+        })
+      },
+      []
+    ],
+    [
+      "for no attribute that ran out or was revoked, where the instrument requires none",
+      {
+        required: [],
+        holder: holder({
+          attributes: [expired, attribute({ name: "tax-rate", value: "0.15", state: "revoked" })]
         })
       },
       []

@@ -490,7 +490,6 @@ const causesOf = Effect.fnUntraced(function* (town: Town.Town, line: Distributio
   const holder =
     known === undefined ? null : Option.getOrNull(yield* records.find(holders, known.holderId))
   if (holder === null) return ["no-holder"]
-  const now = yield* Instant.now
   const active = (yield* records.list(restrictions, {
     where: { holderId: [holder.holderId] },
     limit
@@ -512,16 +511,6 @@ const causesOf = Effect.fnUntraced(function* (town: Town.Town, line: Distributio
   })).map(({ record }) => record.state as string)
   const isAdmitted = admitted.includes("admitted")
   const hasExpired = admitted.includes("expired") || admitted.includes("offered")
-  const names = [...new Set(holder.attributes.map(({ name }) => name))]
-  const lacks = names.flatMap((name) => {
-    const verified = holder.attributes.filter(
-      (one) => one.name === name && ["valid", "expired", "revoked"].includes(one.state)
-    )
-    const isValid = ({ state, validFrom, validUntil }: (typeof verified)[number]) =>
-      state === "valid" && validFrom <= now && (validUntil === null || validUntil > now)
-    if (verified.length === 0 || verified.some(isValid)) return []
-    return [verified.some(({ state }) => state !== "revoked") ? "expired" : "ended"]
-  })
   const causes: Array<string> = []
   if (stops.some(({ reason }) => reason !== "court-order")) causes.push("restriction")
   if (stops.some(({ reason }) => reason === "court-order")) causes.push("court-order")
@@ -529,9 +518,6 @@ const causesOf = Effect.fnUntraced(function* (town: Town.Town, line: Distributio
     causes.push("registration")
   }
   if (!isAdmitted && !(hasExpired && receives)) causes.push("admission")
-  if (lacks.length > 0 && !(receives && lacks.every((lack) => lack === "expired"))) {
-    causes.push("attribute")
-  }
   const screening = holder.screening?.state
   if (screening === "review" || screening === "match") causes.push("screening")
   return causes

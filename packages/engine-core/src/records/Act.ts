@@ -6,6 +6,7 @@ import type * as Party from "../kernel/Party.ts"
 import type { Trace } from "../kernel/Trace.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import type { Sealed } from "../writes/Secrets.ts"
+import type { LedgerEnd } from "./LedgerReach.ts"
 
 export interface Act {
   readonly cause: Cause
@@ -34,4 +35,9 @@ export interface OperationAct extends Act {
   readonly signedBy: ReadonlyArray<string>
   /** The sealed secrets of the request; null: it has none. */
   readonly sealed: Sealed | null
+  /**
+   * End of the ledger by which the act was judged first, where it was asked: the projection had
+   * reached it, so that it suffices for each later judgement. Absent before the first.
+   */
+  readonly ledgerEnd?: LedgerEnd
 }

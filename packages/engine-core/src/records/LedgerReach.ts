@@ -1,5 +1,5 @@
 /** Service: how far the projection has read the ledger, for gates and figures of writes. */
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
 import type * as Pin from "../kernel/Pin.ts"
@@ -7,6 +7,10 @@ import type { Unavailable } from "../kernel/Refusal.ts"
 import { Ledger } from "../ports/Ledger.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import { ledgerUnavailable, orUnavailable } from "./PortFailure.ts"
+
+/** End of the ledger as it was read, and an instant at or before that reading. */
+export const LedgerEnd = Schema.Struct({ offset: Offset.schema, readAt: Instant.schema })
+export type LedgerEnd = typeof LedgerEnd.Type
 
 export class LedgerReach extends Context.Service<
   LedgerReach,
@@ -17,10 +21,7 @@ export class LedgerReach extends Context.Service<
       Unavailable
     >
     /** End of the ledger, asked of the ledger now, and the instant before it was asked. */
-    readonly ledgerEnd: Effect.Effect<
-      { readonly offset: Offset.Offset; readonly readAt: Instant.Instant },
-      Unavailable
-    >
+    readonly ledgerEnd: Effect.Effect<LedgerEnd, Unavailable>
     /** Horizon of the projection: records cannot be read back at an earlier offset. */
     readonly horizon: Effect.Effect<Offset.Offset, Unavailable>
     /**

@@ -73,6 +73,7 @@ export const make = Effect.fnUntraced(function* (of: {
         required: operation.approvers,
         signatures: [],
         ...(derived === undefined ? {} : yield* JudgeWrite.keep(derived)),
+        ...(derived?.ledgerEnd === undefined ? {} : { ledgerEnd: derived.ledgerEnd }),
         key: of.key,
         rejectedBy: null,
         rejectedAt: null,

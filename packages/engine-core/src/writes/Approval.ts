@@ -11,6 +11,7 @@ import * as Machine from "../kernel/Machine.ts"
 import { PlainSchema } from "../kernel/PlainSchema.ts"
 import { type Refused, unless } from "../kernel/Refusal.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
+import { LedgerEnd } from "../records/LedgerReach.ts"
 import { Role } from "../vocabulary/Role.ts"
 import { ApprovalMachine } from "./ApprovalMachine.ts"
 import type { Caller } from "./Caller.ts"
@@ -52,6 +53,8 @@ export const Approval = Schema.Struct({
   /** The figures that await signatures; absent where the write declares none. */
   figures: Schema.optionalKey(Figures.Figures),
   figuresHash: Schema.optionalKey(Schema.String),
+  /** End of the ledger by which the write was judged first; absent where none was asked. */
+  ledgerEnd: Schema.optionalKey(LedgerEnd),
   /** Idempotency key of the maker's call, sent or derived from its body. */
   key: Schema.String,
   rejectedBy: Schema.NullOr(Schema.String),

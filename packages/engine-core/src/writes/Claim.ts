@@ -105,7 +105,8 @@ export const actOf = (record: OperationRecord, now: Instant.Instant) =>
     role: record.role,
     signedBy: record.signedBy ?? [],
     sealed: record.sealed ?? null,
-    trace: Trace.of(record.traceId, record.traceFlags)
+    trace: Trace.of(record.traceId, record.traceFlags),
+    ledgerEnd: record.ledgerEnd
   })
 
 /** A claimed operation that is running, and its act. */

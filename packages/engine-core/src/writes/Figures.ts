@@ -4,6 +4,7 @@ import * as Decimal from "../kernel/Decimal.ts"
 import { failed } from "../kernel/Gates.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 import type { RefusalDetails } from "../kernel/Refusal.ts"
+import type { LedgerEnd } from "../records/LedgerReach.ts"
 
 /**
  * One figure: a number, which may move within the tolerance, or a text, which may not move at all.
@@ -22,6 +23,11 @@ export interface Derived {
    * the policy in force, 0 where the policy does not set it (docs/contract/four-eyes.md#figures).
    */
   readonly tolerance: Decimal.Decimal
+  /**
+   * End of the ledger that the judgement asked for and the projection had reached. The action keeps
+   * the first one; it is no figure, and nobody signs it.
+   */
+  readonly ledgerEnd?: LedgerEnd
 }
 
 /**

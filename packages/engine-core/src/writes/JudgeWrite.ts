@@ -8,7 +8,7 @@ import { Ids } from "../ports/Ids.ts"
 import { Ledger } from "../ports/Ledger.ts"
 import type { Bulk } from "../ports/storage/Bulk.ts"
 import type { OperationAct } from "../records/Act.ts"
-import type { LedgerReach } from "../records/LedgerReach.ts"
+import type { LedgerEnd, LedgerReach } from "../records/LedgerReach.ts"
 import { Records } from "../records/Records.ts"
 import type { Approval } from "./Approval.ts"
 import * as Figures from "./Figures.ts"
@@ -94,14 +94,20 @@ export const inputOf = Effect.fnUntraced(function* (
 export const actOf = (
   operationId: string,
   now: Instant.Instant,
-  of: Pick<OperationAct, "actor" | "role" | "signedBy" | "sealed" | "trace">
+  {
+    ledgerEnd,
+    ...of
+  }: Pick<OperationAct, "actor" | "role" | "signedBy" | "sealed" | "trace"> & {
+    readonly ledgerEnd?: LedgerEnd | undefined
+  }
 ): Effect.Effect<OperationAct, never, Ledger> =>
   Effect.map(Ledger, ({ venue }) => ({
     cause: { by: "operation", operationId },
     now,
     operationId,
     venue,
-    ...of
+    ...of,
+    ...(ledgerEnd === undefined ? {} : { ledgerEnd })
   }))
 
 /** Prefix of ids that the engine makes for a write. */

@@ -96,6 +96,7 @@ export const open = Effect.fnUntraced(function* (of: ToOpen) {
         signedBy: action === null ? null : Approval.signedBy(action),
         ...(action?.figures === undefined ? {} : { figures: action.figures }),
         ...(action?.figuresHash === undefined ? {} : { figuresHash: action.figuresHash }),
+        ...(action?.ledgerEnd === undefined ? {} : { ledgerEnd: action.ledgerEnd }),
         requestId: of.identity.requestId,
         traceId: of.identity.traceId,
         ...flagsOf(of.identity),

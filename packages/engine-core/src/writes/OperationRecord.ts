@@ -9,6 +9,7 @@ import * as Machine from "../kernel/Machine.ts"
 import * as Offset from "../kernel/Offset.ts"
 import { PlainSchema } from "../kernel/PlainSchema.ts"
 import { Problem } from "../kernel/Problem.ts"
+import { LedgerEnd } from "../records/LedgerReach.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { Role } from "../vocabulary/Role.ts"
 import * as Concern from "./Concern.ts"
@@ -71,6 +72,8 @@ export const OperationRecord = Schema.Struct({
   /** The figures that were signed; absent where the write computes none. */
   figures: Schema.optionalKey(Figures.Figures),
   figuresHash: Schema.optionalKey(Schema.String),
+  /** End of the ledger by which its action was judged first; absent where none was asked. */
+  ledgerEnd: Schema.optionalKey(LedgerEnd),
   requestId: Schema.String,
   traceId: Schema.NullOr(Schema.String),
   traceFlags: Schema.optionalKey(Integer.schema),

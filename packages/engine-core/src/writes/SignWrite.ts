@@ -125,7 +125,8 @@ export const sign = Effect.fnUntraced(function* (
     role: before.makerRole,
     signedBy: [...Approval.signedBy(before), caller.sub],
     sealed: before.sealed ?? null,
-    trace: OpenWrite.traceOf(before)
+    trace: OpenWrite.traceOf(before),
+    ledgerEnd: before.ledgerEnd
   })
   const input = yield* JudgeWrite.inputOf(operation, before)
   const derived =

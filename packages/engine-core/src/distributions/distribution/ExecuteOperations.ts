@@ -69,7 +69,10 @@ export const execute = Operation.defineOnLedger("distribution.execute", {
   }),
   figures: Effect.fn("distribution.execute.figures")(function* (input, act) {
     const state = yield* stateOf(input, act)
-    return state.of === "underway" ? figuresOf(state.plan) : figuresOf(yield* plannedBy(input, act))
+    if (state.of === "underway") return figuresOf(state.plan)
+    const plan = yield* plannedBy(input, act)
+    const { ledgerEnd } = yield* executionBy(input, act)
+    return { ...figuresOf(plan), ...(ledgerEnd === null ? {} : { ledgerEnd }) }
   }),
   plan: Effect.fn("distribution.execute.plan")(function* (input, act) {
     const state = yield* stateOf(input, act)

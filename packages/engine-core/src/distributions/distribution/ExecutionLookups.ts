@@ -13,14 +13,15 @@ import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import type { PolicyVersion } from "../../instruments/policy/PolicyVersion.ts"
 import { type PricePoint, pricePoints } from "../../instruments/price/PricePoint.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import type * as Instant from "../../kernel/Instant.ts"
+import * as Instant from "../../kernel/Instant.ts"
 import type * as Month from "../../kernel/Month.ts"
 import type * as Zone from "../../kernel/Zone.ts"
 import type { OperationAct } from "../../records/Act.ts"
-import { LedgerReach } from "../../records/LedgerReach.ts"
+import { type LedgerEnd, LedgerReach } from "../../records/LedgerReach.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import * as HoldRules from "../../restraints/hold/HoldRules.ts"
 import { openOn } from "../../restraints/hold/OpenHoldLookups.ts"
+import { idOf as idOfMonth } from "../period/Calendar.ts"
 import * as PeriodLookups from "../period/PeriodLookups.ts"
 import {
   accrualsOf,
@@ -46,6 +47,7 @@ import * as LineLookups from "./LineLookups.ts"
 import { type LineSource, termsOf } from "./LineSource.ts"
 import { termsOf as termsOfPolicy } from "../../instruments/policy/Policy.ts"
 import * as NavFeedLookups from "../../statements/nav-feed/NavFeedLookups.ts"
+import { scheduledDistributions } from "../schedule/ScheduledDistribution.ts"
 import { openOf } from "../standing-approval/StandingApprovalLookups.ts"
 
 export interface Asked {
@@ -70,6 +72,8 @@ export interface Computed {
 export interface Execution {
   readonly instrument: Recorded
   readonly judging: Judging
+  /** End of the ledger at which the record date was found to have passed; null: it was not asked. */
+  readonly ledgerEnd: LedgerEnd | null
   /** Null where an earlier check refuses, so that the figures are not computed. */
   readonly computed: Computed | null
 }
@@ -107,8 +111,9 @@ export const executionOf = Effect.fnUntraced(function* (asked: Asked, act: Opera
   const approval = isScheduled ? yield* openOf(instrumentId) : null
   const { rateChange, partial } = yield* PeriodLookups.settingsOf(terms, approval)
   const ratesSeen = period === null ? [] : ratesSeenOf(period.points)
-  const recordDatePassed =
-    dates !== null && (yield* PeriodLookups.recordDatePassed(dates.recordEndsAt, act))
+  const passage = dates === null ? null : yield* passageOf({ instrumentId, ...dates }, act)
+  const recordDatePassed = passage?.hasPassed ?? false
+  const ledgerEnd = passage?.hasPassed === true ? passage.ledgerEnd : null
   const { linesMax } = yield* Settings
   const isKnown = slot === null || slot.distributionId !== null
   const judging: Judging = {
@@ -138,11 +143,11 @@ export const executionOf = Effect.fnUntraced(function* (asked: Asked, act: Opera
   }
   const isComputable = period !== null && recordDatePassed && isKnown && judging.place === "next"
   if (!isComputable || judging.unsealedMonth !== null) {
-    return { instrument, judging, computed: null } satisfies Execution
+    return { instrument, judging, ledgerEnd, computed: null } satisfies Execution
   }
   const source = yield* sourceOf({ instrument, period, previous, ratesSeen }, act)
   if (source === null) {
-    return { instrument, judging: { ...judging, isHistoryWhole: false }, computed: null }
+    return { instrument, judging: { ...judging, isHistoryWhole: false }, ledgerEnd, computed: null }
   }
   const { batchLines } = yield* Settings
   const figures = yield* LineFigureLookups.figuresOf(source, { batchLines, linesMax })
@@ -159,8 +164,26 @@ export const executionOf = Effect.fnUntraced(function* (asked: Asked, act: Opera
       fitsLinesMax: !figures.isCut,
       scheduled: isScheduled ? { approval, net: figures.totals.net } : null
     },
+    ledgerEnd,
     computed
   } satisfies Execution
+})
+
+/**
+ * Judges whether the record date has passed. The scheduler records a month once it has: for the same
+ * end of the same month that record decides for good.
+ */
+const passageOf = Effect.fnUntraced(function* (
+  of: { readonly instrumentId: InstrumentId } & Pick<TheirPeriod, "month" | "recordEndsAt">,
+  act: OperationAct
+) {
+  const { recordEndsAt } = of
+  const records = yield* Records
+  const scheduled = Option.getOrNull(yield* records.find(scheduledDistributions, idOfMonth(of)))
+  if (scheduled !== null && Instant.equals(scheduled.recordEndsAt, recordEndsAt)) {
+    return { hasPassed: true, ledgerEnd: null }
+  }
+  return yield* PeriodLookups.passageOf(recordEndsAt, act)
 })
 
 const previousOf = Effect.fnUntraced(function* (distributionId: string | null) {

@@ -129,24 +129,22 @@ const admissionLack = ({ admission }: Subject): Lack => {
 type Attributes = Pick<Holder, "attributes">["attributes"]
 
 /**
- * Fault of the holder's attributes. An instrument without requirements needs each attribute that was
- * ever verified to be valid still; an attribute that was only stated is not required.
+ * Fault of the holder's attributes: of those alone that the instrument's registrar requires. Another
+ * one that ended or ran out, such as a rate of tax or a note, stops no payment: a line without a valid
+ * rate of the holder's own is withheld at the rate of the point or of the terms (docs/domain/holders.md#attributes).
  */
 const attributeLack = (
   { attributes }: Pick<Holder, "attributes">,
   { required, now }: Subject
 ): Lack => {
-  const groups: ReadonlyArray<Attributes> =
-    required.length === 0
-      ? [...Map.groupBy(attributes.filter(isVerified), ({ name }) => name).values()]
-      : required.map(({ property, value }) =>
-          attributes.filter(
-            (attribute) =>
-              attribute.name === property &&
-              (value === "" || attribute.value === value) &&
-              isVerified(attribute)
-          )
-        )
+  const groups: ReadonlyArray<Attributes> = required.map(({ property, value }) =>
+    attributes.filter(
+      (attribute) =>
+        attribute.name === property &&
+        (value === "" || attribute.value === value) &&
+        isVerified(attribute)
+    )
+  )
   const lacking = groups.filter(
     (group) => !group.some((attribute) => AttributeRules.counts(attribute, now))
   )

@@ -13,7 +13,7 @@ import type * as Month from "../../kernel/Month.ts"
 import type * as Offset from "../../kernel/Offset.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import { type Refused, refused, type Unavailable } from "../../kernel/Refusal.ts"
-import { LedgerReach } from "../../records/LedgerReach.ts"
+import { type LedgerEnd, LedgerReach } from "../../records/LedgerReach.ts"
 import { Records } from "../../records/Records.ts"
 import type { PartialDistribution, RateChange } from "../../vocabulary/sets.ts"
 import { distributions } from "../distribution/Distribution.ts"
@@ -251,25 +251,51 @@ export const recordOffsetOf: (
     )
   })
 
+/** Whether a record date has passed, and the end of the ledger that decided it. */
+export interface Passage {
+  readonly hasPassed: boolean
+  /** Null: the clock, or the projection's own ledger time, decides without it. */
+  readonly ledgerEnd: LedgerEnd | null
+}
+
 /**
- * Checks whether a record date has passed for clock, ledger and projection. Asks the ledger for its
- * end only where the projection's own ledger time does not decide it.
+ * Judges whether a record date has passed for clock, ledger and projection. Asks the ledger for its
+ * end only where neither the projection's own ledger time nor the end that an earlier judgement
+ * asked for decides it: an end that sufficed once suffices for good, and no later update of the
+ * venue's own moves it (docs/domain/distributions.md#dates).
  */
-export const recordDatePassed: (
+export const passageOf: (
   recordEndsAt: Instant.Instant,
-  of: { readonly now: Instant.Instant }
-) => Effect.Effect<boolean, Unavailable, LedgerReach> = Effect.fnUntraced(function* (
+  of: {
+    readonly now: Instant.Instant
+    /** End of the ledger that an earlier judgement of the same act rested on. */
+    readonly ledgerEnd?: LedgerEnd
+  }
+) => Effect.Effect<Passage, Unavailable, LedgerReach> = Effect.fnUntraced(function* (
   recordEndsAt,
-  { now }
+  { now, ledgerEnd: earlier }
 ) {
-  if (!mayHavePassed({ recordEndsAt, now })) return false
+  if (!mayHavePassed({ recordEndsAt, now })) return { hasPassed: false, ledgerEnd: null }
   const reach = yield* LedgerReach
   const projected = yield* reach.projected
   const passing = { recordEndsAt, now, projected }
-  if (hasPassed({ ...passing, ledgerEnd: null })) return true
+  if (hasPassed({ ...passing, ledgerEnd: null })) return { hasPassed: true, ledgerEnd: null }
+  if (earlier !== undefined && hasPassed({ ...passing, ledgerEnd: earlier })) {
+    return { hasPassed: true, ledgerEnd: earlier }
+  }
   const ledgerEnd = yield* reach.ledgerEnd
-  return hasPassed({ ...passing, projected: yield* reach.projected, ledgerEnd })
+  return {
+    hasPassed: hasPassed({ ...passing, projected: yield* reach.projected, ledgerEnd }),
+    ledgerEnd
+  }
 })
+
+/** Checks whether a record date has passed, where nobody has judged the month before. */
+export const recordDatePassed = (
+  recordEndsAt: Instant.Instant,
+  { now }: { readonly now: Instant.Instant }
+): Effect.Effect<boolean, Unavailable, LedgerReach> =>
+  Effect.map(passageOf(recordEndsAt, { now }), (passage) => passage.hasPassed)
 
 /** Settings for differing rates and for unrolled lines, of which the strictest applies. */
 export interface PeriodSettings {

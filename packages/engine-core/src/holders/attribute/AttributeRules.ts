@@ -202,10 +202,19 @@ export interface Required {
   readonly value: string
 }
 
+/** Names of attributes that say who a holder is; any other name is a rate, a code or a note. */
+const ofEligibility: ReadonlySet<string> = new Set([
+  "kyc",
+  "accredited",
+  "qualified",
+  "professional"
+])
+
 /**
  * Whether a holder's attributes permit its admission. An instrument requires the attributes that
  * its registrar's configuration names as holder requirements, by name and, where it gives one, by
- * value. Without requirements every name that the holder has an attribute of must have a valid one.
+ * value. Without requirements each attribute of eligibility that the holder has must be valid; its
+ * rate of tax, its exemption and notes never count (docs/domain/holders.md#attributes).
  */
 export const areValid = (
   attributes: ReadonlyArray<Attribute>,
@@ -213,9 +222,11 @@ export const areValid = (
   now: Instant.Instant
 ): boolean =>
   required.length === 0
-    ? attributes.every(({ name }) =>
-        attributes.some((attribute) => attribute.name === name && counts(attribute, now))
-      )
+    ? attributes
+        .filter(({ name }) => ofEligibility.has(name))
+        .every(({ name }) =>
+          attributes.some((attribute) => attribute.name === name && counts(attribute, now))
+        )
     : required.every(({ property, value }) =>
         attributes.some(
           (attribute) =>

@@ -43,6 +43,13 @@ export const accumulating = {
   distribution: { ...par.distribution, payout: "units" }
 } as const
 
+/** The same by an index: its units hold the income, and nothing is withheld or paid. */
+export const rebasing = {
+  ...accumulating,
+  valuation: "rebasing",
+  distribution: { ...accumulating.distribution, withholding: 0 }
+} as const
+
 export type Json = Readonly<Record<string, unknown>>
 
 /** Members of a line; numbers as their text without trailing zeros, what is null as `null`. */

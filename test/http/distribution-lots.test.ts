@@ -43,7 +43,7 @@ beforeAll(async () => {
       "gone-ex": taxedByFifth,
       lots: { ...inCash, distribution: { ...inCash.distribution, incomeCode: "06" } },
       rebased: {
-        ...{ ...inCash, valuation: "rebasing" },
+        ...{ ...inCash, ...Distributing.rebasing },
         fees: { subscription: 0.005, redemption: 0.005 }
       }
     },

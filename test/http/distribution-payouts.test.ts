@@ -140,7 +140,7 @@ describe("a month of a rebasing fund", () => {
   beforeAll(async () => {
     fund = await Distributing.open({
       holders: ["alice"],
-      terms: { ...Distributing.accumulating, valuation: "rebasing" }
+      terms: Distributing.rebasing
     })
     await fund.mints("alice", "500")
   })

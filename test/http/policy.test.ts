@@ -2,7 +2,7 @@
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { bodyOf } from "../operations/instrumentBody.ts"
+import { bodyOf, rebasingTerms } from "../operations/instrumentBody.ts"
 import * as People from "./people.ts"
 import * as Venue from "./venue.ts"
 import * as Wallets from "./wallets.ts"
@@ -69,6 +69,50 @@ const versions = async (instrumentId: string, query = "") =>
     (await venue.read(`/v1/instruments/${instrumentId}/policy/versions${query}`))
       .value as ReadonlyArray<Version>
   ).map(({ policyVersion, state }) => `${policyVersion} ${state}`)
+
+describe("terms of payouts", () => {
+  const { distribution } = bodyOf()
+  const inCash = { ...distribution, payout: "cash" }
+  const records = async (change: object) =>
+    await Venue.json<Venue.Problem>(
+      await Venue.send(venue, {
+        method: "POST",
+        path: "/v1/instruments",
+        as: await Venue.bearer(["operator"]),
+        body: JSON.stringify({
+          ...bodyOf(),
+          instrumentId: `fund-${++count}`,
+          registrar: registrar.party,
+          ...change
+        })
+      })
+    )
+
+  it.each([
+    ["policy payout-places", { currency: "USD", distribution: { ...inCash, payoutDecimals: 3 } }],
+    ["policy payout-places", { currency: "JPY", distribution: { ...inCash, payoutDecimals: 2 } }],
+    ["policy payout", { ...rebasingTerms, distribution: { ...inCash, withholding: 0 } }],
+    ["policy payout", { valuation: "rebasing" }]
+  ])("are refused by %s where they cannot be paid", async (why, change) => {
+    const [gate, check] = why.split(" ")
+    const refused = { status: 422, gate, check }
+    expect(await records(change)).toMatchObject(refused)
+    const id = await recorded()
+    const set = await sets(id, { ifMatch: '"1"', body: change })
+    expect(await Venue.json<Venue.Problem>(set)).toMatchObject(refused)
+    expect(await versions(id)).toEqual(["1 current"])
+  })
+
+  it("are judged with a currency that is set alone", async () => {
+    const id = await recorded({ currency: "KWD", distribution: { ...inCash, payoutDecimals: 3 } })
+    const set = await sets(id, { ifMatch: '"1"', body: { currency: "USD" } })
+    expect(await Venue.json<Venue.Problem>(set)).toMatchObject({
+      gate: "policy",
+      check: "payout-places",
+      policyVersion: 1
+    })
+  })
+})
 
 describe("policy.set", () => {
   it.each([
@@ -324,7 +368,7 @@ describe("prices", () => {
     const par = await recorded({ valuation: "par" })
     await published(par, "0.000096553", "income")
     expect(await prices(par)).toMatchObject([{ price: 1, incomePerUnit: 0.000096553 }])
-    const rebasing = await recorded({ valuation: "rebasing" })
+    const rebasing = await recorded(rebasingTerms)
     await published(rebasing, "1.73222", "index")
     expect(await prices(rebasing)).toMatchObject([{ price: 1.73222, incomePerUnit: null }])
   })

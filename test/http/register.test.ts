@@ -7,7 +7,7 @@ import {
   Wallet as InvestorWallet
 } from "@bursar/storage-adapters/simulated-ledger/actors"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { bodyOf } from "../operations/instrumentBody.ts"
+import { bodyOf, rebasingTerms } from "../operations/instrumentBody.ts"
 import * as Csv from "./csv-reader.ts"
 import * as Venue from "./venue.ts"
 import * as Wallets from "./wallets.ts"
@@ -148,7 +148,7 @@ beforeAll(async () => {
   registrar = await venue.wallet("registrar")
   oracle = await venue.wallet("oracle")
   await records("fund-a", { holderCap: 5 })
-  await records("index-r", { holderCap: 5, valuation: "rebasing", unitDecimals: 6 })
+  await records("index-r", { ...rebasingTerms, holderCap: 5, unitDecimals: 6 })
   await joins("alice", "fund-a", "index-r")
   await joins("bob", "fund-a")
   const [alice, bob] = [wallet("alice"), wallet("bob")]
@@ -636,7 +636,7 @@ describe("golden vectors of rebasing registers, by text", () => {
   }
 
   beforeAll(async () => {
-    const terms = { holderCap: 5, valuation: "rebasing" }
+    const terms = { ...rebasingTerms, holderCap: 5 }
     await records("g-seven", { ...terms, unitDecimals: 6 })
     await records("g-eight", { ...terms, unitDecimals: 6 })
     await records("g-eight-coarse", { ...terms, unitDecimals: 2 })

@@ -7,7 +7,7 @@ import {
   Wallet as InvestorWallet
 } from "@bursar/storage-adapters/simulated-ledger/actors"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { bodyOf } from "../operations/instrumentBody.ts"
+import { bodyOf, rebasingTerms } from "../operations/instrumentBody.ts"
 import {
   type Row,
   asset,
@@ -299,7 +299,8 @@ describe("what bad input gets from the routes of reserves", () => {
       ["fund-d", "par", registrar.party],
       ["fund-e", "par", bank.party]
     ] as const) {
-      await succeeds("/v1/instruments", { ...recorded, instrumentId, valuation })
+      const terms = valuation === "rebasing" ? rebasingTerms : { valuation }
+      await succeeds("/v1/instruments", { ...recorded, instrumentId, ...terms })
       if (issuer === null) continue
       const configured = { instrumentId, provider: venue.party, issuer }
       const bot = RegistrarBot.plan({ policy, instruments: [configured] })

@@ -136,6 +136,17 @@ describe("a run over an executed distribution", () => {
     }).pipe(engine())
   )
 
+  it.effect("finds lines that pay fractions of the currency's smallest amount", () =>
+    Effect.gen(function* () {
+      yield* july()
+      yield* forge({ distribution: { currency: "JPY" } })
+      yield* Reconciling.run()
+      // Hundredths of a yen, as lines of terms were that nobody had judged by the currency.
+      assert.deepEqual(yield* Reconciling.found, [`distribution-identity ${id} open 2`])
+      assert.strictEqual((yield* Executions.distributionOf(id)).state, "held")
+    }).pipe(engine())
+  )
+
   it.effect("finds totals that are not those of the lines", () =>
     Effect.gen(function* () {
       yield* july()

@@ -1,7 +1,7 @@
 /** Executions of distributions, from the points and the register to sealed lines on the ledger. */
 import { EventReads, Records } from "@bursar/engine-core"
 import { Decimal, Offset, type PlainJson } from "@bursar/engine-core/kernel"
-import { Ledger } from "@bursar/engine-core/ports"
+import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

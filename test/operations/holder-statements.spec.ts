@@ -10,6 +10,7 @@ import * as Cycles from "./cycles.ts"
 import * as Executions from "./executions.ts"
 import * as Month from "./distributions.ts"
 import * as Fund from "./fund.ts"
+import { rebasingTerms } from "./instrumentBody.ts"
 import * as Powers from "./powers.ts"
 import * as Reports from "./reports.ts"
 import * as Venue from "./venue.ts"
@@ -108,7 +109,7 @@ describe("a holder's months", () => {
   )
 })
 
-const rebasing = { valuation: "rebasing", unitDecimals: 6, parValue: null } as const
+const rebasing = { ...rebasingTerms, unitDecimals: 6, parValue: null } as const
 
 const indexed = (stage: Fund.Parties, value: string, valuationTime: string) =>
   stage.oracle.act(

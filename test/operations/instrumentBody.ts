@@ -21,3 +21,9 @@ export const bodyOf = () => ({
   fees: { subscription: 0, redemption: 0 },
   residual: "refund"
 })
+
+/** Terms of an instrument that rebases: its units hold the income, and it withholds nothing. */
+export const rebasingTerms = {
+  valuation: "rebasing",
+  distribution: { ...bodyOf().distribution, withholding: 0 }
+} as const

@@ -22,12 +22,13 @@ import * as Calls from "../engine/calls.ts"
 import * as Bank from "./bank.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
+import { rebasingTerms } from "./instrumentBody.ts"
 
 export const feeRate = "0.005"
 
 /** Terms beside those of every other instrument: orders deal at the last index before their claim. */
 export const terms = {
-  valuation: "rebasing",
+  ...rebasingTerms,
   unitDecimals: 6,
   holderCap: 100,
   pricing: "historic",

@@ -10,6 +10,7 @@ import * as Backed from "./backed.ts"
 import { world } from "../engine/world.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Fund from "./fund.ts"
+import { rebasingTerms } from "./instrumentBody.ts"
 import * as Powers from "./powers.ts"
 import * as Venue from "./venue.ts"
 
@@ -50,7 +51,7 @@ describe("a reserve is proposed", () => {
     })
 
   const cases: ReadonlyArray<readonly [string, ReturnType<typeof why>]> = [
-    ["policy not-recorded", why(() => ({}), { instrument: { valuation: "rebasing" } })],
+    ["policy not-recorded", why(() => ({}), { instrument: rebasingTerms })],
     ["policy unit-is-currency", why(() => ({ unit: "EUR" }))],
     [
       "policy nothing-outstanding",

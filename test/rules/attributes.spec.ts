@@ -183,7 +183,11 @@ describe("whether a holder's attributes let it be admitted", () => {
     ],
     [
       "a rate of tax and a note that ended, none asked for",
-      [attribute(), attribute({ name: "tax-rate", state: "revoked" }), attribute({ name: "b", state: "expired" })],
+      [
+        attribute(),
+        attribute({ name: "tax-rate", state: "revoked" }),
+        attribute({ name: "b", state: "expired" })
+      ],
       [],
       true
     ],

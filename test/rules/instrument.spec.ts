@@ -9,6 +9,7 @@ import {
   isIsin,
   isLei
 } from "#core/instruments/instrument/InstrumentRules.ts"
+import { payable } from "#core/instruments/instrument/InstrumentGates.ts"
 import { Body, Manifest } from "#core/instruments/instrument/Manifest.ts"
 import * as Decimal from "#core/kernel/Decimal.ts"
 import * as PlainJson from "#core/kernel/PlainJson.ts"
@@ -197,5 +198,50 @@ describe("terms that contradict each other", () => {
     [{ identifiers: { isin: "GB0002634946", cusip: "17275R102" } }, []]
   ])("%j names %j", (change, pointers) => {
     expect(faults(manifest(change)).map(({ pointer }) => pointer)).toEqual(pointers)
+  })
+})
+
+describe("terms of payouts", () => {
+  const objections = (change: object) =>
+    payable(manifest(change), { policyVersion: null })
+      .filter(({ refuses }) => refuses)
+      .map(({ refusal }) => refusal.check)
+  const distribution = { schedule: "none", withholding: 0, payoutDecimals: 2, payout: "cash" }
+
+  it("pay cash in the places of its currency and no more, and units in any", () => {
+    for (const [currency, most] of [
+      ["JPY", 0],
+      ["USD", 2],
+      ["KWD", 3],
+      ["CLF", 4]
+    ] as const) {
+      for (let payoutDecimals = 0; payoutDecimals <= 10; payoutDecimals++) {
+        for (const payout of ["cash", "units"] as const) {
+          const terms = { ...distribution, payoutDecimals, payout }
+          const isRefused = payout === "cash" && payoutDecimals > most
+          expect(objections({ currency, distribution: terms })).toEqual(
+            isRefused ? ["payout-places"] : []
+          )
+        }
+      }
+    }
+  })
+
+  it.each([
+    ["par", "cash", 0.15, []],
+    ["accumulating", "units", 1, []],
+    ["rebasing", "units", 0, []],
+    ["rebasing", "cash", 0, ["payout"]],
+    ["rebasing", "units", 0.0000000001, ["payout"]],
+    ["rebasing", "cash", 0.15, ["payout"]]
+  ])("of %s that pays %s and withholds %s: %j refuses", (valuation, payout, rate, checks) => {
+    const terms = { ...distribution, payout, withholding: 0 }
+    const of = manifest({ valuation, parValue: null, distribution: terms })
+    const withholding = Decimal.of(rate.toFixed(10))
+    expect(
+      payable({ ...of, distribution: { ...of.distribution, withholding } }, { policyVersion: null })
+        .filter(({ refuses }) => refuses)
+        .map(({ refusal }) => refusal.check)
+    ).toEqual(checks)
   })
 })

@@ -438,7 +438,7 @@ describe("a difference within the tolerance of the policy", () => {
       DistributionIdentity.differences(
         {
           ...{ ...distribution, sealed: sums, accrued: null },
-          stored: { ...sums, equalisation: d("2"), carryIn: none, lost: none }
+          stored: { ...sums, equalisation: d("2"), carryIn: none, lost: none, unpayable: 0 }
         },
         by
       )

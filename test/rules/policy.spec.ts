@@ -135,6 +135,7 @@ const sound: Setting = {
   replaces: "3",
   effectiveFrom: null,
   unfixed: [],
+  manifest,
   isMinted: true,
   now: at
 }

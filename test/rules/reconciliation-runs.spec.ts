@@ -365,7 +365,7 @@ describe("distribution-identity", () => {
     distributionId: "d-1",
     currency: "USD",
     sealed: sums,
-    stored: { ...sums, carryIn: d("0.5"), lost: d("0") },
+    stored: { ...sums, carryIn: d("0.5"), lost: d("0"), unpayable: 0 },
     accrued: { least: d("4.9999999998"), most: d("5") }
   }
   const found = (of: Identity.Fact) =>
@@ -388,7 +388,8 @@ describe("distribution-identity", () => {
     ["net", d("4")],
     ["carryOut", d("2.5")],
     ["payoutUnits", d("1")],
-    ["lost", d("1")]
+    ["lost", d("1")],
+    ["unpayable", 1]
   ])("finds stored %s that are not those of the ledger, or break an identity", (name, value) => {
     expect(found({ ...fact, stored: { ...fact.stored, [name]: value } })).toEqual(["1"])
   })

@@ -3,7 +3,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
 import * as Calls from "../../engine/calls.ts"
 import * as Fund from "../../operations/fund.ts"
-import { bodyOf } from "../../operations/instrumentBody.ts"
+import { bodyOf, rebasingTerms } from "../../operations/instrumentBody.ts"
 import { plain } from "./figures.ts"
 import type * as Town from "./town.ts"
 import * as Wallets from "./wallets.ts"
@@ -124,15 +124,17 @@ export const distributingFoundings = (payout: "cash" | "units"): ReadonlyArray<F
 ]
 
 /** Terms of a fund's distributions, as the instrument is recorded with them. */
-const distributionOf = ({ distribution }: Founding) =>
+const distributionOf = ({ distribution, valuation }: Founding) =>
   distribution === null
-    ? bodyOf().distribution
+    ? valuation === "rebasing"
+      ? rebasingTerms.distribution
+      : bodyOf().distribution
     : {
         schedule: "monthly",
-        withholding: 0.15,
+        // The income of a fund that rebases is in the units already: nothing is withheld or paid.
+        withholding: distribution.payout === "none" ? 0 : 0.15,
         payoutDecimals: 2,
-        // The terms name one of both, although the income is in the units already and is paid in neither.
-        payout: distribution.payout === "none" ? "cash" : distribution.payout,
+        payout: distribution.payout === "none" ? "units" : distribution.payout,
         calendar: {
           frequency: "monthly",
           recordDay: distribution.recordDay,

@@ -77,6 +77,8 @@ export const checks = {
   "effective-ahead": { gate: "policy", sentence: "The policy takes effect at an instant to come, or at once.", recovery: "Set it to take effect later, or name no instant to have it at once." },
   "fixed-after-mint": { gate: "policy", sentence: "Once units were minted, no term changes that they are counted by.", recovery: "Leave these terms out." },
   "fixed-at-once": { gate: "policy", sentence: "Terms that units are counted by change at once, never at an instant to come.", recovery: "Set these terms without an instant." },
+  payout: { gate: "policy", sentence: "An instrument that rebases withholds nothing and pays no cash: its units hold the income already.", recovery: "Name withholding 0 and payout units." },
+  "payout-places": { gate: "policy", sentence: "Cash is paid out in no more decimal places than the instrument's currency has (ISO 4217).", recovery: "Name no more payoutDecimals than the currency has, or pay units." },
   "valid-until": { gate: "policy", sentence: "The registration ends at an instant to come, if it ends.", recovery: "Name an instant to come." },
   "holder-is-venue": { gate: "policy", sentence: "The holder's party is not the venue's own.", recovery: "Name the holder's own party." },
   "no-open-order": { gate: "policy", sentence: "All orders of the holder have ended.", recovery: "Settle, withdraw or release the holder's orders." },

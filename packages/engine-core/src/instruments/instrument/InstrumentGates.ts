@@ -4,7 +4,10 @@
  */
 import { Result } from "effect"
 import { check, judge, type Objection } from "../../kernel/Gates.ts"
+import * as Currency from "../../kernel/Currency.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
 import { type Refused, refuse } from "../../kernel/Refusal.ts"
+import type { Manifest } from "./Manifest.ts"
 import { type Instrument, isOnRegistry, isRecorded, type Recorded } from "./Instrument.ts"
 
 /** The check that fails for an instrument without terms; later checks need its terms. */
@@ -24,6 +27,30 @@ export const recorded = <I extends Instrument>(
   isRecorded(instrument)
     ? Result.succeed(instrument)
     : Result.flatMap(judge(before), () => refuse("rule-refused", notRecorded.refusal))
+
+/**
+ * Checks that the terms of distributions can be paid: a rebasing instrument pays nothing and withholds
+ * nothing, and cash has no more places than its currency (docs/domain/instruments.md#payouts).
+ */
+export const payable = (
+  {
+    currency,
+    distribution: { payout, payoutDecimals, withholding },
+    valuation
+  }: Pick<Manifest, "currency" | "distribution" | "valuation">,
+  { policyVersion }: { readonly policyVersion: number | null }
+): ReadonlyArray<Objection> => {
+  const of = policyVersion === null ? {} : { policyVersion }
+  const rebases = valuation === "rebasing"
+  const places = Currency.decimals(currency)
+  return [
+    check("payout", !rebases || (payout === "units" && Decimal.isZero(withholding)), of),
+    check("payout-places", payout !== "cash" || payoutDecimals <= places, {
+      ...of,
+      detail: `Amounts of ${currency} have at most ${places} places.`
+    })
+  ]
+}
 
 /** The check that no reserve backs the instrument: its units come and go by mints and reserve redemptions alone. */
 export const notBacked = ({ backedBy }: Pick<Instrument, "backedBy">): Objection =>

@@ -1,6 +1,7 @@
 /** Write that records an instrument in the venue's manifest. */
 import { Effect, Option } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
+import { judge } from "../../kernel/Gates.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
 import * as Operation from "../../writes/Operation.ts"
@@ -8,6 +9,7 @@ import { defaults } from "../policy/PolicyTerms.ts"
 import { policyVersions } from "../policy/PolicyVersion.ts"
 import { configurations, keyOf } from "./Configuration.ts"
 import { configurationsMax, instruments, isRecorded } from "./Instrument.ts"
+import { payable } from "./InstrumentGates.ts"
 import { faults } from "./InstrumentRules.ts"
 import * as InstrumentView from "./InstrumentView.ts"
 import { Body } from "./Manifest.ts"
@@ -32,7 +34,7 @@ export const record = Operation.define("instrument.record", {
       ? { ...input, parValue: Decimal.one }
       : input,
   result: InstrumentView.Recorded,
-  refuses: ["invalid-request", "already-exists"],
+  refuses: ["invalid-request", "already-exists", "rule-refused"],
   run: Effect.fn("instrument.record")(function* ({ instrumentId, registrar, ...terms }, act) {
     const records = yield* Records
     const manifest = { ...terms, ...defaults }
@@ -48,6 +50,7 @@ export const record = Operation.define("instrument.record", {
         refused("already-exists", { detail: "The manifest holds an instrument of this id." })
       )
     }
+    yield* Effect.fromResult(judge(payable(manifest, { policyVersion: null })))
     // The manifest decides the registrar, whichever registrar configured the id first.
     const live = yield* records.list(configurations, {
       where: { live: [keyOf({ instrumentId, registrar })] },

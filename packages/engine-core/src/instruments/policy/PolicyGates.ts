@@ -4,6 +4,8 @@ import { check, judge as judgeRows, type Objection } from "../../kernel/Gates.ts
 import * as Instant from "../../kernel/Instant.ts"
 import { type Refused, refuse } from "../../kernel/Refusal.ts"
 import { lastVersion, type Recorded } from "../instrument/Instrument.ts"
+import { payable } from "../instrument/InstrumentGates.ts"
+import type { Manifest } from "../instrument/Manifest.ts"
 import { PolicyVersionMachine } from "./PolicyVersionMachine.ts"
 
 export interface Setting {
@@ -14,6 +16,8 @@ export interface Setting {
   readonly effectiveFrom: Instant.Instant | null
   /** Names of the changed terms that must not change after the first mint. */
   readonly unfixed: ReadonlyArray<string>
+  /** All terms of the new version. */
+  readonly manifest: Manifest
   readonly isMinted: boolean
   readonly now: Instant.Instant
 }
@@ -47,7 +51,7 @@ const named = ({
 
 /** Checks of the new terms. */
 const against = (setting: Setting): ReadonlyArray<Objection> => {
-  const { effectiveFrom, instrument, isMinted, now, unfixed } = setting
+  const { effectiveFrom, instrument, isMinted, manifest, now, unfixed } = setting
   const { policyVersion } = instrument
   return [
     check("effective-ahead", effectiveFrom === null || Instant.isAfter(effectiveFrom, now), {
@@ -62,7 +66,8 @@ const against = (setting: Setting): ReadonlyArray<Objection> => {
     check("fixed-at-once", effectiveFrom === null || unfixed.length === 0, {
       policyVersion,
       detail: `What units are counted by changes at once or not at all: ${unfixed.join(", ")}.`
-    })
+    }),
+    ...payable(manifest, { policyVersion })
   ]
 }
 

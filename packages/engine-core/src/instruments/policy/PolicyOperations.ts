@@ -168,6 +168,7 @@ export const set = Operation.define("policy.set", {
         replaces,
         effectiveFrom,
         unfixed: unfixed(instrument.manifest, manifest),
+        manifest,
         isMinted: yield* isMinted(instrument),
         now: act.now
       })

@@ -26,6 +26,7 @@ import { offsetsOf } from "../../distributions/distribution/PayeeLookups.ts"
 import type { HistoryKeeper } from "../../feeds/HistoryKeeper.ts"
 import { findings } from "../../findings/Finding.ts"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
+import * as Currency from "../../kernel/Currency.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Rational from "../../kernel/Rational.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
@@ -264,10 +265,19 @@ const nothing: Stock = {
   net: Decimal.zero,
   carryOut: Decimal.zero,
   payoutUnits: Decimal.zero,
-  lost: Decimal.zero
+  lost: Decimal.zero,
+  unpayable: 0
 }
 
-const addLine = (sum: Stock, line: DistributionLine): Stock => {
+/** Places of the cash that a distribution pays; null: it pays units, or only reports income. */
+const cashPlacesOf = ({
+  currency,
+  payout,
+  valuation
+}: Pick<Distribution, "currency" | "payout" | "valuation">): number | null =>
+  payout === "cash" && valuation !== "rebasing" ? Currency.decimals(currency) : null
+
+const addLine = (sum: Stock, line: DistributionLine, places: number | null): Stock => {
   const { entitlement, carryIn, gross, carryOut } = line
   const due = Decimal.add(entitlement, carryIn)
   const left = Decimal.subtract(due, Decimal.add(gross, carryOut))
@@ -283,6 +293,11 @@ const addLine = (sum: Stock, line: DistributionLine): Stock => {
     carryOut: Decimal.add(sum.carryOut, carryOut),
     payoutUnits: Decimal.add(sum.payoutUnits, line.payoutUnits ?? Decimal.zero),
     // The rest of a holder who left the register is the fund's.
+    unpayable:
+      places === null ||
+      [gross, line.withheld, line.net].every((amount) => Decimal.fits(amount, places))
+        ? sum.unpayable
+        : sum.unpayable + 1,
     lost: Decimal.isZero(line.units) ? sum.lost : Decimal.add(sum.lost, Decimal.abs(left))
   }
 }
@@ -290,12 +305,13 @@ const addLine = (sum: Stock, line: DistributionLine): Stock => {
 const identityOf = Effect.fnUntraced(function* (self: Stored<Distribution>, { pin }: Point) {
   const records = yield* Records
   const { instrumentId, distributionId, currency, totals } = self
+  const places = cashPlacesOf(self)
   const stored = yield* records
     .stream(distributionLines, { pin, where: { distributionId: [distributionId] } })
     .pipe(
       Stream.runFold(
         () => nothing,
-        (sum, { record }) => addLine(sum, record)
+        (sum, { record }) => addLine(sum, record, places)
       )
     )
   const contract = Option.getOrNull(yield* records.find(distributionContracts, distributionId, pin))

@@ -30,6 +30,8 @@ export interface Fact {
     readonly carryIn: Decimal.Decimal
     /** Due less gross and carryOut of the lines with units: what would be lost. */
     readonly lost: Decimal.Decimal
+    /** Number of lines that pay cash in more decimal places than the currency has. */
+    readonly unpayable: number
   }
   /**
    * Bounds of the sum of entitlements where it follows from the units: an accumulating instrument's
@@ -57,6 +59,11 @@ const identitiesOf = ({ accrued, currency, sealed, stored }: Fact): ReadonlyArra
   { unit: "units", expected: sealed.payoutUnits, actual: stored.payoutUnits },
   // Gross is paid or withheld.
   { unit: currency, expected: stored.gross, actual: Decimal.add(stored.net, stored.withheld) },
+  {
+    unit: "lines",
+    expected: Decimal.zero,
+    actual: Decimal.fromInteger(stored.unpayable)
+  },
   // The due amount of a holder with units is paid or carried.
   { unit: currency, expected: Decimal.zero, actual: stored.lost },
   ...(accrued === null

@@ -6,7 +6,7 @@ import type * as Party from "../kernel/Party.ts"
 import type { Trace } from "../kernel/Trace.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import type { Sealed } from "../writes/Secrets.ts"
-import type { LedgerEnd } from "./LedgerReach.ts"
+import type { LedgerEnd } from "../kernel/LedgerEnd.ts"
 
 export interface Act {
   readonly cause: Cause

@@ -1,16 +1,13 @@
 /** Service: how far the projection has read the ledger, for gates and figures of writes. */
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import * as Instant from "../kernel/Instant.ts"
+import type { LedgerEnd } from "../kernel/LedgerEnd.ts"
 import * as Offset from "../kernel/Offset.ts"
 import type * as Pin from "../kernel/Pin.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import { Ledger } from "../ports/Ledger.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import { ledgerUnavailable, orUnavailable } from "./PortFailure.ts"
-
-/** End of the ledger as it was read, and an instant at or before that reading. */
-export const LedgerEnd = Schema.Struct({ offset: Offset.schema, readAt: Instant.schema })
-export type LedgerEnd = typeof LedgerEnd.Type
 
 export class LedgerReach extends Context.Service<
   LedgerReach,

@@ -4,7 +4,7 @@ import * as Decimal from "../kernel/Decimal.ts"
 import { failed } from "../kernel/Gates.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 import type { RefusalDetails } from "../kernel/Refusal.ts"
-import type { LedgerEnd } from "../records/LedgerReach.ts"
+import type { LedgerEnd } from "../kernel/LedgerEnd.ts"
 
 /**
  * One figure: a number, which may move within the tolerance, or a text, which may not move at all.

@@ -309,6 +309,38 @@ describe("the feed of it", () => {
     expect(latest).toEqual([...latest].toSorted((a, b) => b - a))
   })
 
+  // Seen red with a page of 100 where no limit is sent: the log has more records by then.
+  it("without a limit is every record, streamed, charged by its records, and has a next", async () => {
+    const as = await bearer(["auditor"], { sub: "reader of all" })
+    await Promise.all(Array.from({ length: 15 }, (_, nth) => write(noteOf(`all-${nth}`))))
+    const before = await json<Page>(
+      await send(venue, { path: "/v1/audit-log?order=desc&limit=1", as })
+    )
+    const newest = before.value[0]?.seq ?? 0
+    expect(newest).toBeGreaterThan(100)
+    const response = await send(venue, { path: "/v1/audit-log", as })
+    expect(response.headers.get("content-length")).toBeNull()
+    const all = await json<Page>(response)
+    expect(all.value.map(({ seq }) => seq)).toEqual(
+      Array.from({ length: all.value.length }, (_, index) => index + 1)
+    )
+    expect(all.value.length).toBeGreaterThanOrEqual(newest)
+    // The rest begins where this answer ended.
+    await write(noteOf("after-all"))
+    const rest = await json<Page>(
+      await send(venue, { path: `/v1/audit-log?after=${all.next}`, as })
+    )
+    expect(rest.value[0]?.seq).toBe(all.value.length + 1)
+    const oldest = await json<Page>(
+      await send(venue, { path: "/v1/audit-log?order=desc&action=holder.register", as })
+    )
+    expect(oldest.value.every(({ action }) => action === "holder.register")).toBe(true)
+    expect(oldest.value.map(({ seq }) => seq)).toEqual(
+      oldest.value.map(({ seq }) => seq).toSorted((a, b) => b - a)
+    )
+    expect(typeof oldest.next).toBe("string")
+  })
+
   it("a filter passes its own records alone, and a filtered reader's place moves on", async () => {
     const all = (await page("?limit=1000")).value
     const cases: ReadonlyArray<readonly [string, (one: Logged) => boolean]> = [

@@ -189,6 +189,29 @@ describe("the route called again (4.3)", () => {
     expect(statusAndResult(call)).toEqual([403, "permission-denied"])
   })
 
+  // Seen red before the refusal had a recovery, and the answer its sentence.
+  it("d: who repeats it under a key of its own is told how to approve", async () => {
+    const id = fresh()
+    const made = await setPolicy(id, { as: "olga", key: `own-${id}` })
+    const key = actionOf(made)
+    const told = `The same call of olga awaits approvers as ${key}: to approve it call POST /v1/approvals/${key}:approve, or repeat this call without an Idempotency-Key.`
+    const approver = await setPolicy(id, { as: "ann", key: `other-${id}` })
+    expect([approver.status, approver.slug]).toEqual([403, "permission-denied"])
+    expect((JSON.parse(approver.text) as Problem).recovery).toBe(told)
+    // An auditor approves nothing, and is told of nothing.
+    const auditor = await setPolicy(id, { as: "eve", key: `eve-${id}` })
+    expect((JSON.parse(auditor.text) as Problem).recovery).toBeNull()
+    const both = await setPolicy(id, { as: "both", key: `both-${id}` })
+    expect([both.status, both.written?.state]).toEqual([202, "awaiting"])
+    expect(actionOf(both)).not.toBe(key)
+    const { recovery } = JSON.parse(both.text) as { readonly recovery: string }
+    expect(recovery).toBe(
+      `One approver other than the maker must call POST /v1/approvals/${actionOf(both)}:approve. ${told}`
+    )
+    const [first] = [await approve(key, "both")]
+    expect(first?.status).toBe(202)
+  })
+
   it("d: counts a person once where two are needed", async () => {
     const id = fresh()
     const made = await release(id, { as: "olga" })

@@ -13,6 +13,7 @@ import * as Docs from "./Docs.ts"
 import * as Handlers from "./handlers/Handlers.ts"
 import * as Listener from "./Listener.ts"
 import { front } from "./middleware/Arrival.ts"
+import { Authentication } from "./middleware/Authentication.ts"
 import * as Cors from "./middleware/Cors.ts"
 import * as RequestTelemetry from "./middleware/RequestTelemetry.ts"
 import * as RateLimit from "./middleware/RateLimit.ts"
@@ -40,9 +41,11 @@ export const layer = (options: Options) => {
   const anonymous = AnonymousConnections.make<Socket>()
   // The served document has no final line break; the file in the repository has one.
   const openapi = Document.text(routes).trimEnd()
+  // One layer, built once: the budget of a caller is counted together wherever its answer is made.
+  const limits = RateLimit.layer({ ...options.rateLimit, tenantId })
   const handlers = Handlers.layer({ ...options, api, routes, openapi, anonymous }).pipe(
     Layer.provide(SignedRequests.layer({ ...options.signing, tenantId })),
-    Layer.provide(RateLimit.layer({ ...options.rateLimit, tenantId }))
+    Layer.provide(limits)
   )
   const app = HttpApiBuilder.layer(api).pipe(Layer.provide(handlers))
   const cors = Cors.make(options.origins)
@@ -55,9 +58,19 @@ export const layer = (options: Options) => {
         Effect.provideService(HttpRouter.RouterConfig, { maxParamLength: RecordId.lengthMax })
       )
       const pages = yield* Docs.make(Document.make(routes))
-      yield* HttpServer.serveEffect(front({ routes, pages, cors, app: router }))
+      const authentication = yield* Authentication
+      const rateLimit = yield* RateLimit.RateLimit
+      // Refusals of a token are not this answer's: its step comes before them.
+      const budget = (authorizations: ReadonlyArray<string>) =>
+        authentication.caller(authorizations).pipe(
+          Effect.flatMap((caller) => rateLimit.take(caller)),
+          Effect.map(({ headers }) => headers),
+          Effect.catch(() => Effect.succeed({}))
+        )
+      yield* HttpServer.serveEffect(front({ routes, pages, cors, budget, app: router }))
     })
   ).pipe(
+    Layer.provide(limits),
     Layer.provide(RequestTelemetry.layer),
     Layer.provideMerge(Listener.layer({ ...options, anonymous, isUpload: isUploadOf(routes) }))
   )

@@ -67,6 +67,49 @@ describe("a burst", () => {
   })
 })
 
+describe("the headers of a budget", () => {
+  let venue: Venue
+  beforeAll(async () => {
+    venue = await open({ rateLimit: { limit: 20, window: 60_000 } })
+  })
+  afterAll(() => venue.close())
+
+  // Seen red where only routes had them: a signed-in caller's 404 of no route, 405, 414 and 400 had none.
+  it("never are left out of an answer to a signed-in caller, or given to anybody else", async () => {
+    const as = await bearer(["operator"], { sub: "every answer" })
+    const answers: ReadonlyArray<
+      readonly [status: number, Omit<Parameters<typeof send>[1], "as">]
+    > = [
+      [404, { path: "/v1/nowhere" }],
+      [404, { path: "/v1/holders/" }],
+      [405, { method: "DELETE", path: "/v1/holders" }],
+      [405, { method: "POST", path: "/v1/health" }],
+      [414, { path: `/v1/holders?after=${"x".repeat(9_000)}` }],
+      [431, { path: "/v1/holders", headers: { "x-many": "x".repeat(9_000) } }],
+      [400, { path: "/v1/holders", headers: { "x-request-id": "a b" } }],
+      [400, { path: "/v1/holders?limit=0" }],
+      [404, { path: "/v1/holders/nobody" }],
+      [200, { path: "/v1/holders?limit=1" }]
+    ]
+    const stranger = `Bearer ${await token({ exp: 1 })}`
+    for (const [index, [status, call]] of answers.entries()) {
+      const response = await send(venue, { ...call, as })
+      expect([index, response.status]).toEqual([index, status])
+      expect([index, ...figures(response).slice(0, 2)]).toEqual([index, "20", String(19 - index)])
+      await response.arrayBuffer()
+      for (const no of [undefined, stranger]) {
+        const { as: _, ...anonymous } = { as, ...call }
+        const other = await send(venue, no === undefined ? anonymous : { ...anonymous, as: no })
+        expect([index, ...figures(other)]).toEqual([index, ...none])
+        await other.arrayBuffer()
+      }
+    }
+    const health = await send(venue, { path: "/v1/health", as })
+    expect(figures(health)).toEqual(none)
+    await health.arrayBuffer()
+  })
+})
+
 describe("a small budget", () => {
   let venue: Venue
   let number = 0
@@ -150,27 +193,23 @@ describe("a small budget", () => {
     }
   })
 
-  it("is told with a signature's refusal too, and a refused signature costs its call", async () => {
+  it("is told with no 401, though a refused signature costs its call", async () => {
     const as = await bearer(["operator"], { sub: "signer" })
     const first = await send(venue, { path: "/v1/holders", as })
-    expect([first.status, figures(first)?.[1]]).toEqual([401, "19"])
+    expect([first.status, figures(first)]).toEqual([401, none])
     const headers = sign({ method: "GET", target: "/v1/holders" })
     const second = await send(venue, { path: "/v1/holders", as, headers })
     expect([second.status, figures(second)?.[1]]).toEqual([200, "18"])
   })
 
-  it("is told on no public route and on no answer given before the bearer is judged", async () => {
+  it("is told on no public route", async () => {
     const as = await fresh()
     const calls = [
       [200, { path: "/v1/health" }],
       [200, { path: "/v1/tenants/venue-1" }],
       [404, { path: "/v1/tenants/venue-2" }],
       [200, { path: "/v1/openapi.json" }],
-      [200, { path: "/docs" }],
-      [404, { path: "/v1/nowhere" }],
-      [405, { method: "PUT", path: "/v1/holders" }],
-      [400, { path: "/v1/holders", headers: { "x-request-id": "a b" } }],
-      [431, { path: "/v1/holders", headers: { "x-long": "a".repeat(8200) } }]
+      [200, { path: "/docs" }]
     ] as const
     for (const [status, sent] of calls) {
       const response = await send(venue, { ...sent, as })

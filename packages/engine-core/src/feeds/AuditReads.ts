@@ -1,5 +1,5 @@
 /** Reads of the audit log as a feed: filters, and a cursor that never ends. */
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema, type Stream } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Integer from "../kernel/Integer.ts"
@@ -72,7 +72,6 @@ export const audience = {
 } as const
 
 export const { print } = Audit
-export { limitDefault } from "./FeedPages.ts"
 
 /** Columns of a record that are enough to print it without decoding its text. */
 export type Printed = Parameters<typeof Audit.print>[0]
@@ -98,6 +97,24 @@ export class AuditReads extends Context.Service<
       },
       Refused | Unavailable
     >
+    /**
+     * Every record after a place that the log has now, streamed in constant memory, with the place
+     * after them. Refuses as `page` does.
+     */
+    readonly all: (of: {
+      readonly caller: Caller
+      readonly params: AuditParams
+      readonly after?: string
+    }) => Effect.Effect<
+      {
+        readonly offset: Offset.Offset
+        readonly now: Instant.Instant
+        readonly value: Stream.Stream<Printed, Refused | Unavailable>
+        /** To be read once all records have been taken. */
+        readonly next: () => string
+      },
+      Refused | Unavailable
+    >
   }
 >()("@bursar/engine-core/feeds/AuditReads") {}
 
@@ -118,41 +135,54 @@ const make = Effect.gen(function* () {
   const { tenantId } = yield* Settings
   const pages = FeedPages.make({ list: "audit-log", tenantId, cursors: yield* cursorsOf })
 
-  const page: AuditReads["Service"]["page"] = Effect.fnUntraced(function* (of) {
-    if (sightOf(audience, of.caller) === undefined) {
+  /** Judges a call: the reader's role, and the span of its filters. */
+  const scanning = Effect.fnUntraced(function* (caller: Caller, params: AuditParams) {
+    if (sightOf(audience, caller) === undefined) {
       return yield* Effect.fail(
         refused("permission-denied", { detail: "None of the caller's roles reads the audit log." })
       )
     }
-    const { params } = of
     if (params.from !== undefined && params.to !== undefined && params.from >= params.to) {
       const errors = [{ pointer: "/query/from", detail: "from is before to." }]
       return yield* Effect.fail(refused("invalid-request", { errors }))
     }
-    const now = yield* Instant.now
     const filters = filtersOf(params)
-    const { rows, next } = yield* pages.page(
-      { ...of, order: params.order ?? "asc" },
-      {
-        bound: {
-          actor: filters.actor ?? null,
-          action: filters.action ?? null,
-          resourceKind: filters.resourceKind ?? null,
-          resourceId: filters.resourceId ?? null,
-          from: filters.from ?? null,
-          to: filters.to ?? null
-        },
-        scan: (scan) =>
-          Effect.mapBoth(feed.readAudit({ ...scan, ...filters }), {
-            onSuccess: ({ records, ...where }) => ({ rows: records, ...where }),
-            onFailure: storeUnavailable
-          })
-      }
-    )
+    return {
+      bound: {
+        actor: filters.actor ?? null,
+        action: filters.action ?? null,
+        resourceKind: filters.resourceKind ?? null,
+        resourceId: filters.resourceId ?? null,
+        from: filters.from ?? null,
+        to: filters.to ?? null
+      },
+      scan: (scan: FeedPages.Scan) =>
+        Effect.mapBoth(feed.readAudit({ ...scan, ...filters }), {
+          onSuccess: ({ records, ...where }) => ({ rows: records, ...where }),
+          onFailure: storeUnavailable
+        })
+    }
+  })
+
+  const page: AuditReads["Service"]["page"] = Effect.fnUntraced(function* (of) {
+    const { caller, params } = of
+    const scan = yield* scanning(caller, params)
+    const now = yield* Instant.now
+    const { rows, next } = yield* pages.page({ ...of, order: params.order ?? "asc" }, scan)
     return { offset: Offset.zero, now, value: rows, next }
   })
 
-  return AuditReads.of({ page })
+  const all: AuditReads["Service"]["all"] = Effect.fnUntraced(function* (of) {
+    const { caller, params } = of
+    const scan = yield* scanning(caller, params)
+    const now = yield* Instant.now
+    const { audit } = yield* Effect.mapError(feed.head, storeUnavailable)
+    const asked = { ...of, order: params.order ?? "asc", end: audit.seq } as const
+    const { rows, next } = yield* pages.rest(asked, scan)
+    return { offset: Offset.zero, now, value: rows, next }
+  })
+
+  return AuditReads.of({ page, all })
 })
 
 export const layer = Layer.effect(AuditReads, make)

@@ -1,11 +1,11 @@
 /** Keyset pages of a feed: one gapless sequence, read on from a signed cursor, without an end. */
-import { Effect } from "effect"
+import { Effect, Option, Stream } from "effect"
 import * as Offset from "../kernel/Offset.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 import { refused, type Refused } from "../kernel/Refusal.ts"
 import type { Cursors } from "../reads/Cursor.ts"
 
-/** Page size where the caller names no limit. */
+/** Page size of the event feed where the caller names no limit. */
 export const limitDefault = 100
 
 /** Page parameters of a feed, besides its filters. */
@@ -59,7 +59,30 @@ export interface Scanning<A, E> {
   readonly shows?: (row: A) => boolean
 }
 
+/** Every row from a place on to the end that the feed had, and the place after them. */
+export interface Rest<A, E> {
+  readonly rows: Stream.Stream<A, E | Refused<"cursor-expired">>
+  /** Cursor of the place after the rows; to be read once they have all been taken. Never null. */
+  readonly next: () => string
+}
+
+/** Rows that `rest` reads at a time. */
+const restAtOnce = 1_000
+
 export interface FeedPages {
+  /**
+   * Every row after a place, up to the end that the feed has now: read page by page as the rows are
+   * taken, so that one page is in memory. Refuses as `page` does before the first row; a feed that is
+   * pruned past the reader meanwhile fails the stream, which is never cut short in silence.
+   */
+  readonly rest: <A extends Numbered, E>(
+    asked: Omit<Asked, "limit"> & {
+      /** The last number of the feed now: later rows are those of the next call. */
+      readonly end: number
+    },
+    of: Scanning<A, E>
+  ) => Effect.Effect<Rest<A, E>, E | Refused<"invalid-request" | "cursor-expired">>
+
   /**
    * The page after a place. A cursor holds only with the list, the filters and the sight it was
    * issued for. Refuses `invalid-request` on a cursor this feed did not issue, and `cursor-expired`
@@ -81,29 +104,82 @@ export const make = ({
   readonly list: string
   readonly tenantId: string
   readonly cursors: Cursors
-}): FeedPages => ({
-  page: Effect.fnUntraced(function* <A extends Numbered, E>(
-    { order, limit, after }: Asked,
-    of: Scanning<A, E>
-  ) {
-    const bound = PlainJson.canonical({ ...of.bound, tenant: tenantId, order })
-    const place =
-      after === undefined
-        ? undefined
-        : placeOf(yield* Effect.fromResult(cursors.read({ list, bound, count: 2, text: after })))
-    const found = yield* filled(of, {
-      order,
-      limit,
-      ...(place === undefined ? {} : { after: place.scanned })
+}): FeedPages => {
+  const boundOf = (bound: Scanning<never, never>["bound"], order: Asked["order"]): string =>
+    PlainJson.canonical({ ...bound, tenant: tenantId, order })
+
+  const readPlace = (bound: string, after: string | undefined) =>
+    after === undefined
+      ? Effect.undefined
+      : Effect.map(Effect.fromResult(cursors.read({ list, bound, count: 2, text: after })), placeOf)
+
+  const cursorOf = (bound: string, { scanned, prunedTo }: Place): string =>
+    cursors.write({ list, bound, offset: Offset.zero, keys: [String(scanned), String(prunedTo)] })
+
+  return {
+    page: Effect.fnUntraced(function* <A extends Numbered, E>(
+      { order, limit, after }: Asked,
+      of: Scanning<A, E>
+    ) {
+      const bound = boundOf(of.bound, order)
+      const place = yield* readPlace(bound, after)
+      const found = yield* filled(of, { order, limit, ...afterOf(place) })
+      yield* unmissed({ order, place }, found)
+      return { rows: found.rows, next: cursorOf(bound, found) }
+    }),
+
+    rest: Effect.fnUntraced(function* <A extends Numbered, E>(
+      { order, after, end }: Omit<Asked, "limit"> & { readonly end: number },
+      of: Scanning<A, E>
+    ) {
+      const bound = boundOf(of.bound, order)
+      const start = yield* readPlace(bound, after)
+      const scan = Effect.fnUntraced(function* (place: Place | undefined) {
+        const found = yield* of.scan({ order, limit: restAtOnce, ...afterOf(place) })
+        yield* unmissed({ order, place }, found)
+        return found
+      })
+      const first = yield* scan(start)
+      let reached = first
+      const isLast = (found: Scanned<A>): boolean =>
+        found.rows.length < restAtOnce || (order === "asc" && found.scanned >= end)
+      const within = ({ rows }: Scanned<A>): ReadonlyArray<A> =>
+        order === "asc" ? rows.filter(({ seq }) => seq <= end) : rows
+      const later = Stream.paginate(first, (before) =>
+        isLast(before)
+          ? Effect.succeed([[], Option.none()] as const)
+          : Effect.map(scan(before), (found) => {
+              reached = found
+              return [within(found), Option.some(found)] as const
+            })
+      )
+      return {
+        rows: Stream.concat(Stream.fromIterable(within(first)), later),
+        next: () =>
+          cursorOf(bound, {
+            ...reached,
+            // Rows that came meanwhile are those of the next call.
+            scanned: order === "asc" ? Math.max(start?.scanned ?? 0, end) : reached.scanned
+          })
+      }
     })
-    if (place !== undefined && order === "asc" && missed(place, found.prunedTo)) {
-      const detail = `What followed is pruned; the oldest seq is ${found.prunedTo + 1}.`
-      return yield* Effect.fail(refused("cursor-expired", { detail }))
-    }
-    const keys = [String(found.scanned), String(found.prunedTo)]
-    return { rows: found.rows, next: cursors.write({ list, bound, offset: Offset.zero, keys }) }
-  })
-})
+  }
+}
+
+const afterOf = (place: Place | undefined) => (place === undefined ? {} : { after: place.scanned })
+
+/** Refuses a forward reader whose next rows are pruned. */
+const unmissed = (
+  { order, place }: { readonly order: Asked["order"]; readonly place: Place | undefined },
+  { prunedTo }: { readonly prunedTo: number }
+) =>
+  place !== undefined && order === "asc" && missed(place, prunedTo)
+    ? Effect.fail(
+        refused("cursor-expired", {
+          detail: `What followed is pruned; the oldest seq is ${prunedTo + 1}.`
+        })
+      )
+    : Effect.void
 
 /** Rows of one scan past rows that the reader does not see. */
 const scannedOn = 1_000

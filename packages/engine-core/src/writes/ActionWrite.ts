@@ -34,6 +34,8 @@ export const make = Effect.fnUntraced(function* (of: {
   readonly method: string
   readonly outside: JudgeWrite.Outside
   readonly actionKey: string
+  /** Sentence about an equal action that awaits, for the answer's `recovery`; null: there is none. */
+  readonly also: string | null
   readonly now: Instant.Instant
 }) {
   const records = yield* Records
@@ -96,7 +98,7 @@ export const make = Effect.fnUntraced(function* (of: {
     )
     .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("an action key came twice"))))
   yield* records.audit([Logged.awaiting(operation, made, { ...call, fingerprint })])
-  return Answers.ofAction(made, { status: 202, replayed: false })
+  return Answers.ofAction(made, { status: 202, replayed: false, also: of.also })
 })
 
 /**

@@ -19,12 +19,30 @@ export const ofOperation = (
   retryAfter: WriteAnswer.lookAgain(record, now)
 })
 
-export const ofAction = (record: Approval, of: Pick<Answer, "status" | "replayed">): Answer => ({
-  ...of,
-  value: plainAnswer(WriteAnswer.ofApproval(record)),
+export const ofAction = (
+  record: Approval,
+  of: Pick<Answer, "status" | "replayed"> & {
+    /** Sentence that `recovery` of this one answer ends with; absent or null: none. */
+    readonly also?: string | null
+  }
+): Answer => ({
+  status: of.status,
+  replayed: of.replayed,
+  value: plainAnswer(withSentence(WriteAnswer.ofApproval(record), of.also ?? null)),
   location: `/v1/approvals/${record.actionKey}`,
   retryAfter: null
 })
+
+const withSentence = (
+  answer: WriteAnswer.WriteAnswer,
+  sentence: string | null
+): WriteAnswer.WriteAnswer =>
+  sentence === null
+    ? answer
+    : {
+        ...answer,
+        recovery: answer.recovery === null ? sentence : `${answer.recovery} ${sentence}`
+      }
 
 export const ofDecision = (
   record: Stored<Approval>,

@@ -128,11 +128,30 @@ const asApprover = Effect.fnUntraced(function* (of: FourEyesCall, awaiting: Read
     : Result.succeed(yield* ActionWrite.answerToRepeat(operation, ran, { caller, now }))
 })
 
+/**
+ * What an approver is told that repeats another's call under a key of its own, which approves
+ * nothing: which action of the same call awaits, and how to approve it. The oldest, where several do.
+ */
+const toApprove = (
+  { call: { caller } }: FourEyesCall,
+  awaiting: ReadonlyArray<Action>
+): string | null => {
+  const first = awaiting.at(-1)
+  const mayApprove = caller.roles.includes("approver") && !caller.roles.includes("auditor")
+  return first === undefined || !mayApprove
+    ? null
+    : `The same call of ${first.maker} awaits approvers as ${first.actionKey}: to approve it call POST /v1/approvals/${first.actionKey}:approve, or repeat this call without an Idempotency-Key.`
+}
+
 /** Rows f and h: refuses callers who may not make the write. */
-const mayNotMake = Effect.fnUntraced(function* ({ fingerprint }: FourEyesCall) {
+const mayNotMake = Effect.fnUntraced(function* (of: FourEyesCall, awaiting: ReadonlyArray<Action>) {
+  const { fingerprint } = of
+  const recovery = toApprove(of, awaiting)
+  const told = recovery === null ? {} : { recovery }
   const [rejected] = yield* matching({ fingerprint, state: "rejected" }, () => Effect.succeed(true))
-  if (rejected !== undefined) return yield* Effect.fail(refused("approval-rejected"))
-  return yield* SignWrite.denied("None of the caller's roles makes this write.")
+  if (rejected !== undefined) return yield* Effect.fail(refused("approval-rejected", told))
+  const detail = "None of the caller's roles makes this write."
+  return yield* Effect.fail(refused("permission-denied", { detail, ...told }))
 })
 
 /**
@@ -156,11 +175,12 @@ export const run = Effect.fnUntraced(function* (of: FourEyesCall) {
   }
   const signed = yield* asApprover(of, awaiting)
   if (signed !== undefined) return signed
-  if (role === undefined) return yield* mayNotMake(of)
+  if (role === undefined) return yield* mayNotMake(of, awaiting)
   // Row g: a new action.
   const actionKey = yield* ids.make("ak")
   yield* CallKeys.bindTo(actionKey, keyed)
-  return Result.succeed(yield* ActionWrite.make({ ...of, key: keyed.key, role, actionKey }))
+  const also = toApprove(of, awaiting)
+  return Result.succeed(yield* ActionWrite.make({ ...of, key: keyed.key, role, actionKey, also }))
 })
 
 const isWithin = (

@@ -1,10 +1,10 @@
 /** Handlers of the feeds: pages of events and of the audit log. */
 import { AuditReads, EventReads } from "@bursar/engine-core"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import * as Params from "../api/Params.ts"
 import * as Answer from "../middleware/Answer.ts"
 import type { ByHand } from "./Handler.ts"
-import { asking, closing, inTime, opening } from "./read.ts"
+import { asking, charged, closing, dropWhenNotTaken, inChunks, inTime, opening } from "./read.ts"
 
 const standard = new Set(Object.keys(Params.page))
 const inPath = new Set<string>()
@@ -32,15 +32,25 @@ export const make = (of: {
     })
   }),
 
-  "auditLog.list": Effect.fnUntraced(function* ({ arrival, caller }) {
+  // Without a limit the log is a list as any other: every record, streamed and charged by its records.
+  "auditLog.list": Effect.fnUntraced(function* ({ arrival, caller, charge }) {
     const { params, standard } = yield* Effect.fromResult(askAuditLog(arrival))
-    const { value, next, ...around } = yield* inTime(
-      of.auditLog.page({
-        caller,
-        params,
-        limit: standard.limit ?? AuditReads.limitDefault,
-        ...(standard.after === undefined ? {} : { after: standard.after })
+    const place = standard.after === undefined ? {} : { after: standard.after }
+    if (standard.limit === undefined) {
+      const answer = yield* inTime(of.auditLog.all({ caller, params, ...place }))
+      yield* dropWhenNotTaken(arrival)
+      const records = inChunks(charged(answer.value, charge), {
+        before: `${opening(answer)}[`,
+        print: (chunk) => chunk.map(AuditReads.print).join(","),
+        between: ",",
+        after: "]"
       })
+      const end = Stream.sync(() => Buffer.from(closing(answer.next())))
+      const bytes = Stream.concat(records, end)
+      return Answer.stream({ requestId: arrival.identity.requestId, bytes })
+    }
+    const { value, next, ...around } = yield* inTime(
+      of.auditLog.page({ caller, params, limit: standard.limit, ...place })
     )
     return Answer.json({
       requestId: arrival.identity.requestId,

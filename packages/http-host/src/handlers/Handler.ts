@@ -2,7 +2,7 @@
 import type { Caller, Refusal } from "@bursar/engine-core"
 import type { Effect, Scope } from "effect"
 import type { HttpServerResponse } from "effect/http"
-import type { StagedFile } from "../middleware/Gates.ts"
+import type { Passed, StagedFile } from "../middleware/Gates.ts"
 import type { Arrival } from "../middleware/Arrival.ts"
 
 export type Handled = Effect.Effect<
@@ -18,6 +18,8 @@ export interface Called {
   readonly body: Uint8Array
   /** The body of a route that takes a file; null elsewhere. */
   readonly file: StagedFile | null
+  /** Charges the caller's rate budget for an answer of many records. */
+  readonly charge: Passed["charge"]
 }
 
 /** Handler of a hand-written route that needs a caller. */

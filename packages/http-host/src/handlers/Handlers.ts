@@ -117,8 +117,8 @@ const answering = (serving: Serving) =>
           if (opened !== undefined) return opened
           const handle = byHand[name]
           if (handle === undefined) throw new Error(`nothing answers ${name}`)
-          return (arrival, { caller, body, file }) =>
-            handle({ arrival, caller: signedIn(caller), body, file })
+          return (arrival, { caller, body, charge, file }) =>
+            handle({ arrival, caller: signedIn(caller), body, file, charge })
         }
       }
     }

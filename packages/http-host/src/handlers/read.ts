@@ -396,7 +396,7 @@ export const printer = (
 }
 
 /** Streams items in chunks, so that only one chunk is in memory. */
-const inChunks = <A, E>(
+export const inChunks = <A, E>(
   items: Stream.Stream<A, E>,
   of: {
     readonly before: string
@@ -446,7 +446,10 @@ const chargedByLength = <E>(
   })
 
 /** Charges a list when its stream ends, however it ends, by the records that were read for it. */
-const charged = <A, E>(items: Stream.Stream<A, E>, charge: Passed["charge"]): Stream.Stream<A, E> =>
+export const charged = <A, E>(
+  items: Stream.Stream<A, E>,
+  charge: Passed["charge"]
+): Stream.Stream<A, E> =>
   Stream.suspend(() => {
     let records = 0
     return items.pipe(
@@ -460,7 +463,7 @@ const charged = <A, E>(items: Stream.Stream<A, E>, charge: Passed["charge"]): St
   })
 
 /** Drops a caller that does not read its answer in time; the timer ends with the request. */
-const dropWhenNotTaken = ({
+export const dropWhenNotTaken = ({
   request
 }: Arrival["Service"]): Effect.Effect<void, never, Scope.Scope> =>
   Effect.flatMap(Times, ({ takenWithin }) => Effect.sleep(takenWithin)).pipe(

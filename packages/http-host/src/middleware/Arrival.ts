@@ -49,14 +49,18 @@ export interface Page<E, R> {
  * route and method, request id. Passes an accepted request on with its route and identity; a
  * refused one is answered here.
  */
-export const front = <E, R, PE, PR>(of: {
+export const front = <E, R, PE, PR, B>(of: {
   readonly routes: ReadonlyArray<Route>
   readonly pages: ReadonlyArray<Page<PE, PR>>
   readonly cors: Cors
+  /** Headers of the rate budget of the caller whose bearer this is; none where it is nobody's. */
+  readonly budget: (
+    authorizations: ReadonlyArray<string>
+  ) => Effect.Effect<Readonly<Record<string, string>>, never, B>
   readonly app: App<E, R>
 }): App<
   never,
-  Exclude<R, Arrival> | PR | HttpServerRequest.HttpServerRequest | Ids | Scope.Scope
+  Exclude<R, Arrival> | PR | B | HttpServerRequest.HttpServerRequest | Ids | Scope.Scope
 > => {
   const find = RawPath.compile(of.routes, ({ path }) => path)
   const { cors } = of
@@ -69,7 +73,7 @@ export const front = <E, R, PE, PR>(of: {
   ): Effect.fn.Return<
     HttpServerResponse.HttpServerResponse,
     never,
-    Exclude<R, Arrival> | PR | Ids | Scope.Scope
+    Exclude<R, Arrival> | PR | B | Ids | Scope.Scope
   > {
     const incoming = NodeHttpServerRequest.toIncomingMessage(request)
     const { httpVersion: version, rawHeaders, url = "" } = incoming
@@ -93,14 +97,26 @@ export const front = <E, R, PE, PR>(of: {
       requestId,
       sent: TraceContext.parse(values.traceparents, values.tracestates)
     }
+    /**
+     * An answer of the first three steps to a caller that has signed in: it costs a call, is never
+     * refused for it, and has the headers of the caller's budget, as every answer to it has.
+     */
+    const ofBudget = (response: HttpServerResponse.HttpServerResponse) =>
+      values.authorizations.length === 0
+        ? Effect.succeed(response)
+        : Effect.map(of.budget(values.authorizations), (budget) =>
+            HttpServerResponse.setHeaders(response, budget)
+          )
     const decide = Effect.fnUntraced(function* (trace: TraceContext.TraceContext) {
       if (refused !== undefined) {
-        return Problems.answer(refused, requestId, { connection: "close" })
+        return yield* ofBudget(Problems.answer(refused, requestId, { connection: "close" }))
       }
       if (page !== undefined) return yield* Problems.defects(requestId)(page.app(requestId))
       const isPreflight = method === "OPTIONS" && cors.speaks && finding.found === "method"
-      if (finding.found !== "route" && !isPreflight) return notThere(finding, requestId, cors)
-      if (sent === null) return Problems.answer(badRequestId, requestId)
+      if (finding.found !== "route" && !isPreflight) {
+        return yield* ofBudget(notThere(finding, requestId, cors))
+      }
+      if (sent === null) return yield* ofBudget(Problems.answer(badRequestId, requestId))
       if (finding.found !== "route") {
         const permission = cors.permission(request.headers.origin, allowOf(finding, cors))
         return Answer.empty({

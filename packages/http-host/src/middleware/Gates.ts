@@ -56,7 +56,7 @@ export type Answering = (
  * Middleware of steps 4 to 8 of the order of checks
  * (docs/contract/order-of-checks.md#fourteen-steps), around the handler of a route. Arrival.ts
  * makes steps 1 to 3, the handler step 9, the engine steps 10 to 14. A refusal becomes an answer,
- * and from step 5 on every answer has the headers of the caller's budget.
+ * and from step 5 on every answer but 401 has the headers of the caller's budget.
  */
 export const make = (anonymous: AnonymousConnections<Socket>) =>
   Effect.gen(function* () {
@@ -144,7 +144,8 @@ export const make = (anonymous: AnonymousConnections<Socket>) =>
             ? Effect.flatMap(pass(arrival, caller, judged), answer)
             : Effect.fail(refused)
         ).pipe(Problems.refusals(requestId), Problems.defects(requestId))
-        return HttpServerResponse.setHeaders(response, headers)
+        // Whose signature is refused has not signed in: its 401 says nothing of the subject's budget.
+        return response.status === 401 ? response : HttpServerResponse.setHeaders(response, headers)
       })
 
     return (

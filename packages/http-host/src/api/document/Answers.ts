@@ -140,9 +140,16 @@ export const refusals = (
   return Object.fromEntries(all.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
+/** A refusal to sign the caller in names no subject, and so no budget. */
+const carriedByRefusal = (
+  route: Route,
+  slugs: ReadonlyArray<Refusal.Slug>
+): ReadonlyArray<Header> =>
+  slugs.every((slug) => Refusal.refusals[slug].status === 401) ? everywhere : carried(route)
+
 const refusal = (route: Route, slugs: ReadonlyArray<Refusal.Slug>): JsonObject => ({
   description: slugs.map((slug) => `${slug}: ${Refusal.refusals[slug].title}`).join(" "),
-  headers: refer([...carried(route), ...ofRefusals(slugs)]),
+  headers: refer([...carriedByRefusal(route, slugs), ...ofRefusals(slugs)]),
   content: { [Body.problemMediaType]: { schema: { $ref: "#/components/schemas/Problem" } } }
 })
 

@@ -197,10 +197,10 @@ describe("the route called again (4.3)", () => {
     const told = `The same call of olga awaits approvers as ${key}: to approve it call POST /v1/approvals/${key}:approve, or repeat this call without an Idempotency-Key.`
     const approver = await setPolicy(id, { as: "ann", key: `other-${id}` })
     expect([approver.status, approver.slug]).toEqual([403, "permission-denied"])
-    expect((JSON.parse(approver.text) as Problem).recovery).toBe(told)
+    expect((JSON.parse(approver.text) as { readonly recovery: string | null }).recovery).toBe(told)
     // An auditor approves nothing, and is told of nothing.
     const auditor = await setPolicy(id, { as: "eve", key: `eve-${id}` })
-    expect((JSON.parse(auditor.text) as Problem).recovery).toBeNull()
+    expect((JSON.parse(auditor.text) as { readonly recovery: string | null }).recovery).toBeNull()
     const both = await setPolicy(id, { as: "both", key: `both-${id}` })
     expect([both.status, both.written?.state]).toEqual([202, "awaiting"])
     expect(actionOf(both)).not.toBe(key)

@@ -28,7 +28,8 @@ const seenAt = (nth: number, runId: string): Seen => ({
   // Of several findings first seen by one run the ids decide.
   asOf: { offset: Offset.zero, instant: Instant.fromNanos(start + BigInt((nth * 7) % 5)) },
   comparedAt: nth % 2 === 0 ? null : { offset: Offset.zero, instant: start },
-  statementId: nth % 2 === 0 ? null : `st-${nth}`
+  statementId: nth % 2 === 0 ? null : `st-${nth}`,
+  missingDates: []
 })
 
 const made = (nth: number): Finding =>

@@ -143,7 +143,8 @@ const found = async (instrumentId: string, checks: ReadonlyArray<string>) =>
                   unexplained: amount,
                   asOf: { offset: Offset.zero, instant: now },
                   comparedAt: null,
-                  statementId: null
+                  statementId: null,
+                  missingDates: []
                 }
               ),
               act

@@ -276,11 +276,11 @@ describe("a day on which every statement differs", () => {
     handed = await handDay(wrong)
     expect((await runs()).verdict).toBe("blocked")
     expect((await found()).toSorted()).toEqual([
-      "blocking cash-balance bank",
+      "blocking cash-balance bank:2026-07-02",
       "blocking nav-price administrator:2026-07-02",
       "blocking register-line alice",
-      "blocking statement-total agent",
-      "blocking supply-outstanding administrator",
+      "blocking statement-total agent:2026-07-02",
+      "blocking supply-outstanding administrator:2026-07-02",
       "warning cash-unmatched account-1:B-1"
     ])
     const holds = await fund.reads<ReadonlyArray<Distributing.Json>>("/v1/holds?state=open")

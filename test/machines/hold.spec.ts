@@ -147,7 +147,8 @@ const sighting: Seen = {
   unexplained: Decimal.of("-10"),
   asOf: { offset: Offset.zero, instant: at(1) },
   comparedAt: null,
-  statementId: null
+  statementId: null,
+  missingDates: []
 }
 const opened = first(
   {

@@ -109,6 +109,7 @@ const mapped = Effect.fnUntraced(function* (instrumentId: string, of: Account, a
         zone: "UTC",
         validFor: null,
         reversals: "as-marked",
+        balances: "stated",
         assets: null,
         csv: null,
         state: "active",

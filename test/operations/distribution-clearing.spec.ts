@@ -305,7 +305,8 @@ describe("a distribution", () => {
             unexplained: Decimal.zero,
             asOf: { offset: Offset.zero, instant: now },
             comparedAt: null,
-            statementId: null
+            statementId: null,
+            missingDates: []
           }
         )
         const stored = yield* records.transact(records.open(findings, finding, act))

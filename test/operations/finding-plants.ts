@@ -42,7 +42,8 @@ export const finds = (
         unexplained: Decimal.zero,
         asOf: { offset: Offset.zero, instant: firstSeenAt },
         comparedAt: null,
-        statementId
+        statementId,
+        missingDates: []
       }
     )
     yield* records.transact(

@@ -56,7 +56,8 @@ const run = (found: Found) =>
         asOf: { offset: Offset.zero, instant: now },
         // Figures of another moment: the runs that releases start have none to clear it by.
         comparedAt: { offset: Offset.zero, instant: now },
-        statementId: null
+        statementId: null,
+        missingDates: []
       } as const
       if (Option.isSome(before)) {
         return [yield* records.record(findings, before.value, foundAgain(before.value, seen), act)]

@@ -4,7 +4,7 @@ import { Decimal, Instant, type Party, PlainJson, Shape } from "@bursar/engine-c
 import { RunRequest } from "@bursar/engine-core"
 import { Effect, Result } from "effect"
 import { distributions } from "#core/distributions/distribution/Distribution.ts"
-import { findings } from "#core/findings/Finding.ts"
+import { findings as collection } from "#core/findings/Finding.ts"
 import { idOf, registerEntries } from "#core/instruments/register/RegisterEntry.ts"
 import { runs } from "#core/reconciliation/run/Run.ts"
 import { holds } from "#core/restraints/hold/Hold.ts"
@@ -76,17 +76,24 @@ const offset = Effect.flatMap(Calls.catchUp, ({ offset }) => Effect.succeed(offs
 /** Every finding, as `check subject state unexplained`. */
 export const found = Effect.gen(function* () {
   const records = yield* Records
-  const rows = yield* records.list(findings, { limit: 5_000 })
+  const rows = yield* records.list(collection, { limit: 5_000 })
   return rows.map(
     ({ record: { check, state, subject, unexplained } }) =>
       `${check} ${subject.id} ${state} ${Decimal.formatPlain(unexplained)}`
   )
 })
 
+/** Every finding that runs made. */
+export const findings = Effect.gen(function* () {
+  const records = yield* Records
+  const rows = yield* records.list(collection, { limit: 5_000 })
+  return rows.map(({ record }) => record)
+})
+
 /** Id of a finding that a run made. */
 export const anyFinding = Effect.gen(function* () {
   const records = yield* Records
-  const [row] = yield* records.list(findings, { limit: 1 })
+  const [row] = yield* records.list(collection, { limit: 1 })
   if (row === undefined) throw new Error("no run found anything")
   return row.record.findingId as string
 })

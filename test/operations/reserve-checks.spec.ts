@@ -364,8 +364,8 @@ describe("a custodian's statement", () => {
       assert.deepEqual(
         yield* open,
         [
-          `custody-reserve blocking ${usdOf(of)} 0.5`,
-          `custody-reserve blocking ${billOf(of)} -500`
+          `custody-reserve blocking ${usdOf(of)}:2026-07-31 0.5`,
+          `custody-reserve blocking ${billOf(of)}:2026-07-31 -500`
         ].toSorted()
       )
       assert.deepEqual(yield* held, ["reconciliation: distribution"])
@@ -405,7 +405,7 @@ describe("a custodian's statement", () => {
       ])
       assert.deepEqual(
         [yield* runs, yield* open],
-        ["blocked", [`custody-reserve blocking ${usdOf(of)} -50`]]
+        ["blocked", [`custody-reserve blocking ${usdOf(of)}:2026-07-31 -50`]]
       )
     }).pipe(engine())
   )
@@ -437,7 +437,7 @@ describe("a custodian's statement", () => {
         "custody-b"
       )
       yield* runs
-      assert.deepEqual(yield* open, [`custody-reserve blocking ${usdOf(of)} -1000`])
+      assert.deepEqual(yield* open, [`custody-reserve blocking ${usdOf(of)}:2026-07-31 -1000`])
     }).pipe(engine())
   )
 

@@ -124,13 +124,13 @@ describe("a statement of holdings", () => {
       "a total that its lines have not",
       { lines: [h1, h2], totalQuantity: Decimal.of("121") },
       {},
-      ["statement-total admin open 0.5"]
+      ["statement-total admin:2026-06-30 open 0.5"]
     ],
     [
       "a number of lines that it has not",
       { lines: [h1, h2], statedLines: 3 },
       {},
-      ["statement-total admin open 1"]
+      ["statement-total admin:2026-06-30 open 1"]
     ]
   ]
   it("is a finding where it differs, one row after the other", () =>
@@ -242,7 +242,7 @@ describe("a statement that cannot be compared", () => {
           const closing = Decimal.of("5.01")
           yield* Stating.states(bank, { businessDate: today, lines: [line], opening, closing })
         }
-        const differs = ["! opening-missing", "bank-b open 0.01"]
+        const differs = ["! opening-missing", "bank-b:2026-06-30 open 0.01"]
         expect(yield* foundBy("cash-balance")).toEqual(differs)
         // Nor does it clear the finding, which the source that cannot be compared may have as well.
         expect(yield* foundBy("cash-balance")).toEqual(differs)
@@ -406,9 +406,13 @@ describe("a source that the configuration names no more", () => {
         expect(state).toBe("succeeded")
         yield* ran()
         expect(yield* shown).toEqual([cleared, "register-line h1 accepted 1"])
-        // The same source is compared again; its statement of today agrees.
+        // The same source is compared again: a statement of today that agrees ends nothing, and a
+        // correction of the date does.
         const again = yield* Stating.source("admin")
         yield* Stating.states(again, { businessDate: yield* Stating.today, lines: [h1, h2] })
+        yield* ran()
+        expect(yield* shown).toContain("register-line h1 accepted 1")
+        yield* Stating.states(again, { businessDate, lines: [h1, h2] })
         yield* ran()
         expect(yield* shown).toContain("register-line h1 cleared 1")
       }).pipe(Effect.provide(world()))
@@ -448,11 +452,12 @@ describe("statements that arrive in another order", () => {
     const inOrder = [0, 1, 2, 3, 4]
     const expected = await foundIn(inOrder)
     expect(expected.toSorted()).toEqual([
-      "cash-balance bank open 4",
-      "register-line h1 open 1",
+      "cash-balance bank:2026-06-30 open 4",
+      // The file of the day before lacks the holder, and is compared as well.
+      "register-line h1 open -100",
       "register-line h2 open -2.5",
-      "statement-total admin open 1",
-      "supply-outstanding nav open -0.5"
+      "statement-total admin:2026-06-30 open 1",
+      "supply-outstanding nav:2026-06-30 open -0.5"
     ])
     const others = fc.sample(fc.shuffledSubarray(inOrder, { minLength: 5 }), 3)
     for (const order of [inOrder.toReversed(), ...others]) {

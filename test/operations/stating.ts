@@ -52,6 +52,7 @@ export const source = (externalSourceId: string, of: Partial<ExternalSource> = {
       zone: "UTC",
       validFor: of.kind === "nav" ? Duration.days(1) : null,
       reversals: "as-marked",
+      balances: "stated",
       assets: null,
       csv: null,
       state: "active",

@@ -34,7 +34,8 @@ const sightingAt = (instant: Instant.Instant, unexplained: Decimal.Decimal): See
   unexplained,
   asOf: { offset: Offset.zero, instant },
   comparedAt: null,
-  statementId: null
+  statementId: null,
+  missingDates: []
 })
 
 const found = (before: Finding | undefined, now: Seen): Finding =>

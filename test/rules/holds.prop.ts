@@ -109,7 +109,8 @@ const seenAt = (of: {
     unexplained: cents(of.amount),
     asOf: { offset: Offset.zero, instant: noon },
     comparedAt: null,
-    statementId: null
+    statementId: null,
+    missingDates: []
   }
 }
 

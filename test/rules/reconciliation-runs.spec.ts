@@ -10,6 +10,7 @@ import * as Identity from "#core/reconciliation/run/checks/DistributionIdentity.
 import * as Recompute from "#core/reconciliation/run/checks/DistributionRecompute.ts"
 import * as MovementsBalance from "#core/reconciliation/run/checks/MovementsBalance.ts"
 import * as RegisterSupply from "#core/reconciliation/run/checks/RegisterSupply.ts"
+import { NotCompared } from "#core/reconciliation/run/Check.ts"
 import * as Rules from "#core/reconciliation/run/RunRules.ts"
 
 const d = Decimal.of
@@ -20,6 +21,19 @@ const finding = (
 ) => ({ state, severity })
 const ran = { ran: true }
 const failed = { ran: false }
+
+/** Members of an outcome without notes. */
+const unnoted = { notCompared: [], feeds: null, hasNew: false, again: [] } as const
+
+/** A batch of one fact without notes. */
+const batchOf = (of: Partial<Rules.Batch>): Rules.Batch => ({
+  differences: [],
+  moments: [],
+  facts: 1,
+  notes: [],
+  again: [],
+  ...of
+})
 
 describe("the verdict of a run", () => {
   it.each([
@@ -51,7 +65,8 @@ const difference = (nth: number, amount: string): Difference => ({
   explained: { amount: d("0"), by: [] },
   unexplained: d(amount),
   comparedAt: null,
-  statementId: null
+  statementId: null,
+  missingDates: []
 })
 
 describe("new findings of one check", () => {
@@ -72,7 +87,7 @@ describe("new findings of one check", () => {
           let gathered = Rules.nothing
           for (let from = 0; from < all.length; from += batch) {
             const differences = all.slice(from, from + batch)
-            gathered = Rules.gather(gathered, { differences, moments: [] }, ({ subject }) =>
+            gathered = Rules.gather(gathered, batchOf({ differences }), ({ subject }) =>
               known.has(subject.id)
             )
           }
@@ -111,6 +126,7 @@ describe("the checks of a run", () => {
     why: null,
     comparedAt: null,
     differences: [],
+    ...unnoted,
     ...of
   })
 
@@ -177,6 +193,31 @@ describe("what a check judges by", () => {
   })
 })
 
+describe("a finding on a statement that a check no longer finds", () => {
+  const asOf = { offset: Offset.of(6), instant: Instant.of("2026-03-03T00:00:00Z") }
+  const comparedAt = { offset: Offset.of(4), instant: Instant.of("2026-03-01T00:00:00Z") }
+  const finding = { asOf, comparedAt: asOf }
+  const statement = { externalStatementId: "st-1", feed: "bank/fund" }
+  const unread = (statementId: string, isNeeded: boolean) =>
+    new NotCompared({
+      subject: { resourceKind: "external-source", id: "bank" },
+      ...{ statementId, isNeeded, why: "before-horizon" }
+    })
+
+  it.each([
+    [true, "by its source's statements", ["bank/fund"], []],
+    [true, "where another one could not be compared", ["bank/fund"], [unread("st-2", false)]],
+    [false, "by those of another source", ["agent/fund"], []],
+    [false, "by those of another instrument", ["bank/other"], []],
+    [false, "where it could not be compared", ["bank/fund"], [unread("st-1", false)]]
+  ] as const)("is cleared (%s) %s", (isCleared, _, feeds, notCompared) => {
+    const outcome = { ran: true, comparedAt, feeds: new Set(feeds), notCompared }
+    expect(Rules.clears({ asOf, outcome }, finding, statement)).toBe(isCleared)
+    const failed = { ...outcome, ran: false }
+    expect(Rules.clears({ asOf, outcome: failed }, finding, statement)).toBe(false)
+  })
+})
+
 describe("a finding that a check no longer finds", () => {
   const at = (offset: number, instant: string) => ({
     offset: Offset.of(offset),
@@ -199,8 +240,9 @@ describe("a finding that a check no longer finds", () => {
     [true, "by a later statement", now, true, now, mid, mid],
     [true, "by a statement, where it had none", now, true, old, mid, null]
   ] as const)("is cleared (%s) %s", (isCleared, _, asOf, ran, comparedAt, seen, seenAt) => {
-    const outcome = { ran, comparedAt }
-    expect(Rules.clears({ asOf, outcome }, { asOf: seen, comparedAt: seenAt })).toBe(isCleared)
+    const outcome = { ran, comparedAt, feeds: null, notCompared: [] }
+    const finding = { asOf: seen, comparedAt: seenAt }
+    expect(Rules.clears({ asOf, outcome }, finding, null)).toBe(isCleared)
   })
 
   it("is judged by the newest moment of a batch, whatever the order of its facts", () => {
@@ -208,10 +250,10 @@ describe("a finding that a check no longer finds", () => {
       [old, now, mid],
       [now, mid, old]
     ]) {
-      const gathered = Rules.gather(Rules.nothing, { differences: [], moments }, () => false)
+      const gathered = Rules.gather(Rules.nothing, batchOf({ moments }), () => false)
       const of = { check: "lots-holdings", instrumentId: "fund" }
       expect(Rules.outcomeOf(of, gathered).comparedAt).toBe(now)
-      const gatheredAgain = Rules.gather(gathered, { differences: [], moments: [mid] }, () => false)
+      const gatheredAgain = Rules.gather(gathered, batchOf({ moments: [mid] }), () => false)
       expect(gatheredAgain.comparedAt).toBe(now)
     }
   })
@@ -413,6 +455,7 @@ describe("a check that an earlier run serves", () => {
   const outcome = (of: Partial<Rules.Outcome> = {}): Rules.Outcome => ({
     ...{ check: "policy-replay", instrumentId: "f", ran: true, why: null, comparedAt: null },
     differences: [],
+    ...unnoted,
     ...of
   })
   const about = (resourceKind: "subscription" | "instrument") =>

@@ -24,6 +24,7 @@ const figure = { unit: "USD", computed: d("10"), reported: d("8") }
 const report = { ...of, priceDecimals: 6, isAlike: true, figures: [figure] }
 const at = (text: string) => ({ offset: Offset.of(1), instant: Instant.of(text) })
 const statement = {
+  businessDate: "2026-07-31",
   instrumentId: "fund-a",
   externalSourceId: "custody",
   statementId: "sta-1",
@@ -53,7 +54,7 @@ const ofTwo: ReadonlyArray<
   ],
   [
     "custody-reserve",
-    "custody-reserve blocking reserve/res-1:bank/USD units -2",
+    "custody-reserve blocking reserve/res-1:bank/USD:2026-07-31 units -2",
     (by) => CustodyReserve.differences([{ ...statement, positions: [position] }], by)
   ],
   [
@@ -135,7 +136,7 @@ describe("statements of custodians", () => {
       stated("12", "2026-07-30T12:00:00Z")
     ]
     expect(shown(CustodyReserve.differences(all, none))).toEqual([
-      "custody-reserve blocking reserve/res-1:bank/USD units -3"
+      "custody-reserve blocking reserve/res-1:bank/USD:2026-07-31 units -3"
     ])
     expect(CustodyReserve.comparedAt(all)).toEqual(at("2026-08-01T12:00:00Z"))
     expect(CustodyReserve.comparedAt([])).toBeNull()

@@ -20,6 +20,7 @@ const ofStatement = {
   instrumentId: "fund-a",
   externalSourceId: "admin",
   statementId: "st-1",
+  businessDate: "2026-03-02",
   comparedAt
 }
 
@@ -71,7 +72,7 @@ describe("register-line", () => {
         stated: stated === null ? null : d(stated),
         places
       })
-      const lines = { comparedAt, lines: [of] }
+      const lines = { comparedAt, lines: [of], accepted: null }
       const own = tolerance === null ? null : d(tolerance)
       expect(RegisterLine.differences(lines, own).map(shown)).toEqual(found)
     }
@@ -86,7 +87,10 @@ describe("register-line", () => {
     (stated, found) => {
       const subject = { resourceKind: "external-source", id: "admin:ab" } as const
       const of = line({ subject, holderId: null, register: null, stated: d(stated), places: 0 })
-      const differences = RegisterLine.differences({ comparedAt, lines: [of] }, d("100"))
+      const differences = RegisterLine.differences(
+        { comparedAt, lines: [of], accepted: null },
+        d("100")
+      )
       expect(differences.map(shown)).toEqual([found])
     }
   )
@@ -99,9 +103,9 @@ describe("register-line", () => {
       { ...coarse, items: { must: [], may } },
       line({ externalSourceId: "b", stated: d("100.3") })
     ]
-    expect(RegisterLine.differences({ comparedAt, lines }, null).map(shown)).toEqual([
-      "blocking holder:h1 0.3 0.3 units"
-    ])
+    expect(
+      RegisterLine.differences({ comparedAt, lines, accepted: null }, null).map(shown)
+    ).toEqual(["blocking holder:h1 0.3 0.3 units"])
   })
 
   const amount = fc.integer({ min: -3, max: 3 })
@@ -150,11 +154,13 @@ describe("register-line", () => {
             return { ...of, items, statementId: `st-${arrived}` }
           })
           const found = (some: ReadonlyArray<RegisterLine.Line>) =>
-            RegisterLine.differences({ comparedAt, lines: some }, null).map((difference) => ({
-              ...difference,
-              statementId: some.find(({ statementId }) => statementId === difference.statementId)
-                ?.externalSourceId
-            }))
+            RegisterLine.differences({ comparedAt, lines: some, accepted: null }, null).map(
+              (difference) => ({
+                ...difference,
+                statementId: some.find(({ statementId }) => statementId === difference.statementId)
+                  ?.externalSourceId
+              })
+            )
           expect(found(permuted)).toEqual(found(lines))
         }
       ),
@@ -172,20 +178,20 @@ describe("statement-total", () => {
       "a total beyond it",
       { totalQuantity: d("99.4999999999") },
       "0.5",
-      ["blocking external-source:admin -0.5000000001 -0.5000000001 units"]
+      ["blocking external-source:admin:2026-03-02 -0.5000000001 -0.5000000001 units"]
     ],
     ["a statement without a total", { totalQuantity: null }, "0", []],
     [
       "one line more than it has",
       { lineCount: 3 },
       "5",
-      ["blocking external-source:admin 1 1 lines"]
+      ["blocking external-source:admin:2026-03-02 1 1 lines"]
     ],
     [
       "a wrong total and a wrong count, once",
       { totalQuantity: d("101"), lineCount: 3 },
       "0",
-      ["blocking external-source:admin 1 1 units"]
+      ["blocking external-source:admin:2026-03-02 1 1 units"]
     ]
   ])("of %s finds no more and no less", (_, change, tolerance, found) => {
     const differences = StatementTotal.differences({ ...totals, ...change }, d(tolerance))
@@ -207,7 +213,7 @@ describe("supply-outstanding", () => {
       6,
       null,
       noItems,
-      ["blocking external-source:admin 0.0000030001 0.0000030001 units"]
+      ["blocking external-source:admin:2026-03-02 0.0000030001 0.0000030001 units"]
     ],
     [
       "no atom of no holder",
@@ -216,7 +222,7 @@ describe("supply-outstanding", () => {
       2,
       null,
       noItems,
-      ["blocking external-source:admin 0.01 0.01 units"]
+      ["blocking external-source:admin:2026-03-02 0.01 0.01 units"]
     ],
     [
       "less where the policy says so",
@@ -225,7 +231,7 @@ describe("supply-outstanding", () => {
       2,
       "0",
       noItems,
-      ["blocking external-source:admin 0.01 0.01 units"]
+      ["blocking external-source:admin:2026-03-02 0.01 0.01 units"]
     ],
     [
       "an order that explains it",
@@ -234,7 +240,7 @@ describe("supply-outstanding", () => {
       6,
       null,
       order("5"),
-      ["info external-source:admin 5 0 units"]
+      ["info external-source:admin:2026-03-02 5 0 units"]
     ],
     [
       "an order that explains less",
@@ -243,7 +249,7 @@ describe("supply-outstanding", () => {
       6,
       null,
       order("4"),
-      ["blocking external-source:admin 5 1 units"]
+      ["blocking external-source:admin:2026-03-02 5 1 units"]
     ]
   ] as const)(
     "of a supply of 100 and %s (%s) finds no more and no less",
@@ -275,7 +281,12 @@ describe("cash-balance", () => {
 
   it.each([
     ["what adds up", {}, "0", []],
-    ["a cent more", { closing: d("2.56") }, "0", ["blocking external-source:admin 0.01 0.01 EUR"]],
+    [
+      "a cent more",
+      { closing: d("2.56") },
+      "0",
+      ["blocking external-source:admin:2026-03-02 0.01 0.01 EUR"]
+    ],
     ["a cent more that is tolerated", { closing: d("2.56") }, "0.01", []],
     ["no opening balance", { opening: null }, "0", ["opening-missing"]],
     ["no closing balance", { closing: null }, "0", ["closing-missing"]],

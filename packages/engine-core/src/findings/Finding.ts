@@ -2,6 +2,7 @@
 import { Effect, Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../kernel/Collection.ts"
+import * as Date from "../kernel/Date.ts"
 import * as Decimal from "../kernel/Decimal.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Integer from "../kernel/Integer.ts"
@@ -48,7 +49,14 @@ const sightingFields = {
    * statement. Findings that were stored before there were statements have none.
    */
   comparedAt: NullOr(Moment).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(null))),
-  statementId: NullOr(Text)
+  statementId: NullOr(Text),
+  /**
+   * Business dates whose statements did not come and may explain the difference, oldest first. Findings
+   * that were stored before there was such a check have none.
+   */
+  missingDates: Schema.Array(Date.schema).pipe(
+    Schema.withDecodingDefaultTypeKey(Effect.succeed([]))
+  )
 } as const
 export const Seen = Schema.Struct(sightingFields)
 export type Seen = typeof Seen.Type

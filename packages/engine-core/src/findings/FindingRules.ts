@@ -64,7 +64,14 @@ export type Difference = Omit<Found, "findingId"> & Omit<Seen, "runId" | "asOf">
 /** Two amounts that a check compares. */
 export type Comparison = Omit<
   Difference,
-  "expected" | "actual" | "difference" | "explained" | "unexplained" | "statementId" | "comparedAt"
+  | "expected"
+  | "actual"
+  | "difference"
+  | "explained"
+  | "unexplained"
+  | "statementId"
+  | "comparedAt"
+  | "missingDates"
 > & {
   readonly expected: Decimal.Decimal
   readonly actual: Decimal.Decimal
@@ -73,6 +80,8 @@ export type Comparison = Omit<
   /** Absent: the figures are those of the run's pin. */
   readonly comparedAt?: Moment | null
   readonly statementId?: string | null
+  /** Absent: no statement is missing that may explain the difference. */
+  readonly missingDates?: Difference["missingDates"]
 }
 
 /**
@@ -84,6 +93,7 @@ export const compare = ({
   items = noItems,
   comparedAt = null,
   statementId = null,
+  missingDates = [],
   ...of
 }: Comparison): ReadonlyArray<Difference> => {
   const difference = Decimal.subtract(of.actual, of.expected)
@@ -92,7 +102,8 @@ export const compare = ({
   const { explained, unexplained } = explain(difference, { ...items, tolerance: of.tolerance })
   if (isWithin(difference) && isWithin(unexplained)) return []
   const severity = isWithin(unexplained) ? "info" : of.severity
-  return [{ ...of, severity, difference, explained, unexplained, comparedAt, statementId }]
+  const moments = { comparedAt, statementId, missingDates }
+  return [{ ...of, severity, difference, explained, unexplained, ...moments }]
 }
 
 /** A difference of two things that are no amounts, such as a hash; nothing explains it. */
@@ -107,5 +118,6 @@ const unmeasured = {
   difference: null,
   tolerance: Decimal.zero,
   explained: { amount: Decimal.zero, by: [] },
-  unexplained: Decimal.zero
+  unexplained: Decimal.zero,
+  missingDates: []
 } as const

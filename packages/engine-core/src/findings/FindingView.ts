@@ -1,5 +1,6 @@
 /** View of a finding. */
 import { Schema, Struct } from "effect"
+import * as Date from "../kernel/Date.ts"
 import * as RecordView from "../records/RecordView.ts"
 import type { Stored } from "../records/Records.ts"
 import { Finding, findings, Moment } from "./Finding.ts"
@@ -24,6 +25,8 @@ const shown = {
   ]),
   // Stored findings may lack the member; every view has it.
   comparedAt: Schema.NullOr(Moment),
+  /** Business dates whose statements did not come and may explain the difference. */
+  missingDates: Schema.Array(Date.schema),
   ...Struct.pick(Finding.fields, [
     "statementId",
     "firstSeenRunId",

@@ -5,6 +5,7 @@ import * as Instant from "../kernel/Instant.ts"
 import * as Integer from "../kernel/Integer.ts"
 import * as LazyStruct from "../kernel/LazyStruct.ts"
 import type { Stored } from "./Records.ts"
+import { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import { WaitingAction } from "../vocabulary/WaitingAction.ts"
 
 export const Waiting = Schema.Struct({
@@ -13,7 +14,11 @@ export const Waiting = Schema.Struct({
   action: WaitingAction.schema,
   by: Schema.NullOr(Instant.schema),
   /** The four-eyes action that awaits it; shown to those who may read it, and where the read names no offset. */
-  actionKey: Schema.NullOr(Schema.String)
+  actionKey: Schema.NullOr(Schema.String),
+  /** The record that the act is about, where it is another one; left out: the record itself. */
+  resource: Schema.optionalKey(
+    Schema.Struct({ resourceKind: ResourceKind.schema, id: Schema.String })
+  )
 }).annotate({
   identifier: "WaitingOn",
   description: "Who must act next, by which action, and by when."

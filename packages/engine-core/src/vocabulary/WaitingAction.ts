@@ -10,6 +10,7 @@ import { OperationKind } from "./OperationKind.ts"
 export const waitingActions = {
   approve: "An approver signs the four-eyes action.",
   "distribution.clear": "A reconciliation run clears the distribution.",
+  "statement.correct": "The source corrects the statement, which a check could not compare.",
   "amendment.begin": "Accepted terms of a reserve come into force by their date.",
   "standing-approval.begin": "The standing approval comes into force by its date.",
   "policy.begin": "The policy version comes into force by its date.",

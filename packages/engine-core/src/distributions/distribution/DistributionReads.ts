@@ -1,5 +1,6 @@
 /** Reads of distributions: the list, one, its export, its lines, and one line with the basis of its figures. */
 import { Effect, Option, Schema } from "effect"
+import { awaitedStatements } from "../../findings/AwaitedStatements.ts"
 import { HolderId } from "../../holders/holder/Holder.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
@@ -10,7 +11,12 @@ import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
 import type { Role } from "../../vocabulary/Role.ts"
 import { isConcealedFrom } from "../../writes/Concealment.ts"
-import { DistributionId, distributions, shownDistributions } from "./Distribution.ts"
+import {
+  type Distribution,
+  DistributionId,
+  distributions,
+  shownDistributions
+} from "./Distribution.ts"
 import { distributionLines, inStates, LineId, shownIn } from "./DistributionLine.ts"
 import { DistributionLineMachine } from "./DistributionLineMachine.ts"
 import { DistributionMachine } from "./DistributionMachine.ts"
@@ -76,10 +82,29 @@ export const list = Read.list({
   view: Effect.fnUntraced(function* (found, { pin, role }) {
     const ids = found.map(({ distributionId }) => distributionId)
     const counts = yield* countsOf(ids, pin)
+    const awaited = yield* awaitedOf(found, pin)
     return found.map((record) =>
-      DistributionView.ofRole(record, counts.get(record.distributionId)!, role)
+      DistributionView.ofRole(
+        record,
+        counts.get(record.distributionId)!,
+        role,
+        awaited.get(record.instrumentId)
+      )
     )
   })
+})
+
+/** Loads the statements for which the checks of the distributions' instruments wait, by instrument. */
+const awaitedOf = Effect.fnUntraced(function* (
+  found: ReadonlyArray<Pick<Distribution, "instrumentId" | "state">>,
+  pin: Read.Asking["pin"]
+) {
+  const records = yield* Records
+  const ids = new Set(
+    found.flatMap(({ instrumentId, state }) => (state === "executed" ? [instrumentId] : []))
+  )
+  const awaited = yield* records.many(awaitedStatements, [...ids], pin)
+  return new Map(awaited.map(({ instrumentId, statements }) => [instrumentId, statements]))
 })
 
 /** Loads a distribution that the caller may read; refuses `not-found` for any other. */
@@ -124,7 +149,13 @@ export const get = Read.one({
   run: Effect.fn("distributions.get")(function* ({ distributionId }, asking) {
     const record = yield* inSight(distributionId, asking)
     const counts = yield* countsOf([distributionId], asking.pin)
-    return DistributionView.ofRole(record, counts.get(distributionId)!, asking.role)
+    const awaited = yield* awaitedOf([record], asking.pin)
+    return DistributionView.ofRole(
+      record,
+      counts.get(distributionId)!,
+      asking.role,
+      awaited.get(record.instrumentId)
+    )
   })
 })
 

@@ -1,5 +1,6 @@
 /** Views of a distribution: for staff with its totals and the counts of its lines, for holders without. */
 import { Schema, Struct } from "effect"
+import type { AwaitedStatements } from "../../findings/AwaitedStatements.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
@@ -69,18 +70,38 @@ export const DistributionView = Schema.Struct({
 })
 export type DistributionView = typeof DistributionView.Type
 
+/** A run clears a distribution once its source has corrected each statement that it waits for. */
+const named = (
+  wait: RecordView.Waiting,
+  awaited: AwaitedStatements["statements"]
+): ReadonlyArray<RecordView.Waiting> =>
+  wait.action !== "distribution.clear" || awaited.length === 0
+    ? [wait]
+    : [...new Set(awaited.map(({ externalStatementId }) => externalStatementId))].map((id) => ({
+        ...wait,
+        role: "feed",
+        action: "statement.correct" as const,
+        resource: { resourceKind: "external-statement" as const, id }
+      }))
+
 /**
  * Makes the view of a distribution for a role from the record that the role reads
- * (docs/domain/distributions.md#who-sees-a-line).
+ * (docs/domain/distributions.md#who-sees-a-line); `awaited` are the statements for which the checks of
+ * its instrument wait.
  */
 export const ofRole = (
   record: Stored<Distribution>,
   counts: Counts,
-  role: Role
+  role: Role,
+  awaited: AwaitedStatements["statements"] = []
 ): DistributionView => {
   const isConcealed = isConcealedFrom(role)
+  const view = RecordView.of(distributions, shown, record)
   return {
-    ...RecordView.of(distributions, shown, record),
+    ...view,
+    waitingOn: isConcealed
+      ? view.waitingOn
+      : view.waitingOn.flatMap((wait) => named(wait, awaited)),
     rollState: DistributionRoll.judge(counts),
     totals: isConcealed ? null : record.totals,
     counts: isConcealed ? null : counts

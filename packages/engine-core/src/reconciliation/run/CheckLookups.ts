@@ -62,9 +62,11 @@ const table = {
   "register-line": Check.define({
     facts: RegisterLineLookups.lines,
     differences: (fact, _, { tolerance }) => RegisterLine.differences(fact, tolerance),
+    again: (fact, _, { tolerance }) => RegisterLine.again(fact, tolerance),
     comparedAt: ({ comparedAt }) => comparedAt
   }),
   "statement-total": Check.define({
+    isDated: true,
     facts: StatementLookups.totals,
     differences: StatementTotal.differences,
     comparedAt: ({ comparedAt }) => comparedAt
@@ -74,6 +76,7 @@ const table = {
     differences: LotsHoldings.differences
   }),
   "supply-outstanding": Check.define({
+    isDated: true,
     facts: StatementLookups.outstanding,
     differences: (fact, _, { tolerance }) => SupplyOutstanding.differences(fact, tolerance),
     comparedAt: ({ comparedAt }) => comparedAt
@@ -95,9 +98,11 @@ const table = {
     differences: CashUnmatched.differences
   }),
   "cash-balance": Check.define({
+    isDated: true,
+    again: CashBalance.again,
     facts: StatementLookups.balances,
     differences: CashBalance.differences,
-    comparedAt: ({ comparedAt }) => comparedAt
+    comparedAt: (fact) => (fact.of === "balance" ? fact.comparedAt : null)
   }),
   "nav-price": Check.define({
     facts: NavLookups.datedFigures,
@@ -120,7 +125,9 @@ const table = {
     differences: ClaimAging.differences
   }),
   "custody-reserve": Check.define({
+    isDated: true,
     facts: CustodyLookups.stated,
+    again: CustodyReserve.again,
     differences: CustodyReserve.differences,
     comparedAt: CustodyReserve.comparedAt
   }),

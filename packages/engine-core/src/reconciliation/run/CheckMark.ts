@@ -2,18 +2,23 @@
  * Watermark of a check: the instant up to which the last complete run had read an instrument, or the
  * venue, so that a run which starts by itself judges only later changes.
  */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
 
-const { Literal, NullOr, String: Text, Struct } = Schema
+const { Array: List, Literal, NullOr, String: Text, Struct } = Schema
 
 const Mark = Struct({
   runId: Text,
   /** All records written by this instant were judged. */
   writtenBy: Instant.schema,
   /** The instant that the run judged time at. */
-  judgedAt: Instant.schema
+  judgedAt: Instant.schema,
+  /**
+   * Statements that were written by then and that the next run compares again: it found differences in
+   * them that are not settled, or could not compare them.
+   */
+  again: List(Text).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed([])))
 })
 
 export const CheckMark = Struct({

@@ -16,7 +16,7 @@ import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import * as Point from "../../reads/Point.ts"
 import type * as Check from "./Check.ts"
-import { catchNotRun } from "./Check.ts"
+import { catchNotRun, isNote, NotCompared } from "./Check.ts"
 import { checks, type Row } from "./CheckLookups.ts"
 import { checkMarks, idOf } from "./CheckMark.ts"
 import { type BatchPoint, pointOf } from "./ReserveBatchLookups.ts"
@@ -138,7 +138,11 @@ const unread = (check: Row, instrumentId: string | null, why: string): Rules.Out
   ran: false,
   why,
   comparedAt: null,
-  differences: []
+  differences: [],
+  notCompared: [],
+  feeds: null,
+  hasNew: false,
+  again: []
 })
 
 /** Runs one check of one instrument, in memory that grows with its differences alone. */
@@ -222,18 +226,70 @@ const gather = <R>(
     Stream.runFoldEffect(
       () => Rules.nothing,
       (sum, batch) => {
-        const differences = batch.flatMap((fact) => check.differences(fact, tolerance, terms))
-        const moments = batch.flatMap((fact) => check.comparedAt?.(fact) ?? [])
-        return Effect.map(knownAmong(differences), (known) =>
-          Rules.gather(sum, { differences, moments }, (difference) =>
-            known.has(identityOf(difference))
-          )
+        const notes = batch.filter((element) => isNote(element))
+        const facts = batch.filter((element) => !isNote(element))
+        const found = facts.map((fact) => check.differences(fact, tolerance, terms))
+        const moments = facts.flatMap((fact) => check.comparedAt?.(fact) ?? [])
+        const again = facts.flatMap(
+          (fact, nth) => check.again?.(fact, tolerance, terms) ?? blockingOf(found[nth] ?? [])
         )
+        return Effect.gen(function* () {
+          const differences = yield* identified(check, found.flat())
+          const known = yield* knownAmong(differences)
+          const members = { differences, moments, notes, again, facts: facts.length }
+          return Rules.gather(sum, members, (difference) => known.has(identityOf(difference)))
+        })
       }
     ),
-    Effect.map((gathered): Rules.Gathered => ({ ...gathered, notRun: faults[0]?.why ?? null }))
+    Effect.map((gathered): Rules.Gathered => {
+      const [fault] = faults
+      if (fault === undefined) return gathered
+      const { subject, why } = fault
+      if (subject === undefined) return { ...gathered, notRun: why, feeds: null }
+      const named = new NotCompared({ subject, statementId: null, why, isNeeded: true })
+      return { ...gathered, notRun: why, notCompared: [...gathered.notCompared, named] }
+    })
   )
 }
+
+/** Ids of the statements of blocking differences. */
+const blockingOf = (differences: ReadonlyArray<Difference>): ReadonlyArray<string> =>
+  differences.flatMap(({ severity, statementId }) =>
+    severity === "blocking" ? (statementId ?? []) : []
+  )
+
+/** The business date at the end of a dated subject's id. */
+const dateSuffix = /:[0-9]{4}-[0-9]{2}-[0-9]{2}$/u
+
+/**
+ * Gives differences of a dated check the identity of the findings that an earlier release opened of
+ * the same statements without a date, so that these keep their age and their acceptance.
+ */
+const identified = Effect.fnUntraced(function* (
+  { isDated }: Row,
+  differences: ReadonlyArray<Difference>
+) {
+  if (isDated !== true || differences.length === 0) return differences
+  const records = yield* Records
+  const { sha256 } = yield* Crypto
+  const undated = differences.map((difference): Difference => {
+    const { resourceKind, id } = difference.subject
+    return { ...difference, subject: { resourceKind, id: id.replace(dateSuffix, "") } }
+  })
+  const found = yield* records.many(findings, [
+    ...new Set(undated.map((difference) => idTextOf(difference, sha256)))
+  ])
+  const before = new Map(
+    found.flatMap((finding) =>
+      finding.state === "cleared" ? [] : [[identityOf(finding), finding.statementId] as const]
+    )
+  )
+  return differences.map((difference, nth) => {
+    const former = undated[nth] ?? difference
+    const statementId = before.get(identityOf(former)) ?? null
+    return statementId !== null && statementId === difference.statementId ? former : difference
+  })
+})
 
 /** Keys of the identities of the differences that are findings already, whatever their state. */
 const knownAmong = Effect.fnUntraced(function* (differences: ReadonlyArray<Difference>) {

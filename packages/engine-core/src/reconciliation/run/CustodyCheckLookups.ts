@@ -12,19 +12,18 @@ import type { Reserve } from "../../reserves/reserve/Reserve.ts"
 import { reserveHoldings } from "../../reserves/reserve/ReserveHolding.ts"
 import { columnOf, keyOf } from "../../reserves/reserve/ReserveTerms.ts"
 import { linesOf } from "../../statements/external-statement/StatementLookups.ts"
-import type * as CustodyReserve from "./checks/CustodyReserve.ts"
+import type { Note } from "./Check.ts"
+import * as CustodyReserve from "./checks/CustodyReserve.ts"
 import type { BatchPoint } from "./ReserveBatchLookups.ts"
+import { countOfLines, momentOf, type NotedFacts, ofStatement } from "./StatementCheckLookups.ts"
 import {
-  countOfLines,
-  type Facts,
-  type Latest,
-  latestOfEach,
-  momentOf,
-  ofStatement
-} from "./StatementCheckLookups.ts"
+  type SourceStatement,
+  statementsToCompare,
+  unreadable
+} from "./StatementsInForceLookups.ts"
 
 /** Sums of the statement's lines in these accounts, by the asset as the file names it. */
-const statedOf = ({ statement }: Latest, hashes: ReadonlySet<string>) =>
+const statedOf = ({ statement }: SourceStatement, hashes: ReadonlySet<string>) =>
   linesOf(statement).pipe(
     Stream.runFold(
       () => new Map<string, Decimal.Decimal>(),
@@ -58,7 +57,7 @@ const lockedOf = Effect.fnUntraced(function* ({ reserveId }: Reserve, pin: Pin.R
  */
 const positionsOf = (of: {
   readonly reserve: Pick<Reserve, "terms" | "pending">
-  readonly assets: NonNullable<Latest["source"]["assets"]>
+  readonly assets: NonNullable<SourceStatement["source"]["assets"]>
   readonly locked: ReadonlyMap<string, Decimal.Decimal>
   readonly stated: ReadonlyMap<string, Decimal.Decimal>
 }): ReadonlyArray<CustodyReserve.Position> => {
@@ -80,25 +79,32 @@ const positionsOf = (of: {
 }
 
 /**
- * Streams, as one fact, the newest statement in force of each custodian of the instrument's reserve that
- * has accounts of it; none where no account in custody is mapped to the instrument.
+ * Streams, as one fact for each business date, the statements of the custodians of the instrument's
+ * reserve that have accounts of it. Where no reserve is in force, or no account in custody is mapped to
+ * the instrument, the newest statements are named as not compared.
  */
 export const stated = (
   instrument: Instrument,
   at: BatchPoint
-): Facts<ReadonlyArray<CustodyReserve.Stated>> =>
-  Stream.fromIterableEffect(
+): NotedFacts<ReadonlyArray<CustodyReserve.Stated>> =>
+  Stream.unwrap(
     Effect.gen(function* () {
       const { instrumentId } = instrument
       const reserve = (yield* at.reserves.backed).get(instrumentId)?.reserve
       const hashes = (yield* at.reserves.custodyHashes).get(instrumentId)
-      if (reserve === undefined || hashes === undefined) return []
-      const latest = yield* latestOfEach(instrument, at, ["custody"])
-      const found = yield* Effect.forEach(latest, (each) =>
+      const why = reserve === undefined ? "no-reserve" : hashes === undefined ? "no-account" : null
+      const { notes, statements } = yield* statementsToCompare(instrument, at, {
+        check: CustodyReserve.check,
+        kinds: ["custody"],
+        leavesOut: () => why
+      })
+      if (reserve === undefined || hashes === undefined) return Stream.fromIterable(notes)
+      const unread: Array<Note> = []
+      const found = yield* Effect.forEach(statements, (each) =>
         Effect.gen(function* () {
           yield* countOfLines(each.statement)
           const { pin, comparedAt } = yield* momentOf(each, at)
-          return {
+          const compared: CustodyReserve.Stated = {
             ...ofStatement(each, comparedAt),
             reserveId: reserve.reserveId,
             positions: positionsOf({
@@ -107,9 +113,16 @@ export const stated = (
               locked: yield* lockedOf(reserve, pin),
               stated: yield* statedOf(each, hashes)
             })
-          } satisfies CustodyReserve.Stated
-        })
+          }
+          return [compared]
+        }).pipe(
+          Effect.catchTag("CheckNotRun", ({ why }) => {
+            unread.push(unreadable(each, why))
+            return Effect.succeed([])
+          })
+        )
       )
-      return found.length === 0 ? [] : [found]
+      const byDate = Map.groupBy(found.flat(), ({ businessDate }) => businessDate)
+      return Stream.fromIterable([...notes, ...unread, ...byDate.values()])
     })
   )

@@ -32,7 +32,7 @@ import * as Rational from "../../kernel/Rational.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import { Records, type Stored } from "../../records/Records.ts"
-import { CheckNotRun, type Point, readableFirst } from "./Check.ts"
+import { CheckNotRun, NotCompared, type Point, readableFirst } from "./Check.ts"
 import * as Identity from "./checks/DistributionIdentity.ts"
 import * as Recompute from "./checks/DistributionRecompute.ts"
 import type * as Unpaid from "./checks/DistributionUnpaid.ts"
@@ -110,30 +110,40 @@ const planOf = Effect.fnUntraced(function* (
 ) {
   if (recordOffset === null || executedBy.operationId === null) return null
   const records = yield* Records
+  const subject = { resourceKind: "distribution", id: distributionId } as const
   const plan = Option.getOrNull(yield* records.find(distributionPlans, executedBy.operationId))
-  if (plan === null) return yield* new CheckNotRun({ why: "plan-missing" })
+  if (plan === null) return yield* new CheckNotRun({ why: "plan-missing", subject })
   if (Math.min(...offsetsOf(sourceOfPlan(plan))) < horizonOffset) {
     const found = yield* foundIn({ instrumentId: [instrumentId] })
     if (state === "paid" && !found.includes(distributionId)) return null
-    return yield* new CheckNotRun({ why: "before-horizon" })
+    return yield* new CheckNotRun({ why: "before-horizon", subject })
   }
   return plan
 })
 
+type Recomputed = Stream.Stream<
+  Recompute.Fact | NotCompared,
+  CheckNotRun | Unavailable,
+  Records | Crypto
+>
+
 /** Streams the facts of `distribution-recompute`, a page of lines at a time. */
-export const recomputed = (
-  instrument: Of,
-  at: Point
-): Stream.Stream<Recompute.Fact, CheckNotRun | Unavailable, Records | Crypto> =>
+export const recomputed = (instrument: Of, at: Point): Recomputed =>
   readableFirst(
-    Stream.map(judgedOf(instrument, at), (self) =>
-      isOfSnapshot(self)
-        ? unplannedOf(self, at)
-        : Stream.unwrap(
-            Effect.map(planOf(self, at), (plan) =>
-              plan === null ? Stream.empty : linesOf(self, plan, at)
+    Stream.map(
+      judgedOf(instrument, at),
+      (self): Recomputed =>
+        isOfSnapshot(self)
+          ? unplannedOf(self, at)
+          : Stream.unwrap(
+              Effect.map(
+                planOf(self, at),
+                (plan): Recomputed =>
+                  plan === null
+                    ? Stream.make(notCompared(self, "history-deleted"))
+                    : linesOf(self, plan, at)
+              )
             )
-          )
     )
   )
 
@@ -222,14 +232,25 @@ const hashed = ({ payee: { holderId, party }, figures }: PayeeLine): LinesHash.H
 const totalOf = (counts: Readonly<Record<string, number>> | undefined): number =>
   Object.values(counts ?? {}).reduce((sum, count) => sum + count, 0)
 
-/** Streams the facts of `distribution-identity`, one for each distribution. */
+/** Notes that nothing of a distribution is compared, for a reason that waiting does not change. */
+const notCompared = ({ distributionId }: Distribution, why: string): NotCompared =>
+  new NotCompared({
+    subject: { resourceKind: "distribution", id: distributionId },
+    statementId: null,
+    why,
+    isNeeded: false
+  })
+
+/** Streams the facts of `distribution-identity`, one for each distribution; one of a snapshot is named. */
 export const sums = (
   instrument: Of,
   at: Point
-): Stream.Stream<Identity.Fact, Unavailable, Records> =>
+): Stream.Stream<Identity.Fact | NotCompared, Unavailable, Records> =>
   judgedOf(instrument, at).pipe(
-    Stream.filter((self) => !isOfSnapshot(self)),
-    Stream.mapEffect((self) => identityOf(self, at))
+    Stream.mapEffect(
+      (self): Effect.Effect<Identity.Fact | NotCompared, Unavailable, Records> =>
+        isOfSnapshot(self) ? Effect.succeed(notCompared(self, "of-snapshot")) : identityOf(self, at)
+    )
   )
 
 /** Streams the payable distributions of an instrument with the number of their lines that are open. */

@@ -10,13 +10,23 @@ import * as Rules from "./RunRules.ts"
 /** Number of watermarks that are looked up together. */
 const batchMax = 500
 
+/**
+ * Largest number of statements that a watermark names to be compared again; with more it stays, and the
+ * next run reads all that came since.
+ */
+const againMax = 1_000
+
 const marked: ReadonlyArray<string> = checks.flatMap(({ isMarked, name }) =>
   isMarked === true ? [name] : []
 )
 
+const isSame = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean =>
+  a.length === b.length && a.every((id) => b.includes(id))
+
 /**
  * Moves the watermark of each check that has one, for the instruments, or the venue, of which the
- * run judged all facts. Must run inside `transact`.
+ * run judged all facts; of a check of statements also where it could not compare all, which it then
+ * names. Must run inside `transact`.
  */
 export const mark = Effect.fnUntraced(function* (
   { runId, compared }: { readonly runId: string; readonly compared: Compared },
@@ -27,20 +37,35 @@ export const mark = Effect.fnUntraced(function* (
   const writtenBy = "instant" in pin.select ? pin.select.instant : pin.judgedAt
   const members = { runId, writtenBy, judgedAt: pin.judgedAt }
   const marks = outcomesOf(compared)
-    .filter((outcome) => marked.includes(outcome.check) && Rules.isJudgedWhole(outcome))
-    .map(({ check, instrumentId }): CheckMark => ({ check, instrumentId, ...members }))
+    .filter((outcome) =>
+      outcome.feeds === null
+        ? marked.includes(outcome.check) && Rules.isJudgedWhole(outcome)
+        : Rules.hasFindingOfEach(outcome) && outcome.again.length <= againMax
+    )
+    .map(
+      ({ check, instrumentId, again }): CheckMark => ({ check, instrumentId, ...members, again })
+    )
   const before = new Map<string, Stored<CheckMark>>()
   for (let from = 0; from < marks.length; from += batchMax) {
     const ids = marks.slice(from, from + batchMax).map(idOf)
     for (const stored of yield* records.many(checkMarks, ids)) before.set(idOf(stored), stored)
   }
+  const hasNew = new Set(
+    outcomesOf(compared).flatMap((outcome) =>
+      outcome.feeds === null || outcome.hasNew ? [idOf(outcome)] : []
+    )
+  )
   yield* Effect.forEach(
     marks,
     (self) => {
       const stored = before.get(idOf(self))
+      // A watermark after which no statement came is where it would be moved to.
+      const isThere =
+        stored !== undefined && !hasNew.has(idOf(self)) && isSame(stored.again, self.again)
+      if (isThere) return Effect.void
       return stored === undefined
         ? Effect.orDie(records.open(checkMarks, self, act))
-        : records.record(checkMarks, stored, { on: "move", ...members }, act)
+        : records.record(checkMarks, stored, { on: "move", ...members, again: self.again }, act)
     },
     { discard: true }
   )

@@ -1,5 +1,5 @@
 /** Look-ups of the checks of a NAV feed: NAVs, prices and the state of the feed. */
-import { Effect, Option, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import {
   type Instrument,
   isRecorded,
@@ -11,12 +11,12 @@ import type { Unavailable } from "../../kernel/Refusal.ts"
 import { redemptions } from "../../orders/redemption/Redemption.ts"
 import { subscriptions } from "../../orders/subscription/Subscription.ts"
 import { Records } from "../../records/Records.ts"
-import { latestOf } from "../../statements/external-statement/StatementLookups.ts"
 import * as NavFeedLookups from "../../statements/nav-feed/NavFeedLookups.ts"
-import type { Point } from "./Check.ts"
+import { type Note, NotCompared, type Point } from "./Check.ts"
 import type * as NavMovement from "./checks/NavMovement.ts"
-import type * as NavPrice from "./checks/NavPrice.ts"
+import * as NavPrice from "./checks/NavPrice.ts"
 import type * as NavUsable from "./checks/NavUsable.ts"
+import { leftOut, statementsToCompare } from "./StatementsInForceLookups.ts"
 
 /** An instrument with a mapped feed, with the terms at the point of the run. */
 interface Fed extends NavFeedLookups.Fed {
@@ -28,8 +28,8 @@ interface Fed extends NavFeedLookups.Fed {
 /** Makes the facts of an instrument with a feed; an instrument without one has none. */
 const ofFeed = <F>(
   instrument: Instrument,
-  facts: (fed: Fed) => Effect.Effect<ReadonlyArray<F>, Unavailable, Records>
-): Stream.Stream<F, Unavailable, Records> => {
+  facts: (fed: Fed) => Effect.Effect<ReadonlyArray<F | Note>, Unavailable, Records>
+): Stream.Stream<F | Note, Unavailable, Records> => {
   if (!isRecorded(instrument) || instrument.manifest.navFeed === null) return Stream.empty
   const { instrumentId, manifest } = instrument
   return Stream.unwrap(
@@ -46,41 +46,104 @@ const ofFeed = <F>(
   )
 }
 
-/** Streams the NAV and the official price of each business date that has both, newest first. */
-export const datedFigures = (instrument: Instrument, { pin }: Point) =>
-  ofFeed(instrument, ({ currency, externalSourceId, instrumentId, ...fed }) =>
+/**
+ * Streams the NAV and the official price of each business date that has both, of every source of NAVs
+ * of the instrument, mapped as its feed or not: of the newest dates of each source, and of the
+ * statements that came since the last run or that differ. A newest NAV that is compared with nothing is
+ * named.
+ */
+export const datedFigures = (
+  instrument: Instrument,
+  at: Point
+): Stream.Stream<NavPrice.DatedFigures | Note, Unavailable, Records> =>
+  Stream.unwrap(
     Effect.gen(function* () {
-      const latest = Option.getOrNull(yield* latestOf({ externalSourceId, instrumentId }, pin))
-      if (latest === null) return []
-      const through = Date.next(latest.businessDate)
-      const history = yield* NavFeedLookups.historyBefore({ ...fed, instrumentId }, through, pin)
-      const prices = new Map(history.prices.map((dated) => [dated.businessDate, dated.price]))
-      return history.navs.flatMap(
-        ({
-          businessDate,
-          official: nav,
-          ripcord,
-          statementId
-        }): ReadonlyArray<NavPrice.DatedFigures> => {
-          const price = prices.get(businessDate)
-          if (ripcord || price === undefined) return []
-          return [
-            { instrumentId, externalSourceId, businessDate, statementId, currency, nav, price }
+      const { pin } = at
+      const why = !isRecorded(instrument)
+        ? "not-recorded"
+        : instrument.manifest.oracle === null
+          ? "no-oracle"
+          : null
+      const { notes, statements } = yield* statementsToCompare(instrument, at, {
+        check: NavPrice.check,
+        kinds: ["nav"],
+        leavesOut: () => why
+      })
+      if (!isRecorded(instrument)) return Stream.fromIterable(notes)
+      const { instrumentId } = instrument
+      const { currency } = instrument.manifest
+      const fed = { instrumentId, terms: termsOf(instrument) }
+      const bySource = Map.groupBy(statements, ({ source }): string => source.externalSourceId)
+      const found = yield* Effect.forEach(bySource, ([externalSourceId, own]) =>
+        Effect.gen(function* () {
+          const newest = own.find(({ isNewest }) => isNewest)
+          if (newest === undefined) return []
+          const before = Date.next(newest.statement.businessDate)
+          const feed = { externalSourceId, instrumentId }
+          const history = yield* NavFeedLookups.historyOf(fed, { feed, before }, pin)
+          const oldest = history.navs.at(-1)?.businessDate ?? before
+          const earlier = own.filter(({ statement }) =>
+            Date.isBefore(statement.businessDate, oldest)
+          )
+          const ofEarlier = yield* Effect.forEach(earlier, ({ statement: { businessDate } }) =>
+            NavFeedLookups.pricesOn(
+              fed,
+              { from: businessDate, before: Date.next(businessDate) },
+              pin
+            )
+          )
+          const prices = new Map(
+            [...history.prices, ...ofEarlier.flat()].map((dated) => [
+              dated.businessDate,
+              dated.price
+            ])
+          )
+          const navs = [
+            ...history.navs,
+            ...earlier.flatMap(({ statement }) => NavFeedLookups.statedNav(statement))
           ]
-        }
+          const facts = navs.flatMap(
+            ({
+              businessDate,
+              official: nav,
+              ripcord,
+              statementId
+            }): ReadonlyArray<NavPrice.DatedFigures> => {
+              const price = prices.get(businessDate)
+              if (ripcord || price === undefined) return []
+              return [
+                { instrumentId, externalSourceId, businessDate, statementId, currency, nav, price }
+              ]
+            }
+          )
+          const { externalStatementId, nav } = newest.statement
+          if (facts.some(({ statementId }) => statementId === externalStatementId)) return facts
+          return [...facts, leftOut(newest, nav?.ripcord === true ? "ripcord" : "price-missing")]
+        })
       )
+      return Stream.fromIterable([...notes, ...found.flat()])
     })
   )
 
-/** Loads the move of the latest NAV; none without a guardrail, or without an accepted price. */
+/** Loads the move of the latest NAV; without a guardrail, or without an accepted price, it is named. */
 export const moves = (instrument: Instrument, { pin }: Point) =>
-  ofFeed(instrument, ({ currency, externalSourceId, instrumentId, ...fed }) =>
+  ofFeed<NavMovement.Move>(instrument, ({ currency, externalSourceId, instrumentId, ...fed }) =>
     Effect.gen(function* () {
       const { guardrail } = fed.terms
       const stated = yield* NavFeedLookups.statedOf({ ...fed, instrumentId }, pin)
-      if (guardrail === null || stated === null) return []
+      if (stated === null) return []
       const { accepted, official: nav, statementId } = stated
-      if (accepted === null || nav === null) return []
+      const because = (why: string): ReadonlyArray<Note> => [
+        new NotCompared({
+          subject: { resourceKind: "external-source", id: externalSourceId },
+          statementId,
+          why,
+          isNeeded: false
+        })
+      ]
+      if (nav === null) return because("ripcord")
+      if (guardrail === null) return because("no-guardrail")
+      if (accepted === null) return because("no-accepted-price")
       const move: NavMovement.Move = {
         instrumentId,
         externalSourceId,

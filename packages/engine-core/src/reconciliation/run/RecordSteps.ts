@@ -4,6 +4,7 @@
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import * as Metrics from "../../engine/Metrics.ts"
+import { awaitedStatements } from "../../findings/AwaitedStatements.ts"
 import {
   type Finding,
   FindingId,
@@ -30,6 +31,7 @@ import { holdOrClear } from "./ClearSteps.ts"
 import { groundNames } from "./CheckLookups.ts"
 import { type Compared, outcomesOf } from "./CompareSteps.ts"
 import { mark } from "./MarkSteps.ts"
+import { statementsNamedBy } from "./NamedStatementLookups.ts"
 import { noteOverdue } from "./OverdueSteps.ts"
 import { type Backed, backedOf } from "./ReserveBatchLookups.ts"
 import { type Run, type RunId, runs, type Scope } from "./Run.ts"
@@ -93,6 +95,7 @@ export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
     act
   )
   const several = scope.instrumentIds ?? []
+  const notCompared = Rules.notComparedOf(outcomes)
   yield* Effect.forEach(
     several.length > 1 ? several : [],
     (instrumentId) => asNew(records.open(runInstruments, { runId, instrumentId }, act)),
@@ -106,6 +109,8 @@ export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
     asOf: compared.at.pin.offset,
     scope,
     checks: Rules.ranOf(compared.checks, outcomes),
+    notCompared: notCompared.slice(0, Rules.notComparedMax),
+    notComparedCount: notCompared.length,
     verdict: Rules.verdictOf({ findings: found, outcomes }),
     holdsOpened,
     distributionsCleared
@@ -238,11 +243,13 @@ const clearOthers = Effect.fnUntraced(function* (
   yield* records.ids(findings, { where }).pipe(
     Stream.filter((findingId) => !found.has(findingId)),
     Stream.grouped(batchMax),
-    Stream.mapEffect((findingIds) => records.many(findings, findingIds)),
+    Stream.mapEffect((findingIds) =>
+      Effect.flatMap(records.many(findings, findingIds), statementsNamedBy)
+    ),
     Stream.flattenIterable,
-    Stream.runForEach((record) => {
+    Stream.runForEach(({ finding: record, statement }) => {
       const judgement = judged.get(keyOf(record))
-      if (isGrounded && judgement !== undefined && Rules.clears(judgement, record)) {
+      if (isGrounded && judgement !== undefined && Rules.clears(judgement, record, statement)) {
         return records.record(findings, record, { on: "clear", runId }, act)
       }
       if (record.instrumentId !== null) tally(others, record.instrumentId, record)
@@ -294,11 +301,40 @@ const recordVerdicts = Effect.fnUntraced(function* (
         // A check that did not run for the venue did not run for any instrument.
         outcomes: outcomes.map(({ check, ran }) => ({ check, ran: ran && !notRun.has(check) })),
         ranBefore: stored?.ran ?? [],
+        notCompared: Rules.notComparedOf([
+          ...outcomes,
+          ...compared.venue.filter(({ ran }) => !ran)
+        ]),
+        notComparedBefore: stored?.notCompared ?? [],
         checks: checkNames
       })
       return stored === undefined
         ? asNew(records.open(instrumentVerdicts, verdict, act))
         : records.record(instrumentVerdicts, stored, { on: "judge", verdict }, act)
+    },
+    { discard: true }
+  ).pipe(Effect.andThen(recordAwaited(ids, act)))
+})
+
+/** Records for which statements the checks of instruments wait, as their verdicts say. */
+const recordAwaited = Effect.fnUntraced(function* (instrumentIds: ReadonlyArray<string>, act: Act) {
+  const records = yield* Records
+  const verdicts = yield* records.many(instrumentVerdicts, instrumentIds)
+  const found = yield* records.many(awaitedStatements, instrumentIds)
+  const before = new Map(found.map((stored) => [stored.instrumentId, stored]))
+  yield* Effect.forEach(
+    verdicts,
+    ({ instrumentId, notCompared }) => {
+      const stored = before.get(instrumentId)
+      const statements = notCompared.flatMap(({ check, isNeeded, statementId, why }) =>
+        isNeeded && statementId !== null ? [{ externalStatementId: statementId, check, why }] : []
+      )
+      if (JSON.stringify(statements) === JSON.stringify(stored?.statements ?? [])) {
+        return Effect.void
+      }
+      return stored === undefined
+        ? asNew(records.open(awaitedStatements, { instrumentId, statements }, act))
+        : records.record(awaitedStatements, stored, { on: "replace", statements }, act)
     },
     { discard: true }
   )

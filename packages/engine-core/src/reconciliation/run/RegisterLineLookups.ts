@@ -5,6 +5,8 @@
  */
 import { Effect, Stream } from "effect"
 import { noItems } from "../../findings/Explained.ts"
+import { findings } from "../../findings/Finding.ts"
+import { identityOf, idTextOf } from "../../findings/FindingRules.ts"
 import { accountNumbers } from "../../holders/external-account/AccountNumber.ts"
 import { externalAccounts } from "../../holders/external-account/ExternalAccount.ts"
 import { holderParties, holders } from "../../holders/holder/Holder.ts"
@@ -17,28 +19,32 @@ import type * as Pin from "../../kernel/Pin.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import { Bulk, type BulkDifference, type BulkNames } from "../../ports/storage/Bulk.ts"
 import { storeUnavailable } from "../../records/PortFailure.ts"
+import { Records } from "../../records/Records.ts"
 import { storedPin } from "../../records/StorageQuery.ts"
 import { ownerOf } from "../../statements/external-statement/ExternalStatement.ts"
-import type { CheckNotRun, Point, Terms } from "./Check.ts"
+import type { Note, Point, Terms } from "./Check.ts"
 import * as RegisterLine from "./checks/RegisterLine.ts"
 import * as InFlight from "./InFlightLookups.ts"
 import * as InFlightRules from "./InFlightRules.ts"
 import {
   countOfLines,
-  type Facts,
+  type NotedFacts,
   indexAt,
-  type Latest,
-  latestOfEach,
   momentOf,
   ofStatement,
   showingAt
 } from "./StatementCheckLookups.ts"
+import {
+  type SourceStatement,
+  statementsToCompare,
+  unreadable
+} from "./StatementsInForceLookups.ts"
 
 /** Number of differences whose orders and locks are loaded together. */
 const batchMax = 500
 
 /** A statement at its moment. */
-interface Compared extends Latest, Effect.Success<ReturnType<typeof momentOf>> {}
+interface Compared extends SourceStatement, Effect.Success<ReturnType<typeof momentOf>> {}
 
 const namesBy = <R, F>(
   collection: Collection.Collection<R, F>,
@@ -59,7 +65,7 @@ const ofParties = (pin: Pin.Resolved): BulkNames =>
   namesBy(holderParties, { column: null, member: "holderId", pin })
 
 /** Holders of a statement's accounts: those that they are mapped to. */
-const ofAccounts = ({ source }: Latest, pin: Pin.Resolved): BulkNames => {
+const ofAccounts = ({ source }: SourceStatement, pin: Pin.Resolved): BulkNames => {
   switch (source.accountIs) {
     case "holder":
       return namesBy(holders, { column: null, member: "holderId", pin })
@@ -185,48 +191,94 @@ const linesOf = (
   )
 
 /**
- * Streams the lines of the newest statements of holdings that differ from the register, by subject,
- * and for each statement one fact that it was compared. Memory grows with neither register nor
- * statement; with differences only where several sources state one instrument.
+ * Streams the lines of statements of holdings that differ from the register, by subject, and for each
+ * statement one fact that it was compared. Memory grows with neither register nor statement; with
+ * differences only where several statements are compared.
  */
-export const lines = (instrument: Instrument, at: Point, terms: Terms): Facts<RegisterLine.Lines> =>
+export const lines = (
+  instrument: Instrument,
+  at: Point,
+  terms: Terms
+): NotedFacts<RegisterLine.Lines> =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const latest = yield* latestOfEach(instrument, at, ["holdings"])
-      const faults: Array<CheckNotRun> = []
-      const all = yield* Effect.forEach(latest, (each) =>
-        Effect.catchTag(comparableOf(each, at), "CheckNotRun", (fault) =>
-          Effect.sync(() => void faults.push(fault))
+      const { notes, statements } = yield* statementsToCompare(instrument, at, {
+        check: RegisterLine.check,
+        kinds: ["holdings"]
+      })
+      const unread: Array<Note> = []
+      const all = yield* Effect.forEach(statements, (each) =>
+        Effect.catchTag(comparableOf(each, at), "CheckNotRun", ({ why }) =>
+          Effect.sync(() => void unread.push(unreadable(each, why)))
         )
       ).pipe(Effect.map((each) => each.filter((of) => of !== undefined)))
-      const compared = all.map(({ comparedAt }): RegisterLine.Lines => ({ comparedAt, lines: [] }))
+      const compared = all.map(
+        ({ comparedAt }): RegisterLine.Lines => ({ comparedAt, lines: [], accepted: null })
+      )
       const differing = Stream.fromIterable(all).pipe(
         Stream.flatMap((of) => linesOf(instrument, of, { at, terms }))
       )
-      const facts = Stream.concat(
-        Stream.fromIterable(compared),
+      return Stream.concat(
+        Stream.fromIterable([...notes, ...unread, ...compared]),
         all.length > 1
           ? Stream.unwrap(Effect.map(Stream.runCollect(differing), bySubject))
-          : Stream.map(differing, (line) => ({ comparedAt: line.comparedAt, lines: [line] }))
+          : Stream.map(
+              differing,
+              (line): RegisterLine.Lines => ({
+                comparedAt: line.comparedAt,
+                lines: [line],
+                accepted: null
+              })
+            )
       )
-      const [fault] = faults
-      return fault === undefined ? facts : Stream.concat(facts, Stream.fail(fault))
     })
   )
 
 /** Resolves the moment of a statement whose lines are there to be compared. */
-const comparableOf = Effect.fnUntraced(function* (each: Latest, at: Point) {
+const comparableOf = Effect.fnUntraced(function* (each: SourceStatement, at: Point) {
   yield* countOfLines(each.statement)
   return { ...each, ...(yield* momentOf(each, at)) } satisfies Compared
 })
 
-/** Gathers the lines of each subject, so that several statements give one finding of it. */
-const bySubject = (found: ReadonlyArray<RegisterLine.Line>): Stream.Stream<RegisterLine.Lines> => {
+/**
+ * Gathers the lines of each subject, so that several statements give one finding of it, with the amount
+ * that people accepted of that finding.
+ */
+const bySubject = (found: ReadonlyArray<RegisterLine.Line>) => {
   const subjects = Map.groupBy(found, ({ subject }) => `${subject.resourceKind}/${subject.id}`)
-  return Stream.fromIterable(
-    [...subjects.values()].flatMap((lines) => {
-      const [first] = lines
-      return first === undefined ? [] : [{ comparedAt: first.comparedAt, lines }]
-    })
+  return Stream.fromIterable(subjects.values()).pipe(
+    Stream.grouped(batchMax),
+    Stream.mapEffect((groups) =>
+      Effect.map(acceptedOf(groups.flatMap(([first]) => first ?? [])), (accepted) =>
+        groups.flatMap((lines): ReadonlyArray<RegisterLine.Lines> => {
+          const [first] = lines
+          if (first === undefined) return []
+          const { comparedAt } = first
+          return [{ comparedAt, lines, accepted: accepted.get(identityOf(same(first))) ?? null }]
+        })
+      )
+    ),
+    Stream.flatMap((lines) => Stream.fromIterable(lines))
   )
 }
+
+const same = ({ instrumentId, subject }: RegisterLine.Line) => ({
+  check: RegisterLine.check,
+  instrumentId,
+  subject
+})
+
+/** Loads the unexplained amounts that people accepted of the findings of lines, by identity. */
+const acceptedOf = Effect.fnUntraced(function* (lines: ReadonlyArray<RegisterLine.Line>) {
+  const records = yield* Records
+  const { sha256 } = yield* Crypto
+  const ids = lines.map((line) => idTextOf(same(line), sha256))
+  const found = yield* records.many(findings, ids)
+  return new Map(
+    found.flatMap((finding) =>
+      finding.accepted === null
+        ? []
+        : [[identityOf(finding), finding.accepted.unexplained] as const]
+    )
+  )
+})

@@ -2,7 +2,8 @@
  * Record of a reconciliation run: the checks that ran at one pin, their findings, and the holds and
  * clearings that followed.
  */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
+import { NotCompared } from "../../findings/NotCompared.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -45,6 +46,10 @@ export const Run = Struct({
   asOf: Offset.schema,
   scope: Scope,
   checks: List(Ran),
+  /** Input that the checks had and did not compare, the first thousand. */
+  notCompared: List(NotCompared).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed([]))),
+  /** Number of all of it. */
+  notComparedCount: Integer.schema.pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(0))),
   verdict: sets.Verdict.schema,
   /** Ids of the holds that the run opened; one that it only added findings to is not among them. */
   holdsOpened: List(Text),

@@ -2,9 +2,10 @@
 import * as Decimal from "../../kernel/Decimal.ts"
 import type { Finding, Moment } from "../../findings/Finding.ts"
 import { blocks, type Difference } from "../../findings/FindingRules.ts"
+import type { NotCompared as Listed } from "../../findings/NotCompared.ts"
 import * as PolicyTerms from "../../instruments/policy/PolicyTerms.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import type { Terms } from "./Check.ts"
+import type { NotCompared, Note, Terms } from "./Check.ts"
 import type { FindingSeverity, Verdict } from "../../vocabulary/sets.ts"
 import type { Ran, Scope } from "./Run.ts"
 
@@ -28,6 +29,17 @@ export interface Outcome {
   /** Newest moment of the figures compared that are not of the run's pin; null: there were none. */
   readonly comparedAt: Moment | null
   readonly differences: ReadonlyArray<Difference>
+  /** Input that the check had and did not compare. */
+  readonly notCompared: ReadonlyArray<NotCompared>
+  /**
+   * Sources with the instrument, by the key of the feed, whose statements were compared, by this run or
+   * an earlier one; null: the check compares no statements, or did not begin.
+   */
+  readonly feeds: ReadonlySet<string> | null
+  /** Whether statements came since the check's watermark. */
+  readonly hasNew: boolean
+  /** Ids of the statements that the next run compares again. */
+  readonly again: ReadonlyArray<string>
 }
 
 /**
@@ -65,6 +77,36 @@ export const ranOf = (
     }
   })
 
+/** Largest number of entries of a run's list of what was not compared. */
+export const notComparedMax = 1_000
+
+/**
+ * Lists the input that checks had and did not compare. A check that could not run at all is an entry of
+ * its own, under the instrument (docs/domain/reconciliation.md#not-compared).
+ */
+export const notComparedOf = (
+  outcomes: ReadonlyArray<Pick<Outcome, "check" | "instrumentId" | "ran" | "why" | "notCompared">>
+): ReadonlyArray<Listed> =>
+  outcomes.flatMap(({ check, instrumentId, notCompared, ran, why }): ReadonlyArray<Listed> => {
+    const listed = notCompared.map(
+      ({ isNeeded, statementId, subject, why: reason }): Listed => ({
+        check,
+        instrumentId,
+        subject,
+        statementId,
+        why: reason,
+        isNeeded
+      })
+    )
+    if (ran || listed.some(({ isNeeded }) => isNeeded)) return listed
+    const subject =
+      instrumentId === null
+        ? ({ resourceKind: "contract", id: "*" } as const)
+        : ({ resourceKind: "instrument", id: instrumentId } as const)
+    const whole = { check, instrumentId, subject, statementId: null, why: why ?? check }
+    return [...listed, { ...whole, isNeeded: true }]
+  })
+
 /** The policy's terms for a check (docs/domain/instruments.md#grace-times). */
 export const termsOf = (
   check: string,
@@ -97,21 +139,38 @@ const newestOf = (a: Moment | null, b: Moment | null): Moment | null =>
 export interface Judgement {
   /** The run's pin. */
   readonly asOf: Moment
-  readonly outcome: Pick<Outcome, "ran" | "comparedAt">
+  readonly outcome: Pick<Outcome, "ran" | "comparedAt" | "feeds" | "notCompared">
+}
+
+/** The statement that a finding names, and the source and instrument that it is of. */
+export interface NamedStatement {
+  readonly externalStatementId: string
+  readonly feed: string
 }
 
 /**
  * Whether a check that no longer finds a finding clears it: the check ran, with input that is no
- * older than that of the finding (docs/domain/reconciliation.md#clearing-findings).
+ * older than that of the finding. Of a check of statements: it compared the statement of the finding,
+ * or the one that corrects it; another date's statement clears nothing
+ * (docs/domain/reconciliation.md#clearing-findings).
  */
 export const clears = (
-  { asOf, outcome: { ran, comparedAt } }: Judgement,
-  finding: Pick<Finding, "asOf" | "comparedAt">
-): boolean =>
-  ran &&
-  isNoOlder(asOf, finding.asOf) &&
-  (finding.comparedAt === null ||
-    (comparedAt !== null && isNoOlder(comparedAt, finding.comparedAt)))
+  { asOf, outcome: { ran, comparedAt, feeds, notCompared } }: Judgement,
+  finding: Pick<Finding, "asOf" | "comparedAt">,
+  statement: NamedStatement | null
+): boolean => {
+  if (!ran || !isNoOlder(asOf, finding.asOf)) return false
+  if (feeds !== null && statement !== null) {
+    const { externalStatementId, feed } = statement
+    return (
+      feeds.has(feed) && !notCompared.some(({ statementId }) => statementId === externalStatementId)
+    )
+  }
+  return (
+    finding.comparedAt === null ||
+    (comparedAt !== null && isNoOlder(comparedAt, finding.comparedAt))
+  )
+}
 
 const worst = (a: FindingSeverity, b: FindingSeverity): FindingSeverity =>
   (["blocking", "warning"] as const).find((severity) => a === severity || b === severity) ?? "info"
@@ -139,6 +198,7 @@ const restOf = (
   difference: rest.unexplained,
   explained: { amount: Decimal.zero, by: [] },
   statementId: null,
+  missingDates: [],
   ...rest
 })
 
@@ -154,9 +214,17 @@ export interface Gathered {
   readonly fresh: ReadonlyArray<Difference>
   /** Null where the new differences are within the limit. */
   readonly rest: Rest | null
+  readonly notCompared: ReadonlyArray<NotCompared>
+  readonly feeds: ReadonlySet<string> | null
+  readonly hasNew: boolean
+  readonly again: ReadonlySet<string>
 }
 
 export const nothing: Gathered = {
+  notCompared: [],
+  feeds: null,
+  hasNew: false,
+  again: new Set(),
   isCompared: false,
   notRun: null,
   comparedAt: null,
@@ -169,18 +237,34 @@ export const nothing: Gathered = {
 export interface Batch {
   readonly differences: ReadonlyArray<Difference>
   readonly moments: ReadonlyArray<Moment>
+  /** Number of facts that were compared. */
+  readonly facts: number
+  readonly notes: ReadonlyArray<Note>
+  /** Ids of the statements that the next run compares again. */
+  readonly again: ReadonlyArray<string>
 }
 
 /** Adds a batch of differences; `isKnown` says whether a difference is a finding already. */
 export const gather = (
   self: Gathered,
-  { differences, moments }: Batch,
+  { differences, moments, facts, notes, again }: Batch,
   isKnown: (difference: Difference) => boolean
 ): Gathered => {
   const fresh = [...self.fresh, ...differences.filter((difference) => !isKnown(difference))]
+  const named = notes.flatMap((note) => (note._tag === "NotCompared" ? [note] : []))
+  const feeds = notes.flatMap((note) => (note._tag === "FeedCompared" ? [note.feed] : []))
+  const later = notes.flatMap((note) => (note._tag === "Deferred" ? [note.statementId] : []))
+  const untried = named.flatMap(({ isNeeded, statementId }) =>
+    isNeeded ? (statementId ?? []) : []
+  )
   return {
     ...self,
-    isCompared: true,
+    isCompared: self.isCompared || facts > 0,
+    notRun: self.notRun ?? named.find(({ isNeeded }) => isNeeded)?.why ?? null,
+    notCompared: [...self.notCompared, ...named],
+    hasNew: self.hasNew || notes.some((note) => note._tag === "FeedCompared" && note.hasNew),
+    feeds: feeds.length === 0 ? self.feeds : new Set([...(self.feeds ?? []), ...feeds]),
+    again: new Set([...self.again, ...again, ...later, ...untried]),
     comparedAt: moments.reduce<Moment | null>(newestOf, self.comparedAt),
     known: [...self.known, ...differences.filter(isKnown)],
     fresh: fresh.slice(0, newMax),
@@ -203,9 +287,24 @@ export const gather = (
  */
 export const outcomeOf = (
   of: Pick<Outcome, "check" | "instrumentId">,
-  { isCompared, notRun, comparedAt, known, fresh, rest }: Gathered
+  {
+    isCompared,
+    notRun,
+    comparedAt,
+    known,
+    fresh,
+    rest,
+    notCompared,
+    feeds,
+    hasNew,
+    again
+  }: Gathered
 ): Outcome => ({
   ...of,
+  hasNew,
+  notCompared,
+  feeds,
+  again: [...again],
   ran: notRun === null,
   why: notRun ?? (isCompared ? null : nothingToCompare),
   comparedAt,
@@ -216,12 +315,14 @@ export const outcomeOf = (
  * Whether the check judged every fact in this run and each difference is a finding of its own: false
  * where differences beyond the limit were summed, and for the venue's facts where one differs.
  */
-export const isJudgedWhole = ({ differences, instrumentId, ran, why }: Outcome): boolean =>
-  ran &&
-  why !== comparedBefore &&
-  (instrumentId === null
-    ? differences.length === 0
-    : differences.every(({ subject }) => subject.resourceKind !== "instrument"))
+export const isJudgedWhole = (outcome: Outcome): boolean =>
+  outcome.ran &&
+  outcome.why !== comparedBefore &&
+  (outcome.instrumentId === null ? outcome.differences.length === 0 : hasFindingOfEach(outcome))
+
+/** Whether no differences of an instrument beyond the limit of new findings were summed. */
+export const hasFindingOfEach = ({ differences }: Pick<Outcome, "differences">): boolean =>
+  differences.every(({ subject }) => subject.resourceKind !== "instrument")
 
 /** Whether a run of this scope judges every check that this release has. */
 export const isWhole = ({ checks }: Pick<Scope, "checks">, all: ReadonlyArray<string>): boolean =>

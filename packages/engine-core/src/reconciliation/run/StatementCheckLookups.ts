@@ -5,6 +5,7 @@
 import { Effect, Option, Result, Stream } from "effect"
 import type { Moment } from "../../findings/Finding.ts"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
+import * as PolicyTerms from "../../instruments/policy/PolicyTerms.ts"
 import { quotes } from "../../instruments/price/PricePoint.ts"
 import { priceOf, quoteIdsOf } from "../../instruments/price/QuoteRules.ts"
 import { assetKeyOf } from "../../instruments/register/Holding.ts"
@@ -32,7 +33,9 @@ import {
 import * as LineRows from "../../statements/external-statement/LineRows.ts"
 import { feedKeyOf, latestOf } from "../../statements/external-statement/StatementLookups.ts"
 import type { StatementKind } from "../../vocabulary/sets.ts"
-import { CheckNotRun, type Point, readableFirst, type Services, type Terms } from "./Check.ts"
+import { CheckNotRun, type Note, type Point, type Services, type Terms } from "./Check.ts"
+import type { CheckName } from "./CheckNames.ts"
+import * as Continuity from "./CashContinuityLookups.ts"
 import * as CashBalance from "./checks/CashBalance.ts"
 import type { OfStatement } from "./checks/OfStatement.ts"
 import type * as StatementGap from "./checks/StatementGap.ts"
@@ -41,7 +44,15 @@ import type * as StatementTotal from "./checks/StatementTotal.ts"
 import type * as SupplyOutstanding from "./checks/SupplyOutstanding.ts"
 import * as InFlight from "./InFlightLookups.ts"
 import * as InFlightRules from "./InFlightRules.ts"
+import * as Rules from "./RunRules.ts"
 import { pinAt } from "./StatementPinLookups.ts"
+import {
+  type LeavesOut,
+  leftOut,
+  type SourceStatement,
+  statementsToCompare,
+  unreadable
+} from "./StatementsInForceLookups.ts"
 
 type Of = Pick<Instrument, "instrumentId">
 
@@ -64,12 +75,6 @@ export const sourcesOf = Effect.fnUntraced(function* (
     )
 })
 
-/** The newest statement in force of a source and an instrument, with the source. */
-export interface Latest {
-  readonly source: Stored<ExternalSource>
-  readonly statement: Stored<ExternalStatement>
-}
-
 /** Loads the newest statement in force of each source of an instrument that has one. */
 export const latestOfEach = Effect.fnUntraced(function* (
   of: Of,
@@ -83,7 +88,7 @@ export const latestOfEach = Effect.fnUntraced(function* (
         { externalSourceId: source.externalSourceId, instrumentId: of.instrumentId },
         at.pin
       ),
-      Option.map((statement): Latest => ({ source, statement }))
+      Option.map((statement): SourceStatement => ({ source, statement, isNewest: true }))
     )
   )
   return found.flatMap((latest) => (Option.isSome(latest) ? [latest.value] : []))
@@ -91,18 +96,19 @@ export const latestOfEach = Effect.fnUntraced(function* (
 
 /** Members that identify the statement of a fact, and its moment. */
 export const ofStatement = (
-  { statement }: Pick<Latest, "statement">,
+  { statement }: Pick<SourceStatement, "statement">,
   comparedAt: Moment
 ): OfStatement => ({
   instrumentId: statement.instrumentId,
   externalSourceId: statement.externalSourceId,
   statementId: statement.externalStatementId,
+  businessDate: statement.businessDate,
   comparedAt
 })
 
 /** Resolves the moment of a statement to a pin. */
 export const momentOf = Effect.fnUntraced(function* (
-  { statement }: Pick<Latest, "statement">,
+  { statement }: Pick<SourceStatement, "statement">,
   at: Point
 ) {
   const pin = yield* pinAt(statement.asOf, at)
@@ -113,7 +119,7 @@ export const momentOf = Effect.fnUntraced(function* (
  * Resolves the moment of a statement that is compared only with itself. Where the history of the
  * records begins later, the moment gets the first offset that is kept.
  */
-const ownMomentOf = ({ statement }: Pick<Latest, "statement">, at: Point) =>
+const ownMomentOf = ({ statement }: Pick<SourceStatement, "statement">, at: Point) =>
   pinAt(statement.asOf, at).pipe(
     Effect.map(({ offset }) => offset),
     Effect.catchTag("CheckNotRun", (fault) =>
@@ -134,21 +140,45 @@ export const countOfLines = Effect.fnUntraced(function* (statement: ExternalStat
 
 export type Facts<F> = Stream.Stream<F, CheckNotRun | Unavailable, Services>
 
-const each = <A, F, R, S>(
-  found: Effect.Effect<ReadonlyArray<A>, CheckNotRun | Unavailable, R>,
-  factOf: (element: A) => Effect.Effect<ReadonlyArray<F>, CheckNotRun | Unavailable, S>
-) =>
-  readableFirst(
-    Stream.fromIterableEffect(found).pipe(
-      Stream.map((element) => Stream.fromIterableEffect(factOf(element)))
-    )
+/** Facts with notes on input that is not compared. */
+export type NotedFacts<F> = Facts<F | Note>
+
+/**
+ * Streams the facts of each statement that a check compares; one that cannot be read is named after
+ * them.
+ */
+const ofEachStatement = <F>(
+  instrument: Of,
+  at: Point,
+  of: {
+    readonly check: CheckName
+    readonly kinds: ReadonlyArray<StatementKind>
+    readonly leavesOut?: LeavesOut
+    readonly facts: (
+      element: SourceStatement
+    ) => Effect.Effect<ReadonlyArray<F | Note>, CheckNotRun | Unavailable, Services>
+  }
+): NotedFacts<F> =>
+  Stream.unwrap(
+    Effect.map(statementsToCompare(instrument, at, of), ({ notes, statements }) => {
+      const compared = Stream.fromIterable(statements).pipe(
+        Stream.mapEffect((element) =>
+          Effect.catchTag(of.facts(element), "CheckNotRun", ({ why }) =>
+            Effect.succeed([unreadable(element, why)])
+          )
+        ),
+        Stream.flatMap((facts) => Stream.fromIterable(facts))
+      )
+      return Stream.concat(Stream.fromIterable(notes), compared)
+    })
   )
 
-/** Streams the stated totals of the newest statements with lines, beside the sums of their lines. */
-export const totals = (instrument: Of, at: Point): Facts<StatementTotal.Totals> =>
-  each(
-    latestOfEach(instrument, at, ["holdings", "cash", "custody"]),
-    Effect.fnUntraced(function* (latest: Latest) {
+/** Streams the stated totals of statements with lines, beside the sums of their lines. */
+export const totals = (instrument: Of, at: Point): NotedFacts<StatementTotal.Totals> =>
+  ofEachStatement(instrument, at, {
+    check: "statement-total",
+    kinds: ["holdings", "cash", "custody"],
+    facts: Effect.fnUntraced(function* (latest: SourceStatement) {
       const { statement } = latest
       const { totalQuantity, statedLines, lineCount } = statement
       const bulk = yield* Bulk
@@ -168,7 +198,7 @@ export const totals = (instrument: Of, at: Point): Facts<StatementTotal.Totals> 
         }
       ]
     })
-  )
+  })
 
 const quantityOf = ({ amounts }: { readonly amounts: ReadonlyArray<string> }): Decimal.Decimal =>
   Decimal.of(amounts[0] ?? "0")
@@ -190,18 +220,20 @@ export const indexAt = Effect.fnUntraced(function* (instrument: Instrument, pin:
 })
 
 /**
- * Streams the totals of the administrators' newest statements beside the supply at their moments.
- * Leaves out statements of a suspended NAV and those without a total.
+ * Streams the totals of the administrators' statements beside the supply at their moments. Leaves out,
+ * by name, statements of a suspended NAV and those without a total.
  */
 export const outstanding = (
   instrument: Instrument,
   at: Point
-): Facts<SupplyOutstanding.Outstanding> =>
-  each(
-    latestOfEach(instrument, at, ["nav"]),
-    Effect.fnUntraced(function* (latest: Latest) {
+): NotedFacts<SupplyOutstanding.Outstanding> =>
+  ofEachStatement(instrument, at, {
+    check: "supply-outstanding",
+    kinds: ["nav"],
+    facts: Effect.fnUntraced(function* (latest: SourceStatement) {
       const { totalQuantity, nav } = latest.statement
-      if (totalQuantity === null || nav?.ripcord === true) return []
+      if (nav?.ripcord === true) return [leftOut(latest, "ripcord")]
+      if (totalQuantity === null) return [leftOut(latest, "total-missing")]
       const records = yield* Records
       const { pin, comparedAt } = yield* momentOf(latest, at)
       const supply = yield* records.find(supplies, assetKeyOf(instrument), pin)
@@ -226,7 +258,7 @@ export const outstanding = (
         }
       ]
     })
-  )
+  })
 
 /** Loads the business dates of a source's statements in force for an instrument, oldest first. */
 const datesOf = Effect.fnUntraced(function* (
@@ -289,38 +321,64 @@ export const owed = (
  * Streams the missing dates of each source of the instrument between its first and last statement.
  */
 export const gaps = (instrument: Of, at: Point): Facts<StatementGap.Gap> =>
-  each(
-    sourcesOf(instrument, at),
-    Effect.fnUntraced(function* (source: Stored<ExternalSource>) {
-      const received = yield* datesOf(source, instrument, at)
-      if (received.length === 0) return []
-      const { instrumentId } = instrument
-      const { externalSourceId } = source
-      return [
-        { instrumentId, externalSourceId, missing: DueRules.missingBetween(source, received) }
-      ]
+  Stream.fromIterableEffect(sourcesOf(instrument, at)).pipe(
+    Stream.mapEffect((source) =>
+      Effect.map(datesOf(source, instrument, at), (received): ReadonlyArray<StatementGap.Gap> => {
+        if (received.length === 0) return []
+        const { instrumentId } = instrument
+        const { externalSourceId } = source
+        const missing = DueRules.missingBetween(source, received)
+        return [{ instrumentId, externalSourceId, missing }]
+      })
+    ),
+    Stream.flatMap((found) => Stream.fromIterable(found))
+  )
+
+/**
+ * Streams the balances of statements of cash, and the closing balances before them beside their
+ * openings. A source without balances is named; a statement that should have them and does not is too,
+ * and keeps the check from having run.
+ */
+export const balances = (
+  instrument: Instrument,
+  at: Point,
+  { now }: Pick<Terms, "now">
+): NotedFacts<CashBalance.Fact> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const continuity = yield* Continuity.make(instrument, at)
+      const links: Array<CashBalance.Link> = []
+      const own = ofEachStatement<CashBalance.Fact>(instrument, at, {
+        check: "cash-balance",
+        kinds: ["cash"],
+        leavesOut: ({ balances }) => (balances === "none" ? "balances-none" : null),
+        facts: Effect.fnUntraced(function* (element) {
+          links.push(...(yield* continuity.around(element, { ...graceOf(instrument), now })))
+          return [yield* balanceOf(element, at)]
+        })
+      })
+      const byDate = Stream.suspend(() => Stream.fromIterable(CashBalance.linked(links)))
+      return Stream.concat(own, byDate)
     })
   )
 
-/** Streams the balances of the newest statements of cash; one that cannot be balanced fails the check. */
-export const balances = (instrument: Of, at: Point): Facts<CashBalance.Balance> =>
-  each(
-    latestOfEach(instrument, at, ["cash"]),
-    Effect.fnUntraced(function* (latest: Latest) {
-      const { statement } = latest
-      yield* countOfLines(statement)
-      const bulk = yield* Bulk
-      const comparedAt = yield* ownMomentOf(latest, at)
-      const sums = yield* orUnavailable(bulk.sum(ownerOf(statement)))
-      const booked = sums.map((sum) => ({
-        ...LineRows.ofCashGroup(sum.group),
-        amount: quantityOf(sum)
-      }))
-      const balance = CashBalance.balanceOf(
-        { ...statement, booked },
-        ofStatement(latest, comparedAt)
-      )
-      if (Result.isFailure(balance)) return yield* new CheckNotRun({ why: balance.failure })
-      return [balance.success]
-    })
-  )
+/** Loads the balances of a statement of cash and the sums of its entries. */
+const balanceOf = Effect.fnUntraced(function* (element: SourceStatement, at: Point) {
+  const { statement } = element
+  yield* countOfLines(statement)
+  const bulk = yield* Bulk
+  const comparedAt = yield* ownMomentOf(element, at)
+  const sums = yield* orUnavailable(bulk.sum(ownerOf(statement)))
+  const booked = sums.map((sum) => ({
+    ...LineRows.ofCashGroup(sum.group),
+    amount: quantityOf(sum)
+  }))
+  const balance = CashBalance.balanceOf({ ...statement, booked }, ofStatement(element, comparedAt))
+  if (Result.isFailure(balance)) return yield* new CheckNotRun({ why: balance.failure })
+  return balance.success
+})
+
+/** Grace time of overdue statements that the policy names; null: each source has its own. */
+const graceOf = ({ manifest }: Instrument) => ({
+  grace: Rules.termsOf("statement-overdue", manifest ?? PolicyTerms.defaults).grace
+})

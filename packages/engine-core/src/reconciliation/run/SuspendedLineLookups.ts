@@ -7,9 +7,10 @@ import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import { Records } from "../../records/Records.ts"
-import { CheckNotRun, type Point } from "./Check.ts"
+import { isNote, NotCompared, type Note, type Point } from "./Check.ts"
 import * as SuspendedLines from "./checks/SuspendedLines.ts"
-import { type Facts, type Latest, latestOfEach, momentOf } from "./StatementCheckLookups.ts"
+import { latestOfEach, momentOf, type NotedFacts } from "./StatementCheckLookups.ts"
+import { leftOut, type SourceStatement, unreadable } from "./StatementsInForceLookups.ts"
 
 type Of = Pick<Instrument, "instrumentId">
 
@@ -20,7 +21,17 @@ const hasDistribution = Effect.fnUntraced(function* ({ instrumentId }: Of, { pin
   return (yield* records.list(distributions, { pin, where, limit: 1 })).length > 0
 })
 
-/** Loads the newest statement of each segregated account of the instrument, by account. */
+/** A balance of a segregated account, with the statement that has it and the pin of its moment. */
+interface Balanced {
+  readonly element: SourceStatement
+  readonly stated: SuspendedLines.Stated
+  readonly pin: Pin.Resolved
+}
+
+/**
+ * Loads the newest statement of each segregated account of the instrument. An account without a statement,
+ * with statements that have no balances, or with one of a moment that cannot be read, is named.
+ */
 const statedOf = Effect.fnUntraced(function* (instrument: Of, at: Point) {
   const records = yield* Records
   const { pin } = at
@@ -31,30 +42,41 @@ const statedOf = Effect.fnUntraced(function* (instrument: Of, at: Point) {
     Stream.runCollect
   )
   if (segregated.length === 0) return []
-  const currencyOf = new Map<string, string | null>(
-    segregated.map(({ externalAccountId, currency }) => [externalAccountId, currency])
-  )
-  const newest = new Map<string, Latest>()
-  for (const latest of yield* latestOfEach(instrument, at, ["cash"])) {
-    const { businessDate, externalAccountId } = latest.statement
-    if (externalAccountId === null || !currencyOf.has(externalAccountId)) continue
-    const other = newest.get(externalAccountId)
-    if (other === undefined || other.statement.businessDate < businessDate) {
-      newest.set(externalAccountId, latest)
-    }
-  }
-  return yield* Effect.forEach([...newest], ([externalAccountId, latest]) =>
-    Effect.map(momentOf(latest, at), ({ pin: then, comparedAt }) => {
-      const { businessDate, closing, currency, externalStatementId } = latest.statement
-      const stated: SuspendedLines.Stated = {
-        externalAccountId,
-        statementId: externalStatementId,
-        businessDate,
-        currency: currencyOf.get(externalAccountId) ?? currency,
-        closing,
-        comparedAt
+  const all = yield* latestOfEach(instrument, at, ["cash"])
+  return yield* Effect.forEach(
+    segregated,
+    Effect.fnUntraced(function* ({ currency, externalAccountId }) {
+      const own = all.filter(({ statement }) => statement.externalAccountId === externalAccountId)
+      const balanced = own.filter(({ source }) => source.balances === "stated")
+      const [first, ...others] = balanced
+      if (first === undefined) {
+        const [unbalanced] = own
+        const subject = { resourceKind: "external-account", id: externalAccountId } as const
+        const why = "statement-missing"
+        return unbalanced === undefined
+          ? new NotCompared({ subject, statementId: null, why, isNeeded: false })
+          : leftOut(unbalanced, "balances-none")
       }
-      return { stated, pin: then }
+      const element = others.reduce(
+        (newest, other) =>
+          newest.statement.businessDate < other.statement.businessDate ? other : newest,
+        first
+      )
+      const { statement } = element
+      return yield* momentOf(element, at).pipe(
+        Effect.map(({ pin: then, comparedAt }): Balanced | Note => {
+          const stated: SuspendedLines.Stated = {
+            externalAccountId,
+            statementId: statement.externalStatementId,
+            businessDate: statement.businessDate,
+            currency: currency ?? statement.currency,
+            closing: statement.closing,
+            comparedAt
+          }
+          return { element, stated, pin: then }
+        }),
+        Effect.catchTag("CheckNotRun", ({ why }) => Effect.succeed(unreadable(element, why)))
+      )
     })
   )
 })
@@ -90,27 +112,36 @@ const suspendedAt = Effect.fnUntraced(function* ({ instrumentId }: Of, then: Pin
 
 /**
  * Streams the segregated cash of an instrument by currency, beside its suspended lines at the moment
- * of the newest statements. Empty where there is no distribution, no segregated account or no
- * statement.
+ * of the newest statements; what cannot be compared is named. Empty where there is no distribution or no
+ * segregated account.
  */
-export const segregated = (instrument: Of, at: Point): Facts<SuspendedLines.Segregated> =>
+export const segregated = (instrument: Of, at: Point): NotedFacts<SuspendedLines.Segregated> =>
   Stream.fromIterableEffect(
     Effect.gen(function* () {
       if (!(yield* hasDistribution(instrument, at))) return []
-      const stated = yield* statedOf(instrument, at)
+      const found = yield* statedOf(instrument, at)
+      const notes = found.flatMap((of) => (isNote(of) ? [of] : []))
+      const stated = found.flatMap((of) => (isNote(of) ? [] : [of]))
       const byCurrency = Map.groupBy(stated, (of) => of.stated.currency)
-      return yield* Effect.forEach([...byCurrency.values()], (of) =>
+      const facts = yield* Effect.forEach([...byCurrency.values()], (of) =>
         Effect.gen(function* () {
           const [first, ...others] = of
           if (first === undefined) return yield* Effect.die(new Error("a group has an account"))
           const balances = [first.stated, ...others.map((other) => other.stated)] as const
           const summed = SuspendedLines.together(balances)
-          if (Result.isFailure(summed)) return yield* new CheckNotRun({ why: summed.failure })
+          if (Result.isFailure(summed)) {
+            const why = summed.failure
+            const unclosed = of.filter((each) => each.stated.closing === null)
+            return (why === "closing-missing" ? unclosed : of).map(({ element }) =>
+              unreadable(element, why)
+            )
+          }
           const { comparedAt, currency } = summed.success
           const pin = of.find((each) => each.stated.comparedAt === comparedAt)?.pin ?? first.pin
           const suspended = (yield* suspendedAt(instrument, pin)).get(currency) ?? Decimal.zero
-          return { ...summed.success, instrumentId: instrument.instrumentId, suspended }
+          return [{ ...summed.success, instrumentId: instrument.instrumentId, suspended }]
         })
       )
+      return [...facts.flat(), ...notes]
     })
   )

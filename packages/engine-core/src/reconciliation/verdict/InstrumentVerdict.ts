@@ -1,5 +1,6 @@
 /** Projection of the verdict of an instrument, as the latest reconciliation run that covered it left it. */
 import { Effect, Schema } from "effect"
+import { NotCompared } from "../../findings/NotCompared.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -32,7 +33,9 @@ export const InstrumentVerdict = Struct({
   /** False where the run could clear nothing: the projection had drifted from the ledger. */
   isGrounded: Schema.Boolean.pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(true))),
   /** Checks that ran the latest time that a run asked for them. */
-  ran: List(Text)
+  ran: List(Text),
+  /** Input that checks had and did not compare the latest time that a run asked for them. */
+  notCompared: List(NotCompared).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed([])))
 })
 export type InstrumentVerdict = typeof InstrumentVerdict.Type
 

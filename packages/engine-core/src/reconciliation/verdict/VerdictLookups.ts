@@ -13,10 +13,14 @@ import { Records } from "../../records/Records.ts"
 import { checkNames } from "../run/CheckNames.ts"
 import { venueNames } from "../run/CheckLookups.ts"
 import { compareAt } from "../run/CompareSteps.ts"
+import { statementsNamedBy } from "../run/NamedStatementLookups.ts"
 import { runs } from "../run/Run.ts"
 import * as RunRules from "../run/RunRules.ts"
 import { type InstrumentVerdict, instrumentVerdicts } from "./InstrumentVerdict.ts"
 import * as Rules from "./VerdictRules.ts"
+
+/** Number of findings whose statements are looked up together. */
+const findingsMax = 500
 
 const pinOf = ({ offset, ledgerTime, writtenBy, judgedAt }: InstrumentVerdict["pin"]) =>
   ({
@@ -79,17 +83,22 @@ export const supposed = Effect.fnUntraced(function* (self: InstrumentVerdict, as
       .stream(findings, { where: { state: ["open", "accepted"], instrumentId: [instrumentId] } })
       .pipe(
         Stream.map(({ record }) => record),
+        Stream.filter(({ findingId }) => !ids.has(findingId)),
+        Stream.grouped(findingsMax),
+        Stream.mapEffect((some) => statementsNamedBy(some)),
+        Stream.flattenIterable,
         Stream.filter(
-          (finding) =>
-            !ids.has(finding.findingId) &&
+          ({ finding, statement }) =>
             !(
               self.isGrounded &&
               outcomes.some(
                 (outcome) =>
-                  outcome.check === finding.check && RunRules.clears({ asOf, outcome }, finding)
+                  outcome.check === finding.check &&
+                  RunRules.clears({ asOf, outcome }, finding, statement)
               )
             )
         ),
+        Stream.map(({ finding }) => finding),
         Stream.runFold(() => found.reduce(Rules.tallied, Rules.noFindings), Rules.tallied)
       )
     const previous = yield* records.find(instrumentVerdicts, instrumentId)
@@ -102,6 +111,15 @@ export const supposed = Effect.fnUntraced(function* (self: InstrumentVerdict, as
       tally,
       outcomes,
       ranBefore: Option.match(previous, { onNone: () => [], onSome: ({ ran }) => ran }),
+      // Facts of the venue are not compared again: what the run named of them counts.
+      notCompared: [
+        ...RunRules.notComparedOf(covered.flatMap((each) => each.outcomes)),
+        ...self.notCompared.filter((entry) => entry.instrumentId === null)
+      ],
+      notComparedBefore: Option.match(previous, {
+        onNone: () => [],
+        onSome: ({ notCompared }) => notCompared
+      }),
       checks: checkNames
     })
   }).pipe(Effect.provideService(Records, before))

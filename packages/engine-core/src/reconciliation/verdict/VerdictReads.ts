@@ -1,5 +1,6 @@
 /** Read of the verdicts of instruments: as their latest runs left them, or as they would have been. */
 import { Effect, Option, Schema } from "effect"
+import { NotCompared } from "../../findings/NotCompared.ts"
 import * as Counterfactual from "../../instruments/policy/Counterfactual.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as Integer from "../../kernel/Integer.ts"
@@ -28,7 +29,9 @@ export const VerdictView = Struct({
   /** Offset of the ledger at which the run read everything. */
   asOf: Offset.schema,
   open: Struct({ blocking: Integer.schema, warning: Integer.schema, info: Integer.schema }),
-  oldestDays: NullOr(Integer.schema)
+  oldestDays: NullOr(Integer.schema),
+  /** Input that checks had and did not compare the latest time that a run asked for them. */
+  notCompared: Schema.Array(NotCompared)
 }).annotate({
   identifier: "ReconciliationVerdictView",
   description: "What the latest reconciliation run that covered an instrument came to."
@@ -41,7 +44,8 @@ const viewOf = (self: InstrumentVerdict): VerdictView => ({
   runId: self.runId,
   asOf: self.pin.offset,
   open: self.open,
-  oldestDays: self.oldestDays
+  oldestDays: self.oldestDays,
+  notCompared: self.notCompared
 })
 
 const whereOf = ({ instrumentId, verdict }: Params): Read.Scope => ({

@@ -1,5 +1,6 @@
 /** Pure rules of the verdict of an instrument (docs/domain/reconciliation.md#verdict-of-an-instrument). */
 import type { Finding } from "../../findings/Finding.ts"
+import type { NotCompared } from "../../findings/NotCompared.ts"
 import { ageDays } from "../../findings/FindingRules.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Verdict } from "../../vocabulary/sets.ts"
@@ -49,6 +50,10 @@ export interface Judging {
   readonly outcomes: ReadonlyArray<Pick<Outcome, "check" | "ran">>
   /** Checks that had run before; of those that the run covered its own outcome counts. */
   readonly ranBefore: ReadonlyArray<string>
+  /** Input that the checks of the run had and did not compare. */
+  readonly notCompared: ReadonlyArray<NotCompared>
+  /** The same of runs before, which counts for the checks that the run did not cover. */
+  readonly notComparedBefore: ReadonlyArray<NotCompared>
   /** Every check of the release. */
   readonly checks: ReadonlyArray<string>
 }
@@ -72,7 +77,13 @@ export const judge = (of: Judging): InstrumentVerdict => {
     pin,
     isReached,
     isGrounded,
-    ran
+    ran,
+    notCompared: [
+      ...of.notCompared,
+      ...of.notComparedBefore.filter(
+        ({ check }) => !outcomes.some((outcome) => outcome.check === check)
+      )
+    ]
   }
 }
 

@@ -62,14 +62,17 @@ export const SourceText = Struct({
   places: optional(Int.check(Schema.isBetween({ minimum: 0, maximum: placesMax }))),
   validFor: optional(Duration.schema),
   reversals: optional(Literals(["as-marked"])),
+  balances: optional(Literals(["stated", "none"])),
   assets: optional(RecordOf(String, Struct({ admin: text, id: text })).check(entries)),
   csv: optional(Csv)
 })
 export type SourceText = typeof SourceText.Type
 
 /** A source that the configuration names. */
-export interface ConfiguredSource extends Configured {
+export interface ConfiguredSource extends Omit<Configured, "balances"> {
   readonly externalSourceId: string
+  /** Left out: stated. */
+  readonly balances?: Configured["balances"]
 }
 
 /** Fills the members that a source leaves out. */
@@ -82,6 +85,7 @@ export const of = ({ csv, externalSourceId, ...given }: SourceText): ConfiguredS
   places: given.places ?? null,
   validFor: given.validFor ?? null,
   reversals: given.reversals ?? "as-marked",
+  balances: given.balances ?? "stated",
   assets: given.assets ?? null,
   csv: csv === undefined || csv === null ? null : { ...csv, group: csv.group ?? null }
 })
@@ -98,6 +102,7 @@ const kindsOf: Readonly<Record<string, ReadonlyArray<string>>> = {
 const ofKind = {
   account: { kind: "cash", required: true },
   validFor: { kind: "nav", required: true },
+  balances: { kind: "cash", required: false },
   accountIs: { kind: "holdings", required: false },
   assets: { kind: "custody", required: false }
 } as const

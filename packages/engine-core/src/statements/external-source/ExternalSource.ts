@@ -1,5 +1,5 @@
 /** Record of a source of statements: its party, kind, form, business dates and due time. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Date from "../../kernel/Date.ts"
@@ -48,6 +48,10 @@ const configured = {
   validFor: NullOr(Duration.schema),
   /** A reversal is read by its direction as marked, whatever else the file says. */
   reversals: Literals(["as-marked"]),
+  /** Whether statements of cash have an opening and a closing balance; of no meaning for other kinds. */
+  balances: Literals(["stated", "none"]).pipe(
+    Schema.withDecodingDefaultTypeKey(Effect.succeed("stated" as const))
+  ),
   /** Assets by their ISIN: custody statements. */
   assets: NullOr(RecordOf(Text, Struct({ admin: Text, id: Text }))),
   csv: NullOr(Csv)

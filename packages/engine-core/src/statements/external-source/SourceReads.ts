@@ -13,13 +13,19 @@ const audience = {
   auditor: "all"
 } as const satisfies Read.Audience
 
-export const ExternalSourceView = RecordView.schemaOf(ExternalSource.fields, {
+const shown = {
+  ...ExternalSource.fields,
+  // Stored sources may lack the member; every view has it.
+  balances: Schema.Literals(["stated", "none"])
+} as const
+
+export const ExternalSourceView = RecordView.schemaOf(shown, {
   identifier: "ExternalSourceView",
   description: "A source of statements: who sends what, in which form, for which days, by when."
 })
 
 const viewOf = (source: Stored<ExternalSource>): typeof ExternalSourceView.Type =>
-  RecordView.of(externalSources, ExternalSource.fields, source)
+  RecordView.of(externalSources, shown, source)
 
 export const list = Read.list({
   name: "external-sources.list",

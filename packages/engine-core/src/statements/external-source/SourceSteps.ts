@@ -35,13 +35,16 @@ export const changeOf = (
 ): Change => {
   if (stored === undefined) return configured === undefined ? "none" : "new"
   if (configured === undefined) return stored.state === "active" ? "inactive" : "none"
-  if (textOf(stored) !== textOf(configured)) return "changed"
+  if (textOf(stored) !== textOf(configuredOf(configured))) return "changed"
   return stored.state === "active" ? "none" : "active"
 }
 
 /** Picks the members that the configuration gives. */
-const configuredOf = ({ externalSourceId: _, ...configured }: ConfiguredSource): Configured =>
-  configured
+const configuredOf = ({
+  externalSourceId: _,
+  balances = "stated",
+  ...configured
+}: ConfiguredSource): Configured => ({ ...configured, balances })
 
 /**
  * Stores the sources of the configuration in one transaction, with an audit record for each source

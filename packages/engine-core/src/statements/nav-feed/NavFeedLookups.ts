@@ -22,7 +22,12 @@ import {
   type ExternalStatement,
   externalStatements
 } from "../external-statement/ExternalStatement.ts"
-import { feedKeyOf, inForceOf, latestOf } from "../external-statement/StatementLookups.ts"
+import {
+  type Feed,
+  feedKeyOf,
+  inForceOf,
+  latestOf
+} from "../external-statement/StatementLookups.ts"
 import {
   acceptedBefore,
   type Bounds,
@@ -66,23 +71,46 @@ export const mappedFeed = ({ instrumentId, terms }: Fed) => {
   return navFeed === null ? null : { externalSourceId: navFeed.externalSourceId, instrumentId }
 }
 
-const statedNav = ({
+/** The NAV of a statement; none of a statement of another kind. */
+export const statedNav = ({
   businessDate,
   externalStatementId: statementId,
   nav
 }: ExternalStatement): ReadonlyArray<StatedNav> =>
   nav === null ? [] : [{ statementId, businessDate, official: nav.official, ripcord: nav.ripcord }]
 
-/** NAVs in force before a business date, newest first, and the official prices of the same dates. */
+/**
+ * NAVs of the mapped feed in force before a business date, newest first, and the official prices of the
+ * same dates.
+ */
 export const historyBefore = Effect.fnUntraced(function* (
   fed: Fed,
   before: Date.Date,
   pin?: Pin.Resolved
 ) {
   const feed = mappedFeed(fed)
-  const { oracle, businessZone } = fed.terms.manifest
   const nothing: History = { navs: [], prices: [] }
-  if (feed === null || oracle === null) return nothing
+  return feed === null ? nothing : yield* historyOf(fed, { feed, before }, pin)
+})
+
+/** Source and instrument whose NAVs are loaded, before a business date. */
+interface HistoryOf {
+  readonly feed: Feed
+  readonly before: Date.Date
+}
+
+/**
+ * The newest NAVs of a source in force before a business date, newest first, and the official prices of
+ * the same dates; none without an oracle.
+ */
+export const historyOf = Effect.fnUntraced(function* (
+  fed: Fed,
+  { before, feed }: HistoryOf,
+  pin?: Pin.Resolved
+) {
+  const { oracle } = fed.terms.manifest
+  const nothing: History = { navs: [], prices: [] }
+  if (oracle === null) return nothing
   const records = yield* Records
   const pinned = pin === undefined ? {} : { pin }
   const rows = yield* records.list(externalStatements, {
@@ -95,23 +123,36 @@ export const historyBefore = Effect.fnUntraced(function* (
   const navs = rows.flatMap(({ record }) => statedNav(record))
   const oldest = navs.at(-1)?.businessDate
   if (oldest === undefined) return nothing
+  const prices = yield* pricesOn(fed, { from: oldest, before }, pin)
+  return { navs, prices } satisfies History
+})
+
+/** The official prices of the business dates from one to before another; none without an oracle. */
+export const pricesOn = Effect.fnUntraced(function* (
+  fed: Fed,
+  { before, from }: { readonly from: Date.Date; readonly before: Date.Date },
+  pin?: Pin.Resolved
+) {
+  const { oracle, businessZone } = fed.terms.manifest
+  if (oracle === null) return []
+  const records = yield* Records
   const zone = businessZone ?? Zone.utc
   const points = yield* records
     .stream(pricePoints, {
       where: { instrumentId: [fed.instrumentId], source: [oracle] },
       ranges: {
         valuationTime: {
-          from: Instant.sortable(Zone.startOfDay(zone, oldest)),
+          from: Instant.sortable(Zone.startOfDay(zone, from)),
           to: Instant.sortable(Zone.startOfDay(zone, before))
         }
       },
-      ...pinned
+      ...(pin === undefined ? {} : { pin })
     })
     .pipe(
       Stream.map(({ record }) => record),
       Stream.runCollect
     )
-  return { navs, prices: datedPrices(PriceRules.official(points, oracle), zone) } satisfies History
+  return datedPrices(PriceRules.official(points, oracle), zone)
 })
 
 /**

@@ -30,7 +30,7 @@ export interface Stated extends OfStatement {
  * and a warning for each that the source does not map.
  */
 const differencesOf = (
-  { reserveId, positions, ...of }: Stated,
+  { reserveId, positions, businessDate, ...of }: Stated,
   tolerance: Decimal.Decimal
 ): ReadonlyArray<Difference> =>
   positions.flatMap(({ asset, locked, stated }) =>
@@ -40,7 +40,7 @@ const differencesOf = (
       subject:
         locked === null
           ? { resourceKind: "external-source", id: `${of.externalSourceId}:${asset}` }
-          : { resourceKind: "reserve", id: `${reserveId}:${asset}` },
+          : { resourceKind: "reserve", id: `${reserveId}:${asset}:${businessDate}` },
       holderId: null,
       severity: locked === null ? "warning" : "blocking",
       unit: "units",
@@ -52,7 +52,10 @@ const differencesOf = (
     })
   )
 
-/** Differences of all statements of a reserve: of one asset that several state, the largest alone. */
+/**
+ * Differences of all statements of a reserve and a business date: of one asset that several state, the
+ * largest alone.
+ */
 export const differences = (
   statements: ReadonlyArray<Stated>,
   tolerance: Decimal.Decimal
@@ -61,6 +64,15 @@ export const differences = (
   const bySubject = Map.groupBy(all, ({ subject }) => `${subject.resourceKind}/${subject.id}`)
   return [...bySubject.values()].flatMap((found) => found.toSorted(largestFirst).slice(0, 1))
 }
+
+/** The statements with a blocking difference: later runs compare each again. */
+export const again = (
+  statements: ReadonlyArray<Stated>,
+  tolerance: Decimal.Decimal
+): ReadonlyArray<string> =>
+  statements
+    .flatMap((stated) => differencesOf(stated, tolerance))
+    .flatMap(({ severity, statementId }) => (severity === "blocking" ? (statementId ?? []) : []))
 
 const sizeOf = ({ difference }: Difference): Decimal.Decimal =>
   Decimal.abs(difference ?? Decimal.zero)

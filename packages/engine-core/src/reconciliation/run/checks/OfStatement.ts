@@ -6,14 +6,15 @@ export interface OfStatement {
   readonly instrumentId: string
   readonly externalSourceId: string
   readonly statementId: string
+  readonly businessDate: string
   readonly comparedAt: Moment
 }
 
-/** Members of a difference whose subject is the source of the statement. */
+/** Members of a difference whose subject is the source of the statement, with its business date. */
 export const aboutSource = (of: OfStatement) =>
   ({
     instrumentId: of.instrumentId,
-    subject: { resourceKind: "external-source", id: of.externalSourceId },
+    subject: { resourceKind: "external-source", id: `${of.externalSourceId}:${of.businessDate}` },
     holderId: null,
     comparedAt: of.comparedAt,
     statementId: of.statementId

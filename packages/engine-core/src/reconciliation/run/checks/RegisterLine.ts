@@ -4,7 +4,7 @@
  */
 import type { Items } from "../../../findings/Explained.ts"
 import type { Finding, Moment } from "../../../findings/Finding.ts"
-import { compare, type Difference } from "../../../findings/FindingRules.ts"
+import { compare, type Difference, grew } from "../../../findings/FindingRules.ts"
 import * as Decimal from "../../../kernel/Decimal.ts"
 import type { FindingSeverity } from "../../../vocabulary/sets.ts"
 import type { OfStatement } from "./OfStatement.ts"
@@ -29,6 +29,8 @@ export interface Line extends OfStatement {
 export interface Lines {
   readonly comparedAt: Moment
   readonly lines: ReadonlyArray<Line>
+  /** Unexplained amount that people accepted of the subject's finding; null: none is accepted. */
+  readonly accepted: Decimal.Decimal | null
 }
 
 /** Half an atom of the places that the source rounds to; 0 where it does not round. */
@@ -46,27 +48,43 @@ const isWorse = (a: Difference, b: Difference): boolean => {
   return Decimal.compare(Decimal.abs(a.unexplained), Decimal.abs(b.unexplained)) > 0
 }
 
-/** Order of the sources, so that the order in which their statements arrived decides nothing. */
-const bySource = (a: Line, b: Line): number => (a.externalSourceId < b.externalSourceId ? -1 : 1)
+/**
+ * Order of the statements, so that the order in which they arrived decides nothing: by source, the
+ * newest business date first.
+ */
+const bySource = (a: Line, b: Line): number =>
+  a.externalSourceId === b.externalSourceId
+    ? b.businessDate.localeCompare(a.businessDate, "en")
+    : a.externalSourceId < b.externalSourceId
+      ? -1
+      : 1
 
 /**
  * Returns a blocking difference where statement and register differ by more than the policy's
- * tolerance, or else by more than half an atom of the source's places; of several statements, the
- * worst, and of equal ones that of the first source. An account that nobody mapped is a difference
- * also without units: a warning then.
+ * tolerance, or else by more than half an atom of the source's places. Of several statements, of
+ * several sources or dates, the worst of those that no acceptance covers, else the worst; of equal ones
+ * that of the first source and its newest date. An account that nobody mapped is a difference also
+ * without units: a warning then.
  */
 export const differences = (
-  { lines }: Lines,
+  { accepted, lines }: Lines,
   tolerance: Decimal.Decimal | null
-): ReadonlyArray<Difference> =>
+): ReadonlyArray<Difference> => {
+  const found = lines.toSorted(bySource).flatMap((line) => differenceOf(line, tolerance))
+  const isNew = ({ unexplained }: Difference) => accepted === null || grew(accepted, unexplained)
+  const open = found.filter(isNew)
+  return (open.length > 0 ? open : found).reduce<ReadonlyArray<Difference>>(
+    (worst, difference) =>
+      worst[0] === undefined || isWorse(difference, worst[0]) ? [difference] : worst,
+    []
+  )
+}
+
+/** The statements of which a line is a blocking difference: later runs compare each again. */
+export const again = ({ lines }: Lines, tolerance: Decimal.Decimal | null): ReadonlyArray<string> =>
   lines
-    .toSorted(bySource)
     .flatMap((line) => differenceOf(line, tolerance))
-    .reduce<ReadonlyArray<Difference>>(
-      (worst, difference) =>
-        worst[0] === undefined || isWorse(difference, worst[0]) ? [difference] : worst,
-      []
-    )
+    .flatMap(({ severity, statementId }) => (severity === "blocking" ? (statementId ?? []) : []))
 
 const differenceOf = (of: Line, tolerance: Decimal.Decimal | null): ReadonlyArray<Difference> => {
   const expected = of.register ?? Decimal.zero
@@ -98,7 +116,8 @@ const differenceOf = (of: Line, tolerance: Decimal.Decimal | null): ReadonlyArra
       difference: Decimal.zero,
       tolerance: Decimal.zero,
       explained: { amount: Decimal.zero, by: [] },
-      unexplained: Decimal.zero
+      unexplained: Decimal.zero,
+      missingDates: []
     }
   ]
 }

@@ -1,0 +1,159 @@
+/**
+ * Look-ups of the continuity of balances: the statement in force of an account before another one
+ * (docs/domain/reconciliation.md#continuity-of-balances).
+ */
+import { Effect, Stream } from "effect"
+import type { Instrument } from "../../instruments/instrument/Instrument.ts"
+import * as Date from "../../kernel/Date.ts"
+import type * as Duration from "../../kernel/Duration.ts"
+import type * as Instant from "../../kernel/Instant.ts"
+import { Records } from "../../records/Records.ts"
+import * as DueRules from "../../statements/external-source/DueRules.ts"
+import {
+  type ExternalSource,
+  externalSources
+} from "../../statements/external-source/ExternalSource.ts"
+import {
+  type ExternalStatement,
+  externalStatements
+} from "../../statements/external-statement/ExternalStatement.ts"
+import { feedKeyOf } from "../../statements/external-statement/StatementLookups.ts"
+import type { Point } from "./Check.ts"
+import type * as CashBalance from "./checks/CashBalance.ts"
+import type { SourceStatement } from "./StatementsInForceLookups.ts"
+
+/** Statements of an account on one side of a date that are looked at for the nearest date. */
+const nearMax = 100
+
+/** Terms by which the statement of a missing date is overdue. */
+export interface Overdue {
+  /** The policy's grace time; null: each source has its own. */
+  readonly grace: Duration.Duration | null
+  readonly now: Instant.Instant
+}
+
+/** Statements of one account, whatever source and instrument they came for. */
+interface OfAccount {
+  readonly externalAccountId: string
+  /** Sources that state balances of the account, by id; inactive ones count. */
+  readonly sources: ReadonlyMap<string, ExternalSource>
+  /** Keys of their feeds. */
+  readonly feeds: ReadonlyArray<string>
+}
+
+/** Makes the look-up of one run, which reads the sources of cash once. */
+export const make = Effect.fnUntraced(function* (
+  { instrumentId }: Pick<Instrument, "instrumentId">,
+  at: Point
+) {
+  const records = yield* Records
+  const { pin } = at
+  const ofCash = yield* Effect.cached(
+    records.stream(externalSources, { pin, where: { kind: ["cash"] } }).pipe(
+      Stream.map(({ record }) => record),
+      Stream.filter(({ balances }) => balances === "stated"),
+      Stream.runCollect
+    )
+  )
+
+  const accountOf = (externalAccountId: string) =>
+    Effect.map(ofCash, (all): OfAccount => {
+      const own = all.filter(({ account }) => account === externalAccountId)
+      return {
+        externalAccountId,
+        sources: new Map(own.map((source) => [source.externalSourceId, source])),
+        feeds: own.flatMap(({ externalSourceId, instruments }) =>
+          instruments.map((of) => feedKeyOf({ externalSourceId, instrumentId: of }))
+        )
+      }
+    })
+
+  /** The statements in force of the account of the nearest date before or after another date. */
+  const nearestTo = Effect.fnUntraced(function* (
+    { externalAccountId, feeds }: OfAccount,
+    of: { readonly businessDate: Date.Date; readonly side: "before" | "after" }
+  ) {
+    const isBefore = of.side === "before"
+    const range = isBefore ? { to: of.businessDate } : { from: Date.next(of.businessDate) }
+    const rows = yield* records.list(externalStatements, {
+      pin,
+      where: { inForce: feeds },
+      ranges: { businessDate: range },
+      direction: isBefore ? "desc" : "asc",
+      limit: nearMax
+    })
+    const found = rows
+      .map(({ record }) => record)
+      .filter((statement) => statement.externalAccountId === externalAccountId)
+    return found.filter(({ businessDate }) => businessDate === found[0]?.businessDate)
+  })
+
+  /** The opening of a statement beside the closing before it; none where one of them is not stated. */
+  const linkOf = Effect.fnUntraced(function* (
+    account: OfAccount,
+    statement: ExternalStatement,
+    { grace, now }: Overdue
+  ) {
+    const { businessDate, opening } = statement
+    const source = account.sources.get(statement.externalSourceId)
+    if (source === undefined || opening === null) return []
+    const before = yield* nearestTo(account, { businessDate, side: "before" })
+    const previous = precedingOf(statement, before)
+    if (previous === null || previous.closing === null) return []
+    const missing = DueRules.businessDates(source, {
+      from: Date.next(previous.businessDate),
+      to: Date.addDays(businessDate, -1)
+    })
+    const last = missing.at(-1)
+    const link: CashBalance.Link = {
+      instrumentId,
+      externalAccountId: account.externalAccountId,
+      statementId: statement.externalStatementId,
+      externalSourceId: statement.externalSourceId,
+      businessDate,
+      currency: statement.currency,
+      closing: previous.closing,
+      opening,
+      missing,
+      isOverdue:
+        last === undefined ||
+        DueRules.isOverdue({ ...source, grace: grace ?? source.grace }, last, now)
+    }
+    return [link]
+  })
+
+  return {
+    /**
+     * The links on both sides of a statement that a run compares: its own opening, and that of the
+     * account's next statement, which may have been compared before this one came.
+     */
+    around: Effect.fnUntraced(function* ({ statement }: SourceStatement, overdue: Overdue) {
+      const { businessDate, externalAccountId } = statement
+      if (externalAccountId === null) return []
+      const account = yield* accountOf(externalAccountId)
+      const after = yield* nearestTo(account, { businessDate, side: "after" })
+      const own = after.filter((next) => next.instrumentId === instrumentId)
+      const links = yield* Effect.forEach([statement, ...own], (each) =>
+        linkOf(account, each, overdue)
+      )
+      return links.flat()
+    })
+  }
+})
+
+/**
+ * The statement that precedes another one, of those of the nearest date before: that of the same source
+ * and instrument, else one that closes as the other opens, else the first by source.
+ */
+const precedingOf = (
+  { externalSourceId, instrumentId, opening }: ExternalStatement,
+  before: ReadonlyArray<ExternalStatement>
+): ExternalStatement | null => {
+  const own = before.find(
+    (other) => other.externalSourceId === externalSourceId && other.instrumentId === instrumentId
+  )
+  const [first = null] = before.toSorted((a, b) =>
+    a.externalSourceId < b.externalSourceId ? -1 : 1
+  )
+  return own ?? before.find(({ closing }) => closing !== null && closing === opening) ?? first
+}

@@ -200,6 +200,23 @@ interface Facts {
   isDrifting: boolean
 }
 
+/** The difference of a holder in statements that the register-line finding shows: amount, and moment. */
+const worstOf = (
+  { active, stated }: Facts,
+  on: InstrumentId,
+  of: { readonly nth: 0 | 1; readonly accepted: number | null }
+): { readonly amount: number; readonly asOf: number } | undefined => {
+  if (!active[on]) return undefined
+  const differing = [...stated[on]]
+    .toSorted(([a], [b]) => b - a)
+    .flatMap(([, { asOf, off }]) => (off[of.nth] === 0 ? [] : [{ amount: off[of.nth], asOf }]))
+  const { accepted } = of
+  const uncovered = differing.filter(({ amount }) => accepted === null || !within(accepted, amount))
+  return (uncovered.length > 0 ? uncovered : differing).toSorted(
+    (a, b) => Math.abs(b.amount) - Math.abs(a.amount)
+  )[0]
+}
+
 const newestOf = ({ stated, active }: Facts, on: InstrumentId): Statement | undefined =>
   active[on] ? stated[on].get(Math.max(...stated[on].keys())) : undefined
 
@@ -218,8 +235,6 @@ const differencesOf = (
     case "movements-balance":
     case "lots-holdings":
       return ofHolders([first, second])
-    case "register-line":
-      return ofHolders(newestOf(facts, on)?.off ?? [0, 0])
     default:
       return []
   }
@@ -274,9 +289,15 @@ const enter = (
   if (isReached) {
     for (const on of covered) {
       for (const check of found.filter(asks)) {
-        const comparedAt = check === "register-line" ? (newestOf(facts, on)?.asOf ?? null) : null
         for (const [subject, amount] of differencesOf(facts, check, on)) {
-          if (amount !== 0) sees.set(keyOf(check, subject, on), { amount, comparedAt })
+          if (amount !== 0) sees.set(keyOf(check, subject, on), { amount, comparedAt: null })
+        }
+        if (check !== "register-line") continue
+        for (const [nth, holderId] of holderIds.entries()) {
+          const key = keyOf(check, ["holder", holderId], on)
+          const accepted = books.lines.get(key)?.accepted ?? null
+          const worst = worstOf(facts, on, { nth: nth as 0 | 1, accepted })
+          if (worst !== undefined) sees.set(key, { amount: worst.amount, comparedAt: worst.asOf })
         }
       }
     }
@@ -310,9 +331,9 @@ const enter = (
     if (line.state === "cleared" || sees.has(key) || !isReached || !isGrounded) continue
     if (!asks(check)) continue
     if (of === null ? scope.instruments !== null : !covered.includes(of)) continue
-    const asOf = of === null ? undefined : newestOf(facts, of)?.asOf
-    const isOlder = line.comparedAt !== null && (asOf === undefined || asOf < line.comparedAt)
-    if (!isOlder) books.lines.set(key, { ...line, state: "cleared", accepted: null })
+    // A statement that was found to differ is compared again, or was corrected, while its source is active.
+    const isLeft = line.comparedAt !== null && (of === null || newestOf(facts, of) === undefined)
+    if (!isLeft) books.lines.set(key, { ...line, state: "cleared", accepted: null })
   }
   const opened: Array<InstrumentId> = []
   for (const on of covered) {

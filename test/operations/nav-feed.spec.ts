@@ -13,6 +13,7 @@ import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Navs from "./navs.ts"
 import * as Reconciling from "./reconciling.ts"
+import * as Stating from "./stating.ts"
 
 const engine = () => Effect.provide(world())
 const cutOff = "2026-07-31T20:00:00Z"
@@ -266,6 +267,7 @@ describe("a reconciliation run under a mapped feed", () => {
   it.effect("holds what the NAV does not confirm, warns of a waiting order, and clears both", () =>
     Effect.gen(function* () {
       yield* priced()
+      yield* Stating.source("nav-1", { kind: "nav", calendar: [] })
       yield* Reconciling.run()
       assert.deepStrictEqual(yield* found, [])
       yield* Navs.states({ businessDate: date, official: "1.0460" })

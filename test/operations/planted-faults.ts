@@ -89,19 +89,19 @@ const kinds = {
       }))
   }),
   "a wrong total": ({ by }) => ({
-    finds: [`statement-total admin blocking ${text(by)}`],
+    finds: [`statement-total admin:date blocking ${text(by)}`],
     plant: (day) => ofAdmin(day, (admin) => ({ ...admin, total: admin.total + by }))
   }),
   "a wrong count": () => ({
-    finds: ["statement-total admin blocking -1"],
+    finds: ["statement-total admin:date blocking -1"],
     plant: (day) => ofAdmin(day, (admin) => ({ ...admin, count: admin.count - 1 }))
   }),
   "other units outstanding": ({ by }) => ({
-    finds: [`supply-outstanding nav blocking ${text(by)}`],
+    finds: [`supply-outstanding nav:date blocking ${text(by)}`],
     plant: (day) => ({ ...day, nav: { total: day.nav.total + by } })
   }),
   "a wrong closing balance": ({ by }) => ({
-    finds: [`cash-balance bank blocking ${text(by)}`],
+    finds: [`cash-balance bank:date blocking ${text(by)}`],
     plant: (day) => ({ ...day, bank: { ...day.bank, closing: day.bank.closing + by } })
   }),
   // The harness expects the sum of every day's lines that no order takes, and so of this one.
@@ -137,7 +137,10 @@ const open = Effect.gen(function* () {
   const rows = yield* records.list(findings, { where: { state: ["open"] }, limit: 100 })
   return rows
     .map(({ record: { check, severity, subject, unexplained } }) => {
-      const id = subject.id.replace(/:\w{16}$/u, ":*")
+      const id = subject.id
+        .replace(/:\w{16}$/u, ":*")
+        // Every fault is of the day of the walk; lines without a reference have a date of their own.
+        .replace(/^(admin|nav|bank):[0-9-]{10}$/u, "$1:date")
       return `${check} ${id} ${severity} ${Decimal.formatPlain(unexplained)}`
     })
     .toSorted()
@@ -150,7 +153,10 @@ interface Sources {
 }
 
 /** Sends the files of a day, each in the place of an earlier one of the same date. */
-const sendsOf = (sources: Sources, { date }: { readonly date: Date.Date }) =>
+const sendsOf = (
+  sources: Sources,
+  { date, opening }: { readonly date: Date.Date; readonly opening: bigint }
+) =>
   Effect.fnUntraced(function* ({ admin, nav, bank }: Day) {
     if (admin !== null) {
       yield* Stating.states(sources.admin, {
@@ -166,7 +172,7 @@ const sendsOf = (sources: Sources, { date }: { readonly date: Date.Date }) =>
     })
     yield* Stating.states(sources.bank, {
       businessDate: date,
-      opening: Decimal.zero,
+      opening: Decimal.of(text(opening)),
       closing: Decimal.of(text(bank.closing)),
       lines: bank.entries.map((amount) => ({
         amount: text(amount < 0n ? -amount : amount),
@@ -196,10 +202,12 @@ const walk = (steps: ReadonlyArray<Step>) =>
     let skipped = 0
     let isFirst = true
     let pending = 0
+    // Each day opens with the closing balance of the day before.
+    let opening = 0n
     // Lines have no reference of the bank, so that those of a booking date are one finding.
     const unmatched = new Map<string, bigint>()
     for (const { kind: name, holderId, by, order, entries } of steps) {
-      const books: Books = { held, opening: 0n, entries }
+      const books: Books = { held, opening, entries }
       const fault = kinds[name]({ books, holderId, by })
       const day = fault.plant(agreed(books, order))
       const isMissing = day.admin === null
@@ -210,7 +218,7 @@ const walk = (steps: ReadonlyArray<Step>) =>
         isFirst = false
         pending = 0
       }
-      const sends = sendsOf(sources, { date })
+      const sends = sendsOf(sources, { date, opening })
       yield* sends(day)
       unmatched.set(date, sum(day.bank.entries))
       const due = Date.next(date)
@@ -239,6 +247,7 @@ const walk = (steps: ReadonlyArray<Step>) =>
       yield* TestClock.adjust("1 minute")
       yield* Reconciling.run('{"scope":{"instrumentIds":["fund-a"]}}')
       unmatched.set(date, sum(cured.bank.entries))
+      opening = cured.bank.closing
       const missing = yield* open
       const lasting = /statement-(overdue|gap)|cash-unmatched/u
       expect([name, missing.filter((text) => !lasting.test(text))]).toEqual([name, []])

@@ -368,6 +368,7 @@ const unshown = [
   "register-entry",
   "run-instrument",
   "check-mark",
+  "awaited-statements",
   "scheduled-distribution",
   "screening",
   "standing-party",

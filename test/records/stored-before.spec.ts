@@ -318,6 +318,7 @@ describe("a collection", () => {
         "restriction",
         "run-instrument",
         "check-mark",
+        "awaited-statements",
         "scheduled-distribution",
         "screening",
         "shown-distribution",

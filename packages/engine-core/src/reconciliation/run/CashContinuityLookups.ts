@@ -2,17 +2,14 @@
  * Look-ups of the continuity of balances: the statement in force of an account before another one
  * (docs/domain/reconciliation.md#continuity-of-balances).
  */
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import * as Date from "../../kernel/Date.ts"
 import type * as Duration from "../../kernel/Duration.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import { Records } from "../../records/Records.ts"
 import * as DueRules from "../../statements/external-source/DueRules.ts"
-import {
-  type ExternalSource,
-  externalSources
-} from "../../statements/external-source/ExternalSource.ts"
+import type { ExternalSource } from "../../statements/external-source/ExternalSource.ts"
 import {
   type ExternalStatement,
   externalStatements
@@ -20,7 +17,7 @@ import {
 import { feedKeyOf } from "../../statements/external-statement/StatementLookups.ts"
 import type { Point } from "./Check.ts"
 import type * as CashBalance from "./checks/CashBalance.ts"
-import type { SourceStatement } from "./StatementsInForceLookups.ts"
+import { externalSourcesAt, type SourceStatement } from "./StatementsInForceLookups.ts"
 
 /** Statements of an account on one side of a date that are looked at for the nearest date. */
 const nearMax = 100
@@ -47,12 +44,10 @@ export const make = Effect.fnUntraced(function* (
   at: Point
 ) {
   const records = yield* Records
-  const { pin } = at
+  const { pin, sources = externalSourcesAt(pin) } = at
   const ofCash = yield* Effect.cached(
-    records.stream(externalSources, { pin, where: { kind: ["cash"] } }).pipe(
-      Stream.map(({ record }) => record),
-      Stream.filter(({ balances }) => balances === "stated"),
-      Stream.runCollect
+    Effect.map(sources, (all) =>
+      all.filter(({ balances, kind }) => kind === "cash" && balances === "stated")
     )
   )
 

@@ -1,5 +1,5 @@
 /** Declaration of a check of reconciliation: facts of one instrument, compared by a pure function. */
-import { Data, Stream } from "effect"
+import { Data, type Effect, Stream } from "effect"
 import type * as Decimal from "../../kernel/Decimal.ts"
 import type * as Duration from "../../kernel/Duration.ts"
 import type * as Instant from "../../kernel/Instant.ts"
@@ -14,6 +14,7 @@ import type { Bulk } from "../../ports/storage/Bulk.ts"
 import type { Feed } from "../../ports/storage/Feed.ts"
 import type { ProjectionLog } from "../../ports/storage/ProjectionLog.ts"
 import type { Records, Stored } from "../../records/Records.ts"
+import type { ExternalSource } from "../../statements/external-source/ExternalSource.ts"
 import type { BatchPoint } from "./ReserveBatchLookups.ts"
 
 /** Point of a run: the run reads only what was written by then. */
@@ -30,6 +31,8 @@ export interface Point {
    * (docs/domain/reconciliation.md#what-is-read-again).
    */
   readonly isBrief?: boolean
+  /** All sources of statements, loaded at the first use; left out: each check loads them. */
+  readonly sources?: Effect.Effect<ReadonlyArray<Stored<ExternalSource>>, Unavailable, Records>
 }
 
 /** Record that a finding, or input that was not compared, is about. */

@@ -14,7 +14,7 @@ const batchMax = 500
  * Largest number of statements that a watermark names to be compared again; with more it stays, and the
  * next run reads all that came since.
  */
-const againMax = 1_000
+const againMax = 5_000
 
 const marked: ReadonlyArray<string> = checks.flatMap(({ isMarked, name }) =>
   isMarked === true ? [name] : []

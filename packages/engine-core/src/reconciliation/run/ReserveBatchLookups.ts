@@ -14,6 +14,7 @@ import { isBacking, type Reserve, reserves } from "../../reserves/reserve/Reserv
 import { reserveHoldings } from "../../reserves/reserve/ReserveHolding.ts"
 import * as ReserveLookups from "../../reserves/reserve/ReserveLookups.ts"
 import type { Point } from "./Check.ts"
+import { externalSourcesAt } from "./StatementsInForceLookups.ts"
 
 /** A reserve in force on the ledger, with its books at the run's pin. */
 export interface Backed {
@@ -47,7 +48,8 @@ export const pointOf = Effect.fnUntraced(function* (instruments: ReadonlyArray<O
     Effect.flatMap(backed, (found) => custodyHashesOf([...found.keys()], at.pin))
   )
   const orphaned = yield* Effect.cached(orphanedOf(instrumentIds, at.pin))
-  return { ...at, reserves: { backed, custodyHashes, orphaned } } satisfies BatchPoint
+  const sources = yield* Effect.cached(externalSourcesAt(at.pin))
+  return { ...at, sources, reserves: { backed, custodyHashes, orphaned } } satisfies BatchPoint
 })
 
 /** Loads the reserves in force of instruments with their books at a pin; an instrument may have none. */

@@ -21,10 +21,7 @@ import { Bulk } from "../../ports/storage/Bulk.ts"
 import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import * as DueRules from "../../statements/external-source/DueRules.ts"
-import {
-  type ExternalSource,
-  externalSources
-} from "../../statements/external-source/ExternalSource.ts"
+import type { ExternalSource } from "../../statements/external-source/ExternalSource.ts"
 import {
   type ExternalStatement,
   ownerOf,
@@ -47,6 +44,7 @@ import * as InFlightRules from "./InFlightRules.ts"
 import * as Rules from "./RunRules.ts"
 import { pinAt } from "./StatementPinLookups.ts"
 import {
+  externalSourcesAt,
   type LeavesOut,
   leftOut,
   type SourceStatement,
@@ -59,20 +57,14 @@ type Of = Pick<Instrument, "instrumentId">
 /** Loads the active sources of an instrument, of these kinds, in the order of their ids. */
 export const sourcesOf = Effect.fnUntraced(function* (
   { instrumentId }: Of,
-  { pin }: Point,
+  { pin, sources = externalSourcesAt(pin) }: Point,
   kinds?: ReadonlyArray<StatementKind>
 ) {
-  const records = yield* Records
-  return yield* records
-    .stream(externalSources, {
-      pin,
-      where: { state: ["active"], ...(kinds === undefined ? {} : { kind: kinds }) }
-    })
-    .pipe(
-      Stream.map(({ record }) => record),
-      Stream.filter(({ instruments }) => instruments.includes(instrumentId)),
-      Stream.runCollect
-    )
+  const all = yield* sources
+  return all.filter(
+    ({ instruments, kind, state }) =>
+      state === "active" && (kinds?.includes(kind) ?? true) && instruments.includes(instrumentId)
+  )
 })
 
 /** Loads the newest statement in force of each source of an instrument that has one. */

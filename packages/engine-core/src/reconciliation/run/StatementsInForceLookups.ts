@@ -41,22 +41,32 @@ export interface ToCompare {
   readonly notes: ReadonlyArray<Note>
 }
 
+/** Largest number of statements of an inactive source that wait for it, the newest. */
+const deferredMax = 100
+
 /** Why a check compares no statement of a source; null: it compares them. */
 export type LeavesOut = (source: ExternalSource) => string | null
 
 /** Loads the sources of an instrument, of these kinds, in the order of their ids. */
-const allSourcesOf = Effect.fnUntraced(function* (
+const allSourcesOf = (
   { instrumentId }: Of,
-  { pin }: Point,
+  { pin, sources = externalSourcesAt(pin) }: Point,
   kinds: ReadonlyArray<StatementKind>
-) {
-  const records = yield* Records
-  return yield* records.stream(externalSources, { pin, where: { kind: kinds } }).pipe(
-    Stream.map(({ record }) => record),
-    Stream.filter(({ instruments }) => instruments.includes(instrumentId)),
-    Stream.runCollect
+) =>
+  Effect.map(sources, (all) =>
+    all.filter(
+      ({ instruments, kind }) => kinds.includes(kind) && instruments.includes(instrumentId)
+    )
   )
-})
+
+/** Loads all sources, inactive ones included, in the order of their ids. */
+export const externalSourcesAt = (pin: Point["pin"]) =>
+  Effect.flatMap(Records, (records) =>
+    records.stream(externalSources, { pin }).pipe(
+      Stream.map(({ record }) => record),
+      Stream.runCollect
+    )
+  )
 
 /**
  * Loads the statements of a source and an instrument that came since the watermark; all in force where
@@ -126,9 +136,8 @@ export const statementsToCompare = Effect.fnUntraced(function* (
       const arrived = yield* arrivedOf(key, mark, at)
       const due = [...arrived, ...(again.get(key) ?? [])]
       if (source.state === "inactive") {
-        // Without a watermark all statements have arrived: those of a source that ended long ago are
-        // left to its newest.
-        const waiting = mark === null ? due.slice(-1) : due
+        // Without a watermark all statements have arrived, also those of a source that ended long ago.
+        const waiting = due.slice(-deferredMax)
         const ids = new Set(waiting.map(({ externalStatementId }): string => externalStatementId))
         const notes = [...ids].map((statementId): Note => new Deferred({ statementId }))
         return { statements: [], notes } satisfies ToCompare

@@ -36,9 +36,9 @@ import * as Continuity from "./CashContinuityLookups.ts"
 import * as CashBalance from "./checks/CashBalance.ts"
 import type { OfStatement } from "./checks/OfStatement.ts"
 import type * as StatementGap from "./checks/StatementGap.ts"
-import type * as StatementOverdue from "./checks/StatementOverdue.ts"
-import type * as StatementTotal from "./checks/StatementTotal.ts"
-import type * as SupplyOutstanding from "./checks/SupplyOutstanding.ts"
+import * as StatementOverdue from "./checks/StatementOverdue.ts"
+import * as StatementTotal from "./checks/StatementTotal.ts"
+import * as SupplyOutstanding from "./checks/SupplyOutstanding.ts"
 import * as InFlight from "./InFlightLookups.ts"
 import * as InFlightRules from "./InFlightRules.ts"
 import * as Rules from "./RunRules.ts"
@@ -168,7 +168,7 @@ const ofEachStatement = <F>(
 /** Streams the stated totals of statements with lines, beside the sums of their lines. */
 export const totals = (instrument: Of, at: Point): NotedFacts<StatementTotal.Totals> =>
   ofEachStatement(instrument, at, {
-    check: "statement-total",
+    check: StatementTotal.check,
     kinds: ["holdings", "cash", "custody"],
     facts: Effect.fnUntraced(function* (latest: SourceStatement) {
       const { statement } = latest
@@ -220,7 +220,7 @@ export const outstanding = (
   at: Point
 ): NotedFacts<SupplyOutstanding.Outstanding> =>
   ofEachStatement(instrument, at, {
-    check: "supply-outstanding",
+    check: SupplyOutstanding.check,
     kinds: ["nav"],
     facts: Effect.fnUntraced(function* (latest: SourceStatement) {
       const { totalQuantity, nav } = latest.statement
@@ -341,7 +341,7 @@ export const balances = (
       const continuity = yield* Continuity.make(instrument, at)
       const links: Array<CashBalance.Link> = []
       const own = ofEachStatement<CashBalance.Fact>(instrument, at, {
-        check: "cash-balance",
+        check: CashBalance.check,
         kinds: ["cash"],
         leavesOut: ({ balances }) => (balances === "none" ? "balances-none" : null),
         facts: Effect.fnUntraced(function* (element) {
@@ -372,5 +372,5 @@ const balanceOf = Effect.fnUntraced(function* (element: SourceStatement, at: Poi
 
 /** Grace time of overdue statements that the policy names; null: each source has its own. */
 const graceOf = ({ manifest }: Instrument) => ({
-  grace: Rules.termsOf("statement-overdue", manifest ?? PolicyTerms.defaults).grace
+  grace: Rules.termsOf(StatementOverdue.check, manifest ?? PolicyTerms.defaults).grace
 })

@@ -88,6 +88,7 @@ const recordsOf = (n: number, of: Of) => {
       balanceAfter: balanceOf(n),
       reference: null,
       ledgerTime: at,
+      restricted: true,
       holdersAfter: n + 1
     }),
     drawn(holders, {
@@ -184,7 +185,8 @@ const booksOf = (n: number, of: Of) => {
       units,
       balanceAfter: units,
       reference: null,
-      ledgerTime: at
+      ledgerTime: at,
+      restricted: true
     }),
     drawn(lots, {
       ...asset,

@@ -123,7 +123,26 @@ const faults: ReadonlyArray<Fault> = [
     Effect.gen(function* () {
       const stranger = yield* Fund.outsider("stranger")
       yield* Powers.sends(stage, stranger, String(1 + die.roll(50)))
-      return [`admission-effect blocking ${stranger.party}`]
+      return [`admission-effect warning ${stranger.party}`]
+    })
+  ),
+  faultOf("restricted units of a party that no credential admits", ({ die, stage }) =>
+    Effect.gen(function* () {
+      const { asset, registrar, venue } = stage
+      yield* registrar.act(
+        Templates.create(Templates.Holding, {
+          registrar: registrar.party,
+          owner: registrar.party,
+          provider: venue,
+          instrument: asset,
+          amount: Decimal.of(String(1 + die.roll(50))),
+          restricted: true,
+          lock: null,
+          label: "",
+          meta: {}
+        })
+      )
+      return [`admission-effect blocking ${registrar.party}`]
     })
   ),
   faultOf("more holders than the cap has", ({ die }) =>

@@ -214,7 +214,8 @@ describe("a person of whom many units were recovered", () => {
       const moved = (seq: number, of: Pick<PartyMovement, "from" | "to">): PartyMovement => ({
         ...{ registrar: stage.registrar.party, instrumentId: "fund-z", party: h1.party, seq },
         ...{ at: now, ledgerTime: now, offset: Offset.of(1), updateId: "u", kind: "recovery" },
-        ...{ units: Decimal.one, reference: null, balanceAfter: Decimal.fromInteger(seq), ...of }
+        ...{ units: Decimal.one, reference: null, balanceAfter: Decimal.fromInteger(seq), ...of },
+        restricted: false
       })
       const came = { from: h2.party, to: h1.party }
       const recovered = [

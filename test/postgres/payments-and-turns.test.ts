@@ -23,7 +23,7 @@ const moved = (
 ) =>
   ({
     ...{ registrar: party("reg"), instrumentId: "fund-a", party: h1, seq, at, ledgerTime: at },
-    ...{ offset: Offset.of(seq), updateId: "u", reference: null, ...of },
+    ...{ offset: Offset.of(seq), updateId: "u", reference: null, restricted: false, ...of },
     units: Decimal.of(of.units),
     balanceAfter: Decimal.of(of.balanceAfter)
   }) satisfies PartyMovement

@@ -26,6 +26,7 @@ export const movementOf = ({ acquisition, movement }: LotRules.Step, offset: num
   offset: Offset.of(offset),
   updateId: `u${offset}`,
   kind: "transfer",
+  restricted: false,
   balanceAfter: movement.units,
   holdersAfter: 1
 })

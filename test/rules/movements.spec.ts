@@ -21,8 +21,9 @@ const touch = (
   owner: string,
   amount: string,
   lock: Touch["lock"] = "free",
-  asset = "r/a"
-): Touch => ({ nodeId, on, asset, owner: party(owner), amount: Decimal.of(amount), lock })
+  asset = "r/a",
+  transfer: Touch["transfer"] = "free"
+): Touch => ({ nodeId, on, asset, owner: party(owner), amount: Decimal.of(amount), lock, transfer })
 
 const claim = (nodeId: number, until: number, kinds: Partial<Kinds> = {}): Claim => ({
   nodeId,
@@ -118,13 +119,29 @@ describe("the movements of an update", () => {
     expect(movementTexts(touches, claims)).toEqual(expected)
   })
 
+  it("are restricted where restricted units came to their receiver, whatever left others", () => {
+    const bought = (transfer: Touch["transfer"]) => [
+      touch(1, "went", "alice", "5", "free", "r/a", "restricted"),
+      touch(2, "came", "bob", "3", "free", "r/a", transfer),
+      touch(3, "came", "carol", "1", "free", "r/a", "free")
+    ]
+    const claims = [claim(1, 3)]
+    const flags = (transfer: Touch["transfer"]) =>
+      movementsOf({ touches: bought(transfer), claims }).map(
+        ({ to, restricted }) => `${nameOf(to)} ${restricted}`
+      )
+    expect(flags("restricted")).toEqual(["bob true", "carol false", "– false"])
+    expect(flags("free")).toEqual(["bob false", "carol false", "– false"])
+  })
+
   it("add up to what came and went, locks to locks, for any touches under any acts", () => {
     const anyTouch = fc.record({
       on: fc.constantFrom("came" as const, "went" as const),
       owner: fc.constantFrom(...parties),
       asset: fc.constantFrom("r/a", "r/b"),
       amount: fc.bigInt({ min: 1n, max: 50n }).map(Decimal.fromAtoms),
-      lock: fc.constantFrom("locked" as const, "free" as const)
+      lock: fc.constantFrom("locked" as const, "free" as const),
+      transfer: fc.constantFrom("restricted" as const, "free" as const)
     })
     const anyClaim = fc.tuple(fc.nat(12), fc.nat(6))
     fc.assert(

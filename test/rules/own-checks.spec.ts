@@ -227,9 +227,14 @@ describe("units of a party without an admission", () => {
     ["transfer", "2026-03-05T12:00:00.000000001Z", true],
     ["forced-transfer", "2026-03-06T00:00:00Z", false]
   ] as const)("came against its admissions by a %s of %s: %s", (kind, then, isAgainst) => {
-    expect(AdmissionEffect.isAgainst([{ ...period, endedAt: end }], { kind, at: at(then) })).toBe(
-      isAgainst
-    )
+    const arrival = { kind, at: at(then), restricted: true }
+    expect(AdmissionEffect.isAgainst([{ ...period, endedAt: end }], arrival)).toBe(isAgainst)
+  })
+
+  it("come against no admission where anybody may hold them", () => {
+    const arrival = { kind: "transfer", at: start, restricted: false } as const
+    expect(AdmissionEffect.isAgainst([], arrival)).toBe(false)
+    expect(AdmissionEffect.isAgainst([], { ...arrival, restricted: true })).toBe(true)
   })
 
   const held = {

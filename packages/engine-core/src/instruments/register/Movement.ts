@@ -1,5 +1,5 @@
 /** Records of movements of units, on the axis of the instrument and on those of its parties. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -42,7 +42,12 @@ const kept = {
    * Latest effective time of the update and all earlier ones, which never decreases. Reads by time
    * use it, because the ledger may date an update a little before the one that it follows.
    */
-  ledgerTime: Instant.schema
+  ledgerTime: Instant.schema,
+  /**
+   * Whether the receiver needed a credential of the venue, as the units themselves say; false of a
+   * burn. Movements that were stored without it count as restricted.
+   */
+  restricted: Schema.Boolean.pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(true)))
 } as const
 
 /** Movement on the axis of its instrument: `balanceAfter` is the instrument's supply. */

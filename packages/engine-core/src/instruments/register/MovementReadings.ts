@@ -95,14 +95,15 @@ const touchesOf = Effect.fnUntraced(function* (update: Whole) {
     if (!event.inAcs && !passing.has(event.contractId)) continue
     const read = countedOf(event.payload, update.venue)
     if (Result.isFailure(read) || read.success === null) continue
-    const { registrar, instrument, owner, amount, lock } = read.success
+    const { registrar, instrument, owner, amount, lock, restricted } = read.success
     const asset = { registrar, instrumentId: instrument.id }
     assets.set(assetKeyOf(asset), asset)
     const held = {
       asset: assetKeyOf(asset),
       owner,
       amount,
-      lock: lock === null ? ("free" as const) : ("locked" as const)
+      lock: lock === null ? ("free" as const) : ("locked" as const),
+      transfer: restricted ? ("restricted" as const) : ("free" as const)
     }
     came.set(event.contractId, held)
     touches.push({ nodeId: event.nodeId, on: "came", ...held })
@@ -129,7 +130,9 @@ const heldOf = (holding: Holding | undefined): Omit<Touch, "nodeId" | "on"> | un
         asset: assetKeyOf(holding),
         owner: holding.owner,
         amount: holding.amount,
-        lock: holding.lock === null ? "free" : "locked"
+        lock: holding.lock === null ? "free" : "locked",
+        // What leaves a party says nothing of what its receiver gets.
+        transfer: "free"
       }
 
 /** Loads the balances of the touched parties after the whole update. */
@@ -167,7 +170,7 @@ const recordMovements = Effect.fnUntraced(function* (update: Whole, of: Share) {
   const stored = Option.getOrUndefined(yield* records.find(supplies, assetKeyOf(of.asset)))
   const opening = stored ?? (yield* sumRegister(of.asset, balances))
   let { units: supply, holders, seq } = opening
-  for (const { kind, from, to, units, reference } of of.moved) {
+  for (const { kind, from, to, units, reference, restricted } of of.moved) {
     seq += 1
     if (from !== to) {
       if (from !== null && Decimal.isZero(move(balances, from, Decimal.negate(units)))) holders -= 1
@@ -187,7 +190,8 @@ const recordMovements = Effect.fnUntraced(function* (update: Whole, of: Share) {
       to,
       units,
       reference,
-      ledgerTime
+      ledgerTime,
+      restricted
     }
     const movement = { ...moved, balanceAfter: supply, holdersAfter: holders }
     yield* LedgerRecord.open(movements, movement, update)

@@ -15,6 +15,8 @@ export interface Touch {
   readonly owner: Party.Party
   readonly amount: Decimal.Decimal
   readonly lock: "locked" | "free"
+  /** `restricted`: who receives the units needs a credential of the venue. */
+  readonly transfer: "restricted" | "free"
 }
 
 /** An act: a node with its consequences up to the node `until`, and the kinds of its movements. */
@@ -36,7 +38,10 @@ export interface Kinds {
 
 export const plain: Kinds = { into: "mint", outOf: "burn", across: "transfer" }
 
-export type Moved = Pick<Movement, "kind" | "from" | "to" | "units" | "reference"> & {
+export type Moved = Pick<
+  Movement,
+  "kind" | "from" | "to" | "units" | "reference" | "restricted"
+> & {
   readonly asset: string
 }
 
@@ -106,6 +111,8 @@ interface Net {
   readonly party: Party.Party
   units: Decimal.Decimal
   locked: Decimal.Decimal
+  /** Whether restricted units came to the party. */
+  restricted: boolean
 }
 
 const movesOf = ({ kinds, reference, touches }: Act): ReadonlyArray<Moved> => {
@@ -116,6 +123,7 @@ const movesOf = ({ kinds, reference, touches }: Act): ReadonlyArray<Moved> => {
     from: of.party,
     to: of.party,
     units: Decimal.abs(of.locked),
+    restricted: of.restricted,
     reference
   })
   return [
@@ -134,15 +142,17 @@ const movesOf = ({ kinds, reference, touches }: Act): ReadonlyArray<Moved> => {
 
 const netsOf = (touches: ReadonlyArray<Touch>): ReadonlyArray<Net> => {
   const nets = new Map<string, Net>()
-  for (const { on, asset, owner, amount, lock } of touches) {
+  for (const { on, asset, owner, amount, lock, transfer } of touches) {
     const key = `${asset} ${owner}`
     const net = nets.get(key) ?? {
       asset,
       party: owner,
       units: Decimal.zero,
-      locked: Decimal.zero
+      locked: Decimal.zero,
+      restricted: false
     }
     nets.set(key, net)
+    if (on === "came" && transfer === "restricted") net.restricted = true
     const signed = on === "came" ? amount : Decimal.negate(amount)
     net.units = Decimal.add(net.units, signed)
     if (lock === "locked") net.locked = Decimal.add(net.locked, signed)
@@ -153,24 +163,26 @@ const netsOf = (touches: ReadonlyArray<Touch>): ReadonlyArray<Net> => {
 /** Pairs givers and receivers of one asset, each in the order of their first touch. */
 const exchanged = (
   nets: ReadonlyArray<Net>
-): ReadonlyArray<Pick<Movement, "from" | "to" | "units">> => {
+): ReadonlyArray<Pick<Movement, "from" | "to" | "units" | "restricted">> => {
   const givers = nets
     .filter(({ units }) => Decimal.isNegative(units))
     .map(({ party, units }) => ({ party, left: Decimal.abs(units) }))
-  const moves: Array<Pick<Movement, "from" | "to" | "units">> = []
-  for (const { party: to, units } of nets) {
+  const moves: Array<Pick<Movement, "from" | "to" | "units" | "restricted">> = []
+  for (const { party: to, restricted, units } of nets) {
     let wanted = units
     while (Decimal.isPositive(wanted)) {
       const giver = givers[0]
       const part = giver === undefined ? wanted : Decimal.min(wanted, giver.left)
-      moves.push({ from: giver?.party ?? null, to, units: part })
+      moves.push({ from: giver?.party ?? null, to, units: part, restricted })
       wanted = Decimal.subtract(wanted, part)
       if (giver === undefined) continue
       giver.left = Decimal.subtract(giver.left, part)
       if (Decimal.isZero(giver.left)) givers.shift()
     }
   }
-  for (const { party: from, left } of givers) moves.push({ from, to: null, units: left })
+  for (const { party: from, left } of givers) {
+    moves.push({ from, to: null, units: left, restricted: false })
+  }
   return moves
 }
 

@@ -15,7 +15,7 @@ export const check = "admission-effect"
 export type Period = Pick<Admission, "admittedAt" | "validFrom" | "validUntil" | "endedAt">
 
 /** Units that came to a party. */
-export type Arrival = Pick<PartyMovement, "kind" | "at">
+export type Arrival = Pick<PartyMovement, "kind" | "at" | "restricted">
 
 /** One party's units of an instrument, with the admissions of its holder. */
 export interface Held {
@@ -28,7 +28,7 @@ export interface Held {
   readonly isAdmitted: boolean
   /** Units that came by a forced transfer or a recovery; 0 where an admission is valid. */
   readonly byForce: Decimal.Decimal
-  /** Whether units came against the admissions since the last run; false before the first. */
+  /** Whether restricted units came against the admissions since the last run; false before the first. */
   readonly isNew: boolean
 }
 
@@ -48,15 +48,20 @@ export const isAdmitted = (admissions: ReadonlyArray<Period>, at: Instant.Instan
   )
 
 /**
- * Checks whether units came to a party by itself, while none of its admissions was valid. What came at
- * the instant of an end may have come before it, and is not against the admission.
+ * Checks whether restricted units came to a party by themselves, while none of its admissions was valid:
+ * the ledger should have asked the receiver for a credential. Units that anybody may hold are against no
+ * admission, so that no transfer which the registrar allows stops the payments of an instrument. What
+ * came at the instant of an end may have come before it, and is not against the admission.
  */
-export const isAgainst = (admissions: ReadonlyArray<Period>, { kind, at }: Arrival): boolean =>
-  !forced.includes(kind) && !admissions.some((admission) => isOpen(admission, at))
+export const isAgainst = (
+  admissions: ReadonlyArray<Period>,
+  { kind, at, restricted }: Arrival
+): boolean =>
+  restricted && !forced.includes(kind) && !admissions.some((admission) => isOpen(admission, at))
 
 /**
  * Returns a difference for units of a party without a valid admission beyond those that came by force
- * or by a recovery: a warning, and blocking where units came without one since the last run.
+ * or by a recovery: a warning, and blocking where restricted units came without one since the last run.
  */
 export const differences = (
   { instrumentId, party, holderId, units, byForce, isNew, ...of }: Held,

@@ -65,7 +65,7 @@ const positionOf = (instrument: Instrument, { party }: Subject) => {
     ...quoteIdsOf(instrument).map((quoteId) =>
       Seeded.drawn(quotes, {
         ...{ quoteId, contractId: "00aa" as never, price: Decimal.of("1.25") },
-        ...{ valuationTime: at, isLive: true }
+        ...{ valuationTime: at, isLive: true, ahead: [] }
       })
     ),
     ...Array.from({ length: lotsEach }, (_, nth) =>

@@ -8,6 +8,8 @@ import { itemOf } from "#core/findings/RunQueue.ts"
 import { type Subscription, subscriptions } from "#core/orders/subscription/Subscription.ts"
 import * as Point from "#core/reads/Point.ts"
 import * as PolicyReplay from "#core/reconciliation/run/checks/PolicyReplay.ts"
+import { instruments } from "#core/instruments/instrument/Instrument.ts"
+import { pointOf } from "#core/reconciliation/run/ReserveBatchLookups.ts"
 import { replayed } from "#core/reconciliation/run/PolicyReplayLookups.ts"
 import { runs } from "#core/reconciliation/run/Run.ts"
 import * as Calls from "../engine/calls.ts"
@@ -35,9 +37,9 @@ export const read = (isBrief: boolean) =>
   Effect.gen(function* () {
     const now = yield* Instant.now
     const pin = yield* Point.newest({ feed: yield* Feed, log: yield* ProjectionLog }, now)
-    const facts = yield* Stream.runCollect(
-      replayed({ instrumentId: instrumentId as never }, { pin, horizonOffset: 0, isBrief })
-    )
+    const instrument = yield* (yield* Records).get(instruments, instrumentId)
+    const at = yield* pointOf([instrument], { pin, horizonOffset: 0, isBrief })
+    const facts = yield* Stream.runCollect(replayed(instrument, at))
     return {
       count: facts.length,
       found: facts

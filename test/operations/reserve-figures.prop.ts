@@ -24,7 +24,12 @@ const amount = fc.oneof(
   fc.bigInt({ min: 1n, max: 2000n }).map((n) => text(n * one)),
   between(one / 100n, 2000n * one)
 )
-const price = fc.oneof(fc.constant("1"), between(one / 10_000n, 3n * one))
+/** Now and then a price of 0, at which an asset counts as nothing. */
+const price = fc.oneof(
+  { weight: 4, arbitrary: fc.constant("1") },
+  { weight: 4, arbitrary: between(one / 10_000n, 3n * one) },
+  { weight: 1, arbitrary: fc.constant("0") }
+)
 /** Parts of a whole, by twentieths or of ten places. */
 const part = fc.oneof(
   fc.bigInt({ min: 1n, max: 19n }).map((n) => text((n * one) / 20n)),
@@ -113,6 +118,8 @@ interface Kept {
   readonly of: Random
   readonly locked: Map<string, bigint>
   readonly points: Map<string, Books.Point>
+  /** Points that are dated ahead beside one whose time has come. */
+  readonly ahead: Map<string, Books.Point>
   supply: bigint
 }
 
@@ -274,7 +281,7 @@ const nearMost = (books: Books.Books, name: string, { view }: Agreed): ReadonlyA
   const mintable = Decimal.atoms(view.mintable)
   const worth = Books.priceOf(books, name)
   const { share } = Books.figuresOf(books, 10n)
-  if (mintable === 0n || worth === null || share === null) return []
+  if (mintable === 0n || worth === null || worth === 0n || share === null) return []
   const atom = one / 10n ** BigInt(books.decimals)
   return [mintable, mintable + atom].map((units) => (units * share[1] + worth - 1n) / worth)
 }
@@ -305,13 +312,17 @@ const agrees = (scene: Backed.Scene, kept: Kept) =>
 const notes = (kept: Kept, index: number, of: { readonly price: string; readonly age: number }) =>
   Effect.map(Instant.now, (now) => {
     const at = (Instant.toEpochMicros(now) - BigInt(of.age)) * 1_000n
-    kept.points.set(nameOf(index), { value: atomsOf(of.price), at })
+    const name = nameOf(index)
+    const isAhead = of.age < 0 && kept.points.has(name)
+    ;(isAhead ? kept.ahead : kept.points).set(name, { value: atomsOf(of.price), at })
   })
 
 /** Three hours on: the oracle prices assets again, and more is locked or issued. */
 const moves = (scene: Backed.Scene, kept: Kept, later: Random["moments"][number]) =>
   Effect.gen(function* () {
     yield* TestClock.adjust("3 hours")
+    for (const [name, point] of kept.ahead) kept.points.set(name, point)
+    kept.ahead.clear()
     for (const [index, one] of kept.of.assets.entries()) {
       const next = later.prices[index] ?? null
       if (next === null || one.source !== "priced") continue
@@ -337,6 +348,7 @@ const play = (of: Random) =>
       of,
       locked: new Map(of.assets.map(({ units }, index) => [nameOf(index), atomsOf(units)])),
       points: new Map(),
+      ahead: new Map(),
       supply: atomsOf(of.outstanding)
     }
     for (const [index, one] of of.assets.entries()) {

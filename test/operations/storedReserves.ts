@@ -14,7 +14,7 @@ export const quoteOf = (of: {
 }): AssetQuote => ({
   quoteId: quoteIdOf({ source: party, asset: { admin: party, id: of.assetId } }),
   ...{ contractId: "00aa" as AssetQuote["contractId"], price: Decimal.of(of.price) },
-  ...{ valuationTime: of.now, isLive: true }
+  ...{ valuationTime: of.now, isLive: true, ahead: [] }
 })
 
 /** A reserve at par in force, with units outstanding and amounts locked of its assets. */

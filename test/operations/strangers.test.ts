@@ -318,7 +318,7 @@ describe("a price", () => {
           [null, null]
         ]
       )
-      assert.deepEqual(yield* unexpected, ["instrument correct"])
+      assert.deepEqual(yield* unexpected, ["price-point correct"])
     }).pipe(engine())
   )
 
@@ -369,7 +369,7 @@ describe("a price", () => {
           }
         ]
       )
-      assert.deepEqual(yield* unexpected, ["instrument correct"])
+      assert.deepEqual(yield* unexpected, ["price-point correct"])
     }).pipe(engine())
   )
 
@@ -408,7 +408,7 @@ describe("a price", () => {
         value.map(({ price, incomePerUnit, withholding }) => [price, incomePerUnit, withholding]),
         [[Decimal.of("2"), Decimal.of("0.000096553"), Decimal.of("0.3")]]
       )
-      assert.deepEqual(yield* unexpected, ["instrument price"])
+      assert.deepEqual(yield* unexpected, ["price-point price"])
     }).pipe(engine())
   )
 

@@ -19,7 +19,11 @@ const shown = (found: ReadonlyArray<Difference>): ReadonlyArray<string> =>
       .join(" ")
   )
 
-const cover = { ...of, unit: "USD", state: "low", required: d("10"), counted: d("8") } as const
+const cover = {
+  ...of,
+  ...({ unit: "USD", state: "low", worthless: 0 } as const),
+  ...{ required: d("10"), counted: d("8") }
+} as const
 const figure = { unit: "USD", computed: d("10"), reported: d("8") }
 const report = { ...of, priceDecimals: 6, isAlike: true, figures: [figure] }
 const at = (text: string) => ({ offset: Offset.of(1), instant: Instant.of(text) })
@@ -81,6 +85,18 @@ describe("the cover", () => {
     expect(ReserveCover.differences({ ...rounded, state: "covered" }, none)).toEqual([])
     expect(shown(ReserveCover.differences({ ...rounded, state: "unknown" }, none))).toEqual([
       "reserve-cover blocking reserve/res-1 USD -0.01"
+    ])
+  })
+})
+
+describe("an asset that is worth nothing", () => {
+  it("blocks its reserve, which may be covered without it", () => {
+    const worthless = { ...cover, state: "covered", worthless: 2 } as const
+    expect(shown(ReserveCover.differences(worthless, d("5")))).toEqual([
+      "reserve-cover blocking reserve/res-1 assets 2"
+    ])
+    expect(shown(ReserveCover.differences({ ...worthless, state: "low" }, none))).toEqual([
+      "reserve-cover blocking reserve/res-1 USD -2"
     ])
   })
 })

@@ -118,9 +118,16 @@ const allCountedAt = (books: Books, required: Fraction): Fraction =>
 const isMet = (books: Books, required: Fraction): boolean =>
   !isBelow(allCountedAt(books, required), required)
 
+/** Checks that the units own assets, and that these are all worth nothing. */
+const isLost = (books: Books): boolean =>
+  worthOf(books).over === 0n &&
+  books.terms.assets.some(
+    ({ asset }) => amountOf(books, asset) > 0n && priceOf(books, asset) === 0n
+  )
+
 /** Checks that the counted value is at least the requirement. */
 export const isCovered = (books: Books): boolean =>
-  books.outstanding === 0n || isMet(books, requiredOf(books))
+  books.outstanding === 0n || (isMet(books, requiredOf(books)) && !isLost(books))
 
 /** Exact price of one unit; null: a locked asset has none, or the units own nothing. */
 const sharePriceOf = (books: Books): Fraction | null => {
@@ -193,7 +200,7 @@ export const unitsOf = (
 ): bigint | null => {
   const price = priceOf(books, asset)
   const share = sharePriceOf(books)
-  if (price === null || share === null) return null
+  if (price === null || share === null || price === 0n) return null
   return down(
     times(times(plain(amount), plain(price)), of(unit, up(share, priceDecimalsOf(books)))),
     books.decimals

@@ -15,6 +15,7 @@ import type * as Decimal from "../kernel/Decimal.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type * as Pin from "../kernel/Pin.ts"
 import { refused } from "../kernel/Refusal.ts"
+import { latestAt } from "../instruments/price/QuoteOrder.ts"
 import * as PinnedRecords from "../records/PinnedRecords.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import { swungOf } from "./dealing-cycle/DealingCycleRules.ts"
@@ -80,7 +81,7 @@ const atPrice = (instrumentId: string, price: Decimal.Decimal, at: Instant.Insta
   const isOf = (quoteId: string) => quoteId.endsWith(`/${instrumentId}`)
   return [
     PinnedRecords.suppose(quotes, {
-      become: (self) => (isOf(self.quoteId) ? { ...self, price, isLive: true } : self),
+      become: (self) => (isOf(self.quoteId) ? supposed(self, { price, at }) : self),
       absent: (quoteId) => (isOf(quoteId) ? unpublished({ quoteId, price, at }) : undefined)
     }),
     PinnedRecords.suppose(pricePoints, {
@@ -88,6 +89,15 @@ const atPrice = (instrumentId: string, price: Decimal.Decimal, at: Instant.Insta
         self.instrumentId === instrumentId ? { ...self, price } : self
     })
   ]
+}
+
+/** The latest price with the supposed figure, at its own time where that has come. */
+const supposed = (
+  self: Stored<Quote>,
+  { price, at }: { readonly price: Decimal.Decimal; readonly at: Instant.Instant }
+): Stored<Quote> => {
+  const { contractId, valuationTime } = latestAt(self, at) ?? { ...self, valuationTime: at }
+  return { ...self, contractId, valuationTime, price, isLive: true, ahead: [] }
 }
 
 const unpublished = (of: {
@@ -100,6 +110,7 @@ const unpublished = (of: {
   price: of.price,
   valuationTime: of.at,
   isLive: true,
+  ahead: [],
   version: 0,
   createdAt: of.at,
   updatedAt: of.at

@@ -5,6 +5,7 @@
 import { Effect, Option, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { type PolicyVersion, policyVersions } from "../../instruments/policy/PolicyVersion.ts"
+import { hasPlace } from "../../instruments/price/QuoteOrder.ts"
 import { type PricePoint, pricePoints } from "../../instruments/price/PricePoint.ts"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -223,7 +224,8 @@ const pointsIn = Effect.fnUntraced(function* (
         : { ranges: { valuationTime: { from: Instant.sortable(since) } } })
     })
   )
-  return rows.map(({ record }): PricePoint => record)
+  const judged = pin ?? { judgedAt: yield* Instant.now }
+  return rows.map(({ record }): PricePoint => record).filter((point) => hasPlace(point, judged))
 })
 
 const pointOf = Effect.fnUntraced(function* (contractId: string, pin: Pin.Resolved | undefined) {

@@ -1,7 +1,5 @@
 /** Readings of prices of assets: points of metric `price` of any instrument. */
 import { Effect, Option, Result } from "effect"
-import * as Decimal from "../../kernel/Decimal.ts"
-import * as Instant from "../../kernel/Instant.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node, Reading } from "../../projection/Reading.ts"
 import { Records } from "../../records/Records.ts"
@@ -9,20 +7,21 @@ import { OraclePoint } from "../../templates/Price.ts"
 import { decodePayload, type Payload } from "../../templates/Template.ts"
 import type { LfRecord } from "../../ports/Ledger.ts"
 import { assetQuotes, quoteIdOf } from "./AssetQuote.ts"
+import { countedPriceOf } from "./PointRules.ts"
+import * as PointBreachSteps from "./PointBreachSteps.ts"
+import * as QuoteOrder from "./QuoteOrder.ts"
 
 type Published = Payload<typeof OraclePoint>
 
 const idOf = ({ oracle, registrar, instrumentId }: Published): string =>
   quoteIdOf({ source: oracle, asset: { admin: registrar, id: instrumentId } })
 
-/** A price above zero for this venue; null: another figure, which the reading of points judges. */
+/** A price for this venue, of any size: a reserve never counts an older one in its place; null: another figure. */
 const priceOf = (payload: LfRecord, node: Node): Published | null => {
   const decoded = decodePayload(OraclePoint, payload)
   if (Result.isFailure(decoded)) return null
   const point = decoded.success
-  return point.venue === node.venue && point.metric === "price" && Decimal.isPositive(point.value)
-    ? point
-    : null
+  return point.venue === node.venue && point.metric === "price" ? point : null
 }
 
 const assetPoint: Reading = {
@@ -32,21 +31,19 @@ const assetPoint: Reading = {
     if (point === null) return
     const records = yield* Records
     const quoteId = idOf(point)
-    const quoted = {
-      contractId: node.contractId,
-      price: point.value,
-      valuationTime: point.valuationTime
-    }
+    const { contractId, effectiveAt: at } = node
+    const { corrects, valuationTime } = point
     const quote = Option.getOrUndefined(yield* records.find(assetQuotes, quoteId))
-    if (quote === undefined) {
-      yield* LedgerRecord.open(assetQuotes, { quoteId, ...quoted, isLive: true }, node)
-      return
-    }
-    const isNext =
-      !quote.isLive ||
-      quote.contractId === point.corrects ||
-      Instant.atOrAfter(point.valuationTime, quote.valuationTime)
-    if (isNext) yield* records.record(assetQuotes, quote, { on: "quote", ...quoted }, node.act)
+    const next = QuoteOrder.published(quote, {
+      point: { contractId, price: countedPriceOf(point.value), valuationTime },
+      corrects,
+      at
+    })
+    if (next === undefined) return
+    if (next === "too-many-ahead") return yield* PointBreachSteps.keepTooManyAhead(point, node)
+    yield* quote === undefined
+      ? LedgerRecord.open(assetQuotes, { quoteId, ...next }, node)
+      : records.record(assetQuotes, quote, { on: "quote", ...next }, node.act)
   }),
   exercised: Effect.fn("OraclePoint.unquoted")(function* (choice, payload, node) {
     if (choice !== "Archive") return
@@ -54,9 +51,9 @@ const assetPoint: Reading = {
     if (point === null) return
     const records = yield* Records
     const quote = Option.getOrUndefined(yield* records.find(assetQuotes, idOf(point)))
-    if (quote?.contractId === node.contractId) {
-      yield* records.record(assetQuotes, quote, { on: "end" }, node.act)
-    }
+    if (quote === undefined) return
+    const fact = QuoteOrder.withdrawn(quote, node.contractId)
+    if (fact !== undefined) yield* records.record(assetQuotes, quote, fact, node.act)
   })
 }
 

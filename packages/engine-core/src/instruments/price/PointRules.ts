@@ -10,6 +10,13 @@ export interface Figures {
   readonly incomePerUnit: Decimal.Decimal | null
 }
 
+/**
+ * Price at which a reserve counts an asset of which its source published this value: 0 or less is a price
+ * of 0, so that an asset without a worth is never counted at an older price.
+ */
+export const countedPriceOf = (value: Decimal.Decimal): Decimal.Decimal =>
+  Decimal.max(value, Decimal.zero)
+
 /** Terms of the instrument's value; null before the manifest records the instrument. */
 type Valued = Pick<Manifest, "valuation" | "parValue"> | null
 

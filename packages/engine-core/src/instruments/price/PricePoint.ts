@@ -8,6 +8,7 @@ import * as Integer from "../../kernel/Integer.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as Field from "../../templates/Field.ts"
+import * as QuoteOrder from "./QuoteOrder.ts"
 
 const { NullOr, String: Text } = Schema
 
@@ -67,35 +68,15 @@ export const pricePoints = Collection.define<PricePoint, Fact>("price-point", {
 })
 
 /** Latest price of one oracle for one instrument, by valuation time. */
-export const Quote = Schema.Struct({
-  quoteId: Text,
-  contractId: Field.contractId,
-  price: Decimal.schema,
-  valuationTime: Instant.schema,
-  /** False after the point was withdrawn: the oracle has no price until its next point. */
-  isLive: Schema.Boolean
-})
+export const Quote = Schema.Struct({ quoteId: Text, ...QuoteOrder.fields })
 export type Quote = typeof Quote.Type
 
-const Quoted = Schema.Struct({
-  on: Schema.Literal("quote"),
-  contractId: Field.contractId,
-  price: Decimal.schema,
-  valuationTime: Instant.schema
-})
-export const QuoteFact = Schema.Union([Quoted, Schema.Struct({ on: Schema.Literal("end") })])
-export type QuoteFact = typeof QuoteFact.Type
-
-export const quotes = Collection.define<Quote, QuoteFact>("quote", {
+export const quotes = Collection.define<Quote, QuoteOrder.Fact>("quote", {
   doc: "The last price of an oracle for an instrument.",
   id: (self) => self.quoteId,
   record: Quote,
-  fact: QuoteFact,
-  evolve: (self, fact) =>
-    match(fact)
-      .with({ on: "quote" }, ({ on: _, ...quoted }) => ({ ...self, ...quoted, isLive: true }))
-      .with({ on: "end" }, () => ({ ...self, isLive: false }))
-      .exhaustive(),
+  fact: QuoteOrder.Fact,
+  evolve: QuoteOrder.evolve,
   keptBy: "ledger"
 })
 

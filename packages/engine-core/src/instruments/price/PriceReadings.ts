@@ -1,19 +1,20 @@
 /** Readings of price points: published, corrected, withdrawn by the oracle. */
 import { Effect, Option, Result } from "effect"
 import * as events from "../events.ts"
-import * as Instant from "../../kernel/Instant.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node, Reading } from "../../projection/Reading.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
-import * as Unexpected from "../../projection/Unexpected.ts"
 import { Records } from "../../records/Records.ts"
 import { OraclePoint } from "../../templates/Price.ts"
 import { decodePayload, type Payload } from "../../templates/Template.ts"
 import { waitsForTerms } from "../instrument/AwaitingTermsSteps.ts"
 import { instruments } from "../instrument/Instrument.ts"
+import * as PointBreachSteps from "./PointBreachSteps.ts"
 import { figuresOf, metrics } from "./PointRules.ts"
 import { type PricePoint, pricePoints, quoteIdOf, quotes } from "./PricePoint.ts"
+import * as QuoteOrder from "./QuoteOrder.ts"
 
 type Published = Payload<typeof OraclePoint>
 
@@ -79,9 +80,11 @@ export const publish = Effect.fn("OraclePoint.created")(function* <E, R>(
   // Two registrars may use one id: a point of another's asset is no price of the instrument.
   if (instrument !== null && instrument.registrar !== payload.registrar) return
   const { metric, value } = payload
+  // Of an asset that is no instrument of the venue a price of 0 is a price: its asset quote has it.
+  if (instrument === null && metric === "price" && !Decimal.isPositive(value)) return
   const figures = figuresOf({ metric, value }, instrument?.manifest ?? null)
   if (Result.isFailure(figures)) {
-    return yield* keepBreach(payload, node, { on: "price", detail: figures.failure })
+    return yield* PointBreachSteps.keep(payload, node, { on: "price", detail: figures.failure })
   }
   const point = yield* LedgerRecord.open(
     pricePoints,
@@ -102,7 +105,7 @@ export const publish = Effect.fn("OraclePoint.created")(function* <E, R>(
     },
     node
   )
-  yield* updateQuote(point, node)
+  yield* updateQuote(point, payload, node)
   yield* announced(point, node)
 })
 
@@ -119,7 +122,7 @@ const correctedOf = Effect.fnUntraced(function* (payload: Published, node: Node)
   const records = yield* Records
   const before = Option.getOrUndefined(yield* records.find(pricePoints, corrects))
   if (before?.correctedBy === node.contractId) return corrects
-  yield* keepBreach(payload, node, {
+  yield* PointBreachSteps.keep(payload, node, {
     on: "correct",
     detail:
       before?.correctedBy == null
@@ -129,25 +132,25 @@ const correctedOf = Effect.fnUntraced(function* (payload: Published, node: Node)
   return null
 })
 
-const updateQuote = Effect.fnUntraced(function* (point: PricePoint, node: Node) {
+const updateQuote = Effect.fnUntraced(function* (
+  point: PricePoint,
+  payload: Published,
+  node: Node
+) {
   const records = yield* Records
   const { contractId, price, valuationTime } = point
   const quoteId = quoteIdOf(point)
   const quote = Option.getOrUndefined(yield* records.find(quotes, quoteId))
-  if (quote === undefined) {
-    yield* LedgerRecord.open(
-      quotes,
-      { quoteId, contractId, price, valuationTime, isLive: true },
-      node
-    )
-    return
-  }
-  const isNext =
-    !quote.isLive ||
-    quote.contractId === point.corrects ||
-    Instant.atOrAfter(valuationTime, quote.valuationTime)
-  if (!isNext) return
-  yield* records.record(quotes, quote, { on: "quote", contractId, price, valuationTime }, node.act)
+  const next = QuoteOrder.published(quote, {
+    point: { contractId, price, valuationTime },
+    corrects: point.corrects,
+    at: node.effectiveAt
+  })
+  if (next === undefined) return
+  if (next === "too-many-ahead") return yield* PointBreachSteps.keepTooManyAhead(payload, node)
+  yield* quote === undefined
+    ? LedgerRecord.open(quotes, { quoteId, ...next }, node)
+    : records.record(quotes, quote, { on: "quote", ...next }, node.act)
 })
 
 const withdrawn = Effect.fnUntraced(function* (node: Node) {
@@ -156,9 +159,9 @@ const withdrawn = Effect.fnUntraced(function* (node: Node) {
   if (point === undefined) return
   yield* records.record(pricePoints, point, { on: "end" }, node.act)
   const quote = Option.getOrUndefined(yield* records.find(quotes, quoteIdOf(point)))
-  if (quote?.contractId === point.contractId) {
-    yield* records.record(quotes, quote, { on: "end" }, node.act)
-  }
+  if (quote === undefined) return
+  const fact = QuoteOrder.withdrawn(quote, point.contractId)
+  if (fact !== undefined) yield* records.record(quotes, quote, fact, node.act)
 })
 
 const announced = (point: PricePoint, node: Node) => {
@@ -188,9 +191,3 @@ const announced = (point: PricePoint, node: Node) => {
     ])
   )
 }
-
-const keepBreach = (
-  { instrumentId }: Published,
-  node: Node,
-  of: { readonly on: "price" | "correct"; readonly detail: string }
-) => Unexpected.keep(node, { resourceKind: "instrument", resourceId: instrumentId, ...of })

@@ -102,7 +102,7 @@ const remaindersFor = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const { inputsMax } = yield* Settings
-  const lastPrice = yield* lastPriceOf(of, market?.terms.oracle ?? null)
+  const lastPrice = yield* lastPriceOf(of, market?.terms.oracle ?? null, yield* Instant.now)
   const found = yield* Stream.runCollect(
     records.stream(redemptions, { where: { waiting: [dealtAt(of)] } })
   )

@@ -2,16 +2,19 @@
 import { Effect, Option } from "effect"
 import type { Recorded } from "../../instruments/instrument/Instrument.ts"
 import { quoteIdOf, quotes } from "../../instruments/price/PricePoint.ts"
+import { latestOrAheadAt } from "../../instruments/price/QuoteOrder.ts"
+import type * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
 import { Records } from "../../records/Records.ts"
 
-/** Finds the latest official price that the oracle published for the instrument; null where it has none. */
+/** Finds the latest official price of the instrument's oracle at an instant, as an estimate; null where it has none. */
 export const lastPriceOf = Effect.fnUntraced(function* (
   { instrumentId }: Pick<Recorded, "instrumentId">,
-  oracle: Party.Party | null
+  oracle: Party.Party | null,
+  at: Instant.Instant
 ) {
   if (oracle === null) return null
   const records = yield* Records
   const quote = yield* records.find(quotes, quoteIdOf({ source: oracle, instrumentId }))
-  return Option.isSome(quote) && quote.value.isLive ? quote.value.price : null
+  return Option.isNone(quote) ? null : (latestOrAheadAt(quote.value, at)?.price ?? null)
 })

@@ -59,7 +59,7 @@ export const claim = Operation.defineOnLedger("redemption.claim", {
 const judged = Effect.fnUntraced(function* (loaded: OrderClaimSteps.Loaded) {
   const { holder, instrument, market, payment } = loaded
   const oracle = market?.terms.oracle ?? instrument.manifest.oracle
-  const lastPrice = yield* lastPriceOf(instrument, oracle)
+  const lastPrice = yield* lastPriceOf(instrument, oracle, loaded.now)
   const { free, held, leaving } = yield* unitsOf(
     { ...instrument, ...holder },
     { payment, lastPrice }

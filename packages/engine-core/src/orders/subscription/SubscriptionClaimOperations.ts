@@ -98,7 +98,7 @@ const estimateOf = Effect.fnUntraced(function* (
   const feeRate = terms.fees.subscription
   const isAllFee =
     amount !== null && Decimal.atLeast(Rules.feeOf(amount, { feeRate, cashDecimals }), amount)
-  const lastPrice = isAllFee ? null : yield* lastPriceOf(instrument, oracle)
+  const lastPrice = isAllFee ? null : yield* lastPriceOf(instrument, oracle, now)
   if (lastPrice === null) {
     return { worth: amount, buys: isAllFee ? Decimal.zero : units, moves: null }
   }

@@ -7,6 +7,7 @@ import { distributionLines, paidInOf } from "../../distributions/distribution/Di
 import { counted } from "../../distributions/period/PeriodLookups.ts"
 import { type Instrument, instruments } from "../../instruments/instrument/Instrument.ts"
 import { type PolicyVersion, policyVersions } from "../../instruments/policy/PolicyVersion.ts"
+import { hasPlace } from "../../instruments/price/QuoteOrder.ts"
 import { type PricePoint, pricePoints } from "../../instruments/price/PricePoint.ts"
 import { idOf as lotIdOf, type Lot, lots } from "../../instruments/lot/Lot.ts"
 import * as LotRules from "../../instruments/lot/LotRules.ts"
@@ -346,7 +347,8 @@ export const pointsOf = Effect.fnUntraced(function* ({ subjects, pin, start, unt
               ranges: { valuationTime: range }
             })
           ),
-          (rows) => rows.map(({ record }): PricePoint => record)
+          (rows) =>
+            rows.map(({ record }): PricePoint => record).filter((point) => hasPlace(point, pin))
         )
   const from = Instant.sortable(Instant.subtract(start, recent))
   const ids = subjects.map(({ instrument }) => instrument.instrumentId as string)

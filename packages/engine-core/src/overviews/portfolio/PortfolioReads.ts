@@ -134,7 +134,7 @@ export const portfolio = Read.one({
     return positions.map(({ instrument, entry }) => {
       const quote = quoteIdsOf(instrument).map((id) => quoteOf.get(id))[0]
       const { instrumentId } = instrument
-      const { currency, ...row } = rowOf(instrument, entry, quote)
+      const { currency, ...row } = rowOf(instrument, entry, quote, pin.judgedAt)
       return {
         ...row,
         cost: costs.get(entryIdOf(entry)) ?? null,
@@ -150,10 +150,11 @@ export const portfolio = Read.one({
 const rowOf = (
   instrument: Instrument,
   entry: RegisterEntry,
-  quote: Quote | undefined
+  quote: Quote | undefined,
+  at: Instant.Instant
 ): Omit<typeof Row.Type, "cost" | "accrued" | "restricted"> => {
   const { instrumentId } = instrument
-  const { price, priceAt } = priceOf(instrument, quote)
+  const { price, priceAt } = priceOf(instrument, quote, at)
   const row = { instrumentId, price, priceAt }
   if (!isRecorded(instrument)) {
     return { ...row, units: entry.units, locked: entry.locked, value: null, currency: null }

@@ -77,7 +77,7 @@ const ofClaim = Effect.fnUntraced(function* (
   const terms = yield* inForce(instrument, of.now)
   const market = yield* latestMarket(of.instrumentId)
   const { oracle } = attestingOf(instrument, market?.state === "agreed" ? market : null)
-  const lastPrice = yield* lastPriceOf(instrument, oracle)
+  const lastPrice = yield* lastPriceOf(instrument, oracle, of.now)
   if (lastPrice === null) return null
   const rebases = isRebasing(terms.manifest)
   const { residual, unitDecimals, currency } = terms.manifest

@@ -45,7 +45,7 @@ export const supposedBy = Effect.fnUntraced(function* (
 
 /** Supposes that the source published the price at the instant of the read, also where it has published none. */
 const atPrice = (quoteId: string, price: Decimal.Decimal, at: Instant.Instant) => {
-  const quoted = { price, valuationTime: at, isLive: true } satisfies Partial<AssetQuote>
+  const quoted = { price, valuationTime: at, isLive: true, ahead: [] } satisfies Partial<AssetQuote>
   return PinnedRecords.suppose(assetQuotes, {
     become: (self) => (self.quoteId === quoteId ? { ...self, ...quoted } : self),
     absent: (absentId) =>

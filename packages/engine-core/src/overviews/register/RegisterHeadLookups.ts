@@ -33,7 +33,7 @@ export const showing = Effect.fnUntraced(function* (instrument: Instrument, pin:
   const records = yield* Records
   const [quote] = yield* records.many(quotes, quoteIdsOf(instrument), pin)
   const { valuation, unitDecimals } = instrument.manifest
-  const { price: index } = priceOf(instrument, quote)
+  const { price: index } = priceOf(instrument, quote, pin.judgedAt)
   const shown: Showing = {
     index,
     unitDecimals,

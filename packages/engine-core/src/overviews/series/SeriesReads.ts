@@ -21,6 +21,7 @@ import { lockings, type Movement, movements } from "../../instruments/register/M
 import { supplies } from "../../instruments/register/Supply.ts"
 import { audience } from "../../instruments/price/PriceReads.ts"
 import { pricePoints } from "../../instruments/price/PricePoint.ts"
+import { hasPlace } from "../../instruments/price/QuoteOrder.ts"
 import { official } from "../../instruments/price/PriceRules.ts"
 import { reserveReports } from "../../reserves/report/ReserveReport.ts"
 import * as SeriesRules from "./SeriesRules.ts"
@@ -262,7 +263,7 @@ const prices = Effect.fnUntraced(function* (
     .stream(pricePoints, { pin, where: { instrumentId: [instrumentId], source: [oracle] } })
     .pipe(
       Stream.map(({ record }) => record),
-      Stream.filter((point) => official([point], oracle).length > 0)
+      Stream.filter((point) => official([point], oracle).length > 0 && hasPlace(point, pin))
     )
   const first =
     asked.from === undefined

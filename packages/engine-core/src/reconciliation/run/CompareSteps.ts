@@ -168,7 +168,10 @@ const venueOutcomeOf = Effect.fnUntraced(function* (
   if (yield* isServed(check, at, scope)) return served(check)
   const terms = termsAt(check, PolicyTerms.defaults, at)
   const gathered = yield* gather(check, check.venueFacts?.(at) ?? Stream.empty, terms)
-  const outcome = Rules.outcomeOf({ check: check.name, instrumentId: null }, gathered)
+  const outcome = Rules.ofVenue(
+    Rules.outcomeOf({ check: check.name, instrumentId: null }, gathered),
+    check
+  )
   return check.isGround === true &&
     outcome.differences.some(({ severity }) => severity === "blocking")
     ? { ...outcome, ran: false, why: check.name }

@@ -10,7 +10,10 @@ import { distributionLines } from "../../distributions/distribution/Distribution
 import { type Finding, findings } from "../../findings/Finding.ts"
 import { type Instrument, instruments } from "../../instruments/instrument/Instrument.ts"
 import { policyVersions } from "../../instruments/policy/PolicyVersion.ts"
+import { quoteIdOf } from "../../instruments/price/AssetQuote.ts"
+import { breachKind as pointBreachKind } from "../../instruments/price/PointBreachSteps.ts"
 import type { Collection } from "../../kernel/Collection.ts"
+import type * as Instant from "../../kernel/Instant.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { dealingCycles } from "../../orders/dealing-cycle/DealingCycle.ts"
 import { primaryMarkets } from "../../orders/primary-market/PrimaryMarket.ts"
@@ -21,25 +24,128 @@ import { type Subscription, subscriptions } from "../../orders/subscription/Subs
 import { issuerPowersAgreements } from "../../powers/IssuerPowersAgreement.ts"
 import { unexpectedFacts } from "../../projection/Unexpected.ts"
 import { type Query, Records } from "../../records/Records.ts"
+import { amendments } from "../../reserves/amendment/Amendment.ts"
+import { lockAgreements } from "../../reserves/lock-agreement/LockAgreement.ts"
+import { type Reserve, reserves } from "../../reserves/reserve/Reserve.ts"
+import { inForceAt } from "../../reserves/reserve/TermsRules.ts"
+import { mints } from "../../reserves/reserve-order/Mint.ts"
+import { reserveRedemptions } from "../../reserves/reserve-order/ReserveRedemption.ts"
 import type { Point } from "./Check.ts"
 import { checkMarks, idOf } from "./CheckMark.ts"
 import * as PolicyReplay from "./checks/PolicyReplay.ts"
+import type { BatchPoint } from "./ReserveBatchLookups.ts"
 
 type Of = Pick<Instrument, "instrumentId">
+type Priced = Pick<Instrument, "instrumentId" | "registrar">
 
-/** Streams the orders of an instrument, then the breaches of its records. */
+/**
+ * Streams the orders of an instrument, then the breaches of its records, and of the points that price it
+ * or an asset of its reserve.
+ */
 export const replayed = (
-  instrument: Of,
-  at: Point
+  instrument: Priced,
+  at: BatchPoint
 ): Stream.Stream<PolicyReplay.Fact, Unavailable, Records> =>
   Stream.concat(
     orders(instrument, at),
-    breaches(at).pipe(Stream.filter(({ instrumentId }) => instrumentId === instrument.instrumentId))
+    Stream.unwrap(
+      Effect.map(pointBreaches(instrument, at), (ofPoints) =>
+        joined(
+          breaches(at).pipe(
+            Stream.filter(({ instrumentId }) => instrumentId === instrument.instrumentId)
+          ),
+          ofPoints
+        )
+      )
+    )
   )
 
-/** Streams the breaches of records that belong to no instrument. */
+/**
+ * Streams the breaches of records that belong to no instrument. Points of sources that price nothing of
+ * the venue are left out: any party may publish.
+ */
 export const unattributed = (at: Point): Stream.Stream<PolicyReplay.Fact, Unavailable, Records> =>
-  breaches(at).pipe(Stream.filter(({ instrumentId }) => instrumentId === null))
+  breaches(at).pipe(
+    Stream.filter(({ instrumentId, kind }) => instrumentId === null && kind !== pointBreachKind)
+  )
+
+const subjectKeyOf = ({ kind, id }: Pick<PolicyReplay.Breached, "kind" | "id">): string =>
+  `${kind}/${id}`
+
+/** Adds breaches of points to the breaches of the same subject, so that a subject is found once. */
+const joined = <E, R>(
+  breached: Stream.Stream<PolicyReplay.Breached, E, R>,
+  ofPoints: ReadonlyArray<PolicyReplay.Breached>
+): Stream.Stream<PolicyReplay.Breached, E, R> =>
+  Stream.suspend(() => {
+    const left = new Map(ofPoints.map((found) => [subjectKeyOf(found), found]))
+    const withPoints = Stream.map(breached, (found) => {
+      const more = left.get(subjectKeyOf(found))
+      left.delete(subjectKeyOf(found))
+      return more === undefined ? found : { ...found, count: found.count + more.count }
+    })
+    return Stream.concat(
+      withPoints,
+      Stream.suspend(() => Stream.fromIterable(left.values()))
+    )
+  })
+
+/**
+ * Loads the breaches of points that concern an instrument: those of its own oracles under the instrument,
+ * and those of the price sources of its reserve under the reserve.
+ */
+const pointBreaches = Effect.fnUntraced(function* (
+  { instrumentId, registrar }: Priced,
+  { pin, reserves: { backed } }: BatchPoint
+) {
+  const records = yield* Records
+  const oracles = yield* oraclesOf(instrumentId, pin)
+  const asset = { admin: registrar, id: instrumentId }
+  const reserve = (yield* backed).get(instrumentId)?.reserve
+  const subjects = [
+    {
+      kind: "instrument",
+      id: instrumentId,
+      quoteIds: oracles.map((source) => quoteIdOf({ source, asset }))
+    },
+    ...(reserve === undefined
+      ? []
+      : [
+          {
+            kind: "reserve",
+            id: reserve.reserveId as string,
+            quoteIds: sourcesOf(reserve, pin.judgedAt)
+          }
+        ])
+  ]
+  const resourceId = subjects.flatMap(({ quoteIds }) => quoteIds)
+  if (resourceId.length === 0) return []
+  const counts = yield* records.countBy(unexpectedFacts, "resourceId", {
+    pin,
+    where: { resourceKind: [pointBreachKind], resourceId }
+  })
+  return subjects.flatMap(({ kind, id, quoteIds }): ReadonlyArray<PolicyReplay.Breached> => {
+    const count = quoteIds.reduce((sum, quoteId) => sum + (counts.get(quoteId) ?? 0), 0)
+    return count === 0 ? [] : [{ of: "breaches", kind, id, count, instrumentId }]
+  })
+})
+
+const sourcesOf = (reserve: Reserve, at: Instant.Instant): ReadonlyArray<string> =>
+  inForceAt(reserve, at).assets.flatMap(({ asset, priceSource }) =>
+    priceSource === null ? [] : [quoteIdOf({ source: priceSource, asset })]
+  )
+
+/** Oracles that the versions of the instrument's policy and its primary markets name, or named. */
+const oraclesOf = Effect.fnUntraced(function* (instrumentId: string, pin: Point["pin"]) {
+  const records = yield* Records
+  const where = { instrumentId: [instrumentId] }
+  const ofVersions = yield* records.countBy(policyVersions, "oracle", { pin, where })
+  const ofMarkets = yield* records.stream(primaryMarkets, { pin, where }).pipe(
+    Stream.map(({ record }) => record.terms.oracle),
+    Stream.runCollect
+  )
+  return [...new Set([...ofVersions.keys(), ...ofMarkets])]
+})
 
 type Orders = Stream.Stream<PolicyReplay.Claimed, Unavailable, Records>
 
@@ -181,7 +287,12 @@ const ofInstrument: Readonly<Record<string, ReadonlyArray<Pick<OfInstrument, "na
   "primary-market": [primaryMarkets],
   "provision-settlement": [provisionSettlements],
   "standing-settlement": [standingSettlements],
-  "issuer-powers-agreement": [issuerPowersAgreements]
+  "issuer-powers-agreement": [issuerPowersAgreements],
+  reserve: [reserves],
+  amendment: [amendments],
+  "lock-agreement": [lockAgreements],
+  mint: [mints],
+  "reserve-redemption": [reserveRedemptions]
 }
 
 /** Number of records that are looked up together. */

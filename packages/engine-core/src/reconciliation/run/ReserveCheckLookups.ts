@@ -48,7 +48,8 @@ export const covers = (
 ): Stream.Stream<ReserveCover.Covered, Unavailable, Records> =>
   ofReserve({ instrumentId }, at, ({ reserve: { reserveId, unit }, books }) => {
     const { state, required, counted } = CoverRules.coverOf(books)
-    return Effect.succeed([{ instrumentId, reserveId, unit, state, required, counted }])
+    const worthless = CoverRules.assetsOf(books).filter(CoverRules.isWorthless).length
+    return Effect.succeed([{ instrumentId, reserveId, unit, state, required, counted, worthless }])
   })
 
 /** Streams how many assets of the instrument's reserve have no price that counts. */

@@ -312,6 +312,23 @@ export const outcomeOf = (
 })
 
 /**
+ * The outcome of the venue's facts, which name no instrument. A finding without an instrument holds none,
+ * so that it is a warning at most; one of a check on which the others rest blocks all the same, because
+ * it lets the run clear nothing (docs/domain/reconciliation.md#what-blocks).
+ */
+export const ofVenue = (outcome: Outcome, { isGround }: { readonly isGround?: true }): Outcome =>
+  isGround === true
+    ? outcome
+    : {
+        ...outcome,
+        differences: outcome.differences.map((difference) =>
+          difference.severity === "blocking"
+            ? { ...difference, severity: "warning" as const }
+            : difference
+        )
+      }
+
+/**
  * Whether the check judged every fact in this run and each difference is a finding of its own: false
  * where differences beyond the limit were summed, and for the venue's facts where one differs.
  */

@@ -208,7 +208,7 @@ export const indexAt = Effect.fnUntraced(function* (instrument: Instrument, pin:
   if (instrument.manifest?.valuation !== "rebasing") return null
   const records = yield* Records
   const [quote] = yield* records.many(quotes, quoteIdsOf(instrument), pin)
-  return priceOf(instrument, quote).price
+  return priceOf(instrument, quote, pin.judgedAt).price
 })
 
 /**

@@ -176,11 +176,14 @@ const priceKnown = ({ asset, books }: Context, figure: Decimal.Decimal | null): 
     own?.price === null
       ? own
       : assets.find(({ price, units }) => price === null && Decimal.isPositive(units))
+  const isWorthless = own !== undefined && own.price !== null && Decimal.isZero(own.price)
   return check("price-known", own === undefined || figure !== null, {
     detail:
-      unpriced === undefined
-        ? unusableShare(books)
-        : `No price of ${unpriced.asset.id} was published.`
+      unpriced !== undefined
+        ? `No price of ${unpriced.asset.id} was published.`
+        : isWorthless
+          ? `The published price of ${own.asset.id} is 0: it mints nothing and is paid to nobody.`
+          : unusableShare(books)
   })
 }
 

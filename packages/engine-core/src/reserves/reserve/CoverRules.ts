@@ -91,6 +91,10 @@ const isPriced = (asset: ReserveAsset): asset is PricedAsset => asset.price !== 
 const isUnpriced = ({ units, price }: ReserveAsset): boolean =>
   price === null && Decimal.isPositive(units)
 
+/** Locked assets of which the last published price is 0. */
+export const isWorthless = ({ units, price }: ReserveAsset): boolean =>
+  price !== null && Decimal.isZero(price) && Decimal.isPositive(units)
+
 const listOf = <A extends { readonly key: string }>(
   assets: ReadonlyArray<A>,
   amountOf: (asset: A) => Decimal.Decimal
@@ -147,8 +151,12 @@ export const coverOf = (books: ReserveBooks): Cover => {
   const { figures, terms } = coverFigures(books, assets)
   const { required, counted, ratio } = figures
   const exact = terms.required ?? Rational.of(required)
-  // No unit is outstanding, or the units of an accumulating reserve own no asset.
-  if (Rational.isZero(exact)) return { required, counted, ratio: null, state: "covered" }
+  // No unit is outstanding, or the units of an accumulating reserve own no asset. Units that own assets
+  // which are all worth nothing are not covered.
+  if (Rational.isZero(exact)) {
+    const isLost = Decimal.isPositive(books.outstanding) && assets.some(isWorthless)
+    return { required, counted, ratio: null, state: isLost ? "low" : "covered" }
+  }
   const isLow = Rational.lessThan(terms.counted ?? Rational.of(counted), exact)
   const lowState = assets.some(isUnpriced) ? "unknown" : "low"
   return { required, counted, ratio, state: isLow ? lowState : "covered" }
@@ -502,7 +510,7 @@ const isTellable = (
 
 /**
  * Computes the units that a deposit mints, by mint-units; null where the asset or the share has no
- * price, or no decimal holds the units or the figures of the reserve. The gates judge apart whether the
+ * price, the asset is worth nothing, or no decimal holds the units or the figures of the reserve. The gates judge apart whether the
  * price is fresh and the cover holds.
  */
 export const mintUnitsOf = (
@@ -511,7 +519,7 @@ export const mintUnitsOf = (
 ): Decimal.Decimal | null => {
   const price = priceOf(books, asset)
   const share = sharePriceOf(books)
-  if (price === null || share === null || !hasFigures(books)) return null
+  if (price === null || share === null || Decimal.isZero(price) || !hasFigures(books)) return null
   if (!isTellable(deposit, { at: price, by: share.up })) return null
   const inputs = { deposit, price, sharePrice: share.up, decimals: books.decimals }
   return Formula.compute(Formulas.mintUnits, inputs).units

@@ -1,5 +1,6 @@
 /** Look-ups of the points that the venue named in an act on the ledger, by the key of their asset. */
 import { Effect, Result } from "effect"
+import { countedPriceOf } from "../../instruments/price/PointRules.ts"
 import { contracts } from "../../projection/Contract.ts"
 import type { LfRecord } from "../../ports/Ledger.ts"
 import { Records } from "../../records/Records.ts"
@@ -16,8 +17,11 @@ export const pointsOf = Effect.fnUntraced(function* (pointCids: ReadonlyArray<st
     found.flatMap(({ contractId, payload }) =>
       Result.match(decodePayload(OraclePoint, payload as LfRecord), {
         onFailure: () => [],
-        onSuccess: ({ registrar, instrumentId, value: price, valuationTime }) => [
-          [keyOf({ admin: registrar, id: instrumentId }), { price, valuationTime, contractId }]
+        onSuccess: ({ registrar, instrumentId, value, valuationTime }) => [
+          [
+            keyOf({ admin: registrar, id: instrumentId }),
+            { price: countedPriceOf(value), valuationTime, contractId }
+          ]
         ]
       })
     )

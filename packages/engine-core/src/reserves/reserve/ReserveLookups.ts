@@ -4,6 +4,7 @@
  */
 import { Effect, Stream } from "effect"
 import { assetQuotes, quoteIdOf } from "../../instruments/price/AssetQuote.ts"
+import { latestOrAheadAt } from "../../instruments/price/QuoteOrder.ts"
 import { assetKeyOf } from "../../instruments/register/Holding.ts"
 import { supplies } from "../../instruments/register/Supply.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -67,7 +68,10 @@ export const booksOfAll = Effect.fnUntraced(function* (
     together
   )
   const quotes = new Map(
-    quoted.filter(({ isLive }) => isLive).map((quote) => [quote.quoteId, quote])
+    quoted.flatMap((quote) => {
+      const latest = latestOrAheadAt(quote, at)
+      return latest === undefined ? [] : [[quote.quoteId, latest] as const]
+    })
   )
   const supplyOf = new Map(found.map((supply) => [assetKeyOf(supply), supply.units]))
   return all.map((self): LoadedBooks => {

@@ -11,6 +11,7 @@ import {
   quoteIdOf,
   quotes
 } from "../../instruments/price/PricePoint.ts"
+import * as QuoteOrder from "../../instruments/price/QuoteOrder.ts"
 import * as PriceRules from "../../instruments/price/PriceRules.ts"
 import type * as Date from "../../kernel/Date.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -293,7 +294,7 @@ export const againstClaim = Effect.fnUntraced(function* (
   const records = yield* Records
   const { instrumentId } = instrument
   const quote = yield* records.find(quotes, quoteIdOf({ source: oracle, instrumentId }))
-  if (Option.isNone(quote) || !quote.value.isLive) return feedUsable("none")
-  const point = quote.value
+  const point = Option.isNone(quote) ? undefined : QuoteOrder.latestAt(quote.value, now)
+  if (point === undefined) return feedUsable("none")
   return feedUsable(yield* verdictOn({ instrumentId, terms }, { point, pricing }, now))
 })

@@ -28,9 +28,11 @@ export interface State {
 
 const microsOf = (nanos: bigint): bigint => nanos / 1_000n
 
-/** Price of one unit; null where the source has no point. */
-export const priceOf = ({ terms, point }: AssetState): Decimal.Decimal | null =>
-  terms.priceSource === null ? Decimal.one : (point?.value ?? null)
+/** Price of one unit, 0 where the source published 0 or less; null where the source has no point. */
+export const priceOf = ({ terms, point }: AssetState): Decimal.Decimal | null => {
+  if (terms.priceSource === null) return Decimal.one
+  return point === null ? null : Decimal.max(point.value, Decimal.zero)
+}
 
 /** Checks that the point counts: it is not of the future, and no older than the terms allow. */
 export const isFresh = ({ terms, point }: AssetState, now: Instant.Instant): boolean => {
@@ -86,6 +88,15 @@ export const countedOf = (asset: AssetState, state: State): Rational.Rational =>
     : Rational.min(value, Rational.multiply(Rational.of(maxShare), requiredOf(state)))
 }
 
+/** Checks that units are outstanding and own assets that are all worth nothing. */
+const isLost = (state: State): boolean =>
+  Decimal.isPositive(state.outstanding) &&
+  Rational.isZero(outstandingValueOf(state)) &&
+  state.assets.some((asset) => {
+    const price = priceOf(asset)
+    return price !== null && Decimal.isZero(price) && Decimal.isPositive(asset.amount)
+  })
+
 export const coverOf = (state: State): Templates.LedgerCover => {
   const worth = outstandingValueOf(state)
   const required = requiredOf(state)
@@ -98,7 +109,7 @@ export const coverOf = (state: State): Templates.LedgerCover => {
     ratio: Rational.isZero(worth)
       ? null
       : Rational.round(Rational.divide(counted, worth), { places: 10, rounding: "floor" }),
-    state: isLow ? lowState : "covered"
+    state: isLow ? lowState : isLost(state) ? "low" : "covered"
   }
 }
 
@@ -125,7 +136,7 @@ export const mintedBy = (
 ): Decimal.Decimal | null => {
   const price = priceOf(of.asset)
   const share = sharePriceOf(state, "ceiling")
-  if (price === null || share === null) return null
+  if (price === null || share === null || Decimal.isZero(price)) return null
   const worth = Rational.multiply(Rational.of(of.deposit), Rational.of(price))
   return figureOf(state, Rational.divide(worth, Rational.of(share)))
 }

@@ -85,7 +85,8 @@ const subjectOf = ({ kind, id }: Pick<Breached, "kind" | "id">): Difference["sub
 
 /**
  * Returns a blocking difference for an order under a version that was not in force at its claim, and
- * one for each record with breaches: their number.
+ * one for each record with breaches: their number. A breach of no instrument is a warning, since it can
+ * hold none.
  */
 export const differences = (fact: Fact, tolerance: Decimal.Decimal): ReadonlyArray<Difference> =>
   fact.of === "order"
@@ -95,7 +96,7 @@ export const differences = (fact: Fact, tolerance: Decimal.Decimal): ReadonlyArr
         instrumentId: fact.instrumentId,
         subject: subjectOf(fact),
         holderId: null,
-        severity: "blocking",
+        severity: fact.instrumentId === null ? "warning" : "blocking",
         unit: "facts",
         expected: Decimal.zero,
         actual: Decimal.fromInteger(fact.count),

@@ -2,7 +2,7 @@
  * Check `reserve-cover`, pure: compares what the locked assets of a reserve count with what they must
  * (docs/domain/reconciliation.md#cover-of-reserves).
  */
-import type * as Decimal from "../../../kernel/Decimal.ts"
+import * as Decimal from "../../../kernel/Decimal.ts"
 import { compare, type Difference } from "../../../findings/FindingRules.ts"
 import type { CoverState } from "../../../vocabulary/sets.ts"
 
@@ -15,6 +15,8 @@ export interface Covered {
   /** Unit of account. */
   readonly unit: string
   readonly state: CoverState
+  /** Locked assets of which the published price is 0 or less. */
+  readonly worthless: number
   /** Rounded up. */
   readonly required: Decimal.Decimal
   /** Rounded down. */
@@ -23,22 +25,31 @@ export interface Covered {
 
 /**
  * Returns a blocking difference where the cover is low or unknown by more than the tolerance. A reserve
- * that is covered has none, however its figures are rounded.
+ * that is covered has none, however its figures are rounded, unless a locked asset lost its worth: then
+ * one of the number of such assets, since a price of 0 is a fault of its source or a loss, and people
+ * judge which before more is minted.
  */
 export const differences = (
-  { instrumentId, reserveId, unit, state, required, counted }: Covered,
+  { instrumentId, reserveId, unit, state, required, counted, worthless }: Covered,
   tolerance: Decimal.Decimal
-): ReadonlyArray<Difference> =>
-  state === "covered"
-    ? []
-    : compare({
-        check,
-        instrumentId,
-        subject: { resourceKind: "reserve", id: reserveId },
-        holderId: null,
-        severity: "blocking",
-        unit,
-        expected: required,
-        actual: counted,
-        tolerance
-      })
+): ReadonlyArray<Difference> => {
+  const of = {
+    check,
+    instrumentId,
+    subject: { resourceKind: "reserve", id: reserveId },
+    holderId: null,
+    severity: "blocking"
+  } as const
+  const short =
+    state === "covered"
+      ? []
+      : compare({ ...of, unit, expected: required, actual: counted, tolerance })
+  if (short.length > 0 || worthless === 0) return short
+  return compare({
+    ...of,
+    unit: "assets",
+    expected: Decimal.zero,
+    actual: Decimal.fromInteger(worthless),
+    tolerance: Decimal.zero
+  })
+}

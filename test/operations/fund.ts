@@ -7,7 +7,7 @@ import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { contracts } from "#core/projection/Contract.ts"
-import { unexpectedFacts } from "#core/projection/Unexpected.ts"
+import { kindOf, unexpectedFacts } from "#core/projection/Unexpected.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Outsiders from "../engine/outsiders.ts"
@@ -83,7 +83,9 @@ export const lastCommands = (kind: string) =>
 export const surprises = Effect.gen(function* () {
   const records = yield* Records
   const found = yield* records.list(unexpectedFacts, { limit: 100 })
-  return found.map(({ record }) => `${record.resourceKind} ${record.on}: ${record.detail}`)
+  return found.map(
+    ({ record }) => `${kindOf(record.resourceKind).kind} ${record.on}: ${record.detail}`
+  )
 })
 
 /** The instrument recorded and configured, its registrar's consent given; no market yet. */

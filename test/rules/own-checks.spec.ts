@@ -371,12 +371,16 @@ describe("a replay of policies", () => {
     ["subscription", "s1", "subscription:s1"],
     ["admission", "a1", "contract:admission/a1"]
   ])("finds breaches of a record of kind %s", (kind, id, subject) => {
-    const fact = { of: "breaches" as const, instrumentId: "f", kind, id, count: 2 }
+    const of = { of: "breaches" as const, kind, id, count: 2 }
+    const fact = { ...of, instrumentId: "f", isIdle: false }
     expect(PolicyReplay.differences(fact, none).map(shown)).toEqual([
       `policy-replay blocking ${subject} 0 2 facts`
     ])
     // A finding without an instrument holds none, so that it does not say that it blocks.
     expect(PolicyReplay.differences({ ...fact, instrumentId: null }, none).map(shown)).toEqual([
+      `policy-replay warning ${subject} 0 2 facts`
+    ])
+    expect(PolicyReplay.differences({ ...fact, isIdle: true }, none).map(shown)).toEqual([
       `policy-replay warning ${subject} 0 2 facts`
     ])
     expect(PolicyReplay.differences(fact, d("2"))).toEqual([])

@@ -56,6 +56,14 @@ export const transitionsOf = <
     of: { readonly on: string; readonly detail: string }
   ): Reads => Unexpected.keep(node, { resourceKind, resourceId, ...of })
 
+  /** Keeps a fact that an outside party made by itself and that moves nothing, as a breach that warns. */
+  const keepIdle = (
+    node: Node,
+    resourceId: string,
+    of: { readonly on: string; readonly detail: string }
+  ): Reads =>
+    Unexpected.keep(node, { resourceKind: Unexpected.idleKindOf(resourceKind), resourceId, ...of })
+
   /** Loads the record and runs `read` on it; without such a record the fact is kept as a breach. */
   const withRecord = (
     id: string,
@@ -102,5 +110,5 @@ export const transitionsOf = <
       self.state === state ? Effect.void : moveBy(id, node, fact)
     )
 
-  return { allows, end, keepBreach, move, moveBy, record, withRecord }
+  return { allows, end, keepBreach, keepIdle, move, moveBy, record, withRecord }
 }

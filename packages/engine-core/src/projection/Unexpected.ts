@@ -33,6 +33,20 @@ export const unexpectedFacts = Collection.define<UnexpectedFact, never>("unexpec
   }
 })
 
+const idlePrefix = "idle/"
+
+/**
+ * Kind under which a fact is kept that an outside party made by itself and that moved nothing, such as an
+ * allocation of a wrong amount: it warns, and stops no payments of others.
+ */
+export const idleKindOf = (resourceKind: string): string => `${idlePrefix}${resourceKind}`
+
+/** The kind of record that a fact is kept under, and whether the fact moved nothing. */
+export const kindOf = (kept: string): { readonly kind: string; readonly isIdle: boolean } =>
+  kept.startsWith(idlePrefix)
+    ? { kind: kept.slice(idlePrefix.length), isIdle: true }
+    : { kind: kept, isIdle: false }
+
 /** Keeps a fact that may not move its record, at most one for each node and kind of record. */
 export const keep = (
   node: Node,

@@ -215,13 +215,13 @@ const allocated = Effect.fnUntraced(function* (
 const unexpected = (order: Stored<Order>, leg: Leg, detail: string, node: Node) =>
   isSubscription(order)
     ? Unexpected.keep(node, {
-        resourceKind: "subscription",
+        resourceKind: Unexpected.idleKindOf("subscription"),
         resourceId: order.subscriptionId,
         on: "allocate",
         detail
       })
     : Unexpected.keep(node, {
-        resourceKind: "redemption",
+        resourceKind: Unexpected.idleKindOf("redemption"),
         resourceId: order.redemptionId,
         on: `allocate-${leg}`,
         detail

@@ -193,13 +193,13 @@ const funded = (
 ): LedgerRecord.Reads => {
   const { redemptionId } = self
   if (!isBurnOf(self, requested)) {
-    return order.keepBreach(node, redemptionId, {
+    return order.keepIdle(node, redemptionId, {
       on: "fund",
       detail: "The request to burn is for another holder, instrument or number of units."
     })
   }
   if (self.burnRequestCid !== null) {
-    return order.keepBreach(node, redemptionId, {
+    return order.keepIdle(node, redemptionId, {
       on: "fund",
       detail: "Its units are requested already."
     })
@@ -209,7 +209,7 @@ const funded = (
     return order.record(self, node, { on: "request-burn", burnRequestCid })
   return order.allows(self, "fund")
     ? order.record(self, node, { on: "fund", burnRequestCid, at: node.effectiveAt })
-    : order.keepBreach(node, redemptionId, {
+    : order.keepIdle(node, redemptionId, {
         on: "fund",
         detail: `A redemption in state ${self.state} gives no units to burn.`
       })

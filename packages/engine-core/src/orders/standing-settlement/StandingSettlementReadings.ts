@@ -139,13 +139,13 @@ const held = (
   const { party, asset, amount, allocationCid } = payload
   const committed = { party, asset, amount, allocationCid, commitmentCid: node.contractId }
   if (!self.funding.some((asked) => isOf(asked, committed))) {
-    return settlement.keepBreach(node, self.standingSettlementId, {
+    return settlement.keepIdle(node, self.standingSettlementId, {
       on: "commit",
       detail: "Nobody asked for this funding."
     })
   }
   if (committedBy(self, committed) !== undefined) {
-    return settlement.keepBreach(node, self.standingSettlementId, {
+    return settlement.keepIdle(node, self.standingSettlementId, {
       on: "commit",
       detail: "The party has committed this asset already."
     })

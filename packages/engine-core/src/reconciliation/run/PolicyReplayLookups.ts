@@ -22,7 +22,7 @@ import { type Redemption, redemptions } from "../../orders/redemption/Redemption
 import { standingSettlements } from "../../orders/standing-settlement/StandingSettlement.ts"
 import { type Subscription, subscriptions } from "../../orders/subscription/Subscription.ts"
 import { issuerPowersAgreements } from "../../powers/IssuerPowersAgreement.ts"
-import { unexpectedFacts } from "../../projection/Unexpected.ts"
+import { idleKindOf, kindOf, unexpectedFacts } from "../../projection/Unexpected.ts"
 import { type Query, Records } from "../../records/Records.ts"
 import { amendments } from "../../reserves/amendment/Amendment.ts"
 import { lockAgreements } from "../../reserves/lock-agreement/LockAgreement.ts"
@@ -82,7 +82,9 @@ const joined = <E, R>(
     const withPoints = Stream.map(breached, (found) => {
       const more = left.get(subjectKeyOf(found))
       left.delete(subjectKeyOf(found))
-      return more === undefined ? found : { ...found, count: found.count + more.count }
+      return more === undefined
+        ? found
+        : { ...found, count: found.count + more.count, isIdle: false }
     })
     return Stream.concat(
       withPoints,
@@ -126,7 +128,7 @@ const pointBreaches = Effect.fnUntraced(function* (
   })
   return subjects.flatMap(({ kind, id, quoteIds }): ReadonlyArray<PolicyReplay.Breached> => {
     const count = quoteIds.reduce((sum, quoteId) => sum + (counts.get(quoteId) ?? 0), 0)
-    return count === 0 ? [] : [{ of: "breaches", kind, id, count, instrumentId }]
+    return count === 0 ? [] : [{ of: "breaches", kind, id, count, instrumentId, isIdle: false }]
   })
 })
 
@@ -303,17 +305,26 @@ const breaches = ({ pin }: Point): Stream.Stream<PolicyReplay.Breached, Unavaila
   Stream.unwrap(
     Effect.gen(function* () {
       const records = yield* Records
-      const kinds = yield* records.countBy(unexpectedFacts, "resourceKind", { pin })
-      return Stream.fromIterable([...kinds.keys()].toSorted()).pipe(
-        Stream.mapEffect((kind) =>
-          Effect.map(
-            records.countBy(unexpectedFacts, "resourceId", {
+      const kept = yield* records.countBy(unexpectedFacts, "resourceKind", { pin })
+      const kinds = new Set([...kept.keys()].map((kind) => kindOf(kind).kind))
+      const countsOf = (resourceKind: string) =>
+        kept.has(resourceKind)
+          ? records.countBy(unexpectedFacts, "resourceId", {
               pin,
-              where: { resourceKind: [kind] }
-            }),
-            (counts) =>
-              [...counts].map(([id, count]) => ({ of: "breaches" as const, kind, id, count }))
-          )
+              where: { resourceKind: [resourceKind] }
+            })
+          : Effect.succeed(new Map<string, number>())
+      return Stream.fromIterable([...kinds].toSorted()).pipe(
+        Stream.mapEffect((kind) =>
+          Effect.gen(function* () {
+            const moving = yield* countsOf(kind)
+            const idle = yield* countsOf(idleKindOf(kind))
+            // Facts that moved nothing never add to those that did, which people may have accepted.
+            return [...new Map([...idle, ...moving])].map(([id, count]) => ({
+              ...{ of: "breaches" as const, kind, id, count },
+              isIdle: !moving.has(id)
+            }))
+          })
         ),
         Stream.flatMap((found) => Stream.fromIterable(found)),
         Stream.grouped(recordsMax),

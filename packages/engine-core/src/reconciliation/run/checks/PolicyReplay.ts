@@ -36,6 +36,8 @@ export interface Breached {
   readonly kind: string
   readonly id: string
   readonly count: number
+  /** Whether each of them was made by an outside party alone and moved nothing. */
+  readonly isIdle: boolean
 }
 
 export type Fact = Claimed | Breached
@@ -86,7 +88,7 @@ const subjectOf = ({ kind, id }: Pick<Breached, "kind" | "id">): Difference["sub
 /**
  * Returns a blocking difference for an order under a version that was not in force at its claim, and
  * one for each record with breaches: their number. A breach of no instrument is a warning, since it can
- * hold none.
+ * hold none, and so are acts of outside parties that moved nothing.
  */
 export const differences = (fact: Fact, tolerance: Decimal.Decimal): ReadonlyArray<Difference> =>
   fact.of === "order"
@@ -96,7 +98,7 @@ export const differences = (fact: Fact, tolerance: Decimal.Decimal): ReadonlyArr
         instrumentId: fact.instrumentId,
         subject: subjectOf(fact),
         holderId: null,
-        severity: fact.instrumentId === null ? "warning" : "blocking",
+        severity: fact.instrumentId === null || fact.isIdle ? "warning" : "blocking",
         unit: "facts",
         expected: Decimal.zero,
         actual: Decimal.fromInteger(fact.count),

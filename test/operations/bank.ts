@@ -24,7 +24,13 @@ export interface Entry
   extends Partial<
     Pick<
       CashEntry,
-      "bankReference" | "bookingDate" | "currency" | "direction" | "reference" | "valueDate"
+      | "bankReference"
+      | "bookingDate"
+      | "currency"
+      | "direction"
+      | "reference"
+      | "reversal"
+      | "valueDate"
     >
   > {
   readonly amount: string

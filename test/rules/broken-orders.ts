@@ -173,7 +173,8 @@ const stored = (direction: Cash.Found["direction"]): Cash.Found => ({
   line: line("100000"),
   direction,
   entry: { direction, currency: "USD" },
-  left: d("100000")
+  left: d("100000"),
+  spent: null
 })
 const paying: Paying = { ...feeding, cash: [line("100000")], found: stored("credit") }
 const lineFaults = {

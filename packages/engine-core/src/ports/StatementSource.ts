@@ -78,6 +78,8 @@ export interface CashEntry {
   /** Reference that the payer gave. */
   readonly reference: string | null
   readonly counterparty: { readonly name: string | null; readonly account: string | null } | null
+  /** True where the bank marks the entry as taking back an earlier one; absent: it does not. */
+  readonly reversal?: true
 }
 
 /** Units of an asset at a custodian. */

@@ -2,10 +2,12 @@
 import { Decimal, PlainJson } from "@bursar/engine-core/kernel"
 import type {
   Bulk,
+  BulkEntries,
   BulkNames,
   BulkRow,
   BulkSide,
   ListQuery,
+  OwnedRow,
   VersionRow
 } from "@bursar/engine-core/ports"
 import { Effect, Option, Stream } from "effect"
@@ -92,6 +94,21 @@ export const make = (of: {
     return sums
   }
 
+  const isWanted = (row: OwnedRow, wanted: BulkEntries): boolean => {
+    const [amount] = row.amounts
+    if ("match" in wanted) {
+      const { match, amount: of = amount, day } = wanted
+      const isOfDay = day === undefined || memberOf(row, "bookingDate") === day
+      return row.match === match && amount === of && isOfDay
+    }
+    if ("reversalOf" in wanted) return REVERSAL.test(row.group) && amount === wanted.reversalOf
+    if ("reversalsIn" in wanted) {
+      return REVERSAL.test(row.group) && row.owner === wanted.reversalsIn
+    }
+    const isIn = wanted.owners.includes(row.owner) && amount === wanted.amount
+    return isIn && memberOf(row, "reference") === wanted.reference
+  }
+
   return {
     append: (name, rows) =>
       Effect.sync(() => {
@@ -129,6 +146,18 @@ export const make = (of: {
         if (owner?.sealed !== true) return []
         return [...new Set(keys)].toSorted(compareTexts).flatMap((key) => owner.rows.get(key) ?? [])
       }),
+    entries: (wanted) =>
+      transactions.read(() =>
+        [...owners]
+          .filter(([, { sealed }]) => sealed)
+          .flatMap(([owner, { rows }]) =>
+            [...rows.values()]
+              .filter(({ group }) => ENTRY.test(group))
+              .map((row) => ({ ...row, owner }))
+              .filter((row) => wanted.some((each) => isWanted(row, each)))
+          )
+          .toSorted((a, b) => compareTexts(a.owner, b.owner) || compareTexts(a.key, b.key))
+      ),
     sum: (owner) =>
       transactions.read(() =>
         [...Map.groupBy(sealedRows(owner), ({ group }) => group)]
@@ -190,8 +219,12 @@ interface Amount {
 const NAMED = "1"
 const UNNAMED = "0"
 
+/** Groups of rows of booked entries, and of those that are reversals. */
+const ENTRY = /^(?:credit|debit)(?:-reversal)?\//u
+const REVERSAL = /^(?:credit|debit)-reversal\//u
+
 /** Member of a record's body as text; null: the body has none. */
-const memberOf = ({ body }: VersionRow, member: string): string | null => {
+const memberOf = ({ body }: Pick<VersionRow, "body">, member: string): string | null => {
   const record = PlainJson.parseTrusted(body) as Readonly<Record<string, unknown>>
   const value = record[member] ?? null
   if (PlainJson.isPlainNumber(value)) return value.text

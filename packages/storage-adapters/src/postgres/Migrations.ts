@@ -5,6 +5,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Storage from "./migrations/0001-storage/up.ts"
 import * as Answers from "./migrations/0003-answers/up.ts"
 import * as BulkRows from "./migrations/0005-bulk/up.ts"
+import * as EntriesOfAccounts from "./migrations/0021-entries-of-accounts/up.ts"
 import * as Files from "./migrations/0013-files/up.ts"
 import * as Findings from "./migrations/0014-findings/up.ts"
 import * as OrdersOfAPoint from "./migrations/0016-orders-of-a-point/up.ts"
@@ -50,7 +51,8 @@ const MIGRATIONS: ReadonlyArray<Migration> = [
   { id: 17, name: "kept-statements", statements: KeptStatements.statements },
   { id: 18, name: "reserves", statements: Reserves.statements },
   { id: 19, name: "payments-and-turns", statements: PaymentsAndTurns.statements },
-  { id: 20, name: "whom-writes-concern", statements: WhomWritesConcern.statements }
+  { id: 20, name: "whom-writes-concern", statements: WhomWritesConcern.statements },
+  { id: 21, name: "entries-of-accounts", statements: EntriesOfAccounts.statements }
 ]
 
 const folderOf = ({ id, name }: Migration): string => `${String(id).padStart(4, "0")}-${name}`

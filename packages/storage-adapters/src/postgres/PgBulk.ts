@@ -1,6 +1,16 @@
 /** Bulk rows in PostgreSQL: a table of rows beside the records, summed and joined by the database. */
-import type { Bulk, BulkDifference, BulkNames, BulkRow, BulkSide } from "@bursar/engine-core/ports"
+import type {
+  Bulk,
+  BulkDifference,
+  BulkEntries,
+  BulkNames,
+  BulkRow,
+  BulkSide,
+  OwnedRow
+} from "@bursar/engine-core/ports"
+import { PlainJson } from "@bursar/engine-core/kernel"
 import { Effect, Option, Stream } from "effect"
+import * as EntryIndexes from "./migrations/0021-entries-of-accounts/expressions.ts"
 import * as ListSql from "./ListSql.ts"
 import * as PinSql from "./PinSql.ts"
 import type { Session, Sessions } from "./Sessions.ts"
@@ -55,6 +65,74 @@ from (
   group by r."group", a.n
 ) totals
 group by "group" order by "group"`
+
+const FOUND = `
+  select b.owner as owner_name, r.key, r.match, r."group", r.amounts::text[] as amounts, r.body`
+
+/** Owners that are sealed, beside their rows. */
+const OF_SEALED = "join bursar.bulk b on b.number = r.owner and b.sealed_at is not null"
+
+/** Index of entries: the first characters find rows, and the whole text is compared. */
+const OF_MATCH = `${EntryIndexes.MATCH} = left(wanted, ${EntryIndexes.CHARACTERS}) and match = wanted`
+
+const ENTRIES = {
+  match: `${FOUND} from unnest($1::text[]) as w(wanted)
+    join bursar.bulk_row r on ${EntryIndexes.IS_ENTRY} and ${OF_MATCH} ${OF_SEALED}`,
+  amount: `${FOUND} from unnest($1::text[], $2::numeric[]) as w(wanted, amount)
+    join bursar.bulk_row r on ${EntryIndexes.IS_ENTRY} and ${OF_MATCH}
+      and ${EntryIndexes.AMOUNT} = w.amount ${OF_SEALED}`,
+  day: `${FOUND} from unnest($1::text[], $2::numeric[], $3::text[]) as w(wanted, amount, day)
+    join bursar.bulk_row r on ${EntryIndexes.IS_ENTRY} and ${OF_MATCH}
+      and ${EntryIndexes.AMOUNT} = w.amount and ${EntryIndexes.DAY} = w.day ${OF_SEALED}`,
+  reversalOf: `${FOUND} from unnest($1::numeric[]) as w(amount)
+    join bursar.bulk_row r on ${EntryIndexes.IS_REVERSAL}
+      and ${EntryIndexes.AMOUNT} = w.amount ${OF_SEALED}`,
+  reversalsIn: `${FOUND} from bursar.bulk b
+    join bursar.bulk_row r on r.owner = b.number and ${EntryIndexes.IS_REVERSAL}
+    where b.owner = any ($1::text[]) and b.sealed_at is not null`,
+  reference: `${FOUND} from bursar.bulk b
+    join bursar.bulk_row r on r.owner = b.number and ${EntryIndexes.IS_ENTRY}
+    where b.owner = any ($1::text[]) and b.sealed_at is not null
+      and ${EntryIndexes.AMOUNT} = $2::numeric and strpos(r.body, $3) > 0`
+}
+
+/** Statements that find the rows of entries: one for each form of what is wanted. */
+const selecting = (wanted: ReadonlyArray<BulkEntries>): ReadonlyArray<ListSql.Statement> => {
+  const matching = wanted.filter((each) => "match" in each)
+  const byForm = Map.groupBy(matching, ({ amount, day }) =>
+    amount === undefined ? "match" : day === undefined ? "amount" : "day"
+  )
+  const columns = (of: ReadonlyArray<string | undefined>) => Values.texts(of.map((text) => text ?? null))
+  const ofMatch = [...byForm].map(([form, each]) => {
+    const values = [
+      columns(each.map(({ match }) => match)),
+      columns(each.map(({ amount }) => amount)),
+      columns(each.map(({ day }) => day))
+    ]
+    return { sql: ENTRIES[form], values: values.slice(0, { match: 1, amount: 2, day: 3 }[form]) }
+  })
+  const amounts = wanted.flatMap((each) => ("reversalOf" in each ? [each.reversalOf] : []))
+  const owners = wanted.flatMap((each) => ("reversalsIn" in each ? [each.reversalsIn] : []))
+  return [
+    ...ofMatch,
+    ...(amounts.length === 0 ? [] : [{ sql: ENTRIES.reversalOf, values: [columns(amounts)] }]),
+    ...(owners.length === 0 ? [] : [{ sql: ENTRIES.reversalsIn, values: [columns(owners)] }]),
+    ...wanted.flatMap((each) =>
+      "owners" in each
+        ? [
+            {
+              sql: ENTRIES.reference,
+              values: [
+                columns(each.owners),
+                each.amount,
+                `"reference":${PlainJson.stringify(each.reference)}`
+              ]
+            }
+          ]
+        : []
+    )
+  ]
+}
 
 /** Amounts of a side with their matched text: `match`, `amount`. */
 const amountsOf = (side: BulkSide, given: ListSql.Parameters): string => {
@@ -194,6 +272,19 @@ export const make = (of: {
         : Effect.map(sessions.look(FIND, [owner, Values.texts(keys)]), ({ rows }) =>
             rows.map(rowOf)
           ),
+    entries: Effect.fnUntraced(function* (wanted) {
+      const found = new Map<string, OwnedRow>()
+      for (const { sql, values } of selecting(wanted)) {
+        const { rows } = yield* sessions.look(sql, values)
+        for (const row of rows) {
+          const owned = { ...rowOf(row), owner: Values.text(row, "owner_name") }
+          found.set(`${owned.owner}/${owned.key}`, owned)
+        }
+      }
+      return [...found.values()].toSorted(
+        (a, b) => compareTexts(a.owner, b.owner) || compareTexts(a.key, b.key)
+      )
+    }),
     sum: (owner) =>
       Effect.map(bulk.look(SUM, [owner]), ({ rows }) =>
         rows.map((row) => ({
@@ -222,6 +313,9 @@ export const make = (of: {
       )
   }
 }
+
+/** By code unit. */
+const compareTexts = (a: string, b: string): -1 | 0 | 1 => (a < b ? -1 : a > b ? 1 : 0)
 
 /** Reads by a cursor, so that memory is that of a page. */
 const cursor = (session: Session, { sql, values }: ListSql.Statement) =>

@@ -125,14 +125,23 @@ export type Pays = "cash" | "refund"
 export const directionOf = (kind: "subscription" | "redemption", pays: Pays): CashDirection =>
   kind === "subscription" && pays === "cash" ? "credit" : "debit"
 
+/** Why an entry pays no order: the bank took it back, or it takes another one back itself. */
+export type Spent = "reversed" | "reversal"
+
+const sentences: Readonly<Record<Spent, string>> = {
+  reversed: "was taken back by the bank",
+  reversal: "takes another entry back"
+}
+
 /** A bank line that a call names, beside the stored line. */
 export interface Found {
   readonly line: CashLine
   readonly direction: CashDirection
   /** Null: no statement in force, of an account of the order's instrument, has the line. */
   readonly entry: Pick<CashEntry, "direction" | "currency"> | null
-  /** Amount that the line has left for this order. */
+  /** Amount that the entry has left for this order, over all its copies. */
   readonly left: Decimal.Decimal
+  readonly spent: Spent | null
 }
 
 const worded = ({ line, statementId }: CashLine): string => `Line ${line} of ${statementId}`
@@ -178,7 +187,10 @@ export const againstBank = (
     "line-left",
     ...first(found, {
       fails: ({ entry, line, left }) => entry !== null && !Decimal.atMost(line.amount, left),
-      says: ({ line, left }) => `${worded(line)} has ${Decimal.formatPlain(left)} left.`
+      says: ({ line, left, spent }) =>
+        spent === null
+          ? `${worded(line)} has ${Decimal.formatPlain(left)} left.`
+          : `${worded(line)} ${sentences[spent]}, and has nothing left.`
     })
   )
 ]

@@ -13,6 +13,8 @@ import {
   externalStatements,
   isInForce
 } from "../../statements/external-statement/ExternalStatement.ts"
+import * as EntryLookups from "../../statements/external-statement/EntryLookups.ts"
+import * as EntryRules from "../../statements/external-statement/EntryRules.ts"
 import * as StatementLookups from "../../statements/external-statement/StatementLookups.ts"
 import * as Cash from "./CashLine.ts"
 import * as Taking from "./CashTaking.ts"
@@ -28,7 +30,13 @@ type NamedLine = Pick<Taking.CashTaking, "named" | "pays">
 /** Bank lines named for an order, judged. */
 export interface Named {
   readonly order: Taking.Order
-  readonly lines: ReadonlyArray<NamedLine & { readonly amountOfLine: Decimal.Decimal }>
+  readonly lines: ReadonlyArray<
+    NamedLine & {
+      readonly amountOfLine: Decimal.Decimal
+      /** Names of the lines whose cash is that of the line, its own among them. */
+      readonly shared: ReadonlySet<string>
+    }
+  >
   /** Takings of the order that no write has used yet. */
   readonly reserved: ReadonlyArray<Stored<Taking.CashTaking>>
   readonly rows: ReadonlyArray<Objection>
@@ -40,18 +48,21 @@ const inOrder = ({ cash, refunds }: Cash.Named): ReadonlyArray<NamedLine> => [
 ]
 
 /**
- * Serialises the writes that take of lines of these statements with corrections of them: no taking is
- * missed by the correction that moves all. Must run inside `transact`, before the lines are loaded.
+ * Serialises the writes that take of lines of these statements' accounts with each other and with
+ * corrections: two writes that name two copies of one entry follow each other, and no taking is missed
+ * by the correction that moves all. Must run inside `transact`, before the lines are loaded.
  */
-export const inTurn = (statementIds: Iterable<string>) =>
-  Effect.flatMap(Records, (records) =>
-    // Sorted, so that two writes that name the same statements never wait for each other.
-    Effect.forEach(
-      [...new Set(statementIds)].toSorted(),
-      (statementId) => records.lock(`cash-lines:${statementId}`),
-      { discard: true }
-    )
+export const inTurn = Effect.fnUntraced(function* (statementIds: Iterable<string>) {
+  const records = yield* Records
+  const statements = yield* records.many(externalStatements, [...new Set(statementIds)])
+  const accounts = new Set(statements.flatMap(({ externalAccountId }) => externalAccountId ?? []))
+  // Sorted, so that two writes that name lines of the same accounts never wait for each other.
+  yield* Effect.forEach(
+    [...accounts].toSorted(),
+    (externalAccountId) => records.lock(`cash-lines:${externalAccountId}`),
+    { discard: true }
   )
+})
 
 /** Finds the entries of these statements that lines name, by their name; look-ups by statement, not by line. */
 export const entriesNamed = Effect.fnUntraced(function* (
@@ -108,18 +119,69 @@ const takingsOf = (order: Taking.Order) =>
 
 const reservedOn = (
   reserved: ReadonlyArray<Taking.CashTaking>,
-  line: Pick<Cash.CashLine, "statementId" | "line">
+  shared: ReadonlySet<string>
 ): Decimal.Decimal =>
   Decimal.sum(
     reserved
       .flatMap(Taking.linesOf)
-      .filter((held) => Cash.nameOf(held) === Cash.nameOf(line))
+      .filter((held) => shared.has(Cash.nameOf(held)))
       .map(({ amount }) => amount)
   )
 
+/** What the statements of its account say of a line that is named. */
+export interface EntryOfLine {
+  /** Names of the lines whose cash is that of the line: its copies, and lines that contradict them. */
+  readonly shared: ReadonlySet<string>
+  /** Why no order is paid by the entry; null: it may pay. */
+  readonly spent: Cash.Spent | null
+}
+
 /**
- * Loads and judges the bank lines named for an order. Cash of a line that the order itself has
- * reserved, for example before a write that the ledger refused, stays available to it.
+ * Finds what the statements in force of their accounts say of lines, by the name of the line. What was
+ * taken of a line that contradicts another counts for both, so that the entry pays no more than the
+ * larger of what the statements state (docs/domain/statements.md#one-entry-in-several-statements).
+ */
+export const entriesOfLines = Effect.fnUntraced(function* (
+  lines: ReadonlyArray<EntryLookups.LineOfStatement>
+) {
+  const facts = yield* EntryLookups.factsOf(lines)
+  const sharing = yield* EntryLookups.sharingReference(lines)
+  return new Map(
+    lines.map(({ statement, entry }) => {
+      const place = { statementId: statement.externalStatementId as string, line: entry.line }
+      const name = EntryRules.placeNameOf(place)
+      const found = facts.get(name)
+      const copies = found?.copies ?? [place]
+      const ofReference = sharing.get(statement.externalAccountId ?? "") ?? []
+      const self = ofReference.find((line) => EntryRules.placeNameOf(EntryRules.placeOf(line)) === name)
+      const against = self === undefined ? [] : EntryRules.contradicting(self, ofReference)
+      const shared = new Set(
+        [...copies, ...against.map(EntryRules.placeOf)].map(EntryRules.placeNameOf)
+      )
+      const spent: Cash.Spent | null =
+        found?.isReversal === true ? "reversal" : found?.reversedBy ? "reversed" : null
+      return [name, { shared, spent } satisfies EntryOfLine] as const
+    })
+  )
+})
+
+/** Loads the sums that orders took of lines, by the name of the line. */
+export const takenOfLines = (names: Iterable<string>) =>
+  Effect.map(
+    Effect.flatMap(Records, (records) => records.many(Taking.cashLines, [...new Set(names)])),
+    (found) => new Map(found.map((line) => [Cash.nameOf(line), line.taken]))
+  )
+
+/** Sum that orders took of any of these lines. */
+export const takenOfAll = (
+  taken: ReadonlyMap<string, Decimal.Decimal>,
+  names: Iterable<string>
+): Decimal.Decimal => Decimal.sum([...names].map((name) => taken.get(name) ?? Decimal.zero))
+
+/**
+ * Loads and judges the bank lines named for an order. What is left of an entry is left of all its
+ * copies; a call that names several of them takes of the same rest. Cash of a line that the order
+ * itself has reserved, for example before a write that the ledger refused, stays available to it.
  */
 export const named = Effect.fnUntraced(function* (order: Paid, of: Cash.Named) {
   const lines = inOrder(of)
@@ -127,25 +189,37 @@ export const named = Effect.fnUntraced(function* (order: Paid, of: Cash.Named) {
   if (lines.length === 0) {
     return { order, lines: [], reserved: none, rows: Cash.againstBank([], order) } satisfies Named
   }
-  const records = yield* Records
   const statements = yield* takeable(lines, order)
-  const names = lines.map(({ named: line }) => Cash.nameOf(line))
-  const taken = new Map(
-    (yield* records.many(Taking.cashLines, names)).map((line) => [Cash.nameOf(line), line])
-  )
   const reserved = (yield* takingsOf(order)).filter(({ state }) => state === "reserved")
   const entries = yield* entriesNamed(
     lines.map(({ named: line }) => line),
     statements
   )
-  const found = lines.map(({ named: line, pays }) => {
+  const byId = new Map(statements.map((self) => [self.externalStatementId as string, self]))
+  const known = new Map(
+    lines.flatMap(({ named: line }) => {
+      const [statement, entry] = [byId.get(line.statementId), entries.get(Cash.nameOf(line))]
+      return statement === undefined || entry === undefined
+        ? []
+        : [[Cash.nameOf(line), { statement, entry }] as const]
+    })
+  )
+  const facts = yield* entriesOfLines([...known.values()])
+  const taken = yield* takenOfLines([...facts.values()].flatMap(({ shared }) => [...shared]))
+  const found = lines.map(({ named: line, pays }, index) => {
     const direction = Cash.directionOf(order.kind, pays)
-    const before = taken.get(Cash.nameOf(line))
-    const entry = entries.get(Cash.nameOf(line)) ?? null
+    const name = Cash.nameOf(line)
+    const entry = entries.get(name) ?? null
     const amountOfLine = entry?.amount ?? Decimal.zero
-    const free = Decimal.subtract(amountOfLine, before?.taken ?? Decimal.zero)
-    const left = Decimal.add(free, reservedOn(reserved, line))
-    return { named: line, line, pays, direction, entry, amountOfLine, left }
+    const { shared, spent } = facts.get(name) ?? { shared: new Set([name]), spent: null }
+    const before = lines.slice(0, index).filter((other) => shared.has(Cash.nameOf(other.named)))
+    const gone = Decimal.add(
+      takenOfAll(taken, shared),
+      Decimal.sum(before.map((other) => other.named.amount))
+    )
+    const rest = Decimal.subtract(Decimal.add(amountOfLine, reservedOn(reserved, shared)), gone)
+    const left = spent === null ? Decimal.max(Decimal.zero, rest) : Decimal.zero
+    return { named: line, line, pays, direction, entry, amountOfLine, shared, spent, left }
   })
   return {
     order,
@@ -197,7 +271,7 @@ export const take = Effect.fnUntraced(function* (
   act: OperationAct
 ) {
   const records = yield* Records
-  const names = new Set(lines.map(({ named: line }) => Cash.nameOf(line)))
+  const names = new Set(lines.flatMap(({ shared }) => [...shared]))
   const again = reserved.filter((taking) =>
     Taking.linesOf(taking).some((line) => names.has(Cash.nameOf(line)))
   )

@@ -64,6 +64,30 @@ export interface BulkRecords {
 
 export type BulkSide = BulkRows | BulkRecords
 
+/**
+ * Rows of booked entries that are looked for over all sealed owners: those whose group has the form
+ * `credit/…`, `debit/…`, `credit-reversal/…` or `debit-reversal/…`, whose first amount is that of the
+ * entry, and whose body has the members `bookingDate` and `reference`.
+ */
+export type BulkEntries =
+  /** Entries of one `match`; where it is given, of this amount, and then of this `bookingDate`. */
+  | { readonly match: string; readonly amount?: string; readonly day?: string }
+  /** Reversals alone, of this amount. */
+  | { readonly reversalOf: string }
+  /** Reversals alone, of this owner. */
+  | { readonly reversalsIn: string }
+  /** Entries of these owners with this amount and this `reference`: every row of them is read. */
+  | {
+      readonly owners: ReadonlyArray<string>
+      readonly amount: string
+      readonly reference: string
+    }
+
+/** A row with its owner. */
+export interface OwnedRow extends BulkRow {
+  readonly owner: string
+}
+
 export interface BulkDifference {
   /** The match, or its name where the names of its side have one. */
   readonly match: string
@@ -120,6 +144,13 @@ export class Bulk extends Context.Service<
       readonly owner: string
       readonly keys: ReadonlyArray<string>
     }) => Effect.Effect<ReadonlyArray<BulkRow>, StorageUnavailable>
+    /**
+     * The rows of entries that match any of these, each once, in the order of their owners and keys:
+     * by an index, in time that grows with the rows found, but for the form that names owners.
+     */
+    readonly entries: (
+      wanted: ReadonlyArray<BulkEntries>
+    ) => Effect.Effect<ReadonlyArray<OwnedRow>, StorageUnavailable>
     /** The sums of every group that occurs, in the order of the groups. */
     readonly sum: (owner: string) => Effect.Effect<ReadonlyArray<BulkSum>, StorageUnavailable>
     /**

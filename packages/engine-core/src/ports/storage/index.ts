@@ -4,12 +4,14 @@ export { Blobs } from "./Blobs.ts"
 export {
   Bulk,
   type BulkDifference,
+  type BulkEntries,
   type BulkNames,
   type BulkRecords,
   type BulkRow,
   type BulkRows,
   type BulkSide,
-  type BulkSum
+  type BulkSum,
+  type OwnedRow
 } from "./Bulk.ts"
 export {
   type Alternatives,

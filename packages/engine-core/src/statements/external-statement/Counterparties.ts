@@ -12,6 +12,9 @@ import type { CashEntry } from "./StatementLine.ts"
 /** The other party of an entry, as the file names it. */
 export type Counterparty = NonNullable<Port.CashEntry["counterparty"]>
 
+/** A counterparty as one text, by which two entries are compared. */
+export const plainOf = ({ name, account }: Counterparty): string => JSON.stringify([name, account])
+
 /** Largest number of lines of a block. */
 export const blockLines = 64
 

@@ -91,6 +91,14 @@ export const ownerOf = ({
   externalStatementId
 }: Pick<ExternalStatement, "externalStatementId">): string => `statement/${externalStatementId}`
 
+/** Text by which statements are ordered: by business date, then by receipt. */
+export const orderOf = (self: ExternalStatement): string =>
+  `${self.businessDate} ${Instant.sortable(self.receivedAt)} ${self.externalStatementId}`
+
+/** Id of the statement that owns bulk rows; null: the owner is no statement. */
+export const statementIdOf = (owner: string): string | null =>
+  owner.startsWith("statement/") ? owner.slice("statement/".length) : null
+
 export const externalStatements = Collection.define<ExternalStatement, Fact>("external-statement", {
   doc: "A statement of an outside party about an instrument and a business date.",
   id: (self) => self.externalStatementId,
@@ -98,8 +106,7 @@ export const externalStatements = Collection.define<ExternalStatement, Fact>("ex
   fact: Fact,
   evolve,
   keptBy: "engine",
-  sortKey: (self) =>
-    `${self.businessDate} ${Instant.sortable(self.receivedAt)} ${self.externalStatementId}`,
+  sortKey: orderOf,
   filters: {
     kind: (self) => self.kind,
     externalSourceId: (self) => self.externalSourceId,

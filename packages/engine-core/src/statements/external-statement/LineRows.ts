@@ -30,6 +30,7 @@ const Cash = Struct({
   bankReference: NullOr(Text),
   reference: NullOr(Text),
   counterparty: NullOr(Union([Text, Integer.schema])),
+  reversal: optionalKey(Literal(true)),
   counterparties: optionalKey(Text)
 })
 
@@ -50,17 +51,28 @@ const keyDigits = 9
 /** Key of the row of a line, by its number. */
 export const keyOf = (line: number): string => String(line).padStart(keyDigits, "0")
 
-/** Group of the rows of entries that are summed together. */
+/** Group of the rows of entries that are summed together; reversals are found by theirs. */
 export const cashGroupOf = ({
   direction,
-  currency
-}: Pick<CashEntry, "direction" | "currency">): string => `${direction}/${currency}`
+  currency,
+  reversal
+}: Pick<CashEntry, "direction" | "currency" | "reversal">): string =>
+  `${direction}${reversal === true ? "-reversal" : ""}/${currency}`
 
 /** Direction and currency of a group of entries. */
 export const ofCashGroup = (group: string): Pick<CashEntry, "direction" | "currency"> => {
-  const [direction, currency = ""] = group.split("/")
-  return { direction: direction === "credit" ? "credit" : "debit", currency }
+  const end = group.indexOf("/")
+  const direction = group.startsWith("credit") ? "credit" : "debit"
+  return { direction, currency: group.slice(end + 1) }
 }
+
+/** Text of the amount of an entry, as its row has it. */
+export const amountOf = ({ amount }: Pick<CashEntry, "amount">): string =>
+  Decimal.formatPlain(amount)
+
+/** Text that the row of an entry is matched by: the bank's reference; empty where it has none. */
+export const matchOf = ({ bankReference }: Pick<CashEntry, "bankReference">): string =>
+  bankReference ?? ""
 
 /**
  * Encodes a line as a bulk row: units of an account are matched by the account, entries by the
@@ -79,7 +91,7 @@ export const rowOf = (line: StatementLine): BulkRow => {
       return { key, match: line.account, group: "", amounts: [quantity], body }
     }
     case "cash": {
-      const amount = Decimal.formatPlain(line.amount)
+      const amount = amountOf(line)
       const body = bodyOf(line, [
         ["bookingDate", textOf(line.bookingDate)],
         ["valueDate", textOf(line.valueDate)],
@@ -89,12 +101,12 @@ export const rowOf = (line: StatementLine): BulkRow => {
         ["bankReference", textOf(line.bankReference)],
         ["reference", textOf(line.reference)],
         ["counterparty", PlainJson.stringify(line.counterparty)],
+        ...(line.reversal === true ? [["reversal", "true"] as const] : []),
         ...(line.counterparties === undefined
           ? []
           : [["counterparties", textOf(line.counterparties)] as const])
       ])
-      const match = line.bankReference ?? ""
-      return { key, match, group: cashGroupOf(line), amounts: [amount], body }
+      return { key, match: matchOf(line), group: cashGroupOf(line), amounts: [amount], body }
     }
     case "custody": {
       const quantity = Decimal.formatPlain(line.quantity)

@@ -39,6 +39,8 @@ export interface CashEntry extends Numbered {
    * sealed counterparty itself, as earlier versions stored it.
    */
   readonly counterparty: number | string | null
+  /** True where the bank marks the entry as taking back an earlier one; absent: it does not. */
+  readonly reversal?: true
   /** Sealed names and accounts of a block's counterparties; its first line alone has them. */
   readonly counterparties?: string
 }

@@ -97,6 +97,57 @@ export const bulk: ReadonlyArray<Check> = [
     const { rows } = yield* everything(owner)
     yield* same("the rows", rows, [...rowsOf(2), ...rowsOf(4, () => ({ body: "{}" })).slice(2)])
   }),
+  check(PORT, "finds entries over all sealed owners", function* () {
+    const { append, entries } = yield* Bulk
+    const mark = yield* fresh("entry")
+    const entry = (n: number, of: Partial<BulkRow> & { day?: string; reference?: string } = {}) => {
+      const { day = "2026-01-05", reference = mark, ...row } = of
+      const body = JSON.stringify({ kind: "cash", line: n, bookingDate: day, reference })
+      return rowOf(n, { match: mark, group: "credit/USD", amounts: ["100"], body, ...row })
+    }
+    const first = yield* sealed([
+      entry(0),
+      entry(1, { amounts: ["100.5"] }),
+      entry(2, { day: "2026-01-06" }),
+      entry(3, { group: "even" }),
+      entry(4, { match: `${mark}${"x".repeat(5_000)}` })
+    ])
+    const second = yield* sealed([
+      entry(0),
+      entry(1, { group: "debit-reversal/USD", amounts: ["7331.25"] }),
+      entry(2, { reference: `${mark}"` })
+    ])
+    yield* append(yield* fresh("owner"), [entry(0)])
+    const keysOf = (wanted: Parameters<typeof entries>[0]) =>
+      Effect.map(entries(wanted), (rows) =>
+        rows
+          .filter(({ owner }) => [first, second].includes(owner))
+          .map(({ owner, key }) => `${owner === first ? "first" : "second"} ${Number(key)}`)
+      )
+    const found = {
+      match: yield* keysOf([{ match: mark }]),
+      amount: yield* keysOf([{ match: mark, amount: "100" }]),
+      day: yield* keysOf([{ match: mark, amount: "100", day: "2026-01-06" }]),
+      long: yield* keysOf([{ match: `${mark}${"x".repeat(5_000)}` }, { match: `${mark}${"x".repeat(4_999)}` }]),
+      reversalOf: yield* keysOf([{ reversalOf: "7331.25" }, { reversalOf: "100" }]),
+      reversalsIn: yield* keysOf([{ reversalsIn: first }, { reversalsIn: second }]),
+      reference: yield* keysOf([{ owners: [second], amount: "100", reference: `${mark}"` }]),
+      twice: yield* keysOf([
+        { match: mark, amount: "100.5" },
+        { match: mark, amount: "100.5", day: "2026-01-05" }
+      ])
+    }
+    yield* same("the entries", found, {
+      match: ["first 0", "first 1", "first 2", "second 0", "second 1", "second 2"],
+      amount: ["first 0", "first 2", "second 0", "second 2"],
+      day: ["first 2"],
+      long: ["first 4"],
+      reversalOf: ["second 1"],
+      reversalsIn: ["second 1"],
+      reference: ["second 2"],
+      twice: ["first 1"]
+    })
+  }),
   check(PORT, "appends nothing to a sealed owner", function* () {
     const { append } = yield* Bulk
     const owner = yield* sealed(rowsOf(2))

@@ -27,6 +27,14 @@ export const faults = {
       find: ({ owner, keys }) => read({ owner, limit: keys.length })
     }))
   },
+  "entries-of-any-amount": {
+    does: "finds the entries of a reference, whatever amount they have",
+    noticedBy: ["finds entries over all sealed owners"],
+    spoil: replace(Bulk, ({ entries }) => ({
+      entries: (wanted) =>
+        entries(wanted.map((each) => ("match" in each ? { match: each.match } : each)))
+    }))
+  },
   "any-count-sealed": {
     does: "seals an owner of any number of rows",
     noticedBy: ["seals no owner of another number of rows"],

@@ -1,0 +1,274 @@
+/**
+ * Look-ups of booked entries over the statements in force of their account, by the index of entries:
+ * the copies of a line, its reversal, and lines that contradict it
+ * (docs/domain/statements.md#one-entry-in-several-statements).
+ */
+import { Effect, Stream } from "effect"
+import { Settings } from "../../engine/Settings.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import { Crypto } from "../../ports/Crypto.ts"
+import { Bulk, type BulkEntries, type OwnedRow } from "../../ports/storage/Bulk.ts"
+import { orUnavailable } from "../../records/PortFailure.ts"
+import { Records } from "../../records/Records.ts"
+import * as Counterparties from "./Counterparties.ts"
+import * as Rules from "./EntryRules.ts"
+import {
+  type ExternalStatement,
+  externalStatements,
+  isInForce,
+  orderOf,
+  ownerOf,
+  statementIdOf
+} from "./ExternalStatement.ts"
+import * as LineRows from "./LineRows.ts"
+import type { CashEntry } from "./StatementLine.ts"
+
+/** A line of a statement of cash. */
+export interface LineOfStatement {
+  readonly statement: ExternalStatement
+  readonly entry: CashEntry
+}
+
+/** What the statements of its account say of a line's entry. */
+export interface EntryFacts {
+  /** Lines that state the entry, the line itself among them; the first is that of the oldest date. */
+  readonly copies: ReadonlyArray<Rules.LinePlace>
+  /** True where the entry takes back another one: it pays nothing. */
+  readonly isReversal: boolean
+  /** The first line of the reversal that took the entry back; null: none did. */
+  readonly reversedBy: Rules.LinePlace | null
+}
+
+/** A row of an entry, decoded. */
+type FoundLine = LineOfStatement
+
+const rowKeyOf = ({ owner, key }: OwnedRow): string => `${owner}/${key}`
+
+/** Accumulates rows of several look-ups, each row once. */
+const collecting = Effect.gen(function* () {
+  const bulk = yield* Bulk
+  const rows = new Map<string, OwnedRow>()
+  const asked = new Set<string>()
+  return {
+    rows,
+    add: Effect.fnUntraced(function* (wanted: ReadonlyArray<BulkEntries>) {
+      const fresh = [...new Map(wanted.map((each) => [JSON.stringify(each), each]))].flatMap(
+        ([key, each]) => (asked.has(key) ? [] : [each])
+      )
+      for (const each of fresh) asked.add(JSON.stringify(each))
+      if (fresh.length === 0) return
+      for (const row of yield* orUnavailable(bulk.entries(fresh))) rows.set(rowKeyOf(row), row)
+    })
+  }
+})
+
+/** Look-up of the lines with the identity of an entry, or with more: the counterparty is sealed. */
+const equalsOf = (entry: CashEntry): BulkEntries => {
+  const [match, amount] = [LineRows.matchOf(entry), LineRows.amountOf(entry)]
+  return entry.bankReference === null
+    ? { match, amount, day: entry.bookingDate }
+    : { match, amount }
+}
+
+/** Decodes rows, and keeps those of statements in force of these accounts whose lines are stored. */
+const inForceOf = Effect.fnUntraced(function* (
+  rows: Iterable<OwnedRow>,
+  accounts: ReadonlySet<string>,
+  pin: Pin.Resolved | undefined
+) {
+  const records = yield* Records
+  const byStatement = Map.groupBy(rows, ({ owner }) => statementIdOf(owner) ?? "")
+  byStatement.delete("")
+  const statements = yield* records.many(externalStatements, [...byStatement.keys()], pin)
+  return statements
+    .filter(
+      (statement) =>
+        isInForce(statement) &&
+        statement.prunedAt === undefined &&
+        accounts.has(statement.externalAccountId ?? "")
+    )
+    .flatMap((statement) =>
+      (byStatement.get(statement.externalStatementId) ?? []).flatMap((row): ReadonlyArray<FoundLine> => {
+        const entry = LineRows.lineOf(row)
+        return entry.kind === "cash" ? [{ statement, entry }] : []
+      })
+    )
+})
+
+/** Rows that one look-up finds. */
+const foundAtOnce = 500
+
+/** Opens the counterparties of lines, in their order; a block's seal lies in its first line. */
+const counterpartiesOf = Effect.fnUntraced(function* (lines: ReadonlyArray<FoundLine>) {
+  const bulk = yield* Bulk
+  const crypto = yield* Crypto
+  const { sealingKeys: keys } = yield* Settings
+  const found = new Map<FoundLine, string | null>()
+  const byStatement = Map.groupBy(
+    lines.filter(({ entry }) => entry.counterparty !== null),
+    ({ statement }) => statement
+  )
+  for (const [statement, of] of byStatement) {
+    const wanted = new Set(
+      of.flatMap(({ entry: { line } }) =>
+        Array.from({ length: Math.min(line, Counterparties.blockLines) }, (_, back) => line - back)
+      )
+    )
+    const numbers = [...wanted].toSorted((a, b) => a - b)
+    const entries: Array<CashEntry> = []
+    for (let from = 0; from < numbers.length; from += foundAtOnce) {
+      const some = numbers.slice(from, from + foundAtOnce).map(LineRows.keyOf)
+      const rows = yield* orUnavailable(bulk.find({ owner: ownerOf(statement), keys: some }))
+      for (const row of rows) {
+        const line = LineRows.lineOf(row)
+        if (line.kind === "cash") entries.push(line)
+      }
+    }
+    const own = new Map(of.map((line) => [line.entry.line, line]))
+    const read = Counterparties.reader({ keys }, crypto)
+    for (const entry of entries) {
+      const line = own.get(entry.line)
+      if (line === undefined) {
+        // Opens the block that a wanted line of it needs.
+        if (entry.counterparties !== undefined) read({ ...entry, counterparty: null })
+        continue
+      }
+      const counterparty = read(entry)
+      found.set(line, counterparty === null ? null : Counterparties.plainOf(counterparty))
+    }
+  }
+  return found
+})
+
+/** Makes lines of found ones: the counterparty only where it decides what is a copy of what. */
+const bookedOf = Effect.fnUntraced(function* (lines: ReadonlyArray<FoundLine>) {
+  const unreferenced = lines.filter(({ entry }) => entry.bankReference === null)
+  const equal = [
+    ...Map.groupBy(
+      unreferenced,
+      ({ statement, entry }) => `${statement.externalAccountId} ${Rules.openIdentityOf(entry)}`
+    ).values()
+  ].filter(({ length }) => length > 1)
+  const counterparties = yield* counterpartiesOf(equal.flat())
+  return lines.map((line): Rules.BookedLine => {
+    const { statement, entry } = line
+    return {
+      statementId: statement.externalStatementId,
+      statementOrder: orderOf(statement),
+      entry,
+      counterparty: counterparties.get(line) ?? null
+    }
+  })
+})
+
+/** Owners of the statements in force of these accounts. */
+const ownersOf = (accounts: ReadonlySet<string>, pin: Pin.Resolved | undefined) =>
+  Effect.flatMap(Records, (records) =>
+    records
+      .stream(externalStatements, {
+        where: { kind: ["cash"] },
+        ...(pin === undefined ? {} : { pin })
+      })
+      .pipe(
+        Stream.map(({ record }) => record),
+        Stream.filter((self) => isInForce(self) && accounts.has(self.externalAccountId ?? "")),
+        Stream.map(ownerOf),
+        Stream.runCollect
+      )
+  )
+
+/** Lines of the account of each of these, by account. */
+const byAccount = (lines: ReadonlyArray<FoundLine>) =>
+  Map.groupBy(lines, ({ statement }) => statement.externalAccountId ?? "")
+
+/** Entries, by account, of which these lines are, with those that decide about their reversals. */
+export const entriesAround = Effect.fnUntraced(function* (
+  lines: ReadonlyArray<LineOfStatement>,
+  pin?: Pin.Resolved
+) {
+  const accounts = new Set(lines.map(({ statement }) => statement.externalAccountId ?? ""))
+  const collected = yield* collecting
+  const referenced = lines.filter(({ entry }) => entry.reference !== null)
+  yield* collected.add([
+    ...lines.map(({ entry }) => equalsOf(entry)),
+    ...referenced.map(({ entry }) => ({ reversalOf: LineRows.amountOf(entry) }))
+  ])
+  const references = new Set(lines.map(({ entry }) => entry.reference))
+  const isReversal = ({ entry }: FoundLine): boolean => entry.reversal === true
+  const reversals = (yield* inForceOf(collected.rows.values(), accounts, pin)).filter(isReversal)
+  // A reversal of the payer's reference takes back only what none of the bank's reference does.
+  const ofPayer = reversals.filter(({ entry }) => references.has(entry.reference))
+  yield* collected.add(ofPayer.map(({ entry }) => equalsOf(entry)))
+  const found = yield* inForceOf(collected.rows.values(), accounts, pin)
+  const unresolved = [...byAccount(found).values()].flatMap((of) => {
+    const entries = Rules.entriesOf(of.map(asUnnamed))
+    return entries
+      .filter((entry) => entry.isReversal && Rules.reversibleBy(entry, entries).by === "reference")
+      .flatMap(({ copies: [{ entry }] }) => (entry.reference === null ? [] : [entry]))
+  })
+  if (unresolved.length > 0) {
+    const owners = yield* ownersOf(accounts, pin)
+    yield* collected.add(
+      unresolved.map((entry) => ({
+        owners,
+        amount: LineRows.amountOf(entry),
+        reference: entry.reference ?? ""
+      }))
+    )
+    const rivals = yield* inForceOf(collected.rows.values(), accounts, pin)
+    yield* collected.add(rivals.map(({ entry }) => equalsOf(entry)))
+  }
+  const all = yield* inForceOf(collected.rows.values(), accounts, pin)
+  return yield* Effect.forEach([...byAccount(all)], ([account, of]) =>
+    Effect.map(bookedOf(of), (booked) => [account, Rules.entriesOf(booked)] as const)
+  ).pipe(Effect.map((entries) => new Map(entries)))
+})
+
+/** A line without its counterparty, which no reversal is found by. */
+const asUnnamed = ({ statement, entry }: FoundLine): Rules.BookedLine => ({
+  statementId: statement.externalStatementId,
+  statementOrder: orderOf(statement),
+  entry,
+  counterparty: null
+})
+
+/** Finds the facts of lines of statements in force, by the name of the line. */
+export const factsOf = Effect.fnUntraced(function* (
+  lines: ReadonlyArray<LineOfStatement>,
+  pin?: Pin.Resolved
+) {
+  const facts = new Map<string, EntryFacts>()
+  if (lines.length === 0) return facts
+  for (const entries of (yield* entriesAround(lines, pin)).values()) {
+    const reversals = Rules.reversalsOf(entries)
+    for (const entry of entries) {
+      const copies = entry.copies.map(Rules.placeOf)
+      const reversal = reversals.get(entry)
+      const reversedBy = reversal === undefined ? null : Rules.placeOf(reversal.copies[0])
+      for (const copy of copies) {
+        facts.set(Rules.placeNameOf(copy), { copies, isReversal: entry.isReversal, reversedBy })
+      }
+    }
+  }
+  return facts
+})
+
+/**
+ * Finds the lines of the bank's references of these lines, on their booking dates, in all statements in
+ * force of their accounts, by account.
+ */
+export const sharingReference = Effect.fnUntraced(function* (
+  lines: ReadonlyArray<LineOfStatement>,
+  pin?: Pin.Resolved
+) {
+  const accounts = new Set(lines.map(({ statement }) => statement.externalAccountId ?? ""))
+  const referenced = lines.flatMap(({ entry }) =>
+    entry.bankReference === null ? [] : [{ match: entry.bankReference }]
+  )
+  const collected = yield* collecting
+  yield* collected.add(referenced)
+  const found = yield* inForceOf(collected.rows.values(), accounts, pin)
+  return new Map(
+    [...byAccount(found)].map(([account, of]) => [account, of.map(asUnnamed)] as const)
+  )
+})

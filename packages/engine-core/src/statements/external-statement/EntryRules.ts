@@ -1,0 +1,205 @@
+/**
+ * Pure identity of booked entries: which lines of the statements of one account are copies of one
+ * entry, which entries a reversal took back, and which copies contradict each other
+ * (docs/domain/statements.md#one-entry-in-several-statements).
+ */
+import * as Decimal from "../../kernel/Decimal.ts"
+import type { CashEntry } from "./StatementLine.ts"
+
+/** Place of a line among all statements. */
+export interface LinePlace {
+  readonly statementId: string
+  readonly line: number
+}
+
+/** A line of a statement in force of an account. */
+export interface BookedLine {
+  readonly statementId: string
+  /** Text by which the account's statements are ordered: the first is that of the oldest date. */
+  readonly statementOrder: string
+  readonly entry: CashEntry
+  /** The other party as one text; null: none. Compared where the bank gives no reference. */
+  readonly counterparty: string | null
+}
+
+/** An entry of the bank's ledger, with the lines that state it. */
+export interface BookedEntry {
+  /** Lines of the entry, one of each statement that has it, the first statement's first. */
+  readonly copies: readonly [BookedLine, ...ReadonlyArray<BookedLine>]
+  /** True where one of the copies is marked as a reversal. */
+  readonly isReversal: boolean
+}
+
+/** Name of a line among all statements. */
+export const placeNameOf = ({ statementId, line }: LinePlace): string => `${statementId}:${line}`
+
+export const placeOf = ({ statementId, entry }: BookedLine): LinePlace => ({
+  statementId,
+  line: entry.line
+})
+
+/** Identity of an entry but for the counterparty, which is sealed, and its number among equals. */
+export const openIdentityOf = (entry: CashEntry): string => {
+  const { bankReference, bookingDate, currency, direction, reference, valueDate } = entry
+  const amount = Decimal.formatPlain(entry.amount)
+  const common = [bankReference, bookingDate, direction, currency, amount]
+  return JSON.stringify(bankReference === null ? [...common, valueDate, reference] : common)
+}
+
+const identityOf = ({ entry, counterparty }: BookedLine): string =>
+  entry.bankReference === null
+    ? JSON.stringify([openIdentityOf(entry), counterparty])
+    : openIdentityOf(entry)
+
+/** Order of lines: by their statement, then in file order. */
+const compareLines = (a: BookedLine, b: BookedLine): number =>
+  a.statementOrder === b.statementOrder
+    ? a.entry.line - b.entry.line
+    : a.statementOrder < b.statementOrder
+      ? -1
+      : 1
+
+/**
+ * Groups the lines of one account into the entries that they state. Of equal lines of one statement
+ * each is an entry of its own, since a statement's balance counts both: the first of one statement is
+ * the first of another.
+ */
+export const entriesOf = (lines: ReadonlyArray<BookedLine>): ReadonlyArray<BookedEntry> => {
+  const sorted = lines.toSorted(compareLines)
+  return [...Map.groupBy(sorted, identityOf).values()].flatMap((equal) => {
+    const byStatement = [...Map.groupBy(equal, ({ statementId }) => statementId).values()]
+    const count = Math.max(...byStatement.map(({ length }) => length))
+    return Array.from({ length: count }, (_, nth): BookedEntry => {
+      const copies = byStatement.flatMap((of) => of[nth] ?? [])
+      return {
+        copies: copies as unknown as BookedEntry["copies"],
+        isReversal: copies.some(({ entry }) => entry.reversal === true)
+      }
+    })
+  })
+}
+
+const entryOf = ({ copies: [first] }: BookedEntry): CashEntry => first.entry
+
+/** Whether a reversal may take the other entry back: it has the amount, goes the other way, and is no earlier. */
+const isTakenBack = (reversal: CashEntry, other: CashEntry): boolean =>
+  other.direction !== reversal.direction &&
+  other.currency === reversal.currency &&
+  Decimal.equals(other.amount, reversal.amount) &&
+  other.bookingDate <= reversal.bookingDate
+
+const isSame = (one: string | null, other: string | null): boolean => one !== null && one === other
+
+/**
+ * Entries that a reversal may take back: those of the bank's reference, else of the payer's. An entry
+ * is never a reversal itself.
+ */
+export const reversibleBy = (
+  reversal: BookedEntry,
+  entries: ReadonlyArray<BookedEntry>
+): { readonly by: "bankReference" | "reference"; readonly entries: ReadonlyArray<BookedEntry> } => {
+  const own = entryOf(reversal)
+  const possible = entries.filter(
+    (other) => !other.isReversal && isTakenBack(own, entryOf(other))
+  )
+  const ofBank = possible.filter((other) =>
+    isSame(own.bankReference, entryOf(other).bankReference)
+  )
+  if (ofBank.length > 0) return { by: "bankReference", entries: ofBank }
+  return {
+    by: "reference",
+    entries: possible.filter((other) => isSame(own.reference, entryOf(other).reference))
+  }
+}
+
+const compareEntries = (a: BookedEntry, b: BookedEntry): number => {
+  const [first, second] = [entryOf(a), entryOf(b)]
+  if (first.bookingDate !== second.bookingDate) {
+    return first.bookingDate < second.bookingDate ? -1 : 1
+  }
+  return compareLines(a.copies[0], b.copies[0])
+}
+
+/**
+ * Pairs each reversal with the entry that it took back, the oldest reversal first: of several possible
+ * entries with the last one booked before it. Returns the reversal of each entry that has one.
+ */
+export const reversalsOf = (
+  entries: ReadonlyArray<BookedEntry>
+): ReadonlyMap<BookedEntry, BookedEntry> => {
+  const reversed = new Map<BookedEntry, BookedEntry>()
+  const reversals = entries.filter(({ isReversal }) => isReversal).toSorted(compareEntries)
+  for (const reversal of reversals) {
+    const free = reversibleBy(reversal, entries).entries.filter((other) => !reversed.has(other))
+    const last = free.toSorted(compareEntries).at(-1)
+    if (last !== undefined) reversed.set(last, reversal)
+  }
+  return reversed
+}
+
+/** Key of the lines that have one reference of the bank on one booking date; null without a reference. */
+const sharedKeyOf = ({ bankReference, bookingDate }: CashEntry): string | null =>
+  bankReference === null ? null : JSON.stringify([bankReference, bookingDate])
+
+/** Whether one list has each of the other's lines, equal ones as often. */
+const hasAll = (all: ReadonlyArray<BookedLine>, some: ReadonlyArray<BookedLine>): boolean => {
+  const counts = new Map<string, number>()
+  for (const line of all) counts.set(identityOf(line), (counts.get(identityOf(line)) ?? 0) + 1)
+  return some.every((line) => {
+    const left = (counts.get(identityOf(line)) ?? 0) - 1
+    counts.set(identityOf(line), left)
+    return left >= 0
+  })
+}
+
+/** Lines of a reference on a date, by statement, of which none is a copy of a line of the first. */
+export interface Contradiction {
+  readonly bankReference: string
+  readonly bookingDate: string
+  readonly stated: ReadonlyArray<BookedLine>
+  readonly otherwise: ReadonlyArray<BookedLine>
+}
+
+/**
+ * Finds statements that contradict each other about a reference of the bank on a booking date: each
+ * has a line of it that the other has not, in amount, currency or direction.
+ */
+export const contradictionsOf = (
+  lines: ReadonlyArray<BookedLine>
+): ReadonlyArray<Contradiction> =>
+  [...Map.groupBy(lines.toSorted(compareLines), ({ entry }) => sharedKeyOf(entry))].flatMap(
+    ([key, shared]) => {
+      const [line] = shared
+      if (key === null || line === undefined) return []
+      const { bankReference, bookingDate } = line.entry
+      let stated: ReadonlyArray<BookedLine> = []
+      return [...Map.groupBy(shared, ({ statementId }) => statementId).values()].flatMap((of) => {
+        if (hasAll(of, stated)) {
+          stated = of
+          return []
+        }
+        if (hasAll(stated, of)) return []
+        return [{ bankReference: bankReference ?? "", bookingDate, stated, otherwise: of }]
+      })
+    }
+  )
+
+/**
+ * Lines that state the entry of a line otherwise: lines of its reference and date in statements that
+ * contradict its own, which its own statement has not.
+ */
+export const contradicting = (
+  self: BookedLine,
+  lines: ReadonlyArray<BookedLine>
+): ReadonlyArray<BookedLine> => {
+  const key = sharedKeyOf(self.entry)
+  if (key === null) return []
+  const shared = lines.filter(({ entry }) => sharedKeyOf(entry) === key)
+  const own = shared.filter(({ statementId }) => statementId === self.statementId)
+  const identities = new Set(own.map(identityOf))
+  return [...Map.groupBy(shared, ({ statementId }) => statementId).values()].flatMap((other) =>
+    hasAll(own, other) || hasAll(other, own)
+      ? []
+      : other.filter((line) => !identities.has(identityOf(line)))
+  )
+}

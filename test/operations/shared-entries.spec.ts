@@ -1,0 +1,218 @@
+/** Entries of the bank that several statements state: counted once, over all copies, less reversals. */
+import { Records } from "@bursar/engine-core"
+import { Date, Decimal } from "@bursar/engine-core/kernel"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { cashLines } from "#core/orders/order/CashTaking.ts"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+import * as Bank from "./bank.ts"
+import * as Cycles from "./cycles.ts"
+import * as Fund from "./fund.ts"
+
+const engine = () => Effect.provide(world())
+const price = "1.0437"
+const units = "95812.973076"
+const orders = ["s1", "s2", "s3"] as const
+
+/** Three orders of 100,000 each, priced. */
+const priced = Effect.gen(function* () {
+  const stage = yield* Fund.opened()
+  yield* Fund.market(stage)
+  yield* Fund.admitted(stage)
+  for (const subscriptionId of orders) {
+    const order = { subscriptionId, instrumentId: "fund-a", holderId: "h1", payment: "wire" }
+    yield* Calls.write("subscription.claim", {}, { ...order, amount: 100000 })
+  }
+  yield* Cycles.at(Cycles.friday)
+  yield* Fund.publishes(stage, price, Cycles.friday)
+  for (const id of orders) yield* Cycles.attests(stage, { id, units, price })
+  return stage
+})
+
+type Line = readonly [statementId: string, line: number, amount: number]
+const delivers = (subscriptionId: string, ...lines: ReadonlyArray<Line>) =>
+  Effect.map(
+    Calls.write(
+      "subscription.deliver",
+      { subscriptionId },
+      { cash: lines.map(([statementId, line, amount]) => ({ statementId, line, amount })) }
+    ),
+    ({ why }) => why
+  )
+
+const left = "rule-refused cash line-left"
+const hundred = "100000"
+
+const takenOfAll = Effect.gen(function* () {
+  const records = yield* Records
+  const found = yield* records.list(cashLines, { limit: 100 })
+  return Decimal.formatPlain(Decimal.sum(found.map(({ record }) => record.taken)))
+})
+
+const later = { businessDate: Date.of("2026-08-03") }
+const sources: ReadonlyArray<readonly [string, Partial<Bank.Stated>]> = [
+  ["the next day's file of its source", later],
+  ["a second feed of the account", { source: "feed" }],
+  ["a second feed of another day", { source: "feed", ...later }]
+]
+
+describe("an entry that two statements of its account state", () => {
+  it.effect.each(sources)("pays once what it has, the copy lying in %s", ([, of]) =>
+    Effect.gen(function* () {
+      yield* priced
+      const entries = [{ amount: hundred, bankReference: "A" }]
+      yield* Bank.states({ id: "st-1", entries })
+      yield* Bank.states({ id: "st-2", entries: [{ amount: "5" }, ...entries], ...of })
+      assert.strictEqual(yield* delivers("s1", ["st-1", 1, 100000]), "")
+      assert.strictEqual(yield* delivers("s2", ["st-2", 2, 100000]), left)
+      assert.strictEqual(yield* delivers("s3", ["st-1", 1, 1], ["st-2", 2, 99999]), left)
+      assert.strictEqual(yield* takenOfAll, hundred)
+    }).pipe(engine())
+  )
+
+  it.effect("pays no order twice that names both copies", () =>
+    Effect.gen(function* () {
+      yield* priced
+      const entries = [{ amount: "60000", bankReference: "A" }]
+      yield* Bank.states({ id: "st-1", entries })
+      yield* Bank.states({ id: "st-2", source: "feed", entries })
+      assert.strictEqual(yield* delivers("s1", ["st-1", 1, 60000], ["st-2", 1, 40000]), left)
+      assert.strictEqual(yield* takenOfAll, "0")
+    }).pipe(engine())
+  )
+
+  it.effect("is one without a reference of the bank where all that it says is the same", () =>
+    Effect.gen(function* () {
+      yield* priced
+      const same = { amount: hundred, reference: "order s1" }
+      yield* Bank.states({ id: "st-1", entries: [same, { amount: hundred, reference: "other" }] })
+      yield* Bank.states({ id: "st-2", source: "feed", entries: [same] })
+      assert.strictEqual(yield* delivers("s1", ["st-2", 1, 100000]), "")
+      assert.strictEqual(yield* delivers("s2", ["st-1", 1, 100000]), left)
+      assert.strictEqual(yield* delivers("s2", ["st-1", 2, 100000]), "")
+    }).pipe(engine())
+  )
+
+  it.effect.each([null, "batch"])("are two where one statement has it twice (%s)", (bankReference) =>
+    Effect.gen(function* () {
+      yield* priced
+      const twins = [
+        { amount: hundred, bankReference },
+        { amount: hundred, bankReference }
+      ]
+      yield* Bank.states({ id: "st-1", entries: twins })
+      yield* Bank.states({ id: "st-2", source: "feed", entries: [twins[0] as Bank.Entry] })
+      assert.strictEqual(yield* delivers("s1", ["st-1", 1, 100000]), "")
+      assert.strictEqual(yield* delivers("s2", ["st-1", 2, 100000]), "")
+      assert.strictEqual(yield* delivers("s3", ["st-2", 1, 100000]), left)
+      assert.strictEqual(yield* takenOfAll, "200000")
+    }).pipe(engine())
+  )
+
+  it.effect.each<readonly [string, Partial<Bank.Entry>]>([
+    ["another amount", { amount: "100001" }],
+    ["parts", { amount: "40000" }]
+  ])("pays the larger at most where the other states %s", ([, otherwise]) =>
+    Effect.gen(function* () {
+      yield* priced
+      yield* Bank.states({ id: "st-1", entries: [{ amount: hundred, bankReference: "A" }] })
+      const entries = [{ amount: hundred, bankReference: "A", ...otherwise }]
+      yield* Bank.states({ id: "st-2", source: "feed", entries })
+      assert.strictEqual(yield* delivers("s1", ["st-1", 1, 100000]), "")
+      assert.strictEqual(yield* delivers("s2", ["st-2", 1, 40000]), "rule-refused cash cash-matched")
+      yield* Calls.write("subscription.release", { subscriptionId: "s2" }, {})
+      assert.strictEqual(yield* delivers("s3", ["st-2", 1, 100000]), left)
+      assert.strictEqual(yield* takenOfAll, hundred)
+    }).pipe(engine())
+  )
+
+  it.effect("is left for the order that reserved a copy of it, and for no other", () =>
+    Effect.gen(function* () {
+      yield* priced
+      const entries = [{ amount: hundred, bankReference: "A" }]
+      yield* Bank.states({ id: "st-1", entries })
+      yield* Bank.states({ id: "st-2", source: "feed", entries })
+      const named = { statementId: "st-1", line: 1, amount: hundred }
+      yield* Bank.reserves({ order: { kind: "subscription", orderId: "s1" }, named })
+      assert.strictEqual(yield* delivers("s2", ["st-2", 1, 100000]), left)
+      assert.strictEqual(yield* delivers("s1", ["st-2", 1, 100000]), "")
+      assert.strictEqual(yield* takenOfAll, hundred)
+    }).pipe(engine())
+  )
+
+  it.effect("of another account are two", () =>
+    Effect.gen(function* () {
+      yield* priced
+      const entries = [{ amount: hundred, bankReference: "A" }]
+      yield* Bank.states({ id: "st-1", entries })
+      yield* Bank.states({ id: "st-2", at: "second", entries })
+      assert.strictEqual(yield* delivers("s1", ["st-1", 1, 100000]), "")
+      assert.strictEqual(yield* delivers("s2", ["st-2", 1, 100000]), "")
+    }).pipe(engine())
+  )
+})
+
+const reversal = (of: Partial<Bank.Entry>): Bank.Entry => ({
+  amount: hundred,
+  direction: "debit",
+  reversal: true,
+  ...of
+})
+
+describe("an entry that the bank took back", () => {
+  it.effect.each<readonly [string, Partial<Bank.Entry>, Partial<Bank.Entry>, Partial<Bank.Stated>]>([
+    ["in its statement", { bankReference: "A" }, { bankReference: "A" }, {}],
+    ["in a later one", { bankReference: "A" }, { bankReference: "A" }, later],
+    [
+      "under a reference of its own, by the payer's",
+      { bankReference: "A", reference: "s1" },
+      { bankReference: "B", reference: "s1" },
+      later
+    ],
+    ["without a reference of the bank", { reference: "s1" }, { reference: "s1" }, later]
+  ])("pays nothing: %s", ([, entry, back, of]) =>
+    Effect.gen(function* () {
+      yield* priced
+      const entries = [{ amount: hundred, ...entry }]
+      const bookingDate = of.businessDate ?? Bank.businessDate
+      const backs = [reversal({ bookingDate, ...back })]
+      if (of.businessDate === undefined) {
+        yield* Bank.states({ id: "st-1", entries: [...entries, ...backs] })
+      } else {
+        yield* Bank.states({ id: "st-1", entries })
+        yield* Bank.states({ id: "st-2", entries: backs, ...of })
+      }
+      assert.strictEqual(yield* delivers("s1", ["st-1", 1, 100000]), left)
+      assert.strictEqual(yield* takenOfAll, "0")
+    }).pipe(engine())
+  )
+
+  it.effect("is one of two equal ones, and the other pays", () =>
+    Effect.gen(function* () {
+      yield* priced
+      const twins = [
+        { amount: hundred, reference: "fund" },
+        { amount: hundred, reference: "fund" }
+      ]
+      yield* Bank.states({ id: "st-1", entries: [...twins, reversal({ reference: "fund" })] })
+      const first = yield* delivers("s1", ["st-1", 1, 100000])
+      const second = yield* delivers("s2", ["st-1", 2, 100000])
+      assert.deepStrictEqual([first, second].toSorted(), ["", left])
+    }).pipe(engine())
+  )
+
+  it.effect("is not the one of the payer's reference where the bank names another", () =>
+    Effect.gen(function* () {
+      yield* priced
+      const entries = [
+        { amount: hundred, bankReference: "A", reference: "fund" },
+        { amount: hundred, bankReference: "B", reference: "fund" },
+        reversal({ bankReference: "A", reference: "fund" })
+      ]
+      yield* Bank.states({ id: "st-1", entries })
+      assert.strictEqual(yield* delivers("s1", ["st-1", 1, 100000]), left)
+      assert.strictEqual(yield* delivers("s2", ["st-1", 2, 100000]), "")
+    }).pipe(engine())
+  )
+})

@@ -108,6 +108,83 @@ describe("a bank line that no order took", () => {
     }).pipe(engine())
   )
 
+  it.effect(
+    "is found once, however many statements state it, and no more once a copy is taken",
+    () =>
+      Effect.gen(function* () {
+        yield* Fund.opened()
+        const unmatched = ran("cash-unmatched")
+        const entries = [
+          { amount: "100", bankReference: "A" },
+          { amount: "7", reference: "r" }
+        ]
+        yield* states({ id: "st-1", entries })
+        yield* states({ id: "st-2", source: "feed", entries: [...entries, { amount: "7" }] })
+        yield* states({ id: "st-3", businessDate: Date.of("2026-08-03"), entries })
+        const rest = `warning ${account}::2026-07-31 0 14`
+        assert.deepEqual(
+          (yield* unmatched).toSorted(),
+          [rest, `warning ${account}:A 0 100`].toSorted()
+        )
+        yield* takes("s1", ["st-2", 1, "60"])
+        assert.deepEqual(
+          (yield* unmatched).toSorted(),
+          [rest, `warning ${account}:A 60 100`].toSorted()
+        )
+        yield* takes("s2", ["st-3", 1, "40"])
+        assert.deepEqual(yield* unmatched, [rest])
+      }).pipe(engine())
+  )
+
+  it.effect("and its reversal come to nothing, under whichever reference", () =>
+    Effect.gen(function* () {
+      yield* Fund.opened()
+      const back = { direction: "debit", reversal: true } as const
+      yield* states({
+        id: "st-1",
+        entries: [
+          { amount: "100", bankReference: "A", reference: "order" },
+          { amount: "30", bankReference: "C" }
+        ]
+      })
+      yield* states({
+        id: "st-2",
+        businessDate: Date.of("2026-08-03"),
+        entries: [
+          { amount: "100", bankReference: "B", reference: "order", ...back },
+          { amount: "40", bankReference: "D", ...back }
+        ]
+      })
+      assert.deepEqual((yield* ran("cash-unmatched")).toSorted(), [
+        `warning ${account}:C 0 30`,
+        `warning ${account}:D 0 -40`
+      ])
+    }).pipe(engine())
+  )
+
+  it.effect(
+    "blocks where two statements contradict each other about it, until one is corrected",
+    () =>
+      Effect.gen(function* () {
+        yield* Fund.opened()
+        const unmatched = ran("cash-unmatched")
+        yield* states({ id: "st-1", entries: [{ amount: "100", bankReference: "A" }] })
+        yield* states({
+          id: "st-2",
+          source: "feed",
+          entries: [{ amount: "90", bankReference: "A" }]
+        })
+        assert.deepEqual(yield* unmatched, [`blocking ${account}:A 100 90`])
+        const side = { amount: "100", direction: "debit" as const, bankReference: "A" }
+        yield* states({ id: "st-3", source: "feed", corrects: "st-2", entries: [side] })
+        assert.deepEqual(yield* unmatched, [`blocking ${account}:A 100 -100`])
+        // The same cash in two parts is no contradiction, and is counted once.
+        const parts = ["60", "40"].map((amount) => ({ amount, bankReference: "A" }))
+        yield* states({ id: "st-4", source: "feed", corrects: "st-3", entries: parts })
+        assert.deepEqual(yield* unmatched, [`warning ${account}:A 0 100`])
+      }).pipe(engine())
+  )
+
   it.effect.each<readonly [string, Partial<Bank.Stated>, ReadonlyArray<string>]>([
     ["of what is kept apart for suspended lines is none of its findings", { at: "apart" }, []],
     [
@@ -289,6 +366,16 @@ const steps = fc.array(
   { minLength: 4, maxLength: 16 }
 )
 
+/** A statement whose entries are booked on its own day, so that no other one has a copy of them. */
+const dayOf = (day: number, references: ReadonlyArray<string | null>) => {
+  const businessDate = Date.of(`2026-07-${String(day).padStart(2, "0")}`)
+  const entries = references.map((bankReference) => ({
+    ...{ amount: "5", bankReference },
+    bookingDate: businessDate
+  }))
+  return { businessDate, entries }
+}
+
 test("the index finds what a reading of all lines finds, at every pin", async () => {
   await fc.assert(
     fc.asyncProperty(steps, (walk) =>
@@ -320,21 +407,11 @@ test("the index finds what a reading of all lines finds, at every pin", async ()
               count += 1
               const id = `st-${count}`
               inForce.set(count, { id, lines: references.length })
-              yield* states({
-                id,
-                businessDate: Date.of(`2026-07-${String(count).padStart(2, "0")}`),
-                entries: references.map((bankReference) => ({ amount: "5", bankReference }))
-              })
+              yield* states({ id, ...dayOf(count, references) })
             } else {
               count += 1
               const id = `st-${count}`
-              const entries = references.map((bankReference) => ({ amount: "5", bankReference }))
-              yield* states({
-                id,
-                corrects: of.id,
-                businessDate: Date.of(`2026-07-${String(slot).padStart(2, "0")}`),
-                entries
-              })
+              yield* states({ id, corrects: of.id, ...dayOf(slot, references) })
               inForce.set(slot, { id, lines: references.length })
             }
             const pin = yield* pinned

@@ -94,20 +94,22 @@ describe("an entry that two statements of its account state", () => {
     }).pipe(engine())
   )
 
-  it.effect.each([null, "batch"])("are two where one statement has it twice (%s)", (bankReference) =>
-    Effect.gen(function* () {
-      yield* priced
-      const twins = [
-        { amount: hundred, bankReference },
-        { amount: hundred, bankReference }
-      ]
-      yield* Bank.states({ id: "st-1", entries: twins })
-      yield* Bank.states({ id: "st-2", source: "feed", entries: [twins[0] as Bank.Entry] })
-      assert.strictEqual(yield* delivers("s1", ["st-1", 1, 100000]), "")
-      assert.strictEqual(yield* delivers("s2", ["st-1", 2, 100000]), "")
-      assert.strictEqual(yield* delivers("s3", ["st-2", 1, 100000]), left)
-      assert.strictEqual(yield* takenOfAll, "200000")
-    }).pipe(engine())
+  it.effect.each([null, "batch"])(
+    "are two where one statement has it twice (%s)",
+    (bankReference) =>
+      Effect.gen(function* () {
+        yield* priced
+        const twins = [
+          { amount: hundred, bankReference },
+          { amount: hundred, bankReference }
+        ]
+        yield* Bank.states({ id: "st-1", entries: twins })
+        yield* Bank.states({ id: "st-2", source: "feed", entries: [twins[0] as Bank.Entry] })
+        assert.strictEqual(yield* delivers("s1", ["st-1", 1, 100000]), "")
+        assert.strictEqual(yield* delivers("s2", ["st-1", 2, 100000]), "")
+        assert.strictEqual(yield* delivers("s3", ["st-2", 1, 100000]), left)
+        assert.strictEqual(yield* takenOfAll, "200000")
+      }).pipe(engine())
   )
 
   it.effect.each<readonly [string, Partial<Bank.Entry>]>([
@@ -120,7 +122,10 @@ describe("an entry that two statements of its account state", () => {
       const entries = [{ amount: hundred, bankReference: "A", ...otherwise }]
       yield* Bank.states({ id: "st-2", source: "feed", entries })
       assert.strictEqual(yield* delivers("s1", ["st-1", 1, 100000]), "")
-      assert.strictEqual(yield* delivers("s2", ["st-2", 1, 40000]), "rule-refused cash cash-matched")
+      assert.strictEqual(
+        yield* delivers("s2", ["st-2", 1, 40000]),
+        "rule-refused cash cash-matched"
+      )
       yield* Calls.write("subscription.release", { subscriptionId: "s2" }, {})
       assert.strictEqual(yield* delivers("s3", ["st-2", 1, 100000]), left)
       assert.strictEqual(yield* takenOfAll, hundred)
@@ -161,17 +166,19 @@ const reversal = (of: Partial<Bank.Entry>): Bank.Entry => ({
 })
 
 describe("an entry that the bank took back", () => {
-  it.effect.each<readonly [string, Partial<Bank.Entry>, Partial<Bank.Entry>, Partial<Bank.Stated>]>([
-    ["in its statement", { bankReference: "A" }, { bankReference: "A" }, {}],
-    ["in a later one", { bankReference: "A" }, { bankReference: "A" }, later],
+  it.effect.each<readonly [string, Partial<Bank.Entry>, Partial<Bank.Entry>, Partial<Bank.Stated>]>(
     [
-      "under a reference of its own, by the payer's",
-      { bankReference: "A", reference: "s1" },
-      { bankReference: "B", reference: "s1" },
-      later
-    ],
-    ["without a reference of the bank", { reference: "s1" }, { reference: "s1" }, later]
-  ])("pays nothing: %s", ([, entry, back, of]) =>
+      ["in its statement", { bankReference: "A" }, { bankReference: "A" }, {}],
+      ["in a later one", { bankReference: "A" }, { bankReference: "A" }, later],
+      [
+        "under a reference of its own, by the payer's",
+        { bankReference: "A", reference: "s1" },
+        { bankReference: "B", reference: "s1" },
+        later
+      ],
+      ["without a reference of the bank", { reference: "s1" }, { reference: "s1" }, later]
+    ]
+  )("pays nothing: %s", ([, entry, back, of]) =>
     Effect.gen(function* () {
       yield* priced
       const entries = [{ amount: hundred, ...entry }]

@@ -175,6 +175,68 @@ describe("a statement of a bank", () => {
     ])
   })
 
+  it("marks a reversal, and names its other side, never the owner of the account", async () => {
+    const parties = (debtor: readonly [string, string], creditor: readonly [string, string]) =>
+      "<RltdPties>" +
+      `<Dbtr><Nm>${debtor[0]}</Nm></Dbtr><DbtrAcct><Id><IBAN>${debtor[1]}</IBAN></Id></DbtrAcct>` +
+      `<Cdtr><Nm>${creditor[0]}</Nm></Cdtr><CdtrAcct><Id><IBAN>${creditor[1]}</IBAN></Id></CdtrAcct>` +
+      "</RltdPties>"
+    const us = ["The fund", "ch93 0076 2011 6238 5295 7"] as const
+    const other = ["A. Payer", "DE89370400440532013000"] as const
+    const reversed = (way: string, named: string) =>
+      entry({
+        CdtDbtInd: `<CdtDbtInd>${way}</CdtDbtInd>`,
+        Sts: "<RvslInd>true</RvslInd><Sts>BOOK</Sts>",
+        NtryDtls: `<NtryDtls>${tx(named)}</NtryDtls>`
+      })
+    const { lines } = await statementOf(
+      ofCash(),
+      file(
+        reversed("DBIT", parties(other, us)),
+        reversed("DBIT", parties(us, other)),
+        reversed("CRDT", parties(us, other)),
+        reversed("CRDT", parties(other, us))
+      )
+    )
+    expect(
+      lines.map((line) =>
+        line.kind === "cash" ? [line.direction, line.reversal, line.counterparty?.name] : []
+      )
+    ).toEqual([
+      ["debit", true, "A. Payer"],
+      ["debit", true, "A. Payer"],
+      ["credit", true, "A. Payer"],
+      ["credit", true, "A. Payer"]
+    ])
+    const plainEntry = await statementOf(
+      ofCash(),
+      file(entry({ Sts: "<RvslInd>0</RvslInd><Sts>BOOK</Sts>" }))
+    )
+    expect(plainEntry.lines[0]).not.toHaveProperty("reversal")
+    const unread = file(entry({ Sts: "<RvslInd>no</RvslInd><Sts>BOOK</Sts>" }))
+    expect(faultOf(await readText(ofCash(), unread))).toMatch(/^statement-field/)
+  })
+
+  it.each([
+    ["an amount", { Amt: '<Amt Ccy="EUR">1<Chrgs>2</Chrgs>00</Amt>' }],
+    ["a code", { CdtDbtInd: "<CdtDbtInd>CR<X/>DT</CdtDbtInd>" }],
+    ["a status beside its code", { Sts: "<Sts>BOOK<Cd>BOOK</Cd></Sts>" }],
+    ["a reference", { AcctSvcrRef: "<AcctSvcrRef>A<B>x</B></AcctSvcrRef>" }]
+  ])("never reads the text of %s around an element within it", async (_, of) => {
+    expect(faultOf(await readText(ofCash(), file(entry(of))))).toMatch(/^statement-field/)
+  })
+
+  it("says that the check digits of an account are wrong", async () => {
+    const wrong = account.replace("CH93", "CH94")
+    const text = camt(header + `<Stmt><Id>1</Id>${wrong}${balances}</Stmt>`)
+    expect(await readText(ofCash(), text)).toMatchObject({
+      failure: {
+        check: "statement-account",
+        detail: "The account is an IBAN whose check digits are wrong."
+      }
+    })
+  })
+
   it("keeps an entry in another currency as a line", async () => {
     expect(await shown(file(entry({ Amt: amount("7", "CHF") })))).toEqual([
       "credit 7 CHF BANK-1 null"

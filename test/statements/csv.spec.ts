@@ -260,6 +260,45 @@ describe("a CSV file", () => {
     }
   })
 
+  it.each(["\n", "\r\n"])("has no rows in the empty lines at its end, of %j", async (end) => {
+    const text = `${[head, "a;1", "b;2"].join(end)}${end.repeat(4)}`
+    const pieces = [...generate.encoded(text)].map((byte) => new Uint8Array([byte]))
+    for (const cut of [[generate.encoded(text)], pieces]) {
+      expect((await whole(reading(), cut)).lines).toHaveLength(2)
+    }
+    const within = `${[head, "a;1", "", "b;2"].join(end)}${end}`
+    expect(faultOf(await readPieces(reading(), [generate.encoded(within)]))).toBe(
+      "statement-columns 3"
+    )
+    // A cell that is quoted keeps its line ends, and a quote that is never closed is refused.
+    const quoted = `${head}${end}"a${end}${end}";1${end}${end}`
+    expect((await whole(reading(), [generate.encoded(quoted)])).lines).toMatchObject([
+      { account: `a${end}${end}` }
+    ])
+    const open = `${head}${end}"a;1${end}${end}`
+    expect(faultOf(await readPieces(reading(), [generate.encoded(open)]))).toMatch(
+      /^statement-columns/
+    )
+  })
+
+  it("marks reversals by a column of their own", async () => {
+    const columns = { bookingDate: "Datum", amount: "Betrag", reversal: "Storno" }
+    const rows = bytes(
+      "Datum;Betrag;Storno",
+      ...["yes", "", "0"].map((mark) => `02.03.2026;-1;${mark}`)
+    )
+    const { lines } = await whole(reading({ ...cash, ...ofColumns(columns) }), rows)
+    expect(lines.map((line) => line.kind === "cash" && line.reversal)).toEqual([
+      true,
+      undefined,
+      undefined
+    ])
+    const unread = bytes("Datum;Betrag;Storno", "02.03.2026;-1;ja")
+    expect(faultOf(await readPieces(reading({ ...cash, ...ofColumns(columns) }), unread))).toBe(
+      "statement-field 2"
+    )
+  })
+
   it("of no rows but the columns says that nothing is held", async () => {
     const { header, lines } = await whole(reading(), bytes(head))
     expect(lines).toEqual([])

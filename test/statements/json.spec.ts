@@ -280,3 +280,15 @@ describe("a JSON statement", () => {
     expect(lines).toMatchObject([{ bankReference: "B-1", counterparty: { name: "Example AG" } }])
   })
 })
+
+describe("an entry that takes another one back", () => {
+  it.each([
+    [',"reversal":true', true],
+    [',"reversal":false', undefined],
+    [',"reversal":null', undefined],
+    ["", undefined]
+  ])("is marked where the file says so: %s", async (member, reversal) => {
+    const { lines } = await whole(reading(cash), bytes(cashFile("", `{${entry}${member}}`)))
+    expect(lines.map((of) => of.kind === "cash" && of.reversal)).toEqual([reversal])
+  })
+})

@@ -42,6 +42,7 @@ export const columns: Readonly<Record<StatementKind, Columns>> = {
       "reference",
       "counterpartyName",
       "counterpartyAccount",
+      "reversal",
       "businessDate"
     ]
   },

@@ -37,7 +37,9 @@ export const CashEntry = Schema.Struct({
   direction: CashDirection.schema,
   bankReference: optional(Text),
   reference: optional(Text),
-  counterparty: optional(Schema.Struct({ name: optional(Text), account: optional(Text) }))
+  counterparty: optional(Schema.Struct({ name: optional(Text), account: optional(Text) })),
+  /** True where the bank marks the entry as taking back an earlier one. */
+  reversal: optional(Schema.Boolean)
 })
 
 /** Line of a custodian's statement. */

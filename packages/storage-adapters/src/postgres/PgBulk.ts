@@ -102,7 +102,8 @@ const selecting = (wanted: ReadonlyArray<BulkEntries>): ReadonlyArray<ListSql.St
   const byForm = Map.groupBy(matching, ({ amount, day }) =>
     amount === undefined ? "match" : day === undefined ? "amount" : "day"
   )
-  const columns = (of: ReadonlyArray<string | undefined>) => Values.texts(of.map((text) => text ?? null))
+  const columns = (of: ReadonlyArray<string | undefined>) =>
+    Values.texts(of.map((text) => text ?? null))
   const ofMatch = [...byForm].map(([form, each]) => {
     const values = [
       columns(each.map(({ match }) => match)),

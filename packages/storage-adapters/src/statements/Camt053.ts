@@ -35,6 +35,7 @@ const entry = record({
   NtryRef: text,
   Amt: text,
   CdtDbtInd: text,
+  RvslInd: text,
   Sts: textOr({ Cd: text }),
   BookgDt: moment,
   ValDt: moment,
@@ -82,9 +83,10 @@ const numberOf = (self: Element): string | null =>
 
 const isNumber = (self: Element, number: string): boolean => {
   const chosen = Values.oneOf(Values.only(self, "Id"), ["IBAN", "Othr"])
-  const found = AccountNumber.plain(numberOf(self) ?? "")
-  const wanted = AccountNumber.plain(number)
-  return chosen.name === "IBAN" ? found.toUpperCase() === wanted.toUpperCase() : found === wanted
+  const found = numberOf(self) ?? ""
+  if (AccountNumber.isSame(found, number)) return true
+  if (chosen.name === "IBAN") AccountNumber.demandChecked(found, chosen)
+  return false
 }
 
 /** Several texts of one transaction, as one. */
@@ -142,10 +144,33 @@ const transaction = (self: Element): Transaction => ({
   creditor: counterpartyOf(self, "debit")
 })
 
+/**
+ * The other side of a line. A reversal names the parties of what it takes back: its debit is of a
+ * payment whose debtor is the other side, unless the bank has exchanged them, so that the debtor is the
+ * owner of the account.
+ */
+const otherOf = (
+  { debtor, creditor }: Pick<Transaction, "debtor" | "creditor">,
+  of: {
+    readonly way: StatementSource.CashEntry["direction"]
+    readonly isReversal: boolean
+    readonly own: string
+  }
+): StatementSource.CashEntry["counterparty"] => {
+  const isPaidBy = (of.way === "credit") !== of.isReversal
+  const [named, other] = isPaidBy ? [debtor, creditor] : [creditor, debtor]
+  if (!of.isReversal) return named
+  return AccountNumber.isSame(named?.account ?? "", of.own) ? other : (named ?? null)
+}
+
 /** Whether an entry is booked; one that is pending, for information or of the future is not. */
 const isBooked = (self: Element): boolean => {
   const status = Values.only(self, "Sts")
-  const coded = Values.optional(status, "Cd") ?? status
+  const inner = Values.optional(status, "Cd")
+  if (inner !== null && Values.trimmed(status) !== "") {
+    throw refused("statement-field", "Sts has a text beside its code.", status)
+  }
+  const coded = inner ?? status
   return Values.code(coded, ["BOOK", "PDNG", "INFO", "FUTR"]) === "BOOK"
 }
 
@@ -155,11 +180,13 @@ const isBooked = (self: Element): boolean => {
  */
 const linesOf = (
   self: Element,
-  transactions: ReadonlyArray<Transaction>
+  { transactions, own }: { readonly transactions: ReadonlyArray<Transaction>; readonly own: string }
 ): ReadonlyArray<StatementSource.CashEntry> => {
   const { amount, currency } = Values.money(Values.only(self, "Amt"))
   const ownDirection = direction(self)
   const valueDate = Values.optional(self, "ValDt")
+  const mark = Values.optional(self, "RvslInd")
+  const isReversal = mark !== null && Values.flag(mark)
   const whole = {
     kind: "cash" as const,
     bookingDate: dateOf(Values.only(self, "BookgDt")),
@@ -169,7 +196,8 @@ const linesOf = (
     direction: ownDirection,
     bankReference: referenceAt(self, "AcctSvcrRef") ?? referenceAt(self, "NtryRef"),
     reference: null,
-    counterparty: null
+    counterparty: null,
+    ...(isReversal ? { reversal: true as const } : {})
   }
   const lineOf = (part: Transaction, of: Values.Money["amount"], way: typeof ownDirection) => ({
     ...whole,
@@ -177,7 +205,7 @@ const linesOf = (
     direction: way,
     bankReference: part.bankReference ?? whole.bankReference,
     reference: part.reference,
-    counterparty: way === "credit" ? part.debtor : part.creditor
+    counterparty: otherOf(part, { way, isReversal, own })
   })
   const parts = transactions.map((part) => ({
     part,
@@ -327,7 +355,7 @@ const read: Form["read"] = ({ account: own, zone, linesMax }, emit) => {
     },
     Ntry: (self) => {
       if (isOwn(self) && isBooked(self)) {
-        for (const line of linesOf(self, transactions)) emit(line, self)
+        for (const line of linesOf(self, { transactions, own: own.number })) emit(line, self)
       }
       transactions = []
     },

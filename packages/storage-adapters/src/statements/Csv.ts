@@ -169,7 +169,8 @@ const kinds: Readonly<Record<StatementSource.Reading["kind"], (reading: Reading)
       currency: row.textOrNull("currency") ?? currency,
       bankReference: row.textOrNull("bankReference"),
       reference: row.textOrNull("reference"),
-      counterparty: counterpartyOf(row)
+      counterparty: counterpartyOf(row),
+      ...(truthOf(row, "reversal") ? { reversal: true as const } : {})
     }),
     header: () => ({})
   }),
@@ -225,7 +226,7 @@ const amountOfSides = (row: CsvRow): Entry => {
   throw row.refused("statement-field", "credit and debit both have an amount")
 }
 
-/** Words of a suspension cell, in lower case. */
+/** Words of a cell that says yes or no, in lower case. */
 const truths: ReadonlyMap<string, boolean> = new Map([
   ...["true", "yes", "y", "1"].map((word) => [word, true] as const),
   ...["false", "no", "n", "0"].map((word) => [word, false] as const)
@@ -247,7 +248,7 @@ const navOf = ({ currency, validFor }: Reading): Kind => {
       if (unit !== currency) {
         throw row.refused("statement-nav", `currency: it is not ${currency}`)
       }
-      const ripcord = isSuspended(row)
+      const ripcord = truthOf(row, "suspended")
       const official = row.magnitudeOrNull("official")
       if (official === null && !ripcord) {
         throw row.refused("statement-nav", "official is empty, and the NAV is not suspended")
@@ -276,9 +277,10 @@ const navOf = ({ currency, validFor }: Reading): Kind => {
   }
 }
 
-const isSuspended = (row: CsvRow): boolean => {
-  if (!row.has("suspended")) return false
-  const suspended = truths.get(row.text("suspended").toLowerCase())
-  if (suspended !== undefined) return suspended
-  throw row.refused("statement-field", "suspended: it is neither true nor false")
+/** Answer of a cell; a source without the column says no. */
+const truthOf = (row: CsvRow, column: "suspended" | "reversal"): boolean => {
+  if (!row.has(column) || (column === "reversal" && row.textOrNull(column) === null)) return false
+  const truth = truths.get(row.text(column).toLowerCase())
+  if (truth !== undefined) return truth
+  throw row.refused("statement-field", `${column}: it is neither true nor false`)
 }

@@ -149,7 +149,8 @@ const decoders: Readonly<
         counterparty:
           counterparty === null
             ? null
-            : { name: counterparty.name ?? null, account: counterparty.account ?? null }
+            : { name: counterparty.name ?? null, account: counterparty.account ?? null },
+        ...(entry.reversal === true ? { reversal: true as const } : {})
       }
     },
   nav: () => (of) => {

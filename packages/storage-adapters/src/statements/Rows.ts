@@ -14,12 +14,14 @@ type OnRow = (cells: Cells, number: number) => void
 
 /**
  * Parser of rows. Every row has as many cells as the first; a quote opens a cell or ends one, and is
- * doubled inside; no cell is trimmed, and no row is skipped.
+ * doubled inside; no cell is trimmed, and no row is skipped. Empty lines at the end are no rows.
  */
 export class Rows {
   readonly #parser: RowParser
   readonly #onRow: OnRow
   #number = 0
+  /** Line ends after the text that was parsed. */
+  #waiting = ""
 
   constructor(delimiter: string, onRow: OnRow) {
     this.#parser = new RowParser(delimiter)
@@ -27,11 +29,22 @@ export class Rows {
   }
 
   take(piece: string): void {
-    this.#handOut(this.#parser.parse(Buffer.from(piece, "utf8")))
+    // Line ends at the end wait for what follows them: of the file's last ones only one ends a row.
+    const text = this.#waiting + piece
+    const end = text.length - (/[\r\n]*$/u.exec(text)?.[0].length ?? 0)
+    const isMuch = text.length - end > ROW_MAX
+    this.#waiting = isMuch ? "" : text.slice(end)
+    this.#parse(isMuch ? text : text.slice(0, end))
   }
 
   end(): void {
+    this.#parse(/^(?:\r\n|\n)/u.exec(this.#waiting)?.[0] ?? this.#waiting)
+    this.#waiting = ""
     this.#handOut(this.#parser.parseEnd())
+  }
+
+  #parse(text: string): void {
+    if (text !== "") this.#handOut(this.#parser.parse(Buffer.from(text, "utf8")))
   }
 
   /** Hands out the rows before a fault first, so that the first fault of a file is the one thrown. */

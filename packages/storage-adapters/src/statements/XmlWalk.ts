@@ -4,6 +4,7 @@
  * (docs/domain/statements.md#xml).
  */
 import { StatementSource } from "@bursar/engine-core/ports"
+import { refused } from "./Faults.ts"
 import { LineBuffer, repeated } from "./LineBuffer.ts"
 import type { Step } from "./Steps.ts"
 import { type Tag, XmlParser } from "./XmlParser.ts"
@@ -263,7 +264,13 @@ export const walk = (
       if (local === "Document") beginDocument(uri)
       return
     }
-    const named = uri === documentUri ? shapes.at(-1)?.within.get(local) : undefined
+    const around = shapes.at(-1)
+    if (around !== undefined && around.keepsText && around.within.size === 0) {
+      // Its text would be read as if the element within it were not there.
+      const { name: outer } = elements.at(-1) as Element
+      throw refused("statement-field", `${outer} has an element within its text.`, parser)
+    }
+    const named = uri === documentUri ? around?.within.get(local) : undefined
     if (named === undefined) passedFrom = depth
     else beginNamed(named, local, tag)
   })

@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
+import { plainNumber } from "../../kernel/Iban.ts"
 import type { Crypto } from "../../ports/Crypto.ts"
 import * as Field from "../../templates/Field.ts"
 import type { SealingKey } from "../../writes/Secrets.ts"
@@ -35,12 +36,6 @@ export const accountNumbers = Collection.define<AccountNumber, never>("account-n
     externalAccountId: ({ externalAccountId }) => externalAccountId
   }
 })
-
-/** Signs by which a number is written in groups; the number is the same without them. */
-const grouping = /[ ./-]/gu
-
-/** Normal form of the number, which is hashed: without grouping signs, in upper case. */
-export const plainNumber = (number: string): string => number.replaceAll(grouping, "").toUpperCase()
 
 /** Digits of each byte: the core takes no encodings of the library, which its root does not export. */
 const hexDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"))

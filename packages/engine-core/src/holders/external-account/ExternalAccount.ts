@@ -1,6 +1,7 @@
 /** Record of an account at a bank or custodian, mapped to a holder or an instrument. */
 import { Effect, Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
+import * as Iban from "../../kernel/Iban.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
@@ -69,4 +70,18 @@ const shownMax = 4
 export const mask = (number: string): string => {
   const signs = number.replaceAll(/[^A-Za-z0-9]/g, "")
   return `****${signs.slice(signs.length - Math.min(shownMax, Math.floor(signs.length / 3)))}`
+}
+
+/**
+ * Masks account numbers within a text of an outside party: this one, in whichever groups, and every
+ * IBAN with right check digits.
+ */
+export const masking = (text: string, number: string | null): string => {
+  const written = Iban.findAll(text)
+  const signs = number === null ? [] : [...Iban.plainNumber(number)]
+  const own = signs.length === 0 ? [] : [new RegExp(signs.join("[\\s./-]*"), "giu")]
+  return [...own, ...written].reduce<string>(
+    (masked, each) => masked.replaceAll(each, (found) => mask(found)),
+    text
+  )
 }

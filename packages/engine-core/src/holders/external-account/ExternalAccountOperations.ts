@@ -6,6 +6,7 @@ import { Settings } from "../../engine/Settings.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import { currency as currencyCode } from "../../instruments/instrument/Manifest.ts"
 import { check, failed, judge } from "../../kernel/Gates.ts"
+import * as Iban from "../../kernel/Iban.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
@@ -40,6 +41,9 @@ const Body = Schema.Struct({
   number: Schema.String.check(
     Schema.isPattern(/^[A-Za-z0-9](?:[ ./-]?[A-Za-z0-9]){4,47}$/, {
       expected: "an account number of 5 to 48 letters and digits"
+    }),
+    Schema.makeFilter((number: string) => !Iban.isMistyped(number), {
+      expected: "an IBAN with its own check digits"
     })
   )
 })

@@ -153,7 +153,9 @@ export const entriesOfLines = Effect.fnUntraced(function* (
       const found = facts.get(name)
       const copies = found?.copies ?? [place]
       const ofReference = sharing.get(statement.externalAccountId ?? "") ?? []
-      const self = ofReference.find((line) => EntryRules.placeNameOf(EntryRules.placeOf(line)) === name)
+      const self = ofReference.find(
+        (line) => EntryRules.placeNameOf(EntryRules.placeOf(line)) === name
+      )
       const against = self === undefined ? [] : EntryRules.contradicting(self, ofReference)
       const shared = new Set(
         [...copies, ...against.map(EntryRules.placeOf)].map(EntryRules.placeNameOf)

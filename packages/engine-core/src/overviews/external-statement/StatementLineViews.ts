@@ -6,6 +6,8 @@ import { Schema } from "effect"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Integer from "../../kernel/Integer.ts"
+import type { EntryFacts } from "../../statements/external-statement/EntryLookups.ts"
+import type * as EntryRules from "../../statements/external-statement/EntryRules.ts"
 import type {
   CashEntry,
   CustodyLine,
@@ -35,6 +37,12 @@ const Holdings = Struct({
   locked: NullOr(Decimal.plain)
 }).annotate({ identifier: "HoldingsLine", description: "Units of an account." })
 
+/** A line of a statement. */
+const LinePlace = Struct({ externalStatementId: Text, line: Integer.schema }).annotate({
+  identifier: "LinePlace",
+  description: "A line of a statement."
+})
+
 const Cash = Struct({
   kind: Literal("cash"),
   line: Integer.schema,
@@ -47,9 +55,13 @@ const Cash = Struct({
   bankReference: NullOr(Text),
   reference: NullOr(Text),
   counterparty: NullOr(Counterparty),
-  /** Cash of the line that orders took. */
+  /** Cash of the entry that orders took, over all lines that state it. */
   taken: Decimal.plain,
-  match: sets.CashMatch.schema
+  match: sets.CashMatch.schema,
+  /** The first line that states the entry; null: this one does, or its statement is not in force. */
+  sameAs: NullOr(LinePlace),
+  /** The line of the reversal by which the bank took the entry back; null: it did not. */
+  reversedBy: NullOr(LinePlace)
 }).annotate({ identifier: "CashEntry", description: "A booked entry of a cash account." })
 
 const Custody = Struct({
@@ -69,10 +81,13 @@ export type StatementLineView = typeof StatementLineView.Type
 /** Facts beside the lines of a page that their views show. */
 export interface Around {
   readonly externalAccountId: string | null
+  readonly statementId: string
   /** Holder of each account that has one. */
   readonly holderOf: ReadonlyMap<string, string>
-  /** Sum that orders took of each line, by its number. */
+  /** Sum that orders took of the entry of each line, by the line's number. */
   readonly takenOf: ReadonlyMap<number, Decimal.Decimal>
+  /** What the account's statements say of the entry of each line, by the line's number. */
+  readonly factsOf: ReadonlyMap<number, EntryFacts>
   /** Counterparty of an entry; asked for each entry once, in file order. */
   readonly counterpartyOf: (entry: CashEntry) => Counterparty | null
 }
@@ -95,14 +110,24 @@ const holdingsOf = (line: HoldingsLine, { holderOf }: Around): StatementLineView
 
 const custodyOf = (line: CustodyLine): StatementLineView => line
 
+const placeOf = ({ statementId, line }: EntryRules.LinePlace) => ({
+  externalStatementId: statementId,
+  line
+})
+
 const entryOf = (line: CashEntry, around: Around): StatementLineView => {
-  const { counterparties: _, ...entry } = line
+  const { counterparties: _, reversal: __, ...entry } = line
+  const facts = around.factsOf.get(line.line)
+  const [first] = facts?.copies ?? []
+  const isFirst = first === undefined || first.statementId === around.statementId
   const taken = around.takenOf.get(line.line) ?? Decimal.zero
   return {
     ...entry,
     externalAccountId: around.externalAccountId,
     counterparty: around.counterpartyOf(line),
     taken,
-    match: matchOf({ amount: line.amount, taken })
+    match: matchOf({ amount: line.amount, taken }),
+    sameAs: isFirst ? null : placeOf(first),
+    reversedBy: facts?.reversedBy ? placeOf(facts.reversedBy) : null
   }
 }

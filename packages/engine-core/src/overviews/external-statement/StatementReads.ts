@@ -9,7 +9,7 @@ import * as Base64 from "../../kernel/Base64.ts"
 import * as Date from "../../kernel/Date.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { nameOf } from "../../orders/order/CashLine.ts"
-import { cashLines } from "../../orders/order/CashTaking.ts"
+import { takenOfAll, takenOfLines } from "../../orders/order/CashSteps.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import type { Blobs } from "../../ports/storage/Blobs.ts"
 import type { Bulk } from "../../ports/storage/Bulk.ts"
@@ -22,8 +22,11 @@ import {
 import {
   type ExternalStatement,
   ExternalStatementId,
-  externalStatements
+  externalStatements,
+  isInForce
 } from "../../statements/external-statement/ExternalStatement.ts"
+import * as EntryLookups from "../../statements/external-statement/EntryLookups.ts"
+import { placeNameOf } from "../../statements/external-statement/EntryRules.ts"
 import * as Counterparties from "../../statements/external-statement/Counterparties.ts"
 import type { StatementLine } from "../../statements/external-statement/StatementLine.ts"
 import { linesOf } from "../../statements/external-statement/StatementLookups.ts"
@@ -126,18 +129,29 @@ const viewsOf = Effect.fnUntraced(function* (
     accounts.length === 0
       ? undefined
       : yield* records.get(externalSources, statement.externalSourceId)
-  const entries = lines.filter(({ kind }) => kind === "cash")
-  const taken = yield* records.many(
-    cashLines,
-    entries.map(({ line }) => nameOf({ statementId, line }))
+  const entries = lines.flatMap((line) => (line.kind === "cash" ? [line] : []))
+  // A statement that was corrected states nothing any more: its lines are nobody's copies.
+  const facts = isInForce(statement)
+    ? yield* EntryLookups.factsOf(entries.map((entry) => ({ statement, entry })))
+    : new Map<string, EntryLookups.EntryFacts>()
+  const factsOf = new Map(
+    entries.flatMap(({ line }) => {
+      const found = facts.get(nameOf({ statementId, line }))
+      return found === undefined ? [] : [[line, found] as const]
+    })
   )
+  const copiesOf = (line: number): ReadonlyArray<string> =>
+    (factsOf.get(line)?.copies ?? [{ statementId, line }]).map(placeNameOf)
+  const taken = yield* takenOfLines(entries.flatMap(({ line }) => copiesOf(line)))
   const around: Around = {
     externalAccountId,
+    statementId,
     holderOf:
       source === undefined
         ? new Map<string, string>()
         : yield* holdersOf(accounts, source.accountIs),
-    takenOf: new Map(taken.map((line) => [line.line, line.taken])),
+    takenOf: new Map(entries.map(({ line }) => [line, takenOfAll(taken, copiesOf(line))])),
+    factsOf,
     counterpartyOf
   }
   return lines.map((line) => viewOf(line, around))

@@ -20,6 +20,8 @@ import {
   type ExternalStatement,
   ownerOf
 } from "../../statements/external-statement/ExternalStatement.ts"
+import * as EntryLookups from "../../statements/external-statement/EntryLookups.ts"
+import * as EntryRules from "../../statements/external-statement/EntryRules.ts"
 import * as LineRows from "../../statements/external-statement/LineRows.ts"
 import { inForce } from "../../statements/external-statement/StatementLookups.ts"
 import type { CashEntry } from "../../statements/external-statement/StatementLine.ts"
@@ -159,15 +161,86 @@ const entriesOf = (statement: ExternalStatement, { from, through }: Part.Span) =
     )
   )
 
-/** Adds the open lines of a statement to the sums. */
-const addOpen = Effect.fnUntraced(function* (
-  sums: CashUnmatched.Sums,
+/** Sums of a run, and what it judged already: an entry lies in several statements. */
+interface Judging {
+  readonly sums: CashUnmatched.Sums
+  /** First lines of entries that were added. */
+  readonly added: Set<string>
+}
+
+/**
+ * Adds entries of open lines to the sums, each once, however many statements state it. An entry that
+ * the bank took back and its reversal come to nothing where no order took of it. Of statements that
+ * contradict each other about a reference only the first counts, and the others are a contradiction.
+ */
+const addEntries = Effect.fnUntraced(function* (
+  { sums, added }: Judging,
   { statement, accountCurrency }: Judged,
-  of: { readonly parts: ReadonlyArray<Part.CashLinePart>; readonly at: Point }
+  of: { readonly open: ReadonlyArray<CashEntry>; readonly at: Point }
 ) {
   const records = yield* Records
   const { externalStatementId: statementId, externalAccountId } = statement
-  if (externalAccountId === null) return
+  if (externalAccountId === null || of.open.length === 0) return
+  const lines = of.open.map((entry) => ({ statement, entry }))
+  const { pin } = of.at
+  const entries = (yield* EntryLookups.entriesAround(lines, pin)).get(externalAccountId) ?? []
+  const sharing = (yield* EntryLookups.sharingReference(lines, pin)).get(externalAccountId) ?? []
+  const nameOfCopy = (line: EntryRules.BookedLine) =>
+    EntryRules.placeNameOf(EntryRules.placeOf(line))
+  const reversals = EntryRules.reversalsOf(entries)
+  const reversed = new Map([...reversals].map(([entry, reversal]) => [reversal, entry]))
+  const names = [...new Set(entries.flatMap(({ copies }) => copies.map(nameOfCopy)))]
+  const found = yield* chunked(names, (ids) => records.many(cashLines, ids, pin))
+  const takenOf = new Map(found.map((line) => [nameOf(line), line.taken]))
+  const takenOfEntry = ({ copies }: EntryRules.BookedEntry): Decimal.Decimal =>
+    Decimal.sum(copies.map((copy) => takenOf.get(nameOfCopy(copy)) ?? Decimal.zero))
+  const contradictions = EntryRules.contradictionsOf(sharing)
+  const stated = new Set(contradictions.flatMap((each) => each.stated.map(nameOfCopy)))
+  const otherwise = new Set(contradictions.flatMap((each) => each.otherwise.map(nameOfCopy)))
+  const byName = new Map(
+    entries.flatMap((entry) => entry.copies.map((copy) => [nameOfCopy(copy), entry] as const))
+  )
+  for (const entry of of.open) {
+    const booked = byName.get(nameOf({ statementId, line: entry.line }))
+    if (booked === undefined) continue
+    const [first] = booked.copies
+    if (booked.copies.length > 1) {
+      if (added.has(nameOfCopy(first))) continue
+      added.add(nameOfCopy(first))
+    }
+    const taken = takenOfEntry(booked)
+    const pair = reversals.has(booked) ? booked : reversed.get(booked)
+    const isUndone = pair !== undefined && Decimal.isZero(takenOfEntry(pair))
+    const isOtherwise = booked.copies.every(
+      (copy) => otherwise.has(nameOfCopy(copy)) && !stated.has(nameOfCopy(copy))
+    )
+    if (isUndone || isOtherwise || Decimal.atLeast(taken, entry.amount)) continue
+    CashUnmatched.addTo(sums, [{ externalAccountId, accountCurrency, statementId, entry, taken }])
+  }
+  for (const each of contradictions) {
+    const sumOf = (of: ReadonlyArray<EntryRules.BookedLine>) =>
+      Decimal.sum(of.map((line) => CashUnmatched.signedOf(line.entry)))
+    const [sum, other] = [sumOf(each.stated), sumOf(each.otherwise)]
+    const [line] = each.otherwise
+    if (line === undefined || Decimal.equals(sum, other)) continue
+    const named = {
+      externalAccountId,
+      accountCurrency,
+      statementId: line.statementId,
+      entry: line.entry
+    }
+    CashUnmatched.contradict(sums, named, { stated: sum, otherwise: other })
+  }
+})
+
+/** Adds the open lines of a statement to the sums. */
+const addOpen = Effect.fnUntraced(function* (
+  judging: Judging,
+  judged: Judged,
+  of: { readonly parts: ReadonlyArray<Part.CashLinePart>; readonly at: Point }
+) {
+  const { statement } = judged
+  if (statement.externalAccountId === null) return
   const partsByNumber = new Map(of.parts.map((part) => [part.part, part]))
   const matchOf = (line: number): Part.Match => {
     const part = partsByNumber.get(Part.partOf({ line }))
@@ -175,26 +248,10 @@ const addOpen = Effect.fnUntraced(function* (
   }
   yield* Stream.fromIterable(spansOf(of.parts, statement)).pipe(
     Stream.flatMap((span) => entriesOf(statement, span)),
-    Stream.runForEach((entries) =>
-      Effect.gen(function* () {
-        const open = entries.filter(({ line }) => matchOf(line) !== "matched")
-        const names = open
-          .filter(({ line }) => matchOf(line) === "partial")
-          .map(({ line }) => nameOf({ statementId, line }))
-        const found = yield* chunked(names, (ids) => records.many(cashLines, ids, of.at.pin))
-        const takenOf = new Map(found.map(({ line, taken }) => [line, taken]))
-        CashUnmatched.addTo(
-          sums,
-          open.map((entry) => ({
-            externalAccountId,
-            accountCurrency,
-            statementId,
-            entry,
-            taken: takenOf.get(entry.line) ?? Decimal.zero
-          }))
-        )
-      })
-    )
+    Stream.runForEach((entries) => {
+      const open = entries.filter(({ line }) => matchOf(line) !== "matched")
+      return addEntries(judging, judged, { open, at: of.at })
+    })
   )
 })
 
@@ -208,6 +265,7 @@ export const unmatched = (instrument: Of, at: Point): Facts<CashUnmatched.Unmatc
     Effect.gen(function* () {
       const { instrumentId } = instrument
       const sums: CashUnmatched.Sums = new Map()
+      const judging: Judging = { sums, added: new Set() }
       for (const { externalSourceId, instruments } of yield* sourcesOf(instrument, at, ["cash"])) {
         yield* inForce({ externalSourceId, instrumentId }, at.pin).pipe(
           Stream.filter(({ prunedAt }) => prunedAt === undefined),
@@ -219,7 +277,7 @@ export const unmatched = (instrument: Of, at: Point): Facts<CashUnmatched.Unmatc
               yield* Effect.forEach(
                 judged,
                 (of) =>
-                  addOpen(sums, of, {
+                  addOpen(judging, of, {
                     parts: parts.get(of.statement.externalStatementId) ?? [],
                     at
                   }),

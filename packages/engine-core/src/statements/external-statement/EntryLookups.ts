@@ -88,10 +88,12 @@ const inForceOf = Effect.fnUntraced(function* (
         accounts.has(statement.externalAccountId ?? "")
     )
     .flatMap((statement) =>
-      (byStatement.get(statement.externalStatementId) ?? []).flatMap((row): ReadonlyArray<FoundLine> => {
-        const entry = LineRows.lineOf(row)
-        return entry.kind === "cash" ? [{ statement, entry }] : []
-      })
+      (byStatement.get(statement.externalStatementId) ?? []).flatMap(
+        (row): ReadonlyArray<FoundLine> => {
+          const entry = LineRows.lineOf(row)
+          return entry.kind === "cash" ? [{ statement, entry }] : []
+        }
+      )
     )
 })
 

@@ -99,12 +99,8 @@ export const reversibleBy = (
   entries: ReadonlyArray<BookedEntry>
 ): { readonly by: "bankReference" | "reference"; readonly entries: ReadonlyArray<BookedEntry> } => {
   const own = entryOf(reversal)
-  const possible = entries.filter(
-    (other) => !other.isReversal && isTakenBack(own, entryOf(other))
-  )
-  const ofBank = possible.filter((other) =>
-    isSame(own.bankReference, entryOf(other).bankReference)
-  )
+  const possible = entries.filter((other) => !other.isReversal && isTakenBack(own, entryOf(other)))
+  const ofBank = possible.filter((other) => isSame(own.bankReference, entryOf(other).bankReference))
   if (ofBank.length > 0) return { by: "bankReference", entries: ofBank }
   return {
     by: "reference",
@@ -164,9 +160,7 @@ export interface Contradiction {
  * Finds statements that contradict each other about a reference of the bank on a booking date: each
  * has a line of it that the other has not, in amount, currency or direction.
  */
-export const contradictionsOf = (
-  lines: ReadonlyArray<BookedLine>
-): ReadonlyArray<Contradiction> =>
+export const contradictionsOf = (lines: ReadonlyArray<BookedLine>): ReadonlyArray<Contradiction> =>
   [...Map.groupBy(lines.toSorted(compareLines), ({ entry }) => sharedKeyOf(entry))].flatMap(
     ([key, shared]) => {
       const [line] = shared

@@ -5,7 +5,7 @@
 import { Effect, Option, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { currentHasher } from "../../holders/external-account/AccountNumberLookups.ts"
-import { externalAccounts } from "../../holders/external-account/ExternalAccount.ts"
+import { externalAccounts, masking } from "../../holders/external-account/ExternalAccount.ts"
 import { type Instrument, instruments } from "../../instruments/instrument/Instrument.ts"
 import * as Date from "../../kernel/Date.ts"
 import { check, failed, judge } from "../../kernel/Gates.ts"
@@ -284,7 +284,11 @@ export const readFile = Effect.fnUntraced(function* (
   if (header === undefined) {
     return yield* Effect.die(new Error(`the reader of ${source.adapter} answered no header`))
   }
-  const read: ReadFile = { header, lines }
+  // The text of a bank may have the number of the account, which is shown to nobody in full.
+  const number = of.reading.account?.number ?? null
+  const { reference } = header
+  const masked = reference === null ? null : masking(reference, number)
+  const read: ReadFile = { header: { ...header, reference: masked }, lines }
   return read
 })
 

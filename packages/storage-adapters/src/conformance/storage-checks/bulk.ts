@@ -128,7 +128,10 @@ export const bulk: ReadonlyArray<Check> = [
       match: yield* keysOf([{ match: mark }]),
       amount: yield* keysOf([{ match: mark, amount: "100" }]),
       day: yield* keysOf([{ match: mark, amount: "100", day: "2026-01-06" }]),
-      long: yield* keysOf([{ match: `${mark}${"x".repeat(5_000)}` }, { match: `${mark}${"x".repeat(4_999)}` }]),
+      long: yield* keysOf([
+        { match: `${mark}${"x".repeat(5_000)}` },
+        { match: `${mark}${"x".repeat(4_999)}` }
+      ]),
       reversalOf: yield* keysOf([{ reversalOf: "7331.25" }, { reversalOf: "100" }]),
       reversalsIn: yield* keysOf([{ reversalsIn: first }, { reversalsIn: second }]),
       reference: yield* keysOf([{ owners: [second], amount: "100", reference: `${mark}"` }]),

@@ -31,6 +31,14 @@ export interface Unmatched {
   readonly taken: Decimal.Decimal
   /** The newest statement that has one of the lines. */
   readonly statementId: string
+  /** Sums of two statements that contradict each other about the reference; null: none do. */
+  readonly contradiction: Contradicted | null
+}
+
+/** What two statements state of one reference on one date, credits less debits. */
+export interface Contradicted {
+  readonly stated: Decimal.Decimal
+  readonly otherwise: Decimal.Decimal
 }
 
 /**
@@ -59,8 +67,7 @@ export const addTo = (sums: Sums, lines: ReadonlyArray<OpenLine>): void => {
   for (const line of lines) {
     const { entry, statementId, taken } = line
     const { currency } = entry
-    const signed = (amount: Decimal.Decimal): Decimal.Decimal =>
-      entry.direction === "credit" ? amount : Decimal.negate(amount)
+    const signed = (amount: Decimal.Decimal): Decimal.Decimal => signedOf({ ...entry, amount })
     const subjectId = subjectIdOf(line)
     const before = sums.get(subjectId)
     sums.set(subjectId, {
@@ -68,17 +75,45 @@ export const addTo = (sums: Sums, lines: ReadonlyArray<OpenLine>): void => {
       currency,
       statementId,
       booked: Decimal.add(before?.booked ?? Decimal.zero, signed(entry.amount)),
-      taken: Decimal.add(before?.taken ?? Decimal.zero, signed(taken))
+      taken: Decimal.add(before?.taken ?? Decimal.zero, signed(taken)),
+      contradiction: before?.contradiction ?? null
     })
   }
 }
 
+/** An amount as it moves the account: a debit is below 0. */
+export const signedOf = ({
+  amount,
+  direction
+}: Pick<CashEntry, "amount" | "direction">): Decimal.Decimal =>
+  direction === "credit" ? amount : Decimal.negate(amount)
+
+/** Adds a contradiction of two statements to the sums of its subject, in place; the first one stays. */
+export const contradict = (
+  sums: Sums,
+  line: Pick<OpenLine, "externalAccountId" | "accountCurrency" | "entry" | "statementId">,
+  contradiction: Contradicted
+): void => {
+  const subjectId = subjectIdOf(line)
+  const before = sums.get(subjectId)
+  sums.set(subjectId, {
+    subjectId,
+    currency: line.entry.currency,
+    booked: Decimal.zero,
+    taken: Decimal.zero,
+    ...before,
+    statementId: line.statementId,
+    contradiction: before?.contradiction ?? contradiction
+  })
+}
+
 /**
  * Returns a warning for a reference whose lines come to another sum than orders took of them. A payment
- * and its return under one reference come to nothing.
+ * and its return under one reference come to nothing. Where statements contradict each other about the
+ * reference, the difference blocks: the first one's sum is expected, the other's is actual.
  */
 export const differences = (
-  { instrumentId, subjectId, currency, booked, taken, statementId }: Unmatched,
+  { instrumentId, subjectId, currency, booked, taken, statementId, contradiction }: Unmatched,
   tolerance: Decimal.Decimal
 ): ReadonlyArray<Difference> =>
   compare({
@@ -86,10 +121,10 @@ export const differences = (
     instrumentId,
     subject: { resourceKind: "external-account", id: subjectId },
     holderId: null,
-    severity: "warning",
+    severity: contradiction === null ? "warning" : "blocking",
     unit: currency,
-    expected: taken,
-    actual: booked,
+    expected: contradiction?.stated ?? taken,
+    actual: contradiction?.otherwise ?? booked,
     tolerance,
     statementId
   })

@@ -108,6 +108,21 @@ describe("the calendar of distributions over HTTP", () => {
     }
   })
 
+  it("names the zone that it counted in beside its rows, also where there are none", async () => {
+    for (const [query, zone] of [
+      ["from=2026-07&to=2026-07", "UTC"],
+      ["from=2026-07&to=2026-07&zone=Europe/Zurich&limit=1", "Europe/Zurich"],
+      ["from=2026-07&to=2026-07&zone=Europe/Zurich&instrumentId=nothing", "Europe/Zurich"]
+    ]) {
+      const { text } = await fund.venue.read(`${path}?${query}`, "operator")
+      const answer = JSON.parse(text) as { readonly zone: string; readonly value: unknown }
+      expect([query, answer.zone]).toEqual([query, zone])
+      if (query?.includes("nothing") === true) expect(answer.value).toEqual([])
+    }
+    const { text } = await fund.venue.read("/v1/holders/h1/statements?zone=Asia/Tokyo", "operator")
+    expect(JSON.parse(text)).toMatchObject({ zone: "Asia/Tokyo" })
+  })
+
   it("shows a month without holders as nil once it is executed, and as it was as of before", async () => {
     await fund.at("2026-07-28T12:00:00Z")
     await fund.publishes({ value: "0.0001", valuationTime: "2026-07-28T11:00:00Z" })

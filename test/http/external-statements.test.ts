@@ -237,6 +237,32 @@ describe("a file that breaks its form", () => {
     expect(await stored()).toBe(before)
   })
 
+  // Seen red where every fault of a file pointed at /body.
+  it.each([
+    ["/body/kind", 400, "nav", `{"kind":"nonsense","businessDate":"2026-07-02"}`],
+    ["/body/kind", 422, "nav", `{"kind":"cash","businessDate":"2026-07-02","lines":[]}`],
+    [
+      "/body/nav/official",
+      400,
+      "nav",
+      `{"kind":"nav","businessDate":"2026-07-02","nav":{"official":1.04,"ripcord":false}}`
+    ],
+    ["/body/nav", 422, "nav", `{"kind":"nav","businessDate":"2026-07-02"}`],
+    [
+      "/body/lines/1/quantity",
+      400,
+      "json",
+      `{"kind":"holdings","businessDate":"2026-07-02","lines":[{"account":"h-1","quantity":"1"},{"account":"h-2","quantity":2}]}`
+    ]
+  ])(
+    "in the statement's own form names its field: %s, %i",
+    async (pointer, status, source, body) => {
+      const answer = await hand(body, { source, type: "application/json", query: "" })
+      const { errors } = await Venue.json<Venue.Problem>(answer)
+      expect([answer.status, errors?.map((fault) => fault.pointer)]).toEqual([status, [pointer]])
+    }
+  )
+
   it("frees its key: the mended file is taken under it", async () => {
     const key = crypto.randomUUID()
     const query = "&businessDate=2026-06-01"
@@ -428,6 +454,9 @@ describe("a statement that is read", () => {
       }>(answer)
       return value.map(({ externalStatementId }) => externalStatementId)
     }
+    // No offset of the ledger dates a statement: one rule for one and for the list.
+    const dated = await Venue.send(venue, { path, as: await Venue.bearer(["risk"]) })
+    expect((await Venue.json<{ readonly offset: number }>(dated)).offset).toBe(0)
     expect(await listed("from=2026-05-04&to=2026-05-05")).toEqual([one])
     expect(await listed("from=2026-05-04&to=2026-05-06")).toEqual([one, next])
     expect(await listed("from=2026-05-05&to=2026-05-06&externalSourceId=table")).toEqual([next])

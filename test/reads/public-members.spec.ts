@@ -40,7 +40,7 @@ const decided: Readonly<Record<string, Decision>> = {
   operation: {
     views: ["WriteAnswer"],
     withheld: {
-      [search]: ["instrumentId", "holderId"],
+      [search]: ["instrumentId", "holderId", "holderIds"],
       [secret]: ["sealed"],
       "stands in the place of the problem for those who may not learn it": ["problemInstead"],
       "the audit log has it": ["requestId", "traceId", "traceFlags"],
@@ -51,7 +51,7 @@ const decided: Readonly<Record<string, Decision>> = {
   approval: {
     views: ["Approval"],
     withheld: {
-      [search]: ["instrumentId", "holderId"],
+      [search]: ["instrumentId", "holderId", "holderIds"],
       [secret]: ["sealed"],
       "a person's name, not asked for": ["makerName", "makerEmail"],
       "keys are their callers' own": ["key", "rejectedKey"],

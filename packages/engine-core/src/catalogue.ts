@@ -52,6 +52,7 @@ interface Room {
   readonly historyKeepers?: ReadonlyArray<HistoryKeeper>
   readonly retentionSteps?: ReadonlyArray<Step>
   readonly concealed?: ConcealedEvents
+  readonly valueSets?: ReadonlyArray<ValueSet>
 }
 
 /** The rooms that declare anything, lowest first: each imports values from rooms before it only. */
@@ -84,10 +85,11 @@ export const judged = rooms.flatMap((room) => room.judged ?? [])
 const isValueSet = (value: unknown): value is ValueSet =>
   typeof value === "object" && value !== null && "growth" in value && "members" in value
 
-/** Sets of words other than states, sorted by name. */
-export const valueSets: ReadonlyArray<ValueSet> = Object.values(vocabulary)
-  .filter((value) => isValueSet(value))
-  .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+/** Sets of words other than states, those that a room makes of its declarations among them, by name. */
+export const valueSets: ReadonlyArray<ValueSet> = [
+  ...Object.values(vocabulary).filter((value) => isValueSet(value)),
+  ...rooms.flatMap((room) => room.valueSets ?? [])
+].toSorted((a, b) => (a.name < b.name ? -1 : 1))
 
 const table = {
   ...writes.events,

@@ -30,3 +30,23 @@ export const PlainSchema: Schema.Codec<Plain> = Schema.declare(isPlain, {
       encode: SchemaGetter.transform((value: Plain) => value as typeof Sample.Type)
     })
 }).annotate({ description: "Any JSON value." })
+
+const isPlainObject = (value: unknown): value is Plain =>
+  isPlain(value) &&
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !isPlainNumber(value)
+
+const SampleObject = Schema.Record(Schema.String, Sample)
+
+/** Any JSON object: its members are declared elsewhere, such as those of a payload by its event. */
+export const PlainObjectSchema: Schema.Codec<Plain> = Schema.declare(isPlainObject, {
+  expected: "a JSON object",
+  toCodecJson: () => undefined,
+  toCodecArbitrary: () =>
+    Schema.link<Plain>()(SampleObject, {
+      decode: SchemaGetter.transform((value: typeof SampleObject.Type): Plain => value),
+      encode: SchemaGetter.transform((value: Plain) => value as typeof SampleObject.Type)
+    })
+}).check(Schema.makeFilter(() => true, { toJsonSchema: () => ({ type: "object" }) }))

@@ -133,6 +133,8 @@ export class StatementMalformed extends Data.TaggedError("StatementMalformed")<{
   /** Place in the file, counted from 1; null where the fault has none. */
   readonly line: number | null
   readonly column: number | null
+  /** JSON pointer of the member that is wrong, where the form has members; absent: the file. */
+  readonly pointer?: string
 }> {}
 
 /** The file is well formed, and a check of its form refuses it. */
@@ -141,6 +143,8 @@ export class StatementRefused extends Data.TaggedError("StatementRefused")<{
   readonly check: StatementCheck
   readonly detail: string
   readonly line: number | null
+  /** JSON pointer of the member that is refused, where the form has members; absent: the file. */
+  readonly pointer?: string
 }> {}
 
 /**

@@ -4,6 +4,7 @@ import type { Collection } from "../kernel/Collection.ts"
 import type * as Instant from "../kernel/Instant.ts"
 import type * as Pin from "../kernel/Pin.ts"
 import type * as Party from "../kernel/Party.ts"
+import type { Zone } from "../kernel/Zone.ts"
 import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
 import type { Crypto } from "../ports/Crypto.ts"
 import type { Ledger } from "../ports/Ledger.ts"
@@ -63,6 +64,11 @@ interface Declared {
   }
   /** True: the read takes at and asOf and answers with the ledger time; else its offset is 0. */
   readonly pinned: boolean
+  /**
+   * Present where it reads records of the engine's own that no offset dates, such as statements: `offset`
+   * of the answer is 0, also where the read takes at and asOf, which then select what was there.
+   */
+  readonly dated?: "never"
 }
 
 /** Ranges of filter columns: from ≤ value < to, as texts that sort as what they stand for. */
@@ -122,6 +128,11 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
   /** Computed rows that are held together while a whole list is streamed; absent: 500. */
   readonly rowsAtOnce?: number
   readonly params: Schema.Codec<P, unknown>
+  /**
+   * Present where days and months are counted in a zone: the one used, which stands beside the rows,
+   * also where there are none.
+   */
+  zone?(params: P): Zone
   readonly item: Schema.Codec<V, unknown>
   /** Present where the whole list can be exported as a table. */
   readonly csv?: Table<NoInfer<P>, ReadonlyArray<NoInfer<V>>>

@@ -50,10 +50,13 @@ export const cursorsOf = Effect.gen(function* () {
 })
 
 const around = (
-  { pinned }: { readonly pinned: boolean },
+  { dated, pinned }: { readonly pinned: boolean; readonly dated?: "never" },
   { offset, ledgerTime }: Pin.Resolved,
   now: Instant.Instant
-): Around => (pinned ? { offset, ledgerTime, now } : { offset: Offset.zero, now })
+): Around =>
+  pinned
+    ? { offset: dated === "never" ? Offset.zero : offset, ledgerTime, now }
+    : { offset: Offset.zero, now }
 
 /** Checks whether waiting actions are looked up: at an instant, where a write acts on the records. */
 const mayAwait = (read: Pick<List, "pinned" | "acted">, { select }: Pin.Resolved): boolean =>

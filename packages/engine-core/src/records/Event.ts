@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import * as Integer from "../kernel/Integer.ts"
 import * as Offset from "../kernel/Offset.ts"
-import { PlainSchema } from "../kernel/PlainSchema.ts"
+import { PlainObjectSchema } from "../kernel/PlainSchema.ts"
 import { EventKind } from "../vocabulary/EventKind.ts"
 import { EventType } from "../vocabulary/EventType.ts"
 import { ResourceKind } from "../vocabulary/ResourceKind.ts"
@@ -17,7 +17,7 @@ export const Event = Schema.Struct({
   party: Schema.NullOr(Schema.String),
   resourceKind: ResourceKind.schema,
   resourceId: Schema.NullOr(Schema.String),
-  payload: PlainSchema,
+  payload: PlainObjectSchema,
   seq: Integer.schema
 }).annotate({
   identifier: "Event",

@@ -49,7 +49,7 @@ export const events = {
   ),
   "reserve.cover-low": about(
     "reserve",
-    Struct({ ratio: NullOr(Decimal.schema), minCover: Decimal.plain, holdId: Text, runId: Text })
+    Struct({ ratio: NullOr(Decimal.schema), minCover: Decimal.schema, holdId: Text, runId: Text })
   )
 } as const
 

@@ -416,3 +416,10 @@ export const WebhookSource = extensible("WebhookSource", "Where a webhook was se
   "api"
 ])
 export type WebhookSource = ValueSet.Member<typeof WebhookSource>
+
+export const DeliveryFailure = ValueSet.extensible(
+  "DeliveryFailure",
+  "Why an attempt to post an event to a webhook failed.",
+  ["dns", "address-refused", "connect", "tls", "timeout", "status"]
+)
+export type DeliveryFailure = ValueSet.Member<typeof DeliveryFailure>

@@ -80,14 +80,15 @@ export const document = (
     info: { ...spec.info, contact: { name: "The operating party, called the venue" } },
     tags: spec.tags.map((tag) => ({ ...tag, description: groupDocs[tag.name as Group] })),
     security: Security.everywhere,
-    paths: shown,
-    webhooks: Deliveries.webhooks,
+    // The walk keeps what the generator typed as paths, and knows it as JSON alone.
+    paths: shown as OpenAPIV3_1.PathsObject,
+    webhooks: { ...Deliveries.webhooks },
     components: {
       ...components,
       headers: Answers.headers,
       responses: Answers.refusals(routes, problemsOf),
       parameters: Parameters.shared,
-      securitySchemes: Security.schemes,
+      securitySchemes: { ...Security.schemes },
       schemas: Schemas.bySide(schemas, {
         asked: operations(shown).map(({ parameters, requestBody }) => ({
           parameters,
@@ -95,12 +96,12 @@ export const document = (
         })),
         answered: [
           ...operations(shown).map(({ responses }) => ({ responses })),
-          Deliveries.webhooks,
-          Answers.refusals(routes, problemsOf)
+          jsonOf(Deliveries.webhooks),
+          jsonOf(Answers.refusals(routes, problemsOf))
         ]
-      })
+      }) as Record<string, OpenAPIV3_1.SchemaObject>
     }
-  } as unknown as Document
+  } satisfies Document
 }
 
 const operations = (paths: JsonObject): ReadonlyArray<JsonObject> =>

@@ -1,6 +1,6 @@
 /** Derives an endpoint from a read: its route, and the envelope of its answer. */
 import type { Read } from "@bursar/engine-core"
-import { Instant, Offset } from "@bursar/engine-core/kernel"
+import { Instant, Offset, Zone } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"
 import type { Binding } from "./Binding.ts"
 import * as Endpoint from "./Endpoint.ts"
@@ -22,6 +22,13 @@ export const envelope = (read: Read.Read): Schema.Codec<unknown, unknown> => {
     read.shape === "list"
       ? { value: Schema.Array(read.item), next: Schema.NullOr(Schema.String) }
       : { value: read.value }
-  const fields: Fields = { offset: Offset.schema, ...ledgerTime, now: Instant.schema, ...value }
+  const zone: Fields = read.shape === "list" && read.zone !== undefined ? { zone: Zone.schema } : {}
+  const fields: Fields = {
+    offset: Offset.schema,
+    ...ledgerTime,
+    now: Instant.schema,
+    ...zone,
+    ...value
+  }
   return Schema.Struct(fields)
 }

@@ -124,13 +124,14 @@ const bothPoints: ReadonlyArray<Refusal.Fault> = ["at", "asOf"].map((name) => ({
 }))
 
 /** JSON of the envelope's members before its value. */
-export const opening = (around: Around): string => {
+export const opening = (around: Around & { readonly zone?: string | undefined }): string => {
   const time = around.ledgerTime
   const ledgerTime =
     time === undefined
       ? ""
       : `"ledgerTime":${time === null ? "null" : `"${Instant.format(time)}"`},`
-  return `{"offset":${around.offset},${ledgerTime}"now":"${Instant.format(around.now)}","value":`
+  const zone = around.zone === undefined ? "" : `"zone":${PlainJson.stringify(around.zone)},`
+  return `{"offset":${around.offset},${ledgerTime}"now":"${Instant.format(around.now)}",${zone}"value":`
 }
 
 export const closing = (next: string | null): string => `,"next":${PlainJson.stringify(next)}}`
@@ -184,6 +185,7 @@ export const list = (read: Read.List, reads: Reads["Service"]) => {
     const { requestId } = arrival.identity
     const { csv } = read
     const table = csv?.format(params) === "csv" ? csv : undefined
+    const zone = read.zone?.(params)
     if (table !== undefined) yield* Effect.fromResult(unpaged(standard))
     yield* acceptable(arrival, table)
     if (limit === undefined) {
@@ -192,7 +194,7 @@ export const list = (read: Read.List, reads: Reads["Service"]) => {
       yield* dropWhenNotTaken(arrival)
       if (table !== undefined) return tableOf(arrival, table, charged(value, charge))
       const bytes = inChunks(charged(value, charge), {
-        before: `${opening(around)}[`,
+        before: `${opening({ ...around, zone })}[`,
         print: (chunk) => chunk.map(printOnce).join(","),
         between: ",",
         after: `]${closing(null)}`
@@ -202,7 +204,7 @@ export const list = (read: Read.List, reads: Reads["Service"]) => {
     const asked = { caller, params, point: standard, page: { ...page, limit } }
     const { target } = arrival
     const answer = yield* inTime(reads.pagePrinted(read, { ...asked, target, print: printPage }))
-    return answered(arrival, answer, closing(answer.next))
+    return answered(arrival, { ...answer, zone }, closing(answer.next))
   })
 }
 
@@ -342,7 +344,11 @@ const tableOf = <V, E>(
   })
 
 /** Answers with a printed value in its envelope, whose members are those of this request. */
-const answered = ({ identity, request }: Arrival["Service"], answer: Around & Shown, end: string) =>
+const answered = (
+  { identity, request }: Arrival["Service"],
+  answer: Around & Shown & { readonly zone?: string | undefined },
+  end: string
+) =>
   Answer.read({
     requestId: identity.requestId,
     ifNoneMatch: request.headers["if-none-match"],

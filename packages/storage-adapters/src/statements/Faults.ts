@@ -7,11 +7,22 @@ export interface Place {
   readonly column?: number
 }
 
+/**
+ * Pointer that the detail of a fault begins with, as readers of JSON write it: `/nav/official: …`.
+ */
+const pointed = /^(\/[^:\s]*): /u
+
+const pointerOf = (detail: string): { readonly pointer?: string } => {
+  const pointer = pointed.exec(detail)?.[1]
+  return pointer === undefined ? {} : { pointer }
+}
+
 export const malformed = (detail: string, place: Place): StatementSource.StatementMalformed =>
   new StatementSource.StatementMalformed({
     detail,
     line: place.line,
-    column: place.column ?? null
+    column: place.column ?? null,
+    ...pointerOf(detail)
   })
 
 export const refused = (
@@ -19,4 +30,9 @@ export const refused = (
   detail: string,
   place?: Place
 ): StatementSource.StatementRefused =>
-  new StatementSource.StatementRefused({ check, detail, line: place?.line ?? null })
+  new StatementSource.StatementRefused({
+    check,
+    detail,
+    line: place?.line ?? null,
+    ...pointerOf(detail)
+  })

@@ -82,6 +82,7 @@ export const list = Read.list({
       })
     )
   }),
+  zone: ({ zone = Zone.utc }) => zone,
   where: ({ instrumentId, from, to, zone }) => ({
     ...(instrumentId === undefined ? {} : { instrumentId }),
     ...(from === undefined ? {} : { from: [from] }),

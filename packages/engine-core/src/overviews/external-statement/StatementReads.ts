@@ -44,10 +44,11 @@ const audience = {
 
 export const list = Read.list({
   name: "external-statements.list",
-  doc: "Lists the statements that sources have sent, corrected ones among them.",
+  doc: "Lists the statements that sources have sent, corrected ones among them. Its offset is 0, as that of one statement: no offset of the ledger dates them.",
   route: "GET /v1/external-statements",
   audience,
   pinned: true,
+  dated: "never",
   collection: externalStatements,
   params: Schema.Struct({
     kind: Schema.optionalKey(Schema.Array(StatementKind.schema)),
@@ -213,7 +214,7 @@ const asBase64 = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<s
 
 export const get = Read.streamed({
   name: "external-statements.get",
-  doc: "A statement with its lines, and its file as it came.",
+  doc: "A statement with its lines, and its file as it came. Its offset is 0: no offset of the ledger dates it.",
   route: "GET /v1/external-statements/{externalStatementId}",
   audience,
   audited: { resourceKind: "external-statement", named: "externalStatementId" },

@@ -79,6 +79,7 @@ export const list = Read.list({
     yield* Sight.demand(asking, holders, { holderId })
     yield* records.get(holders, holderId, asking.pin)
   }),
+  zone: ({ zone = Zone.utc }) => zone,
   where: ({ holderId, instrumentId, ...texts }) => ({
     holderId: [holderId],
     ...(instrumentId === undefined ? {} : { instrumentId }),

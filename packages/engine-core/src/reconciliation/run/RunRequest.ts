@@ -9,12 +9,11 @@ import { checkNames } from "./CheckNames.ts"
 const instrumentsMax = 1_000
 
 /** Checks of this release; a later release may have more. */
-const ReconciliationCheck = ValueSet.schemaOf({
-  name: "ReconciliationCheck",
-  doc: "A check of reconciliation runs.",
-  members: checkNames,
-  growth: "extensible"
-})
+export const ReconciliationCheck = ValueSet.extensible(
+  "ReconciliationCheck",
+  "A check of reconciliation runs.",
+  checkNames
+)
 
 export const RunRequest = Schema.Struct({
   scope: Field.optional(
@@ -29,7 +28,7 @@ export const RunRequest = Schema.Struct({
       ),
       /** Checks to run; absent: all that this release has. */
       checks: Field.optional(
-        Schema.Array(ReconciliationCheck).check(Schema.isMinLength(1), Schema.isUnique())
+        Schema.Array(ReconciliationCheck.schema).check(Schema.isMinLength(1), Schema.isUnique())
       )
     })
   )

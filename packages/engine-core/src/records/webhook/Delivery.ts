@@ -7,16 +7,10 @@ import * as Integer from "../../kernel/Integer.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import { Trace } from "../../kernel/Trace.ts"
 import { EventType } from "../../vocabulary/EventType.ts"
+import { DeliveryFailure } from "../../vocabulary/sets.ts"
 import { DeliveryMachine } from "./DeliveryMachine.ts"
 
-export const Failure = Schema.Literals([
-  "dns",
-  "address-refused",
-  "connect",
-  "tls",
-  "timeout",
-  "status"
-]).annotate({ identifier: "DeliveryFailure", description: "Why an attempt failed." })
+export const Failure = DeliveryFailure.schema
 export type Failure = typeof Failure.Type
 
 /** Outcome of one attempt; of the receiver's answer only the status is kept. */

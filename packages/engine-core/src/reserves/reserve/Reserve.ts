@@ -68,7 +68,7 @@ export const Reserve = Schema.Struct({
   priceDecimals: Integer.schema,
   /** Worth of a unit at par; null: the reserve is accumulating. */
   parValue: NullOr(Decimal.schema),
-  initialSharePrice: NullOr(Decimal.plain),
+  initialSharePrice: NullOr(Decimal.schema),
   loosenDelay: Duration.schema,
   state: ReserveMachine.schema,
   acceptedBy: Schema.Array(Party.schema),

@@ -43,18 +43,18 @@ export const keyOf = ({ admin, id }: AssetId): string => JSON.stringify([admin, 
 /** Key of an asset as a filter column holds it; an index of a store bounds its length. */
 export const columnOf = ({ admin, id }: AssetId): string => `${admin}/${id}`
 
-/** Terms as records store and views show them. */
+/** Terms as records store and views show them: figures of the ledger, with all their places. */
 export const StoredTerms = Schema.Struct({
   assets: Schema.Array(
     Schema.Struct({
       asset: Field.asset,
       priceSource: Schema.NullOr(Party.schema),
       freshness: Schema.NullOr(Duration.schema),
-      haircut: Decimal.plain,
-      maxShare: Schema.NullOr(Decimal.plain)
+      haircut: Decimal.schema,
+      maxShare: Schema.NullOr(Decimal.schema)
     })
   ),
-  minCover: Decimal.plain
+  minCover: Decimal.schema
 }).annotate({
   identifier: "ReserveTerms",
   description: "Assets that a reserve counts, how each counts, and the least cover."

@@ -20,7 +20,7 @@ const { NullOr, String: Text } = Schema
 export const Cover = Schema.Struct({
   reserveId: Text,
   ratio: NullOr(Decimal.schema),
-  minCover: Decimal.plain
+  minCover: Decimal.schema
 })
 export type Cover = typeof Cover.Type
 

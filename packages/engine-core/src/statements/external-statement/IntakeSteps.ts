@@ -160,11 +160,15 @@ export const refusalOf = (
   switch (fault._tag) {
     case "StatementMalformed": {
       const detail = `${fault.detail}${placeOf(fault)}`
-      return refused("invalid-request", { detail, errors: [{ pointer: "/body", detail }] })
+      const pointer = `/body${fault.pointer ?? ""}`
+      return refused("invalid-request", { detail, errors: [{ pointer, detail }] })
     }
     case "StatementRefused": {
       const detail = `${fault.detail}${placeOf({ line: fault.line, column: null })}`
-      return refused("rule-refused", failed(fault.check, { detail }))
+      const { pointer } = fault
+      const errors =
+        pointer === undefined ? {} : { errors: [{ pointer: `/body${pointer}`, detail }] }
+      return refused("rule-refused", failed(fault.check, { detail, ...errors }))
     }
     case "StatementCharset":
       return refused("unsupported-media-type", { detail: fault.detail })

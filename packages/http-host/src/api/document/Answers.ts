@@ -1,12 +1,17 @@
 /** The answers of the document: their headers, and every refusal under its own status. */
 import { Refusal } from "@bursar/engine-core"
 import type { OpenApi } from "effect/http-api"
+import type { OpenAPIV3_1 } from "openapi-types"
 import * as Body from "../../wire/Body.ts"
 import { formsOf, isConditional, type Route } from "../Route.ts"
-import { jsonOf, type JsonObject, walk } from "./Json.ts"
+import { jsonOf, walk } from "./Json.ts"
 import { open, whole } from "./Schemas.ts"
 
-const header = (type: "string" | "integer", description: string, example: string | number) => ({
+const header = (
+  type: "string" | "integer",
+  description: string,
+  example: string | number
+): OpenAPIV3_1.HeaderObject => ({
   description,
   schema: { type },
   example
@@ -51,7 +56,7 @@ const wireNames = {
 
 type Header = keyof typeof headers
 
-const refer = (names: ReadonlyArray<Header>): JsonObject =>
+const refer = (names: ReadonlyArray<Header>): Record<string, OpenAPIV3_1.ReferenceObject> =>
   Object.fromEntries(
     names.map((name) => [wireNames[name], { $ref: `#/components/headers/${name}` }])
   )
@@ -131,7 +136,7 @@ const nameOf = ({ admits }: Route, slugs: ReadonlyArray<Refusal.Slug>): string =
 export const refusals = (
   routes: ReadonlyArray<Route>,
   problemsOf: (route: Route) => ReadonlyArray<Refusal.Slug>
-): JsonObject => {
+): Record<string, OpenAPIV3_1.ResponseObject> => {
   const all = routes.flatMap((route) =>
     [...byStatus(problemsOf(route)).values()].map(
       (slugs) => [nameOf(route, slugs), refusal(route, slugs)] as const
@@ -147,7 +152,7 @@ const carriedByRefusal = (
 ): ReadonlyArray<Header> =>
   slugs.every((slug) => Refusal.refusals[slug].status === 401) ? everywhere : carried(route)
 
-const refusal = (route: Route, slugs: ReadonlyArray<Refusal.Slug>): JsonObject => ({
+const refusal = (route: Route, slugs: ReadonlyArray<Refusal.Slug>): OpenAPIV3_1.ResponseObject => ({
   description: slugs.map((slug) => `${slug}: ${Refusal.refusals[slug].title}`).join(" "),
   headers: refer([...carriedByRefusal(route, slugs), ...ofRefusals(slugs)]),
   content: { [Body.problemMediaType]: { schema: { $ref: "#/components/schemas/Problem" } } }

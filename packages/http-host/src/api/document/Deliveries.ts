@@ -1,7 +1,11 @@
 /** The document's webhook: delivery of a control event. */
-import type { JsonObject } from "./Json.ts"
+import type { OpenAPIV3_1 } from "openapi-types"
 
-const header = (name: string, description: string, example: string | number) => ({
+const header = (
+  name: string,
+  description: string,
+  example: string | number
+): OpenAPIV3_1.ParameterObject => ({
   name,
   in: "header",
   required: true,
@@ -14,7 +18,7 @@ const header = (name: string, description: string, example: string | number) => 
  * The `webhooks` part of the document: one delivery of a control event, by Standard Webhooks 1.0.0
  * (docs/contract/webhooks.md#deliveries).
  */
-export const webhooks: JsonObject = {
+export const webhooks: Readonly<Record<string, OpenAPIV3_1.PathItemObject>> = {
   controlEvent: {
     post: {
       tags: ["Feeds"],

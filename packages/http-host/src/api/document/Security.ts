@@ -1,15 +1,16 @@
 /** Security schemes of the document: bearer token, and request signature for service clients. */
 import { toleranceSeconds } from "../ClockTolerance.ts"
+import type { OpenAPIV3_1 } from "openapi-types"
 import type { Admits } from "../Served.ts"
 
-const signatureHeader = (name: string, description: string) => ({
+const signatureHeader = (name: string, description: string): OpenAPIV3_1.SecuritySchemeObject => ({
   type: "apiKey",
   in: "header",
   name,
   description
 })
 
-export const schemes = {
+export const schemes: Readonly<Record<string, OpenAPIV3_1.SecuritySchemeObject>> = {
   bearer: {
     type: "http",
     scheme: "bearer",
@@ -43,6 +44,6 @@ const signed = {
 /**
  * Security of every non-public route: a bearer, and a signature for subjects with a signing key.
  */
-export const everywhere = [bearer, signed]
+export const everywhere: Array<OpenAPIV3_1.SecurityRequirementObject> = [bearer, signed]
 
 export const of = (admits: Admits) => (admits.by === "anyone" ? [] : everywhere)

@@ -85,6 +85,36 @@ const keyOf = (answer: { readonly value: PlainJson.Plain }) => String(field(answ
 
 const engine = () => Effect.provide(world({ operations: Toys.toys }))
 
+describe("a subject that a person cannot tell from another", () => {
+  const lookalikes = [
+    "both ",
+    " both",
+    "bo  th",
+    "b\u043eth",
+    "bo\u200bth",
+    "\u202eboth",
+    "",
+    "engine"
+  ]
+  it.effect("never makes, signs or rejects beside it", () =>
+    Effect.gen(function* () {
+      const made = yield* call(Toys.double, both)
+      for (const sub of lookalikes) {
+        const second = person(sub, "operator", "approver")
+        const slugs = [
+          yield* slug(call(Toys.double, second)),
+          yield* slug(call(Toys.single, second)),
+          yield* slug(approve(keyOf(made), second)),
+          yield* slug(reject(keyOf(made), second))
+        ]
+        assert.deepStrictEqual([sub, ...slugs], [sub, ...slugs.map(() => "unauthenticated")])
+      }
+      yield* settle
+      assert.strictEqual(yield* count(), 0)
+    }).pipe(engine())
+  )
+})
+
 describe("a write of one person", () => {
   it.effect("is opened once however often it is sent: 202, then 200 with the same operation", () =>
     Effect.gen(function* () {

@@ -287,7 +287,9 @@ describe("who hands a file in", () => {
     "is never %s, and nothing of the file is staged",
     async (role) => {
       const { opened } = staging
-      const response = await post("a", { as: await bearer([role], { holder: "h", party: "p" }) })
+      const response = await post("a", {
+        as: await bearer([role], { holder: "h", party: "p::12" })
+      })
       expect(await slugOf(response)).toBe("permission-denied")
       expect(staging.opened).toBe(opened)
     }

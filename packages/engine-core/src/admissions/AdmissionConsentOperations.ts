@@ -5,6 +5,7 @@ import * as Party from "../kernel/Party.ts"
 import { Records } from "../records/Records.ts"
 import { AdmissionConsentProposal } from "../templates/Admission.ts"
 import { create, exercise } from "../templates/Template.ts"
+import * as ReadableText from "../kernel/ReadableText.ts"
 import * as Operation from "../writes/Operation.ts"
 import { InstrumentId, instruments } from "../instruments/instrument/Instrument.ts"
 import { recorded } from "../instruments/instrument/InstrumentGates.ts"
@@ -27,7 +28,7 @@ export const propose = Operation.defineOnLedger("admission-consent.propose", {
   input: Schema.Struct({
     instrumentId: InstrumentId,
     fund: Party.schema,
-    terms: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(500))
+    terms: ReadableText.prose(500)
   }),
   result: AdmissionConsentView.AdmissionConsentView,
   refuses: ["not-found", "state-conflict", "rule-refused"],

@@ -7,7 +7,7 @@ import type { Plain } from "../kernel/PlainJson.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { type KeyRow, Keys } from "../ports/storage/Keys.ts"
 import { orUnavailable } from "../records/PortFailure.ts"
-import type { Caller } from "./Caller.ts"
+import { type Caller, identified } from "./Caller.ts"
 import * as Idempotency from "./Idempotency.ts"
 
 /** Idempotency key of a call: the one that was sent, or one derived from method, path and body. */
@@ -29,23 +29,26 @@ export const boundUntil = (now: Instant.Instant, millis: number): string =>
 /** Refuses a call whose key was used for another call. */
 export const reused = () => Effect.fail(refused("idempotency-key-reused"))
 
-/** Finds the idempotency key of a caller's call. */
-export const of = (
+/**
+ * Finds the idempotency key of a caller's call. Every write of a caller begins with it, so it
+ * refuses a caller without a valid subject, with `unauthenticated`.
+ */
+export const of = Effect.fnUntraced(function* (
   caller: Pick<Caller, "sub">,
   call: Pick<CallKey, "fingerprint"> & {
     /** The key as sent; null: none was sent. */
     readonly sent: string | null
   }
-) =>
-  Effect.map(
-    scopeOf(caller),
-    (scope): CallKey => ({
-      scope,
-      key: call.sent ?? Idempotency.bodyKey(call.fingerprint),
-      fingerprint: call.fingerprint,
-      isSent: call.sent !== null
-    })
-  )
+) {
+  yield* identified(caller)
+  const key: CallKey = {
+    scope: yield* scopeOf(caller),
+    key: call.sent ?? Idempotency.bodyKey(call.fingerprint),
+    fingerprint: call.fingerprint,
+    isSent: call.sent !== null
+  }
+  return key
+})
 
 /**
  * Binds a call's key to the action that the call is about. A key that was sent is bound for good;

@@ -1,6 +1,6 @@
 /** Routes that approve and reject four-eyes actions. */
 import { ApprovalView, type Refusal, type Vocabulary, WriteAnswer } from "@bursar/engine-core"
-import { RecordId } from "@bursar/engine-core/kernel"
+import { ReadableText, RecordId } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"
 import type { Served } from "./Served.ts"
 
@@ -10,9 +10,18 @@ const params = Schema.Struct({ actionKey: RecordId.make("Approval") })
 /** Body of an approval: none, or an empty object. */
 export const ApproveBody = Schema.Struct({}).annotate({ identifier: "ApproveBody" })
 
+const unreadable = "a text that can be read, without hidden characters"
+const reason = Schema.String.check(
+  Schema.isMaxLength(500),
+  Schema.makeFilter(
+    (text) => (text === "" || ReadableText.isProse(text) ? undefined : unreadable),
+    { expected: unreadable }
+  )
+)
+
 /** Body of a rejection: none, or a reason. */
 export const RejectBody = Schema.Struct({
-  reason: Schema.optionalKey(Schema.NullOr(Schema.String.check(Schema.isMaxLength(500))))
+  reason: Schema.optionalKey(Schema.NullOr(reason))
 }).annotate({ identifier: "RejectBody" })
 
 /**

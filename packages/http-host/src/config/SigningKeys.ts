@@ -1,4 +1,5 @@
 /** Setting kind of the keys that subjects sign their requests with. */
+import { Caller } from "@bursar/engine-core"
 import { Codec, Instant } from "@bursar/engine-core/kernel"
 import { Redacted, Result, Schema } from "effect"
 import * as Kind from "./Kind.ts"
@@ -36,7 +37,7 @@ export const keyIdPattern = /^[A-Za-z0-9._~-]{1,64}$/
 
 const SigningKey = Schema.Struct({
   keyId: Schema.String.check(Schema.isPattern(keyIdPattern)),
-  sub: Schema.String.check(Schema.isPattern(/^[\x20-\x7E]{1,256}$/)),
+  sub: Caller.Subject,
   secret,
   notBefore: Schema.optionalKey(Schema.NullOr(Instant.schema)),
   notAfter: Schema.optionalKey(Schema.NullOr(Instant.schema))

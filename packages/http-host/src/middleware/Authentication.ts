@@ -179,31 +179,46 @@ const protectedHeader = (token: string) => {
 }
 
 const textMax = 256
-const subject = /^[\x20-\x7E]{1,256}$/u
 
-/** Builds the caller from the claims; undefined where the subject is invalid. */
+/**
+ * Builds the caller from the claims; undefined where one that is there, and not null, is not of its
+ * form: a claim is refused and never ignored, since a caller without it may be somebody else
+ * (docs/contract/bearer-tokens.md#claims).
+ */
 const callerOf = (payload: JWTPayload): Caller.Caller | undefined => {
-  const { sub, roles, holder, party } = payload
-  if (sub === undefined || !subject.test(sub) || sub === Caller.engine) return undefined
-  const { has } = Vocabulary.Role
+  const { sub } = payload
+  const roles = claim(payload["roles"], isTexts)
+  const holderId = claim(payload["holder"], isRecordId)
+  const party = claim(payload["party"], Party.isParty)
+  const name = claim(payload["name"], isText)
+  const email = claim(payload["email"], isText)
+  if (!Caller.isSubject(sub)) return undefined
+  if (roles === undefined || holderId === undefined || party === undefined) return undefined
+  if (name === undefined || email === undefined) return undefined
   return {
     sub,
-    name: shown(payload.name),
-    email: shown(payload.email),
-    roles: Array.isArray(roles)
-      ? roles.filter((role) => typeof role === "string" && has(role))
-      : [],
-    holderId: typeof holder === "string" && RecordId.isRecordId(holder) ? holder : null,
-    party: Party.isParty(party) ? party : null
+    name: shown(name),
+    email: shown(email),
+    roles: (roles ?? []).filter(Vocabulary.Role.has),
+    holderId,
+    party
   }
 }
+
+/** A claim of its form, null where there is none, undefined where it has another form. */
+const claim = <A>(value: unknown, isOf: (value: unknown) => value is A): A | null | undefined =>
+  value === undefined || value === null ? null : isOf(value) ? value : undefined
+
+const isText = (value: unknown): value is string => typeof value === "string"
+const isTexts = (value: unknown): value is ReadonlyArray<string> =>
+  Array.isArray(value) && value.every(isText)
+const isRecordId = (value: unknown): value is string => isText(value) && RecordId.isRecordId(value)
 
 /**
  * Text of a claim without control characters, which could forge lines of a log or control a
  * terminal.
  */
-const shown = (claim: unknown): string | null => {
-  if (typeof claim !== "string") return null
-  const clean = claim.replaceAll(/\p{C}/gu, "").slice(0, textMax)
+const shown = (text: string | null): string | null => {
+  const clean = (text ?? "").replaceAll(/\p{C}/gu, "").slice(0, textMax)
   return clean === "" ? null : clean.toWellFormed()
 }

@@ -3,14 +3,24 @@ import { Effect, Result, Schema } from "effect"
 import { isLei } from "../../instruments/instrument/InstrumentRules.ts"
 import { IssuerPowersConsentMachine } from "../issuer-powers-consent/IssuerPowersConsentMachine.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
+import { isCountry } from "../../kernel/Country.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import * as ReadableText from "../../kernel/ReadableText.ts"
 import * as Field from "../../templates/Field.ts"
 import { HolderClassification } from "../../vocabulary/sets.ts"
 import { AttributeMachine } from "../attribute/AttributeMachine.ts"
 import { ScreeningMachine } from "../screening/ScreeningMachine.ts"
 
-const name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
-const country = Schema.String.check(Schema.isPattern(/^[A-Z]{2}$/))
+const nameMax = 200
+/** Text and country as stored: earlier ones may be what requests no longer name. */
+const name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(nameMax))
+const keptCountry = Schema.String.check(Schema.isPattern(/^[A-Z]{2}$/))
+/** Text and country as requests may name them (docs/domain/holders.md#registration). */
+const readable = ReadableText.line(nameMax)
+const aCountry = { expected: "a country code of ISO 3166-1" }
+const country = keptCountry.check(
+  Schema.makeFilter((code) => (isCountry(code) ? undefined : aCountry.expected), aCountry)
+)
 const anLei = { expected: "an LEI with its check digits" }
 const lei = Schema.String.check(
   Schema.makeFilter((text) => (isLei(text) ? undefined : anLei.expected), anLei)
@@ -23,7 +33,7 @@ const lei = Schema.String.check(
 const maskedTin = Schema.String.check(Schema.isPattern(/^[*]{0,28}[*-]{0,8}[A-Za-z0-9]{0,4}$/))
 
 export const TaxResidence = Schema.Struct({
-  country,
+  country: keptCountry,
   tin: Field.optional(maskedTin),
   tinType: Field.optional(name)
 })
@@ -40,6 +50,17 @@ export const Details = Schema.Struct({
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 })
 export type Details = typeof Details.Type
+
+/** Details as a registration states them. */
+export const statedDetails = {
+  ...Details.fields,
+  legalName: Field.optional(readable),
+  taxResidences: Schema.Array(
+    Schema.Struct({ ...TaxResidence.fields, country, tinType: Field.optional(readable) })
+  )
+    .check(Schema.isMaxLength(entriesMax))
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+} as const
 
 const stated = {
   name: Schema.String.check(Schema.isPattern(/^[a-z][a-z0-9-]{0,63}$/)),
@@ -75,8 +96,14 @@ const misformed = ({ name, value }: { readonly name: string; readonly value: str
     : { path: ["value"], issue: form.expected }
 }
 
+/** Fault of a value that a person cannot read; undefined: it can be read. */
+const unreadable = ({ value }: { readonly value: string }) =>
+  ReadableText.isLine(value) ? undefined : { path: ["value"], issue: "a text that can be read" }
+
 /** An eligibility attribute as a caller states it, before its evidence is verified. */
-export const Stated = Schema.Struct(stated).check(Schema.makeFilter(misformed))
+export const Stated = Schema.Struct({ ...stated, value: readable }).check(
+  Schema.makeFilter(misformed)
+)
 export type Stated = typeof Stated.Type
 export const StatedList = Schema.Array(Stated).check(
   Schema.isMaxLength(entriesMax),
@@ -94,7 +121,9 @@ export const Changed = Schema.Struct({
 }).check(
   // A value that was stored in another form can still be rejected or revoked.
   Schema.makeFilter((changed) =>
-    changed.state === "rejected" || changed.state === "revoked" ? undefined : misformed(changed)
+    changed.state === "rejected" || changed.state === "revoked"
+      ? undefined
+      : (unreadable(changed) ?? misformed(changed))
   )
 )
 export const ChangedList = Schema.Array(Changed).check(

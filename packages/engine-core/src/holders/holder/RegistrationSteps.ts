@@ -16,7 +16,7 @@ import * as AttributeRules from "../attribute/AttributeRules.ts"
 import { AttributeMachine } from "../attribute/AttributeMachine.ts"
 import * as Screenings from "../screening/AskRunner.ts"
 import { HolderId, holders } from "./Holder.ts"
-import { type Attribute, Details, type Stated } from "./HolderDetails.ts"
+import { type Attribute, type Stated, statedDetails } from "./HolderDetails.ts"
 import * as HolderView from "./HolderView.ts"
 import { judgeNew } from "./NewHolderSteps.ts"
 
@@ -27,7 +27,7 @@ export const Registering = Schema.Struct({
   custodian: Field.optional(Party.schema),
   /** End of the registration; without it, the registration holds until it is closed. */
   validUntil: Field.optional(Instant.schema),
-  ...Details.fields
+  ...statedDetails
 })
 export type Registering = typeof Registering.Type
 

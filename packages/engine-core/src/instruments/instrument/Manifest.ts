@@ -2,6 +2,7 @@
 import { Effect, Schema } from "effect"
 import * as Duration from "../../kernel/Duration.ts"
 import * as Integer from "../../kernel/Integer.ts"
+import * as ReadableText from "../../kernel/ReadableText.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as TimeOfDay from "../../kernel/TimeOfDay.ts"
@@ -16,7 +17,11 @@ import * as Amount from "../../vocabulary/Amount.ts"
 export const InstrumentId = RecordId.make("InstrumentId")
 export type InstrumentId = typeof InstrumentId.Type
 
-const name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
+const nameMax = 200
+/** Text as stored: an earlier one may be none that requests may name. */
+const name = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(nameMax))
+/** Text as requests may name it (docs/domain/instruments.md#terms). */
+const readable = ReadableText.line(nameMax)
 /**
  * Currency as stored: an instrument recorded earlier may have one that the standard does not list.
  */
@@ -46,11 +51,25 @@ export const Identifiers = Schema.Struct({
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 })
 
+const statedIdentifiers = Schema.Struct({
+  ...Identifiers.fields,
+  others: Schema.Array(Schema.Struct({ scheme: readable, id: readable }))
+    .check(Schema.isMaxLength(32))
+    .pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+})
+
 export const Display = Schema.Struct({
   displayName: Field.optional(name),
   symbol: Field.optional(name),
   currency: Field.optional(name),
   decimalsForDisplay: Field.optional(places)
+})
+
+const statedDisplay = Schema.Struct({
+  ...Display.fields,
+  displayName: Field.optional(readable),
+  symbol: Field.optional(readable),
+  currency: Field.optional(readable)
 })
 
 export const Calendar = Schema.Struct({
@@ -150,7 +169,10 @@ export type Manifest = typeof Manifest.Type
 export const Body = Schema.Struct({
   instrumentId: InstrumentId,
   registrar: Party.schema,
-  ...fields
+  ...fields,
+  identifiers: statedIdentifiers.pipe(Schema.withDecodingDefaultKey(Effect.succeed({}))),
+  legalName: Field.optional(readable),
+  display: statedDisplay.pipe(Schema.withDecodingDefaultKey(Effect.succeed({})))
 }).annotate({ identifier: "InstrumentBody", description: "An instrument as the venue records it." })
 export type Body = typeof Body.Type
 
@@ -170,10 +192,10 @@ export const changes = {
   parValue: clearable(Amount.price),
   holderCap: changeable(fields.holderCap),
   distribution: changeable(DistributionTerms),
-  identifiers: changeable(Identifiers),
-  legalName: clearable(name),
+  identifiers: changeable(statedIdentifiers),
+  legalName: clearable(readable),
   businessZone: clearable(Zone.schema),
-  display: changeable(Display),
+  display: changeable(statedDisplay),
   cutOff: changeable(CutOff),
   pricing: changeable(sets.PricingRule.schema),
   fees: changeable(Fees),

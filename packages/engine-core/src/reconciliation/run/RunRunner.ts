@@ -60,7 +60,9 @@ export interface Started {
   readonly replayed: boolean
 }
 
-type Refusals = Refused<"not-found" | "idempotency-key-reused" | "idempotency-in-progress">
+type Refusals = Refused<
+  "not-found" | "unauthenticated" | "idempotency-key-reused" | "idempotency-in-progress"
+>
 
 export class RunRunner extends Context.Service<
   RunRunner,

@@ -12,6 +12,7 @@ import { type Finding, FindingId, findings } from "../../findings/Finding.ts"
 import { itemOf as runItemOf } from "../../findings/RunQueue.ts"
 import * as Field from "../../templates/Field.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
+import * as ReadableText from "../../kernel/ReadableText.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { type Hold, HoldId, holds } from "./Hold.ts"
 import { decide } from "./HoldMachine.ts"
@@ -22,7 +23,7 @@ import { holdSlots, slotIdOf } from "./HoldSlot.ts"
 import { lockOf } from "./HoldOpeningSteps.ts"
 import * as HoldView from "./HoldView.ts"
 
-const Reason = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(500))
+const Reason = ReadableText.prose(500)
 
 const Pausing = Schema.Struct({
   instrumentId: InstrumentId,

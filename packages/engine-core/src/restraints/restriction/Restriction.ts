@@ -10,7 +10,7 @@ import * as Machine from "../../kernel/Machine.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as sets from "../../vocabulary/sets.ts"
-import { CitedOrder } from "../CitedOrder.ts"
+import { KeptOrder } from "../CitedOrder.ts"
 import { evolve, Fact, RestrictionMachine } from "./RestrictionMachine.ts"
 
 export const RestrictionId = RecordId.make("RestrictionId")
@@ -27,7 +27,7 @@ export const Restriction = Schema.Struct({
   mode: sets.RestrictionMode.schema,
   reason: sets.RestrictionReason.schema,
   /** The cited order, concealed from all but readers of restrictions. */
-  order: NullOr(CitedOrder),
+  order: NullOr(KeptOrder),
   state: RestrictionMachine.schema,
   /** Subject claim (`sub`) of its maker; `engine` where the engine opened it. */
   by: Text,

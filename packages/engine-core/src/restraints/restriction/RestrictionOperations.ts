@@ -11,6 +11,7 @@ import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import type { Figures } from "../../writes/Figures.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
+import * as ReadableText from "../../kernel/ReadableText.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { inForce, inTurn } from "./RestrictionLookups.ts"
 import { everything, type Restriction, RestrictionId, restrictions } from "./Restriction.ts"
@@ -252,7 +253,7 @@ export const lift = Operation.define("restriction.lift", {
   },
   input: Schema.Struct({
     restrictionId: RestrictionId,
-    reason: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(500))
+    reason: ReadableText.prose(500)
   }),
   result: RestrictionView.RestrictionView,
   refuses: ["not-found", "state-conflict"],

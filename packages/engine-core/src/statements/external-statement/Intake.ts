@@ -106,6 +106,7 @@ type Refusals = Refused<
   | "not-found"
   | "body-too-large"
   | "unsupported-media-type"
+  | "unauthenticated"
   | "idempotency-key-reused"
   | "idempotency-in-progress"
   | "rule-refused"

@@ -45,6 +45,7 @@ describe("a configured source of statements", () => {
         places: null,
         validFor: null,
         reversals: "as-marked",
+        balances: "stated",
         assets: null,
         csv: null
       }

@@ -7,6 +7,7 @@ import { idTextOf } from "#core/findings/FindingRules.ts"
 import { itemOf } from "#core/findings/RunQueue.ts"
 import { type Subscription, subscriptions } from "#core/orders/subscription/Subscription.ts"
 import * as Point from "#core/reads/Point.ts"
+import { isNote } from "#core/reconciliation/run/Check.ts"
 import * as PolicyReplay from "#core/reconciliation/run/checks/PolicyReplay.ts"
 import { instruments } from "#core/instruments/instrument/Instrument.ts"
 import { pointOf } from "#core/reconciliation/run/ReserveBatchLookups.ts"
@@ -40,9 +41,10 @@ export const read = (isBrief: boolean) =>
     const instrument = yield* (yield* Records).get(instruments, instrumentId)
     const at = yield* pointOf([instrument], { pin, horizonOffset: 0, isBrief })
     const facts = yield* Stream.runCollect(replayed(instrument, at))
+    const judged = facts.flatMap((fact) => (isNote(fact) ? [] : [fact]))
     return {
-      count: facts.length,
-      found: facts
+      count: judged.length,
+      found: judged
         .flatMap((fact) => PolicyReplay.differences(fact, Decimal.zero))
         .map((difference) => idTextOf(difference, (text) => text))
         .toSorted()

@@ -198,6 +198,19 @@ describe("a report", () => {
     }).pipe(engine())
   )
 
+  it.effect("is found to be wrong also where a right one follows before the next run", () =>
+    Effect.gen(function* () {
+      yield* scene()
+      yield* Calls.write("reserve-report.create", { reserveId: "res-1" }, {})
+      assert.strictEqual(yield* runs, "clear")
+      yield* reportsWith([], few, "rep-2")
+      yield* Calls.write("reserve-report.create", { reserveId: "res-1" }, {})
+      assert.strictEqual(yield* runs, "blocked")
+      assert.deepEqual(yield* open, ["reserve-report blocking res-1 -360"])
+      assert.deepEqual([yield* runs, yield* open], ["clear", []])
+    }).pipe(engine())
+  )
+
   it.effect("by an old point blocks, unless the point was replaced while the venue asked", () =>
     Effect.gen(function* () {
       const of = yield* scene("1500")
@@ -311,7 +324,8 @@ describe("a custodian's statement", () => {
   const states = (
     of: Backed.Scene,
     lines: ReadonlyArray<readonly [asset: string, quantity: string]>,
-    custodian = "custody"
+    custodian = "custody",
+    businessDate = "2026-07-31"
   ) =>
     Effect.gen(function* () {
       const assets = {
@@ -324,7 +338,7 @@ describe("a custodian's statement", () => {
         assets
       })
       yield* Stating.states(source, {
-        businessDate: Date.of("2026-07-31"),
+        businessDate: Date.of(businessDate),
         lines: [
           ...lines.map(([asset, quantity]) => ({ account: mapped, asset, quantity })),
           { account: other, asset: "US0000000001", quantity: "77" },
@@ -375,6 +389,27 @@ describe("a custodian's statement", () => {
       ])
       assert.deepEqual([yield* runs, yield* open], ["clear", []])
     }).pipe(engine())
+  )
+
+  it.effect(
+    "blocks also where the next date's, which agrees, came before the run or after it",
+    () =>
+      Effect.gen(function* () {
+        const of = yield* custody
+        const right = [
+          ["US0000000001", "1000"],
+          ["XS0000000002", "500"]
+        ] as const
+        const wrong = [["US0000000001", "1000.5"], right[1]] as const
+        yield* states(of, wrong, "custody", "2026-07-30")
+        yield* states(of, right)
+        const found = [`custody-reserve blocking ${usdOf(of)}:2026-07-30 0.5`]
+        assert.deepEqual([yield* runs, yield* open], ["blocked", found])
+        yield* states(of, right, "custody", "2026-08-01")
+        assert.deepEqual([yield* runs, yield* open], ["blocked", found])
+        yield* states(of, right, "custody", "2026-07-30")
+        assert.deepEqual([yield* runs, yield* open], ["clear", []])
+      }).pipe(engine())
   )
 
   it.effect("of an asset that its source does not map warns", () =>

@@ -54,7 +54,7 @@ const ofTwo: ReadonlyArray<
   [
     "reserve-report",
     "reserve-report blocking reserve/res-1 USD -2",
-    (by) => ReserveReport.differences(report, by)
+    (by) => ReserveReport.differencesOf(report, by)
   ],
   [
     "custody-reserve",
@@ -105,7 +105,7 @@ describe("a report", () => {
   it("may be off by one atom of the share price, where the policy names no tolerance", () => {
     const off = (by: string) => ({ ...figure, reported: Decimal.add(figure.computed, d(by)) })
     const judged = (by: string) =>
-      ReserveReport.differences({ ...report, figures: [off(by)] }, null)
+      ReserveReport.differencesOf({ ...report, figures: [off(by)] }, null)
     expect(judged("0.000001")).toEqual([])
     expect(shown(judged("0.0000010001"))).toEqual([
       "reserve-report blocking reserve/res-1 USD 0.0000010001"
@@ -118,7 +118,7 @@ describe("a report", () => {
     const same = { unit: "ratio", computed: null, reported: null }
     const lacking = { unit: "ratio", computed: d("1"), reported: null }
     const judged = (figures: ReadonlyArray<ReserveReport.Figure>) =>
-      shown(ReserveReport.differences({ ...report, figures }, none))
+      shown(ReserveReport.differencesOf({ ...report, figures }, none))
     expect(judged([same, lacking, figure])).toEqual([
       "reserve-report blocking reserve/res-1 ratio -"
     ])
@@ -132,8 +132,8 @@ describe("a report", () => {
 
   it("that judges the cover otherwise is a difference without amounts", () => {
     const alike = { ...report, figures: [{ ...figure, reported: figure.computed }] }
-    expect(ReserveReport.differences(alike, none)).toEqual([])
-    expect(shown(ReserveReport.differences({ ...alike, isAlike: false }, none))).toEqual([
+    expect(ReserveReport.differencesOf(alike, none)).toEqual([])
+    expect(shown(ReserveReport.differencesOf({ ...alike, isAlike: false }, none))).toEqual([
       "reserve-report blocking reserve/res-1 cover -"
     ])
   })

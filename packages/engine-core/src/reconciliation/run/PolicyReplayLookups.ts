@@ -30,10 +30,11 @@ import { type Reserve, reserves } from "../../reserves/reserve/Reserve.ts"
 import { inForceAt } from "../../reserves/reserve/TermsRules.ts"
 import { mints } from "../../reserves/reserve-order/Mint.ts"
 import { reserveRedemptions } from "../../reserves/reserve-order/ReserveRedemption.ts"
-import type { Point } from "./Check.ts"
+import { NotCompared, type Point } from "./Check.ts"
 import { checkMarks, idOf } from "./CheckMark.ts"
 import * as PolicyReplay from "./checks/PolicyReplay.ts"
 import type { BatchPoint } from "./ReserveBatchLookups.ts"
+import { comparedBefore } from "./RunRules.ts"
 
 type Of = Pick<Instrument, "instrumentId">
 type Priced = Pick<Instrument, "instrumentId" | "registrar">
@@ -45,7 +46,7 @@ type Priced = Pick<Instrument, "instrumentId" | "registrar">
 export const replayed = (
   instrument: Priced,
   at: BatchPoint
-): Stream.Stream<PolicyReplay.Fact, Unavailable, Records> =>
+): Stream.Stream<PolicyReplay.Fact | NotCompared, Unavailable, Records> =>
   Stream.concat(
     orders(instrument, at),
     Stream.unwrap(
@@ -149,11 +150,13 @@ const oraclesOf = Effect.fnUntraced(function* (instrumentId: string, pin: Point[
   return [...new Set([...ofVersions.keys(), ...ofMarkets])]
 })
 
-type Orders = Stream.Stream<PolicyReplay.Claimed, Unavailable, Records>
+type Orders = Stream.Stream<PolicyReplay.Claimed | NotCompared, Unavailable, Records>
+
+type Claims = Stream.Stream<PolicyReplay.Claimed, Unavailable, Records>
 
 const orders = (instrument: Of, at: Point): Orders =>
   Stream.unwrap(
-    Effect.gen(function* () {
+    Effect.gen(function* (): Effect.fn.Return<Orders, Unavailable, Records> {
       const records = yield* Records
       const { instrumentId } = instrument
       const where = { instrumentId: [instrumentId] }
@@ -177,6 +180,9 @@ const orders = (instrument: Of, at: Point): Orders =>
       const fresh = yield* Stream.runCollect(
         claimed(of, { pin: at.pin, where, updatedFrom: since.writtenBy })
       )
+      if (fresh.length === 0 && since.known.length === 0 && (yield* hasOrder(where, at))) {
+        return Stream.make(judgedEarlier(instrumentId))
+      }
       const freshKeys = new Set(fresh.map(keyOf))
       const claimedFindings = claimedAmong(of, since.known, at)
       return Stream.concat(
@@ -185,6 +191,23 @@ const orders = (instrument: Of, at: Point): Orders =>
       )
     })
   )
+
+/** Checks whether an instrument has an order, which an earlier run judged. */
+const hasOrder = Effect.fnUntraced(function* (where: Query["where"] & object, { pin }: Point) {
+  const records = yield* Records
+  const query = { pin, where, limit: 1 }
+  if ((yield* records.list(subscriptions, query)).length > 0) return true
+  return (yield* records.list(redemptions, query)).length > 0
+})
+
+/** Notes that a brief run leaves out the orders, none of which changed since they were judged. */
+const judgedEarlier = (instrumentId: string): NotCompared =>
+  new NotCompared({
+    subject: { resourceKind: "instrument", id: instrumentId },
+    statementId: null,
+    why: comparedBefore,
+    isNeeded: false
+  })
 
 const keyOf = ({ kind, orderId }: Pick<PolicyReplay.Claimed, "kind" | "orderId">): string =>
   `${kind}/${orderId}`
@@ -201,7 +224,7 @@ const ofRedemption = (of: Judging, order: Redemption): PolicyReplay.Claimed => {
   return { ...of, kind: "redemption", orderId, holderId, policyVersion, claimedAt }
 }
 
-const claimed = (of: Judging, query: Query): Orders =>
+const claimed = (of: Judging, query: Query): Claims =>
   Stream.unwrap(
     Effect.map(Records, (records) => {
       const bought = records
@@ -217,7 +240,7 @@ const claimed = (of: Judging, query: Query): Orders =>
 type Subject = Finding["subject"]
 
 /** Streams the orders that findings are about. */
-const claimedAmong = (of: Judging, subjects: ReadonlyArray<Subject>, { pin }: Point): Orders =>
+const claimedAmong = (of: Judging, subjects: ReadonlyArray<Subject>, { pin }: Point): Claims =>
   Stream.fromIterable(subjects).pipe(
     Stream.grouped(recordsMax),
     Stream.mapEffect((some) =>

@@ -1,14 +1,17 @@
 /**
- * Look-ups of the checks of reserves: cover and prices at the run's pin, the newest report, and
+ * Look-ups of the checks of reserves: cover and prices at the run's pin, reports, and
  * holdings that are locked for reserves (docs/domain/reconciliation.md#cover-of-reserves).
  */
 import { Effect, Option, Stream } from "effect"
+import { findings } from "../../findings/Finding.ts"
+import { idTextOf, type Same } from "../../findings/FindingRules.ts"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
+import { Crypto } from "../../ports/Crypto.ts"
 import { Records } from "../../records/Records.ts"
 import * as ReportRules from "../../reserves/report/ReportRules.ts"
 import { type ReserveReport, reserveReports } from "../../reserves/report/ReserveReport.ts"
@@ -17,13 +20,14 @@ import { type Reserve, reserves } from "../../reserves/reserve/Reserve.ts"
 import { reserveHoldings } from "../../reserves/reserve/ReserveHolding.ts"
 import * as ReserveLookups from "../../reserves/reserve/ReserveLookups.ts"
 import { keyOf } from "../../reserves/reserve/ReserveTerms.ts"
-import type { Point } from "./Check.ts"
+import { FeedCompared, NotCompared, type Note, type Point } from "./Check.ts"
+import { checkMarks, idOf } from "./CheckMark.ts"
 import type * as OrphanLocks from "./checks/OrphanLocks.ts"
 import type * as ReserveCover from "./checks/ReserveCover.ts"
 import type * as ReservePriceFresh from "./checks/ReservePriceFresh.ts"
-import type * as ReserveReportCheck from "./checks/ReserveReport.ts"
+import * as ReserveReportCheck from "./checks/ReserveReport.ts"
 import type { Backed, BatchPoint } from "./ReserveBatchLookups.ts"
-import type { Facts } from "./StatementCheckLookups.ts"
+import type { NotedFacts } from "./StatementCheckLookups.ts"
 import { pinAt } from "./StatementPinLookups.ts"
 
 type Of = Pick<Instrument, "instrumentId">
@@ -165,32 +169,86 @@ const reported = (
   }
 }
 
+/** Reports that the first run on a reserve compares, the newest. */
+const firstMax = 100
+
 /**
- * Streams the newest report of the instrument's reserve beside the figures that the engine computes at
- * its offset. One from before the history that is kept was compared while it was the newest. Each report
- * has an offset of its own, so that its books are looked up by themselves.
+ * Loads the reports of a reserve that came since the check's watermark, and the newest, oldest first; the
+ * newest hundred where there is no watermark.
  */
-export const reports = (
-  instrument: Of,
-  at: BatchPoint
-): Stream.Stream<ReserveReportCheck.Reported, never, never> | Facts<ReserveReportCheck.Reported> =>
+const reportsOf = Effect.fnUntraced(function* (
+  { instrumentId }: Of,
+  reserveId: string,
+  { pin }: Point
+) {
+  const records = yield* Records
+  const markId = idOf({ check: ReserveReportCheck.check, instrumentId })
+  const mark = Option.getOrNull(yield* records.find(checkMarks, markId, pin))
+  const where = { reserveId: [reserveId] }
+  const newest = yield* records.list(reserveReports, {
+    pin,
+    where,
+    direction: "desc",
+    limit: mark === null ? firstMax : 1
+  })
+  const arrived =
+    mark === null
+      ? []
+      : yield* records
+          .stream(reserveReports, { pin, where, updatedFrom: mark.writtenBy })
+          .pipe(Stream.runCollect)
+  const all = [...newest, ...arrived].map(({ record }) => record)
+  const byId = new Map(all.map((report) => [report.reportId, report]))
+  const reports = [...byId.values()].toSorted((a, b) => a.off - b.off)
+  return { reports, hasNew: mark === null || arrived.length > 0 }
+})
+
+/**
+ * Streams, as one fact, the reports of the instrument's reserve beside the figures that the engine
+ * computes at the offset of each. One of a snapshot, or from before the history that is kept, is named
+ * where it is the newest. Each report has an offset of its own, so that its books are looked up by
+ * themselves.
+ */
+export const reports = (instrument: Of, at: BatchPoint): NotedFacts<ReserveReportCheck.Reports> =>
   ofReserve(instrument, at, ({ reserve: { reportedAt, reserveId } }) =>
     Effect.gen(function* () {
-      if (reportedAt === null) return []
-      const records = yield* Records
-      const [newest] = yield* records.list(reserveReports, {
-        pin: at.pin,
-        where: { reserveId: [reserveId] },
-        direction: "desc",
-        limit: 1
+      const none: ReadonlyArray<ReserveReportCheck.Reports | Note> = []
+      if (reportedAt === null) return none
+      const { hasNew, reports } = yield* reportsOf(instrument, reserveId, at)
+      const found = yield* Effect.forEach(reports, (report) =>
+        Effect.gen(function* () {
+          if (report.follows === null) return "of-snapshot"
+          if (report.off <= at.horizonOffset) return "before-horizon"
+          const computed = yield* booksOfReport(report, at)
+          return computed === null ? "before-horizon" : reported(report, computed)
+        })
+      )
+      const compared = found.flatMap((one) => (typeof one === "string" ? [] : [one]))
+      const last = found.at(-1)
+      const subject = { resourceKind: "reserve", id: reserveId } as const
+      const notes: ReadonlyArray<Note> = [
+        new FeedCompared({ feed: reserveId, hasNew }),
+        ...(typeof last === "string"
+          ? [new NotCompared({ subject, statementId: null, why: last, isNeeded: false })]
+          : [])
+      ]
+      if (compared.length === 0) return notes
+      const accepted = yield* acceptedOf({
+        check: ReserveReportCheck.check,
+        instrumentId: instrument.instrumentId,
+        subject
       })
-      const report = newest?.record
-      if (report === undefined || report.follows === null) return []
-      if (report.off <= at.horizonOffset) return []
-      const computed = yield* booksOfReport(report, at)
-      return computed === null ? [] : [reported(report, computed)]
+      return [...notes, { reports: compared, accepted }]
     })
   )
+
+/** Loads the amount that people accepted of a finding; null: it is not accepted. */
+const acceptedOf = Effect.fnUntraced(function* (of: Same) {
+  const records = yield* Records
+  const { sha256 } = yield* Crypto
+  const found = yield* records.find(findings, idTextOf(of, sha256))
+  return Option.getOrNull(found)?.accepted?.unexplained ?? null
+})
 
 // ---- locks
 

@@ -3,7 +3,7 @@
  * that the engine computes (docs/domain/reconciliation.md#reports-of-reserves).
  */
 import * as Decimal from "../../../kernel/Decimal.ts"
-import { compare, type Difference, withoutAmounts } from "../../../findings/FindingRules.ts"
+import { compare, type Difference, grew, withoutAmounts } from "../../../findings/FindingRules.ts"
 
 export const check = "reserve-report"
 
@@ -15,7 +15,7 @@ export interface Figure {
   readonly reported: Decimal.Decimal | null
 }
 
-/** The newest report of a reserve. */
+/** A report of a reserve. */
 export interface Reported {
   readonly instrumentId: string
   readonly reserveId: string
@@ -25,15 +25,36 @@ export interface Reported {
   readonly figures: ReadonlyArray<Figure>
 }
 
+/** Reports of a reserve, oldest first. */
+export interface Reports {
+  readonly reports: ReadonlyArray<Reported>
+  /** Unexplained amount that people accepted of the reserve's finding; null: none is accepted. */
+  readonly accepted: Decimal.Decimal | null
+}
+
 /** One atom of the share price: the tolerance where the policy names none. */
 export const atomOf = (places: number): Decimal.Decimal =>
   Decimal.fromAtoms(10n ** BigInt(Decimal.places - places))
 
 /**
+ * Returns the difference of the newest report that differs and that no acceptance covers, else of the
+ * newest that differs.
+ */
+export const differences = (
+  { accepted, reports }: Reports,
+  policy: Decimal.Decimal | null
+): ReadonlyArray<Difference> => {
+  const found = reports.toReversed().flatMap((report) => differencesOf(report, policy))
+  const isNew = ({ unexplained }: Difference) => accepted === null || grew(accepted, unexplained)
+  const open = found.filter(isNew)
+  return (open.length > 0 ? open : found).slice(0, 1)
+}
+
+/**
  * Returns a blocking difference of the first figure that differs by more than the tolerance, or one
  * without amounts where a figure is there on one side alone, or where the cover is judged otherwise.
  */
-export const differences = (
+export const differencesOf = (
   { instrumentId, reserveId, priceDecimals, isAlike, figures }: Reported,
   policy: Decimal.Decimal | null
 ): ReadonlyArray<Difference> => {

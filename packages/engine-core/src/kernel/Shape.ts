@@ -2,6 +2,7 @@
  * Decoder of outside input: refuses unknown members and lists every fault with its JSON pointer.
  */
 import { Exit, Result, Schema, SchemaAST, SchemaIssue } from "effect"
+import * as AbsentNulls from "./AbsentNulls.ts"
 import { type Fault, type Refused, refuse } from "./Refusal.ts"
 
 /** Largest number of faults that one answer lists. */
@@ -51,10 +52,14 @@ export interface Decoder<A> {
   ) => Result.Result<A, Refused<"invalid-request">>
 }
 
-/** A decoder that refuses unknown members and lists every fault it finds. */
+/**
+ * A decoder that refuses unknown members, takes a null of an optional member as absent, and lists every
+ * fault it finds.
+ */
 export const decoder = <A>(schema: Schema.Codec<A, unknown>): Decoder<A> => {
   const decode = Schema.decodeUnknownExit(schema)
   const takesNothing = isEmptyStruct(schema)
+  const withoutNulls = AbsentNulls.of(schema)
   return {
     decode: (input, place) => {
       if (takesNothing) {
@@ -65,7 +70,7 @@ export const decoder = <A>(schema: Schema.Codec<A, unknown>): Decoder<A> => {
         if (errors.length > 0)
           return refuse("invalid-request", { errors: errors.slice(0, faultsMax) })
       }
-      const exit = decode(input, { errors: "all", onExcessProperty: "error" })
+      const exit = decode(withoutNulls(input), { errors: "all", onExcessProperty: "error" })
       if (Exit.isSuccess(exit)) return Result.succeed(exit.value)
       const reason = exit.cause.reasons.find((candidate) => candidate._tag === "Fail")
       if (reason === undefined)

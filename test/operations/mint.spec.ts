@@ -435,6 +435,34 @@ describe("an order that does not settle", () => {
     }).pipe(engine())
   )
 
+  it.effect("waits for the release of a hold that stops it, and says so", () =>
+    Effect.gen(function* () {
+      const scene = yield* Minting.base
+      const of = cash(scene, "m-1", 100)
+      yield* Minting.starts(scene, of)
+      const redeeming = { reserveRedemptionId: "x-1", asset: scene.usd, units: 10 }
+      yield* Minting.startsRedemption(scene, redeeming)
+      yield* Calls.write("instrument.pause", { instrumentId: "fund-a" }, { reason: "to see" })
+      const actions = Effect.gen(function* () {
+        const mint = yield* Venue.read(ReserveOrderReads.getMint, { reserveId, mintId: id("m-1") })
+        const mints = yield* Venue.list(ReserveOrderReads.listMints, { reserveId })
+        const redemptions = yield* Venue.list(ReserveOrderReads.listRedemptions, { reserveId })
+        const open = yield* Venue.list(OpenOrderReads.list, {})
+        const told = [
+          ...[mint.value.waitingOn, ...mints.value.map((one) => one.waitingOn)],
+          ...[...redemptions.value, ...open.value].map((one) => one.waitingOn)
+        ]
+        return [...new Set(told.flatMap((all) => all.map(({ action }) => action as string)))].sort()
+      })
+      // What has not been accepted waits for its party, hold or no hold.
+      assert.deepEqual(yield* actions, ["MintOrder.Accept", "ReserveRedemptionOrder.Accept"])
+      yield* Minting.accepts(scene, of)
+      yield* Minting.acceptsRedemption(scene, redeeming)
+      yield* Minting.turn
+      assert.deepEqual(yield* actions, ["hold.release"])
+    }).pipe(engine())
+  )
+
   it.effect("expires at its deadline, stays open, and is cancelled by the engine", () =>
     Effect.gen(function* () {
       const scene = yield* Minting.base

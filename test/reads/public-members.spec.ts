@@ -79,7 +79,8 @@ const decided: Readonly<Record<string, Decision>> = {
     withheld: {
       [instrument]: ["registrar"],
       [search]: ["ledgerTime"],
-      "the series of holders counts them": ["holdersAfter"]
+      "the series of holders counts them": ["holdersAfter"],
+      "admission-effect judges by it": ["restricted"]
     }
   },
   "party-movement": {
@@ -87,7 +88,8 @@ const decided: Readonly<Record<string, Decision>> = {
     withheld: {
       [instrument]: ["registrar"],
       [search]: ["ledgerTime"],
-      "the holder whose movements are listed": ["party"]
+      "the holder whose movements are listed": ["party"],
+      "admission-effect judges by it": ["restricted"]
     }
   },
   holder: {
@@ -266,6 +268,7 @@ const decided: Readonly<Record<string, Decision>> = {
       [instrument]: ["registrar", "unitDecimals", "cashDecimals"],
       "the primary market names them": ["fund", "paymentAsset"],
       "as many as the orders it shows": ["members"],
+      "updateId shows it": ["uid"],
       [dates]: ["openedAt", "endedAt"],
       "waitingOn shows whether the fund has to allocate": ["allocations"],
       [contract]: ["cycleCid"]

@@ -6,6 +6,7 @@ import { InstrumentId } from "../instruments/instrument/Instrument.ts"
 import * as Decimal from "../kernel/Decimal.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Read from "../reads/Read.ts"
+import { releasesFor, settlementActs } from "../reserves/reserve-order/HeldOrderLookups.ts"
 import * as RecordView from "../records/RecordView.ts"
 import type { Stored } from "../records/Records.ts"
 import { OpenOrderKind, OpenOrderState } from "../vocabulary/sets.ts"
@@ -72,7 +73,23 @@ export const list = Read.list<Order, unknown, Asked, OpenOrderView, "open-orders
   }),
   judged: (judgedAt) => ({ openUntil: OpenOrder.stillOpenAt(judgedAt) }),
   scope: OrderList.scope,
-  view: (records, { pin }) => Effect.succeed(records.map((record) => viewOf(record, pin.judgedAt)))
+  view: Effect.fnUntraced(function* (records, { pin }) {
+    const minted = records.filter((order) => "mintId" in order)
+    const redeemed = records.filter((order) => "reserveRedemptionId" in order)
+    const releaseOf = {
+      mint: yield* releasesFor(minted, { act: settlementActs.mint, pin }),
+      redemption: yield* releasesFor(redeemed, { act: settlementActs["reserve-redemption"], pin })
+    }
+    return records.map((order) => {
+      if ("mintId" in order) return ofMint(order, releaseOf.mint(order))
+      if ("reserveRedemptionId" in order) {
+        return ofReserveRedemption(order, releaseOf.redemption(order))
+      }
+      return "subscriptionId" in order
+        ? ofSubscription(order, pin.judgedAt)
+        : ofRedemption(order, pin.judgedAt)
+    })
+  })
 })
 
 export interface Asked {
@@ -80,12 +97,6 @@ export interface Asked {
   readonly state?: ReadonlyArray<OpenOrderState>
   readonly instrumentId?: InstrumentId
   readonly holderId?: HolderId
-}
-
-const viewOf = (order: Stored<Order>, now: Instant.Instant): OpenOrderView => {
-  if ("subscriptionId" in order) return ofSubscription(order, now)
-  if ("redemptionId" in order) return ofRedemption(order, now)
-  return "mintId" in order ? ofMint(order) : ofReserveRedemption(order)
 }
 
 const ofSubscription = (
@@ -116,17 +127,20 @@ const ofReserve = <R extends Mint.Mint | ReserveRedemption.ReserveRedemption>(
   waitingOn: OpenOrderView["waitingOn"]
 ) => ({ ...common({ ...order, currency: order.unit, cycleId: null }, waitingOn), cash: null })
 
-const ofMint = (order: Stored<Mint.Mint>): OpenOrderView => ({
-  ...ofReserve(order, RecordView.waitingOn(Mint.mints, order)),
+type Waits = OpenOrderView["waitingOn"]
+
+const ofMint = (order: Stored<Mint.Mint>, release: Waits | undefined): OpenOrderView => ({
+  ...ofReserve(order, release ?? RecordView.waitingOn(Mint.mints, order)),
   orderId: order.mintId,
   kind: "mint",
   state: openState("mint", order.state)
 })
 
 const ofReserveRedemption = (
-  order: Stored<ReserveRedemption.ReserveRedemption>
+  order: Stored<ReserveRedemption.ReserveRedemption>,
+  release: Waits | undefined
 ): OpenOrderView => ({
-  ...ofReserve(order, RecordView.waitingOn(ReserveRedemption.reserveRedemptions, order)),
+  ...ofReserve(order, release ?? RecordView.waitingOn(ReserveRedemption.reserveRedemptions, order)),
   orderId: order.reserveRedemptionId,
   kind: "reserve-redemption",
   state: openState("reserve-redemption", order.state)

@@ -28,21 +28,27 @@ const shown = Struct.pick(DealingCycle.fields, [
   "gate",
   // The terms it settled under, or those that a what-if read supposes.
   "policyVersion",
-  "uid",
   "lost"
 ])
 
-export const DealingCycleView = RecordView.schemaOf(shown, {
-  identifier: "DealingCycleView",
-  description: "A dealing cycle with the ids of the orders in it."
-})
+/** Update of the ledger that ended the cycle; null: it is open. */
+const updateId = DealingCycle.fields.uid
+
+export const DealingCycleView = RecordView.schemaOf(
+  { ...shown, updateId },
+  {
+    identifier: "DealingCycleView",
+    description: "A dealing cycle with the ids of the orders in it."
+  }
+)
 export type DealingCycleView = typeof DealingCycleView.Type
 
 /** Makes the view for callers that see all orders. */
 export const of = (
   record: Stored<DealingCycle>,
   orders: DealingCycle["orders"] = record.orders
-): DealingCycleView => LazyStruct.extend(RecordView.of(dealingCycles, shown, record), { orders })
+): DealingCycleView =>
+  LazyStruct.extend(RecordView.of(dealingCycles, shown, record), { orders, updateId: record.uid })
 
 /** Returns the view with the figures that settling the cycle now would give. */
 export const settling = (

@@ -7,11 +7,14 @@ import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
 import { ReserveId } from "../reserve/Reserve.ts"
 import * as ReserveSight from "../reserve/ReserveSightLookups.ts"
+import { releasesFor, settlementActs } from "./HeldOrderLookups.ts"
 import { MintId, mints } from "./Mint.ts"
 import type { Members } from "./ReserveOrder.ts"
 import { ReserveOrderMachine } from "./ReserveOrderMachine.ts"
 import * as ReserveOrderView from "./ReserveOrderView.ts"
 import { ReserveRedemptionId, reserveRedemptions } from "./ReserveRedemption.ts"
+
+const redeems = settlementActs["reserve-redemption"]
 
 const params = Schema.Struct({
   reserveId: ReserveId,
@@ -58,7 +61,11 @@ export const listMints = Read.list({
   collection: mints,
   item: ReserveOrderView.MintView,
   view: (found, { pin }) =>
-    Effect.succeed(found.map((record) => ReserveOrderView.mint(record, pin.offset)))
+    Effect.map(releasesFor(found, { act: settlementActs.mint, pin }), (releaseOf) =>
+      found.map((record) =>
+        ReserveOrderView.mint(record, { offset: pin.offset, waitingOn: releaseOf(record) })
+      )
+    )
 })
 
 export const getMint = Read.one({
@@ -72,7 +79,9 @@ export const getMint = Read.one({
   refuses: ["not-found"],
   run: Effect.fn("reserves.mint")(function* ({ reserveId, mintId: id }, asking) {
     const found = yield* orderOf(mints, { reserveId, id }, asking)
-    return ReserveOrderView.mint(found, asking.pin.offset)
+    const { pin } = asking
+    const releaseOf = yield* releasesFor([found], { act: settlementActs.mint, pin })
+    return ReserveOrderView.mint(found, { offset: pin.offset, waitingOn: releaseOf(found) })
   })
 })
 
@@ -84,7 +93,11 @@ export const listRedemptions = Read.list({
   collection: reserveRedemptions,
   item: ReserveOrderView.ReserveRedemptionView,
   view: (found, { pin }) =>
-    Effect.succeed(found.map((record) => ReserveOrderView.redemption(record, pin.offset)))
+    Effect.map(releasesFor(found, { act: redeems, pin }), (releaseOf) =>
+      found.map((record) =>
+        ReserveOrderView.redemption(record, { offset: pin.offset, waitingOn: releaseOf(record) })
+      )
+    )
 })
 
 export const getRedemption = Read.one({
@@ -98,7 +111,9 @@ export const getRedemption = Read.one({
   refuses: ["not-found"],
   run: Effect.fn("reserves.redemption")(function* ({ reserveId, reserveRedemptionId: id }, asking) {
     const found = yield* orderOf(reserveRedemptions, { reserveId, id }, asking)
-    return ReserveOrderView.redemption(found, asking.pin.offset)
+    const { pin } = asking
+    const releaseOf = yield* releasesFor([found], { act: redeems, pin })
+    return ReserveOrderView.redemption(found, { offset: pin.offset, waitingOn: releaseOf(found) })
   })
 })
 

@@ -66,21 +66,33 @@ export const ReserveRedemptionView = Schema.Struct({
 })
 export type ReserveRedemptionView = typeof ReserveRedemptionView.Type
 
+/** Point of a view, and whom the order waits for where its record does not say it: the release of a hold. */
+export interface Shown {
+  readonly offset: Offset.Offset | null
+  readonly waitingOn?: RecordView.Common["waitingOn"] | undefined
+}
+
+const unread: Shown = { offset: null }
+
+const waiting = ({ waitingOn }: Shown) => (waitingOn === undefined ? {} : { waitingOn })
+
 /** Makes the view of a mint; `offset` is the offset of the read, named in the basis. */
-export const mint = (record: Stored<Mint>, offset: Offset.Offset | null = null): MintView =>
+export const mint = (record: Stored<Mint>, shown: Shown = unread): MintView =>
   LazyStruct.extend(RecordView.of(mints, ofMint, record), {
     allocationCid: record.heldCid,
-    basis: ReserveOrderBasis.ofMint(record, offset)
+    basis: ReserveOrderBasis.ofMint(record, shown.offset),
+    ...waiting(shown)
   })
 
 /** Makes the view of a reserve redemption. */
 export const redemption = (
   record: Stored<ReserveRedemption>,
-  offset: Offset.Offset | null = null
+  shown: Shown = unread
 ): ReserveRedemptionView =>
   LazyStruct.extend(RecordView.of(reserveRedemptions, ofRedemption, record), {
     lockedUnitsCid: record.heldCid,
-    basis: ReserveOrderBasis.ofRedemption(record, offset)
+    basis: ReserveOrderBasis.ofRedemption(record, shown.offset),
+    ...waiting(shown)
   })
 
 /** Result of a settled order: its figures, and the cover before and after it. */

@@ -42,6 +42,7 @@ const decided: Readonly<Record<string, Decision>> = {
     withheld: {
       [search]: ["instrumentId", "holderId", "holderIds"],
       [secret]: ["sealed"],
+      "is shown as the request": ["given"],
       "stands in the place of the problem for those who may not learn it": ["problemInstead"],
       "the audit log has it": ["requestId", "traceId", "traceFlags"],
       "the ledger step is the engine's own": ["step"],
@@ -53,6 +54,7 @@ const decided: Readonly<Record<string, Decision>> = {
     withheld: {
       [search]: ["instrumentId", "holderId", "holderIds"],
       [secret]: ["sealed"],
+      "is shown as the request": ["given"],
       "a person's name, not asked for": ["makerName", "makerEmail"],
       "keys are their callers' own": ["key", "rejectedKey"],
       "the audit log has it": ["requestId", "traceId", "traceFlags"],

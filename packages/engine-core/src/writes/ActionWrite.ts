@@ -13,6 +13,7 @@ import type { Call } from "./FourEyes.ts"
 import * as JudgeWrite from "./JudgeWrite.ts"
 import * as Logged from "./Logged.ts"
 import { finishesInCall, type Operation } from "./Operation.ts"
+import * as Request from "./Request.ts"
 import { flagsOf, operationById, resourceOf, traceOf } from "./OpenWrite.ts"
 
 /** Loads the action that an idempotency key names; a missing one is a defect. */
@@ -66,6 +67,7 @@ export const make = Effect.fnUntraced(function* (of: {
         path: call.path,
         fingerprint: of.fingerprint,
         request,
+        ...Request.asSent(operation, call, request),
         ...(sealed === null ? {} : { sealed }),
         maker: caller.sub,
         makerName: caller.name,

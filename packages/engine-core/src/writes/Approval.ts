@@ -41,6 +41,11 @@ export const Approval = Schema.Struct({
   fingerprint: Schema.String,
   /** The request as it was made, completed by the engine; an approval runs it. */
   request: PlainSchema,
+  /**
+   * The request as it was sent, for views: the ids of the path and the members of the body, no default
+   * added, secrets masked. Absent: it is `request`, as in records that were written before this member.
+   */
+  given: Schema.optionalKey(PlainSchema),
   /** Sealed secrets, by member of the request, which shows a few digits of each. */
   sealed: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   maker: Schema.String,

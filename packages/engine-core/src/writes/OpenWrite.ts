@@ -50,6 +50,8 @@ export interface ToOpen {
   readonly operationId: string
   readonly input: unknown
   readonly request: Plain
+  /** The request as it was sent, where it differs. */
+  readonly given?: Plain | undefined
   readonly sealed: Secrets.Sealed | null
   readonly actor: string
   readonly actorName: string | null
@@ -77,6 +79,7 @@ export const open = Effect.fnUntraced(function* (of: ToOpen) {
         resource,
         ...(yield* Concerns.of(operation, input)),
         request: of.request,
+        ...(of.given === undefined ? {} : { given: of.given }),
         ...(of.sealed === null ? {} : { sealed: of.sealed }),
         result: null,
         problem: null,
@@ -189,6 +192,7 @@ export const single = Effect.fnUntraced(function* (
     operationId,
     input,
     request,
+    ...Request.asSent(operation, call, request),
     sealed,
     actor: caller.sub,
     actorName: caller.name,
@@ -222,11 +226,13 @@ export const openOwn = Effect.fnUntraced(function* (
       if (earlier !== undefined) {
         return Answers.ofOperation(earlier, now, { status: 200, replayed: true })
       }
+      const hidden = yield* JudgeWrite.hide(operation, input)
       const opened = yield* open({
         operation,
         operationId,
         input,
-        ...(yield* JudgeWrite.hide(operation, input)),
+        ...hidden,
+        ...Request.asSent(operation, { body: request, params: {} }, hidden.request),
         actor: engine,
         actorName: null,
         actorEmail: null,

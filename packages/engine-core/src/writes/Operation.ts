@@ -238,7 +238,7 @@ export const pathNames = (route: string): ReadonlyArray<string> =>
 
 /** Merges the members of a call: body, path, and the one that If-Match fills. */
 export const membersOf = (
-  operation: Pick<Operation, "ifMatch">,
+  operation: Pick<AnyOperation, "ifMatch">,
   call: {
     readonly body: object
     readonly params: Readonly<Record<string, string>>

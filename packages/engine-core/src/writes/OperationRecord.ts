@@ -48,6 +48,11 @@ export const OperationRecord = Schema.Struct({
   holderIds: Schema.optionalKey(Schema.Array(Schema.String)),
   /** Body of the call and ids of its path, completed by the engine. */
   request: PlainSchema,
+  /**
+   * The request as it was sent, for views: the ids of the path and the members of the body, no default
+   * added, secrets masked. Absent: it is `request`, as in records that were written before this member.
+   */
+  given: Schema.optionalKey(PlainSchema),
   /** Sealed secrets, by member of the request, which shows a few digits of each. */
   sealed: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   result: Schema.NullOr(PlainSchema),

@@ -1,10 +1,12 @@
 /** Codec of the stored request of a write: the caller's input, completed, in JSON. */
 import { Result } from "effect"
 import * as CompiledCodec from "../kernel/CompiledCodec.ts"
-import type { Plain } from "../kernel/PlainJson.ts"
+import * as PlainJson from "../kernel/PlainJson.ts"
 import { refused, type Refused } from "../kernel/Refusal.ts"
 import * as Shape from "../kernel/Shape.ts"
 import { membersOf, type AnyOperation, type Operation, pathNames } from "./Operation.ts"
+
+type Plain = PlainJson.Plain
 
 interface Codec {
   readonly encode: (input: unknown) => unknown
@@ -90,3 +92,40 @@ export const decodeCall = (
     member !== undefined && names.includes(member) ? "/path" : "/body"
   return decoderOf(operation).decode(membersOf(operation, { ...call, body }), place)
 }
+
+/**
+ * The request as it was sent, where that differs from the stored one, which has defaults and ids that
+ * the engine added: the ids of the path, the members of the body and the one that If-Match fills.
+ * A secret is masked as in the stored request (docs/contract/operations.md#the-answer-to-a-write).
+ */
+export const asSent = (
+  operation: AnyOperation,
+  call: {
+    readonly body: Plain | undefined
+    readonly params: Readonly<Record<string, string>>
+    readonly ifMatch?: string | null
+  },
+  request: Plain
+): { readonly given?: Plain } => {
+  const body = isMembers(call.body) ? call.body : {}
+  const members: Members = Object.fromEntries(
+    Object.entries(membersOf(operation, { ...call, body }))
+  )
+  const stored = isMembers(request) ? request : {}
+  const masked = (operation.secrets ?? []).filter((name) => Object.hasOwn(members, name))
+  const given = {
+    ...members,
+    ...Object.fromEntries(masked.map((name) => [name, stored[name] ?? null]))
+  }
+  return PlainJson.canonical(given) === PlainJson.canonical(request) ? {} : { given }
+}
+
+interface Members {
+  readonly [member: string]: Plain
+}
+
+const isMembers = (value: Plain | undefined): value is Members =>
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !PlainJson.isPlainNumber(value)

@@ -167,6 +167,7 @@ const openSigned = (
     operation,
     ...of,
     request: action.request,
+    given: action.given,
     sealed: action.sealed ?? null,
     actor: action.maker,
     actorName: action.makerName,

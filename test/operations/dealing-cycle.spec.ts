@@ -1,5 +1,5 @@
 /** Dealing cycles through their operations and the wallets of outside parties, from opening to end. */
-import { EventReads, Reads } from "@bursar/engine-core"
+import { EventReads, Reads, Records } from "@bursar/engine-core"
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import { ScreeningSource } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
@@ -9,10 +9,12 @@ import { Effect, Layer, Result } from "effect"
 import * as DealingCycleReads from "#core/orders/dealing-cycle/DealingCycleReads.ts"
 import { orderStateAt } from "#core/orders/redemption/Redemption.ts"
 import * as Machine from "#core/orders/dealing-cycle/DealingCycleMachine.ts"
+import { approvals } from "#core/writes/Approval.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
+import * as Powers from "./powers.ts"
 
 const engine = (options: Parameters<typeof world>[0] = {}) => Effect.provide(world(options))
 const includes = (self: object, members: object) => assert.deepInclude(self, members)
@@ -119,6 +121,95 @@ const ready = (options: { readonly holders?: ReadonlyArray<string> } = {}) =>
     }
     return { stage, holders }
   })
+
+describe("a cycle with an order that comes to nothing at its price", () => {
+  /** Figure of an action that awaits its approver. */
+  const figureOf = (actionKey: unknown, name: string) =>
+    Effect.map(
+      Effect.flatMap(Records, (records) => records.get(approvals, String(actionKey))),
+      ({ figures }) => figures?.[name]
+    )
+  const asked = Calls.openAction("dealing-cycle.settle", { cycleId: "c1" }, {})
+
+  it.effect("settles without a redemption that pays nothing, and gives its units back", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1", "h2"])
+      const [first, second] = holders
+      if (first === undefined || second === undefined) throw new Error("two holders")
+      yield* Powers.mints(stage, second, "10")
+      yield* Cycles.opens("c1")
+      yield* Cycles.subscribes(stage, first, { id: "s1", amount: "100000" })
+      // Nobody knows a price when it is claimed.
+      const claimed = yield* Cycles.redeems(stage, second, { id: "r1", units: "0.001" })
+      assert.strictEqual(claimed.why, "")
+      yield* Cycles.at(Cycles.friday)
+      yield* Fund.publishes(stage, price, Cycles.friday)
+      assert.strictEqual((yield* Cycles.settles("c1")).why, "rule-refused nav-feed orders-priced")
+      yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price })
+      const actionKey = yield* asked
+      assert.strictEqual(yield* figureOf(actionKey, "tooSmall"), "r1")
+      assert.strictEqual(yield* figureOf(actionKey, "redemptions"), "0")
+      includes(yield* Calls.approveAction(actionKey), { state: "succeeded", why: "" })
+      const cycle = yield* Cycles.cycle("c1")
+      includes(cycle, { state: "ended", endedAs: "settled" })
+      assert.deepStrictEqual(cycle.orders, { subscriptions: ["s1"], redemptions: [] })
+      assert.strictEqual((yield* Cycles.redemption("r1")).state, "withdrawn")
+      assert.strictEqual((yield* Cycles.subscription("s1")).state, "closed")
+      assert.strictEqual(yield* Cycles.holds(second, "fund-a"), "10")
+      assert.strictEqual(yield* Fund.countActive(Templates.Allocation), 0)
+      assert.strictEqual(yield* Fund.countActive(Templates.RedemptionClaim), 0)
+      assert.deepStrictEqual(yield* Fund.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("settles without a subscription that buys nothing, and gives its cash back", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1", "h2"], { unitDecimals: 0 })
+      const [first, second] = holders
+      if (first === undefined || second === undefined) throw new Error("two holders")
+      yield* Cycles.opens("c1")
+      yield* Cycles.subscribes(stage, first, { id: "s1", amount: "5000" })
+      yield* Cycles.subscribes(stage, second, { id: "s2", amount: "999.99" })
+      yield* Cycles.at(Cycles.friday)
+      yield* Fund.publishes(stage, "1000", Cycles.friday)
+      yield* Cycles.attests(stage, { id: "s1", units: "5", price: "1000" })
+      const actionKey = yield* asked
+      assert.strictEqual(yield* figureOf(actionKey, "tooSmall"), "s2")
+      includes(yield* Calls.approveAction(actionKey), { state: "succeeded", why: "" })
+      assert.deepStrictEqual((yield* Cycles.cycle("c1")).orders, {
+        subscriptions: ["s1"],
+        redemptions: []
+      })
+      assert.strictEqual((yield* Cycles.subscription("s2")).state, "withdrawn")
+      assert.strictEqual(yield* Cycles.holds(second, "USD"), "999.99")
+      assert.strictEqual(yield* Cycles.holds(stage.fund, "USD"), "5000")
+      assert.deepStrictEqual(yield* Fund.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("never takes one that pays nothing at the last price there is", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1"])
+      yield* Powers.mints(stage, holders[0]!, "10")
+      yield* Fund.publishes(stage, price, Cycles.friday)
+      for (const [id, units, why] of [
+        ["r1", "0.009581", "rule-refused units too-small"],
+        ["r2", "0.009582", ""]
+      ] as const) {
+        const ordered = { instrumentId: "fund-a", holderId: "h1", redemptionId: id }
+        const claimed = yield* Calls.write(
+          "redemption.claim",
+          {},
+          { ...ordered, payment: "wire", units: Number(units) }
+        )
+        assert.strictEqual(claimed.why, why)
+      }
+      yield* Cycles.opens("c1")
+      const small = yield* Cycles.redeems(stage, holders[0]!, { id: "r3", units: "0.009581" })
+      assert.strictEqual(small.why, "rule-refused units too-small")
+    }).pipe(engine())
+  )
+})
 
 describe("opening", () => {
   it.effect("never takes a second cycle of a cut-off, or forgets that the first has ended", () =>

@@ -174,6 +174,7 @@ export const cycleSettle = act<Settling>({
     instrument: instrument(),
     terms: termsOf(instrument()),
     orders: { subscriptions: [bought], redemptions: [sold] },
+    tooSmall: { subscriptions: [], redemptions: [] },
     market: Broken.market,
     point: null,
     feed: "none",

@@ -386,6 +386,7 @@ export const redemptionClaim = act<Redeeming>({
       terms: { ...of.terms, manifest: { ...of.terms.manifest, valuation: "rebasing" } },
       lastPrice: d("100000000000000")
     }),
+    "units too-small": (of) => ({ ...of, amount: null, units: d("0.001") }),
     "cash currency-decimals": (of) => ({ ...of, units: null, amount: d("1.001") }),
     "nav-feed feed-usable": unstated,
     "ledger on-registry": offRegistry,
@@ -395,6 +396,8 @@ export const redemptionClaim = act<Redeeming>({
     ["consent order-signed", "consent order-fits"],
     ["policy minimum-holding", "units base-units"],
     ["units units-free", "units base-units"],
+    ["units unit-decimals", "units too-small"],
+    ["units too-small", "cash currency-decimals"],
     ["units unit-decimals", "cash currency-decimals"]
   ]
 })

@@ -84,6 +84,7 @@ const sound: Standing = {
   instrument: instrument(),
   terms: termsOf(instrument()),
   orders: { subscriptions: [order], redemptions: [] },
+  tooSmall: { subscriptions: [], redemptions: [] },
   holders: new Map([["holder-1", holder]]),
   admissions: new Map([["holder-1", { validFrom: null, credentialCid: "00bb" }]]),
   market: { marketCid: "00cc" },

@@ -23,7 +23,7 @@ import { type DealingCycle, dealingCycles } from "./DealingCycle.ts"
 import { openCycleOf } from "./OpenCycleLookups.ts"
 import { dealingDays, idOf as dayOf } from "./DealingDay.ts"
 import * as Rules from "./DealingCycleRules.ts"
-import { none, type Orders, settlementOf } from "./DealingCycleOrders.ts"
+import { dealtOf, none, type Orders, settlementOf } from "./DealingCycleOrders.ts"
 import { ordersOf } from "./CycleOrderLookups.ts"
 import type { Provision } from "./HoldingSelectionRules.ts"
 import { provisionOf } from "./ProvisionLookups.ts"
@@ -34,6 +34,8 @@ export interface Context extends Controls, Around {
   readonly instrument: Recorded
   readonly terms: Terms
   readonly orders: Orders
+  /** Orders that come to nothing at the cycle's price: they end unsettled as it settles. */
+  readonly tooSmall: Orders
   /** Holders of the orders, by id. */
   readonly holders: ReadonlyMap<string, Pick<Holder, "state" | "screening" | "party">>
   /** Admission in force of each holder, by id; the latest if there are several. */
@@ -68,10 +70,10 @@ export const contextOf = (
     const terms = yield* inForce(instrument, now)
     const members =
       (yield* ordersOf([cycle], { pin: null, holderId: null })).get(cycle.cycleId) ?? none
-    const orders = {
+    const { orders, tooSmall } = dealtOf({
       subscriptions: members.subscriptions.map((order) => AllocationRules.asServed(order, now)),
       redemptions: members.redemptions.map((order) => AllocationRules.asServed(order, now))
-    }
+    })
     const { point, dealingPrice } = yield* priceOf(cycle, instrument, orders)
     const settlement = settlementOf(cycle, orders, terms.limits.cycleCapacity)
     const shortfall = shortfallOf(cycle, orders, settlement)
@@ -84,6 +86,7 @@ export const contextOf = (
       instrument,
       terms,
       orders,
+      tooSmall,
       holders: yield* holdersOf(orders),
       admissions: yield* admissionsOf(cycle, orders),
       market: yield* marketOf(cycle, orders),

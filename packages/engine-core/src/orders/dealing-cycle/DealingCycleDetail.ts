@@ -10,6 +10,7 @@ import * as DealingCycleBasis from "./DealingCycleBasis.ts"
 import type { DealingCycle } from "./DealingCycle.ts"
 import * as Cycle from "./DealingCycleMachine.ts"
 import {
+  dealtOf,
   boughtOf,
   grossOfRedemption,
   grossOfSubscription,
@@ -100,7 +101,11 @@ export const settling = (
   sources: Omit<Sources, "swinging">,
   settlement: Settlement
 ): DealingCycleDetail =>
-  dealtBy(cycle, sources, { ...partsOf(sources.orders), settlement, swinging: null })
+  dealtBy(cycle, sources, {
+    ...partsOf(dealtOf(sources.orders).orders),
+    settlement,
+    swinging: null
+  })
 
 /** Makes the view with the legs, the fills and the basis of a settlement that has not happened. */
 const dealtBy = (

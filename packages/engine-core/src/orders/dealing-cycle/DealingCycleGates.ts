@@ -192,11 +192,17 @@ const ofCash = ({ cycle, shortfall, provision }: Context): ReadonlyArray<Objecti
   })
 ]
 
-const ofSize = ({ cycle, orders, provision, inputsMax }: Context): ReadonlyArray<Objection> => {
+const ofSize = ({
+  cycle,
+  orders,
+  tooSmall,
+  provision,
+  inputsMax
+}: Context): ReadonlyArray<Objection> => {
   const inputs =
     inputsOf({
-      subscriptions: orders.subscriptions.length,
-      redemptions: orders.redemptions.length
+      subscriptions: orders.subscriptions.length + tooSmall.subscriptions.length,
+      redemptions: orders.redemptions.length + tooSmall.redemptions.length
     }) + beyondRoom(provision?.holdingCids.length ?? 0)
   return [
     check("transaction-size", inputs <= inputsMax, {

@@ -44,6 +44,44 @@ export const ordersIn = (
   }
 }
 
+/** Orders of a cycle that deal, and those that its price makes nothing of. */
+export interface Dealt {
+  readonly orders: Orders
+  /** Unpriced orders that nobody can price: they would pay no cash, or buy no units. */
+  readonly tooSmall: Orders
+}
+
+/**
+ * Takes out the orders that come to nothing at the price of the cycle: an unpriced redemption that pays
+ * less than the currency's smallest amount, an unpriced subscription that buys less than the smallest
+ * part of a unit. Neither can be priced on the ledger, and one of them would keep the whole cycle from
+ * settling (docs/domain/dealing-cycles.md#orders-that-come-to-nothing). Before any order is priced none
+ * is known to be one.
+ */
+export const dealtOf = (orders: Orders): Dealt => {
+  const { subscriptions, redemptions } = orders
+  const price = [...subscriptions, ...redemptions].find((order) => order.price !== null)?.price
+  if (price === undefined || price === null) return { orders, tooSmall: none }
+  const buysNothing = (order: Subscription): boolean =>
+    order.lot === null &&
+    !Decimal.isPositive(Rules.boughtAt({ ...order, id: order.subscriptionId }, price).units)
+  const paysNothing = (order: Redemption): boolean =>
+    order.price === null &&
+    order.burnRequestCid === null &&
+    order.units !== null &&
+    !Rules.isPayable(order, price)
+  return {
+    orders: {
+      subscriptions: subscriptions.filter((order) => !buysNothing(order)),
+      redemptions: redemptions.filter((order) => !paysNothing(order))
+    },
+    tooSmall: {
+      subscriptions: subscriptions.filter(buysNothing),
+      redemptions: redemptions.filter(paysNothing)
+    }
+  }
+}
+
 /** Returns the ids of a cycle's orders. */
 export const idsOf = (orders: Orders): Cycle.Members => ({
   subscriptions: orders.subscriptions.map(subscriptions.id),

@@ -2,18 +2,16 @@
 import { Effect, Schema } from "effect"
 import { Records } from "../../records/Records.ts"
 import { DealingCycle as DealingCycleTemplate } from "../../templates/DealingCycle.ts"
-import { Lot, SubscriptionClaim } from "../../templates/Market.ts"
-import { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Timely from "../../records/Timely.ts"
 import type { Redemption } from "../redemption/Redemption.ts"
-import type { Subscription } from "../subscription/Subscription.ts"
 import { CycleId, dealingCycles } from "./DealingCycle.ts"
 import { decide } from "./DealingCycleMachine.ts"
 import { none } from "./DealingCycleOrders.ts"
 import { ordersOf } from "./CycleOrderLookups.ts"
+import { endingOf, withoutContract } from "./OrderEndCommands.ts"
 import * as DealingCycleView from "./DealingCycleView.ts"
 import { viewOf } from "./CycleViewLookups.ts"
 
@@ -57,8 +55,7 @@ export const release = Operation.defineOnLedger("dealing-cycle.release", {
       // The cycle ends first, so that its orders end with it and are not counted as having left before.
       commands: [
         ending,
-        ...subscriptions.map(endSubscription),
-        ...redemptions.filter(isReleasable).map(endRedemption)
+        ...endingOf({ subscriptions, redemptions: redemptions.filter(isReleasable) })
       ],
       last: true
     }
@@ -78,37 +75,8 @@ export const timely = [
   })
 ]
 
-const endSubscription = ({
-  claimCid,
-  lot,
-  allocation,
-  intentCid,
-  subscriptionId
-}: Subscription) => {
-  const argument = { allocationCid: allocation?.cid ?? null, intentCid }
-  return lot === null
-    ? exercise(SubscriptionClaim, claimCid ?? withoutContract(subscriptionId), "Withdraw", argument)
-    : exercise(Lot, lot.cid, "Release", argument)
-}
-
 /**
  * Checks whether a redemption is released with its cycle. One with a burn request is not: the registrar
  * may burn its units at any moment, and its holder must then be paid.
  */
 const isReleasable = ({ burnRequestCid }: Redemption): boolean => burnRequestCid === null
-
-const endRedemption = (order: Redemption) => {
-  const { claimCid, pricedCid, redemptionId } = order
-  const argument = {
-    unitsAllocationCid: order.unitsAllocation?.cid ?? null,
-    allocationCid: order.allocation?.cid ?? null,
-    intentCid: order.intentCid
-  }
-  return pricedCid === null
-    ? exercise(RedemptionClaim, claimCid ?? withoutContract(redemptionId), "Withdraw", argument)
-    : exercise(PricedRedemption, pricedCid, "Release", argument)
-}
-
-const withoutContract = (id: string): never => {
-  throw new Error(`${id} is open and has no contract`)
-}

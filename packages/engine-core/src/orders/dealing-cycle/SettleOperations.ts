@@ -16,7 +16,8 @@ import { toPayBack } from "../subscription/Subscription.ts"
 import { CycleId, type DealingCycle, dealingCycles } from "./DealingCycle.ts"
 import * as Gates from "./DealingCycleGates.ts"
 import { admitted } from "./DealingCycleMachine.ts"
-import { idsOf } from "./DealingCycleOrders.ts"
+import { idsOf, isNone, type Orders } from "./DealingCycleOrders.ts"
+import { endingOf } from "./OrderEndCommands.ts"
 import type { Fill } from "./DealingCycleRules.ts"
 import * as Rules from "./DealingCycleRules.ts"
 import * as DealingCycleView from "./DealingCycleView.ts"
@@ -59,7 +60,11 @@ export const settle = Operation.defineOnLedger("dealing-cycle.settle", {
     const remainderIdOf = remainderIdBy(act.operationId, crypto.sha256)
     const argument = settlingOf(context, remainderIdOf)
     return {
-      commands: [exercise(DealingCycleTemplate, contractOf(context.cycle), "Settle", argument)],
+      // The cycle settles first, so that what comes to nothing has left it before it ends.
+      commands: [
+        exercise(DealingCycleTemplate, contractOf(context.cycle), "Settle", argument),
+        ...endingOf(context.tooSmall)
+      ],
       last: true
     }
   }),
@@ -102,7 +107,7 @@ const contractOf = ({ cycleCid, cycleId }: DealingCycle): string => {
 
 /** Figures that the approvers sign: price, sums of both sides, the fund's net, partial fills, members. */
 const figuresOf = (
-  { orders, point, dealingPrice, settlement, terms }: Context,
+  { orders, tooSmall, point, dealingPrice, settlement, terms }: Context,
   sha256: (text: string) => string
 ): Readonly<Record<string, Figure>> => {
   const { gross, fundNet, gate } = settlement
@@ -121,12 +126,19 @@ const figuresOf = (
     gateCapacity: gate?.capacity ?? null,
     subscriptions: Decimal.fromInteger(orders.subscriptions.length),
     redemptions: Decimal.fromInteger(orders.redemptions.length),
+    tooSmall: namesOf(tooSmall),
     orders: sha256(PlainJson.canonical({ ...idsOf(orders) })),
     policyVersion: String(terms.policyVersion)
   }
   return Object.fromEntries(
     Object.entries(figures).flatMap(([name, figure]) => (figure === null ? [] : [[name, figure]]))
   )
+}
+
+/** Ids of orders that end with the settlement and get nothing of it; null: there are none. */
+const namesOf = (orders: Orders): string | null => {
+  const { subscriptions, redemptions } = idsOf(orders)
+  return isNone(orders) ? null : [...subscriptions, ...redemptions].join(" ")
 }
 
 type Settling = Argument<typeof DealingCycleTemplate, "Settle">

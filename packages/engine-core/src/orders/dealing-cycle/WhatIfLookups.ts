@@ -12,7 +12,7 @@ import type * as Pin from "../../kernel/Pin.ts"
 import { Records } from "../../records/Records.ts"
 import { versionAsked } from "../SuppositionLookups.ts"
 import type { DealingCycle } from "./DealingCycle.ts"
-import { type Orders, settlementOf } from "./DealingCycleOrders.ts"
+import { dealtOf, type Orders, settlementOf } from "./DealingCycleOrders.ts"
 import * as Rules from "./DealingCycleRules.ts"
 import { dealingDays, idOf as dayOf } from "./DealingDay.ts"
 import * as Day from "./DealingDay.ts"
@@ -93,7 +93,7 @@ export const settlementNow = Effect.fnUntraced(function* (
 ) {
   if (cycle.state !== "open" || cycle.acceptsOrders) return null
   const { limits } = yield* inForce(yield* recordedAt(cycle, pin), pin.judgedAt)
-  return settlementOf(cycle, orders, limits.cycleCapacity)
+  return settlementOf(cycle, dealtOf(orders).orders, limits.cycleCapacity)
 })
 
 /** Loads the inputs of a settled cycle's swing; null: its price was not swung. */

@@ -127,6 +127,21 @@ const takenBy = (claiming: Claiming): Taken | null => {
   return { units: figures.units, moved: baseUnits ?? figures.units, index }
 }
 
+/** Cash that the order pays at the latest price or index; null where there is none. */
+const proceedsOf = (claiming: Claiming): Decimal.Decimal | null => {
+  const { amount, cashDecimals, free, lastPrice, terms, units } = claiming
+  if (lastPrice === null || (units === null && amount === null)) return null
+  const { unitDecimals } = terms.manifest
+  const order = {
+    ...{ amount, units, unitDecimals, cashDecimals },
+    feeRate: terms.fees.redemption,
+    orderedAs: amount === null ? ("units" as const) : ("amount" as const),
+    isRebasing: isRebasing(terms.manifest),
+    freeUnits: free
+  }
+  return figuresAt(order, lastPrice).proceeds
+}
+
 const ofUnits = (claiming: Claiming): ReadonlyArray<Objection> => {
   const { free, lastPrice, terms } = claiming
   const { unitDecimals } = terms.manifest
@@ -134,6 +149,10 @@ const ofUnits = (claiming: Claiming): ReadonlyArray<Objection> => {
   const shown = shownOf(free, { unitDecimals, index: taken?.index ?? null })
   // Before the first index the base units of an order are unknown: only a holder without any is refused.
   const isUnknown = taken === null && isRebasing(terms.manifest) && lastPrice === null
+  const proceeds = proceedsOf(claiming)
+  const smallest = Decimal.formatPlain(
+    Decimal.fromAtoms(10n ** BigInt(Decimal.places - claiming.cashDecimals))
+  )
   return [
     check(
       "units-free",
@@ -144,7 +163,12 @@ const ofUnits = (claiming: Claiming): ReadonlyArray<Objection> => {
         detail: isUnknown ? null : `${Decimal.formatPlain(shown)} units are free.`
       }
     ),
-    OrderGates.baseUnits({ buys: taken?.units ?? null, moves: taken?.moved ?? null })
+    OrderGates.baseUnits({ buys: taken?.units ?? null, moves: taken?.moved ?? null }),
+    // No oracle can price it: the ledger pays a redemption something.
+    check("too-small", proceeds === null || Decimal.isPositive(proceeds), {
+      detail: `The units less the fee are worth less than ${smallest} ${terms.manifest.currency}.`,
+      recovery: "Redeem units that are worth at least the currency's smallest amount."
+    })
   ]
 }
 

@@ -3,6 +3,7 @@ import { Effect, Schema, Stream } from "effect"
 import { HolderId, holders } from "../../holders/holder/Holder.ts"
 import { audience } from "../../holders/holder/HolderReads.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
+import type { Part } from "../../instruments/lot/Lot.ts"
 import { isRecorded, type Instrument } from "../../instruments/instrument/Instrument.ts"
 import { leaving, type PartyMovement } from "../../instruments/register/Movement.ts"
 import { idOf as entryIdOf } from "../../instruments/register/RegisterEntry.ts"
@@ -27,7 +28,7 @@ import * as PaidLineRules from "../PaidLineRules.ts"
 import * as DisposalRules from "./DisposalRules.ts"
 import * as Lookups from "./TaxLookups.ts"
 import * as TaxRules from "./TaxRules.ts"
-import { type Disposal, TaxStatement } from "./TaxStatement.ts"
+import { type Disposal, TaxStatement, type TransferOut } from "./TaxStatement.ts"
 
 /** Four digits of a year from 1900 on. */
 const Year = Schema.String.check(Schema.isPattern(/^(?:19|2[0-9])[0-9]{2}$/))
@@ -108,7 +109,7 @@ export const taxStatement = Read.one({
         ]
       })
     )
-    const { disposals, basis } = yield* disposalsOf({
+    const { disposals, transfersOut, basis } = yield* leavingsOf({
       parties,
       left,
       span,
@@ -130,6 +131,7 @@ export const taxStatement = Read.one({
       holderIds: chain.map((holder) => holder.holderId),
       currencies,
       disposals,
+      transfersOut,
       basis: [...TaxRules.basisOf(currencies, pin.offset), ...basis]
     }
   })
@@ -179,51 +181,75 @@ interface Disposing extends Omit<Leaving, "before"> {
   readonly instruments: ReadonlyArray<Instrument>
 }
 
-/** Units that left the books of the chain in the year, lot by lot, in the order of their movements. */
-const disposalsOf = Effect.fnUntraced(function* (of: Disposing) {
-  const { parties, left, span, pin, instruments } = of
-  const own = new Set<string>(parties)
-  const isDisposal = ({ to }: PartyMovement): boolean => to === null || !own.has(to)
-  const disposed = new Set(left.filter(isDisposal).map(entryIdOf))
+/**
+ * Lots that left the books of the chain in the year, in the order of their movements: those that were
+ * burned are disposals, those that somebody received are moved on with their cost.
+ */
+const leavingsOf = Effect.fnUntraced(function* ({
+  parties,
+  left,
+  span: { zone },
+  pin,
+  instruments
+}: Disposing) {
   const { taken, paidFor } = yield* Effect.all(
     {
-      taken: Lookups.partsOf(
-        left.filter((movement) => disposed.has(entryIdOf(movement))),
-        pin
-      ),
+      taken: Lookups.partsOf(left, pin),
       paidFor: Lookups.proceedsOf(left.filter(isDisposal), pin)
     },
     together
   )
-  const parts = Map.groupBy(
-    taken.filter(({ movement }) => isDisposal(movement)),
-    ({ movement }) => entryIdOf(movement)
-  )
+  const parts = Map.groupBy(taken, ({ movement }) => entryIdOf(movement))
   const disposals: Array<Disposal> = []
+  const transfersOut: Array<TransferOut> = []
   const basis: Array<Basis.Basis> = []
   for (const instrument of instruments) {
     if (!isRecorded(instrument)) continue
+    const { instrumentId } = instrument
     const { currency } = instrument.manifest
     for (const party of parties) {
       const mine = parts.get(entryIdOf({ ...instrument, party })) ?? []
-      const shared = DisposalRules.withProceeds(mine, (movement) => paidFor(movement, currency))
+      const disposed = mine.filter(({ movement }) => isDisposal(movement))
+      const shared = DisposalRules.withProceeds(disposed, (movement) => paidFor(movement, currency))
       for (const one of shared) {
         const { movement, part, proceeds } = one
-        const at = `disposals.${disposals.length}`
-        basis.push(...TaxRules.disposalBasis(one, { at, currency }))
+        basis.push(...TaxRules.leavingBasis(one, { at: `disposals.${disposals.length}`, currency }))
         disposals.push({
-          instrumentId: instrument.instrumentId,
-          lotId: part.lot.lotId,
-          acquiredOn: Zone.dateAt(span.zone, part.lot.acquiredAt),
-          disposedOn: Zone.dateAt(span.zone, movement.ledgerTime),
-          units: part.units,
-          cost: part.cost,
+          ...lotOf(part, { instrumentId, currency, zone }),
+          disposedOn: Zone.dateAt(zone, movement.ledgerTime),
           proceeds,
-          currency: part.lot.currency ?? currency,
+          reference: movement.reference
+        })
+      }
+      for (const one of mine) {
+        const { movement, part } = one
+        if (isDisposal(movement)) continue
+        const at = `transfersOut.${transfersOut.length}`
+        basis.push(...TaxRules.leavingBasis({ ...one, shared: null }, { at, currency }))
+        transfersOut.push({
+          ...lotOf(part, { instrumentId, currency, zone }),
+          movedOn: Zone.dateAt(zone, movement.ledgerTime),
+          kind: movement.kind,
           reference: movement.reference
         })
       }
     }
   }
-  return { disposals, basis }
+  return { disposals, transfersOut, basis }
+})
+
+/** Whether nobody received the units: a redemption, or a burn. */
+const isDisposal = ({ to }: PartyMovement): boolean => to === null
+
+/** Members of a row that its lot gives. */
+const lotOf = (
+  { cost, lot, units }: Part,
+  of: { readonly instrumentId: string; readonly currency: string; readonly zone: Zone.Zone }
+) => ({
+  instrumentId: of.instrumentId,
+  lotId: lot.lotId,
+  acquiredOn: Zone.dateAt(of.zone, lot.acquiredAt),
+  units,
+  cost,
+  currency: lot.currency ?? of.currency
 })

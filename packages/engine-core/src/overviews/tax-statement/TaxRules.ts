@@ -142,9 +142,9 @@ const ofLine =
     offset
   })
 
-/** Basis of the cost and of the proceeds of a disposal; neither where it has none. */
-export const disposalBasis = (
-  { movement, part: { lot, units, cost }, shared }: Disposed,
+/** Basis of the cost and of the proceeds of a lot that left; neither where it has none. */
+export const leavingBasis = (
+  { movement, part: { lot, units, cost }, shared }: Omit<Disposed, "proceeds">,
   { at, currency }: { readonly at: string; readonly currency: string }
 ): ReadonlyArray<Basis.Basis> => {
   const { offset, reference } = movement

@@ -6,6 +6,7 @@ import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Zone from "../../kernel/Zone.ts"
+import { MovementKind } from "../../vocabulary/sets.ts"
 
 const { Array: List, NullOr, String: Text, Struct } = Schema
 
@@ -76,15 +77,34 @@ export const Disposal = Struct({
   units: Decimal.schema,
   /** Their share of the lot's cost; null: the cost is unknown, which is not 0. */
   cost: NullOr(Decimal.schema),
-  /** Their share of the proceeds; null where there are none, such as at a transfer. */
+  /** Their share of the proceeds; null where there are none, such as of a burn without an order. */
   proceeds: NullOr(Decimal.schema),
   currency: Text,
   reference: NullOr(Reference)
 }).annotate({
   identifier: "Disposal",
-  description: "Units of one lot that left a holder's books."
+  description: "Units of one lot that were redeemed or burned."
 })
 export type Disposal = typeof Disposal.Type
+
+export const TransferOut = Struct({
+  instrumentId: Text,
+  lotId: Text,
+  acquiredOn: Date.schema,
+  movedOn: Date.schema,
+  /** Units of the lot that moved; base units of a rebasing instrument. */
+  units: Decimal.schema,
+  /** Share of the lot's cost that went along; null: the cost is unknown, which is not 0. */
+  cost: NullOr(Decimal.schema),
+  currency: Text,
+  kind: MovementKind.schema,
+  reference: NullOr(Reference)
+}).annotate({
+  identifier: "TransferOut",
+  description:
+    "Units of one lot that a transfer, a forced transfer or a recovery moved on: neither proceeds nor a gain."
+})
+export type TransferOut = typeof TransferOut.Type
 
 export const TaxStatement = Struct({
   year: Integer.schema,
@@ -98,10 +118,11 @@ export const TaxStatement = Struct({
   holderIds: List(Text),
   currencies: List(TaxCurrency),
   disposals: List(Disposal),
+  transfersOut: List(TransferOut),
   basis: List(Basis.Basis)
 }).annotate({
   identifier: "TaxStatement",
   description:
-    "One person's year: distributions paid to all holders of a chain of successors, and what left their books."
+    "One person's year: distributions paid to all holders of a chain of successors, and the lots that left their books, disposed of or moved on."
 })
 export type TaxStatement = typeof TaxStatement.Type

@@ -236,5 +236,5 @@ export const taxOf = (lines: ReadonlyArray<TaxLine>) => {
       return { currency, rows, totals: { ...totals, repaid: "0" }, wholeUnits }
     }
   )
-  return { version: 1, corrects: null, currencies, disposals: [], basis }
+  return { version: 1, corrects: null, currencies, disposals: [], transfersOut: [], basis }
 }

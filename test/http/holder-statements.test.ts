@@ -152,11 +152,12 @@ describe("tax statements over HTTP", () => {
     expect(value).toEqual({
       ...{ year: 2026, zone: "UTC", final: false, version: 1, corrects: null },
       ...{ holderIds: ["h1"], currencies: [], basis: [] },
-      disposals: [
+      disposals: [],
+      transfersOut: [
         {
           ...{ instrumentId: "fund-a", lotId: expect.any(String), units: 40 },
-          ...{ acquiredOn: "2026-06-30", disposedOn: "2026-07-31", cost: null, proceeds: null },
-          ...{ currency: "USD", reference: null }
+          ...{ acquiredOn: "2026-06-30", movedOn: "2026-07-31", cost: null, currency: "USD" },
+          ...{ kind: "transfer", reference: null }
         }
       ]
     })
@@ -230,7 +231,7 @@ describe("what bad input gets from the reports of a holder and an instrument", (
       expect(await fund.reads(`${path}?${query}`)).toEqual([])
     }
     expect(await fund.reads("/v1/holders/h1/tax-statements/2031")).toMatchObject({
-      ...{ year: 2031, final: false, currencies: [], disposals: [], basis: [] }
+      ...{ year: 2031, final: false, currencies: [], disposals: [], transfersOut: [], basis: [] }
     })
   })
 

@@ -248,26 +248,33 @@ describe("a person", () => {
         assert.deepStrictEqual(yield* Reports.taxOf(next.holderId, 2026), of)
         // The units went from one wallet of the person to the other: nothing was disposed of.
         assert.deepStrictEqual(of.disposals, [])
+        assert.deepStrictEqual(
+          of.transfersOut.map(({ kind, units }) => `${kind} ${plain(units)}`),
+          ["recovery 10"]
+        )
         assert.deepStrictEqual((yield* Reports.taxOf(h2!.holderId, 2026)).holderIds, ["h2"])
         Reports.keepBasis(of)
       }).pipe(Effect.provide(world()))
   )
 
-  it.effect("is never made of a forced transfer, which is a disposal without proceeds", () =>
-    Effect.gen(function* () {
-      const { stage, holders } = yield* owed(["h1", "h2"])
-      yield* Powers.agrees(stage)
-      yield* Powers.consents(holders[0]!)
-      const done = yield* Powers.forces("h1", "h2")
-      assert.strictEqual(done.why, "")
-      const of = yield* Reports.taxOf("h1", 2026)
-      assert.deepStrictEqual(of.holderIds, ["h1"])
-      assert.deepStrictEqual(
-        of.disposals.map(({ units, cost, proceeds }) => [plain(units), cost, proceeds]),
-        [["10", null, null]]
-      )
-      assert.deepStrictEqual((yield* Reports.taxOf("h2", 2026)).disposals, [])
-    }).pipe(Effect.provide(world()))
+  it.effect(
+    "is never made of a forced transfer, which moves the lots on and disposes of none",
+    () =>
+      Effect.gen(function* () {
+        const { stage, holders } = yield* owed(["h1", "h2"])
+        yield* Powers.agrees(stage)
+        yield* Powers.consents(holders[0]!)
+        const done = yield* Powers.forces("h1", "h2")
+        assert.strictEqual(done.why, "")
+        const of = yield* Reports.taxOf("h1", 2026)
+        assert.deepStrictEqual(of.holderIds, ["h1"])
+        assert.deepStrictEqual(
+          of.transfersOut.map(({ units, cost, kind }) => [plain(units), cost, kind]),
+          [["10", null, "forced-transfer"]]
+        )
+        assert.deepStrictEqual(of.disposals, [])
+        assert.deepStrictEqual((yield* Reports.taxOf("h2", 2026)).disposals, [])
+      }).pipe(Effect.provide(world()))
   )
 })
 
@@ -288,9 +295,12 @@ describe("a disposal of many lots", () => {
       yield* Cycles.at("2026-10-03T12:00:00Z")
       yield* Reports.burns(stage, h2, `${lots}.5`)
       const of = (id: string, month: string) =>
-        Effect.map(Reports.taxOf(id, 2026), ({ disposals }) =>
-          disposals
-            .filter(({ disposedOn }) => disposedOn === month)
+        Effect.map(Reports.taxOf(id, 2026), ({ disposals, transfersOut }) =>
+          [
+            ...disposals.map((part) => ({ ...part, on: part.disposedOn })),
+            ...transfersOut.map((part) => ({ ...part, on: part.movedOn }))
+          ]
+            .filter(({ on }) => on === month)
             .map(({ acquiredOn, units }) => `${acquiredOn} ${plain(units)}`)
         )
       const parts = [...Array.from({ length: lots }, () => "2026-08-30 1"), "2026-08-30 0.5"]

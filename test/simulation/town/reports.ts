@@ -18,7 +18,7 @@ import * as HolderStatementReads from "#core/overviews/holder-statement/HolderSt
 import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
 import * as RegisterReads from "#core/overviews/register/RegisterReads.ts"
 import * as TaxReads from "#core/overviews/tax-statement/TaxReads.ts"
-import type { Disposal } from "#core/overviews/tax-statement/TaxStatement.ts"
+import type { Disposal, TransferOut } from "#core/overviews/tax-statement/TaxStatement.ts"
 import { holds, same } from "../books.ts"
 import * as DistributionAudit from "./distribution-audit.ts"
 import * as Faults from "../faults.ts"
@@ -197,15 +197,18 @@ const costsOf = (town: Town) =>
         }, 0n)
   )
 
-/** Law: the disposals of the years of a person that is one holder are the parts that left its lots, at the same cost. */
+/** Law: the disposals and the moves of the years of a person that is one holder are the parts that left its lots, at the same cost. */
 const lotsOf = Effect.fnUntraced(function* (
   town: Town,
-  of: { readonly party: string; readonly disposals: ReadonlyArray<Disposal> }
+  of: {
+    readonly party: string
+    readonly left: ReadonlyArray<Pick<Disposal, "cost" | "instrumentId" | "lotId" | "units">>
+  }
 ) {
   const records = yield* Records
   const taken = new Map<string, Atoms>()
   const costs = new Map<string, Atoms>()
-  for (const { cost, instrumentId, lotId, units } of of.disposals) {
+  for (const { cost, instrumentId, lotId, units } of of.left) {
     add(taken, `${instrumentId} ${lotId}`, told(units))
     if (cost !== null) add(costs, `${instrumentId} ${lotId}`, told(cost))
     note(town, "disposals compared")
@@ -254,12 +257,14 @@ const personsOf = Effect.fnUntraced(function* (
   const records = yield* Records
   const holderId = Schema.decodeSync(HolderId)(of.holderId)
   const disposals: Array<Disposal> = []
+  const moves: Array<TransferOut> = []
   const payments: Array<string> = []
   let chain: ReadonlyArray<string> = []
   for (const year of years) {
     const tax = yield* one(TaxReads.taxStatement, { holderId, year, zone: of.zone })
     chain = tax.holderIds
     disposals.push(...tax.disposals)
+    moves.push(...tax.transfersOut)
     payments.push(
       ...tax.currencies.flatMap(({ rows }) =>
         rows.flatMap((row) => row.payments.map(({ lineId, net }) => `${lineId} ${told(net)}`))
@@ -277,7 +282,7 @@ const personsOf = Effect.fnUntraced(function* (
   )
   note(town, "payments compared", payments.length)
   if (chain.length > 1) return
-  yield* lotsOf(town, { party: of.party, disposals })
+  yield* lotsOf(town, { party: of.party, left: [...disposals, ...moves] })
   proceedsOf(town, { party: of.party, disposals })
 })
 

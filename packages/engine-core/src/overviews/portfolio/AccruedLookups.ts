@@ -52,16 +52,16 @@ const earningsOf = Effect.fnUntraced(function* (positions: ReadonlyArray<Held>, 
   const atPar = positions.filter(
     ({ instrument }) => isRecorded(instrument) && instrument.manifest.valuation === "par"
   )
-  // The ledger's time, and never the clock's: the answer is the same as of an instant and at its offset.
-  const { ledgerTime } = pin
-  if (atPar.length === 0 || ledgerTime === null) return []
+  // The instant of the read, like every clock state: a ledger that rests does not stop the income.
+  const { judgedAt } = pin
+  if (atPar.length === 0) return []
   const facts = yield* PeriodLookups.factsOfAll(
     atPar.map(({ instrument }) => instrument.instrumentId),
     pin
   )
   return atPar.flatMap((held): ReadonlyArray<Earning> => {
     const periods = facts.get(held.instrument.instrumentId)
-    const ended = periods === undefined ? undefined : endedDaysOf(periods, ledgerTime)
+    const ended = periods === undefined ? undefined : endedDaysOf(periods, judgedAt)
     if (ended === undefined) return []
     const accruals = accrualsOf(ended).flatMap(({ date, days, point }) =>
       point.incomePerUnit === null

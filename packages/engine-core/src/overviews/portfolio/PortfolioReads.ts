@@ -62,8 +62,8 @@ const Row = Schema.Struct({
   /** Cost left of the lots behind the units, in currency; null where one has none. */
   cost: NullOr(Decimal.schema),
   /**
-   * Income of the days since the last record date that have ended by the ledger's time, in currency
-   * and at 10 places; null unless the instrument distributes monthly at par.
+   * Income of the days since the last record date that have ended by the instant of the read, in
+   * currency and at 10 places; null unless the instrument distributes monthly at par.
    */
   accrued: NullOr(Decimal.schema),
   currency: NullOr(Schema.String),

@@ -135,6 +135,28 @@ describe("what a par portfolio has earned", () => {
       }).pipe(engine())
   )
 
+  it.effect("goes on while the ledger rests, by the instant of the read", () =>
+    Effect.gen(function* () {
+      const { stage, holder } = yield* founded
+      yield* Powers.mints(stage, holder, "1000")
+      yield* Cycles.at("2026-07-03T10:00:00Z")
+      yield* Executions.publishes(stage, "0.0001", "2026-07-03T10:00:00Z")
+      const accrued: Array<unknown> = []
+      for (const instant of [
+        "2026-07-03T18:29:59Z",
+        "2026-07-03T18:30:00Z",
+        "2026-07-04T18:29:59Z",
+        "2026-07-05T18:30:00Z"
+      ]) {
+        yield* Cycles.at(instant)
+        accrued.push((yield* rows()).rows[0]?.[1])
+      }
+      assert.deepStrictEqual(accrued, ["0", "0.1", "0.1", "0.3"])
+      const asOf = Instant.of("2026-07-04T18:30:00Z")
+      assert.deepStrictEqual((yield* rows({ asOf })).rows[0]?.[1], "0.2")
+    }).pipe(engine())
+  )
+
   it.effect(
     "is not told where no history says which units earned it, or nothing is distributed",
     () =>

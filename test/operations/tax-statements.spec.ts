@@ -14,6 +14,7 @@ import * as Fund from "./fund.ts"
 import * as Minting from "./minting.ts"
 import * as Powers from "./powers.ts"
 import * as Rebasing from "./rebasing.ts"
+import * as Reconciling from "./reconciling.ts"
 import * as Reports from "./reports.ts"
 
 const head = Effect.gen(function* () {
@@ -124,6 +125,36 @@ describe("a tax statement's year", () => {
         assert.deepStrictEqual([rowsOf(before), before.final], [[], false])
         for (const shown of [last, before]) Reports.keepBasis(shown)
       }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("has cash whose evidence names a day before the record date by its delivery", () =>
+    Effect.gen(function* () {
+      const { stage } = yield* owed(["h1", "h2"])
+      yield* Cycles.at("2026-08-04T12:00:00Z")
+      yield* delivers(stage, "d-july.1", "2026-07-30")
+      yield* delivers(stage, "d-july.2", "2026-07-31")
+      const rows = yield* Effect.forEach(["h1", "h2"], (id) =>
+        Effect.map(Reports.taxOf(id, 2026), rowsOf)
+      )
+      assert.deepStrictEqual(
+        rows.flat().map((row) => row.slice(0, 13)),
+        ["2026-08-04 h1", "2026-07-31 h2"]
+      )
+      assert.deepStrictEqual(
+        (yield* Month.lines).map(({ evidence, paidOn }) => [evidence?.paidOn, paidOn]),
+        [
+          [Date.of("2026-07-30"), Date.of("2026-08-04")],
+          [Date.of("2026-07-31"), Date.of("2026-07-31")]
+        ]
+      )
+      assert.deepStrictEqual(yield* Fund.surprises, [
+        "distribution deliver: The evidence names 2026-07-30, before the record date 2026-07-31."
+      ])
+      yield* Reconciling.run()
+      assert.isTrue(
+        (yield* Reconciling.found).some((text) => text.startsWith("policy-replay d-july.1 open"))
+      )
+    }).pipe(Effect.provide(world()))
   )
 
   it.effect(

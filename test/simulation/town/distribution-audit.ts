@@ -221,17 +221,17 @@ const monthOf = (at: bigint): number => {
 
 /**
  * Income that a party's units have earned since the last record date of a par fund, over the days that
- * have ended by the ledger's time (docs/domain/figures.md#accrued-income); null: nothing accrues to it.
+ * have ended by the instant of the read (docs/domain/figures.md#accrued-income); null: nothing accrues to it.
  */
 export const accruedTo = (
   town: Town.Town,
-  of: { readonly fund: Town.Fund; readonly party: string }
+  of: { readonly fund: Town.Fund; readonly party: string; readonly now: bigint }
 ): bigint | null => {
   const { distribution, instrumentId, valuation } = of.fund
   const books = town.distributions
   if (books === null || distribution === null || valuation !== "par") return null
   const fund = { ...of.fund, distribution }
-  const now = town.observer.ledgerTime()
+  const { now } = of
   const points = pointsOf(town, fund, town.observer.offset())
   const executed = books.monthsOf(instrumentId).at(-1)
   let from = executed === undefined ? firstDay : midnight(executed.recordDate) + day

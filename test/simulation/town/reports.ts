@@ -3,7 +3,7 @@
  * every month in a zone, the register, the portfolio, and what a person's years took from its lots.
  */
 import { type Caller, type Read, Reads, Records } from "@bursar/engine-core"
-import { Decimal, Zone } from "@bursar/engine-core/kernel"
+import { Decimal, Instant, Zone } from "@bursar/engine-core/kernel"
 import { Effect, Option, Schema, Stream } from "effect"
 import { distributionLines, paid } from "#core/distributions/distribution/DistributionLine.ts"
 import { HolderId, holders } from "#core/holders/holder/Holder.ts"
@@ -141,6 +141,7 @@ const portfolioOf = Effect.fnUntraced(function* (
   of: { readonly holderId: HolderId; readonly party: string; readonly costs: Costs | null }
 ) {
   const { costs, holderId, party } = of
+  const now = yield* Instant.now
   const rows = yield* one(PortfolioReads.portfolio, { holderId })
   const held = town.funds.filter(
     ({ instrumentId }) => town.observer.units(instrumentId, party) > 0n
@@ -168,7 +169,7 @@ const portfolioOf = Effect.fnUntraced(function* (
     const head = town.distributions?.headOf(instrumentId, party) ?? party
     // Units that reach a succeeded holder are its successor's.
     if (head === party) {
-      const earned = DistributionAudit.accruedTo(town, { fund, party })
+      const earned = DistributionAudit.accruedTo(town, { fund, party, now })
       same(
         accrued === null ? null : signed(accrued),
         earned,

@@ -26,8 +26,8 @@ export type PaidLine = Pick<
 /**
  * Returns the day on which a payment counts. Units count on the day of the delivery's ledger time in
  * the zone. Cash counts on the day that its evidence names; where the evidence came more than 31 days
- * after that day, or names a day before `since`, on the day of the delivery, since a month or a year
- * that is final takes no more payments. `since` null: any day; `never`: the holder never had units, and
+ * after that day, names a day before the record date or before `since`, on the day of the delivery,
+ * since a month or a year that is final takes no more payments. `since` null: any day; `never`: the holder never had units, and
  * no month of it waits for evidence.
  */
 export const countedOn = (
@@ -37,6 +37,8 @@ export const countedOn = (
   const delivered = Zone.dateAt(zone, deliveredTimeOf(line))
   const named = line.evidence?.paidOn ?? null
   if (named === null || since === "never") return delivered
+  // The line's own day is another one where the evidence names a day before the record date.
+  if (line.paidOn !== null && line.paidOn !== named) return delivered
   const isLate = Date.isAfter(delivered, Date.addDays(named, evidenceDays))
   return isLate || (since !== null && Date.isBefore(named, since)) ? delivered : named
 }

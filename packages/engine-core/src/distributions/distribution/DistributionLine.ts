@@ -57,7 +57,10 @@ export const DistributionLine = Schema.Struct({
   predecessor: NullOr(Text),
   evidence: NullOr(Evidence),
   deliveredAt: NullOr(Instant.schema),
-  /** Cash: the day that the evidence names. Units: the day of the delivery in the business zone. */
+  /**
+   * Cash: the day that the evidence names, unless that is before the record date. Units, and cash with
+   * such evidence: the day of the delivery in the business zone.
+   */
   paidOn: NullOr(Date.schema),
   deliveredUid: NullOr(Text),
   /** Null before the delivery, and of lines that were delivered before this member, or before a snapshot. */
@@ -132,6 +135,15 @@ export const isUndirected = ({
   directed !== null &&
   !lost &&
   (directed.party !== party || directed.waits !== (state === "suspended"))
+
+/**
+ * Whether the evidence of a payment names a day before the record date, on which nobody can have been
+ * paid what is owed to the holders of that date: a breach (docs/domain/distributions.md#on-the-ledger).
+ */
+export const isPaidEarly = (
+  evidence: { readonly paidOn: Date.Date } | null,
+  { recordDate }: { readonly recordDate: Date.Date }
+): boolean => evidence !== null && Date.isBefore(evidence.paidOn, recordDate)
 
 /** Id of a line by its number. */
 export const lineIdOf = (distributionId: string, number: number): LineId =>

@@ -21,7 +21,13 @@ import {
 } from "../../templates/Distribution.ts"
 import { key } from "../../templates/Template.ts"
 import { type Distribution, distributions } from "./Distribution.ts"
-import { type DistributionLine, distributionLines, inStates, lineIdOf } from "./DistributionLine.ts"
+import {
+  isPaidEarly,
+  type DistributionLine,
+  distributionLines,
+  inStates,
+  lineIdOf
+} from "./DistributionLine.ts"
 import { DistributionLineMachine, type Evidence, type Fact } from "./DistributionLineMachine.ts"
 import { linesWritten, payIfSettled } from "./PaymentSteps.ts"
 import { judgeAll } from "./LineCauseLookups.ts"
@@ -199,7 +205,9 @@ interface Delivery {
 
 /**
  * Records a delivery, as the ledger has it. A delivery of a suspended line, under a hold, or to a
- * holder whose successor was not yet on the ledger is also recorded, as a breach.
+ * holder whose successor was not yet on the ledger is also recorded, as a breach, and so is evidence of
+ * a day before the record date: nobody can have been paid then what is owed to the holders of that
+ * date, so that the payment counts on the day of the delivery.
  */
 const deliver = Effect.fnUntraced(function* (
   self: Stored<DistributionLine>,
@@ -209,12 +217,18 @@ const deliver = Effect.fnUntraced(function* (
   const records = yield* Records
   const distribution = Option.getOrNull(yield* records.find(distributions, self.distributionId))
   if (distribution === null) throw new Error(`the line ${self.lineId} has no distribution`)
+  const isEarly = isPaidEarly(evidence, distribution)
   const isStopped = self.state === "suspended" || distribution.state === "held"
   const breaches = [
     ...(isStopped
       ? [`The line was ${self.state}, and its distribution ${distribution.state}.`]
       : []),
-    ...(party === self.party ? [] : [`The line was ${self.party}'s, and ${party} was paid.`])
+    ...(party === self.party ? [] : [`The line was ${self.party}'s, and ${party} was paid.`]),
+    ...(isEarly
+      ? [
+          `The evidence names ${evidence?.paidOn}, before the record date ${distribution.recordDate}.`
+        ]
+      : [])
   ]
   if (breaches.length > 0) {
     yield* lines.keepBreach(node, self.lineId, { on: "deliver", detail: breaches.join(" ") })
@@ -229,7 +243,10 @@ const deliver = Effect.fnUntraced(function* (
     evidence,
     // Ledger time never decreases, while the effective times of updates may, so that a day's
     // payments would change afterwards.
-    paidOn: evidence?.paidOn ?? Zone.dateAt(distribution.zone, node.ledgerTime),
+    paidOn:
+      evidence === null || isEarly
+        ? Zone.dateAt(distribution.zone, node.ledgerTime)
+        : evidence.paidOn,
     delivery: { offset: node.offset, ledgerTime: node.ledgerTime }
   })
 })

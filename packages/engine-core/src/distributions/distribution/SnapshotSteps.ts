@@ -20,7 +20,12 @@ import { inTurn } from "../../restraints/restriction/RestrictionLookups.ts"
 import * as Templates from "../../templates/Distribution.ts"
 import { type Distribution, distributions, shownDistributions } from "./Distribution.ts"
 import { distributionContracts } from "./DistributionContract.ts"
-import { type DistributionLine, distributionLines, lineIdOf } from "./DistributionLine.ts"
+import {
+  isPaidEarly,
+  type DistributionLine,
+  distributionLines,
+  lineIdOf
+} from "./DistributionLine.ts"
 import { distributionSlots } from "./DistributionSlot.ts"
 import { setTimers } from "./DistributionTimerSteps.ts"
 import { opening } from "./ExecutedTermsLookups.ts"
@@ -242,7 +247,10 @@ const openDelivered = Effect.fnUntraced(function* (
         state: "delivered",
         evidence,
         deliveredAt,
-        paidOn: evidence?.paidOn ?? Zone.dateAt(line.self.zone, deliveredAt),
+        paidOn:
+          evidence === null || isPaidEarly(evidence, line.self)
+            ? Zone.dateAt(line.self.zone, deliveredAt)
+            : evidence.paidOn,
         deliveredUid: Snapshot.updateId
       },
       { act }

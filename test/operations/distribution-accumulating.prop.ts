@@ -289,7 +289,7 @@ const plays = (seed: number) =>
         for (const line of yield* Executions.linesOf(distributionId)) {
           if (line.state !== "due") continue
           if (payout === "cash") {
-            yield* Month.delivers(stage, distributionId, line.lineId)
+            yield* Month.deliversToday(stage, distributionId, line.lineId)
             continue
           }
           const found = yield* Powers.saying(Templates.DistributionLine, { lineId: line.lineId })

@@ -291,7 +291,7 @@ export const play = <E = never, R = never>(
           for (const { payload } of yield* Cycles.active(Templates.DistributionLine)) {
             if (payload.distributionId !== distributionId || payload.waits || !isChosen()) continue
             const isDelivered = yield* payout === "cash"
-              ? Effect.as(Month.delivers(stage, distributionId, payload.lineId), true)
+              ? Effect.as(Month.deliversToday(stage, distributionId, payload.lineId), true)
               : mintsFor(distributionId, payload.lineId)
             if (isDelivered) count += 1
           }

@@ -139,7 +139,13 @@ export const lineContract = (lineId: string) =>
 
 export const evidence = { reference: "wire 1", paidOn: Date.of("2026-08-03") }
 
-export const delivers = (stage: Fund.Parties, distributionId: string, lineId: string) =>
+/** The registrar delivers a line that was paid by wire, on the day that the evidence names. */
+export const delivers = (
+  stage: Fund.Parties,
+  distributionId: string,
+  lineId: string,
+  paidOn = evidence.paidOn
+) =>
   Effect.gen(function* () {
     const cid = yield* lineContract(lineId)
     yield* stage.registrar.act(
@@ -147,10 +153,14 @@ export const delivers = (stage: Fund.Parties, distributionId: string, lineId: st
         distributionCid: yield* contractOf(distributionId),
         credentialCid: null,
         configurationCid: null,
-        evidence
+        evidence: { ...evidence, paidOn }
       })
     )
   })
+
+/** The same, where the wire is of the present day. */
+export const deliversToday = (stage: Fund.Parties, distributionId: string, lineId: string) =>
+  Effect.flatMap(Instant.now, (now) => delivers(stage, distributionId, lineId, Instant.date(now)))
 
 export const directs = (
   lineId: string,

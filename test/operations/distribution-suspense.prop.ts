@@ -4,7 +4,7 @@
  * the test's own, from the ledger alone, say of every line who was paid what, once.
  */
 import { Catalogue, Records, ScheduleRunner, ScreeningRunner } from "@bursar/engine-core"
-import { Date as LocalDate, Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { ScreeningSource } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, expect, it } from "@effect/vitest"
@@ -294,7 +294,9 @@ const story = ({ inDoubt, payout, seed }: Walk) =>
             distributionCid: contract?.cid ?? "",
             credentialCid: isCash ? null : (credential?.cid ?? null),
             configurationCid: null,
-            evidence: isCash ? { reference: "wire", paidOn: LocalDate.of("2026-08-03") } : null
+            evidence: isCash
+              ? { reference: "wire", paidOn: Instant.date(yield* Instant.now) }
+              : null
           })
         )
       )

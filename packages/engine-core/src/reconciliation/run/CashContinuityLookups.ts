@@ -19,8 +19,11 @@ import type { Point } from "./Check.ts"
 import type * as CashBalance from "./checks/CashBalance.ts"
 import { externalSourcesAt, type SourceStatement } from "./StatementsInForceLookups.ts"
 
-/** Statements of an account on one side of a date that are looked at for the nearest date. */
-const nearMax = 100
+/**
+ * Largest number of statements of an account on one side of a date that are looked at for the nearest
+ * date: one of each feed, and a few of feeds that had another account before.
+ */
+const nearMax = ({ feeds }: Pick<OfAccount, "feeds">): number => Math.min(feeds.length + 4, 100)
 
 /** Terms by which the statement of a missing date is overdue. */
 export interface Overdue {
@@ -75,7 +78,7 @@ export const make = Effect.fnUntraced(function* (
       where: { inForce: feeds },
       ranges: { businessDate: range },
       direction: isBefore ? "desc" : "asc",
-      limit: nearMax
+      limit: nearMax({ feeds })
     })
     const found = rows
       .map(({ record }) => record)

@@ -1,8 +1,11 @@
 /** View of a finding. */
 import { Schema, Struct } from "effect"
 import * as Date from "../kernel/Date.ts"
+import * as Basis from "../kernel/Basis.ts"
+import * as LazyStruct from "../kernel/LazyStruct.ts"
 import * as RecordView from "../records/RecordView.ts"
 import type { Stored } from "../records/Records.ts"
+import { basisOf } from "./FindingBasis.ts"
 import { Finding, findings, Moment } from "./Finding.ts"
 
 const shown = {
@@ -39,10 +42,18 @@ const shown = {
   ])
 } as const
 
-export const FindingView = RecordView.schemaOf(shown, {
-  identifier: "FindingView",
-  description: "A difference that reconciliation found, what explains it, and how old it is."
-})
+export const FindingView = RecordView.schemaOf(
+  {
+    ...shown,
+    /** How the difference and its parts were computed; none of a finding without amounts. */
+    basis: Schema.Array(Basis.Basis)
+  },
+  {
+    identifier: "FindingView",
+    description: "A difference that reconciliation found, what explains it, and how old it is."
+  }
+)
 export type FindingView = typeof FindingView.Type
 
-export const of = (finding: Stored<Finding>): FindingView => RecordView.of(findings, shown, finding)
+export const of = (finding: Stored<Finding>): FindingView =>
+  LazyStruct.extend(RecordView.of(findings, shown, finding), { basis: basisOf(finding) })

@@ -6,3 +6,4 @@ import * as FindingReads from "./FindingReads.ts"
 export const collections = [findings, awaitedStatements] as const
 export const reads = [...FindingReads.reads] as const
 export { events } from "./events.ts"
+export { formulas } from "./FindingFormulas.ts"

@@ -66,7 +66,7 @@ beforeAll(async () => {
     await fund.mints("alice", "100", instrumentId)
     await fund.writes("/v1/external-accounts", {
       ...{ externalAccountId: `account-${"abc"[nth]}`, kind: "cash", instrumentId },
-      ...{ currency: "USD", number: `GB33BUKB2020155555555${nth}` }
+      ...{ currency: "USD", number: `0020155555555${nth}` }
     })
   }
 })

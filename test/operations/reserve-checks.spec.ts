@@ -98,7 +98,7 @@ describe("a cover that is low", () => {
         [event?.resourceId, PlainJson.stringify(event?.payload ?? null), more.length],
         [
           "res-1",
-          `{"ratio":0.9516666666,"minCover":1,"holdId":"${hold?.holdId}","runId":"${hold?.runId}"}`,
+          `{"ratio":0.9516666666,"minCover":1.0000000000,"holdId":"${hold?.holdId}","runId":"${hold?.runId}"}`,
           0
         ]
       )

@@ -139,8 +139,8 @@ describe("who has sent a whole request and then half-closes", () => {
       get("/v1/health") + get("/v1/holders?limit=1", await somebody()) + get("/v1/nowhere")
     )
     await until(() => begun === 3)
+    // The host reads on, and sees the end, when it has answered what it has read.
     caller.socket.end()
-    await until(() => accepted[0]?.readableEnded === true)
     door.resolve()
     expect(await answered(caller)).toEqual([200, 200, 404])
   })

@@ -134,6 +134,8 @@ export const open = async (
     readonly intake?: Layer.Layer<Intake.StatementIntake>
     /** Limits of a body that is a file. */
     readonly uploads?: Partial<Host.Uploads>
+    /** Limits of what is answered and not read. */
+    readonly unread?: Partial<Host.Unread>
     /** Exporter of telemetry. */
     readonly telemetry?: Layer.Layer<never>
   } = {}
@@ -177,9 +179,13 @@ export const open = async (
     Host.Uploads,
     Effect.map(Host.Uploads, (usual) => ({ ...usual, ...of.uploads }))
   )
+  const unread = Layer.effect(
+    Host.Unread,
+    Effect.map(Host.Unread, (usual) => ({ ...usual, ...of.unread }))
+  )
   const runtime = ManagedRuntime.make(
     host.pipe(
-      Layer.provide(Layer.mergeAll(signIn, readiness, times, uploads)),
+      Layer.provide(Layer.mergeAll(signIn, readiness, times, uploads, unread)),
       (served) => (of.intake === undefined ? served : Layer.provide(served, of.intake)),
       Layer.provideMerge(engineOf(served.operations, of.storage ?? Memory.layer, of.ledger)),
       Layer.provideMerge(of.telemetry ?? Layer.empty),

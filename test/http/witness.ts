@@ -5,6 +5,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from "node:http"
 import { createRequire } from "node:module"
+import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import * as Document from "#host/api/Document.ts"
 import { problemsOf } from "#host/api/Corrections.ts"
 import type { Route } from "#host/api/Route.ts"
@@ -101,16 +102,30 @@ const record = (
     keep(args[0])
     return end.apply(response, args)
   }) as typeof end
-  response.once("finish", () =>
+  response.once("finish", () => {
+    const headers = { ...response.getHeaders(), ...written }
     done({
       method: request.method ?? "",
       target: request.url ?? "",
       status: response.statusCode,
-      headers: { ...response.getHeaders(), ...written },
+      headers,
       ifNoneMatch: request.headers["if-none-match"],
-      body: length > keptMax ? null : Buffer.concat(parts).toString("utf8")
+      body: length > keptMax ? null : textOf(Buffer.concat(parts), headers["content-encoding"])
     })
-  )
+  })
+}
+
+/** Text of a body as its reader has it; null where that is longer than is kept. */
+const textOf = (bytes: Buffer, encoding: OutgoingHttpHeaders[string]): string | null => {
+  const unpacked =
+    bytes.length === 0
+      ? bytes
+      : encoding === "br"
+        ? brotliDecompressSync(bytes)
+        : encoding === "gzip"
+          ? gunzipSync(bytes)
+          : bytes
+  return unpacked.length > keptMax ? null : unpacked.toString("utf8")
 }
 
 // The judgement

@@ -30,7 +30,7 @@ const print = (value: unknown) =>
     const text = JSON.stringify(value, (_, member: unknown) =>
       typeof member === "bigint" ? String(member) : member
     )
-    return { bytes: new TextEncoder().encode(text) }
+    return { bytes: new TextEncoder().encode(text), records: 1 }
   })
 
 /** An answer's text, and whether it was made for this call. */

@@ -155,7 +155,10 @@ describe("a page that is kept", () => {
           page: { limit: 50 },
           target: "/v1/instruments/fund-a/movements?limit=50",
           print: (values) =>
-            Effect.succeed({ bytes: new TextEncoder().encode(String(values.length)) })
+            Effect.succeed({
+              bytes: new TextEncoder().encode(String(values.length)),
+              records: values.length
+            })
         })
         const { printed } = yield* page
         storeCalls.length = 0

@@ -31,7 +31,7 @@ const last = {
   read: { pinned: true },
   role: "operator" as const,
   pin,
-  printed: { bytes: bytesOf("[1]") },
+  printed: { bytes: bytesOf("[1]"), records: 1 },
   after: null,
   bound: "all"
 }
@@ -48,7 +48,7 @@ const validators = Effect.map(
 describe("a validator", () => {
   const moved = (change: Partial<Point.Resolved>) => ({ ...pin, ...change })
   const other: ReadonlyArray<readonly [string, Answer, Answer]> = [
-    ["bytes", last, { ...last, printed: { bytes: bytesOf("[2]") } }],
+    ["bytes", last, { ...last, printed: { bytes: bytesOf("[2]"), records: 1 } }],
     ["an offset", last, { ...last, pin: moved({ offset: Offset.of(8) }) }],
     [
       "a ledger time",
@@ -130,6 +130,7 @@ const onEngine = (answersKept: number) =>
 
 const print = (value: unknown) =>
   Effect.sync(() => ({
+    records: 1,
     bytes: bytesOf(
       JSON.stringify(value, (_, member: unknown) =>
         typeof member === "bigint" ? String(member) : member

@@ -42,6 +42,7 @@ import * as Jwks from "./outbound/Jwks.ts"
 import * as WebhookSender from "./outbound/WebhookSender.ts"
 import * as Readiness from "./Readiness.ts"
 import { version } from "./version.ts"
+import { Unread } from "./wire/Unread.ts"
 import { Uploads } from "./wire/Uploads.ts"
 import * as ReadinessPoll from "./ReadinessPoll.ts"
 
@@ -443,6 +444,16 @@ const venue = (
       Layer.succeed(Uploads, {
         bytesMax: config["statements.maxBytes"],
         within: config["statements.timeLimit"]
+      })
+    ),
+    Layer.provide(
+      Layer.succeed(Unread, {
+        pipelinedMax: config["connections.pipelined"],
+        stalledWithin: config["connections.stalled"],
+        subjectBytes: config["answers.subjectBytes"],
+        hostBytes: config["answers.hostBytes"],
+        subjectStreams: config["answers.subjectStreams"],
+        subjectReads: config["answers.subjectReads"]
       })
     ),
     Layer.provide(Layer.sync(RefusedWrites.Current, RefusedWrites.make)),

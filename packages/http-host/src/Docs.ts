@@ -3,14 +3,11 @@
  * hosts.
  */
 import { Effect } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpRouter } from "effect/http"
 import { HttpApi, HttpApiScalar, OpenApi } from "effect/http-api"
-import { hash } from "node:crypto"
-import { promisify } from "node:util"
-import { gzip } from "node:zlib"
 import type { Document } from "./api/Corrections.ts"
 import * as Licences from "./DocsLicences.ts"
-import * as Conditional from "./wire/Conditional.ts"
+import * as PublicText from "./middleware/PublicText.ts"
 import { version } from "./version.ts"
 
 export const path = "/docs"
@@ -74,65 +71,25 @@ const render = (document: Document): Effect.Effect<string> =>
     return text
   })
 
-/** Cache of a static text: rendered and compressed at the first request. */
-const kept = Effect.fnUntraced(function* (of: {
-  readonly text: Effect.Effect<string>
-  readonly contentType: string
-}) {
-  const made = yield* Effect.cached(
-    Effect.gen(function* () {
-      const text = yield* of.text
-      const plain = Buffer.from(text, "utf8")
-      const packed = yield* Effect.promise(() => promisify(gzip)(plain))
-      return { plain, packed, digest: hash("sha256", text, "base64url") }
-      // Uninterruptible: the first caller may disconnect while later callers wait for the same
-      // text.
-    }).pipe(Effect.uninterruptible)
-  )
-  return (requestId: string) =>
-    Effect.gen(function* () {
-      const { headers } = yield* HttpServerRequest.HttpServerRequest
-      const { digest, packed, plain } = yield* made
-      const takesGzip = acceptsGzip(headers["accept-encoding"])
-      // The plain and the compressed form are two representations, each with an ETag of its own.
-      const etag = takesGzip ? `"${digest}-gzip"` : `"${digest}"`
-      const answerHeaders = {
-        "x-request-id": requestId,
-        "x-content-type-options": "nosniff",
-        // Cached by the caller and revalidated by its ETag.
-        "cache-control": "no-cache",
-        "content-security-policy": policy,
-        vary: "accept-encoding",
-        etag
-      }
-      if (Conditional.matches(headers["if-none-match"], etag)) {
-        return HttpServerResponse.empty({ status: 304, headers: answerHeaders })
-      }
-      return HttpServerResponse.uint8Array(takesGzip ? packed : plain, {
-        contentType: of.contentType,
-        headers: takesGzip ? { ...answerHeaders, "content-encoding": "gzip" } : answerHeaders
-      })
-    })
-})
-
-/** Checks whether an Accept-Encoding header accepts gzip with a weight above 0. */
-const acceptsGzip = (accepted: string | undefined): boolean =>
-  accepted !== undefined &&
-  /(^|,)\s*(gzip|\*)\s*(;\s*q=(?!0(\.0*)?\s*(,|$))[0-9.]+\s*)?(,|$)/i.test(accepted)
-
 /**
  * Routes of the page and of the licences of its viewer, with the headers of every answer and their
  * own.
  */
 export const make = Effect.fnUntraced(function* (document: Document) {
+  // Cached by the caller and revalidated by its ETag.
+  const headers = { "cache-control": "no-cache", "content-security-policy": policy }
+  const page = yield* PublicText.make({
+    text: render(document),
+    contentType: "text/html; charset=utf-8",
+    headers
+  })
+  const licences = yield* PublicText.make({
+    text: Effect.succeed(Licences.text),
+    contentType: "text/plain; charset=utf-8",
+    headers
+  })
   return [
-    { path, app: yield* kept({ text: render(document), contentType: "text/html; charset=utf-8" }) },
-    {
-      path: licencesPath,
-      app: yield* kept({
-        text: Effect.succeed(Licences.text),
-        contentType: "text/plain; charset=utf-8"
-      })
-    }
+    { path, app: page },
+    { path: licencesPath, app: licences }
   ]
 })

@@ -15,10 +15,13 @@ import * as Listener from "./Listener.ts"
 import { front } from "./middleware/Arrival.ts"
 import { Authentication } from "./middleware/Authentication.ts"
 import * as Cors from "./middleware/Cors.ts"
+import * as InFlight from "./middleware/InFlight.ts"
+import * as PublicText from "./middleware/PublicText.ts"
 import * as RequestTelemetry from "./middleware/RequestTelemetry.ts"
 import * as RateLimit from "./middleware/RateLimit.ts"
 import * as SignedRequests from "./middleware/SignedRequests.ts"
 import * as AnonymousConnections from "./middleware/AnonymousConnections.ts"
+import * as Body from "./wire/Body.ts"
 
 export interface Options {
   readonly tables: Tables
@@ -39,11 +42,20 @@ export const layer = (options: Options) => {
   const api = Interface.make(routes)
   const { tenantId } = options.tenant
   const anonymous = AnonymousConnections.make<Socket>()
+  const inFlight = InFlight.make()
   // The served document has no final line break; the file in the repository has one.
-  const openapi = Document.text(routes).trimEnd()
   // One layer, built once: the budget of a caller is counted together wherever its answer is made.
   const limits = RateLimit.layer({ ...options.rateLimit, tenantId })
-  const handlers = Handlers.layer({ ...options, api, routes, openapi, anonymous }).pipe(
+  const document = PublicText.make({
+    text: Effect.sync(() => Document.text(routes).trimEnd()),
+    contentType: Body.mediaType,
+    headers: { "cache-control": "public, max-age=300" }
+  })
+  const handlers = Layer.unwrap(
+    Effect.map(document, (openapi) =>
+      Handlers.layer({ ...options, api, routes, openapi, anonymous })
+    )
+  ).pipe(
     Layer.provide(SignedRequests.layer({ ...options.signing, tenantId })),
     Layer.provide(limits)
   )
@@ -67,12 +79,14 @@ export const layer = (options: Options) => {
           Effect.map(({ headers }) => headers),
           Effect.catch(() => Effect.succeed({}))
         )
-      yield* HttpServer.serveEffect(front({ routes, pages, cors, budget, app: router }))
+      yield* HttpServer.serveEffect(front({ routes, pages, cors, budget, inFlight, app: router }))
     })
   ).pipe(
     Layer.provide(limits),
     Layer.provide(RequestTelemetry.layer),
-    Layer.provideMerge(Listener.layer({ ...options, anonymous, isUpload: isUploadOf(routes) }))
+    Layer.provideMerge(
+      Listener.layer({ ...options, anonymous, inFlight, isUpload: isUploadOf(routes) })
+    )
   )
 }
 

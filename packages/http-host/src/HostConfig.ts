@@ -15,6 +15,7 @@ import * as Sources from "./config/Sources.ts"
 import * as Statements from "./config/Statements.ts"
 import * as Webhooks from "./config/Webhooks.ts"
 import { levels } from "./observability/Logs.ts"
+import { unreadDefaults as unread } from "./wire/Unread.ts"
 
 /** The signature algorithms that a deployment may trust. */
 export const algorithms = ["ES256", "ES384", "PS256", "PS384", "RS256", "RS384", "EdDSA"] as const
@@ -353,6 +354,30 @@ export const settings = {
   "statements.timeLimit": setting(Kind.durationWithin(30 * 60_000, "PT30M"), {
     doc: "Time within which the whole request that hands a statement in must arrive.",
     fallback: "PT30S"
+  }),
+  "connections.pipelined": setting(Kind.integer(1, 1_000), {
+    doc: "Largest number of requests that wait on a connection behind the one that is answered; one more is refused and ends the connection.",
+    fallback: String(unread.pipelinedMax)
+  }),
+  "connections.stalled": setting(Kind.durationWithin(5 * 60_000, "PT5M"), {
+    doc: "Time after which a connection is closed whose client has taken nothing of an answer that waits for it.",
+    fallback: Duration.format(Duration.millis(unread.stalledWithin))
+  }),
+  "answers.subjectBytes": setting(Kind.integer(65_536, 1_073_741_824), {
+    doc: "Bytes of answers that may wait to be sent to one subject; a further read of it is refused with `overloaded`.",
+    fallback: String(unread.subjectBytes)
+  }),
+  "answers.hostBytes": setting(Kind.integer(65_536, 17_179_869_184), {
+    doc: "Bytes of answers that may wait to be sent by an instance to all subjects; a further read is refused with `overloaded`.",
+    fallback: String(unread.hostBytes)
+  }),
+  "answers.subjectStreams": setting(Kind.integer(1, 1_000), {
+    doc: "Lists and exports without a limit that one subject may have open at a time; a further one is refused with `overloaded`.",
+    fallback: String(unread.subjectStreams)
+  }),
+  "answers.subjectReads": setting(Kind.integer(1, 1_000), {
+    doc: "Reads of one subject that an instance works on at a time; further ones of it wait for a place.",
+    fallback: String(unread.subjectReads)
   }),
   "reads.kept": setting(Kind.integer(0, 1_073_741_824), {
     doc: "Size in bytes of an instance's cache of answers, each valid while nothing that it was read from has changed; 0: no cache.",

@@ -6,27 +6,22 @@ import { Refusal } from "@bursar/engine-core"
 import { Problem } from "@bursar/engine-core/kernel"
 import { Ids } from "@bursar/engine-core/ports"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Data, Effect, Layer } from "effect"
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES
-} from "node:http"
+import { Data, Duration, Effect, Layer, Metric } from "effect"
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import * as ProblemBody from "./api/Problem.ts"
 import * as Answer from "./middleware/Answer.ts"
 import * as Limits from "./middleware/Limits.ts"
+import * as Counters from "./middleware/Counters.ts"
+import type { InFlight } from "./middleware/InFlight.ts"
+import { type Closing, PacedServer } from "./middleware/PacedServer.ts"
 import * as PendingAnswers from "./middleware/PendingAnswers.ts"
 import type { AnonymousConnections } from "./middleware/AnonymousConnections.ts"
 import * as Body from "./wire/Body.ts"
 import { Times } from "./wire/Times.ts"
+import { Unread } from "./wire/Unread.ts"
 import { Uploads } from "./wire/Uploads.ts"
-
-/** Grace period of requests in flight when the host stops. */
-const stopWithin = "20 seconds"
 
 /** The listener could not bind its address. */
 export class ListenFailed extends Data.TaggedError("ListenFailed")<{ readonly detail: string }> {
@@ -39,6 +34,7 @@ interface Options {
   readonly host: string
   readonly port: number
   readonly anonymous: AnonymousConnections<Socket>
+  readonly inFlight: InFlight
   readonly isUpload: IsUpload
 }
 
@@ -60,23 +56,29 @@ export const layer = (of: Options) =>
     )
   )
 
-const listening = ({ host, port, anonymous, isUpload }: Options) =>
+const listening = ({ host, port, anonymous, inFlight, isUpload }: Options) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const ids = yield* Ids
       const times = yield* Times
       const { within } = yield* Uploads
-      const run = Effect.runSyncWith(yield* Effect.context<never>())
+      const unread = yield* Unread
+      const context = yield* Effect.context<never>()
+      const run = Effect.runSyncWith(context)
       const server = makeServer({
         times,
         uploads: { within, matches: isUpload },
+        unread,
         anonymous,
-        makeRequestId: () => run(ids.make("req"))
+        inFlight,
+        makeRequestId: () => run(ids.make("req")),
+        closed: (reason) =>
+          Metric.withAttributes(Counters.connectionsClosed, { reason }).updateUnsafe(1, context)
       })
       return NodeHttpServer.layer(() => server, {
         host,
         port,
-        gracefulShutdownTimeout: stopWithin
+        gracefulShutdownTimeout: Duration.millis(times.stopWithin)
       })
     })
   )
@@ -88,14 +90,20 @@ interface Making {
     readonly within: number
     readonly matches: IsUpload
   }
+  readonly unread: Unread
   readonly anonymous: AnonymousConnections<Socket>
+  readonly inFlight: InFlight
   readonly makeRequestId: () => string
+  readonly closed: (reason: Closing) => void
 }
 
 const makeServer = (of: Making): Server => {
   const { times, uploads, makeRequestId } = of
   const received = Math.max(times.requestWithin, uploads.within)
-  const server = createServer({
+  const answered = times.firstByteWithin + times.takenWithin
+  const pendingAnswers = PendingAnswers.make()
+  const parting = new WeakSet<Duplex>()
+  const options = {
     maxHeaderSize: Limits.parserHeadersMax,
     headersTimeout: times.headersWithin,
     // Backstop: Body.ts refuses a late body where it is read; this timeout ends requests that are
@@ -108,11 +116,30 @@ const makeServer = (of: Making): Server => {
     requireHostHeader: false,
     // Requests to upgrade the protocol are answered as ordinary requests.
     shouldUpgradeCallback: () => false
+  }
+  const server = new PacedServer(options, {
+    pipelinedMax: of.unread.pipelinedMax,
+    stalledWithin: of.unread.stalledWithin,
+    movedWithin: times.partingWithin,
+    // What the stop's end interrupts is answered, and the answer has a moment to be taken.
+    stoppedWithin: times.stopWithin + times.partingWithin,
+    arrived: ({ request, response }) => pendingAnswers.begin(request, response),
+    begins: ({ request, response }) =>
+      dropWhenNotTaken(
+        response,
+        (uploads.matches(request) ? received : times.requestWithin) + answered
+      ),
+    // Its turn has come: everything before it has been sent.
+    refuse: ({ request: { socket } }) => {
+      parting.add(socket)
+      const text = rawText({ refused: pipelined, sent: undefined, requestId: makeRequestId() })
+      leave({ socket, text, within: times.partingWithin })
+    },
+    cut: ({ request }) => of.inFlight.cut(request),
+    closed: of.closed
   })
   // A client that has closed its sending half still reads: a complete request is answered.
   Object.assign(server, { httpAllowHalfOpen: true })
-  const pendingAnswers = PendingAnswers.make()
-  const parting = new WeakSet<Duplex>()
   const part = (socket: Duplex, refused: Refusal.Refused | Refusal.Unavailable, sent?: Buffer) => {
     parting.add(socket)
     socket.on("error", () => socket.destroy())
@@ -131,21 +158,17 @@ const makeServer = (of: Making): Server => {
   server.on("connect", (_, socket) => part(socket, tunnelled))
   // Other expectations than 100-continue are ignored.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
-  const answered = times.firstByteWithin + times.takenWithin
-  // Registered before any other listener, which may answer at once.
-  server.prependListener("request", (request, response) => {
-    pendingAnswers.begin(request, response)
-    dropWhenNotTaken(
-      response,
-      (uploads.matches(request) ? received : times.requestWithin) + answered
-    )
-  })
   admitOnly(server, of.anonymous, (socket) => part(socket, overloaded))
   return server
 }
 
 const tunnelled = Refusal.refused("method-not-allowed", { detail: "There are no tunnels here." })
 const overloaded = Refusal.unavailable("overloaded", "Too many connections; none is free.", 1)
+const pipelined = Refusal.unavailable(
+  "overloaded",
+  "Too many requests wait on this connection; read their answers first.",
+  1
+)
 
 /** Refuses connections beyond the limit before the parser reads their bytes. */
 const admitOnly = (

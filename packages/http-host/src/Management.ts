@@ -1,9 +1,12 @@
 /** Management listener: liveness, readiness and metrics, apart from the API's port. */
 import { Clock, Data, Effect, Layer, Schedule } from "effect"
 import { PrometheusMetrics } from "effect/observability"
-import { createServer, type Server, type ServerResponse } from "node:http"
+import type { Server, ServerResponse } from "node:http"
 import * as Metrics from "./Metrics.ts"
+import { PacedServer } from "./middleware/PacedServer.ts"
 import { Readiness } from "./Readiness.ts"
+import { Times } from "./wire/Times.ts"
+import { Unread } from "./wire/Unread.ts"
 
 /** The management listener could not be opened. */
 export class ManagementFailed extends Data.TaggedError("ManagementFailed")<{
@@ -38,7 +41,23 @@ export const layer = (of: Options): Layer.Layer<never, ManagementFailed, Readine
         beat = clock.currentTimeMillisUnsafe()
       }).pipe(Effect.repeat(Schedule.spaced(beatEvery)), Effect.forkScoped)
 
-      const server = createServer((request, response) => {
+      const { pipelinedMax, stalledWithin } = yield* Unread
+      const { partingWithin } = yield* Times
+      const server = new PacedServer(
+        {},
+        {
+          pipelinedMax,
+          stalledWithin,
+          movedWithin: partingWithin,
+          stoppedWithin: partingWithin,
+          arrived: () => {},
+          begins: () => {},
+          refuse: ({ response }) => void response.writeHead(503, { connection: "close" }).end(),
+          cut: ({ request }) => void request.destroy(),
+          closed: () => {}
+        }
+      )
+      server.on("request", (request, response) => {
         // The query is ignored.
         switch (request.url?.split("?")[0]) {
           case "/livez":

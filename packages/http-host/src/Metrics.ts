@@ -3,7 +3,9 @@ import { Metrics as Core, Refusal, Vocabulary } from "@bursar/engine-core"
 import { Effect, Metric } from "effect"
 import { routes } from "./api/Api.ts"
 import * as Docs from "./Docs.ts"
+import * as AnswerBudget from "./middleware/AnswerBudget.ts"
 import * as Counters from "./middleware/Counters.ts"
+import * as PacedServer from "./middleware/PacedServer.ts"
 import * as RequestTelemetry from "./middleware/RequestTelemetry.ts"
 import { slugs as signatureSlugs } from "./middleware/SignedRequests.ts"
 
@@ -36,7 +38,10 @@ const hostMetrics: ReadonlyArray<Core.Measured> = [
     labels: { role: [...Vocabulary.Role.members, "none"] }
   },
   { metric: Counters.rateLimitAlone, labels: {} },
-  { metric: Counters.signatureRefused, labels: { slug: signatureSlugs } }
+  { metric: Counters.signatureRefused, labels: { slug: signatureSlugs } },
+  { metric: Counters.connectionsClosed, labels: { reason: PacedServer.closings } },
+  { metric: Counters.answersRefused, labels: { bound: AnswerBudget.bounds } },
+  { metric: Counters.answersWaiting, labels: {} }
 ]
 
 /** The table of all metrics, of the engine and of the host. */

@@ -1,8 +1,9 @@
 /** Cached readiness of the engine: polled in the background within a second, never by a request. */
 import { Refusal } from "@bursar/engine-core"
 import { Instant, type Offset } from "@bursar/engine-core/kernel"
-import { Context, Effect, Layer, Schedule } from "effect"
+import { Context, Duration, Effect, Layer, Schedule } from "effect"
 import type { Health } from "./api/SystemApi.ts"
+import * as Patience from "./Patience.ts"
 
 /** Result of one readiness poll. */
 export interface Vitals {
@@ -44,7 +45,7 @@ export class Readiness extends Context.Service<
  * store is reported as available.
  */
 const every = "250 millis"
-const lookWithin = "700 millis"
+const lookWithin = Duration.millis(700)
 const slowSeconds = 60
 const retryAfter = 5
 
@@ -79,7 +80,7 @@ export const layer = (of: { readonly version: string }): Layer.Layer<Readiness, 
         return tell("not reached", Effect.logWarning("the engine's store is not reached", detail))
       }
       const look = vital.look.pipe(
-        Effect.timeoutOrElse({ duration: lookWithin, orElse: () => Effect.fail(silent) }),
+        Patience.within(lookWithin, () => Effect.fail(silent)),
         Effect.matchEffect({ onSuccess: reached, onFailure: missed })
       )
       yield* look

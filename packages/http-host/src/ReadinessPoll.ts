@@ -10,14 +10,15 @@ import {
   type StorageUnavailable,
   WorkQueue
 } from "@bursar/engine-core/ports"
-import { Clock, Data, Effect, Layer } from "effect"
+import { Clock, Data, Duration, Effect, Layer } from "effect"
 import { createHash, randomBytes } from "node:crypto"
+import * as Patience from "./Patience.ts"
 import { Vital } from "./Readiness.ts"
 
 const queue = "operations"
 
 /** Timeout of the ledger's answer, shorter than that of the whole poll. */
-const ledgerWithin = "500 millis"
+const ledgerWithin = Duration.millis(500)
 
 const notReady = ({ detail, retryAfter }: StorageUnavailable) =>
   Refusal.unavailable("not-ready", detail, retryAfter)
@@ -66,8 +67,8 @@ export const layer: Layer.Layer<Vital, never, Needs> = Layer.effect(
     let awaited: { readonly end: number; readonly since: number } | null = null
 
     const ledgerEnd = ledger.ledgerEnd.pipe(
-      Effect.timeout(ledgerWithin),
-      Effect.catch(() => Effect.succeed(null))
+      Effect.catch(() => Effect.succeed(null)),
+      Patience.within(ledgerWithin, () => Effect.succeed(null))
     )
     const store = Effect.all([log.head, work.depth(queue)]).pipe(Effect.mapError(notReady))
 

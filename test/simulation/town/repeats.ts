@@ -98,7 +98,8 @@ const askPrinted = (
       typeof value === "bigint" ? String(value) : value
     )
     const asked = { caller, params, point: {}, target }
-    const text = (value: string) => Effect.succeed({ bytes: new TextEncoder().encode(value) })
+    const text = (value: string) =>
+      Effect.succeed({ bytes: new TextEncoder().encode(value), records: 1 })
     const answer =
       read.shape === "one"
         ? yield* reads.onePrinted(read, {

@@ -9,6 +9,8 @@ import type { Scope, Sight } from "./Read.ts"
 /** A value of a read as the host prints it. */
 export interface Printed {
   readonly bytes: Uint8Array
+  /** Number of records in it: 1 of a single record. */
+  readonly records: number
 }
 
 /** A kept answer, at which head, and for which instants of judgement it holds: from ≤ judgedAt < until. */

@@ -3,19 +3,33 @@ import { AuditReads, EventReads } from "@bursar/engine-core"
 import { Effect, Stream } from "effect"
 import * as Params from "../api/Params.ts"
 import * as Answer from "../middleware/Answer.ts"
-import type { ByHand } from "./Handler.ts"
-import { asking, charged, closing, dropWhenNotTaken, inChunks, inTime, opening } from "./read.ts"
+import type { ByHand, Called } from "./Handler.ts"
+import {
+  asking,
+  callsOf,
+  charged,
+  closing,
+  dropWhenNotTaken,
+  inChunks,
+  inSlices,
+  inTime,
+  opening
+} from "./read.ts"
 
 const standard = new Set(Object.keys(Params.page))
 const inPath = new Set<string>()
+type PrintedEvent = Parameters<typeof EventReads.print>[0]
+
 const askEvents = asking({ params: EventReads.EventParams, standard, inPath })
+const printEvents = inSlices((event: PrintedEvent) => Buffer.from(EventReads.print(event)))
+const printRecords = inSlices((record: AuditReads.Printed) => Buffer.from(AuditReads.print(record)))
 const askAuditLog = asking({ params: AuditReads.AuditParams, standard, inPath })
 
 export const make = (of: {
   readonly events: EventReads.EventReads["Service"]
   readonly auditLog: AuditReads.AuditReads["Service"]
 }): Readonly<Record<string, ByHand>> => ({
-  "events.list": Effect.fnUntraced(function* ({ arrival, caller }) {
+  "events.list": Effect.fnUntraced(function* ({ arrival, caller, charge }) {
     const { params, standard } = yield* Effect.fromResult(askEvents(arrival))
     const { value, next, ...around } = yield* inTime(
       of.events.page({
@@ -25,11 +39,9 @@ export const make = (of: {
         ...(standard.after === undefined ? {} : { after: standard.after })
       })
     )
-    return Answer.json({
-      requestId: arrival.identity.requestId,
-      status: 200,
-      text: `${opening(around)}[${value.map(EventReads.print).join(",")}]${closing(next)}`
-    })
+    yield* charge(callsOf(value.length))
+    const { bytes } = yield* printEvents(value)
+    return pageOf(arrival, { before: opening(around), bytes, after: closing(next) })
   }),
 
   // Without a limit the log is a list as any other: every record, streamed and charged by its records.
@@ -52,10 +64,20 @@ export const make = (of: {
     const { value, next, ...around } = yield* inTime(
       of.auditLog.page({ caller, params, limit: standard.limit, ...place })
     )
-    return Answer.json({
-      requestId: arrival.identity.requestId,
-      status: 200,
-      text: `${opening(around)}[${value.map(AuditReads.print).join(",")}]${closing(next)}`
-    })
+    yield* charge(callsOf(value.length))
+    const { bytes } = yield* printRecords(value)
+    return pageOf(arrival, { before: opening(around), bytes, after: closing(next) })
   })
 })
+
+/** Answers with a page of a feed, which has no ETag: its `next` moves with the feed. */
+const pageOf = (
+  { identity }: Called["arrival"],
+  page: { readonly before: string; readonly bytes: Uint8Array; readonly after: string }
+) =>
+  Answer.read({
+    requestId: identity.requestId,
+    ifNoneMatch: undefined,
+    validator: undefined,
+    bytes: () => Buffer.concat([Buffer.from(page.before), page.bytes, Buffer.from(page.after)])
+  })

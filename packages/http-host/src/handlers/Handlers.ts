@@ -10,6 +10,7 @@ import type { Venue } from "../api/SystemApi.ts"
 import { Arrival } from "../middleware/Arrival.ts"
 import * as CallAudit from "../middleware/CallAudit.ts"
 import * as Gates from "../middleware/Gates.ts"
+import type * as PublicText from "../middleware/PublicText.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { SignedRequests } from "../middleware/SignedRequests.ts"
 import type { AnonymousConnections } from "../middleware/AnonymousConnections.ts"
@@ -28,7 +29,7 @@ export interface Serving {
   readonly routes: ReadonlyArray<Route>
   readonly tenant: Venue
   readonly basePath: string
-  readonly openapi: string
+  readonly openapi: PublicText.PublicText
   readonly anonymous: AnonymousConnections<Socket>
 }
 

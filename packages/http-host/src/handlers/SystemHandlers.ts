@@ -1,12 +1,12 @@
 /** Handlers of public routes: the venue, its health, the document. */
 import { Refusal } from "@bursar/engine-core"
 import { Instant, Offset, PlainJson } from "@bursar/engine-core/kernel"
-import { hash } from "node:crypto"
 import { Effect, Schema } from "effect"
+import { HttpServerRequest } from "effect/http"
 import { Health, Tenant } from "../api/SystemApi.ts"
 import type { Readiness } from "../Readiness.ts"
 import * as Answer from "../middleware/Answer.ts"
-import * as Conditional from "../wire/Conditional.ts"
+import type { PublicText } from "../middleware/PublicText.ts"
 import type { Open } from "./Handler.ts"
 
 const encodeTenant = Schema.encodeSync(envelopeOf(Tenant))
@@ -19,40 +19,31 @@ function envelopeOf<A, I>(value: Schema.Codec<A, I>) {
 export const make = (of: {
   readonly tenant: Tenant
   readonly readiness: Readiness["Service"]
-  /** Text of the OpenAPI document. */
-  readonly openapi: string
-}): Readonly<Record<string, Open>> => {
-  const etag = `"${hash("sha256", of.openapi, "base64url")}"`
-  return {
-    "tenants.one": Effect.fnUntraced(function* ({ params, identity: { requestId } }) {
-      if (params.tenantId !== of.tenant.tenantId) {
-        return yield* Effect.fail(Refusal.refused("not-found"))
-      }
-      const now = yield* Instant.now
-      const answer = encodeTenant({ offset: Offset.zero, now, value: of.tenant })
-      return Answer.json({
-        requestId,
-        status: 200,
-        text: PlainJson.stringify(answer),
-        extra: { "cache-control": "public, max-age=60" }
-      })
-    }),
-
-    "health.one": Effect.fnUntraced(function* ({ identity: { requestId } }) {
-      const readiness = yield* of.readiness.current
-      if (readiness._tag === "Unavailable") return yield* Effect.fail(readiness)
-      const now = yield* Instant.now
-      const answer = encodeHealth({ offset: Offset.zero, now, value: readiness })
-      return Answer.json({ requestId, status: 200, text: PlainJson.stringify(answer) })
-    }),
-
-    "openapi.one": ({ request, identity: { requestId } }) => {
-      const extra = { etag, "cache-control": "public, max-age=300" }
-      return Effect.succeed(
-        Conditional.matches(request.headers["if-none-match"], etag)
-          ? Answer.empty({ requestId, status: 304, extra })
-          : Answer.json({ requestId, status: 200, text: of.openapi, extra })
-      )
+  /** The OpenAPI document. */
+  readonly openapi: PublicText
+}): Readonly<Record<string, Open>> => ({
+  "tenants.one": Effect.fnUntraced(function* ({ params, identity: { requestId } }) {
+    if (params.tenantId !== of.tenant.tenantId) {
+      return yield* Effect.fail(Refusal.refused("not-found"))
     }
-  }
-}
+    const now = yield* Instant.now
+    const answer = encodeTenant({ offset: Offset.zero, now, value: of.tenant })
+    return Answer.json({
+      requestId,
+      status: 200,
+      text: PlainJson.stringify(answer),
+      extra: { "cache-control": "public, max-age=60" }
+    })
+  }),
+
+  "health.one": Effect.fnUntraced(function* ({ identity: { requestId } }) {
+    const readiness = yield* of.readiness.current
+    if (readiness._tag === "Unavailable") return yield* Effect.fail(readiness)
+    const now = yield* Instant.now
+    const answer = encodeHealth({ offset: Offset.zero, now, value: readiness })
+    return Answer.json({ requestId, status: 200, text: PlainJson.stringify(answer) })
+  }),
+
+  "openapi.one": ({ request, identity: { requestId } }) =>
+    Effect.provideService(of.openapi(requestId), HttpServerRequest.HttpServerRequest, request)
+})

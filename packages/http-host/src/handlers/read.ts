@@ -140,7 +140,7 @@ export const one = (read: Read.One, reads: Reads["Service"]) => {
   const ask = asking(takenBy(read))
   const print = printer(read.value)
   const printText = JsonPrinter.of(read.value)
-  const printOne = (value: unknown) => Effect.sync(() => printed([print(value)]))
+  const printOne = (value: unknown) => Effect.sync(() => printed([print(value)], 1))
   return Effect.fnUntraced(function* (arrival: Arrival["Service"], caller: Caller.Caller) {
     const { standard, params } = yield* Effect.fromResult(ask(arrival))
     const { requestId } = arrival.identity
@@ -204,6 +204,7 @@ export const list = (read: Read.List, reads: Reads["Service"]) => {
     const asked = { caller, params, point: standard, page: { ...page, limit } }
     const { target } = arrival
     const answer = yield* inTime(reads.pagePrinted(read, { ...asked, target, print: printPage }))
+    yield* charge(callsOf(answer.printed.records))
     return answered(arrival, { ...answer, zone }, closing(answer.next))
   })
 }
@@ -253,8 +254,11 @@ export const streamed = (read: Read.Streamed, reads: Reads["Service"]) => {
       : `${named(recordIn)}:${printRecord(record)}`
   const printRows = inSlices((row) => Buffer.from(printRow(row)))
   const print = ({ record, rows }: Whole<unknown, unknown>) =>
-    Effect.map(printRows(rows), ({ bytes }) =>
-      printed([Buffer.from(`{${membersOf(record)},${named(rowsIn)}:`), bytes, Buffer.from("}")])
+    Effect.map(printRows(rows), ({ bytes, records }) =>
+      printed(
+        [Buffer.from(`{${membersOf(record)},${named(rowsIn)}:`), bytes, Buffer.from("}")],
+        records
+      )
     )
   return Effect.fnUntraced(function* (
     arrival: Arrival["Service"],
@@ -272,7 +276,10 @@ export const streamed = (read: Read.Streamed, reads: Reads["Service"]) => {
       return tableOf(arrival, table, charged(rows ?? Stream.empty, charge))
     }
     const answer = yield* inTime(reads.streamedPrinted(read, { ...asked, print }))
-    if ("printed" in answer) return answered(arrival, answer, "}")
+    if ("printed" in answer) {
+      yield* charge(callsOf(answer.printed.records))
+      return answered(arrival, answer, "}")
+    }
     yield* dropWhenNotTaken(arrival)
     const [first, last] = answer.rows === null ? ["null", ""] : ["[", "]"]
     const rows = inChunks(charged(answer.rows ?? Stream.empty, charge), {
@@ -357,8 +364,9 @@ const answered = (
       Buffer.concat([Buffer.from(opening(answer)), answer.printed.bytes, Buffer.from(end)])
   })
 
-const printed = (parts: ReadonlyArray<Uint8Array>): KeptAnswers.Printed => ({
-  bytes: Buffer.concat(parts)
+const printed = (parts: ReadonlyArray<Uint8Array>, records: number): KeptAnswers.Printed => ({
+  bytes: Buffer.concat(parts),
+  records
 })
 
 /** Number of items of a page that are printed between two turns of the event loop. */
@@ -369,8 +377,8 @@ const sliceItems = 50
  * largest size would keep every other request of the host waiting.
  */
 export const inSlices =
-  (print: (value: unknown) => Uint8Array) =>
-  (values: ReadonlyArray<unknown>): Effect.Effect<KeptAnswers.Printed> =>
+  <V>(print: (value: V) => Uint8Array) =>
+  (values: ReadonlyArray<V>): Effect.Effect<KeptAnswers.Printed> =>
     Effect.gen(function* () {
       const parts: Array<Uint8Array> = [Buffer.from("[")]
       for (const [index, value] of values.entries()) {
@@ -380,7 +388,7 @@ export const inSlices =
         }
         parts.push(print(value))
       }
-      return printed([...parts, Buffer.from("]")])
+      return printed([...parts, Buffer.from("]")], values.length)
     })
 
 const comma = Buffer.from(",")
@@ -425,11 +433,11 @@ export const inChunks = <A, E>(
   )
 }
 
-/**
- * Number of records that cost one call, in a list without a limit
- * (docs/contract/pages-and-cursors.md#lists-without-a-limit).
- */
+/** Number of records that cost one call (docs/contract/rate-limits.md#cost-of-a-read). */
 const recordsACall = 1_000
+
+/** Calls that an answer costs beyond its own, by its records. */
+export const callsOf = (records: number): number => Math.floor(records / recordsACall)
 
 /** Size of a text that costs one call, as so many records do. */
 const charactersACall = 1024 * 1024
@@ -464,7 +472,7 @@ export const charged = <A, E>(
         records += some.length
         return some
       }),
-      Stream.ensuring(Effect.suspend(() => charge(Math.floor(records / recordsACall))))
+      Stream.ensuring(Effect.suspend(() => charge(callsOf(records))))
     )
   })
 

@@ -11,7 +11,7 @@ import * as Conditional from "../wire/Conditional.ts"
 export type Extra = Readonly<Record<string, string>>
 
 /** Headers of every answer. `no-store` by default; public documents and reads with an ETag override it. */
-const headers = (requestId: string, extra: Extra | undefined): Headers.Headers =>
+export const headers = (requestId: string, extra: Extra | undefined): Headers.Headers =>
   Headers.fromRecordUnsafe({
     "x-request-id": requestId,
     "x-content-type-options": "nosniff",

@@ -4,12 +4,12 @@ import { Ids } from "@bursar/engine-core/ports"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Context, Effect, type Scope } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { Socket } from "node:net"
 import type { Route } from "../api/Route.ts"
 import * as Body from "../wire/Body.ts"
 import * as TraceContext from "../wire/TraceContext.ts"
 import * as Answer from "./Answer.ts"
 import type { Cors } from "./Cors.ts"
+import type { InFlight } from "./InFlight.ts"
 import * as Limits from "./Limits.ts"
 import { observed } from "./RequestTelemetry.ts"
 import * as Problems from "./Problems.ts"
@@ -57,17 +57,14 @@ export const front = <E, R, PE, PR, B>(of: {
   readonly budget: (
     authorizations: ReadonlyArray<string>
   ) => Effect.Effect<Readonly<Record<string, string>>, never, B>
+  readonly inFlight: InFlight
   readonly app: App<E, R>
 }): App<
   never,
   Exclude<R, Arrival> | PR | B | HttpServerRequest.HttpServerRequest | Ids | Scope.Scope
 > => {
   const find = RawPath.compile(of.routes, ({ path }) => path)
-  const { cors } = of
-  /**
-   * Connections that close after the answer in progress: bytes pipelined behind it are no request.
-   */
-  const ending = new WeakSet<Socket>()
+  const { cors, inFlight } = of
   const judge = Effect.fnUntraced(function* (
     request: HttpServerRequest.HttpServerRequest
   ): Effect.fn.Return<
@@ -76,13 +73,10 @@ export const front = <E, R, PE, PR, B>(of: {
     Exclude<R, Arrival> | PR | B | Ids | Scope.Scope
   > {
     const incoming = NodeHttpServerRequest.toIncomingMessage(request)
+    const outgoing = NodeHttpServerRequest.toServerResponse(request)
     const { httpVersion: version, rawHeaders, url = "" } = incoming
     const method = request.method
-    const scanned = Limits.scan({ method, target: url, version, rawHeaders })
-    const { values } = scanned
-    const refused = ending.has(incoming.socket) ? behindTheLast : scanned.refused
-    // Set immediately: pipelined bytes may arrive while this answer is being made.
-    if (refused !== undefined) ending.add(incoming.socket)
+    const { refused, values } = Limits.scan({ method, target: url, version, rawHeaders })
     const sent = RequestIdentity.sent(values.requestIds)
     const requestId = sent ?? (yield* (yield* Ids).make("req"))
     const mark = url.indexOf("?")
@@ -149,23 +143,16 @@ export const front = <E, R, PE, PR, B>(of: {
         Problems.defects(requestId)
       )
     })
-    return yield* observed(incomingRequest, decide)
+    return yield* observed(incomingRequest, (trace) =>
+      inFlight.track({ incoming, outgoing, requestId })(decide(trace))
+    )
   })
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-    Effect.map(judge(request), (answer) => {
-      const response = parting(request, answer)
-      if (response.headers.connection === "close") {
-        ending.add(NodeHttpServerRequest.toIncomingMessage(request).socket)
-      }
-      return cors.dress(response, request.headers.origin)
-    })
+    Effect.map(judge(request), (answer) =>
+      cors.dress(parting(request, answer), request.headers.origin)
+    )
   )
 }
-
-/** This answer is never sent, because the connection has ended by then. */
-const behindTheLast = Refusal.refused("invalid-request", {
-  detail: "The connection ends with the request before this one."
-})
 
 /** Ends the connection of an answer whose request body has not arrived completely. */
 const parting = (

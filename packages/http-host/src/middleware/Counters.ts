@@ -18,3 +18,22 @@ export const signatureRefused = Metric.counter("bursar.signature.refused", {
   description: "Signed requests refused, by the slug of the refusal.",
   incremental: true
 })
+
+/** Connections that the host closed by itself, by the reason. */
+export const connectionsClosed = Metric.counter("bursar.connections.closed", {
+  description:
+    "Connections closed by the host: stalled (the client takes no answer), pipelined (too many requests at once), parked (nothing arrives while the host stops).",
+  incremental: true
+})
+
+/** Reads refused because answers wait that nobody takes, by the bound that was reached. */
+export const answersRefused = Metric.counter("bursar.answers.refused", {
+  description:
+    "Reads refused because too much waits to be sent, by the bound that was reached: of the subject, of the host, or the subject's streams.",
+  incremental: true
+})
+
+/** Bytes of answers that wait to be sent. */
+export const answersWaiting = Metric.gauge("bursar.answers.waiting_bytes", {
+  description: "Bytes of answers that have been made and not been taken by their clients yet."
+})

@@ -10,6 +10,7 @@ import * as Body from "../wire/Body.ts"
 import { Uploads } from "../wire/Uploads.ts"
 import * as Admission from "./Admission.ts"
 import type { Arrival } from "./Arrival.ts"
+import * as AnswerBudget from "./AnswerBudget.ts"
 import { Authentication } from "./Authentication.ts"
 import * as Limits from "./Limits.ts"
 import * as Problems from "./Problems.ts"
@@ -64,6 +65,7 @@ export const make = (anonymous: AnonymousConnections<Socket>) =>
     const rateLimit = yield* RateLimit
     const signedRequests = yield* SignedRequests
     const intake = yield* Intake.StatementIntake
+    const budget = yield* AnswerBudget.make
 
     /**
      * Step 7 of a route that takes a file: the file goes to the stage as it arrives. Returns it with
@@ -139,9 +141,16 @@ export const make = (anonymous: AnonymousConnections<Socket>) =>
         anonymous.signedIn(NodeHttpServerRequest.toIncomingMessage(arrival.request).socket)
         // 5. the rate limit: counted per subject, before anything else is done for the caller
         const { refused, headers } = yield* rateLimit.take(caller)
+        const sent = {
+          subject: caller.sub,
+          to: NodeHttpServerRequest.toServerResponse(arrival.request)
+        }
+        const { method } = arrival.route.path
         const response = yield* (
           refused === undefined
-            ? Effect.flatMap(pass(arrival, caller, judged), answer)
+            ? Effect.flatMap(pass(arrival, caller, judged), answer).pipe(
+                method === "GET" ? budget.read(sent) : budget.write(sent)
+              )
             : Effect.fail(refused)
         ).pipe(Problems.refusals(requestId), Problems.defects(requestId))
         // Whose signature is refused has not signed in: its 401 says nothing of the subject's budget.

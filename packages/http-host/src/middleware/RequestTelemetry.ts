@@ -111,6 +111,9 @@ const isSampled = ({ flags }: TraceContext.Sent): boolean => (flags & TraceConte
 const outcomeOf = (response: Response | null, exit: Exit.Exit<unknown, unknown>) => {
   if (response === null) return { status: statusLeft, error: ends.left }
   if (Exit.isSuccess(exit)) return { status: response.status, error: Exchange.slugOf(response) }
+  // A host that stops has ended the work, and has answered with a problem.
+  const slug = Exchange.slugOf(response)
+  if (slug !== undefined) return { status: response.status, error: slug }
   return Exit.hasInterrupts(exit)
     ? { status: response.status, error: ends.left }
     : { status: response.status, error: ends.broken }

@@ -16,6 +16,8 @@ export interface Times {
   readonly lookedAtEvery: number
   /** A refused connection, until it has taken its refusal. */
   readonly partingWithin: number
+  /** Requests in flight when the host stops. */
+  readonly stopWithin: number
 }
 
 /** The timeouts in force. No setting changes them; tests provide shorter ones. */
@@ -27,6 +29,7 @@ export const Times = Context.Reference<Times>("@bursar/http-host/wire/Times", {
     firstByteWithin: 30_000,
     takenWithin: 300_000,
     lookedAtEvery: 1_000,
-    partingWithin: 1_000
+    partingWithin: 1_000,
+    stopWithin: 20_000
   })
 })

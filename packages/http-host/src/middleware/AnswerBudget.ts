@@ -1,0 +1,158 @@
+/**
+ * Bounds on answers that wait to be sent: bytes of a subject and of the host, streams and reads at a
+ * time of a subject (docs/contract/limits.md#unread-answers).
+ */
+import { Refusal } from "@bursar/engine-core"
+import { Effect, Metric, Semaphore } from "effect"
+import type { HttpServerResponse } from "effect/http"
+import { Unread } from "../wire/Unread.ts"
+import * as Counters from "./Counters.ts"
+
+/** Bounds by which a read is refused. */
+export const bounds = ["subject", "host", "streams"] as const
+export type Bound = (typeof bounds)[number]
+
+type Response = HttpServerResponse.HttpServerResponse
+
+export interface AnswerBudget {
+  /**
+   * Works on a read of a subject once it has a place among the subject's own, and refuses it with
+   * `overloaded` where answers wait that the subject, or the callers of this host, do not take.
+   */
+  readonly read: (
+    of: Sent
+  ) => <E, R>(
+    work: Effect.Effect<Response, E, R>
+  ) => Effect.Effect<Response, E | Refusal.Unavailable, R>
+  /** Counts the answer of a write, which is never refused: what was written must be told. */
+  readonly write: (of: Sent) => <E, R>(work: Effect.Effect<Response, E, R>) => typeof work
+}
+
+/** Whom an answer is sent to, and by which object of Node's. */
+interface Sent {
+  readonly subject: string
+  readonly to: {
+    readonly destroyed: boolean
+    readonly once: (event: "close", listener: () => void) => unknown
+  }
+}
+
+/** What one subject has open. */
+interface Account {
+  bytes: number
+  streams: number
+  /** Reads in progress or waiting, and answers that wait: an account without any is dropped. */
+  uses: number
+  readonly places: Semaphore.Semaphore
+}
+
+const retryAfter = 1
+
+const refusals: Readonly<Record<Bound, Refusal.Unavailable>> = {
+  subject: Refusal.unavailable(
+    "overloaded",
+    "Answers to this caller wait to be read; read them first.",
+    retryAfter
+  ),
+  host: Refusal.unavailable("overloaded", "Too many answers wait to be read.", retryAfter),
+  streams: Refusal.unavailable(
+    "overloaded",
+    "Too many streamed answers to this caller are open; read them first.",
+    retryAfter
+  )
+}
+
+export const make: Effect.Effect<AnswerBudget> = Effect.gen(function* () {
+  const { hostBytes, subjectBytes, subjectReads, subjectStreams } = yield* Unread
+  const context = yield* Effect.context<never>()
+  const accounts = new Map<string, Account>()
+  let inAll = 0
+
+  const enter = (subject: string): Account => {
+    const account = accounts.get(subject) ?? {
+      bytes: 0,
+      streams: 0,
+      uses: 0,
+      places: Semaphore.makeUnsafe(subjectReads)
+    }
+    accounts.set(subject, account)
+    account.uses += 1
+    return account
+  }
+  const leave = (subject: string, account: Account): void => {
+    account.uses -= 1
+    if (account.uses === 0) accounts.delete(subject)
+  }
+  const refuse = (bound: Bound): Effect.Effect<never, Refusal.Unavailable> =>
+    Effect.andThen(
+      Metric.update(Metric.withAttributes(Counters.answersRefused, { bound }), 1),
+      Effect.fail(refusals[bound])
+    )
+
+  /**
+   * The bound that further bytes would exceed. An answer for which nothing else waits is always in
+   * order, however long it is.
+   */
+  const exceeded = (account: Account, bytes: number): Bound | undefined => {
+    if (account.bytes > 0 && account.bytes + bytes > subjectBytes) return "subject"
+    return inAll > 0 && inAll + bytes > hostBytes ? "host" : undefined
+  }
+
+  /** Counts an answer until it has been taken or its connection has ended. */
+  const hold = ({ subject, to }: Sent, { body }: Response): void => {
+    const bytes = body._tag === "Uint8Array" ? body.contentLength : 0
+    const streams = body._tag === "Stream" ? 1 : 0
+    if (to.destroyed || bytes + streams === 0) return
+    const account = enter(subject)
+    const add = (sign: 1 | -1) => {
+      account.bytes += sign * bytes
+      account.streams += sign * streams
+      inAll += sign * bytes
+      if (bytes > 0) Counters.answersWaiting.updateUnsafe(inAll, context)
+    }
+    add(1)
+    to.once("close", () => {
+      add(-1)
+      leave(subject, account)
+    })
+  }
+
+  /** Counts the answer of a read, or refuses it where it does not fit. */
+  const judge = (
+    sent: Sent,
+    account: Account,
+    response: Response
+  ): Effect.Effect<Response, Refusal.Unavailable> => {
+    const { body } = response
+    if (body._tag === "Stream" && account.streams >= subjectStreams) return refuse("streams")
+    const bound = body._tag === "Uint8Array" ? exceeded(account, body.contentLength) : undefined
+    if (bound !== undefined) return refuse(bound)
+    hold(sent, response)
+    return Effect.succeed(response)
+  }
+
+  return {
+    read: (sent) => (work) =>
+      Effect.suspend(() => {
+        const account = enter(sent.subject)
+        const full = Effect.suspend(() => {
+          const bound = exceeded(account, 0)
+          return bound === undefined ? Effect.void : refuse(bound)
+        })
+        return full.pipe(
+          Effect.andThen(
+            account.places.withPermit(
+              // Asked again: the answers of those before may wait by now.
+              Effect.andThen(
+                full,
+                Effect.flatMap(work, (response) => judge(sent, account, response))
+              )
+            )
+          ),
+          Effect.ensuring(Effect.sync(() => leave(sent.subject, account)))
+        )
+      }),
+    write: (sent) => (work) =>
+      Effect.tap(work, (response) => Effect.sync(() => hold(sent, response)))
+  }
+})

@@ -30,6 +30,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   distributions: () => import("./distributions.ts"),
   months: () => import("./months.ts"),
   month: async () => (await import("./months.ts")).whole,
+  unread: () => import("./unread.ts"),
   "month-alone": async () => (await import("./months.ts")).alone,
   lines: () => import("./lines.ts"),
   cycles: () => import("./cycles.ts"),

@@ -14,13 +14,17 @@ const audience = "urn:bursar"
 
 const keys = await generateKeyPair("ES256")
 const jwk = { ...(await exportJWK(keys.publicKey)), kid: "k1", alg: "ES256", use: "sig" }
-const token = await new SignJWT({ roles: ["operator"] })
-  .setProtectedHeader({ alg: "ES256", kid: "k1", typ: "at+jwt" })
-  .setIssuer(issuer)
-  .setAudience(audience)
-  .setSubject("bench")
-  .setExpirationTime("1h")
-  .sign(keys.privateKey)
+const tokenOf = (sub: string) =>
+  new SignJWT({ roles: ["operator"] })
+    .setProtectedHeader({ alg: "ES256", kid: "k1", typ: "at+jwt" })
+    .setIssuer(issuer)
+    .setAudience(audience)
+    .setSubject(sub)
+    .setExpirationTime("1h")
+    .sign(keys.privateKey)
+const token = await tokenOf("bench")
+/** Token of another subject, for a bench of callers beside one another. */
+const otherToken = await tokenOf("another")
 
 const signIn = Host.Authentication.layer({
   issuer,
@@ -67,7 +71,7 @@ const layer = (url: string) =>
 const program = Effect.gen(function* () {
   const context = yield* Effect.context<HttpServer.HttpServer>()
   const url = HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
-  process.send?.({ url, token, live: `http://127.0.0.1:${livePort}` })
+  process.send?.({ url, token, otherToken, live: `http://127.0.0.1:${livePort}` })
   return yield* Effect.never
 })
 

@@ -25,7 +25,7 @@ interface Servers {
 }
 
 /** Runs a measurement against both servers, on a database that a seed has filled. */
-const served = <A, E, F>(
+export const served = <A, E, F>(
   seed: Effect.Effect<unknown, E, Services>,
   measure: (servers: Servers) => Effect.Effect<A, F, Services>
 ): Promise<A> =>

@@ -9,6 +9,8 @@ import type { Work } from "./measure.ts"
 export interface Served {
   readonly url: string
   readonly token: string
+  /** Token of another subject; the empty text where there is none. */
+  readonly otherToken: string
   readonly party: string
   /** Address of the listener that answers /livez; the empty text where there is none. */
   readonly live: string
@@ -50,6 +52,7 @@ export const start = (of: {
     const said = yield* Effect.promise(heard)
     return {
       token: "",
+      otherToken: "",
       party: "",
       live: "",
       ...(said as { readonly url: string }),

@@ -60,6 +60,8 @@ interface Exchange {
 let venue: Venue
 let other: string
 let exchanges: Array<Exchange> = []
+/** Number of the test in progress, which its requests carry. */
+let round = 0
 const sockets: Array<Socket> = []
 
 const noted = (message: unknown): void => {
@@ -95,7 +97,7 @@ const volley = async (of: {
   readonly as: string | null
 }) => {
   const authorization = of.as === null ? "" : `Authorization: ${of.as}\r\n`
-  const request = `GET ${of.path} HTTP/1.1\r\nHost: x\r\nX-Hostile: ${test}\r\n${authorization}\r\n`
+  const request = `GET ${of.path} HTTP/1.1\r\nHost: x\r\nX-Hostile: ${round}\r\n${authorization}\r\n`
   await Promise.all(
     Array.from({ length: of.connections }, () => {
       const socket = connect(venue.port, "127.0.0.1")
@@ -111,7 +113,7 @@ const volley = async (of: {
 
 /** What connections of this test sent: some of an earlier one may arrive after it has ended. */
 const hostile = () =>
-  exchanges.filter(({ request }) => request.headers["x-hostile"] === String(test))
+  exchanges.filter(({ request }) => request.headers["x-hostile"] === String(round))
 
 /** Bytes that the host holds for connections whose clients do not read. */
 const heldBytes = () => {
@@ -170,7 +172,7 @@ describe("callers that do not read", () => {
   })
   beforeEach(() => {
     exchanges = []
-    test += 1
+    round += 1
   })
   afterEach(hangUp)
 

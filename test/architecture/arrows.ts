@@ -35,7 +35,7 @@ const hostLayers: ReadonlyArray<RegExp> = [
   /^api\//u,
   /^middleware\//u,
   /^handlers\//u,
-  /^(cli\/|client\/|(Host|Listener|Background|Management|Deployment|Metrics|client|index|main)\.ts$)/u
+  /^(cli\/|client\/|(Host|Docs|Listener|Background|Management|Deployment|Metrics|client|index|main)\.ts$)/u
 ]
 
 /** A file of no layer, such as the settings, is one that every layer may know: it lies lowest. */

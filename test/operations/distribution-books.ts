@@ -114,6 +114,8 @@ export class Books {
   readonly months: Array<Month> = []
   /** The successor by recovery of a party's units. */
   readonly successors = new Map<string, string>()
+  /** When the units of a party were recovered, by the ledger. */
+  private readonly succeededAt = new Map<string, number>()
   /** Deliveries on the ledger before the engine's instruction arrived there. */
   readonly breaches: Array<string> = []
   readonly rates = new Map<string, bigint>()
@@ -261,6 +263,7 @@ export class Books {
 
   private succeed(from: string, to: string): void {
     this.successors.set(from, to)
+    this.succeededAt.set(from, this.now)
     for (const { lines } of this.months) {
       for (const line of lines.filter(isOwed)) {
         if (line.party !== from) continue
@@ -309,6 +312,15 @@ export class Books {
   private payeeOf(party: string): string {
     const next = this.successors.get(party)
     return next === undefined ? party : this.payeeOf(next)
+  }
+
+  /** The holder whose units a payee recovered since the record date before: its days are in the line. */
+  private predecessorIn(payee: string, before: string | null, month: string): string | null {
+    const begin = before === null ? millisOf(`${month}-01`) : endOf(before)
+    const from = [...this.successors].find(
+      ([party, to]) => to === payee && (this.succeededAt.get(party) ?? 0) >= begin
+    )
+    return from === undefined ? null : (this.terms.holders.get(from[0]) ?? null)
   }
 
   /** Units of a payee, with those of the parties it succeeded, just before an instant. */
@@ -399,7 +411,7 @@ export class Books {
       lines.push({
         lineId: `${distributionId}.${lines.length + 1}`,
         party: payee,
-        predecessor: null,
+        predecessor: this.predecessorIn(payee, before?.month ?? null, month),
         units,
         entitlement,
         carryIn,

@@ -325,13 +325,14 @@ describe("the execution of a distribution", () => {
           Decimal.formatPlain(line.units),
           Decimal.formatPlain(line.entitlement),
           line.state,
-          line.reason
+          line.reason,
+          line.predecessor
         ]),
         [
           // 3 days at 0.01 and 19 at 0.02, before and after the recovery.
-          ["h1-next", "100", "41", "due", null],
-          ["h2", "50", "20.5", "due", null],
-          [stranger.party, "10", "4.1", "suspended", "no-holder"]
+          ["h1-next", "100", "41", "due", null, "h1"],
+          ["h2", "50", "20.5", "due", null, null],
+          [stranger.party, "10", "4.1", "suspended", "no-holder", null]
         ]
       )
     }).pipe(engine())

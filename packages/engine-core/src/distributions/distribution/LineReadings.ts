@@ -4,6 +4,7 @@
  */
 import { Effect, Option, Stream } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { holderParties, holders } from "../../holders/holder/Holder.ts"
 import * as Month from "../../kernel/Month.ts"
@@ -29,9 +30,11 @@ import {
   lineIdOf
 } from "./DistributionLine.ts"
 import { DistributionLineMachine, type Evidence, type Fact } from "./DistributionLineMachine.ts"
+import { executedOf } from "./DistributionLookups.ts"
 import { linesWritten, payIfSettled } from "./PaymentSteps.ts"
 import { judgeAll } from "./LineCauseLookups.ts"
 import { firstOf } from "./LineCauseRules.ts"
+import { recoveredSince } from "./SuccessionLookups.ts"
 import { judgeAgain } from "./SuspenseSteps.ts"
 
 const lines = LedgerRecord.transitionsOf({
@@ -70,6 +73,11 @@ export const addLines = (
       added.lines.map(({ holder: party }) => ({ party, instrumentId, payout })),
       node.effectiveAt
     )
+    const predecessors = yield* recoveredSince(
+      instrumentId,
+      judged.flatMap(({ holder }) => holder ?? []),
+      yield* beginOf(self)
+    )
     const contractOf = new Map(
       added.contracts.map(({ number, contractId }) => [number, contractId])
     )
@@ -100,7 +108,7 @@ export const addLines = (
           state: stateOf({ lineCid, waiting }),
           reason: lineCid === null ? line.carried : firstOf(waiting),
           carriedFrom: line.carriedFrom === null ? null : Month.of(line.carriedFrom),
-          predecessor: null,
+          predecessor: predecessors.get(holder?.holderId ?? "") ?? null,
           ...unpaid,
           number: line.number,
           computedFor: { holderId: holder?.holderId ?? null, party: line.holder },
@@ -119,6 +127,19 @@ export const addLines = (
     const succeeded = judged.flatMap(({ holder }) => (holder?.successor == null ? [] : [holder]))
     if (succeeded.length > 0) yield* judgeAgain(succeeded, node.act)
   })
+
+/** End of the record date of the month executed before; of the first one, the begin of its month. */
+const beginOf = Effect.fnUntraced(function* (self: Distribution) {
+  const { instrumentId, month, recordEndsAt, zone } = self
+  const before = yield* executedOf(instrumentId, null).pipe(
+    Stream.filter((executed) => executed.month < month),
+    Stream.runHead
+  )
+  return Option.match(before, {
+    onNone: () => Instant.min(Zone.startOfDay(zone, Month.firstDay(month)), recordEndsAt),
+    onSome: (executed) => executed.recordEndsAt
+  })
+})
 
 const unpaid = {
   evidence: null,

@@ -3,9 +3,11 @@
  * owed party, and the predecessors of a holder. Each takes a few look-ups for every link of the
  * longest chain, however many holders are asked about.
  */
-import { Effect } from "effect"
+import { Effect, Option, Stream } from "effect"
 import { type Holder, holders } from "../../holders/holder/Holder.ts"
 import { holdersOfParties } from "../../holders/holder/HolderLookups.ts"
+import { partyMovements } from "../../instruments/register/Movement.ts"
+import * as Instant from "../../kernel/Instant.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import { idOf as recoveryIdOf, recoveries } from "../../powers/Recovery.ts"
 import { Records } from "../../records/Records.ts"
@@ -53,6 +55,36 @@ export const succeededIn = Effect.fnUntraced(function* (
   return new Set(
     found.flatMap(({ holderId }, nth) => (successors[nth] === null ? [] : [holderId as string]))
   )
+})
+
+/**
+ * Finds the nearest predecessor of each of these holders whose units of the instrument were recovered
+ * at an instant or later, by the holder's id: its days are in the holder's line.
+ */
+export const recoveredSince = Effect.fnUntraced(function* (
+  instrumentId: string,
+  of: ReadonlyArray<Holder>,
+  since: Instant.Instant
+) {
+  const records = yield* Records
+  const found = new Map<string, string>()
+  const succeeding = of.filter(({ predecessor }) => predecessor !== null)
+  if (succeeding.length === 0) return found
+  for (const [holderId, [nearest]] of yield* predecessorsOf(instrumentId, succeeding)) {
+    if (nearest === undefined) continue
+    const where = { party: [nearest.party], instrumentId: [instrumentId], kind: ["recovery"] }
+    const last = yield* records.stream(partyMovements, { where, direction: "desc" }).pipe(
+      Stream.map(({ record }) => record),
+      Stream.filter(({ from }) => from === nearest.party),
+      Stream.runHead
+    )
+    const isSince = Option.match(last, {
+      onNone: () => false,
+      onSome: ({ ledgerTime }) => Instant.atOrAfter(ledgerTime, since)
+    })
+    if (isSince) found.set(holderId, nearest.holderId)
+  }
+  return found
 })
 
 /**

@@ -29,7 +29,8 @@ const seenAt = (nth: number, runId: string): Seen => ({
   asOf: { offset: Offset.zero, instant: Instant.fromNanos(start + BigInt((nth * 7) % 5)) },
   comparedAt: nth % 2 === 0 ? null : { offset: Offset.zero, instant: start },
   statementId: nth % 2 === 0 ? null : `st-${nth}`,
-  missingDates: []
+  missingDates: [],
+  entry: null
 })
 
 const made = (nth: number): Finding =>

@@ -144,7 +144,8 @@ const found = async (instrumentId: string, checks: ReadonlyArray<string>) =>
                   asOf: { offset: Offset.zero, instant: now },
                   comparedAt: null,
                   statementId: null,
-                  missingDates: []
+                  missingDates: [],
+                  entry: null
                 }
               ),
               act

@@ -148,7 +148,8 @@ const sighting: Seen = {
   asOf: { offset: Offset.zero, instant: at(1) },
   comparedAt: null,
   statementId: null,
-  missingDates: []
+  missingDates: [],
+  entry: null
 }
 const opened = first(
   {

@@ -306,7 +306,8 @@ describe("a distribution", () => {
             asOf: { offset: Offset.zero, instant: now },
             comparedAt: null,
             statementId: null,
-            missingDates: []
+            missingDates: [],
+            entry: null
           }
         )
         const stored = yield* records.transact(records.open(findings, finding, act))

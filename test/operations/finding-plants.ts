@@ -43,7 +43,8 @@ export const finds = (
         asOf: { offset: Offset.zero, instant: firstSeenAt },
         comparedAt: null,
         statementId,
-        missingDates: []
+        missingDates: [],
+        entry: null
       }
     )
     yield* records.transact(

@@ -57,7 +57,8 @@ const run = (found: Found) =>
         // Figures of another moment: the runs that releases start have none to clear it by.
         comparedAt: { offset: Offset.zero, instant: now },
         statementId: null,
-        missingDates: []
+        missingDates: [],
+        entry: null
       } as const
       if (Option.isSome(before)) {
         return [yield* records.record(findings, before.value, foundAgain(before.value, seen), act)]

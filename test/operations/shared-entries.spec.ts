@@ -3,12 +3,14 @@ import { Records } from "@bursar/engine-core"
 import { Date, Decimal } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { findings } from "#core/findings/Finding.ts"
 import { cashLines } from "#core/orders/order/CashTaking.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Bank from "./bank.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
+import * as Reconciling from "./reconciling.ts"
 
 const engine = () => Effect.provide(world())
 const price = "1.0437"
@@ -158,6 +160,59 @@ describe("an entry that two statements of its account state", () => {
   )
 })
 
+/** Runs check `cash-settlement` and lists its open findings: severity, subject, amounts, entry. */
+const found = Effect.gen(function* () {
+  const scope = { instrumentIds: ["fund-a"], checks: ["cash-settlement"] }
+  yield* Reconciling.run(JSON.stringify({ scope }))
+  const records = yield* Records
+  const rows = yield* records.list(findings, { where: { state: ["open"] }, limit: 100 })
+  return rows.map(({ record: { actual, entry, expected, severity, subject } }) =>
+    [
+      severity,
+      subject.id,
+      ...[expected, actual].map((of) => (of === null ? "-" : Decimal.formatPlain(of))),
+      entry === null ? "-" : `${entry.externalStatementId}:${entry.line}`
+    ].join(" ")
+  )
+})
+
+describe("a correction of a statement", () => {
+  it.effect("moves no more to an entry than its other copies have left", () =>
+    Effect.gen(function* () {
+      yield* priced
+      yield* Bank.states({ id: "st-1", entries: [{ amount: "200000", bankReference: "A" }] })
+      yield* Bank.states({
+        id: "st-2",
+        source: "feed",
+        entries: [{ amount: hundred, bankReference: "A" }]
+      })
+      assert.strictEqual(yield* delivers("s1", ["st-2", 1, 100000]), "")
+      assert.strictEqual(yield* delivers("s2", ["st-1", 1, 100000]), "")
+      // The larger statement was wrong: its copy is now that of the other, which an order took whole.
+      const entries = [{ amount: hundred, bankReference: "A" }]
+      yield* Bank.states({ id: "st-3", corrects: "st-1", entries })
+      assert.strictEqual(yield* takenOfAll, hundred)
+      assert.deepStrictEqual(yield* found, ["blocking s2 100000 0 -"])
+      assert.strictEqual(yield* delivers("s3", ["st-3", 1, 100000]), left)
+    }).pipe(engine())
+  )
+
+  it.effect("carries what was taken along, over all copies", () =>
+    Effect.gen(function* () {
+      yield* priced
+      const entry = { amount: "200000", bankReference: "A" }
+      yield* Bank.states({ id: "st-1", entries: [entry] })
+      yield* Bank.states({ id: "st-2", source: "feed", entries: [entry] })
+      assert.strictEqual(yield* delivers("s1", ["st-1", 1, 100000]), "")
+      assert.strictEqual(yield* delivers("s2", ["st-2", 1, 100000]), "")
+      yield* Bank.states({ id: "st-3", corrects: "st-1", entries: [{ amount: "7" }, entry] })
+      assert.strictEqual(yield* takenOfAll, "200000")
+      assert.strictEqual(yield* delivers("s3", ["st-3", 2, 100000]), left)
+      assert.deepStrictEqual(yield* found, [])
+    }).pipe(engine())
+  )
+})
+
 const reversal = (of: Partial<Bank.Entry>): Bank.Entry => ({
   amount: hundred,
   direction: "debit",
@@ -193,6 +248,27 @@ describe("an entry that the bank took back", () => {
       assert.strictEqual(yield* delivers("s1", ["st-1", 1, 100000]), left)
       assert.strictEqual(yield* takenOfAll, "0")
     }).pipe(engine())
+  )
+
+  it.effect(
+    "after an order took it is a blocking finding on the order, until it is corrected",
+    () =>
+      Effect.gen(function* () {
+        yield* priced
+        const entries = [{ amount: "1" }, { amount: hundred, bankReference: "A" }]
+        yield* Bank.states({ id: "st-1", entries })
+        yield* Bank.states({ id: "st-2", source: "feed", entries: [...entries].reverse() })
+        assert.strictEqual(yield* delivers("s1", ["st-2", 1, 100000]), "")
+        assert.deepStrictEqual(yield* found, [])
+        const bookingDate = later.businessDate
+        const entry = reversal({ bankReference: "A", bookingDate })
+        yield* Bank.states({ id: "st-3", entries: [entry], ...later })
+        assert.deepStrictEqual(yield* found, ["blocking s1 100000 0 st-2:1"])
+        yield* Calls.write("subscription.settle", { subscriptionId: "s1" }, {})
+        assert.deepStrictEqual(yield* found, ["blocking s1 100000 0 st-2:1"])
+        yield* Bank.states({ id: "st-4", corrects: "st-3", entries: [], ...later })
+        assert.deepStrictEqual(yield* found, [])
+      }).pipe(engine())
   )
 
   it.effect("is one of two equal ones, and the other pays", () =>

@@ -35,7 +35,8 @@ const sightingAt = (instant: Instant.Instant, unexplained: Decimal.Decimal): See
   asOf: { offset: Offset.zero, instant },
   comparedAt: null,
   statementId: null,
-  missingDates: []
+  missingDates: [],
+  entry: null
 })
 
 const found = (before: Finding | undefined, now: Seen): Finding =>

@@ -110,7 +110,8 @@ const seenAt = (of: {
     asOf: { offset: Offset.zero, instant: noon },
     comparedAt: null,
     statementId: null,
-    missingDates: []
+    missingDates: [],
+    entry: null
   }
 }
 

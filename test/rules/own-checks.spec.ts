@@ -84,7 +84,7 @@ describe("an order that is delivered", () => {
     ["blocks from then on", past, "99.98", false, "blocking 99.98"],
     ["blocks at once where a correction lost its cash", edge, "40", true, "blocking 40"]
   ] as const)("%s", (_, now, paid, isLost, found) => {
-    const fact = { ...delivered, paid: d(paid), isLost }
+    const fact = { ...delivered, paid: d(paid), isLost, entry: null }
     const [severity, amount] = typeof found === "string" ? found.split(" ") : []
     expect(CashSettlement.differences(fact, d("0.01"), terms(now)).map(shown)).toEqual(
       severity === undefined

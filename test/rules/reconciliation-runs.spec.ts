@@ -66,7 +66,8 @@ const difference = (nth: number, amount: string): Difference => ({
   unexplained: d(amount),
   comparedAt: null,
   statementId: null,
-  missingDates: []
+  missingDates: [],
+  entry: null
 })
 
 describe("new findings of one check", () => {

@@ -29,6 +29,9 @@ const Explained = Schema.Struct({
 export const Moment = Schema.Struct({ offset: Offset.schema, instant: Instant.schema })
 export type Moment = typeof Moment.Type
 
+/** Line of a bank statement. */
+export const FoundEntry = Schema.Struct({ externalStatementId: Text, line: Integer.schema })
+
 /** Members of a finding that each run measures anew. */
 const sightingFields = {
   runId: Text,
@@ -56,7 +59,12 @@ const sightingFields = {
    */
   missingDates: Schema.Array(Date.schema).pipe(
     Schema.withDecodingDefaultTypeKey(Effect.succeed([]))
-  )
+  ),
+  /**
+   * Line of a bank statement whose entry the finding is about. Findings that were stored before entries
+   * were named have none.
+   */
+  entry: NullOr(FoundEntry).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(null)))
 } as const
 export const Seen = Schema.Struct(sightingFields)
 export type Seen = typeof Seen.Type

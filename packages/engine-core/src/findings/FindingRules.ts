@@ -72,6 +72,7 @@ export type Comparison = Omit<
   | "statementId"
   | "comparedAt"
   | "missingDates"
+  | "entry"
 > & {
   readonly expected: Decimal.Decimal
   readonly actual: Decimal.Decimal
@@ -82,6 +83,8 @@ export type Comparison = Omit<
   readonly statementId?: string | null
   /** Absent: no statement is missing that may explain the difference. */
   readonly missingDates?: Difference["missingDates"]
+  /** Absent: the difference is of no single bank line. */
+  readonly entry?: Difference["entry"]
 }
 
 /**
@@ -94,6 +97,7 @@ export const compare = ({
   comparedAt = null,
   statementId = null,
   missingDates = [],
+  entry = null,
   ...of
 }: Comparison): ReadonlyArray<Difference> => {
   const difference = Decimal.subtract(of.actual, of.expected)
@@ -102,7 +106,7 @@ export const compare = ({
   const { explained, unexplained } = explain(difference, { ...items, tolerance: of.tolerance })
   if (isWithin(difference) && isWithin(unexplained)) return []
   const severity = isWithin(unexplained) ? "info" : of.severity
-  const moments = { comparedAt, statementId, missingDates }
+  const moments = { comparedAt, statementId, missingDates, entry }
   return [{ ...of, severity, difference, explained, unexplained, ...moments }]
 }
 
@@ -119,5 +123,6 @@ const unmeasured = {
   tolerance: Decimal.zero,
   explained: { amount: Decimal.zero, by: [] },
   unexplained: Decimal.zero,
-  missingDates: []
+  missingDates: [],
+  entry: null
 } as const

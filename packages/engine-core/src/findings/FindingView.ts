@@ -6,7 +6,7 @@ import * as LazyStruct from "../kernel/LazyStruct.ts"
 import * as RecordView from "../records/RecordView.ts"
 import type { Stored } from "../records/Records.ts"
 import { basisOf } from "./FindingBasis.ts"
-import { Finding, findings, Moment } from "./Finding.ts"
+import { Finding, findings, FoundEntry, Moment } from "./Finding.ts"
 
 const shown = {
   ...Struct.pick(Finding.fields, [
@@ -30,6 +30,8 @@ const shown = {
   comparedAt: Schema.NullOr(Moment),
   /** Business dates whose statements did not come and may explain the difference. */
   missingDates: Schema.Array(Date.schema),
+  /** Line of a bank statement whose entry the finding is about; null: it is about none. */
+  entry: Schema.NullOr(FoundEntry),
   ...Struct.pick(Finding.fields, [
     "statementId",
     "firstSeenRunId",

@@ -9,6 +9,7 @@ import * as Offset from "../kernel/Offset.ts"
 import { type Unavailable, unavailable } from "../kernel/Refusal.ts"
 import * as Ledger from "../ports/Ledger.ts"
 import { ScreeningSource } from "../ports/ScreeningSource.ts"
+import { Crypto } from "../ports/Crypto.ts"
 import { Bulk } from "../ports/storage/Bulk.ts"
 import { type ProjectionHead, ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import { WriterFenced } from "../ports/storage/StorageError.ts"
@@ -153,6 +154,7 @@ const follow = Effect.scoped(
 const needs = [
   Records,
   Bulk,
+  Crypto,
   Ledger.Ledger,
   ProjectionLog,
   WorkQueue,

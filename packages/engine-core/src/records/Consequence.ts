@@ -5,6 +5,7 @@
 import { Context, Effect } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
+import type { Crypto } from "../ports/Crypto.ts"
 import type { Bulk } from "../ports/storage/Bulk.ts"
 import type { Act } from "./Act.ts"
 import type { Records } from "./Records.ts"
@@ -24,7 +25,10 @@ export interface Consequence<R = unknown, C = unknown> {
   /** Subject of the change, as text that is equal where one judgement is enough; null: none. */
   concerns(change: Change<R>): { readonly key: string; readonly of: C } | null
   /** Judges what changes of one act concern, each once. Runs inside their transaction. */
-  follow(concerned: ReadonlyArray<C>, act: Act): Effect.Effect<void, Unavailable, Records | Bulk>
+  follow(
+    concerned: ReadonlyArray<C>,
+    act: Act
+  ): Effect.Effect<void, Unavailable, Records | Bulk | Crypto>
 }
 
 /** Declares a consequence; the type of its record follows from the collection. */
@@ -56,7 +60,7 @@ const rounds = Effect.fnUntraced(function* ({ pending }: UnitOfWork) {
  * Runs the consequences of what the transaction has changed since the last time, act by act: at the end
  * of every transaction, and of each ledger update inside one. Does nothing outside a transaction.
  */
-export const settle: Effect.Effect<void, Unavailable, Records | Bulk> = Effect.flatMap(
+export const settle: Effect.Effect<void, Unavailable, Records | Bulk | Crypto> = Effect.flatMap(
   current,
   (work) =>
     // Fast path: nearly every transaction makes no change with consequences, and then starts no

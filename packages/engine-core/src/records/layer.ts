@@ -68,7 +68,8 @@ const make = Effect.gen(function* () {
   const documents = yield* Documents
   const feed = yield* Feed
   const queue = yield* WorkQueue
-  const { sha256 } = yield* Crypto
+  const crypto = yield* Crypto
+  const { sha256 } = crypto
   const { tenantId } = yield* Settings
   const timely = yield* Timely.Declared
   const consequences = yield* Consequence.Declared
@@ -82,7 +83,8 @@ const make = Effect.gen(function* () {
   const settle: Effect.Effect<void, Unavailable> = Effect.suspend(() =>
     Consequence.settle.pipe(
       Effect.provideService(Records, service),
-      Effect.provideService(Bulk, bulk)
+      Effect.provideService(Bulk, bulk),
+      Effect.provideService(Crypto, crypto)
     )
   )
   const service: Records["Service"] = Records.of({

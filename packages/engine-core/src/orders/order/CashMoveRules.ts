@@ -82,8 +82,10 @@ export const moved = (of: {
   readonly taken: ReadonlyArray<TakenOf>
   /** Cash that an earlier correction lost, by the entry that it was first taken of. */
   readonly missing: ReadonlyArray<TakenOf>
+  /** Cash that orders took of entries of the correction by lines of other statements, by number. */
+  readonly elsewhere?: ReadonlyMap<number, Decimal.Decimal>
 }): { readonly taken: ReadonlyArray<Moved>; readonly missing: ReadonlyArray<Moved> } => {
-  const { before, after, taken, missing } = of
+  const { before, after, taken, missing, elsewhere = new Map<number, Decimal.Decimal>() } = of
   const pairs = pairsOf(before, after)
   const paired = new Set([...pairs.values()].map(({ line }) => line))
   const fresh = after.filter(({ line }) => !paired.has(line))
@@ -93,7 +95,7 @@ export const moved = (of: {
     const key = bankKeyOf(entry)
     return (key === null ? undefined : ofBank.get(key)) ?? queueOf([])
   }
-  const fill = filling(after)
+  const fill = filling(after, elsewhere)
   return {
     taken: taken.map(({ entry, amount }) => {
       const pair = pairs.get(entry.line)
@@ -103,9 +105,17 @@ export const moved = (of: {
   }
 }
 
-/** Fills lines up to their amounts, call by call. */
-const filling = (entries: ReadonlyArray<Entry>) => {
-  const room = new Map(entries.map(({ line, amount }) => [line, amount]))
+/** Fills lines up to what their entries have left, call by call. */
+const filling = (
+  entries: ReadonlyArray<Entry>,
+  elsewhere: ReadonlyMap<number, Decimal.Decimal>
+) => {
+  const room = new Map(
+    entries.map(({ line, amount }) => {
+      const left = Decimal.subtract(amount, elsewhere.get(line) ?? Decimal.zero)
+      return [line, Decimal.max(Decimal.zero, left)]
+    })
+  )
   return (amount: Decimal.Decimal, into: ReadonlyArray<Queue>): Moved => {
     const places: Array<Place> = []
     let lost = amount
@@ -119,7 +129,7 @@ const filling = (entries: ReadonlyArray<Entry>) => {
           places.push({ line, amount: part })
           lost = Decimal.subtract(lost, part)
         }
-        if (part < free) break
+        if (Decimal.isPositive(free) && part < free) break
       }
     }
     return { places, lost }

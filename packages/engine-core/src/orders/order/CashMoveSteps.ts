@@ -12,12 +12,23 @@ import {
   type ExternalStatement,
   externalStatements
 } from "../../statements/external-statement/ExternalStatement.ts"
+import type { CashEntry } from "../../statements/external-statement/StatementLine.ts"
 import * as StatementLookups from "../../statements/external-statement/StatementLookups.ts"
 import { redemptions } from "../redemption/Redemption.ts"
 import { type Subscription, subscriptions } from "../subscription/Subscription.ts"
 import * as Cash from "./CashLine.ts"
 import * as Rules from "./CashMoveRules.ts"
-import { entriesNamed, giveTo, inTurn, merged, returned, takeOf } from "./CashSteps.ts"
+import {
+  entriesNamed,
+  entriesOfLines,
+  giveTo,
+  inTurn,
+  merged,
+  returned,
+  takenOfAll,
+  takenOfLines,
+  takeOf
+} from "./CashSteps.ts"
 import * as Taking from "./CashTaking.ts"
 
 type StoredTaking = Stored<Taking.CashTaking>
@@ -39,7 +50,7 @@ const takingsOf = Effect.fnUntraced(function* (statementId: string) {
 /** Collects the entries of a statement that are wanted, in file order. */
 const entriesOf = (statement: ExternalStatement, isWanted: (entry: Rules.Entry) => boolean) =>
   StatementLookups.linesOf(statement).pipe(
-    Stream.filter((line) => line.kind === "cash"),
+    Stream.filter((line): line is CashEntry => line.kind === "cash"),
     Stream.filter(isWanted),
     Stream.runCollect
   )
@@ -112,6 +123,26 @@ const batchesOf = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
     all.slice(n * batchMax, (n + 1) * batchMax)
   )
 
+/**
+ * Loads what orders took of entries of a correction by lines of other statements in force: what moves to
+ * an entry is no more than it has left over all its copies.
+ */
+const takenElsewhere = Effect.fnUntraced(function* (
+  statement: ExternalStatement,
+  entries: ReadonlyArray<CashEntry>
+) {
+  const lines = entries.map((entry) => ({ statement, entry }))
+  const facts = yield* entriesOfLines(lines)
+  const taken = yield* takenOfLines([...facts.values()].flatMap(({ shared }) => [...shared]))
+  return new Map(
+    entries.map(({ line }) => {
+      const name = Cash.nameOf({ statementId: statement.externalStatementId, line })
+      const others = [...(facts.get(name)?.shared ?? [])].filter((other) => other !== name)
+      return [line, takenOfAll(taken, others)] as const
+    })
+  )
+})
+
 /** Moves the cash that orders took of a replaced statement to the lines of its correction. */
 const move = Effect.fnUntraced(function* (before: ExternalStatement, act: Act) {
   const records = yield* Records
@@ -133,7 +164,9 @@ const move = Effect.fnUntraced(function* (before: ExternalStatement, act: Act) {
   const isWanted = (entry: Rules.Entry) =>
     keys.has(Rules.sameOf(entry)) || keys.has(Rules.bankKeyOf(entry))
   const entries = yield* entriesOf(after, isWanted)
+  const elsewhere = yield* takenElsewhere(after, entries)
   const found = Rules.moved({
+    elsewhere,
     before: yield* entriesOf(before, isWanted),
     after: entries,
     taken,

@@ -6,11 +6,20 @@ import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
-import { type CashTaking, cashTakings, orderKeyOf } from "../../orders/order/CashTaking.ts"
+import { type CashLine, nameOf } from "../../orders/order/CashLine.ts"
+import { type CashTaking, cashTakings, linesOf, orderKeyOf } from "../../orders/order/CashTaking.ts"
 import { type Redemption, redemptions } from "../../orders/redemption/Redemption.ts"
 import { type Subscription, subscriptions } from "../../orders/subscription/Subscription.ts"
+import { Bulk } from "../../ports/storage/Bulk.ts"
+import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records } from "../../records/Records.ts"
-import type { Point } from "./Check.ts"
+import { externalSources } from "../../statements/external-source/ExternalSource.ts"
+import * as EntryLookups from "../../statements/external-statement/EntryLookups.ts"
+import * as EntryRules from "../../statements/external-statement/EntryRules.ts"
+import { ownerOf } from "../../statements/external-statement/ExternalStatement.ts"
+import * as LineRows from "../../statements/external-statement/LineRows.ts"
+import { inForce } from "../../statements/external-statement/StatementLookups.ts"
+import type { Point, Services } from "./Check.ts"
 import type * as CashSettlement from "./checks/CashSettlement.ts"
 
 type Of = Pick<Instrument, "instrumentId">
@@ -18,7 +27,7 @@ type Settled = CashSettlement.Settled
 
 const ofCash = (
   self: Pick<Subscription | Redemption, "instrumentId" | "holderId" | "currency" | "cash">,
-  of: Pick<Settled, "kind" | "orderId" | "isLost"> & { readonly since: Instant.Instant }
+  of: Pick<Settled, "kind" | "orderId" | "isLost" | "entry"> & { readonly since: Instant.Instant }
 ): Settled => ({
   ...of,
   instrumentId: self.instrumentId,
@@ -32,64 +41,154 @@ const ofCash = (
  * Facts of a subscription: its cash; or its refund, where bank lines have all of its cash and not
  * all of its refund.
  */
-const ofSubscription = (
-  self: Subscription,
-  { isLost }: Pick<Settled, "isLost">
-): ReadonlyArray<Settled> => {
-  if (self.payment !== "wire" || self.deliveredAt === null) return []
-  const order = { kind: "subscription" as const, orderId: self.subscriptionId, isLost }
-  const fact = ofCash(self, { ...order, since: self.deliveredAt })
+const ofSubscription = (self: Subscription, of: TakenBack): ReadonlyArray<Settled> => {
+  // Cash that the bank took back is missing before the units are delivered, too.
+  const since = self.deliveredAt ?? (of.entry === null ? null : self.claimedAt)
+  if (self.payment !== "wire" || since === null) return []
+  const { isLost, entry } = of
+  const order = { kind: "subscription" as const, orderId: self.subscriptionId, isLost, entry }
+  const fact = less(ofCash(self, { ...order, since }), of.cash)
   const isWhole = Decimal.atLeast(fact.paid, fact.due)
   if (!isWhole || !isLost) return [fact]
   const back = Decimal.sum(self.refunds.map(({ amount }) => amount))
-  return [{ ...fact, due: self.refunded ?? Decimal.zero, paid: back }]
+  return [less({ ...fact, due: self.refunded ?? Decimal.zero, paid: back }, of.refund)]
 }
 
-const ofRedemption = (
-  self: Redemption,
-  { isLost }: Pick<Settled, "isLost">
-): ReadonlyArray<Settled> =>
-  self.payment !== "wire" || self.settledAt === null
-    ? []
-    : [
-        ofCash(self, {
-          kind: "redemption",
-          orderId: self.redemptionId,
-          isLost,
-          since: self.settledAt
+const ofRedemption = (self: Redemption, of: TakenBack): ReadonlyArray<Settled> => {
+  const since = self.settledAt ?? (of.entry === null ? null : self.claimedAt)
+  if (self.payment !== "wire" || since === null) return []
+  const { isLost, entry } = of
+  const order = { kind: "redemption" as const, orderId: self.redemptionId, isLost, entry }
+  return [less(ofCash(self, { ...order, since }), of.cash)]
+}
+
+/** Cash of an order that a correction or its bank took back. */
+interface TakenBack extends Pick<Settled, "isLost" | "entry"> {
+  /** Sums of entries that the bank took back, of the order's cash and of its refund. */
+  readonly cash: Decimal.Decimal
+  readonly refund: Decimal.Decimal
+}
+
+const nothing: TakenBack = {
+  isLost: false,
+  entry: null,
+  cash: Decimal.zero,
+  refund: Decimal.zero
+}
+
+const less = (fact: Settled, amount: Decimal.Decimal): Settled => ({
+  ...fact,
+  paid: Decimal.subtract(fact.paid, amount)
+})
+
+/** Number of statements whose reversals are looked up together. */
+const statementsMax = 100
+
+/** Loads the sources of cash of an instrument, inactive ones too: what they stated stays in force. */
+const cashSourcesOf = ({ instrumentId }: Of, { pin }: Point) =>
+  Effect.flatMap(Records, (records) =>
+    records.stream(externalSources, { pin, where: { kind: ["cash"] } }).pipe(
+      Stream.map(({ record }) => record),
+      Stream.filter(({ instruments }) => instruments.includes(instrumentId)),
+      Stream.runCollect
+    )
+  )
+
+/** Loads the takings of entries that the bank took back in statements of the instrument's account. */
+const reversedTakings = Effect.fnUntraced(function* (instrument: Of, at: Point) {
+  const records = yield* Records
+  const bulk = yield* Bulk
+  const { pin } = at
+  const found = new Map<string, { readonly taking: CashTaking; readonly place: CashLine }>()
+  for (const { externalSourceId } of yield* cashSourcesOf(instrument, at)) {
+    yield* inForce({ externalSourceId, instrumentId: instrument.instrumentId }, pin).pipe(
+      Stream.filter(({ prunedAt }) => prunedAt === undefined),
+      Stream.grouped(statementsMax),
+      Stream.runForEach((statements) =>
+        Effect.gen(function* () {
+          const byOwner = new Map(statements.map((statement) => [ownerOf(statement), statement]))
+          const rows = yield* orUnavailable(
+            bulk.entries([...byOwner.keys()].map((owner) => ({ reversalsIn: owner })))
+          )
+          const lines = rows.flatMap((row) => {
+            const [statement, entry] = [byOwner.get(row.owner), LineRows.lineOf(row)]
+            return statement === undefined || entry.kind !== "cash" ? [] : [{ statement, entry }]
+          })
+          const byAccount = yield* EntryLookups.entriesAround(lines, pin)
+          const reversed = [...byAccount.values()].flatMap((entries) => [
+            ...EntryRules.reversalsOf(entries).keys()
+          ])
+          const places = reversed.flatMap(({ copies }) => copies.map(EntryRules.placeOf))
+          if (places.length === 0) return
+          const names = new Set(places.map(EntryRules.placeNameOf))
+          const statementIds = [...new Set(places.map(({ statementId }) => statementId))]
+          yield* records.stream(cashTakings, { pin, where: { statementId: statementIds } }).pipe(
+            Stream.runForEach(({ record: taking }) =>
+              Effect.sync(() => {
+                for (const place of linesOf(taking)) {
+                  const key = `${orderKeyOf(taking)}/${taking.pays}/${nameOf(place)}`
+                  if (names.has(nameOf(place))) found.set(key, { taking, place })
+                }
+              })
+            )
+          )
         })
-      ]
+      )
+    )
+  }
+  return [...found.values()]
+})
 
 /** Loads the order of a taking, as facts of the check. */
-const orderOf = Effect.fnUntraced(function* ({ kind, orderId }: CashTaking, { pin }: Point) {
+const orderOf = Effect.fnUntraced(function* (
+  { kind, orderId }: CashTaking,
+  { at: { pin }, back }: { readonly at: Point; readonly back: TakenBack }
+) {
   const records = yield* Records
   if (kind === "subscription") {
     const found = yield* records.find(subscriptions, orderId, pin)
-    return Option.isNone(found) ? [] : ofSubscription(found.value, { isLost: true })
+    return Option.isNone(found) ? [] : ofSubscription(found.value, back)
   }
   const found = yield* records.find(redemptions, orderId, pin)
-  return Option.isNone(found) ? [] : ofRedemption(found.value, { isLost: true })
+  return Option.isNone(found) ? [] : ofRedemption(found.value, back)
 })
 
 /**
  * Streams the cash of the instrument's orders that are delivered and not closed, and of those,
  * closed or not, of which a correction took cash back.
  */
-export const settled = (
-  { instrumentId }: Of,
-  at: Point
-): Stream.Stream<Settled, Unavailable, Records> =>
+export const settled = (instrument: Of, at: Point): Stream.Stream<Settled, Unavailable, Services> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const records = yield* Records
       const { pin } = at
+      const { instrumentId } = instrument
       const losing = yield* records.stream(cashTakings, { pin, where: { losing: ["true"] } }).pipe(
         Stream.map(({ record }) => record),
         Stream.runCollect
       )
-      const byOrder = new Map(losing.map((taking) => [orderKeyOf(taking), taking]))
-      const lost = Stream.fromIterable(byOrder.values()).pipe(
-        Stream.mapEffect((taking) => orderOf(taking, at)),
+      const reversed = yield* reversedTakings(instrument, at)
+      const byOrder = new Map(
+        [...losing, ...reversed.map(({ taking }) => taking)].map((taking) => [
+          orderKeyOf(taking),
+          taking
+        ])
+      )
+      const backOf = (order: string): TakenBack => {
+        const own = reversed.filter(({ taking }) => orderKeyOf(taking) === order)
+        const sumOf = (pays: CashTaking["pays"]) =>
+          Decimal.sum(
+            own.flatMap(({ taking, place }) => (taking.pays === pays ? [place.amount] : []))
+          )
+        const [first] = own
+        const entry =
+          first === undefined
+            ? null
+            : { externalStatementId: first.place.statementId, line: first.place.line }
+        return { isLost: true, entry, cash: sumOf("cash"), refund: sumOf("refund") }
+      }
+      const lost = Stream.fromIterable(byOrder).pipe(
+        Stream.mapEffect(([order, taking]) => orderOf(taking, { at, back: backOf(order) })),
         Stream.flatMap(Stream.fromIterable),
         Stream.filter((fact) => fact.instrumentId === instrumentId)
       )
@@ -104,7 +203,7 @@ export const settled = (
             ({ subscriptionId: orderId }) =>
               !byOrder.has(orderKeyOf({ kind: "subscription", orderId }))
           ),
-          Stream.flatMap((self) => Stream.fromIterable(ofSubscription(self, { isLost: false })))
+          Stream.flatMap((self) => Stream.fromIterable(ofSubscription(self, nothing)))
         )
       return Stream.concat(delivered, lost)
     })

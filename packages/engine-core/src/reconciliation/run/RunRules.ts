@@ -199,6 +199,7 @@ const restOf = (
   explained: { amount: Decimal.zero, by: [] },
   statementId: null,
   missingDates: [],
+  entry: null,
   ...rest
 })
 

@@ -23,8 +23,10 @@ export interface Settled {
   readonly paid: Decimal.Decimal
   /** Since when the cash is owed: the delivery of the units. */
   readonly since: Instant.Instant
-  /** True where a correction of a statement had no line for cash that the order had taken. */
+  /** True where a correction, or a reversal by the bank, took back cash that the order had taken. */
   readonly isLost: boolean
+  /** Line of the entry that the order took and the bank took back; null: there is none. */
+  readonly entry: Difference["entry"]
 }
 
 /**
@@ -33,7 +35,7 @@ export interface Settled {
  * the cash back, else a warning.
  */
 export const differences = (
-  { instrumentId, kind, orderId, holderId, currency, due, paid, since, isLost }: Settled,
+  { instrumentId, kind, orderId, holderId, currency, due, paid, since, isLost, entry }: Settled,
   tolerance: Decimal.Decimal,
   terms: Pick<Terms, "grace" | "now">
 ): ReadonlyArray<Difference> =>
@@ -46,5 +48,7 @@ export const differences = (
     unit: currency,
     expected: due,
     actual: paid,
-    tolerance
+    tolerance,
+    entry,
+    statementId: entry?.externalStatementId ?? null
   })

@@ -117,7 +117,8 @@ const differenceOf = (of: Line, tolerance: Decimal.Decimal | null): ReadonlyArra
       tolerance: Decimal.zero,
       explained: { amount: Decimal.zero, by: [] },
       unexplained: Decimal.zero,
-      missingDates: []
+      missingDates: [],
+      entry: null
     }
   ]
 }

@@ -243,7 +243,7 @@ const undated = (of: { readonly source: string; readonly statementId: string }) 
       ...{ expected: Decimal.zero, actual: one, difference: one, unexplained: one },
       explained: { amount: Decimal.zero, by: [] },
       asOf: { offset: Offset.zero, instant: now },
-      ...{ comparedAt: null, statementId: of.statementId, missingDates: [] }
+      ...{ comparedAt: null, statementId: of.statementId, missingDates: [], entry: null }
     }
     const accepted = {
       ...{ unexplained: one, reason: "known", holdId: "hold-1", operationId: "op-1", at: now }

@@ -145,12 +145,23 @@ export const refusals = (
   return Object.fromEntries(all.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** A refusal to sign the caller in names no subject, and so no budget. */
+/** Statuses of the refusals of a request's line, headers and id, which come before its route's own. */
+const ofTheRequest: ReadonlySet<number> = new Set([400, 414, 431])
+
+/**
+ * A refusal to sign the caller in names no subject, and so no budget. A refusal of the request itself
+ * tells a signed-in caller its budget on public routes too.
+ */
 const carriedByRefusal = (
   route: Route,
   slugs: ReadonlyArray<Refusal.Slug>
-): ReadonlyArray<Header> =>
-  slugs.every((slug) => Refusal.refusals[slug].status === 401) ? everywhere : carried(route)
+): ReadonlyArray<Header> => {
+  const statuses = slugs.map((slug) => Refusal.refusals[slug].status)
+  if (statuses.every((status) => status === 401)) return everywhere
+  return statuses.every((status) => ofTheRequest.has(status))
+    ? [...everywhere, ...limited]
+    : carried(route)
+}
 
 const refusal = (route: Route, slugs: ReadonlyArray<Refusal.Slug>): OpenAPIV3_1.ResponseObject => ({
   description: slugs.map((slug) => `${slug}: ${Refusal.refusals[slug].title}`).join(" "),

@@ -254,10 +254,11 @@ export const transactions = Effect.gen(function* () {
   return all.flatMap((one) => (one._tag === "Transaction" ? [one] : []))
 }).pipe(Effect.orDie)
 
-/** Commits of each operation, counted on the ledger. */
+/** Commits of each operation, counted on the ledger; markers that spend a command id are none. */
 export const commits = Effect.map(transactions, (all) => {
   const byOperation = new Map<string, number>()
-  for (const { commandId } of all) {
+  for (const { commandId, events } of all) {
+    if (Templates.isSpending(events)) continue
     const id = Option.getOrElse(commandId, () => "").split(":")[0] ?? ""
     if (id.startsWith("op_")) byOperation.set(id, (byOperation.get(id) ?? 0) + 1)
   }

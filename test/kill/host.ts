@@ -54,6 +54,8 @@ export interface Host {
   readonly moveDate: (offset: number) => void
   /** Pauses the process at any point, as a machine that swaps does. */
   readonly pause: () => void
+  /** Lets it pause itself right before its next submission to the ledger (`ledger-here.ts`). */
+  readonly pauseBeforeSending: () => void
   readonly wake: () => void
 }
 
@@ -116,6 +118,7 @@ export const start = async (of: {
     kill: () => child.kill("SIGKILL"),
     moveDate: (dateOffset) => child.send({ dateOffset }),
     pause: () => child.kill("SIGSTOP"),
+    pauseBeforeSending: () => child.send({ pauseBeforeSending: true }),
     wake: () => child.kill("SIGCONT")
   }
 }

@@ -64,7 +64,8 @@ export default defineConfig({
       "test/postgres/awaiting-plan.test.ts",
       "test/http/security/19-injection.test.ts",
       "test/simulation/venue.test.ts",
-      "test/operations/reserve-races.spec.ts"
+      "test/operations/reserve-races.spec.ts",
+      "test/writes/sleepers.spec.ts"
     ],
     env: {
       LONG_RUN: "yes",

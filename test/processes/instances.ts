@@ -30,12 +30,14 @@ const preload = new URL("./elsewhere.ts", import.meta.url).pathname
 export const start = async (of: {
   readonly count: number
   readonly settings?: Readonly<Record<string, string>>
+  /** How the ledger carries out a submission, where it does otherwise than commit it. */
+  readonly submitting?: LedgerThere.Submitting
 }): Promise<Instances> => {
   const scope = Effect.runSync(Scope.make())
   const folder = await mkdtemp(join(tmpdir(), "bursar-processes-"))
   const url = await Effect.runPromise(Scope.provide(TestDatabase.url, scope))
   const identity = await Host.identity()
-  const ledger = LedgerThere.start()
+  const ledger = LedgerThere.start(of.submitting)
   const more = (settings: Readonly<Record<string, string>> = {}) =>
     Host.start({
       databaseUrl: url,

@@ -19,6 +19,21 @@ export class Door extends Context.Service<Door, { readonly url: string }>()(
 ) {}
 export const layer = (): Layer.Layer<Door> => Layer.succeed(Door, { url: "http://127.0.0.1" })
 
+/** Whether the process stops itself at its next submission, right before it leaves. */
+let isPausedBeforeSending = false
+
+process.on("message", (message: unknown) => {
+  if (typeof message === "object" && message !== null && "pauseBeforeSending" in message) {
+    isPausedBeforeSending = message.pauseBeforeSending === true
+  }
+})
+
+const pausedWhereArmed = Effect.sync(() => {
+  if (!isPausedBeforeSending) return
+  isPausedBeforeSending = false
+  process.kill(process.pid, "SIGSTOP")
+})
+
 const waiting = new Map<number, (answer: Answer) => void>()
 let asked = 0
 
@@ -67,7 +82,11 @@ const port = Effect.gen(function* () {
   const venue = yield* one<Ledger.Ledger["Service"]["venue"], never>("venue", null)
   return {
     venue,
-    submit: (submission) => one("submit", submission),
+    submit: (submission) =>
+      Effect.andThen(
+        pausedWhereArmed,
+        one<Ledger.Receipt, Ledger.SubmitError>("submit", submission)
+      ),
     outcome: (query) => one("outcome", query),
     updates: (query) => stream("updates", query) as Stream.Stream<Ledger.Update, Ledger.ReadError>,
     acs: (query) => stream("acs", query) as Stream.Stream<Ledger.Active, Ledger.ReadError>,

@@ -34,7 +34,8 @@ export type Submitting = (of: {
   readonly submit: Effect.Effect<Ledger.Receipt, Ledger.SubmitError>
 }) => Effect.Effect<Ledger.Receipt, Ledger.SubmitError>
 
-export const start = (): There => over(ManagedRuntime.make(layer))
+export const start = (submitting?: Submitting): There =>
+  over(ManagedRuntime.make(layer), submitting)
 
 /** The ledger of a runtime that the test has beside it. */
 export const over = (

@@ -7,7 +7,7 @@ import { PlainJson } from "@bursar/engine-core/kernel"
 import { Keys } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Result } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { approvals } from "#core/writes/Approval.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
@@ -192,7 +192,15 @@ describe("the engine's own write", () => {
   it.effect("never shares its keys with a person who is called like the engine", () =>
     Effect.gen(function* () {
       const mine = yield* open("monday")
-      for (const sub of ["engine", "engine:venue-1", ""]) {
+      const asEngine = yield* Effect.exit(
+        Calls.submit(Toys.single, Calls.person("engine", "operator"), {
+          params: { counterId: "c1" },
+          body: '{"by":1}',
+          key: "monday"
+        })
+      )
+      assert.isTrue(Exit.isFailure(asEngine), "nobody signs in as the engine")
+      for (const sub of ["Engine", "engine:venue-1"]) {
         const theirs = yield* Calls.submit(Toys.single, Calls.person(sub, "operator"), {
           params: { counterId: "c1" },
           body: '{"by":1}',

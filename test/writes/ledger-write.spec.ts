@@ -1,4 +1,5 @@
 /** The table of a ledger write: every state of what is known, every answer, and the one move of each. */
+import { Instant, Problem } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import { Duration } from "effect"
 import { describe, expect, it } from "vitest"
@@ -11,7 +12,16 @@ const committed: Rules.Committed = { updateId: "u", offset: 7 as Rules.Committed
 /** A commit before the snapshot that the ledger epoch began with. */
 const behind: Rules.Committed = { ...committed, isBehind: true }
 const receiptOr = [undefined, null, committed, behind] as const
+/** Abandoned for a reason, and to be planned anew. */
+const abandoned = {
+  at: Instant.of("2026-01-05T09:00:00Z"),
+  failure: { problem: Problem.internal("r") }
+}
+const replanned = { at: abandoned.at }
 const step = { step: 1, replan: 0, last: true, dedupOffset: 5 as Rules.PlannedStep["dedupOffset"] }
+
+const at = (positions: { readonly end: number; readonly head: number; readonly horizon: number }) =>
+  positions as NonNullable<Progress["positions"]>
 
 /** Every value that a member may have, as far as the rules can tell one from another. */
 const domain = {
@@ -21,8 +31,12 @@ const domain = {
     step,
     { ...step, last: false },
     { ...step, replan: Rules.replansMax },
-    { ...step, step: 2 }
+    { ...step, step: 2 },
+    { ...step, abandoned },
+    { ...step, last: false, abandoned: replanned },
+    { ...step, abandoned: replanned }
   ],
+  isSpent: [undefined, true],
   isProjected: [undefined, false, true],
   committed: receiptOr,
   isPreviousAnswered: [false, true],
@@ -31,11 +45,11 @@ const domain = {
   inDoubtFor: [null, 0, Rules.certainAfter - 1, Rules.certainAfter],
   positions: [
     undefined,
-    { end: 9, head: 9, horizon: 5 },
-    { end: 9, head: 8, horizon: 5 },
-    { end: 9, head: 9, horizon: 6 }
+    at({ end: 9, head: 9, horizon: 5 }),
+    at({ end: 9, head: 8, horizon: 5 }),
+    at({ end: 9, head: 9, horizon: 6 })
   ],
-  dedup: ["since-planned", "seven-days"],
+  dedup: ["since-planned", "since-projected"],
   giveUpAfter: [60_000]
 } as const
 
@@ -74,6 +88,12 @@ const answers = {
 type Answer = keyof typeof answers
 const answerNames = Object.keys(answers) as ReadonlyArray<Answer>
 
+/** The move after an answer: to the step, or to the marker of a step that is abandoned. */
+const moveAfter = (answer: Answer, progress: Rules.SentProgress): Move =>
+  progress.step.abandoned === undefined
+    ? Rules.afterAnswer(answers[answer], progress)
+    : Rules.afterSpending(answers[answer], progress)
+
 interface Row {
   readonly progress: Progress
   /** Answer to the latest submission; null: this claim has sent none. */
@@ -87,7 +107,7 @@ const rows: ReadonlyArray<Row> = [
     sent.map((progress) => ({
       progress,
       answer,
-      move: Rules.afterAnswer(answers[answer], progress)
+      move: moveAfter(answer, progress)
     }))
   )
 ]
@@ -106,7 +126,10 @@ describe("a ledger write, whatever is known and answered", () => {
   it("has a row for every state of what is known and every answer", () => {
     expect(rows.length).toBe(all.length + answerNames.length * sent.length)
     expect(new Set(rows.map(({ move }) => move.move))).toEqual(
-      new Set(["finish", "plan", "send", "wait", "doubt", "note", "conclude", "refuse", "look-up"])
+      new Set([
+        ...["finish", "plan", "send", "wait", "doubt", "note", "conclude", "refuse", "look-up"],
+        ...["abandon", "spend", "end"]
+      ])
     )
   })
 
@@ -128,7 +151,8 @@ describe("a ledger write, whatever is known and answered", () => {
           // will never read it.
           !(answer === null && progress.isProjected === true && !progress.step.last) &&
           !(answer === null && progress.committed?.isBehind === true && !progress.step.last) &&
-          !(answer === "stale" && isAbsent(progress) && progress.committed === null)
+          !(answer === "stale" && progress.inDoubtFor === null && progress.committed === null) &&
+          progress.isSpent !== true
       )
     ).toEqual([])
   })
@@ -150,22 +174,59 @@ describe("a ledger write, whatever is known and answered", () => {
           (answer === null &&
             !isEnded(progress) &&
             progress.isProjected === false &&
+            progress.isSpent !== true &&
             progress.committed?.isBehind === true &&
             progress.step?.last === true)
       )
     ).toEqual([])
   })
 
-  it("does not fail while it may commit", () => {
-    expect(breaking(({ move, progress }) => move.move === "refuse" && !isAbsent(progress))).toEqual(
-      []
-    )
+  it("does not fail while a submission of it may still commit", () => {
+    expect(
+      breaking(
+        ({ move, progress }) =>
+          (move.move === "refuse" && progress.inDoubtFor !== null) ||
+          (move.move === "end" && progress.isSpent !== true)
+      )
+    ).toEqual([])
+  })
+
+  it("is abandoned only where a submission of it may still commit, and the ledger shows none", () => {
+    expect(
+      breaking(
+        ({ move, progress }) =>
+          move.move === "abandon" && (progress.inDoubtFor === null || !isAbsent(progress))
+      )
+    ).toEqual([])
+  })
+
+  it("never is sent again once it is abandoned, and its command id is spent only then", () => {
+    expect(
+      breaking(
+        ({ move, progress }) =>
+          (move.move === "send" && progress.step?.abandoned !== undefined) ||
+          (move.move === "spend" &&
+            (progress.step?.abandoned === undefined || progress.isSpent === true))
+      )
+    ).toEqual([])
+  })
+
+  it("is known to have committed, or stays running, whatever the ledger answers to its marker", () => {
+    expect(
+      breaking(
+        ({ answer, move, progress }) =>
+          answer !== null &&
+          progress.step?.abandoned !== undefined &&
+          progress.isSpent !== true &&
+          !["wait", "note", "look-up", "spend"].includes(move.move)
+      )
+    ).toEqual([])
   })
 
   it("fails by the ledger's refusal, a missing right or a ledger that did not take it in time", () => {
     expect(
       breaking(({ answer, move, progress }) => {
-        if (move.move !== "refuse") return false
+        if (move.move !== "refuse" && move.move !== "abandon") return false
         if (answer === "refused" || answer === "stale" || answer === "forbidden") return false
         const isLate = progress.age > progress.giveUpAfter
         return !(
@@ -176,17 +237,21 @@ describe("a ledger write, whatever is known and answered", () => {
     ).toEqual([])
   })
 
-  it("is planned anew at most three times", () => {
-    expect(breaking(({ move }) => move.move === "plan" && move.replan > Rules.replansMax)).toEqual(
-      []
-    )
+  it("is planned anew at most three times because its contract was used up", () => {
+    expect(
+      breaking(
+        ({ move, progress }) =>
+          move.move === "plan" && move.replan > Rules.replansMax && progress.isSpent !== true
+      )
+    ).toEqual([])
   })
 
   it("is in doubt after every answer that leaves it open, and after no other", () => {
     expect(
       breaking(
-        ({ answer, move }) =>
+        ({ answer, move, progress }) =>
           answer !== null &&
+          progress.step?.abandoned === undefined &&
           (move.move === "doubt") !== (answer === "unknown" || answer === "protocol")
       )
     ).toEqual([])
@@ -220,12 +285,25 @@ describe("a ledger write, whatever is known and answered", () => {
     expect(breaking(({ move }) => move.move === "wait" && move.millis < 50)).toEqual([])
   })
 
-  it("may be given up after a fault exactly where nothing of it is under way", () => {
+  it("may be given up after a fault at once exactly where nothing of it may commit", () => {
     const wrong = all.filter((progress) => {
       const may = Rules.mayGiveUp(progress)
-      if (typeof may !== "boolean") return progress[may.what] !== undefined
-      const { isProjected, step } = progress
-      return may !== (step === null || (isProjected === true ? !step.last : isAbsent(progress)))
+      if (typeof may !== "string") return progress[may.what] !== undefined
+      const { inDoubtFor, isProjected, isSpent, step } = progress
+      const isDecided = step === null || isSpent === true
+      const isSafe = isDecided || (isProjected === true ? !step.last : inDoubtFor === null)
+      return (may === "at-once") !== isSafe
+    })
+    expect(wrong.slice(0, 3)).toEqual([])
+  })
+
+  it("is given up once its command id is spent where it may commit and the ledger shows none", () => {
+    const wrong = all.filter((progress) => {
+      const { committed, isProjected, step } = progress
+      return (
+        Rules.mayGiveUp(progress) === "once-spent" &&
+        (step?.abandoned !== undefined || isProjected === true || committed !== null)
+      )
     })
     expect(wrong.slice(0, 3)).toEqual([])
   })
@@ -263,13 +341,21 @@ const textOfMove = (move: Move): string => {
       return `note, ${textOfMove(move.then)}`
     case "refuse":
       return `refuse ${move.cause.slug}${move.alarm === undefined ? "" : ", alarm"}`
+    case "abandon":
+      return `abandon ${move.cause?.slug ?? "to plan anew"}${move.alarm === undefined ? "" : ", alarm"}`
+    case "spend":
+      return `spend ${move.dedup}`
+    case "end":
+      return "end"
     case "finish":
       return "finish"
   }
 }
 
+const toFail = { step: { ...step, abandoned } }
+const toPlan = { step: { ...step, abandoned: replanned } }
 const unsent = { isProjected: false, committed: null } as const
-const caughtUp = { end: 9, head: 9, horizon: 5 }
+const caughtUp = at({ end: 9, head: 9, horizon: 5 })
 
 describe("the moves of a ledger write", () => {
   it.each<[what: string, known: Partial<Progress>, move: string]>([
@@ -287,7 +373,22 @@ describe("the moves of a ledger write", () => {
     ["that the ledger does not show", unsent, "send since-planned, judged"],
     ["in doubt", { ...unsent, inDoubtFor: 1 }, "send since-planned"],
     ["in doubt no longer", { ...unsent, inDoubtFor: 120_000 }, "send since-planned, judged"],
-    ["whose worker died", { ...unsent, isPreviousAnswered: false }, "doubt, send since-planned"]
+    ["whose worker died", { ...unsent, isPreviousAnswered: false }, "doubt, send since-planned"],
+    ["abandoned", { ...unsent, ...toFail }, "spend since-planned"],
+    ["abandoned, its commit shown", { ...unsent, ...toFail, committed }, "note, wait 500"],
+    ["abandoned and projected", { ...toFail, isProjected: true }, "wait 500"],
+    ["abandoned and spent", { ...unsent, ...toFail, isSpent: true }, "end"],
+    ["to plan anew, spent", { ...unsent, ...toPlan, isSpent: true }, "look up positions"],
+    [
+      "to plan anew, spent, not read so far",
+      { ...unsent, ...toPlan, isSpent: true, positions: at({ ...caughtUp, head: 8 }) },
+      "wait 250"
+    ],
+    [
+      "to plan anew, spent and read",
+      { ...unsent, ...toPlan, isSpent: true, positions: caughtUp },
+      "plan 1.1"
+    ]
   ])("%s", (_, known, move) => {
     expect(textOfMove(Rules.next({ ...fresh, ...known }))).toBe(move)
   })
@@ -301,7 +402,7 @@ describe("the moves of a ledger write", () => {
     ["busy", { ...late, inDoubtFor: 1 }, "wait 2000"],
     ["busy", { ...late, ...doubted }, "look up committed"],
     ["busy", { ...late, ...doubted, committed }, "wait 2000"],
-    ["busy", { ...late, ...doubted, committed: null }, "refuse ledger-unavailable"],
+    ["busy", { ...late, ...doubted, committed: null }, "abandon ledger-unavailable"],
     ["unreachable", {}, "wait 2000"],
     ["unreachable", late, "refuse ledger-unavailable"],
     ["unknown", {}, "doubt, wait 2000"],
@@ -311,25 +412,52 @@ describe("the moves of a ledger write", () => {
     ["refused", { committed }, "note, wait 500"],
     ["refused", { committed: null }, "refuse ledger-rejected"],
     ["refused", { committed: null, inDoubtFor: 1 }, "wait 5000"],
-    ["refused", { committed: null, ...doubted }, "refuse ledger-rejected"],
+    ["refused", { committed: null, ...doubted }, "abandon ledger-rejected"],
+    ["stale", { committed: null, ...doubted }, "abandon to plan anew"],
     ["stale", { committed: null }, "look up positions"],
     ["stale", { committed: null, positions: caughtUp }, "plan 1.1"],
-    ["stale", { committed: null, positions: { ...caughtUp, head: 8 } }, "wait 250"],
+    ["stale", { committed: null, positions: at({ ...caughtUp, head: 8 }) }, "wait 250"],
     ["stale", { committed: null, step: { ...step, replan: 3 } }, "refuse contract-stale"],
     ["unsupported", {}, "look up positions"],
-    ["unsupported", { positions: caughtUp }, "send seven-days"],
-    ["unsupported", { positions: { ...caughtUp, head: 8 } }, "wait 30000"],
-    ["unsupported", { positions: { ...caughtUp, horizon: 6 } }, "wait 30000, alarm"],
-    ["unsupported", { positions: caughtUp, dedup: "seven-days" }, "wait 30000"],
+    ["unsupported", { positions: caughtUp }, "look up isProjected"],
+    ["unsupported", { positions: caughtUp, isProjected: true }, "wait 500"],
+    ["unsupported", { positions: caughtUp, isProjected: false }, "send since-projected"],
+    ["unsupported", { positions: at({ ...caughtUp, head: 8 }) }, "wait 30000"],
+    ["unsupported", { positions: at({ ...caughtUp, horizon: 6 }) }, "wait 30000, alarm"],
+    ["unsupported", { positions: caughtUp, dedup: "since-projected" }, "wait 30000"],
     ["signedOut", {}, "wait 1000"],
     ["signedOut", late, "refuse ledger-unavailable"],
     ["forbidden", {}, "refuse ledger-rejected, alarm"],
     ["forbidden", { inDoubtFor: 1 }, "wait 5000, alarm"],
     ["forbidden", { ...doubted }, "look up committed"],
-    ["forbidden", { ...doubted, committed: null }, "refuse ledger-rejected, alarm"]
+    ["forbidden", { ...doubted, committed: null }, "abandon ledger-rejected, alarm"]
   ])("answered %s where %j", (answer, known, move) => {
     const progress = { ...fresh, ...known, step: known.step ?? step }
     expect(textOfMove(Rules.afterAnswer(answers[answer], progress))).toBe(move)
+  })
+})
+
+describe("the marker of an abandoned ledger write", () => {
+  const late = { age: 60_001 }
+  it.each<[answer: Answer, known: Partial<Progress>, move: string]>([
+    ["receipt", {}, "look up committed"],
+    ["receipt", { committed }, "note, wait 500"],
+    ["receipt", { committed: null }, "wait 500"],
+    ["receipt", { committed: null, isSpent: true }, "end"],
+    ["busy", {}, "wait 2000"],
+    ["busy", late, "wait 2000, alarm"],
+    ["unreachable", late, "wait 2000, alarm"],
+    ["unknown", {}, "wait 2000"],
+    ["unknown", late, "wait 2000, alarm"],
+    ["protocol", {}, "wait 2000"],
+    ["refused", {}, "wait 30000, alarm"],
+    ["signedOut", late, "wait 1000, alarm"],
+    ["forbidden", {}, "wait 30000, alarm"],
+    ["unsupported", { positions: caughtUp, isProjected: false }, "spend since-projected"],
+    ["unsupported", { positions: at({ ...caughtUp, horizon: 6 }) }, "wait 30000, alarm"]
+  ])("answered %s where %j", (answer, known, move) => {
+    const progress = { ...fresh, inDoubtFor: 120_000, ...known, ...toFail }
+    expect(textOfMove(Rules.afterSpending(answers[answer], progress))).toBe(move)
   })
 })
 
@@ -347,6 +475,7 @@ describe("a ledger write under a ledger that comes back", () => {
     let submissions = 0
     let commits = 0
     let isPreviousAnswered = true
+    let isSpent = false
     let dedup: Rules.Dedup = "since-planned"
     const moves: Array<string> = []
     for (let claim = 1; claim < 500; claim++) {
@@ -370,7 +499,7 @@ describe("a ledger write under a ledger that comes back", () => {
           queued ??
           (answer === undefined || planned === null
             ? Rules.next(progress)
-            : Rules.afterAnswer(answers[answer], { ...progress, step: planned }))
+            : moveAfter(answer, { ...progress, step: planned }))
         queued = undefined
         moves.push(textOfMove(move))
         switch (move.move) {
@@ -378,14 +507,15 @@ describe("a ledger write under a ledger that comes back", () => {
             looked = {
               ...looked,
               ...{
-                isProjected: { isProjected: commits > 0 && claim % 3 === 0 },
-                committed: { committed: commits > 0 ? committed : null },
+                isProjected: { isProjected: commits > 0 && claim % 3 === 0, isSpent },
+                committed: { committed: commits > 0 ? committed : null, isSpent },
                 positions: { positions: caughtUp }
               }[move.what]
             }
             break
           case "plan":
             planned = { ...step, step: move.step, replan: move.replan }
+            isSpent = false
             plannedAt = now
             doubtedAt = null
             queued = Rules.firstSend
@@ -405,6 +535,19 @@ describe("a ledger write under a ledger that comes back", () => {
             looked = {}
             break
           }
+          case "abandon": {
+            const reason: Rules.PlannedStep["abandoned"] =
+              move.cause === null ? replanned : abandoned
+            planned = { ...(planned ?? step), abandoned: reason }
+            queued = Rules.firstSpend
+            break
+          }
+          case "spend":
+            dedup = move.dedup
+            answer = "receipt"
+            isSpent = commits === 0
+            looked = {}
+            break
           case "wait":
             now += move.millis
             isPreviousAnswered = answer !== "receipt"
@@ -413,6 +556,7 @@ describe("a ledger write under a ledger that comes back", () => {
             isOver = true
             break
           case "refuse":
+          case "end":
             state = "failed"
             isOver = true
             break

@@ -298,7 +298,12 @@ export class Ledger extends Context.Service<
   {
     /** The party this instance acts as. It MUST be fixed when the instance is built. */
     readonly venue: Party.Party
-    /** One attempt. It MUST NOT succeed without a committed transaction, and MUST act as the venue only. */
+    /**
+     * One attempt. Under one command id at most one submission MUST commit, whatever its commands are:
+     * the engine spends an id by a marker, and a late submission of the step is then a duplicate
+     * (docs/domain/ledger-writes.md#spent-command-ids). It MUST NOT succeed without a committed transaction, and MUST
+     * act as the venue only.
+     */
     readonly submit: (submission: Submission) => Effect.Effect<Receipt, SubmitError>
     /** Some MUST mean committed in (from, through]; None MUST mean provably absent there. */
     readonly outcome: (query: OutcomeQuery) => Effect.Effect<Option.Option<Receipt>, ReadError>

@@ -10,12 +10,14 @@ import * as Ledger from "../ports/Ledger.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import type { Act } from "../records/Act.ts"
 import { orUnavailable } from "../records/PortFailure.ts"
+import * as SpentCommand from "../templates/Runner.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import { type OperationRecord, operations } from "../writes/OperationRecord.ts"
 import { Operations } from "../writes/Operations.ts"
 import * as OperationTransitions from "../writes/OperationTransitions.ts"
 import { queue } from "../writes/QueuedOperation.ts"
 import * as Request from "../writes/Request.ts"
+import * as Unexpected from "./Unexpected.ts"
 
 /**
  * Parses the operation's id from a command id, `operation:step`; null: the venue's engine did not
@@ -36,20 +38,33 @@ export interface Completed {
 
 /**
  * Marks the running operation whose step the transaction commits, and completes it where the step
- * is the last. Returns the operation, which `dequeue` and then `hasten` are to be called for; nothing
- * where the transaction commits no step. Only inside `transact`, after the transaction was folded.
+ * is the last. A marker that spends the step's command id is noted instead. Returns the operation,
+ * which `dequeue` and then `hasten` are to be called for; nothing where the transaction commits no
+ * step. Only inside `transact`, after the transaction was folded.
  */
 export const complete = Effect.fnUntraced(function* (
   update: Ledger.Transaction
 ): Effect.fn.Return<ReadonlyArray<Completed>, Unavailable, Records | Operations | Ledger.Ledger> {
-  const running = yield* runningFor(update)
-  if (running === undefined) return []
+  const submitted = yield* submittedFor(update)
+  if (submitted === undefined) return []
+  const isSpending = SpentCommand.isSpending(update.events)
+  if (!isWaiting(submitted, update)) {
+    // The runner may have read the marker before the projection has, and have ended the operation.
+    if (!isSpending) yield* keepUnexpected(submitted, update)
+    return []
+  }
+  const running = submitted
   const { operationId } = running
   const act: Act = {
     cause: { by: "operation", operationId },
     now: yield* Instant.now,
     offset: update.offset,
     trace: Trace.of(running.traceId, running.traceFlags)
+  }
+  if (isSpending) {
+    const records = yield* Records
+    yield* records.record(operations, running, { on: "spent" }, act)
+    return [{ operationId, isEnded: false }]
   }
   const committed = yield* markCommitted(running, update, act)
   // The next step is planned from the records that this one has just changed.
@@ -91,22 +106,52 @@ export const hasten = (completed: ReadonlyArray<Completed>) =>
     orUnavailable(work.hasten({ queue, itemIds: idsOf(completed, { isEnded: false }) }))
   )
 
-/** Finds the running operation that waits for this transaction; undefined: no operation does. */
-const runningFor = Effect.fnUntraced(function* ({ commandId, updateId }: Ledger.Transaction) {
+/** Finds the operation that the venue submitted this transaction for; undefined: there is none. */
+const submittedFor = Effect.fnUntraced(function* ({ commandId }: Ledger.Transaction) {
   const operationId = operationIdOf(commandId)
   if (operationId === null) return undefined
   const records = yield* Records
-  const record = Option.getOrUndefined(yield* records.find(operations, operationId))
-  if (record === undefined) return undefined
-  if (record.state === "running" && record.step?.commandId === Option.getOrNull(commandId)) {
-    return record
-  }
+  return Option.getOrUndefined(yield* records.find(operations, operationId))
+})
+
+/** Checks whether the operation runs and waits for this transaction. */
+const isWaiting = (
+  { state, step }: Stored<OperationRecord>,
+  { commandId }: Ledger.Transaction
+): boolean => state === "running" && step?.commandId === Option.getOrNull(commandId)
+
+/**
+ * Keeps a commit that no running operation waits for as a breach, which every reconciliation run
+ * reports: the operation ended failed, or has committed already, and the ledger took it nevertheless
+ * (docs/domain/ledger-writes.md#commits-after-the-end).
+ */
+const keepUnexpected = Effect.fnUntraced(function* (
+  { operationId, state }: Stored<OperationRecord>,
+  { commandId, effectiveAt, events, offset, updateId }: Ledger.Transaction
+) {
   yield* Effect.logError("a ledger write committed that no running operation waits for", {
     commandId: Option.getOrNull(commandId),
     updateId,
-    state: record.state
+    state
   })
-  return undefined
+  yield* Unexpected.keep(
+    {
+      updateId,
+      nodeId: 0,
+      contractId: events[0]?.contractId ?? "",
+      act: {
+        cause: { by: "update", updateId, offset, effectiveAt },
+        now: effectiveAt,
+        offset
+      }
+    },
+    {
+      resourceKind: "operation",
+      resourceId: operationId,
+      on: "commit",
+      detail: `The ledger committed it although it is ${state} and does not wait for a commit.`
+    }
+  )
 })
 
 /** Records the commit, unless the runner has recorded it from the ledger's answer already. */

@@ -49,7 +49,7 @@ export const kindOf = (kept: string): { readonly kind: string; readonly isIdle: 
 
 /** Keeps a fact that may not move its record, at most one for each node and kind of record. */
 export const keep = (
-  node: Node,
+  node: Pick<Node, "updateId" | "nodeId" | "contractId" | "act">,
   of: Omit<UnexpectedFact, "unexpectedFactId" | "contractId">,
   act: Act = node.act
 ) =>

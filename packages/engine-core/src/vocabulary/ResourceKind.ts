@@ -29,7 +29,8 @@ export const ResourceKind = ValueSet.extensible(
     "issuer-powers-agreement",
     "scheduled-distribution",
     "contract",
-    "exercise"
+    "exercise",
+    "operation"
   ]
 )
 export type ResourceKind = ValueSet.Member<typeof ResourceKind>

@@ -25,13 +25,17 @@ import * as Request from "./Request.ts"
 export interface Claim {
   readonly lease: Lease
   /**
-   * Whether the ledger took a submission of this claim, or gave no definite answer to it: it may
-   * still commit after the claim has ended, and the record does not say so yet.
+   * Whether a submission of this claim or of an earlier one may still commit after this claim has
+   * ended, and the record does not say so yet: the ledger took it, gave no definite answer to it, or
+   * nobody knows whether it was sent.
    */
   mayCommit: boolean
 }
 
-export const make = (lease: Lease): Claim => ({ lease, mayCommit: false })
+export const make = (lease: Lease): Claim => ({
+  lease,
+  mayCommit: !QueuedOperation.isPreviousAnswered(lease)
+})
 
 /**
  * Locks the lease until the transaction ends; fails where the worker has lost it. Only inside
@@ -71,8 +75,9 @@ export const finish = ({ lease }: Claim) =>
   Effect.flatMap(WorkQueue, (work) => orUnavailable(work.finish(lease)))
 
 /**
- * Releases the item for so many milliseconds. Unless a submission of this claim may still commit,
- * the item then records that this claim got an answer to everything it sent.
+ * Releases the item for so many milliseconds. Unless a submission may still commit of which the
+ * record says nothing, the item then records that every claim up to this one got an answer to
+ * everything it sent.
  */
 export const release = ({ lease, mayCommit }: Claim, delay: number) =>
   Effect.flatMap(WorkQueue, (work) => {

@@ -1,7 +1,8 @@
 /** Runs a write on the ledger: looks up, plans, sends and records as `LedgerWriteRules` decides. */
-import { Duration, Effect, Option, Result } from "effect"
+import { Effect, Option, Result } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
+import * as Offset from "../kernel/Offset.ts"
 import type { Refused, Unavailable } from "../kernel/Refusal.ts"
 import * as Trace from "../kernel/Trace.ts"
 import type { Crypto } from "../ports/Crypto.ts"
@@ -14,9 +15,11 @@ import { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import { orUnavailable, ledgerUnavailable } from "../records/PortFailure.ts"
 import type { LedgerReach } from "../records/LedgerReach.ts"
 import { Records } from "../records/Records.ts"
+import * as SpentCommand from "../templates/Runner.ts"
 import * as Claim from "./Claim.ts"
 import * as Rules from "./LedgerWriteRules.ts"
 import type { OnLedger } from "./Operation.ts"
+import type { Failure } from "./OperationTransitions.ts"
 import { type Fact, operations, type OperationRecord, type Step } from "./OperationRecord.ts"
 import * as QueuedOperation from "./QueuedOperation.ts"
 import * as Request from "./Request.ts"
@@ -47,11 +50,10 @@ const progressOf = Effect.fnUntraced(function* (
   }
 ) {
   const { giveUpAfter } = yield* Settings
-  const { answeredAttempt } = QueuedOperation.decode(lease)
   const progress: Rules.LedgerWriteProgress = {
     ...of,
     ...agesOf(of.step, yield* Instant.now),
-    isPreviousAnswered: answeredAttempt === lease.attempt - 1,
+    isPreviousAnswered: QueuedOperation.isPreviousAnswered(lease),
     attempt: lease.attempt,
     giveUpAfter
   }
@@ -59,12 +61,22 @@ const progressOf = Effect.fnUntraced(function* (
 })
 
 /** Looks up the fact that the next move depends on, at the projection or the ledger. */
-const lookUp = Effect.fnUntraced(function* (what: Rules.LookUp["what"], step: Step) {
+const lookUp = Effect.fnUntraced(function* (
+  what: Rules.LookUp["what"],
+  of: { readonly claim: Claim.Claim; readonly step: Step }
+) {
+  const { claim, step } = of
   const projection = yield* ProjectionLog
   const ledger = yield* Ledger.Ledger
   switch (what) {
     case "isProjected": {
-      return { isProjected: yield* orUnavailable(projection.hasCommand(step.commandId)) }
+      if (!(yield* orUnavailable(projection.hasCommand(step.commandId)))) {
+        return { isProjected: false }
+      }
+      // The transaction that read a marker has noted it on the operation.
+      const { step: noted } = yield* Claim.load(claim)
+      const isSpent = noted?.commandId === step.commandId && noted.isSpent === true
+      return { isProjected: !isSpent, isSpent }
     }
     case "committed": {
       // The ages are taken before the ledger is asked, so that they are never too high.
@@ -73,6 +85,13 @@ const lookUp = Effect.fnUntraced(function* (what: Rules.LookUp["what"], step: St
       const { commandId, dedupOffset: from } = step
       const receipt = yield* reading(ledger.outcome({ commandId, from, through }))
       if (Option.isNone(receipt)) return { ...ages, committed: null }
+      const transaction = Option.getOrUndefined(receipt.value.transaction)
+      if (transaction === undefined) {
+        return yield* Effect.die(new Error(`the ledger shows ${commandId} without its transaction`))
+      }
+      if (SpentCommand.isSpending(transaction.events)) {
+        return { ...ages, committed: null, isSpent: true }
+      }
       const { horizonOffset, ledgerEpoch } = yield* orUnavailable(projection.head)
       // Of the first epoch every update was read, or is still to be.
       const isBehind = ledgerEpoch > 1 && receipt.value.offset <= horizonOffset
@@ -80,8 +99,13 @@ const lookUp = Effect.fnUntraced(function* (what: Rules.LookUp["what"], step: St
     }
     case "positions": {
       const end = yield* reading(ledger.ledgerEnd)
-      const { offset: head, horizonOffset: horizon } = yield* orUnavailable(projection.head)
-      return { positions: { end, head, horizon } }
+      const head = yield* orUnavailable(projection.head)
+      const positions = {
+        end,
+        head: Offset.of(head.offset),
+        horizon: Offset.of(head.horizonOffset)
+      }
+      return { positions }
     }
   }
 })
@@ -149,6 +173,25 @@ export const doubt = Effect.fnUntraced(function* (claim: Claim.Claim, step: Step
   return { ...step, unknownSince: now }
 })
 
+/** Records that the step is never sent again, and how the operation fails once its id is spent. */
+export const abandon = Effect.fnUntraced(function* (
+  claim: Claim.Claim,
+  step: Step,
+  failureOf: ((requestId: string) => Failure) | null
+) {
+  const { commandId } = step
+  yield* Effect.logWarning("a ledger write is abandoned: its command id is spent first", {
+    commandId
+  })
+  const now = yield* Instant.now
+  let abandoned: NonNullable<Step["abandoned"]> = { at: now }
+  yield* note(claim, ({ requestId }) => {
+    abandoned = { at: now, ...(failureOf === null ? {} : { failure: failureOf(requestId) }) }
+    return { on: "abandon", ...abandoned }
+  })
+  return { ...step, abandoned }
+})
+
 /** The transaction that judges a step: of a long write one that no other write shares. */
 const transactionOf = ({ isLong = false }: OnLedger, records: Records["Service"]) =>
   isLong ? records.transactAlone : records.transact
@@ -204,6 +247,13 @@ const plan = Effect.fnUntraced(function* (
         return { step, trace: traceOf(record) }
       })
     )
+  ).pipe(
+    Effect.tap(() =>
+      Effect.sync(() => {
+        // Only the holder of the lease plans: of this step nothing can have been sent.
+        claim.mayCommit = false
+      })
+    )
   )
 })
 
@@ -239,36 +289,93 @@ const maySend = Effect.fnUntraced(function* (
   )
 })
 
-const dedups: Readonly<Record<Rules.Dedup, (step: Step) => Ledger.Dedup>> = {
-  "since-planned": ({ dedupOffset }) => ({ _tag: "Since", offset: dedupOffset }),
-  "seven-days": () => ({ _tag: "For", duration: Duration.days(7) })
-}
+/**
+ * Judges a step again of which a submission may still commit: whether it would still be sent as it
+ * is. Changes nothing, since the operation can end only once the command id is spent.
+ */
+const isStillSent = Effect.fnUntraced(function* (
+  operation: OnLedger,
+  claim: Claim.Claim,
+  { step }: Step
+) {
+  const records = yield* Records
+  return yield* transactionOf(
+    operation,
+    records
+  )(
+    Claim.holding(claim)(
+      Effect.gen(function* () {
+        const record = yield* Claim.load(claim)
+        const act = yield* Claim.actOf(record, yield* Instant.now)
+        const input = Request.decode(operation, record.request)
+        const running = { record, act, input }
+        if (step === 1 && (yield* SignedFigures.areMoved(operation, running))) return false
+        return (yield* records.rehearse(operation.plan(input, act, step))) !== null
+      })
+    )
+  ).pipe(Effect.catchTag("Refused", () => Effect.succeed(false)))
+})
+
+/** Offset from which the ledger is to recognise an earlier commit of the command id. */
+const sinceOf = ({ progress, step }: LedgerWrite & { readonly step: Step }, dedup: Rules.Dedup) =>
+  Effect.suspend(() => {
+    if (dedup === "since-planned") return Effect.succeed(step.dedupOffset)
+    const { positions } = progress
+    return positions === undefined
+      ? Effect.die(new Error("a window of what is not projected, without the projection's head"))
+      : Effect.succeed(positions.head)
+  })
 
 /**
- * Sends a step once, under the trace of the call that opened its operation, with a new parent span.
+ * Submits commands under the command id of a step once, under the trace of the call that opened its
+ * operation, with a new parent span.
  */
 const submit = Effect.fnUntraced(function* (
-  claim: Claim.Claim,
-  step: Step,
-  of: { readonly dedup: Rules.Dedup; readonly trace: Trace.Trace | null }
+  { claim, trace }: LedgerWrite,
+  submission: Pick<Ledger.Submission, "commandId" | "commands" | "disclosed"> & {
+    readonly since: Offset.Offset
+  }
 ) {
   const ledger = yield* Ledger.Ledger
-  const { commandId, commands, disclosed } = step
-  const submission: Ledger.Submission = {
-    commandId,
-    commands,
-    dedup: dedups[of.dedup](step),
-    workflowId: commandId.slice(0, commandId.indexOf(":")),
-    ...(disclosed.length === 0 ? {} : { disclosed }),
-    ...(of.trace === null
-      ? {}
-      : { traceparent: Trace.traceparent(of.trace, yield* (yield* Ids).bytes(8)) })
-  }
+  const { since, ...commands } = submission
+  const { commandId } = commands
   claim.mayCommit = true
-  const answer = yield* Effect.result(ledger.submit(submission))
+  const answer = yield* Effect.result(
+    ledger.submit({
+      ...commands,
+      dedup: { _tag: "Since", offset: since },
+      workflowId: commandId.slice(0, commandId.indexOf(":")),
+      ...(trace === null
+        ? {}
+        : { traceparent: Trace.traceparent(trace, yield* (yield* Ids).bytes(8)) })
+    })
+  )
   if (Result.isSuccess(answer)) return Rules.receipt
   claim.mayCommit = Rules.isOpen(answer.failure)
   return answer.failure
+})
+
+/** Submits a step, or the marker that spends its command id. */
+const submitStep = Effect.fnUntraced(function* (
+  write: LedgerWrite & { readonly step: Step },
+  { dedup, move }: Rules.Send | Rules.Spend
+) {
+  const { commandId, commands, disclosed } = write.step
+  const since = yield* sinceOf(write, dedup)
+  if (move === "send") {
+    return yield* submit(write, {
+      commandId,
+      commands,
+      since,
+      ...(disclosed.length === 0 ? {} : { disclosed })
+    })
+  }
+  const { venue } = yield* Ledger.Ledger
+  return yield* submit(write, {
+    commandId,
+    commands: [SpentCommand.spend({ venue, commandId })],
+    since
+  })
 })
 
 /** State of a ledger write while one claim works on it. */
@@ -287,8 +394,12 @@ interface LedgerWrite {
 const decided = (write: Omit<LedgerWrite, "move">): LedgerWrite => {
   const { answer, progress } = write
   const { step } = progress
-  const isSent = answer !== undefined && step !== null
-  const move = isSent ? Rules.afterAnswer(answer, { ...progress, step }) : Rules.next(progress)
+  if (answer === undefined || step === null) return { ...write, move: Rules.next(progress) }
+  const sent = { ...progress, step }
+  const move =
+    step.abandoned === undefined
+      ? Rules.afterAnswer(answer, sent)
+      : Rules.afterSpending(answer, sent)
   return { ...write, move }
 }
 
@@ -317,13 +428,17 @@ const alarm = ({ step }: LedgerWrite, message: string | undefined) =>
 const perform = Effect.fnUntraced(function* (
   write: LedgerWrite
 ): Effect.fn.Return<LedgerWrite | undefined, Refused | Unavailable | LeaseLost, Needs> {
-  const { claim, move, operation, trace } = write
+  const { claim, move, operation } = write
   switch (move.move) {
     case "finish":
       return void (yield* Claim.finish(claim))
     case "refuse":
       yield* alarm(write, move.alarm)
       return void (yield* Claim.refuse(claim, move.cause))
+    case "end": {
+      const { failure } = move
+      return void (yield* Claim.fail(claim, () => failure))
+    }
     case "conclude":
       return void (yield* conclude(operation, claim, move.committed))
     case "wait":
@@ -338,7 +453,7 @@ const perform = Effect.fnUntraced(function* (
   const step = write.step ?? (yield* Effect.die(new Error("a step is asked for before its plan")))
   switch (move.move) {
     case "look-up": {
-      const found = yield* lookUp(move.what, step)
+      const found = yield* lookUp(move.what, { claim, step })
       return decided({ ...write, progress: { ...write.progress, ...found } })
     }
     case "doubt":
@@ -346,14 +461,25 @@ const perform = Effect.fnUntraced(function* (
     case "note":
       yield* noteCommit(claim, move.committed)
       return { ...write, move: move.then }
-    case "send": {
-      if (move.isJudged && !(yield* maySend(operation, claim, step))) return undefined
-      const { dedup } = move
-      const answer = yield* submit(claim, step, { dedup, trace })
-      const progress = yield* progressOf(claim, { state: "running", step, dedup })
-      return decided({ ...write, answer, progress })
+    case "abandon": {
+      yield* alarm(write, move.alarm)
+      const failing = move.cause === null ? null : Claim.failing(move.cause)
+      return { ...write, step: yield* abandon(claim, step, failing), move: Rules.firstSpend }
     }
+    case "send":
+      if (!move.isJudged) break
+      if (!Rules.mustSpend(write.progress)) {
+        if (yield* maySend(operation, claim, step)) break
+        return undefined
+      }
+      if (yield* isStillSent(operation, claim, step)) break
+      return { ...write, step: yield* abandon(claim, step, null), move: Rules.firstSpend }
+    case "spend":
+      break
   }
+  const answer = yield* submitStep({ ...write, step }, move)
+  const progress = yield* progressOf(claim, { state: "running", step, dedup: move.dedup })
+  return decided({ ...write, answer, progress })
 })
 
 /** Runs the claimed write as far as possible; the caller ends it where its rules refuse. */
@@ -372,8 +498,8 @@ export const run = Effect.fnUntraced(function* (operation: OnLedger, claim: Clai
 })
 
 /**
- * Checks whether the operation may be failed after a fault other than the ledger's answer: not
- * while a step of it may commit. False where a port is unavailable.
+ * Decides whether the operation may be failed after a fault other than the ledger's answer: not while
+ * a step of it may commit, and not now where a port is unavailable.
  */
 export const mayGiveUp = (claim: Claim.Claim, record: Pick<OperationRecord, "state" | "step">) =>
   Effect.gen(function* () {
@@ -381,7 +507,8 @@ export const mayGiveUp = (claim: Claim.Claim, record: Pick<OperationRecord, "sta
     let progress = yield* progressOf(claim, { state, step, dedup: "since-planned" })
     for (;;) {
       const may = Rules.mayGiveUp(progress)
-      if (typeof may === "boolean" || step === null) return may === true
-      progress = { ...progress, ...(yield* lookUp(may.what, step)) }
+      if (typeof may === "string") return may
+      if (step === null) return yield* Effect.die(new Error("an operation without a step has none"))
+      progress = { ...progress, ...(yield* lookUp(may.what, { claim, step })) }
     }
-  }).pipe(Effect.orElseSucceed(() => false))
+  }).pipe(Effect.orElseSucceed(() => "not-now" as const))

@@ -4,21 +4,25 @@
  *
  * A step is sent under a command id that the ledger commits at most once. As long as a submission
  * of it may still commit, it is only sent again under the same command id: it is neither failed nor
- * planned anew under another one.
+ * planned anew under another one. A submission of an earlier claim, or one without an answer, may
+ * commit at any later time: such a step is abandoned only once a marker has spent its command id
+ * (docs/domain/ledger-writes.md#spent-command-ids).
  */
 import { Duration } from "effect"
+import type { Offset } from "../kernel/Offset.ts"
 import { failed } from "../kernel/Gates.ts"
 import { type Refused, refused, type Unavailable, unavailable } from "../kernel/Refusal.ts"
 import type { Receipt, Refused as LedgerRefused, SubmitError } from "../ports/Ledger.ts"
 import * as LedgerRefusal from "./LedgerRefusal.ts"
 import type { OperationRecord, Step } from "./OperationRecord.ts"
+import type { Failure } from "./OperationTransitions.ts"
 
 /** Number of times that a step may be planned anew because a contract it needs was archived. */
 export const replansMax = 3
 
 /**
- * Milliseconds after an open answer from which an absent commit is final
- * (docs/domain/ledger-writes.md#unknown-outcomes).
+ * Milliseconds after an open answer until which an absent commit is still awaited
+ * (docs/domain/ledger-writes.md#unknown-outcomes); then the command id may be spent.
  */
 export const certainAfter = 120_000
 
@@ -50,11 +54,15 @@ export interface Committed extends Pick<Receipt, "updateId" | "offset"> {
   readonly isBehind?: boolean
 }
 
-/** Deduplication window: all commits since the step was planned, or those of the last 7 days. */
-export type Dedup = "since-planned" | "seven-days"
+/**
+ * Deduplication window: all commits since the step was planned, or those that the projection has not
+ * read. Each begins at an offset, so that the ledger refuses a submission that comes so late that it
+ * no longer knows them.
+ */
+export type Dedup = "since-planned" | "since-projected"
 
 /** Members of a step that the next move depends on. */
-export type PlannedStep = Pick<Step, "step" | "replan" | "last" | "dedupOffset">
+export type PlannedStep = Pick<Step, "step" | "replan" | "last" | "dedupOffset" | "abandoned">
 
 /** Progress of a ledger write; members that were not looked up are undefined. */
 export interface LedgerWriteProgress {
@@ -65,6 +73,8 @@ export interface LedgerWriteProgress {
   readonly isProjected?: boolean
   /** The step's commit on the ledger; null: there is none up to the ledger's end. */
   readonly committed?: Committed | null
+  /** True once the marker that spends the step's command id is on the ledger. */
+  readonly isSpent?: boolean
   /** True where the claim before this one got an answer to every submission. */
   readonly isPreviousAnswered: boolean
   /** Number of claims of the operation, this claim included. */
@@ -77,7 +87,7 @@ export interface LedgerWriteProgress {
    */
   readonly inDoubtFor: number | null
   /** Offsets: the ledger's end, the last one projected, and the first of the projected history. */
-  readonly positions?: { readonly end: number; readonly head: number; readonly horizon: number }
+  readonly positions?: { readonly end: Offset; readonly head: Offset; readonly horizon: Offset }
   /** Deduplication window of the submission that was answered. */
   readonly dedup: Dedup
   /** Milliseconds after planning at which a step that the ledger does not take is given up. */
@@ -109,6 +119,29 @@ export interface Send {
   readonly dedup: Dedup
   /** Judges the gates again first: not for a step that may have committed. */
   readonly isJudged: boolean
+}
+
+/**
+ * Records that the step is abandoned, and how the operation then goes on: it fails by the cause, or
+ * is judged and planned anew where there is none. The command id is to be spent next.
+ */
+export interface Abandon {
+  readonly move: "abandon"
+  readonly cause: Refused | Unavailable | null
+  /** Message for operators, logged as an error. */
+  readonly alarm?: string
+}
+
+/** Submits the marker that spends the command id of an abandoned step. */
+export interface Spend {
+  readonly move: "spend"
+  readonly dedup: Dedup
+}
+
+/** Fails the operation by the cause for which its step was abandoned. */
+export interface End {
+  readonly move: "end"
+  readonly failure: Failure
 }
 
 /** Judges the gates and records a step, which is then sent. */
@@ -151,7 +184,19 @@ export interface Finish {
   readonly move: "finish"
 }
 
-export type Move = LookUp | Plan | Send | Wait | Doubt | Note | Conclude | Refuse | Finish
+export type Move =
+  | LookUp
+  | Plan
+  | Send
+  | Wait
+  | Doubt
+  | Note
+  | Conclude
+  | Refuse
+  | Abandon
+  | Spend
+  | End
+  | Finish
 
 const lookUp = (what: LookUp["what"]): LookUp => ({ move: "look-up", what })
 const wait = (millis: number): Wait => ({ move: "wait", millis, isSpread: false })
@@ -160,9 +205,19 @@ const spread = (millis: number): Wait => ({ move: "wait", millis, isSpread: true
 /** Sends a step that was judged just now, or that may have committed and is not judged again. */
 export const firstSend: Send = { move: "send", dedup: "since-planned", isJudged: false }
 
+/** Spends the command id of a step that was abandoned just now. */
+export const firstSpend: Spend = { move: "spend", dedup: "since-planned" }
+
 /**
- * Checks that the step has not committed and cannot: the ledger shows none, long enough after the
- * last open answer.
+ * Checks whether a submission that nobody has an answer to may commit at any later time: one of an
+ * earlier claim, whose worker may be paused, or one that was answered by an open answer.
+ */
+export const mustSpend = ({ inDoubtFor }: Pick<LedgerWriteProgress, "inDoubtFor">): boolean =>
+  inDoubtFor !== null
+
+/**
+ * Checks that the step has not committed by now: nothing of it is in doubt, or the ledger shows none
+ * long enough after the last open answer. Where something is in doubt it may still commit later.
  */
 const isAbsent = ({ committed, inDoubtFor }: LedgerWriteProgress): boolean =>
   inDoubtFor === null || (inDoubtFor >= certainAfter && committed === null)
@@ -177,12 +232,20 @@ const note = (committed: Committed): Note => ({
   then: wait(projectedWithin)
 })
 
+/** Fails the operation, or abandons its step first where a submission of it may still commit. */
+const refuse = (
+  progress: LedgerWriteProgress,
+  of: { readonly cause: Refused | Unavailable; readonly alarm?: string }
+): Refuse | Abandon =>
+  mustSpend(progress) ? { move: "abandon", ...of } : { move: "refuse", ...of }
+
 /** Decides the move of a claim that has sent nothing. */
 export const next = (progress: LedgerWriteProgress): Move => {
-  const { committed, isProjected, state, step } = progress
+  const { committed, isProjected, isSpent, state, step } = progress
   if (state === "succeeded" || state === "failed") return { move: "finish" }
   if (step === null) return { move: "plan", step: 1, replan: 0 }
   if (isProjected === undefined) return lookUp("isProjected")
+  if (isSpent === true) return afterSpent({ ...progress, step })
   if (isProjected) {
     // The projection ends the operation with its last step; after any other step, the next is planned.
     return step.last ? wait(projectedWithin) : { move: "plan", step: step.step + 1, replan: 0 }
@@ -194,6 +257,7 @@ export const next = (progress: LedgerWriteProgress): Move => {
       : { move: "plan", step: step.step + 1, replan: 0 }
   }
   if (committed !== null) return note(committed)
+  if (step.abandoned !== undefined) return firstSpend
   if (!progress.isPreviousAnswered) {
     // A worker that was killed or lost its lease while it sent: its submission may still arrive.
     return { move: "doubt", why: "an earlier claim ended before its answer", then: firstSend }
@@ -244,7 +308,7 @@ const notTaken = (progress: LedgerWriteProgress, millis: number): Move => {
   if (needsOutcome(progress)) return lookUp("committed")
   const detail = "The ledger did not take the command in time."
   return isAbsent(progress)
-    ? { move: "refuse", cause: unavailable("ledger-unavailable", detail, 60) }
+    ? refuse(progress, { cause: unavailable("ledger-unavailable", detail, 60) })
     : again
 }
 
@@ -266,20 +330,65 @@ const refusedBy = (refusal: LedgerRefused, progress: SentProgress): Move => {
   if (committed !== null) return note(committed)
   if (!isAbsent(progress)) return wait(refusedInDoubt)
   if (!LedgerRefusal.isStale(refusal) || step.replan >= replansMax) {
-    return { move: "refuse", cause: LedgerRefusal.from(refusal) }
+    return refuse(progress, { cause: LedgerRefusal.from(refusal) })
   }
+  if (mustSpend(progress)) return { move: "abandon", cause: null }
   if (positions === undefined) return lookUp("positions")
-  // A new plan waits until the projection has read as far as the ledger was when it refused.
-  return positions.head < positions.end
-    ? wait(behind)
-    : { move: "plan", step: step.step, replan: step.replan + 1 }
+  return replanned(step, positions)
 }
+
+/** Plans a step anew once the projection has read as far as the ledger was when it was asked. */
+const replanned = (
+  { replan, step }: PlannedStep,
+  { end, head }: NonNullable<LedgerWriteProgress["positions"]>
+): Plan | Wait => (head < end ? wait(behind) : { move: "plan", step, replan: replan + 1 })
+
+/** Move where the command id of an abandoned step is spent: nothing of the step can commit. */
+const afterSpent = ({ positions, step }: SentProgress): Move => {
+  const failure = step.abandoned?.failure
+  if (failure !== undefined) return { move: "end", failure }
+  return positions === undefined ? lookUp("positions") : replanned(step, positions)
+}
+
+/**
+ * Decides the move after the ledger's answer to the marker that spends the command id of an abandoned
+ * step; look-ups from before the answer are ignored. Until the ledger has taken the marker, or shows
+ * that the step itself has committed, the operation stays running.
+ */
+export const afterSpending = (answer: SubmitAnswer, progress: SentProgress): Move => {
+  const { age, attempt, committed, giveUpAfter, isSpent } = progress
+  if (isSpent === true) return afterSpent(progress)
+  const late = age > giveUpAfter ? { alarm: unspent("the ledger does not take its marker") } : {}
+  switch (answer._tag) {
+    case "Receipt":
+      // Of a duplicate it says only that one of the two has committed: the marker or the step.
+      if (committed === undefined) return lookUp("committed")
+      return committed === null ? wait(projectedWithin) : note(committed)
+    case "Busy":
+    case "Unreachable":
+      return { ...spread(Math.max(Duration.toMillis(answer.retryAfter), 50)), ...late }
+    case "OutcomeUnknown":
+    case "ProtocolError":
+      return { ...spread(Math.min(30_000, backoff(attempt - 1))), ...late }
+    case "Refused":
+      return { ...wait(unrecognised), alarm: unspent(answer.cause) }
+    case "NotAuthorized":
+      return answer.http === 401
+        ? { ...spread(signedOut), ...late }
+        : { ...wait(unrecognised), alarm: unspent(answer.detail) }
+    case "DedupUnsupported":
+      return unrecognisable(progress)
+  }
+}
+
+const unspent = (why: string): string =>
+  `an abandoned ledger write may still commit, since its command id is not spent: ${why}`
 
 /**
  * Move where the ledger deduplicates only after the step's offset: the projection is asked, or an
  * operator decides.
  */
-const unrecognisable = ({ dedup, positions, step }: SentProgress): Move => {
+const unrecognisable = ({ dedup, isProjected, positions, step }: SentProgress): Move => {
   if (positions === undefined) return lookUp("positions")
   if (positions.horizon > step.dedupOffset) {
     return {
@@ -287,9 +396,13 @@ const unrecognisable = ({ dedup, positions, step }: SentProgress): Move => {
       alarm: "nobody can tell whether a ledger write has committed"
     }
   }
-  return positions.head >= positions.end && dedup === "since-planned"
-    ? { move: "send", dedup: "seven-days", isJudged: false }
-    : wait(unrecognised)
+  if (positions.head < positions.end || dedup !== "since-planned") return wait(unrecognised)
+  // After the projection's head was read: what committed up to it is in the projection.
+  if (isProjected === undefined) return lookUp("isProjected")
+  if (isProjected) return wait(projectedWithin)
+  return step.abandoned === undefined
+    ? { move: "send", dedup: "since-projected", isJudged: false }
+    : { move: "spend", dedup: "since-projected" }
 }
 
 /**
@@ -299,18 +412,24 @@ const forbidden = (progress: LedgerWriteProgress, detail: string): Move => {
   if (needsOutcome(progress)) return lookUp("committed")
   const alarm = `the ledger does not let the engine act: ${detail}`
   if (!isAbsent(progress)) return { ...wait(refusedInDoubt), alarm }
-  const cause = refused("ledger-rejected", failed("ledger-credential"))
-  return { move: "refuse", cause, alarm }
+  return refuse(progress, { cause: refused("ledger-rejected", failed("ledger-credential")), alarm })
 }
 
 /**
- * Decides whether an operation may be failed after a fault other than the ledger's answer: only
- * where no step of it may commit, since a possible commit needs an operator.
+ * Decides whether an operation may be failed after a fault other than the ledger's answer: at once
+ * where no step of it may commit, and otherwise once the command id of its step is spent.
  */
-export const mayGiveUp = (progress: LedgerWriteProgress): boolean | LookUp => {
-  const { isProjected, step } = progress
-  if (step === null) return true
+export const mayGiveUp = (
+  progress: LedgerWriteProgress
+): "at-once" | "once-spent" | "not-now" | LookUp => {
+  const { committed, isProjected, isSpent, step } = progress
+  if (step === null) return "at-once"
   if (isProjected === undefined) return lookUp("isProjected")
-  if (isProjected) return !step.last
-  return needsOutcome(progress) ? lookUp("committed") : isAbsent(progress)
+  if (isSpent === true) return "at-once"
+  if (isProjected) return step.last ? "not-now" : "at-once"
+  if (!mustSpend(progress)) return "at-once"
+  if (needsOutcome(progress)) return lookUp("committed")
+  if (committed !== null || !isAbsent(progress)) return "not-now"
+  // Its marker is on its way: the operation ends by the cause that is recorded already.
+  return step.abandoned === undefined ? "once-spent" : "not-now"
 }

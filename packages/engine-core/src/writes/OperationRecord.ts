@@ -18,6 +18,12 @@ import { OperationMachine } from "./OperationMachine.ts"
 import { Resource } from "./Resource.ts"
 import { Commands, DisclosedContracts } from "./Submission.ts"
 
+/** Problem of an operation that fails, and its substitute for readers it is concealed from. */
+const AbandonedAs = Schema.Struct({
+  problem: Problem,
+  problemInstead: Schema.optionalKey(Problem)
+})
+
 /** Stored submission of one step, written before the first send so that a restart repeats it. */
 export const Step = Schema.Struct({
   /** Counts from 1. */
@@ -32,8 +38,21 @@ export const Step = Schema.Struct({
   disclosed: DisclosedContracts,
   last: Schema.Boolean,
   plannedAt: Instant.schema,
-  /** Instant of the latest answer that left the step's outcome unknown; null: none has. */
-  unknownSince: Schema.NullOr(Instant.schema)
+  /**
+   * Instant of the latest answer, or claim without one, that left the step's outcome unknown; null:
+   * none has.
+   */
+  unknownSince: Schema.NullOr(Instant.schema),
+  /** Present once the step is never sent again: its command id is being spent. */
+  abandoned: Schema.optionalKey(
+    Schema.Struct({
+      at: Instant.schema,
+      /** How the operation fails once the command id is spent; absent: it is planned anew. */
+      failure: Schema.optionalKey(AbandonedAs)
+    })
+  ),
+  /** True once the projection has read the marker that spends the command id. */
+  isSpent: Schema.optionalKey(Schema.Boolean)
 })
 export type Step = typeof Step.Type
 
@@ -91,6 +110,14 @@ const Take = Schema.Struct({ on: Schema.Literal("take"), at: Instant.schema })
 const Planned = Schema.Struct({ on: Schema.Literal("plan"), step: Step })
 /** An answer left the step's outcome unknown. */
 const Unknown = Schema.Struct({ on: Schema.Literal("unknown"), at: Instant.schema })
+/** The step is never sent again. */
+const Abandoned = Schema.Struct({
+  on: Schema.Literal("abandon"),
+  at: Instant.schema,
+  failure: Schema.optionalKey(AbandonedAs)
+})
+/** The marker that spends the step's command id was read. */
+const Spent = Schema.Struct({ on: Schema.Literal("spent") })
 const Committed = Schema.Struct({
   on: Schema.Literal("commit"),
   updateId: Schema.String,
@@ -107,7 +134,16 @@ const Fail = Schema.Struct({
   problem: Problem,
   problemInstead: Schema.optionalKey(Problem)
 })
-export const Fact = Schema.Union([Take, Planned, Unknown, Committed, Succeed, Fail])
+export const Fact = Schema.Union([
+  Take,
+  Planned,
+  Unknown,
+  Abandoned,
+  Spent,
+  Committed,
+  Succeed,
+  Fail
+])
 export type Fact = typeof Fact.Type
 
 /** Fold: the operation after `fact`. */
@@ -122,6 +158,14 @@ export const evolve = (self: OperationRecord, fact: Fact): OperationRecord =>
     .with({ on: "unknown" }, ({ at }) => ({
       ...self,
       step: self.step === null ? null : { ...self.step, unknownSince: at }
+    }))
+    .with({ on: "abandon" }, ({ on: _, ...abandoned }) => ({
+      ...self,
+      step: self.step === null ? null : { ...self.step, abandoned }
+    }))
+    .with({ on: "spent" }, () => ({
+      ...self,
+      step: self.step === null ? null : { ...self.step, isSpent: true }
     }))
     .with({ on: "commit" }, ({ updateId, offset }) => ({ ...self, updateId, offset }))
     .with({ on: "succeed" }, ({ on, at, result }) => ({

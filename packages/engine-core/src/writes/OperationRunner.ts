@@ -106,7 +106,7 @@ const failureOf = Effect.fnUntraced(function* (
 
 /**
  * After an unavailable port or a defect: requeues the operation, or fails it where no commit is
- * possible.
+ * possible. Where its step may still commit, the next claim spends its command id and fails it then.
  */
 const afterFault = (claim: Claim.Claim, cause: Cause.Cause<Unavailable | LeaseLost>) =>
   Effect.gen(function* () {
@@ -119,9 +119,14 @@ const afterFault = (claim: Claim.Claim, cause: Cause.Cause<Unavailable | LeaseLo
         ? yield* LedgerRunner.doubt(claim, record.step, "it died before the answer")
         : record.step
     const failure = yield* failureOf(claim, cause)
-    // A step that may have committed is never given up: an operator has to look into it.
-    if (failure !== undefined && (yield* LedgerRunner.mayGiveUp(claim, { ...record, step }))) {
-      return yield* Claim.fail(claim, failure)
+    if (failure !== undefined) {
+      const may = yield* LedgerRunner.mayGiveUp(claim, { ...record, step })
+      if (may === "at-once") return yield* Claim.fail(claim, failure)
+      if (may === "once-spent" && step !== null) yield* LedgerRunner.abandon(claim, step, failure)
+      if (may === "not-now") {
+        const commandId = step?.commandId ?? null
+        yield* Effect.logError("a ledger write may still commit and is not given up", { commandId })
+      }
     }
     yield* Claim.release(claim, Claim.spread(claim, LedgerWriteRules.backoff(lease.attempt)))
   }).pipe(

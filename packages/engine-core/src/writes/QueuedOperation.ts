@@ -11,8 +11,8 @@ export interface QueuedOperation {
   /** Kind of the write to run. */
   readonly kind: OperationKind
   /**
-   * Number of the last claim that got an answer to every submission, so that none of them can still
-   * commit; null: there is no such claim.
+   * Number of the last claim by which every submission was answered, its own and those of all claims
+   * before it; null: there is no such claim.
    */
   readonly answeredAttempt: number | null
 }
@@ -29,6 +29,15 @@ const encodePayload = Schema.encodeSync(Payload)
 /** Encodes the payload of an item. */
 export const encode = ({ kind, answeredAttempt }: QueuedOperation): string =>
   encodePayload(answeredAttempt === null ? kind : [kind, " answered ", answeredAttempt])
+
+/** Checks whether every claim before this one got an answer to all that it sent. */
+export const isPreviousAnswered = ({
+  attempt,
+  payload
+}: Pick<Lease, "attempt" | "payload">): boolean => {
+  const read = Option.getOrUndefined(decodePayload(payload))
+  return attempt === 1 || (typeof read === "object" && read[2] === attempt - 1)
+}
 
 /** Decodes a claimed item's payload; one that does not parse is a defect. */
 export const decode = ({ itemId, payload }: Pick<Lease, "itemId" | "payload">): QueuedOperation => {

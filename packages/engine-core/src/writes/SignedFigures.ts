@@ -10,6 +10,25 @@ import * as JudgeWrite from "./JudgeWrite.ts"
 import * as Logged from "./Logged.ts"
 import type { AnyOperation } from "./Operation.ts"
 
+/** Judges the write and derives its figures again; undefined where they have not moved. */
+const movement = Effect.fnUntraced(function* (
+  operation: AnyOperation,
+  { act, input, record }: Claim.Running & { readonly input: unknown }
+) {
+  if (operation.figures === undefined || record.actionKey === null) return undefined
+  const derived = yield* JudgeWrite.precheck(operation, input, { act, outside: Result.void })
+  const moved = derived === undefined ? [] : Figures.moved(record.figures ?? {}, derived)
+  return derived === undefined || moved.length === 0
+    ? undefined
+    : { actionKey: record.actionKey, derived, moved }
+})
+
+/** Checks whether the figures that were signed have moved; changes nothing. */
+export const areMoved = (
+  operation: AnyOperation,
+  of: Claim.Running & { readonly input: unknown }
+) => Effect.map(movement(operation, of), (found) => found !== undefined)
+
 /**
  * Judges the write and derives its figures again. Where they have moved, the operation ends refused
  * and its action awaits signatures of the new figures, in the transaction that would have run the
@@ -20,12 +39,10 @@ export const haveMoved = Effect.fnUntraced(function* (
   operation: AnyOperation,
   of: Claim.Running & { readonly input: unknown }
 ) {
-  const { act, input, record } = of
-  const { actionKey } = record
-  if (operation.figures === undefined || actionKey === null) return false
-  const derived = yield* JudgeWrite.precheck(operation, input, { act, outside: Result.void })
-  const moved = derived === undefined ? [] : Figures.moved(record.figures ?? {}, derived)
-  if (derived === undefined || moved.length === 0) return false
+  const { act, record } = of
+  const found = yield* movement(operation, of)
+  if (found === undefined) return false
+  const { actionKey, derived, moved } = found
   const records = yield* Records
   const { tenantId } = yield* Settings
   yield* records.lock(`action:${tenantId}:${actionKey}`)

@@ -254,6 +254,26 @@ export const faults = named({
           )
       }))
   },
+  "spent commandIds are forgotten": {
+    breaks: "L35",
+    plant: (under: Under) => {
+      const spent = new Set<string>()
+      return onPort(under, (port) => ({
+        submit: (submission) =>
+          Effect.gen(function* () {
+            const [{ _tag }] = submission.commands
+            if (_tag === "CreateAndExercise") {
+              return yield* Effect.tap(port.submit(submission), () =>
+                Effect.sync(() => spent.add(submission.commandId))
+              )
+            }
+            if (!spent.has(submission.commandId)) return yield* port.submit(submission)
+            const offset = yield* Effect.orDie(port.ledgerEnd)
+            return yield* port.submit({ ...submission, dedup: { _tag: "Since", offset } })
+          })
+      }))
+    }
+  },
   "dedup windows are forgotten": {
     breaks: "L19",
     plant: (under: Under) =>

@@ -7,6 +7,7 @@ import * as Dedup from "./ledger-laws/dedup.ts"
 import * as Distributions from "./ledger-laws/distributions.ts"
 import * as Privacy from "./ledger-laws/privacy.ts"
 import * as Reserves from "./ledger-laws/reserves.ts"
+import * as Spent from "./ledger-laws/spent.ts"
 import * as Time from "./ledger-laws/time.ts"
 import * as Updates from "./ledger-laws/updates.ts"
 import type { Law, LedgerUnderTest, Supports } from "./LedgerUnderTest.ts"
@@ -22,6 +23,7 @@ export const ledgerLaws: ReadonlyArray<Law> = [
   ...Distributions.laws,
   ...Reserves.laws,
   ...Dedup.laws,
+  ...Spent.laws,
   ...Time.laws
 ]
 

@@ -30,6 +30,7 @@ import { type Reserve, reserves } from "../../reserves/reserve/Reserve.ts"
 import { inForceAt } from "../../reserves/reserve/TermsRules.ts"
 import { mints } from "../../reserves/reserve-order/Mint.ts"
 import { reserveRedemptions } from "../../reserves/reserve-order/ReserveRedemption.ts"
+import { operations } from "../../writes/OperationRecord.ts"
 import { NotCompared, type Point } from "./Check.ts"
 import { checkMarks, idOf } from "./CheckMark.ts"
 import * as PolicyReplay from "./checks/PolicyReplay.ts"
@@ -293,8 +294,8 @@ const judgedBefore = Effect.fnUntraced(function* ({ instrumentId }: Of, { isBrie
   return { writtenBy, known: orderFindings }
 })
 
-/** A collection whose records name their instrument. */
-type OfInstrument = Collection<{ readonly instrumentId: string }, never>
+/** A collection whose records name their instrument; null: the record is of none. */
+type OfInstrument = Collection<{ readonly instrumentId: string | null }, never>
 
 /**
  * Collections of the kinds of record that breaches name and that belong to an instrument. Only the
@@ -317,7 +318,8 @@ const ofInstrument: Readonly<Record<string, ReadonlyArray<Pick<OfInstrument, "na
   amendment: [amendments],
   "lock-agreement": [lockAgreements],
   mint: [mints],
-  "reserve-redemption": [reserveRedemptions]
+  "reserve-redemption": [reserveRedemptions],
+  operation: [operations]
 }
 
 /** Number of records that are looked up together. */
@@ -367,7 +369,9 @@ const attributed = Effect.fnUntraced(function* (
     const ids = of.map(({ id }) => id)
     for (const collection of ofInstrument[kind] ?? []) {
       for (const record of yield* records.many(collection as OfInstrument, ids, pin)) {
-        instrumentOf.set(`${kind}/${(collection as OfInstrument).id(record)}`, record.instrumentId)
+        const { instrumentId } = record
+        if (instrumentId === null) continue
+        instrumentOf.set(`${kind}/${(collection as OfInstrument).id(record)}`, instrumentId)
       }
     }
   }

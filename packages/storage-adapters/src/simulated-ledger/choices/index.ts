@@ -9,6 +9,7 @@ import * as Price from "./Price.ts"
 import * as Redemption from "./Redemption.ts"
 import * as Registry from "./Registry.ts"
 import * as Reserve from "./Reserve.ts"
+import * as Runner from "./Runner.ts"
 import * as Settlement from "./Settlement.ts"
 import * as Standing from "./Standing.ts"
 import * as Subscription from "./Subscription.ts"
@@ -60,5 +61,6 @@ export const all: ReadonlyArray<Entity> = [
   Reserve.mintOrder,
   Reserve.reserveRedemptionOrder,
   Reserve.amendmentProposal,
-  Reserve.reserveReport
+  Reserve.reserveReport,
+  Runner.spentCommand
 ]

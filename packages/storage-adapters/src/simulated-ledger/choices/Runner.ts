@@ -1,0 +1,15 @@
+/** Choice bodies of the runner's marker: the venue alone signs it and ends it. */
+import * as Templates from "@bursar/engine-core/templates"
+import { Result } from "effect"
+import { define } from "../Entity.ts"
+
+export const spentCommand = define(Templates.SpentCommand, {
+  signatories: (self) => [self.venue],
+  observers: () => [],
+  choices: {
+    Archive: {
+      controllers: (self) => [self.venue],
+      body: () => Result.succeed({})
+    }
+  }
+})

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest"
 import type { Difference } from "#core/findings/FindingRules.ts"
 import { itemOf, requestOf } from "#core/findings/RunQueue.ts"
 import * as PolicyTerms from "#core/instruments/policy/PolicyTerms.ts"
+import { checks } from "#core/reconciliation/run/CheckLookups.ts"
 import { checkNames } from "#core/reconciliation/run/CheckNames.ts"
 import * as Identity from "#core/reconciliation/run/checks/DistributionIdentity.ts"
 import * as Recompute from "#core/reconciliation/run/checks/DistributionRecompute.ts"
@@ -257,6 +258,28 @@ describe("a finding that a check no longer finds", () => {
       const gatheredAgain = Rules.gather(gathered, batchOf({ moments: [mid] }), () => false)
       expect(gatheredAgain.comparedAt).toBe(now)
     }
+  })
+})
+
+describe("facts of no instrument", () => {
+  const difference = { severity: "blocking", instrumentId: null } as unknown as Difference
+  const outcome = {
+    ...{ check: "any", instrumentId: null, ran: true, why: null, notCompared: [] },
+    ...{ comparedAt: null, differences: [difference] }
+  } as unknown as Rules.Outcome
+  const severitiesOf = ({ differences }: Rules.Outcome) =>
+    differences.map(({ severity }) => severity)
+
+  it("warn at most, since a finding without an instrument holds none", () => {
+    expect(severitiesOf(Rules.ofVenue(outcome, {}))).toEqual(["warning"])
+  })
+  it("block where every other check rests on theirs: such a run clears nothing", () => {
+    expect(severitiesOf(Rules.ofVenue(outcome, { isGround: true }))).toEqual(["blocking"])
+    const withVenueFacts = checks.filter(({ venueFacts }) => venueFacts !== undefined)
+    expect(withVenueFacts.map(({ isGround, name }) => [name, isGround === true])).toEqual([
+      ["projection-drift", true],
+      ["policy-replay", false]
+    ])
   })
 })
 

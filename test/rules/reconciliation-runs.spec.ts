@@ -264,7 +264,7 @@ describe("a finding that a check no longer finds", () => {
 describe("facts of no instrument", () => {
   const difference = { severity: "blocking", instrumentId: null } as unknown as Difference
   const outcome = {
-    ...{ check: "any", instrumentId: null, ran: true, why: null, notCompared: [] },
+    ...{ check: "policy-replay", instrumentId: null, ran: true, why: null, notCompared: [] },
     ...{ comparedAt: null, differences: [difference] }
   } as unknown as Rules.Outcome
   const severitiesOf = ({ differences }: Rules.Outcome) =>

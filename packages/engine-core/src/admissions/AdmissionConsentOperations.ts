@@ -6,6 +6,7 @@ import { Records } from "../records/Records.ts"
 import { AdmissionConsentProposal } from "../templates/Admission.ts"
 import { create, exercise } from "../templates/Template.ts"
 import * as ReadableText from "../kernel/ReadableText.ts"
+import * as Lasting from "../writes/Lasting.ts"
 import * as Operation from "../writes/Operation.ts"
 import { InstrumentId, instruments } from "../instruments/instrument/Instrument.ts"
 import { recorded } from "../instruments/instrument/InstrumentGates.ts"
@@ -30,6 +31,10 @@ export const propose = Operation.defineOnLedger("admission-consent.propose", {
     fund: Party.schema,
     terms: ReadableText.prose(500)
   }),
+  lasts: Lasting.whileIn(admissionConsents, (_, { operationId }) => [idOf(operationId)], [
+    "proposed",
+    "agreed"
+  ]),
   result: AdmissionConsentView.AdmissionConsentView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
   plan: Effect.fn("admission-consent.propose")(function* ({ instrumentId, fund, terms }, act) {

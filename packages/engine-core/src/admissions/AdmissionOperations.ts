@@ -7,6 +7,7 @@ import { judge } from "../kernel/Gates.ts"
 import { refused } from "../kernel/Refusal.ts"
 import type { OperationAct } from "../records/Act.ts"
 import { Records } from "../records/Records.ts"
+import * as Lasting from "../writes/Lasting.ts"
 import * as Operation from "../writes/Operation.ts"
 import { type Admission, admissions } from "./Admission.ts"
 import { latest } from "./AdmissionLookups.ts"
@@ -44,6 +45,10 @@ export const offerAdmission = Operation.defineOnLedger("admission.offer", {
     holderId: ({ holderId }) => holderId
   },
   input: Schema.Struct({ holderId: HolderId, instrumentId: InstrumentId, ...offer }),
+  lasts: Lasting.whileIn(admissions, (_, { operationId }) => [idOf(operationId)], [
+    "offered",
+    "admitted"
+  ]),
   result: AdmissionView.AdmissionView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
   gates: (input, act) => Effect.map(offered(input, act), ({ offering }) => against(offering)),

@@ -10,6 +10,7 @@ import { Records } from "../records/Records.ts"
 import * as Field from "../templates/Field.ts"
 import { IssuerPowersAgreementProposal } from "../templates/Powers.ts"
 import { create, exercise } from "../templates/Template.ts"
+import * as Lasting from "../writes/Lasting.ts"
 import * as Operation from "../writes/Operation.ts"
 import { issuerPowersAgreement, issuerPowersAgreements, powers } from "./IssuerPowersAgreement.ts"
 import * as IssuerPowersAgreementView from "./IssuerPowersAgreementView.ts"
@@ -43,6 +44,10 @@ export const propose = Operation.defineOnLedger("issuer-powers-agreement.propose
     consentRevocable: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(true))),
     until: Field.optional(Instant.schema)
   }),
+  lasts: Lasting.whileIn(issuerPowersAgreements, (_, { operationId }) => [idOf(operationId)], [
+    "proposed",
+    "agreed"
+  ]),
   result: IssuerPowersAgreementView.IssuerPowersAgreementView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
   plan: Effect.fn("issuer-powers-agreement.propose")(function* (body, act) {

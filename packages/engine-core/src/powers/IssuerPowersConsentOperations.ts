@@ -11,6 +11,7 @@ import * as Field from "../templates/Field.ts"
 import { IssuerPowersConsentOffer } from "../templates/Powers.ts"
 import { create, exercise } from "../templates/Template.ts"
 import { IssuerPower } from "../vocabulary/sets.ts"
+import * as Lasting from "../writes/Lasting.ts"
 import * as Operation from "../writes/Operation.ts"
 import {
   type IssuerPowersAgreement,
@@ -103,6 +104,10 @@ export const offer = Operation.defineOnLedger("issuer-powers-consent.offer", {
     holderId: ({ holderId }) => holderId
   },
   input: Body,
+  lasts: Lasting.whileIn(issuerPowersConsents, (_, { operationId }) => [idOf(operationId)], [
+    "offered",
+    "granted"
+  ]),
   result: IssuerPowersConsentView.IssuerPowersConsentView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
   gates: (body, { now }) => Effect.map(loaded(body), ({ agreed }) => rows(body, agreed, now)),

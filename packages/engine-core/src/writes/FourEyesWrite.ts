@@ -16,6 +16,8 @@ import type { Call } from "./FourEyes.ts"
 import * as Idempotency from "./Idempotency.ts"
 import type * as JudgeWrite from "./JudgeWrite.ts"
 import { finishesInCall, type Operation } from "./Operation.ts"
+import * as Lasting from "./Lasting.ts"
+import { operationById } from "./OpenWrite.ts"
 import * as SignWrite from "./SignWrite.ts"
 
 /** Actions of one fingerprint that are read in one page. */
@@ -76,10 +78,20 @@ const usedBefore = Effect.fnUntraced(function* (of: FourEyesCall) {
   if (Option.isNone(bound)) return undefined
   if (bound.value.fingerprint !== of.fingerprint) return yield* CallKeys.reused()
   const action = yield* ActionWrite.approvalById(Idempotency.parseTarget(bound.value.target).id)
-  if (keyed.isSent || action.state === "rejected" || isWithin(action, now, settings)) {
+  const binds =
+    keyed.isSent ||
+    action.state === "rejected" ||
+    (isWithin(action, now, settings) && (yield* lasts(operation, action)))
+  if (binds) {
     return yield* ActionWrite.answerToRepeat(operation, action, { caller: call.caller, now })
   }
   return undefined
+})
+
+/** Checks that what an action's operation made is as it was made; true where it has not run. */
+const lasts = Effect.fnUntraced(function* (operation: Operation, { operationId }: Action) {
+  if (operationId === null || operation.lasts === undefined) return true
+  return yield* Lasting.lasts(operation, yield* operationById(operationId))
 })
 
 /** Checks whether the action's maker has used the key that was sent for this action. */
@@ -123,7 +135,7 @@ const asApprover = Effect.fnUntraced(function* (of: FourEyesCall, awaiting: Read
   const [ran] = yield* matching({ fingerprint, state: "approved" }, (action) =>
     Approval.signedBy(action).includes(caller.sub) ? isNamed(of, action) : Effect.succeed(false)
   )
-  return ran === undefined
+  return ran === undefined || (!keyed.isSent && !(yield* lasts(operation, ran)))
     ? undefined
     : Result.succeed(yield* ActionWrite.answerToRepeat(operation, ran, { caller, now }))
 })

@@ -26,7 +26,8 @@ import * as Idempotency from "./Idempotency.ts"
 import * as JudgeWrite from "./JudgeWrite.ts"
 import * as Logged from "./Logged.ts"
 import type { AnyOperation, Operation } from "./Operation.ts"
-import { operations } from "./OperationRecord.ts"
+import * as Lasting from "./Lasting.ts"
+import { type OperationRecord, operations } from "./OperationRecord.ts"
 import * as QueuedOperation from "./QueuedOperation.ts"
 import * as Request from "./Request.ts"
 import type * as Secrets from "./Secrets.ts"
@@ -159,6 +160,12 @@ const claimKey = Effect.fnUntraced(function* (
   return { operationId, earlier: yield* operationById(id) }
 })
 
+/** Frees the key of an operation of one person; it has no other. */
+const freeKey = ({ operationId }: OperationRecord) =>
+  Effect.flatMap(Keys, (keys) =>
+    orUnavailable(keys.free([Idempotency.target("operation", operationId)]))
+  )
+
 /** Judges and opens one person's write, or returns the operation that its key opened earlier. */
 export const single = Effect.fnUntraced(function* (
   operation: Operation,
@@ -176,8 +183,14 @@ export const single = Effect.fnUntraced(function* (
   const { caller, identity } = call
   const { fingerprint, isSent, key, scope } = of.key
   const boundFor = isSent ? null : bodyKeyWindow
-  const claimed = yield* claimKey({ scope, key, fingerprint, boundFor, now })
-  const { earlier, operationId } = claimed
+  const claim = { scope, key, fingerprint, boundFor, now }
+  const first = yield* claimKey(claim)
+  // The key of a body ends with what its write made: it is freed and claimed again. Where a repeat at
+  // the same time was first at that, its operation is the answer.
+  const isOver =
+    !isSent && first.earlier !== undefined && !(yield* Lasting.lasts(operation, first.earlier))
+  if (isOver) yield* freeKey(first.earlier)
+  const { earlier, operationId } = isOver ? yield* claimKey(claim) : first
   if (earlier !== undefined) {
     const shown = Concealment.operationFor(earlier, of.role)
     return Answers.ofOperation(shown, now, { status: 200, replayed: true })

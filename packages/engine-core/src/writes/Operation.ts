@@ -1,6 +1,7 @@
 /** Declaration of a write: roles, route, number of approvers, and its execution. */
 import type { Effect, Schema } from "effect"
 import type { Objection } from "../kernel/Gates.ts"
+import type { Plain } from "../kernel/PlainJson.ts"
 import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
 import type { Crypto } from "../ports/Crypto.ts"
 import type { Ids } from "../ports/Ids.ts"
@@ -102,6 +103,15 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
    * the transaction of a step and waits for it.
    */
   readonly isLong?: boolean
+  /**
+   * Checks that what the write made is still in the state that it was made into; absent: it stays so
+   * for good. Once it has left, a repeat without a key is a new write
+   * (docs/contract/idempotency.md#without-a-key).
+   */
+  lasts?(
+    input: NoInfer<I>,
+    outcome: { readonly operationId: string; readonly result: Plain }
+  ): Effect.Effect<boolean, Unavailable, Records>
   /** Fills members that a caller may leave to the engine, such as the id of the new record. */
   complete?(input: I, makeId: () => string): I
   readonly result: Schema.Codec<R, unknown>

@@ -16,6 +16,7 @@ import * as Field from "../../templates/Field.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
+import * as Lasting from "../../writes/Lasting.ts"
 import * as Operation from "../../writes/Operation.ts"
 import {
   Action,
@@ -80,6 +81,7 @@ export const grant = Operation.define("standing-approval.grant", {
     input.standingApprovalId === null
       ? { ...input, standingApprovalId: Schema.decodeSync(StandingApprovalId)(makeId()) }
       : input,
+  lasts: Lasting.whileIn(standingApprovals, (input) => [idOf(input)], ["scheduled", "active"]),
   result: StandingApprovalView.StandingApprovalView,
   refuses: ["already-exists", "not-found", "state-conflict", "rule-refused"],
   gates: (input, act) => Effect.map(granting(input, act), ({ rows }) => rows),

@@ -8,6 +8,7 @@ import { WorkQueue } from "../../ports/storage/WorkQueue.ts"
 import { WebhookSender } from "../../ports/WebhookSender.ts"
 import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records } from "../../records/Records.ts"
+import * as Lasting from "../../writes/Lasting.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as events from "../events.ts"
 import { deliveries, Failure, queueOf } from "../../records/webhook/Delivery.ts"
@@ -87,6 +88,7 @@ export const register = Operation.define("webhook.register", {
       return yield* Effect.die(new Error("the deployment has no key to seal a webhook's secret"))
     }
   }),
+  lasts: Lasting.whileIn(webhooks, ({ webhookId }) => [webhookId ?? ""], ["active"]),
   result: WebhookView,
   refuses: ["already-exists", "rule-refused", "webhook-url-refused"],
   run: Effect.fn("webhook.register")(function* (input, act) {
@@ -131,6 +133,7 @@ export const remove = Operation.define("webhook.remove", {
     href: ({ webhookId }) => href(webhookId)
   },
   input: Schema.Struct({ webhookId: WebhookId }),
+  lasts: Lasting.whileIn(webhooks, ({ webhookId }) => [webhookId], ["removed"]),
   result: WebhookView,
   refuses: ["not-found", "webhook-configured"],
   run: Effect.fn("webhook.remove")(function* ({ webhookId }, act) {

@@ -7,6 +7,7 @@ import { Crypto } from "../../ports/Crypto.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
+import * as Lasting from "../../writes/Lasting.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as TermChange from "../../writes/TermChange.ts"
 import {
@@ -146,6 +147,13 @@ export const set = Operation.define("policy.set", {
   },
   ifMatch: "replaces",
   input: Input,
+  lasts: Lasting.whileIn(
+    policyVersions,
+    ({ instrumentId }, { result }) => [
+      `${instrumentId}:${Lasting.integerOf(result, "policyVersion")}`
+    ],
+    ["scheduled", "current"]
+  ),
   result: PolicyView.PolicyVersionView,
   refuses: ["invalid-request", "not-found", "state-conflict", "rule-refused"],
   figures: Effect.fn("policy.set.figures")(function* (input, act) {

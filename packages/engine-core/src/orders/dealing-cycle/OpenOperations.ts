@@ -12,6 +12,7 @@ import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import { PrimaryMarket } from "../../templates/Market.ts"
 import { exercise } from "../../templates/Template.ts"
+import * as Lasting from "../../writes/Lasting.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { operations } from "../../writes/OperationRecord.ts"
 import * as ControlGates from "../ControlGates.ts"
@@ -55,6 +56,7 @@ export const open = Operation.defineOnLedger("dealing-cycle.open", {
   input: Body,
   complete: (input, makeId) =>
     input.cycleId === null ? { ...input, cycleId: Schema.decodeSync(CycleId)(makeId()) } : input,
+  lasts: Lasting.whileIn(dealingCycles, (input) => [idOf(input)], ["open"]),
   result: DealingCycleView.DealingCycleView,
   refuses: ["already-exists", "not-found", "state-conflict", "rule-refused"],
   gates: (input, act) => Effect.map(opening(input, act), ({ rows }) => rows),

@@ -16,6 +16,7 @@ import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import { PrimaryMarketProposal } from "../../templates/Market.ts"
 import { create, exercise } from "../../templates/Template.ts"
+import * as Lasting from "../../writes/Lasting.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { primaryMarket, primaryMarkets } from "./PrimaryMarket.ts"
 import * as PrimaryMarketView from "./PrimaryMarketView.ts"
@@ -55,6 +56,10 @@ export const propose = Operation.defineOnLedger("primary-market.propose", {
     instrumentId: ({ instrumentId }) => instrumentId
   },
   input: Body,
+  lasts: Lasting.whileIn(primaryMarkets, (_, { operationId }) => [idOf(operationId)], [
+    "proposed",
+    "agreed"
+  ]),
   result: PrimaryMarketView.PrimaryMarketView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
   plan: Effect.fn("primary-market.propose")(function* (body, act) {

@@ -10,6 +10,7 @@ import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import { ProvisionSettlementProposal } from "../../templates/Settlement.ts"
 import { create, exercise } from "../../templates/Template.ts"
+import * as Lasting from "../../writes/Lasting.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { provisionSettlement, provisionSettlements } from "./ProvisionSettlement.ts"
 import * as ProvisionSettlementView from "./ProvisionSettlementView.ts"
@@ -40,6 +41,10 @@ export const propose = Operation.defineOnLedger("provision-settlement.propose", 
     limit: Field.optional(Amount.cashLimit),
     until: Field.optional(Instant.schema)
   }),
+  lasts: Lasting.whileIn(provisionSettlements, (_, { operationId }) => [idOf(operationId)], [
+    "proposed",
+    "agreed"
+  ]),
   result: ProvisionSettlementView.ProvisionSettlementView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
   plan: Effect.fn("provision-settlement.propose")(function* (body, act) {

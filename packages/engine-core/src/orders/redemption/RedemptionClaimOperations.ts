@@ -4,6 +4,7 @@ import * as Field from "../../templates/Field.ts"
 import { PrimaryMarket as PrimaryMarketTemplate } from "../../templates/Market.ts"
 import { RedemptionClaim } from "../../templates/Redemption.ts"
 import { create, exercise } from "../../templates/Template.ts"
+import * as Lasting from "../../writes/Lasting.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as NavFeedLookups from "../../statements/nav-feed/NavFeedLookups.ts"
 import * as OrderClaimSteps from "../order/OrderClaimSteps.ts"
@@ -53,6 +54,12 @@ export const claim = Operation.defineOnLedger("redemption.claim", {
     input.redemptionId === null
       ? { ...input, redemptionId: Schema.decodeSync(RedemptionId)(makeId()) }
       : input,
+  lasts: Lasting.whileIn(redemptions, ({ redemptionId }) => [redemptionId ?? ""], [
+    "claimed",
+    "priced",
+    "funded",
+    "burned"
+  ]),
   result: RedemptionView.RedemptionView
 })
 

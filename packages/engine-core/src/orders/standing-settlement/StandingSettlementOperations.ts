@@ -15,6 +15,7 @@ import * as Field from "../../templates/Field.ts"
 import { PrimaryMarket as PrimaryMarketTemplate } from "../../templates/Market.ts"
 import { StandingSettlement as Template } from "../../templates/Standing.ts"
 import { exercise } from "../../templates/Template.ts"
+import * as Lasting from "../../writes/Lasting.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as ControlGates from "../ControlGates.ts"
 import { controlsOf } from "../ControlLookups.ts"
@@ -80,6 +81,11 @@ export const open = Operation.defineOnLedger("standing-settlement.open", {
     input.standingSettlementId === null
       ? { ...input, standingSettlementId: Schema.decodeSync(StandingSettlementId)(makeId()) }
       : input,
+  lasts: Lasting.whileIn(standingSettlements, (input) => [idOf(input)], [
+    "proposed",
+    "open",
+    "paused"
+  ]),
   result: Reads.StandingSettlementView,
   refuses: ["already-exists", "not-found", "rule-refused"],
   gates: (input, act) => Effect.map(opening(input, act), ({ rows }) => rows),
@@ -146,6 +152,7 @@ export const pause = Operation.defineOnLedger("standing-settlement.pause", {
   approvers: 0,
   resource,
   input: ById,
+  lasts: Lasting.whileIn(standingSettlements, (input) => [input.standingSettlementId], ["paused"]),
   result: Reads.StandingSettlementView,
   refuses: ["not-found", "state-conflict"],
   plan: Effect.fn("standing-settlement.pause.plan")(function* ({ standingSettlementId }) {
@@ -163,6 +170,7 @@ export const resume = Operation.defineOnLedger("standing-settlement.resume", {
   approvers: 1,
   resource,
   input: ById,
+  lasts: Lasting.whileIn(standingSettlements, (input) => [input.standingSettlementId], ["open"]),
   result: Reads.StandingSettlementView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
   gates: (input) => Effect.map(resuming(input), ({ rows }) => rows),

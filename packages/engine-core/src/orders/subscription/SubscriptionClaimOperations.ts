@@ -11,6 +11,7 @@ import {
   SubscriptionClaim
 } from "../../templates/Market.ts"
 import { create, exercise } from "../../templates/Template.ts"
+import * as Lasting from "../../writes/Lasting.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Currency from "../../kernel/Currency.ts"
 import { dayPriceOf } from "../DayPriceLookups.ts"
@@ -69,6 +70,11 @@ export const claim = Operation.defineOnLedger("subscription.claim", {
     input.subscriptionId === null
       ? { ...input, subscriptionId: Schema.decodeSync(SubscriptionId)(makeId()) }
       : input,
+  lasts: Lasting.whileIn(subscriptions, ({ subscriptionId }) => [subscriptionId ?? ""], [
+    "claimed",
+    "priced",
+    "delivered"
+  ]),
   result: SubscriptionView.SubscriptionView
 })
 

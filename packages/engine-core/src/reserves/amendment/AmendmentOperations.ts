@@ -15,6 +15,7 @@ import * as Templates from "../../templates/Reserve.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import type { Figure } from "../../writes/Figures.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
+import * as Lasting from "../../writes/Lasting.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as TermChange from "../../writes/TermChange.ts"
 import * as CoverRules from "../reserve/CoverRules.ts"
@@ -92,6 +93,11 @@ export const propose = Operation.defineOnLedger("amendment.propose", {
     input.amendmentId === null
       ? { ...input, amendmentId: Schema.decodeSync(AmendmentId)(makeId()) }
       : input,
+  lasts: Lasting.whileIn(amendments, (input) => [idOf(input)], [
+    "proposed",
+    "accepted",
+    "effective"
+  ]),
   result: AmendmentView.AmendmentView,
   refuses: ["already-exists", "not-found", "rule-refused"],
   gates: (input, act) => Effect.map(proposing(input, act), ({ rows }) => rows),

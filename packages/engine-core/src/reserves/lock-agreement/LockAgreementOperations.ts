@@ -13,6 +13,7 @@ import {
 } from "../../templates/Reserve.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
+import * as Lasting from "../../writes/Lasting.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as ReserveOrder from "../reserve-order/ReserveOrder.ts"
 import { mints } from "../reserve-order/Mint.ts"
@@ -70,6 +71,7 @@ export const propose = Operation.defineOnLedger("lock-agreement.propose", {
     input.lockAgreementId === null
       ? { ...input, lockAgreementId: Schema.decodeSync(LockAgreementId)(makeId()) }
       : input,
+  lasts: Lasting.whileIn(lockAgreements, (input) => [idOf(input)], ["proposed", "active"]),
   result: LockAgreementView.LockAgreementView,
   refuses: ["already-exists", "not-found", "rule-refused"],
   gates: (input, act) => Effect.map(proposing(input, act), ({ rows }) => rows),

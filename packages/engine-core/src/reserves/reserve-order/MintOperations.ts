@@ -11,6 +11,7 @@ import { SettlementIntent } from "../../templates/Settlement.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
+import * as Lasting from "../../writes/Lasting.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { ReserveId, reserves } from "../reserve/Reserve.ts"
 import { type Mint, MintId, mints } from "./Mint.ts"
@@ -64,6 +65,7 @@ export const start = Operation.defineOnLedger("mint.start", {
   input: Start,
   complete: (input, makeId) =>
     input.mintId === null ? { ...input, mintId: Schema.decodeSync(MintId)(makeId()) } : input,
+  lasts: Lasting.whileIn(mints, (input) => [idOf(input)], ["started", "ready"]),
   result: ReserveOrderView.MintView,
   refuses: ["already-exists", "invalid-request", "not-found", "rule-refused", "state-conflict"],
   gates: (input, act) => Effect.map(starting(input, act), ({ rows }) => rows),

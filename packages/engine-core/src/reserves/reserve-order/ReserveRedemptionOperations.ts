@@ -9,6 +9,7 @@ import { ReserveRedemptionOrder, Reserve as ReserveTemplate } from "../../templa
 import { exercise } from "../../templates/Template.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
+import * as Lasting from "../../writes/Lasting.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { ReserveId, reserves } from "../reserve/Reserve.ts"
 import * as Gates from "./ReserveOrderGates.ts"
@@ -68,6 +69,7 @@ export const start = Operation.defineOnLedger("reserve-redemption.start", {
     input.reserveRedemptionId === null
       ? { ...input, reserveRedemptionId: Schema.decodeSync(ReserveRedemptionId)(makeId()) }
       : input,
+  lasts: Lasting.whileIn(reserveRedemptions, (input) => [idOf(input)], ["started", "ready"]),
   result: ReserveOrderView.ReserveRedemptionView,
   refuses: ["already-exists", "invalid-request", "not-found", "rule-refused", "state-conflict"],
   gates: (input, act) => Effect.map(starting(input, act), ({ rows }) => rows),

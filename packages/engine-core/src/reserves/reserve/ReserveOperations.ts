@@ -15,6 +15,7 @@ import * as Field from "../../templates/Field.ts"
 import { Reserve as ReserveTemplate, ReserveProposal } from "../../templates/Reserve.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
+import * as Lasting from "../../writes/Lasting.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { microsOf, toLedger } from "./LedgerTerms.ts"
 import { type Reserve, ReserveId, reserveIdMax, reserves } from "./Reserve.ts"
@@ -72,6 +73,11 @@ export const propose = Operation.defineOnLedger("reserve.propose", {
     instrumentId: ({ instrumentId }) => instrumentId
   },
   input: Body,
+  lasts: Lasting.whileIn(reserves, ({ reserveId }) => [reserveId], [
+    "proposed",
+    "active",
+    "closing"
+  ]),
   result: ReserveView.ReserveView,
   refuses: ["already-exists", "not-found", "rule-refused"],
   gates: (body, act) => Effect.map(proposing(body, act), ({ rows }) => rows),

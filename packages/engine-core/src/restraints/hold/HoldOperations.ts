@@ -13,6 +13,7 @@ import { itemOf as runItemOf } from "../../findings/RunQueue.ts"
 import * as Field from "../../templates/Field.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as ReadableText from "../../kernel/ReadableText.ts"
+import * as Lasting from "../../writes/Lasting.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { type Hold, HoldId, holds } from "./Hold.ts"
 import { decide } from "./HoldMachine.ts"
@@ -62,6 +63,7 @@ export const pausing = (follow: HoldFollowers) =>
     input: Pausing,
     complete: (input, makeId) =>
       input.holdId === null ? { ...input, holdId: Schema.decodeSync(HoldId)(makeId()) } : input,
+    lasts: Lasting.whileIn(holds, (input) => [holdIdOf(input)], ["open"]),
     result: HoldView.HoldView,
     refuses: ["already-exists", "not-found"],
     run: Effect.fn("instrument.pause")(function* (input, act) {

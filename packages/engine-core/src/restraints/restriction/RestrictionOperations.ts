@@ -12,6 +12,7 @@ import { Records } from "../../records/Records.ts"
 import type { Figures } from "../../writes/Figures.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as ReadableText from "../../kernel/ReadableText.ts"
+import * as Lasting from "../../writes/Lasting.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { inForce, inTurn } from "./RestrictionLookups.ts"
 import { everything, type Restriction, RestrictionId, restrictions } from "./Restriction.ts"
@@ -82,6 +83,7 @@ export const restrict = Operation.define("holder.restrict", {
     ...Request.fields
   }).check(Request.isWhole),
   complete: (input, makeId) => ({ ...input, restrictionId: input.restrictionId ?? makeId() }),
+  lasts: Lasting.whileIn(restrictions, ({ restrictionId }) => [restrictionId ?? ""], ["active"]),
   result: RestrictionView.RestrictionView,
   refuses: ["already-exists", "not-found", "state-conflict", "rule-refused"],
   run: Effect.fn("holder.restrict")(function* (input, act) {
@@ -152,6 +154,12 @@ export const restrictBatch = Operation.define("holder.restrict-batch", {
     )
   }),
   complete: (input, makeId) => ({ ...input, restrictionId: input.restrictionId ?? makeId() }),
+  lasts: Lasting.whileIn(
+    restrictions,
+    ({ entries, restrictionId }) =>
+      entries.map((_, nth) => Request.idOfEntry(idOf(restrictionId), nth)),
+    ["active"]
+  ),
   result: Made,
   refuses: ["already-exists", "rule-refused"],
   run: Effect.fn("holder.restrict-batch")(function* (input, act) {

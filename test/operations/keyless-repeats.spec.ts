@@ -1,0 +1,208 @@
+/**
+ * Repeats of calls without a key: one write while what it made is as it was made, and a new write
+ * once that has left (docs/contract/idempotency.md#without-a-key).
+ */
+import { Catalogue, Records } from "@bursar/engine-core"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { holds } from "#core/restraints/hold/Hold.ts"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+import * as Cycles from "./cycles.ts"
+import * as Restricting from "./restricting.ts"
+
+const engine = () => Effect.provide(world({}))
+const fundA = { instrumentId: "fund-a" }
+const approvers = ["ada", "abel"].map((sub) => Calls.person(sub, "approver"))
+
+/** Sends a call without a key, lets it be signed and run to its end: status and operation id. */
+const sends = Effect.fnUntraced(function* (
+  kind: string,
+  params: Readonly<Record<string, string>>,
+  body: Calls.Json,
+  ifMatch: string | null = null
+) {
+  const operation = Catalogue.operations.find((declared) => declared.kind === kind)
+  if (operation === undefined) throw new Error(`no operation ${kind}`)
+  const text = JSON.stringify(body)
+  let answer = yield* Calls.submit(operation, Calls.operator, { params, body: text, ifMatch })
+  const { status } = answer
+  const field = (name: string): unknown =>
+    Object.entries(answer.value ?? {}).find(([key]) => key === name)?.[1]
+  for (const approver of approvers) {
+    if (field("state") === "awaiting") {
+      answer = yield* Calls.approve(String(field("actionKey")), approver)
+    }
+  }
+  yield* Calls.settle
+  return { status, operationId: String(field("operationId")) }
+})
+
+type Services = Effect.Services<ReturnType<typeof Calls.write>> | Records
+type Leaves = Effect.Effect<unknown, Effect.Error<ReturnType<typeof Calls.write>>, Services>
+
+/** A call, and what makes its outcome leave the state that it was made into. */
+const repeats = (
+  kind: string,
+  params: Readonly<Record<string, string>>,
+  body: Calls.Json,
+  leaves: Leaves,
+  [before, after]: readonly [string | null, string | null] = [null, null]
+) =>
+  Effect.gen(function* () {
+    const first = yield* sends(kind, params, body, before)
+    const second = yield* sends(kind, params, body, before)
+    assert.deepStrictEqual(
+      [kind, second.status, second.operationId],
+      [kind, 200, first.operationId]
+    )
+    yield* leaves
+    const third = yield* sends(kind, params, body, after)
+    assert.deepStrictEqual([kind, third.status], [kind, 202])
+    assert.notStrictEqual(third.operationId, first.operationId)
+    const fourth = yield* sends(kind, params, body, after)
+    assert.deepStrictEqual(
+      [kind, fourth.status, fourth.operationId],
+      [kind, 200, third.operationId]
+    )
+  })
+
+const openHolds = Effect.flatMap(Records, (records) =>
+  Effect.map(records.list(holds, { where: { state: ["open"] }, limit: 100 }), (rows) =>
+    rows.map(({ record }) => record.holdId)
+  )
+)
+const releases = Effect.flatMap(openHolds, (ids) =>
+  Effect.forEach(ids, (holdId) => Calls.write("hold.release", { holdId }, {}))
+)
+const lifts = Effect.flatMap(Restricting.all, (all) =>
+  Effect.forEach(
+    all.filter(({ state }) => state === "active"),
+    ({ restrictionId }) => Restricting.lifts(restrictionId)
+  )
+)
+const freeze = { ...Restricting.frozen }
+
+describe("a call that is repeated without a key", () => {
+  it.effect("really pauses again once its hold was released", () =>
+    Effect.gen(function* () {
+      yield* Restricting.founded(2)
+      yield* repeats("instrument.pause", fundA, { reason: "to see" }, releases)
+      assert.strictEqual((yield* openHolds).length, 1)
+    }).pipe(engine())
+  )
+
+  it.effect("really freezes again once its restriction was lifted", () =>
+    Effect.gen(function* () {
+      yield* Restricting.founded(2)
+      yield* repeats("holder.restrict", { holderId: "h1" }, freeze, lifts)
+      yield* repeats(
+        "holder.restrict-batch",
+        {},
+        {
+          entries: [
+            { holderId: "h1", ...freeze },
+            { holderId: "h2", ...freeze }
+          ]
+        },
+        lifts
+      )
+    }).pipe(engine())
+  )
+
+  it.effect("really sets terms again once others have followed them", () =>
+    Effect.gen(function* () {
+      yield* Cycles.opened(["h1"])
+      const other = Calls.write(
+        "policy.set",
+        fundA,
+        { minimumSubscription: 20 },
+        Calls.operator,
+        "2"
+      )
+      yield* repeats("policy.set", fundA, { minimumSubscription: 10 }, other, ["1", "3"])
+    }).pipe(engine())
+  )
+
+  it.effect("is one new write where two come at once after the state was left", () =>
+    Effect.gen(function* () {
+      yield* Restricting.founded(1)
+      yield* sends("instrument.pause", fundA, { reason: "to see" })
+      yield* releases
+      const both = yield* Effect.all(
+        [1, 2, 3].map(() => sends("instrument.pause", fundA, { reason: "to see" })),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(new Set(both.map(({ operationId }) => operationId)).size, 1)
+      assert.deepStrictEqual(both.map(({ status }) => status).toSorted(), [200, 200, 202])
+      assert.strictEqual((yield* openHolds).length, 1)
+    }).pipe(engine())
+  )
+
+  it.effect("binds its window anew from the new write", () =>
+    Effect.gen(function* () {
+      yield* Restricting.founded(1)
+      yield* sends("instrument.pause", fundA, { reason: "to see" })
+      yield* TestClock.adjust("23 hours")
+      yield* releases
+      const again = yield* sends("instrument.pause", fundA, { reason: "to see" })
+      yield* TestClock.adjust("2 hours")
+      const later = yield* sends("instrument.pause", fundA, { reason: "to see" })
+      assert.deepStrictEqual([later.status, later.operationId], [200, again.operationId])
+    }).pipe(engine())
+  )
+})
+
+/** Kinds whose outcome is never left within a record's life, or is nothing that stands, with the reason. */
+const forGood: Readonly<Record<string, string>> = {
+  "instrument.record": "an instrument is recorded once",
+  "holder.register": "an id of a holder is used once",
+  "holder.onboard": "an id of a holder is used once",
+  "holder.register-successor": "a holder has one successor",
+  "holder.close": "an end",
+  "subscription.withdraw": "an end",
+  "subscription.release": "an end",
+  "subscription.deliver": "a step forward of one order",
+  "subscription.settle": "an end",
+  "redemption.withdraw": "an end",
+  "redemption.release": "an end",
+  "redemption.settle": "an end",
+  "dealing-cycle.settle": "an end",
+  "dealing-cycle.release": "an end",
+  "standing-settlement.close": "an end",
+  "reserve.close": "an end",
+  "lock-agreement.release": "an end",
+  "mint.cancel": "an end",
+  "reserve-redemption.cancel": "an end",
+  "amendment.withdraw": "an end",
+  "distribution.execute": "a month of an instrument is executed once",
+  "standing-approval.revoke": "an end",
+  "restriction.lift": "an end",
+  "hold.release": "an end",
+  "external-account.map": "a number of an account is mapped once",
+  "webhook.test": "a trial that leaves nothing",
+  "holder.force-transfer": "units moved once; another move of the same units has a key",
+  "instrument.force-transfer": "units moved once; another move of the same units has a key",
+  "holder.recover": "units moved once; another move of the same units has a key",
+  "instrument.recover": "units moved once; another move of the same units has a key"
+}
+
+/** Kinds whose outcome can be left, and whose key binds its whole window all the same. */
+const windowed: ReadonlyArray<string> = [
+  "holder.set-attributes",
+  "accepted-terms.accept",
+  "admission.withdraw",
+  "standing-settlement.settle",
+  "reserve-report.create",
+  "distribution.roll"
+]
+
+describe("the key of a body", () => {
+  it("ends by a rule of each kind of write, or the kind says why it does not", () => {
+    const without = Catalogue.operations
+      .filter(({ lasts }) => lasts === undefined)
+      .map(({ kind }) => kind)
+    assert.deepStrictEqual(without.toSorted(), [...Object.keys(forGood), ...windowed].toSorted())
+  })
+})

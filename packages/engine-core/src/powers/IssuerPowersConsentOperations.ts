@@ -11,7 +11,7 @@ import * as Field from "../templates/Field.ts"
 import { IssuerPowersConsentOffer } from "../templates/Powers.ts"
 import { create, exercise } from "../templates/Template.ts"
 import { IssuerPower } from "../vocabulary/sets.ts"
-import * as Lasting from "../writes/Lasting.ts"
+import * as Lasting from "../writes/LastingLookups.ts"
 import * as Operation from "../writes/Operation.ts"
 import {
   type IssuerPowersAgreement,

@@ -16,7 +16,7 @@ import type { Call } from "./FourEyes.ts"
 import * as Idempotency from "./Idempotency.ts"
 import type * as JudgeWrite from "./JudgeWrite.ts"
 import { finishesInCall, type Operation } from "./Operation.ts"
-import * as Lasting from "./Lasting.ts"
+import * as Lasting from "./LastingLookups.ts"
 import { operationById } from "./OpenWrite.ts"
 import * as SignWrite from "./SignWrite.ts"
 

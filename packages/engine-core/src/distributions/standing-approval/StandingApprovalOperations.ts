@@ -16,7 +16,7 @@ import * as Field from "../../templates/Field.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
-import * as Lasting from "../../writes/Lasting.ts"
+import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
 import {
   Action,

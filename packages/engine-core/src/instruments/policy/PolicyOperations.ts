@@ -7,7 +7,7 @@ import { Crypto } from "../../ports/Crypto.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
-import * as Lasting from "../../writes/Lasting.ts"
+import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as TermChange from "../../writes/TermChange.ts"
 import {

@@ -11,7 +11,7 @@ import {
   SubscriptionClaim
 } from "../../templates/Market.ts"
 import { create, exercise } from "../../templates/Template.ts"
-import * as Lasting from "../../writes/Lasting.ts"
+import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Currency from "../../kernel/Currency.ts"
 import { dayPriceOf } from "../DayPriceLookups.ts"

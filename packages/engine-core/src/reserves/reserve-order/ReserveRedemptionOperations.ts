@@ -9,7 +9,7 @@ import { ReserveRedemptionOrder, Reserve as ReserveTemplate } from "../../templa
 import { exercise } from "../../templates/Template.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
-import * as Lasting from "../../writes/Lasting.ts"
+import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { ReserveId, reserves } from "../reserve/Reserve.ts"
 import * as Gates from "./ReserveOrderGates.ts"

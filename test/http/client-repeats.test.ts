@@ -144,6 +144,12 @@ const more = ({ stage }: Story) =>
     yield* Cycles.joins(stage, "h3")
     yield* restricts("x2")
     yield* pauses("p2")
+    // The list of statements has no offset that moves: only another statement changes it.
+    yield* Bank.states({
+      id: "later",
+      instrumentId,
+      entries: [{ amount: "1", direction: "credit" }]
+    })
   })
 
 /** Ids of the story; those of its run, its finding and its corrected NAV come with it. */

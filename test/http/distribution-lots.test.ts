@@ -76,7 +76,8 @@ const cashOf = async (
   direction: "credit" | "debit" = "credit"
 ) => {
   const id = `stmt-${++line}`
-  const entries = [{ amount: String(amount), direction }]
+  // A reference of its own: without one, equal entries of a day are copies of one.
+  const entries = [{ amount: String(amount), direction, reference: id }]
   await fund.venue.run(Bank.states({ id, instrumentId, entries }))
   return { cash: [{ statementId: id, line: 1, amount }] }
 }

@@ -302,9 +302,12 @@ const leaveMidnight = Effect.gen(function* () {
   if (isNearMidnight(yield* Instant.now)) yield* TestClock.adjust("4 minutes")
 })
 
-/** Reports that go on with the ledger's time alone: the clock changes nothing in them. */
+/**
+ * Reports that go on with the ledger's time alone: the clock changes nothing in them. A portfolio is
+ * none, since income accrues by the day while the ledger rests.
+ */
 const isTimeless = (path: string): boolean =>
-  /\/(?:movements|portfolio|statements|tax-statements)\b/u.test(path)
+  /\/(?:movements|statements|tax-statements)\b/u.test(path)
 
 /** Lets months pass in which nothing is written: what is timeless is the same now as at the offset. */
 const rest = Effect.gen(function* () {

@@ -5,7 +5,6 @@
 import { Records, ScreeningRunner } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { ScreeningSource } from "@bursar/engine-core/ports"
-import * as Templates from "@bursar/engine-core/templates"
 import * as Scripted from "@bursar/storage-adapters/screening"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -85,24 +84,6 @@ const excepts = Restricting.restricts("h1", "receiving", {
   reason: "kyc-expired"
 })
 
-/** The registrar requires these attributes of holders from now on. */
-const requires = (stage: Fund.Parties, names: ReadonlyArray<string> = ["kyc"]) =>
-  Effect.gen(function* () {
-    const { cid } = yield* Fund.newestContract(Templates.InstrumentConfiguration)
-    yield* stage.registrar.act(
-      Templates.exercise(Templates.InstrumentConfiguration, cid, "Update", {
-        defaultIdentifier: { source: "venue", id: "fund-a", scheme: "internal" },
-        additionalIdentifiers: [],
-        holderRequirements: names.map((property) => ({
-          issuer: stage.venue,
-          property,
-          value: ""
-        })),
-        issuerRequirements: []
-      })
-    )
-  })
-
 interface Row {
   readonly name: string
   readonly before?: (h1: Cycles.Holder, stage: Fund.Parties) => Does
@@ -172,21 +153,21 @@ const rows: ReadonlyArray<Row> = [
   },
   {
     name: "an expired attribute, until it is renewed",
-    before: (_, stage) => Effect.andThen(requires(stage), attribute({ validUntil: ten })),
+    before: (_, stage) => Effect.andThen(Month.requires(stage), attribute({ validUntil: ten })),
     meets: () => passesTen,
     reason: both("attribute"),
     cures: () => attribute({ validUntil: "2027-08-03T10:00:00Z" })
   },
   {
     name: "an expired attribute, until the holder may receive only",
-    before: (_, stage) => Effect.andThen(requires(stage), attribute({ validUntil: ten })),
+    before: (_, stage) => Effect.andThen(Month.requires(stage), attribute({ validUntil: ten })),
     meets: () => passesTen,
     reason: both("attribute"),
     cures: () => excepts
   },
   {
     name: "an expired attribute, once its holder may no longer receive only",
-    before: (_, stage) => Effect.andThen(requires(stage), attribute({ validUntil: ten })),
+    before: (_, stage) => Effect.andThen(Month.requires(stage), attribute({ validUntil: ten })),
     meets: () =>
       excepts.pipe(Effect.andThen(passesTen), Effect.andThen(Restricting.lifts("receiving"))),
     reason: both("attribute"),
@@ -194,21 +175,21 @@ const rows: ReadonlyArray<Row> = [
   },
   {
     name: "a revoked attribute, until it is valid again",
-    before: (_, stage) => Effect.andThen(requires(stage), attribute({})),
+    before: (_, stage) => Effect.andThen(Month.requires(stage), attribute({})),
     meets: () => attribute({ state: "revoked" }),
     reason: both("attribute"),
     cures: () => attribute({})
   },
   {
     name: "a revoked attribute, also of a holder that may receive only",
-    before: (_, stage) => Effect.andThen(requires(stage), attribute({})),
+    before: (_, stage) => Effect.andThen(Month.requires(stage), attribute({})),
     meets: () => Effect.andThen(excepts, attribute({ state: "revoked" })),
     reason: both("attribute"),
     cures: () => attribute({})
   },
   {
     name: "an attribute that begins later, until it begins",
-    before: (_, stage) => Effect.andThen(requires(stage), attribute({})),
+    before: (_, stage) => Effect.andThen(Month.requires(stage), attribute({})),
     meets: () => attribute({ value: "passed again", validFrom: ten }),
     reason: both("attribute"),
     cures: () => passesTen
@@ -217,7 +198,7 @@ const rows: ReadonlyArray<Row> = [
     name: "two attributes that begin later, until the second begins",
     before: (_, stage) =>
       Effect.andThen(
-        requires(stage, ["kyc", "tax-rate"]),
+        Month.requires(stage, ["kyc", "tax-rate"]),
         setting({ attributes: [kyc, { ...kyc, name: "tax-rate", value: "0.1" }] })
       ),
     meets: () =>
@@ -243,7 +224,7 @@ const rows: ReadonlyArray<Row> = [
       {
         name: `no ${name} that was revoked, where the registrar requires another`,
         before: (_, stage) =>
-          Effect.andThen(requires(stage), setting({ attributes: [kyc, { ...kyc, ...own }] })),
+          Effect.andThen(Month.requires(stage), setting({ attributes: [kyc, { ...kyc, ...own }] })),
         meets: () => attribute({ ...own, state: "revoked" }),
         reason: both(null),
         cures: () => Effect.void

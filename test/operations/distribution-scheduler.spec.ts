@@ -412,13 +412,16 @@ describe("the scheduler", () => {
     }).pipe(engine())
   )
 
-  it.effect("is not taken for a person whose subject is the word engine", () =>
+  it.effect("is not taken for a person whose subject looks like the word engine", () =>
     Effect.gen(function* () {
       yield* july()
       yield* grants()
-      const namesake = Calls.person("engine", "operator")
       yield* Cycles.at("2026-08-01T00:02:00Z")
       const body = { instrumentId: "fund-a", month: "2026-07" }
+      const engineItself = Calls.person("engine", "operator")
+      const refused = yield* Calls.write("distribution.execute", {}, body, engineItself)
+      includes(refused, { state: "refused", why: "unauthenticated" })
+      const namesake = Calls.person("Engine", "operator")
       const ended = yield* Calls.write("distribution.execute", {}, body, namesake)
       includes(ended, { state: "succeeded", why: "" })
       const self = yield* Executions.distributionOf("fund-a.2026-07")
@@ -427,8 +430,8 @@ describe("the scheduler", () => {
       includes(yield* records.get(standingApprovals, "sa1"), { uses: 0 })
       const [operation] = yield* executions
       if (operation === undefined) throw new Error("an operation executed the month")
-      includes(operation, { actor: "engine", role: "operator" })
-      includes(Logged.ended(operation, null), { actor: "engine", role: "operator" })
+      includes(operation, { actor: "Engine", role: "operator" })
+      includes(Logged.ended(operation, null), { actor: "Engine", role: "operator" })
     }).pipe(engine())
   )
 })

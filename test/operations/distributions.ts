@@ -227,6 +227,24 @@ export const founded = (holderIds: ReadonlyArray<string>, payout: Terms["payout"
     return { stage, holders, point: point.cid }
   })
 
+/** The registrar requires these attributes of holders from now on. */
+export const requires = (stage: Fund.Parties, names: ReadonlyArray<string> = ["kyc"]) =>
+  Effect.gen(function* () {
+    const { cid } = yield* Fund.newestContract(Templates.InstrumentConfiguration)
+    yield* stage.registrar.act(
+      Templates.exercise(Templates.InstrumentConfiguration, cid, "Update", {
+        defaultIdentifier: { source: "venue", id: "fund-a", scheme: "internal" },
+        additionalIdentifiers: [],
+        holderRequirements: names.map((property) => ({
+          issuer: stage.venue,
+          property,
+          value: ""
+        })),
+        issuerRequirements: []
+      })
+    )
+  })
+
 /** The month of these lines, executed, sealed and so cleared by a run, and open to the registrar. */
 export const opened = (
   stage: Fund.Parties,

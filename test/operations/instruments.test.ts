@@ -396,7 +396,7 @@ describe("prices", () => {
           { price: "1.05", corrects: cid, isCorrected: false }
         ]
       )
-      assert.deepEqual(yield* unexpected, ["instrument price"])
+      assert.deepEqual(yield* unexpected, ["price-point price"])
       const window = yield* list(PriceReads.list, {
         instrumentId,
         from: Instant.add(start, Duration.of("PT1S"))

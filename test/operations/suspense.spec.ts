@@ -84,24 +84,32 @@ describe("a line that is due", () => {
     }).pipe(engine())
   )
 
-  it.effect("waits for an attribute that is revoked, and no longer once it is valid again", () =>
-    Effect.gen(function* () {
-      yield* scene()
-      const sets = (state: string) =>
-        Calls.write(
-          "holder.set-attributes",
-          { holderId: "h1" },
-          {
-            attributes: [{ name: "accredited", value: "yes", state, evidenceHash: "ab".repeat(32) }]
-          }
-        )
-      yield* sets("valid")
-      assert.deepStrictEqual(yield* states, ["1 due"])
-      yield* sets("revoked")
-      assert.deepStrictEqual(yield* states, ["1 suspended attribute"])
-      yield* sets("valid")
-      assert.deepStrictEqual(yield* states, ["1 due"])
-    }).pipe(engine())
+  it.effect(
+    "waits for a required attribute that is revoked, and no longer once it is valid again",
+    () =>
+      Effect.gen(function* () {
+        const { stage } = yield* scene()
+        const sets = (state: string) =>
+          Calls.write(
+            "holder.set-attributes",
+            { holderId: "h1" },
+            {
+              attributes: [
+                { name: "accredited", value: "yes", state, evidenceHash: "ab".repeat(32) }
+              ]
+            }
+          )
+        yield* sets("valid")
+        yield* sets("revoked")
+        assert.deepStrictEqual(yield* states, ["1 due"])
+        yield* sets("valid")
+        yield* Month.requires(stage, ["accredited"])
+        assert.deepStrictEqual(yield* states, ["1 due"])
+        yield* sets("revoked")
+        assert.deepStrictEqual(yield* states, ["1 suspended attribute"])
+        yield* sets("valid")
+        assert.deepStrictEqual(yield* states, ["1 due"])
+      }).pipe(engine())
   )
 
   it.effect("sets the timer that tells the registrar, in the same transaction", () =>

@@ -88,7 +88,7 @@ describe("a lazily decoded record", () => {
     ...{ registrar: party, instrumentId: "fund-a", seq: 1, at: "2026-07-30T03:00:00.000000Z" },
     ...{ offset: 1, updateId: "u-1", kind: "mint", from: null, to: party },
     ...{ units: 5, balanceAfter: 5, reference: null },
-    ...{ ledgerTime: "2026-07-30T03:00:00.000000Z", holdersAfter: 1 }
+    ...{ ledgerTime: "2026-07-30T03:00:00.000000Z", restricted: true, holdersAfter: 1 }
   }
   const { decodeLazily } = Codecs.of(movements)
   const read = (changes: object) =>

@@ -229,7 +229,9 @@ const concerned = Effect.fnUntraced(function* (town: Town) {
     if (record === undefined) continue
     const kind = String((JSON.parse(payload) as { readonly kind: string }).kind)
     const about = `${type} of ${kind} ${resourceId}`
-    if (columns["instrumentId"] !== undefined && resourceKind !== "holder") {
+    // A batch states an instrument only where it is that of all its entries.
+    const isOfSeveral = several.test(kind) && instrumentId === null
+    if (columns["instrumentId"] !== undefined && resourceKind !== "holder" && !isOfSeveral) {
       same(instrumentId, columns["instrumentId"](record), `the instrument of ${about}`)
     }
     if (columns["holderId"] !== undefined && !several.test(kind)) {

@@ -29,7 +29,8 @@ export const hiddenResources: ReadonlySet<ResourceKind> = new Set<ResourceKind>(
   "issuer-powers-agreement",
   "external-account",
   "contract",
-  "exercise"
+  "exercise",
+  "operation"
 ])
 
 /** The members of an event that redaction touches. */

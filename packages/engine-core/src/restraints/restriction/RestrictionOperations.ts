@@ -139,6 +139,10 @@ export const restrictBatch = Operation.define("holder.restrict-batch", {
     prefix: "rst",
     id: ({ restrictionId }) => restrictionId ?? "",
     href: () => "/v1/restrictions",
+    instrumentId: ({ entries: [first, ...others] }) =>
+      first !== undefined && others.every(({ instrumentId }) => instrumentId === first.instrumentId)
+        ? first.instrumentId
+        : null,
     concerns: Concerns.ofHolders(({ entries }) => entries.map(({ holderId }) => holderId))
   },
   input: Schema.Struct({

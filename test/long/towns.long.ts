@@ -1,4 +1,4 @@
-/** A town by chance of 1,500 acts, another one each day. */
+/** A town by chance of 1,500 acts, another one each day, and towns whose walks once ended in a fault. */
 import { it } from "vitest"
 import { play } from "../simulation/town/run.ts"
 
@@ -6,3 +6,7 @@ const seed = Math.floor(Date.now() / 86_400_000)
 
 it(`lets through no act that its gates are closed to, and loses no unit: npm run sim -- --seed ${seed} --steps 1500`, () =>
   play({ seed, steps: 1_500 }))
+
+/** Of 911150, a holder sent an atom of unrestricted units to a stranger at step 785. */
+it("plays the town in which an atom of unrestricted units came to a stranger", () =>
+  play({ seed: 911_150, steps: 800 }))

@@ -30,7 +30,7 @@ const corrected = (routes: ReadonlyArray<Route.Route>): Corrections.Document => 
         title: "Bursar",
         version,
         description:
-          "Administers assets that are recorded on a shared ledger, for one venue. An answer of JSON ends with its last bracket: no newline follows it.",
+          "Administers assets that are recorded on a shared ledger, for one venue. An answer of JSON ends with its last bracket: no newline follows it. In the body of a request, a null of an optional member is taken as absent, at every depth, except where the null has a meaning of its own, as in policy.set.",
         license: { name: "Apache-2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
         servers: [{ url: "/" }]
       })

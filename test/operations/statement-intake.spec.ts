@@ -317,6 +317,13 @@ describe("a statement that is handed in", () => {
       const blobs = yield* Blobs
       const bytes = yield* blobs.chunk({ file: StageSteps.fileOf(id), chunk: 0 })
       assert.isTrue(Option.isSome(bytes))
+      // The sweep had looked for the statement before it was recorded, and slept.
+      yield* StageSteps.discard(id, { sparesSealed: true })
+      assert.strictEqual(
+        (yield* Stream.runCollect(StatementLookups.linesOf(statement!))).length,
+        lines.length
+      )
+      assert.isTrue(Option.isSome(yield* blobs.chunk({ file: StageSteps.fileOf(id), chunk: 0 })))
     }).pipe(venue({}))
   )
 

@@ -40,10 +40,10 @@ export const make = (transactions: Transactions): Blobs["Service"] => {
         }
         Undo.patch(transaction, file, { sealed: true })
       }),
-    discard: ({ file: name, limit }) =>
+    discard: ({ file: name, limit, sparesSealed = false }) =>
       Effect.sync(() => {
         const file = files.get(name)
-        if (file === undefined) return 0
+        if (file === undefined || (sparesSealed && file.sealed)) return 0
         file.sealed = false
         const gone = [...file.chunks.keys()].toSorted((a, b) => a - b).slice(0, Math.max(0, limit))
         for (const chunk of gone) file.chunks.delete(chunk)

@@ -192,9 +192,10 @@ export const make = (of: {
           return Stream.fromIterable(differing)
         })
       ),
-    discard: ({ owner: name, limit }) =>
+    discard: ({ owner: name, limit, sparesSealed = false }) =>
       Effect.sync(() => {
         const owner = owners.get(name)
+        if (sparesSealed && owner?.sealed === true) return 0
         if (owner !== undefined) owner.sealed = false
         const keys = [...(owner?.rows.keys() ?? [])].slice(0, Math.max(0, limit))
         for (const key of keys) owner?.rows.delete(key)

@@ -72,14 +72,15 @@ export const make = (of: {
           new Error(`Blobs.seal: ${file} is sealed, or has not ${chunks} chunks`)
         )
       }),
-    discard: ({ file, limit }) =>
+    discard: ({ file, limit, sparesSealed = false }) =>
       bulk.run(
         Effect.gen(function* () {
           const { rows: found } = yield* bulk.ask(
-            "select number from bursar.file where name = $1 for no key update",
+            "select number, sealed_at is not null as sealed from bursar.file where name = $1 for no key update",
             [file]
           )
-          if (found[0] === undefined) return 0
+          if (found[0] === undefined || (sparesSealed && Values.boolean(found[0], "sealed")))
+            return 0
           const number = String(Values.number(found[0], "number"))
           const { rows } = yield* bulk.ask(DISCARD, [number, String(Math.max(0, limit))])
           yield* bulk.send("delete from bursar.file where number = $1::int8 and chunks = 0", [

@@ -298,14 +298,15 @@ export const make = (of: {
       Stream.unwrap(
         Effect.flatMap(bulk.scoped, (session) => cursor(session, differencesOf(asked)))
       ),
-    discard: ({ owner, limit }) =>
+    discard: ({ owner, limit, sparesSealed = false }) =>
       bulk.run(
         Effect.gen(function* () {
           const { rows: found } = yield* bulk.ask(
-            "select number from bursar.bulk where owner = $1 for no key update",
+            "select number, sealed_at is not null as sealed from bursar.bulk where owner = $1 for no key update",
             [owner]
           )
-          if (found[0] === undefined) return 0
+          if (found[0] === undefined || (sparesSealed && Values.boolean(found[0], "sealed")))
+            return 0
           const number = String(Values.number(found[0], "number"))
           const { rows } = yield* bulk.ask(DISCARD, [number, String(Math.max(0, limit))])
           yield* bulk.send("delete from bursar.bulk where number = $1::int8 and rows = 0", [number])

@@ -44,12 +44,14 @@ export class Blobs extends Context.Service<
     }) => Effect.Effect<void, StorageUnavailable>
     /**
      * Deletes at most `limit` chunks of a file, the first of them before the others, and with the last
-     * the file itself; answers how many. From the first on the file can no longer be sealed. Apart
-     * from any open transaction.
+     * the file itself; answers how many. From the first on the file can no longer be sealed. Where
+     * `sparesSealed` is true it MUST delete nothing of a file that is sealed. Apart from any open
+     * transaction.
      */
     readonly discard: (of: {
       readonly file: string
       readonly limit: number
+      readonly sparesSealed?: boolean
     }) => Effect.Effect<number, StorageUnavailable>
   }
 >()("@bursar/engine-core/ports/storage/Blobs") {}

@@ -168,11 +168,13 @@ export class Bulk extends Context.Service<
     }) => Stream.Stream<BulkDifference, StorageUnavailable>
     /**
      * Hides an owner and deletes at most `limit` of its rows, with the last of them the owner
-     * itself; answers how many. Apart from any open transaction.
+     * itself; answers how many. Where `sparesSealed` is true it MUST delete nothing of an owner that
+     * is sealed. Apart from any open transaction.
      */
     readonly discard: (of: {
       readonly owner: string
       readonly limit: number
+      readonly sparesSealed?: boolean
     }) => Effect.Effect<number, StorageUnavailable>
   }
 >()("@bursar/engine-core/ports/storage/Bulk") {}

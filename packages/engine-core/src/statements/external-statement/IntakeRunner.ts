@@ -181,7 +181,9 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const isPruned = item.payload === StageSteps.prunedPayload
       const statement = yield* records.find(externalStatements, item.itemId)
-      if (isPruned || Option.isNone(statement)) yield* StageSteps.discard(item.itemId)
+      if (isPruned || Option.isNone(statement)) {
+        yield* StageSteps.discard(item.itemId, { sparesSealed: !isPruned })
+      }
       yield* orUnavailable(work.finish(item))
     })
 

@@ -164,18 +164,27 @@ export const bytesOf = (of: {
  */
 const unreadOwnerOf = (owner: string): string => `${owner}/references`
 
-/** Deletes the bytes and the rows of a statement, a part at a time. */
-export const discard = Effect.fnUntraced(function* (stageId: string) {
+/**
+ * Deletes the bytes and the rows of a statement, a part at a time. Of a stage that was never recorded
+ * only what is not sealed: a reader that slept may record the stage after the sweep has looked for its
+ * statement.
+ */
+export const discard = Effect.fnUntraced(function* (
+  stageId: string,
+  { sparesSealed }: { readonly sparesSealed: boolean }
+) {
   const blobs = yield* Blobs
   const bulk = yield* Bulk
   const owner = ownerOf({ externalStatementId: toId(stageId) })
   for (const each of [unreadOwnerOf(owner), owner]) {
-    while ((yield* orUnavailable(bulk.discard({ owner: each, limit: rowsAtOnce }))) > 0) {
+    while (
+      (yield* orUnavailable(bulk.discard({ owner: each, limit: rowsAtOnce, sparesSealed }))) > 0
+    ) {
       yield* Effect.yieldNow
     }
   }
   const file = fileOf(stageId)
-  while ((yield* orUnavailable(blobs.discard({ file, limit: chunksAtOnce }))) > 0) {
+  while ((yield* orUnavailable(blobs.discard({ file, limit: chunksAtOnce, sparesSealed }))) > 0) {
     yield* Effect.yieldNow
   }
 })

@@ -95,5 +95,17 @@ export const blobs: ReadonlyArray<Check> = [
     yield* same("of a file that is gone", yield* discard({ file, limit: 2 }), 0)
     yield* same("its chunks", yield* chunksOf(file), [])
     yield* same("another file", yield* chunksOf(other), [[0], [1], [2]])
+  }),
+  check("Blobs", "spares a sealed file from a discard that is to spare it", function* () {
+    const { append, discard, seal } = yield* Blobs
+    const file = yield* fresh("file")
+    const sparing = { file, limit: 1, sparesSealed: true }
+    for (const chunk of [0, 1, 2]) yield* append({ file, chunk, bytes: bytesOf(chunk) })
+    yield* seal({ file, chunks: 3 })
+    yield* same("of a sealed file", yield* discard(sparing), 0)
+    yield* same("its chunks", yield* chunksOf(file), [[0], [1], [2]])
+    const open = yield* fresh("file")
+    yield* append({ file: open, chunk: 0, bytes: bytesOf(0) })
+    yield* same("of a file that is not sealed", yield* discard({ ...sparing, file: open }), 1)
   })
 ]

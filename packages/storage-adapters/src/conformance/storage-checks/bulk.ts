@@ -458,5 +458,15 @@ export const bulk: ReadonlyArray<Check> = [
     yield* same("the second part", yield* discard({ owner, limit: 3 }), 2)
     yield* same("of an owner that is gone", yield* discard({ owner, limit: 3 }), 0)
     yield* same("another owner", (yield* everything(other)).count, Option.some(5))
+  }),
+  check(PORT, "spares a sealed owner from a discard that is to spare it", function* () {
+    const { append, discard } = yield* Bulk
+    const owner = yield* sealed(rowsOf(5))
+    const sparing = { owner, limit: 3, sparesSealed: true }
+    yield* same("of a sealed owner", yield* discard(sparing), 0)
+    yield* same("its rows", (yield* everything(owner)).count, Option.some(5))
+    const open = yield* fresh("owner")
+    yield* append(open, rowsOf(2))
+    yield* same("of an owner that is not sealed", yield* discard({ ...sparing, owner: open }), 2)
   })
 ]

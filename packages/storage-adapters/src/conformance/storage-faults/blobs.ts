@@ -20,6 +20,13 @@ export const faults = {
     noticedBy: ["seals a file of so many chunks", "discards a file in parts"],
     spoil: replace(Blobs, () => ({ seal: () => Effect.void }))
   },
+  "sealed-file-not-spared": {
+    does: "discards a sealed file that it is to spare",
+    noticedBy: ["spares a sealed file"],
+    spoil: replace(Blobs, ({ discard }) => ({
+      discard: ({ file, limit }) => discard({ file, limit })
+    }))
+  },
   "chunk-replaced": {
     does: "replaces a chunk by one that is appended again",
     noticedBy: ["gives back each chunk of a file as it was appended first"],

@@ -20,6 +20,13 @@ export const faults = {
       }
     })
   },
+  "sealed-owner-not-spared": {
+    does: "discards a sealed owner that it is to spare",
+    noticedBy: ["spares a sealed owner"],
+    spoil: replace(Bulk, ({ discard }) => ({
+      discard: ({ owner, limit }) => discard({ owner, limit })
+    }))
+  },
   "rows-of-no-key": {
     does: "finds the first rows of an owner, whichever keys are asked for",
     noticedBy: ["finds the rows of keys"],

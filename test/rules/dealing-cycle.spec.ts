@@ -2,9 +2,10 @@
  * Figures of a cycle, compared with sums made by hand: sides, fund's net, gate, swing and
  * remainders.
  */
-import { Decimal } from "@bursar/engine-core/kernel"
+import { Decimal, Formula } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import * as Formulas from "#core/orders/OrderFormulas.ts"
 import * as Rules from "#core/orders/dealing-cycle/DealingCycleRules.ts"
 
 const d = Decimal.of
@@ -164,6 +165,19 @@ describe("a gate", () => {
     })
     expect(fillsOf(cycle)).toEqual({ c: { units: "0", proceeds: "0", rest: "1" } })
   })
+
+  test("burns no units of an order whose part is paid less than the smallest amount of the currency", () => {
+    const cycle = settle({
+      sold: [sold("a", "1000", "1043.70"), sold("b", "0.02", "0.02")],
+      capacity: d("100")
+    })
+    expect(fillsOf(cycle)).toEqual({
+      a: { units: "99.998", proceeds: "104.36", rest: "900.002" },
+      b: { units: "0", proceeds: "0", rest: "0.02" }
+    })
+    expect(plain(cycle.gross)).toMatchObject({ burned: "99.998", redeemed: "104.36" })
+    expect(cycle.gate?.capacity).toBe(d("99.998"))
+  })
 })
 
 // ---- laws, against naive books in whole atoms
@@ -214,6 +228,59 @@ const cycles = fc
     }
   })
 
+/** Units of the parts that `gate-fill` gives and that would be paid nothing, in atoms. */
+const unpaidOf = (
+  dealing: Pick<Rules.Dealing, "sold" | "capacity" | "unitDecimals">,
+  { fills }: Rules.Settlement
+): bigint => {
+  const { capacity, sold: orders, unitDecimals } = dealing
+  if (capacity === null) return 0n
+  const order = orders.map(({ id, units }) => ({ id, amount: units }))
+  const { filled } = Formula.compute(Formulas.gateFill, { capacity, order, unitDecimals })
+  return [...fills]
+    .filter(([, { proceeds }]) => Decimal.isZero(proceeds))
+    .reduce((sum, [id]) => sum + atomsOf(filled.get(id) ?? Decimal.zero, unitDecimals), 0n)
+}
+
+test("no order gives units or cash for nothing: a part burns where it pays and pays where it burns", () => {
+  fc.assert(
+    fc.property(cycles, (dealing) => {
+      const cycle = Rules.settlementOf(dealing)
+      for (const { units, ordered, price, feeRate, id, proceeds } of dealing.sold.map((order) => ({
+        ordered: order.units,
+        ...order,
+        ...cycle.fills.get(order.id)
+      }))) {
+        if (!cycle.fills.has(id)) continue
+        expect(Decimal.isPositive(units)).toBe(Decimal.isPositive(proceeds))
+        // It is paid as its price says, and an order that is not dealt could not have been paid.
+        if (Decimal.isPositive(units)) {
+          const terms = { units, price, feeRate, cashDecimals: dealing.cashDecimals }
+          expect(proceeds).toBe(Formula.compute(Formulas.redeemUnits, terms).proceeds)
+        } else expect(cycle.fills.get(id)?.rest).toBe(ordered)
+      }
+    }),
+    { numRuns: 300 }
+  )
+})
+
+test("a subscription takes cash for units alone, whatever is ordered at whatever price", () => {
+  const terms = { unitDecimals: 6, cashDecimals: 2, residualRule: "fund" } as const
+  fc.assert(
+    fc.property(
+      fc.bigInt({ min: 1n, max: 10n ** 9n }),
+      fc.bigInt({ min: 1n, max: 10n ** 20n }),
+      (units, atoms) => {
+        const order = { id: "s", amount: null, units: figureOf(units, 6), feeRate: Decimal.zero }
+        const bought = Rules.boughtAt({ ...order, ...terms }, Decimal.fromAtoms(atoms))
+        expect(Decimal.isPositive(bought.cash)).toBe(true)
+        expect(bought.units).toBe(order.units)
+      }
+    ),
+    { numRuns: 200 }
+  )
+})
+
 test("a cycle makes and loses neither units nor cash", () => {
   fc.assert(
     fc.property(cycles, (dealing) => {
@@ -229,12 +296,15 @@ test("a cycle makes and loses neither units nor cash", () => {
       expect(atomsOf(cycle.fundNet.units, units)).toBe(minted - burned)
       const ordered = sum(dealing.sold.map((order) => atomsOf(order.units, units)))
       const capacity = atomsOf(dealing.capacity, units)
-      expect(burned).toBe(capacity < ordered ? capacity : ordered)
+      // The capacity is dealt in whole, but for the parts that would be paid nothing.
+      const unpaid = unpaidOf(dealing, cycle)
+      expect(burned + unpaid).toBe(capacity < ordered ? capacity : ordered)
       for (const order of dealing.sold) {
         const fill = cycle.fills.get(order.id)
         if (fill === undefined) continue
         expect(Decimal.add(fill.units, fill.rest)).toBe(order.units)
         expect(Decimal.isPositive(fill.rest)).toBe(true)
+        if (Decimal.isZero(fill.proceeds)) continue
         // Within one atom of its exact share: |filled·Σ − order·capacity| < Σ.
         const off = atomsOf(fill.units, units) * ordered - atomsOf(order.units, units) * capacity
         expect(off < 0n ? -off : off).toBeLessThan(ordered)
@@ -252,9 +322,15 @@ test("what a gate leaves over is dealt in the end, and paid no better in parts t
       let burned = Decimal.zero
       let redeemed = Decimal.zero
       for (let day = 0; left.length > 0; day++) {
-        // Each day fills all of its capacity, so a thousandth of the orders takes a thousand days.
-        expect(day).toBeLessThan(1001)
         const cycle = Rules.settlementOf({ ...dealing, bought: [], sold: left })
+        // A capacity of which no part can be paid deals nothing on any day, and burns nothing.
+        if (cycle.fills.size === left.length && Decimal.isZero(cycle.gross.burned)) {
+          expect(cycle.gross.redeemed).toBe(Decimal.zero)
+          burned = Decimal.sum([burned, ...left.map(({ units }) => units)])
+          break
+        }
+        // Else it fills all of its capacity that can be paid, or ends an order.
+        expect(day).toBeLessThan(2001)
         burned = Decimal.add(burned, cycle.gross.burned)
         redeemed = Decimal.add(redeemed, cycle.gross.redeemed)
         left = left.flatMap((order) => {

@@ -337,7 +337,17 @@ const wrong: ReadonlyArray<Wrong> = [
   [
     "cash for a part that pays nothing",
     "there is nothing to pay",
-    (at) => Effect.map(both(at), (allocated) => ({ ...allocated, ...fill("0.000001", "0") }))
+    (at) => Effect.map(both(at), (allocated) => ({ ...allocated, ...fill("0", "0") }))
+  ],
+  [
+    "a part that burns units for nothing",
+    "a part that is paid nothing burns nothing",
+    (at) =>
+      Effect.map(both(at), (allocated) => ({
+        ...allocated,
+        allocationCid: null,
+        ...fill("0.000001", "0")
+      }))
   ],
   [
     "units nobody burns, paid out of named cash",

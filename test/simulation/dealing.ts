@@ -362,8 +362,9 @@ const dealtOf = (sim: Sim, orders: ReadonlyArray<B.Order>) => {
     orders.map((order) => {
       const none = { cash: 0n, price: 0n, units: 0n, refund: 0n }
       const { cash, price, refund, units } = order.priced ?? none
-      const part = order.kind === "redemption" ? (filled?.get(order.id) ?? units) : units
-      const whole = part === units
+      const share = order.kind === "redemption" ? (filled?.get(order.id) ?? units) : units
+      const whole = share === units
+      const part = whole || B.paid(share, price, order.feeRate) > 0n ? share : 0n
       return [
         order.id,
         { units: part, cash: whole ? cash : B.paid(part, price, order.feeRate), refund, whole }

@@ -8,7 +8,7 @@ import { redemptions } from "#core/orders/redemption/Redemption.ts"
 import { runs } from "#core/reconciliation/run/Run.ts"
 import { restrictions } from "#core/restraints/restriction/Restriction.ts"
 import { gated, holds, paid, same } from "../books.ts"
-import { atoms } from "./figures.ts"
+import { atoms, cycleCapacities, whole } from "./figures.ts"
 import { debtOf } from "./paying.ts"
 import { beginning } from "./model.ts"
 import { ends } from "./asking.ts"
@@ -194,9 +194,26 @@ const dealt = Effect.fnUntraced(function* (town: Town, cycleId: string) {
     return { id: redemptionId, order: soldOrder.order, filled: atomsOf(filled) }
   })
   const asked = dealtParts.map(({ id, order }) => ({ id, units: order.priced?.units ?? 0n }))
-  const capacity = dealtParts.reduce((sum, { filled }) => sum + filled, 0n)
+  const dealtUnits = dealtParts.reduce((sum, { filled }) => sum + filled, 0n)
   const atom = dealtParts[0]?.order.fund.atom ?? 1n
-  const byHand = gated(asked, capacity, atom)
+  // A part that would be paid nothing is none, and what it would have used of the capacity is unused.
+  const paidParts = (capacity: bigint) => {
+    const shares = gated(asked, capacity, atom)
+    return new Map(
+      dealtParts.map(({ id, order }) => {
+        const { price, units } = order.priced ?? { price: 0n, units: 0n }
+        const share = shares.get(id) ?? 0n
+        const isPaid = share === units || paid(share, price, order.fund.fees.redemption) > 0n
+        return [id, isPaid ? share : 0n] as const
+      })
+    )
+  }
+  const byHand =
+    [dealtUnits, ...cycleCapacities.map((units) => BigInt(units) * whole)]
+      .map(paidParts)
+      .find(
+        (shares) => [...shares.values()].reduce((sum, share) => sum + share, 0n) === dealtUnits
+      ) ?? paidParts(dealtUnits)
   for (const { filled, id, order } of dealtParts) {
     same(filled, byHand.get(id), `what a gate dealt of ${id}`)
     const { price, units } = order.priced ?? { price: 0n, units: 0n }

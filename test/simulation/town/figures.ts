@@ -49,3 +49,6 @@ export const chain = () => {
     head: () => head
   }
 }
+
+/** Units that the policies of a town's funds let one cycle redeem, where they limit it. */
+export const cycleCapacities = [1, 20, 500, 5_000] as const

@@ -10,7 +10,7 @@ import * as Cycles from "./cycles.ts"
 import * as Powers from "./powers.ts"
 import * as Distributing from "./distributing.ts"
 import * as Controls from "./controls.ts"
-import { plain } from "./figures.ts"
+import { cycleCapacities, plain } from "./figures.ts"
 import * as Joining from "./joining.ts"
 import type { Window } from "./model.ts"
 import * as Orders from "./orders.ts"
@@ -95,7 +95,7 @@ const sets = Effect.fnUntraced(function* (town: Town.Town) {
       limits: {
         ...(die.once(3) ? { maxSubscription: 40_000 } : {}),
         // A small gate, now and then.
-        ...(die.once(town.deals ? 1 : 2) ? { cycleCapacity: die.pick([1, 20, 500, 5_000]) } : {})
+        ...(die.once(town.deals ? 1 : 2) ? { cycleCapacity: die.pick([...cycleCapacities]) } : {})
       },
       fees: { subscription: rate(fund.fees.subscription), redemption: rate(fund.fees.redemption) }
     },

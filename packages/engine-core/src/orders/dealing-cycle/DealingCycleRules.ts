@@ -32,7 +32,10 @@ export interface Dealing {
   readonly cashDecimals: number
 }
 
-/** Partial fill of a redemption; `rest` becomes an order of its own, claimed and unpriced. */
+/**
+ * Partial fill of a redemption; `rest` becomes an order of its own, claimed and unpriced. Units and
+ * proceeds are above zero together: a part that would be paid nothing is none.
+ */
 export interface Fill {
   readonly units: Decimal.Decimal
   readonly proceeds: Decimal.Decimal
@@ -49,8 +52,9 @@ export interface Settlement {
 
 /**
  * Computes a cycle's figures by the formulas gate-fill, redeem-units and fund-net
- * (docs/domain/figures.md#cycle-figures). A partial fill is paid for its units, rounded down; a
- * redemption filled in whole is paid its proceeds.
+ * (docs/domain/figures.md#cycle-figures). A partial fill is paid for its units, rounded down, and burns
+ * none where that comes to nothing (docs/domain/dealing-cycles.md#partial-fills); a redemption filled in
+ * whole is paid its proceeds.
  */
 export const settlementOf = (dealing: Dealing): Settlement => {
   const fills = fillsOf(dealing)
@@ -104,7 +108,9 @@ const fillsOf = ({
       if (Decimal.atLeast(units, ordered)) return []
       const terms = { price, feeRate, cashDecimals }
       const { proceeds } = Formula.compute(Formulas.redeemUnits, { units, ...terms })
-      return [[id, { units, proceeds, rest: Decimal.subtract(ordered, units) }]]
+      return Decimal.isPositive(proceeds)
+        ? [[id, { units, proceeds, rest: Decimal.subtract(ordered, units) }]]
+        : [[id, { units: Decimal.zero, proceeds: Decimal.zero, rest: ordered }]]
     })
   )
 }

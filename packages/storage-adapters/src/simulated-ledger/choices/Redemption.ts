@@ -239,7 +239,7 @@ const settle = (scope: Scope, self: Priced, argument: Settling) =>
 
 /**
  * Checks a partial fill by a gate: a part at the price of the whole, and a remainder. The part of a
- * small order may be nothing, or worth nothing that can be paid.
+ * small order may be nothing; one that is paid nothing burns no units.
  */
 const isPart = (self: Priced, fill: Templates.Fill) =>
   demand(
@@ -248,6 +248,10 @@ const isPart = (self: Priced, fill: Templates.Fill) =>
       "a gate fills no less than nothing"
     ],
     [Decimal.lessThan(fill.units, self.units), "a gate leaves units over"],
+    [
+      Decimal.isZero(fill.units) || Decimal.isPositive(fill.proceeds),
+      "a part that is paid nothing burns nothing"
+    ],
     // The remainder may be too small to be paid.
     [Decimal.atMost(fill.proceeds, self.proceeds), "a part pays no more than the whole"],
     [isWithin({ ...self, units: fill.units }, fill.proceeds), "more than the part's price"],

@@ -65,6 +65,7 @@ export default defineConfig({
       "test/http/security/19-injection.test.ts",
       "test/simulation/venue.test.ts",
       "test/operations/reserve-races.spec.ts",
+      "test/operations/stopping-payments.spec.ts",
       "test/writes/sleepers.spec.ts"
     ],
     env: {

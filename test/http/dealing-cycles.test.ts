@@ -317,4 +317,32 @@ describe("a dealing cycle over HTTP", () => {
       )
     ).toEqual(["c1 settled", "c2 settled", "c3 released"])
   })
+
+  it("settles without an order that its price makes nothing of, which the signed figures name", async () => {
+    await venue.write("/v1/dealing-cycles", { cycleId: "c4", instrumentId: "fund-a" })
+    await gives("bob", "500")
+    await work()
+    await orders("bob", { id: "s5", amount: "500" })
+    // One cent at the last price, and less than a cent at that of its own day.
+    expect(await orders("alice", { id: "r2", units: "0.009582" })).toMatchObject({
+      state: "succeeded",
+      result: { cycleId: "c4" }
+    })
+    await sets("2026-08-04T20:00:00Z")
+    const valuationTime = Instant.of("2026-08-04T20:00:00Z")
+    prices = [...prices, { instrumentId: "fund-a", value: Decimal.of("1.0436"), valuationTime }]
+    await work()
+    const asks = "/v1/instruments/fund-a/precheck?act=dealing-cycle.settle&cycleId=c4"
+    const shown = { tooSmall: "r2", subscriptions: "1", redemptions: "0", burned: "0" }
+    expect((await one(asks)).value).toMatchObject({ allowed: true, figures: shown })
+    const settled = await venue.write("/v1/dealing-cycles/c4:settle", {})
+    expect(settled).toMatchObject({
+      state: "succeeded",
+      result: { endedAs: "settled", orders: { subscriptions: ["s5"], redemptions: [] } }
+    })
+    const signed = await one(`/v1/approvals/${String(settled["actionKey"])}`)
+    expect(signed.value).toMatchObject({ state: "approved", figures: shown })
+    expect(await state("/v1/redemptions/r2")).toBe("withdrawn")
+    expect(await state("/v1/subscriptions/s5")).toBe("closed")
+  })
 })

@@ -1,6 +1,6 @@
 /** Months of a par fund over HTTP: executed by two people, cleared, delivered, rolled and carried, with one holder frozen and cured. */
 import { verify } from "@bursar/engine-core"
-import { Basis, Decimal, PlainJson } from "@bursar/engine-core/kernel"
+import { Basis, Date as CalendarDate, Decimal, PlainJson } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result, Schema } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -217,5 +217,37 @@ describe("the months of a par fund", () => {
     const line = (await linesOf("2026-09"))["carol"]
     expect(line).toMatchObject({ state: "delivered", carriedFrom: "2026-08" })
     expect(line?.["carryIn"]).toBe(carried?.["carryOut"])
+  })
+
+  it("October counts as paid on the day of its delivery where the evidence names a day before the record date", async () => {
+    await fund.at("2026-10-05T01:10:00Z")
+    await fund.at("2026-10-30T12:00:00Z")
+    await publishes("2026-10-30", "0.0001")
+    await fund.at("2026-11-01T00:02:00Z")
+    await executed("2026-10")
+    fund.pays([
+      { paid: idOf("2026-10"), reference: "early", paidOn: CalendarDate.of("2026-10-15") }
+    ])
+    await fund.at("2026-11-03T00:00:01Z")
+    const line = (await linesOf("2026-10"))["alice"]
+    expect(line).toMatchObject({
+      state: "delivered",
+      paidOn: "2026-11-03",
+      evidence: { reference: "early", paidOn: "2026-10-15" }
+    })
+    await fund.venue.write("/v1/reconciliation-runs", {})
+    const found = await fund.reads<ReadonlyArray<Distributing.Json>>(
+      "/v1/findings?check=policy-replay&instrumentId=fund-a"
+    )
+    // Each line is a breach of its own.
+    const lineIds = Object.values(await linesOf("2026-10")).map(({ lineId }) => lineId)
+    expect(lineIds).toHaveLength(3)
+    expect(
+      found.toSorted((a, b) =>
+        JSON.stringify(a["subject"]) < JSON.stringify(b["subject"]) ? -1 : 1
+      )
+    ).toMatchObject(
+      lineIds.toSorted().map((id) => ({ severity: "blocking", state: "open", subject: { id } }))
+    )
   })
 })
